@@ -1,0 +1,70 @@
+/** The wire's error table (RFC 9457): one stable machine word in `code`, its status and its title. */
+import * as z from "zod/mini";
+
+export const WIRE_ERRORS = {
+  invalid_push: { status: 400, title: "The push has bad fields" },
+  invalid_request: { status: 400, title: "The request has bad fields" },
+  unauthenticated: { status: 401, title: "An API key is needed" },
+  missing_scope: { status: 403, title: "The key lacks a scope" },
+  unknown_device: { status: 404, title: "No such device" },
+  unknown_push: { status: 404, title: "No such push" },
+  unknown_pairing: { status: 404, title: "No such pairing code" },
+  not_found: { status: 404, title: "No such resource" },
+  method_not_allowed: { status: 405, title: "The resource does not take this method" },
+  id_reused: { status: 409, title: "The id was used for another content" },
+  ambiguous_session: { status: 409, title: "Several devices have a session of this name" },
+  too_large: { status: 413, title: "The request is too large" },
+  unsupported_media_type: { status: 415, title: "The request is not application/json" },
+  upgrade_required: { status: 426, title: "A WebSocket handshake is needed" },
+  rate_limited: { status: 429, title: "Too many requests" },
+  internal: { status: 500, title: "The relay failed" },
+  store_unavailable: { status: 503, title: "The store cannot be written" },
+} as const;
+
+export type WireErrorCode = keyof typeof WIRE_ERRORS;
+
+export const Problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number(),
+  code: z.string(),
+  detail: z.optional(z.string()),
+  /** Bad fields, each with a JSON pointer (RFC 6901) and what would be accepted. */
+  errors: z.optional(z.array(z.object({ pointer: z.string(), detail: z.string() }))),
+});
+export type Problem = z.infer<typeof Problem>;
+
+export function problem(
+  code: WireErrorCode,
+  detail?: string,
+  errors?: { pointer: string; detail: string }[],
+): Problem {
+  const { status, title } = WIRE_ERRORS[code];
+  return {
+    type: `urn:svc:error:${code}`,
+    title,
+    status,
+    code,
+    ...(detail === undefined ? {} : { detail }),
+    ...(errors === undefined ? {} : { errors }),
+  };
+}
+
+/** JSON pointer of a schema issue's path. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/** The close codes of the WebSocket beyond RFC 6455's. */
+export const CLOSE = {
+  /** The relay restarts: come back, spread (RFC 6455 registry). */
+  SERVICE_RESTART: 1012,
+  POLICY: 1008,
+  TOO_BIG: 1009,
+  /** The key was revoked, or lacks the scope: do not come back with it. */
+  REVOKED: 4401,
+  /** Another connection of the same device took over. */
+  REPLACED: 4409,
+  /** The peer did not read fast enough. */
+  SLOW: 4413,
+} as const;

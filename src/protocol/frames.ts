@@ -1,0 +1,114 @@
+/** Every control frame of the WebSocket, on one page: JSON text `{event, id?, re?, data}`. */
+import * as z from "zod/mini";
+import { Push, PushId, SessionName } from "./push.ts";
+import { PushState, Receipt } from "./receipt.ts";
+import { DeviceSessions, SessionList } from "./session.ts";
+
+const stream = z.int().check(z.minimum(1), z.maximum(0xffff_ffff));
+const size = z.int().check(z.minimum(1), z.maximum(1_000));
+
+export const ROLES = ["listener", "phone", "script"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The payload of each event, by name. Direction and meaning stand beside it. */
+export const EVENTS = {
+  /** client → relay, first frame. */
+  hello: z.object({
+    role: z.enum(ROLES),
+    deviceId: z.optional(z.string()),
+    name: z.string().check(z.maxLength(200)),
+    version: z.string().check(z.maxLength(50)),
+    publicKey: z.optional(z.string()),
+    capabilities: z.array(z.string()),
+  }),
+  /** relay → client, answers hello: `now` is the relay's clock in epoch milliseconds. */
+  welcome: z.object({
+    relayVersion: z.string(),
+    protocolVersion: z.number(),
+    deviceId: z.string(),
+    now: z.number(),
+    limits: z.record(z.string(), z.number()),
+  }),
+  /** both ways: browsers cannot send WebSocket pings. Answered by pong with the same `re`. */
+  ping: z.object({}),
+  pong: z.object({}),
+  /** relay → client: a push. Sent again until acknowledged, also after a reconnect. */
+  "push.new": Push,
+  /** listener → relay: idempotent, accepted for an id already closed. `final` ends the push. */
+  "push.ack": z.object({
+    id: PushId,
+    outcome: PushState,
+    reason: z.optional(z.string()),
+    retryAfterSeconds: z.optional(z.number()),
+    final: z.boolean(),
+  }),
+  /** relay → phones: the receipt changed. */
+  "push.updated": z.object({ id: PushId, receipt: Receipt }),
+  /** listener → relay: the inventory, when it changed or as the idle heartbeat. */
+  "listener.sessions": z.object({ sequence: z.number(), sessions: SessionList }),
+  /** relay → listener: the report is persisted. */
+  "listener.stored": z.object({ count: z.number() }),
+  /** relay → listener: the report was not taken. */
+  "listener.rejected": z.object({ reason: z.string() }),
+  /** relay → phones: the sessions of one listener, or its going on or off line. */
+  "sessions.changed": DeviceSessions,
+  /** phone → listener, through the relay: mirror this session. */
+  "pane.open": z.object({
+    stream,
+    agentSessionName: SessionName,
+    deviceId: z.optional(z.string()),
+    publicKey: z.optional(z.string()),
+    cols: z.optional(size),
+    rows: z.optional(size),
+  }),
+  /** listener → phone: the mirror runs. */
+  "pane.opened": z.object({ stream, publicKey: z.optional(z.string()), cols: size, rows: size }),
+  /** both ways: the mirror ended. */
+  "pane.closed": z.object({ stream, reason: z.string() }),
+  /** phone → listener: how many bytes more the phone can take. */
+  "pane.credit": z.object({ stream, bytes: z.int().check(z.minimum(1), z.maximum(0x7fff_ffff)) }),
+} as const;
+
+export type EventName = keyof typeof EVENTS;
+export type EventData<E extends EventName> = z.infer<(typeof EVENTS)[E]>;
+
+/** A parsed frame. `re` is the id of the frame it answers. */
+export type Frame = {
+  [E in EventName]: { event: E; id?: string | undefined; re?: string | undefined; data: EventData<E> };
+}[EventName];
+
+const Envelope = z.object({
+  event: z.string(),
+  id: z.optional(z.string().check(z.maxLength(100))),
+  re: z.optional(z.string().check(z.maxLength(100))),
+  data: z.optional(z.unknown()),
+});
+
+/** A frame that was not taken: unknown events are ignored and counted, malformed ones are answered or counted. */
+export type FrameFault = { fault: "malformed" | "unknown_event"; detail: string };
+
+/** Parses the text of one control frame, once, at the door. Never throws. */
+export function parseFrame(text: string): Frame | FrameFault {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { fault: "malformed", detail: "not JSON" };
+  }
+  const envelope = Envelope.safeParse(json);
+  if (!envelope.success) return { fault: "malformed", detail: z.prettifyError(envelope.error) };
+  const { event, id, re, data } = envelope.data;
+  if (!Object.hasOwn(EVENTS, event)) return { fault: "unknown_event", detail: event.slice(0, 64) };
+  const parsed = EVENTS[event as EventName].safeParse(data ?? {});
+  if (!parsed.success) return { fault: "malformed", detail: `${event}: ${z.prettifyError(parsed.error)}` };
+  return { event, id, re, data: parsed.data } as Frame;
+}
+
+/** The text of a control frame. */
+export function encodeFrame<E extends EventName>(
+  event: E,
+  data: EventData<E>,
+  ids: { id?: string; re?: string } = {},
+): string {
+  return JSON.stringify({ event, ...ids, data });
+}

@@ -1,0 +1,43 @@
+/** Bodies of the HTTP routes other than pushes and sessions. */
+import * as z from "zod/mini";
+
+export const SCOPES = ["push:send", "push:read", "admin"] as const;
+export const Scope = z.enum(SCOPES);
+export type Scope = z.infer<typeof Scope>;
+
+/** A listener or a phone that has said hello, or claimed a pairing. */
+export const Device = z.object({
+  id: z.string(),
+  kind: z.enum(["listener", "phone", "script"]),
+  name: z.string(),
+  version: z.string(),
+  online: z.boolean(),
+  createdAt: z.number(),
+  lastSeen: z.number(),
+});
+export type Device = z.infer<typeof Device>;
+
+export const DevicesAnswer = z.object({ devices: z.array(Device) });
+export type DevicesAnswer = z.infer<typeof DevicesAnswer>;
+
+/** `POST /pairings`: a one-time code for the QR. */
+export const PairingCreated = z.object({ code: z.string(), expiresAt: z.number() });
+export type PairingCreated = z.infer<typeof PairingCreated>;
+
+export const PairingClaim = z.object({
+  name: z.string().check(z.minLength(1), z.maxLength(200)),
+  publicKey: z.optional(z.string()),
+});
+/** `POST /pairings/{code}/claim`: the phone's own key, shown this once. */
+export const PairingClaimed = z.object({ deviceId: z.string(), apiKey: z.string() });
+export type PairingClaimed = z.infer<typeof PairingClaimed>;
+
+/** `PUT /devices/{id}/web-push`: the browser's PushSubscription. */
+export const WebPushSubscription = z.object({
+  endpoint: z.string().check(z.startsWith("https://"), z.maxLength(1_000)),
+  keys: z.object({ p256dh: z.string(), auth: z.string() }),
+});
+export type WebPushSubscription = z.infer<typeof WebPushSubscription>;
+
+/** `GET /healthz` and `GET /readyz`. */
+export const Health = z.object({ status: z.enum(["ok", "unavailable"]), version: z.string() });

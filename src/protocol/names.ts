@@ -1,0 +1,62 @@
+/** Names that several programs must spell alike: sessions, projects, labels, devices, agents. */
+
+/** What a push may name as its target (spec, sections 2 and 8). */
+export const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;
+export const SESSION_NAME_MAX_CHARS = 128;
+
+/** The kinds of agent and how the picker calls them. */
+export const AGENT_LABELS = {
+  cc: "Claude",
+  gemini: "Gemini",
+  codex: "Codex",
+  cursor: "Cursor",
+  opencode: "OpenCode",
+  copilot: "Copilot",
+  echo: "Echo",
+} as const;
+
+export type AgentKind = keyof typeof AGENT_LABELS;
+
+export function isAgentKind(word: string): word is AgentKind {
+  return Object.hasOwn(AGENT_LABELS, word);
+}
+
+export function isSessionName(name: string): boolean {
+  return name.length <= SESSION_NAME_MAX_CHARS && SESSION_NAME_PATTERN.test(name);
+}
+
+/**
+ * The project part of a session name: the basename of `directory` with every character outside
+ * `[A-Za-z0-9_-]` replaced by `_`, because tmux itself turns `.` and `:` into `_`.
+ */
+export function projectName(directory: string): string {
+  const basename = directory.replace(/\/+$/, "").split("/").pop() ?? "";
+  return basename.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, 80) || "project";
+}
+
+/** `svc-<project>` for ordinal 1, `svc-<project>-<n>` from 2 on (spec, section 1, rules 2 and 3). */
+export function sessionName(project: string, ordinal: number): string {
+  return ordinal === 1 ? `svc-${project}` : `svc-${project}-${ordinal}`;
+}
+
+/** The ordinal of `name` among the sessions of `project`, or undefined when it is none of them. */
+export function sessionOrdinal(name: string, project: string): number | undefined {
+  const base = sessionName(project, 1);
+  if (name === base) return 1;
+  const match = /^-([1-9][0-9]{0,5})$/.exec(name.startsWith(base) ? name.slice(base.length) : "");
+  const ordinal = Number(match?.[1]);
+  return ordinal >= 2 ? ordinal : undefined;
+}
+
+/** What the phone's picker shows: `<project> · <Agent>`, from the second on with ` #<n>`. */
+export function sessionLabel(project: string, agentLabel: string, ordinal: number): string {
+  const label = `${project} · ${agentLabel}`;
+  return ordinal > 1 ? `${label} #${ordinal}` : label;
+}
+
+/** `dev_listener_<8 hex digits of the SHA-256 of the hostname>` (spec, section 2). */
+export async function listenerDeviceId(hostname: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(hostname));
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `dev_listener_${hex.slice(0, 8)}`;
+}

@@ -1,0 +1,135 @@
+/** A push: the one message of the product, from a phone, a script, an agent's hook or an MCP tool. */
+import * as z from "zod/mini";
+import { FORBIDDEN_CONTROLS, normalizeBody } from "./canonical.ts";
+import {
+  BODY_MAX_BYTES,
+  DATA_MAX_BYTES,
+  TITLE_MAX_CHARS,
+  TTL_DEFAULT_SECONDS,
+  TTL_MAX_SECONDS,
+  TTL_MIN_SECONDS,
+} from "./limits.ts";
+import { isSessionName } from "./names.ts";
+import { PushState, Receipt } from "./receipt.ts";
+
+/** The push types of this version. Others are stored and passed on: a listener answers `ignored`. */
+export const PUSH_TYPES = [
+  "agent.command",
+  "agent.start",
+  "ask",
+  "ask.answer",
+  "agent.stop",
+  "agent.attention",
+  "note",
+  "broadcast",
+] as const;
+export type PushType = (typeof PUSH_TYPES)[number];
+
+const encoder = new TextEncoder();
+const byteLength = (text: string): number => encoder.encode(text).length;
+
+export const PushId = z.string().check(
+  z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, "a lower-case UUID"),
+);
+export const PushTypeName = z.string().check(
+  z.regex(/^[a-z][a-z0-9.]{0,63}$/, "lower-case letters, digits and dots"),
+);
+export const DeviceId = z.string().check(
+  z.regex(/^dev_[A-Za-z0-9_]{1,64}$/, "an identifier with the prefix dev_"),
+);
+export const SessionName = z.string().check(
+  z.refine(isSessionName, "1 to 128 characters of A-Z a-z 0-9 . _ -"),
+);
+
+/** 1 to 16,384 UTF-8 bytes after CRLF became LF; no control character but LF and TAB; no lone surrogate. */
+export const Body = z.pipe(
+  z.string(),
+  z.pipe(
+    z.transform(normalizeBody),
+    z.string().check(
+      z.refine((body) => body.length > 0, "at least one character"),
+      z.refine((body) => byteLength(body) <= BODY_MAX_BYTES, `at most ${BODY_MAX_BYTES} UTF-8 bytes`),
+      z.refine((body) => !FORBIDDEN_CONTROLS.test(body), "no control character but line feed and tab"),
+      z.refine((body) => body.isWellFormed(), "no lone surrogate"),
+    ),
+  ),
+);
+
+const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]*$/, "base64url without padding"));
+
+/** A body sealed for the target device: HPKE single-shot (`enc`, `ciphertext`), both base64url. */
+export const SealedBody = z.object({
+  mode: z.enum(["base", "psk"]),
+  enc: base64url.check(z.maxLength(200)),
+  ciphertext: base64url.check(z.maxLength(24_000)),
+});
+export type SealedBody = z.infer<typeof SealedBody>;
+
+const Data = z.record(z.string(), z.unknown()).check(
+  z.refine(
+    (data) => byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES,
+    `at most ${DATA_MAX_BYTES} bytes as JSON`,
+  ),
+);
+
+/** Fields that a sender gives; the stored push has the same ones. */
+const pushFields = {
+  type: PushTypeName,
+  targetDeviceId: z.optional(DeviceId),
+  agentSessionName: z.optional(SessionName),
+  body: z.optional(Body),
+  sealed: z.optional(SealedBody),
+  title: z.optional(z.string().check(z.maxLength(TITLE_MAX_CHARS))),
+  data: z.optional(Data),
+  inReplyTo: z.optional(PushId),
+};
+
+interface Addressed {
+  type: string;
+  agentSessionName?: string | undefined;
+  body?: unknown;
+  sealed?: unknown;
+}
+
+const hasTarget = (push: Addressed): boolean =>
+  push.type !== "agent.command" || push.agentSessionName !== undefined;
+const hasText = (push: Addressed): boolean =>
+  push.type !== "agent.command" || (push.body === undefined) !== (push.sealed === undefined);
+
+/** `POST /pushes/send` (spec, section 2). */
+export const PushRequest = z.object({
+  id: z.optional(PushId),
+  ...pushFields,
+  ttlSeconds: z._default(
+    z.int().check(z.minimum(TTL_MIN_SECONDS), z.maximum(TTL_MAX_SECONDS)),
+    TTL_DEFAULT_SECONDS,
+  ),
+}).check(
+  z.refine(hasTarget, { path: ["agentSessionName"], error: "required for agent.command" }),
+  z.refine(hasText, { path: ["body"], error: "exactly one of body and sealed for agent.command" }),
+);
+export type PushRequest = z.infer<typeof PushRequest>;
+/** What a sender writes: fields with a default may be left out. */
+export type PushRequestInput = z.input<typeof PushRequest>;
+
+/** The answer to an accepted push: 202, only after it is durable. */
+export const PushAccepted = z.object({ id: PushId, state: PushState, expiresAt: z.number() });
+export type PushAccepted = z.infer<typeof PushAccepted>;
+
+/** A stored push. Times are epoch milliseconds; `from` is the sending device or key. */
+export const Push = z.object({
+  id: PushId,
+  ...pushFields,
+  from: z.string(),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+});
+export type Push = z.infer<typeof Push>;
+
+/** A push with what became of it: `GET /pushes/{id}` and `GET /pushes`. */
+export const PushRecord = z.object({ push: Push, receipt: Receipt });
+export type PushRecord = z.infer<typeof PushRecord>;
+
+/** `GET /pushes`: newest last; `next` is the cursor for `after=`, absent at the end. */
+export const PushPage = z.object({ pushes: z.array(PushRecord), next: z.optional(z.string()) });
+export type PushPage = z.infer<typeof PushPage>;

@@ -1,0 +1,50 @@
+/** What became of a push: its states, the reasons, and the receipt a phone sees live. */
+import * as z from "zod/mini";
+
+export const PUSH_STATES = [
+  "queued",
+  "delivered",
+  "held",
+  "typed",
+  "submitted",
+  "refused",
+  "expired",
+  "unknown",
+  "ignored",
+] as const;
+export const PushState = z.enum(PUSH_STATES);
+export type PushState = z.infer<typeof PushState>;
+
+/** Why nothing was typed (`refused`), or why it waits (`held`), with the sentence a person reads. */
+export const REASONS = {
+  shell_in_pane: "The agent is gone: a shell or another program owns the pane.",
+  no_such_session: "No tmux session has this name.",
+  ambiguous_session: "Two tmux servers have a session with this name.",
+  invalid_session_name: "The session name has characters outside A-Z a-z 0-9 . _ -.",
+  pane_dead: "The pane is dead, stopped, or takes no input.",
+  rate_limited: "More than 30 messages a minute for this session.",
+  shell_escape: "A message that begins with ! would run a shell command in the agent.",
+  desk_busy: "Someone is typing at the desk.",
+  muted: "The project is muted.",
+  invalid_body: "The text is empty, too long, or has control characters.",
+  sealed_required: "This host takes sealed messages only.",
+  unsealable: "The sealed message could not be opened.",
+  tmux_failed: "tmux refused the command.",
+  dialog_open: "The agent shows a permission or start dialog.",
+  unknown_type: "This listener does not know the type of this push.",
+} as const;
+
+export type Reason = keyof typeof REASONS;
+export const Reason = z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]);
+
+/** `at` holds the epoch milliseconds at which each state was reached first. */
+export const Receipt = z.object({
+  state: PushState,
+  reason: z.optional(z.string()),
+  /** With `rate_limited`: whole seconds until the next message is taken. */
+  retryAfterSeconds: z.optional(z.number()),
+  /** True once nothing more will happen to the push. */
+  final: z.boolean(),
+  at: z.partialRecord(PushState, z.number()),
+});
+export type Receipt = z.infer<typeof Receipt>;

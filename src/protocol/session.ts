@@ -1,0 +1,49 @@
+/** A session as the inventory reports it and the picker shows it (spec, section 2). */
+import * as z from "zod/mini";
+import { SESSIONS_MAX } from "./limits.ts";
+
+export const AGENT_STATES = ["starting", "working", "waiting", "idle", "exited"] as const;
+export const AgentState = z.enum(AGENT_STATES);
+export type AgentState = z.infer<typeof AgentState>;
+
+/** One tmux session. Times are epoch milliseconds. Unknown fields are kept, so that an older relay serves a newer listener. */
+export const SessionEntry = z.looseObject({
+  name: z.string().check(z.maxLength(256)),
+  project: z.string(),
+  /** Kind of agent (`cc`, `codex`, …); empty for a session that no wrapper made. */
+  agent: z.string(),
+  agentLabel: z.string(),
+  ordinal: z.number(),
+  /** `<project> · <Agent>`, from the second on with ` #<n>`. */
+  label: z.string(),
+  state: AgentState,
+  stateSince: z.number(),
+  /** A person's client is attached; control-mode clients do not count. */
+  attached: z.boolean(),
+  lastActivity: z.number(),
+  cwd: z.string(),
+  title: z.string(),
+  cols: z.number(),
+  rows: z.number(),
+  muted: z.boolean(),
+  /** A message can be typed into it: the name is in the charset, the pane lives, no shell owns it. */
+  addressable: z.boolean(),
+});
+export type SessionEntry = z.infer<typeof SessionEntry>;
+
+export const SessionList = z.array(SessionEntry).check(z.maxLength(SESSIONS_MAX));
+
+/** Every session of one listener, as phones see them. */
+export const DeviceSessions = z.object({
+  deviceId: z.string(),
+  /** The host's name as the listener gave it. */
+  host: z.string(),
+  online: z.boolean(),
+  lastSeen: z.number(),
+  sessions: z.array(SessionEntry),
+});
+export type DeviceSessions = z.infer<typeof DeviceSessions>;
+
+/** `GET /sessions`. */
+export const SessionsAnswer = z.object({ devices: z.array(DeviceSessions) });
+export type SessionsAnswer = z.infer<typeof SessionsAnswer>;

@@ -1,0 +1,158 @@
+/** What svc asks of its runtime. `deno.ts` and `node.ts` implement it; `#runtime` names the one in use. */
+
+export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGKILL" | "SIGCONT" | "SIGSTOP";
+
+export interface FileInfo {
+  isFile: boolean;
+  isDirectory: boolean;
+  isSymlink: boolean;
+  isSocket: boolean;
+  size: number;
+  /** Permission bits, for example 0o600. */
+  mode: number;
+  uid: number;
+  /** Epoch milliseconds. */
+  mtimeMs: number;
+}
+
+/** A file open for appending. */
+export interface AppendFile {
+  append(text: string): Promise<void>;
+  /** Returns once everything appended is on the disk (fdatasync). */
+  sync(): Promise<void>;
+  close(): void;
+}
+
+/** Files. Reads of what does not exist give undefined or an empty list; every other failure throws an Error with `code` (`ENOENT`, `EACCES`, …). */
+export interface Files {
+  readText(path: string): Promise<string | undefined>;
+  readBytes(path: string): Promise<Uint8Array | undefined>;
+  /** Creates or truncates; `mode` is applied also when the file exists. */
+  writeText(path: string, text: string, options?: { mode?: number }): Promise<void>;
+  /** Writes beside, syncs and renames over: readers see the old or the new text, never a part. */
+  replaceText(path: string, text: string, options?: { mode?: number }): Promise<void>;
+  /** Creates; returns false when the path exists. */
+  createText(path: string, text: string, options?: { mode?: number }): Promise<boolean>;
+  openAppend(path: string, options?: { mode?: number }): Promise<AppendFile>;
+  /** Returns false when there was nothing to remove. */
+  remove(path: string, options?: { recursive?: boolean }): Promise<boolean>;
+  rename(from: string, to: string): Promise<void>;
+  /** With parents; fine when it exists. */
+  makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
+  makeTempDirectory(prefix: string): Promise<string>;
+  list(path: string): Promise<string[]>;
+  /** Follows links. */
+  info(path: string): Promise<FileInfo | undefined>;
+  chmod(path: string, mode: number): Promise<void>;
+  readLink(path: string): Promise<string | undefined>;
+  realPath(path: string): Promise<string | undefined>;
+  /** True when the file exists and this user may execute it. */
+  isExecutable(path: string): Promise<boolean>;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  /** Replaces the environment; without it the child gets this process's. */
+  env?: Record<string, string>;
+  stdin?: string | Uint8Array;
+  /** Kills the child when it fires. */
+  signal?: AbortSignal;
+}
+
+export interface RunResult {
+  /** Exit code; 128 + signal number when a signal ended it; 127 when the program was not found. */
+  code: number;
+  stdout: Uint8Array;
+  stderr: string;
+}
+
+/** A child with piped stdin and stdout. */
+export interface PipedChild {
+  pid: number;
+  stdin: { write(bytes: Uint8Array): Promise<void>; close(): void };
+  stdout: AsyncIterable<Uint8Array>;
+  stderr: AsyncIterable<Uint8Array>;
+  kill(signal?: Signal): void;
+  /** Exit code as in RunResult. */
+  exited: Promise<number>;
+}
+
+export interface Commands {
+  /** Runs to the end and collects the output. Never throws for a missing program: code 127. */
+  run(argv: readonly string[], options?: RunOptions): Promise<RunResult>;
+  /** Runs on this terminal (stdio inherited); returns the exit code. */
+  runInherited(
+    argv: readonly string[],
+    options?: { cwd?: string; env?: Record<string, string> },
+  ): Promise<number>;
+  /** Throws when the program cannot be started. */
+  pipe(argv: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): PipedChild;
+  /** Starts a process in a session of its own, stdout and stderr appended to `logFile` (0600); returns its pid. */
+  spawnDetached(
+    argv: readonly string[],
+    options: { cwd?: string; env: Record<string, string>; logFile: string },
+  ): Promise<number>;
+  /** Sends the signal; false when no such process exists (or it is not ours). Signal 0 asks only whether it lives. */
+  kill(pid: number, signal: Signal | 0): boolean;
+  /** Absolute path of the program as PATH finds it. */
+  which(program: string): Promise<string | undefined>;
+}
+
+/** A connection of the control socket: a stream of lines. */
+export interface LineConnection {
+  lines: AsyncIterable<string>;
+  send(line: string): Promise<void>;
+  close(): void;
+}
+
+/** Unix-domain sockets that speak lines of JSON. */
+export interface LocalSockets {
+  /** Binds with mode 0600; throws with code `EADDRINUSE` when the path exists. */
+  listen(
+    path: string,
+    onConnection: (connection: LineConnection) => void,
+  ): Promise<{ close(): void }>;
+  /** Undefined when nobody listens. */
+  connect(path: string): Promise<LineConnection | undefined>;
+}
+
+export interface Terminal {
+  isInputTerminal(): boolean;
+  isOutputTerminal(): boolean;
+  /** Columns and rows of the output terminal, or 80 × 24. */
+  size(): { columns: number; rows: number };
+  write(text: string): void;
+  writeError(text: string): void;
+  /** All of stdin. */
+  readAll(): Promise<string>;
+  /** stdin as chunks, for programs that read keys; raw mode is on from the first read until the iterator ends. */
+  rawInput(): AsyncIterable<Uint8Array>;
+}
+
+export interface Runtime {
+  readonly name: "deno" | "node";
+  readonly version: string;
+  /** Words after the program. */
+  readonly args: readonly string[];
+  readonly pid: number;
+  readonly uid: number;
+  readonly platform: string;
+  hostname(): string;
+  cwd(): string;
+  temporaryDirectory(): string;
+  homeDirectory(): string;
+  env: {
+    get(name: string): string | undefined;
+    all(): Record<string, string>;
+  };
+  files: Files;
+  commands: Commands;
+  sockets: LocalSockets;
+  terminal: Terminal;
+  /** argv that runs this program again with the same runtime, permissions and import map. */
+  selfCommand(): string[];
+  onSignal(signal: Signal, handler: () => void): () => void;
+  /** Resident set size of this process in bytes. */
+  memoryBytes(): number;
+  exit(code: number): never;
+}

@@ -1,0 +1,70 @@
+/** A throw-away HOME, SVC_HOME and tmux server for one test; everything in it is gone at the end. */
+
+export interface Sandbox extends AsyncDisposable {
+  root: string;
+  home: string;
+  svcHome: string;
+  /** A git-less directory whose basename is `proj`. */
+  project: string;
+  tmuxSocket: string;
+  /** The environment that children get: HOME, SVC_HOME, SVC_TMUX_SOCKET, TMUX_TMPDIR and PATH, no TMUX. */
+  env: Record<string, string>;
+  /** Runs tmux on the private server; throws with its stderr when it fails. */
+  tmux(...args: string[]): Promise<string>;
+  /** Stops this process (SIGKILL) at the end of the test, if it still lives. */
+  killAtEnd(pid: number): void;
+}
+
+export async function makeSandbox(): Promise<Sandbox> {
+  const root = await Deno.makeTempDir({ prefix: "svc-test-" });
+  const path = (name: string): string => `${root}/${name}`;
+  const tmuxSocket = path("tmux.sock");
+  for (const name of ["home", "proj"]) await Deno.mkdir(path(name));
+  const env = {
+    HOME: path("home"),
+    SVC_HOME: path("home/.svc"),
+    SVC_TMUX_SOCKET: tmuxSocket,
+    TMUX_TMPDIR: root,
+    PATH: Deno.env.get("PATH") ?? "",
+    LANG: "C.UTF-8",
+    TERM: "xterm-256color",
+    DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+    NO_COLOR: "1",
+  };
+  const pids = new Set<number>();
+  const tmux = async (...args: string[]): Promise<string> => {
+    const output = await new Deno.Command("tmux", { args: ["-S", tmuxSocket, ...args], env, clearEnv: true })
+      .output();
+    if (!output.success) {
+      throw new Error(`tmux ${args.join(" ")}: ${new TextDecoder().decode(output.stderr)}`);
+    }
+    return new TextDecoder().decode(output.stdout);
+  };
+  return {
+    root,
+    home: env.HOME,
+    svcHome: env.SVC_HOME,
+    project: path("proj"),
+    tmuxSocket,
+    env,
+    tmux,
+    killAtEnd: (pid) => void pids.add(pid),
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const pid of pids) {
+        try {
+          Deno.kill(pid, "SIGKILL");
+        } catch (error) {
+          if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
+        }
+      }
+      const ended = new Deno.Command("tmux", {
+        args: ["-S", tmuxSocket, "kill-server"],
+        env,
+        clearEnv: true,
+        stderr: "null",
+      });
+      await ended.output();
+      await Deno.remove(root, { recursive: true });
+    },
+  };
+}
