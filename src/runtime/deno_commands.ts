@@ -1,0 +1,153 @@
+/** Child processes on Deno. */
+
+import { codeOf, unless } from "./failure.ts";
+import { files } from "./deno_files.ts";
+import { livesByProc, livesByPs } from "./liveness.ts";
+import type { Commands, PipedChild, RunOptions, RunResult, Signal } from "./types.ts";
+import { findProgram } from "./which.ts";
+import { failedStart, killedCode } from "./exit_codes.ts";
+
+interface Place {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+function command(argv: readonly string[], place: Place, stdio: Deno.CommandOptions): Deno.Command {
+  const [program = "", ...args] = argv;
+  return new Deno.Command(program, { ...stdio, args, ...place, clearEnv: place.env !== undefined });
+}
+
+async function collect(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = stream.getReader();
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const stop = (): void => void reader.cancel();
+  signal?.addEventListener("abort", stop);
+  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value);
+  signal?.removeEventListener("abort", stop);
+  return chunks.length === 1 && chunks[0] ? chunks[0] : await new Blob(chunks).bytes();
+}
+
+/** A child that ends without reading its input is no failure of ours. */
+async function feed(child: Deno.ChildProcess, input: string | Uint8Array | undefined): Promise<void> {
+  if (input === undefined) return;
+  const bytes = typeof input === "string" ? new TextEncoder().encode(input) : new Uint8Array(input);
+  const writer = child.stdin.getWriter();
+  await unless(["EPIPE"], writer.write(bytes).then(() => writer.close()), undefined);
+}
+
+async function finish(child: Deno.ChildProcess, options: RunOptions): Promise<RunResult> {
+  const kill = (): void => signalChild(child, "SIGKILL");
+  options.signal?.addEventListener("abort", kill);
+  try {
+    const [stdout, stderr, status] = await Promise.all([
+      collect(child.stdout, options.signal),
+      collect(child.stderr, options.signal),
+      child.status,
+      feed(child, options.stdin),
+    ]);
+    return { code: status.code, stdout, stderr: new TextDecoder().decode(stderr) };
+  } finally {
+    options.signal?.removeEventListener("abort", kill);
+  }
+}
+
+async function run(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const { cwd, env, stdin, signal } = options;
+  if (signal?.aborted) return { code: killedCode, stdout: new Uint8Array(), stderr: "" };
+  let child: Deno.ChildProcess;
+  try {
+    child = command(argv, { cwd, env }, {
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+  } catch (error) {
+    return failedStart(argv, error);
+  }
+  return await finish(child, options);
+}
+
+/** The terminal sends its keys' signals to the child too, so this process waits for the child's decision. */
+async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
+  let child: Deno.ChildProcess;
+  try {
+    child = command(argv, place, { stdin: "inherit", stdout: "inherit", stderr: "inherit" }).spawn();
+  } catch (error) {
+    return failedStart(argv, error).code;
+  }
+  const handlers: [Deno.Signal, () => void][] = [
+    ["SIGINT", () => {}],
+    ["SIGQUIT", () => {}],
+    ["SIGTERM", () => signalChild(child, "SIGTERM")],
+    ["SIGHUP", () => signalChild(child, "SIGHUP")],
+  ];
+  for (const [signal, handler] of handlers) Deno.addSignalListener(signal, handler);
+  const status = await child.status;
+  for (const [signal, handler] of handlers) Deno.removeSignalListener(signal, handler);
+  return status.code;
+}
+
+function signalChild(child: Deno.ChildProcess, signal: Signal): void {
+  try {
+    child.kill(signal);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** Deno throws TypeError for a child it has already waited for. */
+function isGone(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof TypeError || codeOf(error) === "ESRCH";
+}
+
+function pipe(argv: readonly string[], place: Place = {}): PipedChild {
+  const child = command(argv, place, { stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  const writer = child.stdin.getWriter();
+  writer.closed.catch(() => {});
+  return {
+    pid: child.pid,
+    stdin: {
+      write: (bytes) => writer.write(new Uint8Array(bytes)),
+      close: () => void writer.close().catch(() => {}),
+    },
+    stdout: child.stdout,
+    stderr: child.stderr,
+    kill: (signal = "SIGTERM") => signalChild(child, signal),
+    exited: child.status.then((status) => status.code),
+  };
+}
+
+function lives(pid: number): boolean {
+  const uid = Deno.uid() ?? -1;
+  if (Deno.build.os === "linux") return livesByProc(pid, uid, (path) => Deno.readTextFileSync(path));
+  const ps = new Deno.Command("ps", { args: ["-o", "uid=,stat=", "-p", String(pid)], stderr: "null" });
+  return livesByPs(new TextDecoder().decode(ps.outputSync().stdout), uid);
+}
+
+/** Refuses 0 and negative numbers: to kill(2) those name whole groups of processes. */
+function kill(pid: number, signal: Signal | 0): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  if (signal === 0) return lives(pid);
+  try {
+    Deno.kill(pid, signal);
+    return true;
+  } catch (error) {
+    if (isGone(error) || codeOf(error) === "EPERM") return false;
+    throw error;
+  }
+}
+
+export const commands: Commands = {
+  run,
+  runInherited,
+  pipe,
+  async spawnDetached(argv, options) {
+    const { spawnDetached } = await import("./detached.ts");
+    return await spawnDetached(argv, options);
+  },
+  kill,
+  which: (program) => findProgram(program, Deno.env.get("PATH"), files.isExecutable),
+};

@@ -1,0 +1,26 @@
+/** Starts a process that outlives this one and its terminal. */
+
+import { spawn } from "node:child_process";
+import { closeSync, fchmodSync, openSync } from "node:fs";
+
+const logMode = 0o600;
+
+/** Starts `argv` in a session of its own with stdout and stderr appended to `logFile`; returns its pid. */
+export async function spawnDetached(
+  argv: readonly string[],
+  options: { cwd?: string; env: Record<string, string>; logFile: string },
+): Promise<number> {
+  const [program = "", ...args] = argv;
+  const { cwd, env, logFile } = options;
+  const log = openSync(logFile, "a", logMode);
+  try {
+    fchmodSync(log, logMode);
+    const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", log, log] });
+    await new Promise((started, failed) => child.once("spawn", started).once("error", failed));
+    child.unref();
+    if (child.pid === undefined) throw new Error(`cannot start ${JSON.stringify(program)}: it has no pid`);
+    return child.pid;
+  } finally {
+    closeSync(log);
+  }
+}

@@ -1,0 +1,26 @@
+/** The exit codes a shell would give, for children that never ran or were killed. */
+
+import { codeOf } from "./failure.ts";
+import type { RunResult } from "./types.ts";
+
+const notFoundCode = 127;
+const notExecutableCode = 126;
+const signalBase = 128;
+
+/** What a child killed with SIGKILL leaves. */
+export const killedCode = signalBase + 9;
+
+/** @param signal the signal's number, when one ended the child */
+export function exitCode(code: number | null, signal: number | undefined): number {
+  return code ?? signalBase + (signal ?? 0);
+}
+
+/** The result for a program that could not be started; throws what is neither missing nor forbidden. */
+export function failedStart(argv: readonly string[], error: unknown): RunResult {
+  const code = codeOf(error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const result = { stdout: new Uint8Array(), stderr: `cannot run ${JSON.stringify(argv[0])}: ${reason}` };
+  if (code === "ENOENT" || code === "ENOTDIR") return { code: notFoundCode, ...result };
+  if (code === "EACCES" || code === "EPERM") return { code: notExecutableCode, ...result };
+  throw error;
+}

@@ -1,0 +1,38 @@
+/** Cuts a stream of bytes into lines of bounded length. */
+
+/** The longest line of the control socket in bytes; a peer that sends more is cut off. */
+export const maxLineBytes = 1024 * 1024;
+
+const newline = 0x0a;
+
+/** Yields each complete line without its end; ends early, without the line, when one grows over the limit. */
+export async function* splitLines(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number = maxLineBytes,
+): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  let parts: Uint8Array[] = [];
+  let held = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      if (held + end - start > maxBytes) return;
+      yield decoder.decode(join([...parts, chunk.subarray(start, end)]));
+      [parts, held, start] = [[], 0, end + 1];
+    }
+    held += chunk.length - start;
+    if (held > maxBytes) return;
+    if (start < chunk.length) parts.push(chunk.slice(start));
+  }
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1 && parts[0]) return parts[0];
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
