@@ -1,0 +1,27 @@
+/** Every demand on the product, as data: each is cited by the names of the tests that show it. */
+import { ARCHITECTURE_ROWS } from "./requirements/architecture.ts";
+import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
+import { INJECTION_ROWS } from "./requirements/injection.ts";
+import { PRODUCT_ROWS } from "./requirements/product.ts";
+import { PROTOCOL_ROWS } from "./requirements/protocol.ts";
+import { QUALITY_ROWS } from "./requirements/quality.ts";
+import type { Requirement } from "./requirements/row.ts";
+import { SECURITY_ROWS } from "./requirements/security.ts";
+import { SPEC_ROWS } from "./requirements/spec.ts";
+import { SPEC_WIRE_ROWS } from "./requirements/spec_wire.ts";
+import { STYLE_ROWS } from "./requirements/style.ts";
+
+export { BUILT, CAPABILITIES, type Capability, type Requirement } from "./requirements/row.ts";
+
+export const REQUIREMENTS: readonly Requirement[] = [
+  ...SPEC_ROWS,
+  ...SPEC_WIRE_ROWS,
+  ...PRODUCT_ROWS,
+  ...INJECTION_ROWS,
+  ...PROTOCOL_ROWS,
+  ...SECURITY_ROWS,
+  ...ARCHITECTURE_ROWS,
+  ...EXPERIENCE_ROWS,
+  ...QUALITY_ROWS,
+  ...STYLE_ROWS,
+];

@@ -1,0 +1,47 @@
+/** What architecture.md fixes: the tree, the flows, the dependencies, the runtimes. */
+import { agents, main, mirror, packages, type Requirement, rows, scale } from "./row.ts";
+
+const TREE = rows("architecture, tree", {
+  "arch-layers": main("Imports point down only."),
+  "arch-programs": main("Programs of layer 3 never import one another."),
+  "arch-runtime": main("Deno.* and node:* appear in src/runtime only."),
+  "arch-tmux-argv": main("One builder makes tmux's arguments."),
+  "arch-lazy": main("A command's module is loaded only when the command is called."),
+  "arch-agent-file": main("An agent is one file under src/agents."),
+  "arch-page": main(
+    "ARCHITECTURE.md has one diagram, one table of flows and one annotated tree that names every folder.",
+  ),
+  "arch-plugin": agents("plugin/ holds the primary agent's manifest, hooks, MCP entry and svc-remote.sh."),
+});
+
+const FLOWS = rows("architecture, the flows", {
+  "flow-1": main("A phone's message passes relay, socket, listener and tmux and comes back as a receipt."),
+  "flow-2": mirror(
+    "A pane's output passes listener and hub to the phone's terminal; keys run the other way.",
+  ),
+  "flow-3": agents("An agent's question gets its answer while it waits, or as a message afterwards."),
+  "flow-4": main("The inventory passes report rule, relay and phone into the picker."),
+  "flow-4-label": main("The wrapper and the inventory take labels and names from protocol/names."),
+});
+
+const DEPENDENCIES = rows("architecture, dependencies", {
+  "dep-npm-only": main("Every dependency comes from the npm registry, pinned in deno.json."),
+  "dep-reasons": main("Every dependency has its line in docs/dependencies.md."),
+  "dep-hot-words": main("Hot and verbatim words are dispatched before any option parser is loaded."),
+  "dep-ws-caps": main("The relay's sockets cap fragmented messages and refuse unmasked frames."),
+  "dep-handshake-why": main("A failed handshake is explained by one HTTP call."),
+  "dep-npm-package": packages(
+    "The npm package has a bin named cli.js and is run under Node after it was built.",
+  ),
+});
+
+const RUNTIMES = rows("architecture, runtime", {
+  "run-node": main("The relay runs behind src/runtime on Node 22 too."),
+  "run-both": packages("Every command runs on Deno 2.9 and on Node 22."),
+  "run-sqlite": main("The store is SQLite embedded."),
+  "run-migrations": main("Migrations are numbered and an old schema is brought up to date."),
+  "run-nats": scale("NATS JetStream takes over where one machine is outgrown."),
+  "run-sanitizers": main("Leak sanitizers are on in every test."),
+});
+
+export const ARCHITECTURE_ROWS: readonly Requirement[] = [...TREE, ...FLOWS, ...DEPENDENCIES, ...RUNTIMES];
