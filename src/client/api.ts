@@ -1,0 +1,94 @@
+/** The relay's HTTP routes as typed calls: every answer is parsed with the schema of the wire. */
+import * as z from "zod/mini";
+import {
+  DevicesAnswer,
+  Health,
+  type PairingClaim,
+  PairingClaimed,
+  PairingCreated,
+} from "../protocol/http.ts";
+import { PushAccepted, PushPage, PushRecord, type PushRequestInput } from "../protocol/push.ts";
+import { SessionsAnswer } from "../protocol/session.ts";
+import { type Call, callRelay, type Door, type Fetch } from "./http.ts";
+
+export interface RelayApiOptions {
+  /** The relay's HTTP base address; slashes at its end do not matter. */
+  baseUrl: string;
+  /** Needed by everything but `health` and `claimPairing`. */
+  apiKey?: string | undefined;
+  /** The global fetch when left out. */
+  fetch?: Fetch;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+/** Every method throws RelayError, or the signal's reason when the caller aborted it. */
+export interface RelayApi {
+  readonly baseUrl: string;
+  /** Resolves once the push is durable at the relay. */
+  sendPush(push: PushRequestInput, options?: CallOptions): Promise<PushAccepted>;
+  getPush(id: string, options?: CallOptions): Promise<PushRecord>;
+  /** One page of the history, newest last; its `next` is the `after` of the page that follows. */
+  listPushes(options?: CallOptions & { after?: string; limit?: number }): Promise<PushPage>;
+  sessions(options?: CallOptions): Promise<SessionsAnswer>;
+  devices(options?: CallOptions): Promise<DevicesAnswer>;
+  /** Its key stops working at once. */
+  revokeDevice(id: string, options?: CallOptions): Promise<void>;
+  createPairing(options?: CallOptions): Promise<PairingCreated>;
+  /** The phone's side of a pairing: works without a key, once. */
+  claimPairing(
+    code: string,
+    claim: z.input<typeof PairingClaim>,
+    options?: CallOptions,
+  ): Promise<PairingClaimed>;
+  health(options?: CallOptions): Promise<z.infer<typeof Health>>;
+}
+
+export function createRelayApi(options: RelayApiOptions): RelayApi {
+  const door: Door = {
+    baseUrl: options.baseUrl.replace(/\/+$/, ""),
+    apiKey: options.apiKey,
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+  };
+  const call = <S extends z.core.$ZodType>(schema: S, request: Call, given: CallOptions = {}) =>
+    callRelay(door, { ...request, schema, signal: given.signal });
+  return {
+    baseUrl: door.baseUrl,
+    sendPush: (body, given) =>
+      call(PushAccepted, { method: "POST", path: "/pushes/send", what: "send the push", body }, given),
+    getPush: (id, given) =>
+      call(
+        PushRecord,
+        { method: "GET", path: `/pushes/${segment(id)}`, what: `read the push "${id}"` },
+        given,
+      ),
+    listPushes: (given) =>
+      call(PushPage, { method: "GET", path: `/pushes${query(given)}`, what: "read the history" }, given),
+    sessions: (given) =>
+      call(SessionsAnswer, { method: "GET", path: "/sessions", what: "read the sessions" }, given),
+    devices: (given) =>
+      call(DevicesAnswer, { method: "GET", path: "/devices", what: "read the devices" }, given),
+    revokeDevice: async (id, given) => {
+      const what = `revoke the device "${id}"`;
+      await call(z.unknown(), { method: "DELETE", path: `/devices/${segment(id)}`, what }, given);
+    },
+    createPairing: (given) =>
+      call(PairingCreated, { method: "POST", path: "/pairings", what: "make a pairing code" }, given),
+    claimPairing: (code, body, given) => {
+      const path = `/pairings/${segment(code)}/claim`;
+      return call(PairingClaimed, { method: "POST", path, what: "claim the pairing code", body }, given);
+    },
+    health: (given) => call(Health, { method: "GET", path: "/healthz", what: "reach the relay" }, given),
+  };
+}
+
+const segment = (text: string): string => encodeURIComponent(text);
+
+function query(page: { after?: string; limit?: number } = {}): string {
+  const fields = new URLSearchParams();
+  if (page.after !== undefined) fields.set("after", page.after);
+  if (page.limit !== undefined) fields.set("limit", String(page.limit));
+  return fields.size === 0 ? "" : `?${fields}`;
+}

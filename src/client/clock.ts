@@ -1,0 +1,39 @@
+/** Time as the client library takes it: three functions, so that tests advance it by hand. */
+
+export interface Clock {
+  /** Wall clock, epoch milliseconds. May jump. */
+  now(): number;
+  /** Milliseconds since some fixed moment; never goes back. */
+  elapsed(): number;
+  /** Runs `action` once after `ms`; the answer cancels it. */
+  after(ms: number, action: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  after: (ms, action) => {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `ms`; rejects with the signal's reason when that fires first. */
+export function delay(
+  ms: number,
+  options: { clock: Clock; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const { clock, signal } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = (): void => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

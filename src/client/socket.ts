@@ -1,0 +1,70 @@
+/** The native WebSocket behind four calls, with one end for every connection, however it fails. */
+import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../protocol/limits.ts";
+
+export interface SocketEnd {
+  /** Close code; 1006 when the connection broke without one. */
+  code: number;
+  reason: string;
+}
+
+export interface SocketHandlers {
+  opened(): void;
+  text(text: string): void;
+  bytes(bytes: Uint8Array): void;
+  /** Called once at most, and never after `close` was called on this side. */
+  ended(end: SocketEnd): void;
+}
+
+export interface LinkSocket {
+  readonly bufferedAmount: number;
+  send(data: string | Uint8Array): void;
+  /** Lets go of the socket: no handler is called from here on. */
+  close(): void;
+}
+
+export type CreateSocket = (url: string, protocols: string[], handlers: SocketHandlers) => LinkSocket;
+
+/** The entries of `Sec-WebSocket-Protocol` that carry the key: the one form that every runtime can send. */
+export function keyProtocols(apiKey: string): string[] {
+  const binary = Array.from(new TextEncoder().encode(apiKey), (byte) => String.fromCharCode(byte)).join("");
+  const base64url = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return [SUBPROTOCOL, KEY_SUBPROTOCOL_PREFIX + base64url];
+}
+
+/** Node 22 reports a failed handshake by `error` alone, others by `error` and `close`: whichever comes first ends it. */
+export const createNativeSocket: CreateSocket = (url, protocols, handlers) => {
+  const socket = new WebSocket(url, protocols);
+  socket.binaryType = "arraybuffer";
+  const abort = new AbortController();
+  const { signal } = abort;
+  let open = false;
+  const end = (found: SocketEnd): void => {
+    if (signal.aborted) return;
+    abort.abort();
+    handlers.ended(found);
+  };
+  socket.addEventListener("open", () => {
+    open = true;
+    handlers.opened();
+  }, { signal });
+  socket.addEventListener("message", (event: MessageEvent<unknown>) => {
+    if (typeof event.data === "string") handlers.text(event.data);
+    else if (event.data instanceof ArrayBuffer) handlers.bytes(new Uint8Array(event.data));
+  }, { signal });
+  socket.addEventListener("close", ({ code, reason }) => end({ code: code || 1006, reason }), { signal });
+  socket.addEventListener("error", () => {
+    if (!open) end({ code: 1006, reason: "" });
+  }, { signal });
+  return {
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    send: (data) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(data as string | Uint8Array<ArrayBuffer>);
+    },
+    close: () => {
+      abort.abort();
+      socket.close(1000);
+    },
+  };
+};
