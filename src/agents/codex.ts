@@ -1,0 +1,35 @@
+/** Agent 3: the Codex command line. */
+import type { AgentProfile, DialogMarks } from "./profile.ts";
+import { draftAfter, readByPatterns } from "./read_screen.ts";
+
+const dialog: DialogMarks = {
+  lines: [
+    "Press enter to (confirm|continue)",
+    "enter to confirm",
+    "Would you like to (run|make|grant|allow)",
+    "Trust and continue",
+    "Hooks need review",
+    "Sign in with",
+  ],
+  titles: ["*Action Required*"],
+};
+
+export const codex: AgentProfile = {
+  kind: "codex",
+  label: "Codex",
+  binary: "codex",
+  install: "npm install -g @openai/codex",
+  // The shared background server would run hooks and MCP servers with the environment of another session.
+  args: ["--disable", "daemon_auto_start"],
+  env: {},
+  ignoresHangup: false,
+  typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
+  dialog,
+  readScreen: (screen) =>
+    readByPatterns(screen, {
+      dialog,
+      working: [/esc to interrupt/],
+      workingTitle: /^[⠁-⣿]/u,
+      draft: (tail) => draftAfter(tail, { prompt: /^\s*[›❯>]\s?/u, end: /^\s*$/ }),
+    }),
+};

@@ -1,0 +1,31 @@
+/** The Cursor-class terminal agent: `cursor-agent`, never the editor's launcher, which exits at once. */
+import type { AgentProfile, DialogMarks } from "./profile.ts";
+import { draftAfter, readByPatterns } from "./read_screen.ts";
+
+const dialog: DialogMarks = {
+  lines: ["Waiting for approval", "Run this command[?]", "Do you trust", "Workspace Trust", "Press enter to"],
+  titles: [],
+};
+
+export const cursor: AgentProfile = {
+  kind: "cursor",
+  label: "Cursor",
+  binary: "cursor-agent",
+  install: "the installer at cursor.com/install",
+  args: [],
+  env: {},
+  ignoresHangup: false,
+  typing: { method: "paste", settleMs: 300, spaceAfterTail: true },
+  dialog,
+  readScreen: (screen) =>
+    readByPatterns(screen, {
+      dialog,
+      working: [/ctrl\+c to stop/i, /esc to (?:stop|cancel|interrupt)/i],
+      draft: (tail) =>
+        draftAfter(tail, {
+          prompt: /^\s*[│]?\s*[→❯>]\s?/u,
+          end: /^\s*[─╰━]{3}/u,
+          placeholder: /^Plan, search, build/,
+        }),
+    }),
+};

@@ -1,0 +1,39 @@
+/** Agent 2: the Gemini command line. */
+import type { AgentProfile, DialogMarks } from "./profile.ts";
+import { draftAfter, readByPatterns } from "./read_screen.ts";
+
+const dialog: DialogMarks = {
+  lines: [
+    "Allow execution of",
+    "[0-9][.] (Allow once|Yes|No|Trust folder|Trust parent)",
+    "Do you trust",
+    "Apply this change",
+    "How would you like to authenticate",
+    "Use Enter to select",
+  ],
+  titles: ["*Action Required*"],
+};
+
+export const gemini: AgentProfile = {
+  kind: "gemini",
+  label: "Gemini",
+  binary: "gemini",
+  install: "npm install -g @google/gemini-cli",
+  args: [],
+  env: {},
+  ignoresHangup: true,
+  typing: { method: "paste", settleMs: 300, spaceAfterTail: true },
+  dialog,
+  readScreen: (screen) =>
+    readByPatterns(screen, {
+      dialog,
+      working: [/\(esc to cancel, \d+/],
+      workingTitle: /Working…/u,
+      draft: (tail) =>
+        draftAfter(tail, {
+          prompt: /^\s*[│]?\s*[>*!]\s/u,
+          end: /^\s*[▄▀─╰]{3}/u,
+          placeholder: /^Type your message or @path\/to\/file/,
+        })?.replace(/[│\s]+$/u, ""),
+    }),
+};

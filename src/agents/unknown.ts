@@ -1,0 +1,25 @@
+/** A pane that no wrapper made: typed plainly, its screen read only for the dialogs that all agents share. */
+import { claude } from "./claude.ts";
+import { codex } from "./codex.ts";
+import { copilot } from "./copilot.ts";
+import { gemini } from "./gemini.ts";
+import { opencode } from "./opencode.ts";
+import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "./profile.ts";
+import { showsDialog } from "./read_screen.ts";
+
+const known = [claude, codex, gemini, opencode, copilot];
+
+const dialog: DialogMarks = {
+  lines: [...new Set(known.flatMap((profile) => profile.dialog.lines))],
+  titles: [...new Set(known.flatMap((profile) => profile.dialog.titles))],
+};
+
+/** Its kind is that of no agent; only the fields that typing and reading need. */
+export const unknownAgent: Pick<AgentProfile, "typing" | "dialog" | "readScreen"> = {
+  typing: { method: "plain", settleMs: 150, spaceAfterTail: false },
+  dialog,
+  readScreen(screen: Screen): ScreenReading {
+    const open = showsDialog(screen, dialog);
+    return { state: open ? "waiting" : undefined, dialog: open, draft: undefined };
+  },
+};

@@ -1,0 +1,113 @@
+/** The one place that builds tmux commands: verbs as argv, and their forms for a spawn, a control client and a nested command. */
+
+/** One tmux command with its words; words are data, never syntax. */
+export type TmuxCommand = readonly string[];
+
+const SAFE_WORD = /^[A-Za-z0-9_@%=:,.\/+-]+$/;
+const encoder = new TextEncoder();
+
+/**
+ * One word for tmux's own parser: double quotes with octal escapes for every byte but plain ones, which is exact for
+ * all text without NUL (a bare `~`, `#`, `$`, `;` or line feed would be syntax).
+ */
+export function quoteWord(word: string): string {
+  if (SAFE_WORD.test(word)) return word;
+  let quoted = "";
+  for (const byte of encoder.encode(word)) {
+    const plain = byte >= 0x20 && byte < 0x7f && !`"\\$~;#{}'`.includes(String.fromCharCode(byte));
+    quoted += plain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`;
+  }
+  return `"${quoted}"`;
+}
+
+/** Commands as one line for a control client, or as the argument of `if-shell`. */
+export function commandLine(commands: readonly TmuxCommand[]): string {
+  return commands.map((command) => command.map(quoteWord).join(" ")).join(" ; ");
+}
+
+/** argv of one tmux process that runs the commands in order. In argv a word's trailing `;` ends a command: it is escaped. */
+export function spawnArgv(socket: string | undefined, commands: readonly TmuxCommand[]): string[] {
+  const server = socket === undefined ? [] : ["-S", socket];
+  const words = commands.map((command) =>
+    command.map((word) => word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word)
+  );
+  return ["tmux", "-u", ...server, ...words.flatMap((command, index) => index ? [";", ...command] : command)];
+}
+
+/** argv of a control-mode client of `session`: it never resizes, gets no output, and leaves the session's environment alone. */
+export function controlArgv(socket: string, session: string): string[] {
+  const attach = ["attach-session", "-E", "-t", exactSession(session), "-f", "ignore-size,no-output"];
+  return ["tmux", "-u", "-S", socket, "-C", ...attach];
+}
+
+/** Matches the session's name exactly; a bare name would match by prefix. */
+export function exactSession(name: string): string {
+  return `=${name}`;
+}
+
+/** The active pane of exactly this session: a pane target needs the colon. */
+export function exactPane(name: string): string {
+  return `=${name}:`;
+}
+
+export const verbs = {
+  /** Prints a format; `target` is a pane id or exactPane(). */
+  print: (target: string, format: string): TmuxCommand => ["display-message", "-p", "-t", target, format],
+  printPlain: (text: string): TmuxCommand => ["display-message", "-p", text],
+  listPanes: (format: string): TmuxCommand => ["list-panes", "-a", "-F", format],
+  listClients: (format: string): TmuxCommand => ["list-clients", "-F", format],
+  /** The visible screen as text; wrapped lines stay separate. */
+  captureScreen: (pane: string): TmuxCommand => ["capture-pane", "-p", "-t", pane],
+  /** Runs one of two command lists, as `format` says, in the same queue: nothing happens in between. */
+  ifFormat: (pane: string, format: string, then: TmuxCommand[], otherwise: TmuxCommand[]): TmuxCommand => [
+    "if-shell",
+    "-F",
+    "-t",
+    pane,
+    format,
+    commandLine(then),
+    commandLine(otherwise),
+  ],
+  /** Types text as keys, as data (spec, section 4, step 4). */
+  sendLiteral: (pane: string, text: string): TmuxCommand => ["send-keys", "-l", "-t", pane, "--", text],
+  sendKey: (pane: string, key: string): TmuxCommand => ["send-keys", "-t", pane, key],
+  /** Appends to a paste buffer, or creates it. */
+  appendBuffer: (buffer: string, text: string): TmuxCommand => ["set-buffer", "-a", "-b", buffer, "--", text],
+  deleteBuffer: (buffer: string): TmuxCommand => ["delete-buffer", "-b", buffer],
+  /** Pastes and deletes the buffer: in bracketed-paste marks where the program asked for them, line feeds kept. */
+  pasteBuffer: (buffer: string, pane: string): TmuxCommand => [
+    "paste-buffer",
+    "-p",
+    "-r",
+    "-d",
+    "-b",
+    buffer,
+    "-t",
+    pane,
+  ],
+  leaveModes: (pane: string): TmuxCommand => ["copy-mode", "-q", "-t", pane],
+  killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],
+  hasSession: (name: string): TmuxCommand => ["has-session", "-t", exactSession(name)],
+  setSessionOption: (name: string, option: string, value: string): TmuxCommand => [
+    "set-option",
+    "-t",
+    exactSession(name),
+    option,
+    value,
+  ],
+  attach: (name: string): TmuxCommand => ["attach-session", "-t", exactSession(name)],
+  /** A detached session whose pane process is `argv` itself, without a shell. */
+  newSession: (
+    options: { name: string; directory: string; env: Record<string, string>; argv: readonly string[] },
+  ): TmuxCommand => [
+    "new-session",
+    "-d",
+    "-s",
+    options.name,
+    "-c",
+    options.directory,
+    ...Object.entries(options.env).flatMap(([name, value]) => ["-e", `${name}=${value}`]),
+    "--",
+    ...options.argv,
+  ],
+};
