@@ -1,6 +1,8 @@
 /** Every control frame of the WebSocket, on one page: JSON text `{event, id?, re?, data}`. */
 import * as z from "zod/mini";
-import { Push, PushId, SessionName } from "./push.ts";
+import { describeFaults } from "./faults.ts";
+import { parseJson } from "./json.ts";
+import { DeviceId, Push, PushId, SessionName } from "./push.ts";
 import { PushState, Receipt } from "./receipt.ts";
 import { DeviceSessions, SessionList } from "./session.ts";
 
@@ -10,18 +12,18 @@ const size = z.int().check(z.minimum(1), z.maximum(1_000));
 export const ROLES = ["listener", "phone", "script"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The payload of each event, by name. Direction and meaning stand beside it. */
+/** The payload of each event, by name; the comment above it is its line in docs/protocol.md. */
 export const EVENTS = {
-  /** client → relay, first frame. */
+  /** client → relay: the first frame. */
   hello: z.object({
     role: z.enum(ROLES),
-    deviceId: z.optional(z.string()),
+    deviceId: z.optional(DeviceId),
     name: z.string().check(z.maxLength(200)),
     version: z.string().check(z.maxLength(50)),
     publicKey: z.optional(z.string()),
     capabilities: z.array(z.string()),
   }),
-  /** relay → client, answers hello: `now` is the relay's clock in epoch milliseconds. */
+  /** relay → client: answers hello; `now` is the relay's clock in epoch milliseconds. */
   welcome: z.object({
     relayVersion: z.string(),
     protocolVersion: z.number(),
@@ -29,8 +31,9 @@ export const EVENTS = {
     now: z.number(),
     limits: z.record(z.string(), z.number()),
   }),
-  /** both ways: browsers cannot send WebSocket pings. Answered by pong with the same `re`. */
+  /** both ways: is the peer there? Browsers cannot send WebSocket pings. */
   ping: z.object({}),
+  /** both ways: answers ping; `re` names it. */
   pong: z.object({}),
   /** relay → client: a push. Sent again until acknowledged, also after a reconnect. */
   "push.new": Push,
@@ -56,7 +59,7 @@ export const EVENTS = {
   "pane.open": z.object({
     stream,
     agentSessionName: SessionName,
-    deviceId: z.optional(z.string()),
+    deviceId: z.optional(DeviceId),
     publicKey: z.optional(z.string()),
     cols: z.optional(size),
     rows: z.optional(size),
@@ -89,18 +92,14 @@ export type FrameFault = { fault: "malformed" | "unknown_event"; detail: string 
 
 /** Parses the text of one control frame, once, at the door. Never throws. */
 export function parseFrame(text: string): Frame | FrameFault {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { fault: "malformed", detail: "not JSON" };
-  }
-  const envelope = Envelope.safeParse(json);
-  if (!envelope.success) return { fault: "malformed", detail: z.prettifyError(envelope.error) };
+  const json = parseJson(text);
+  if (json === undefined) return { fault: "malformed", detail: "not JSON, or nested too deep" };
+  const envelope = Envelope.safeParse(json.value);
+  if (!envelope.success) return { fault: "malformed", detail: describeFaults(envelope.error) };
   const { event, id, re, data } = envelope.data;
   if (!Object.hasOwn(EVENTS, event)) return { fault: "unknown_event", detail: event.slice(0, 64) };
   const parsed = EVENTS[event as EventName].safeParse(data ?? {});
-  if (!parsed.success) return { fault: "malformed", detail: `${event}: ${z.prettifyError(parsed.error)}` };
+  if (!parsed.success) return { fault: "malformed", detail: `${event}: ${describeFaults(parsed.error)}` };
   return { event, id, re, data: parsed.data } as Frame;
 }
 

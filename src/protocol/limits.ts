@@ -10,6 +10,10 @@ export const BODY_MAX_BYTES = 16_384;
 export const DATA_MAX_BYTES = 4_096;
 export const TITLE_MAX_CHARS = 200;
 export const REQUEST_MAX_BYTES = 65_536;
+/** Arrays and objects within one another in any JSON of a peer. */
+export const JSON_MAX_DEPTH = 32;
+/** Bad fields that one answer names. */
+export const FIELD_FAULTS_MAX = 50;
 export const TTL_DEFAULT_SECONDS = 3_600;
 export const TTL_MIN_SECONDS = 10;
 export const TTL_MAX_SECONDS = 604_800;

@@ -1,9 +1,12 @@
 /** A push: the one message of the product, from a phone, a script, an agent's hook or an MCP tool. */
 import * as z from "zod/mini";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "./canonical.ts";
+import { isNestedAtMost } from "./json.ts";
 import {
   BODY_MAX_BYTES,
   DATA_MAX_BYTES,
+  JSON_MAX_DEPTH,
+  TEXT_FRAME_MAX_BYTES,
   TITLE_MAX_CHARS,
   TTL_DEFAULT_SECONDS,
   TTL_MAX_SECONDS,
@@ -14,13 +17,21 @@ import { PushState, Receipt } from "./receipt.ts";
 
 /** The push types of this version. Others are stored and passed on: a listener answers `ignored`. */
 export const PUSH_TYPES = [
+  /** phone or script → listener: type `body` into `agentSessionName`. */
   "agent.command",
+  /** phone → listener: start an agent in a known project, where the host allows it. */
   "agent.start",
+  /** MCP tool → phones: a question; `data` holds its kind, options, fields and deadline. */
   "ask",
+  /** phone → MCP tool: the answer; `inReplyTo` names the question. */
   "ask.answer",
+  /** stop hook → phones: the agent ended its turn. */
   "agent.stop",
+  /** notification hook → phones: the agent waits for a permission or for input. */
   "agent.attention",
+  /** anyone → phones: a plain note. */
   "note",
+  /** anyone → every device of a channel: a channel's broadcast. */
   "broadcast",
 ] as const;
 export type PushType = (typeof PUSH_TYPES)[number];
@@ -67,8 +78,8 @@ export type SealedBody = z.infer<typeof SealedBody>;
 
 const Data = z.record(z.string(), z.unknown()).check(
   z.refine(
-    (data) => byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES,
-    `at most ${DATA_MAX_BYTES} bytes as JSON`,
+    (data) => isNestedAtMost(data, JSON_MAX_DEPTH) && byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES,
+    `at most ${DATA_MAX_BYTES} bytes as JSON, nested at most ${JSON_MAX_DEPTH} deep`,
   ),
 );
 
@@ -91,6 +102,8 @@ interface Addressed {
   sealed?: unknown;
 }
 
+/** Asked also when other fields are bad, so that one answer names them all. */
+const isObject = ({ value }: { value: unknown }): boolean => typeof value === "object" && value !== null;
 const hasTarget = (push: Addressed): boolean =>
   push.type !== "agent.command" || push.agentSessionName !== undefined;
 const hasText = (push: Addressed): boolean =>
@@ -105,8 +118,16 @@ export const PushRequest = z.object({
     TTL_DEFAULT_SECONDS,
   ),
 }).check(
-  z.refine(hasTarget, { path: ["agentSessionName"], error: "required for agent.command" }),
-  z.refine(hasText, { path: ["body"], error: "exactly one of body and sealed for agent.command" }),
+  z.refine(hasTarget, {
+    path: ["agentSessionName"],
+    error: "required for agent.command",
+    when: isObject,
+  }),
+  z.refine(hasText, {
+    path: ["body"],
+    error: "exactly one of body and sealed for agent.command",
+    when: isObject,
+  }),
 );
 export type PushRequest = z.infer<typeof PushRequest>;
 /** What a sender writes: fields with a default may be left out. */
@@ -116,10 +137,15 @@ export type PushRequestInput = z.input<typeof PushRequest>;
 export const PushAccepted = z.object({ id: PushId, state: PushState, expiresAt: z.number() });
 export type PushAccepted = z.infer<typeof PushAccepted>;
 
-/** A stored push. Times are epoch milliseconds; `from` is the sending device or key. */
+/**
+ * A stored push. Times are epoch milliseconds; `from` is the sending device or key. Name and body are any string here:
+ * the listener judges them itself and answers `invalid_session_name` or `invalid_body`, whatever the relay let pass.
+ */
 export const Push = z.object({
   id: PushId,
   ...pushFields,
+  agentSessionName: z.optional(z.string().check(z.maxLength(1_000))),
+  body: z.optional(z.string().check(z.maxLength(TEXT_FRAME_MAX_BYTES))),
   from: z.string(),
   createdAt: z.number(),
   expiresAt: z.number(),

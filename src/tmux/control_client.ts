@@ -4,8 +4,12 @@ import { commandLine, type TmuxCommand, verbs } from "./argv.ts";
 import { type Block, ControlParser } from "./control_parser.ts";
 import { TmuxError, type TmuxServer } from "./server.ts";
 
+/** A server that does not answer in this time is given up. */
+export const REQUEST_LIMIT_MS = 10_000;
+
 interface Request {
   sentinel: string;
+  timer: ReturnType<typeof setTimeout>;
   blocks: Block[];
   resolve(text: string): void;
   reject(error: Error): void;
@@ -41,7 +45,8 @@ export class ControlClient implements TmuxServer {
     const sentinel = `svc-${this.#nonce}-${++this.#count}`;
     const lines = `${commandLine(commands)}\n${commandLine([verbs.printPlain(sentinel)])}\n`;
     const answer = new Promise<string>((resolve, reject) => {
-      this.#requests.push({ sentinel, blocks: [], resolve, reject });
+      const timer = setTimeout(() => this.#giveUp(), REQUEST_LIMIT_MS);
+      this.#requests.push({ sentinel, timer, blocks: [], resolve, reject });
     });
     this.#child.stdin.write(encoder.encode(lines)).catch((error) => this.#end(String(error)));
     return answer;
@@ -79,6 +84,7 @@ export class ControlClient implements TmuxServer {
       return;
     }
     this.#requests.shift();
+    clearTimeout(request.timer);
     const failed = request.blocks.find((one) => !one.ok);
     if (failed) request.reject(new TmuxError(failed.text));
     else request.resolve(request.blocks.map((one) => one.text).filter((text) => text !== "").join("\n"));
@@ -88,6 +94,14 @@ export class ControlClient implements TmuxServer {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     this.#child.stdin.close();
-    for (const request of this.#requests.splice(0)) request.reject(new TmuxError(reason));
+    for (const request of this.#requests.splice(0)) {
+      clearTimeout(request.timer);
+      request.reject(new TmuxError(reason));
+    }
+  }
+
+  #giveUp(): void {
+    this.#end(`tmux did not answer within ${REQUEST_LIMIT_MS} ms`);
+    this.#child.kill("SIGKILL");
   }
 }
