@@ -1,0 +1,53 @@
+/** Says of each rejected field what would be accepted: for problems over HTTP and for malformed frames. */
+import type * as z from "zod/mini";
+import { jsonPointer } from "./errors.ts";
+import { FIELD_FAULTS_MAX } from "./limits.ts";
+
+/** A bad field: its JSON pointer (RFC 6901), empty for the whole value, and what would be accepted. Never its value. */
+export interface FieldFault {
+  pointer: string;
+  detail: string;
+}
+
+/** One fault per bad field, at most `FIELD_FAULTS_MAX`. */
+export function fieldFaults(error: z.core.$ZodError): FieldFault[] {
+  return error.issues.slice(0, FIELD_FAULTS_MAX).map((issue) => ({
+    pointer: jsonPointer(issue.path),
+    detail: accepted(issue),
+  }));
+}
+
+/** The same in one line. */
+export function describeFaults(error: z.core.$ZodError): string {
+  return fieldFaults(error).map(({ pointer, detail }) => `${pointer || "/"}: ${detail}`).join("; ");
+}
+
+/** Zod's small build has one message for all; a schema's own message stands as it is. */
+function accepted(issue: z.core.$ZodIssue): string {
+  if (issue.message !== "Invalid input") return issue.message;
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${article(issue.expected)}`;
+    case "too_small":
+      return `at least ${issue.minimum}${unit(issue.origin)}`;
+    case "too_big":
+      return `at most ${issue.maximum}${unit(issue.origin)}`;
+    case "invalid_value":
+      return `one of ${issue.values.map(String).join(", ")}`;
+    case "invalid_format":
+      return `text of the form ${issue.format}`;
+    case "invalid_key":
+      return "known keys only";
+    default:
+      return "not accepted";
+  }
+}
+
+function article(expected: string): string {
+  const named = expected === "int" ? "integer" : expected === "record" ? "object" : expected;
+  return `${/^[aeiou]/.test(named) ? "an" : "a"} ${named}`;
+}
+
+function unit(origin: string): string {
+  return origin === "string" ? " characters" : origin === "array" ? " entries" : "";
+}
