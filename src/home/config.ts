@@ -1,0 +1,59 @@
+/** `config.json`: its fields, and reading and writing it. */
+import * as z from "zod/mini";
+import type { Files } from "../runtime/types.ts";
+import { jsonFault } from "./json_fault.ts";
+import type { HomePaths } from "./paths.ts";
+
+/** Every field may be missing; fields of other versions are kept. */
+export const Config = z.looseObject({
+  apiKey: z.optional(z.string()),
+  /** Names this installation's hooks in every push they send. */
+  hookId: z.optional(z.string().check(z.regex(/^hook_/, "an identifier with the prefix hook_"))),
+  wsUrl: z.optional(z.string()),
+  /** The relay's HTTP address, where it does not follow from `wsUrl`. */
+  baseUrl: z.optional(z.string()),
+  /** The weakest sealing that this host takes. */
+  requireEncryption: z.optional(z.enum(["base", "psk"])),
+  /** Lets a message begin with `!`, which runs a shell command in some agents. */
+  allowShellEscape: z.optional(z.boolean()),
+  /** Lets the phone answer a permission dialog. */
+  allowRemoteApproval: z.optional(z.boolean()),
+  /** Lets the phone start agents in known projects. */
+  allowAgentStart: z.optional(z.boolean()),
+});
+export type Config = z.infer<typeof Config>;
+
+/** `config.json` is not JSON, or a field has the wrong form. The message names file and place. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+/** The configuration; `{}` without the file. Throws ConfigError. */
+export async function loadConfig(files: Pick<Files, "readText">, paths: HomePaths): Promise<Config> {
+  const text = await files.readText(paths.config);
+  return text === undefined ? {} : parseConfig(text, paths.config);
+}
+
+/** Sets these fields and keeps all others; whoever reads meanwhile sees the old or the new file. Throws ConfigError. */
+export async function saveConfig(files: Files, paths: HomePaths, changes: Partial<Config>): Promise<Config> {
+  const config = { ...await loadConfig(files, paths), ...changes };
+  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await files.replaceText(paths.config, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+  return config;
+}
+
+function parseConfig(text: string, path: string): Config {
+  const fault = jsonFault(text);
+  if (fault !== undefined) {
+    throw new ConfigError(
+      `Cannot read "${path}": line ${fault.line}, column ${fault.column} is not JSON. Mend it there.`,
+    );
+  }
+  const parsed = Config.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.join(".") || "the file";
+  throw new ConfigError(
+    `Cannot use "${path}": ${field}: ${issue?.message ?? "wrong form"}. Mend this field.`,
+  );
+}

@@ -1,0 +1,48 @@
+/** Every message of the control socket `listener.sock`: one JSON object a line, an answer for each request. */
+import * as z from "zod/mini";
+
+/** What an agent's hook saw. Fields that one agent alone sends are kept. */
+export const HookReport = z.looseObject({
+  /** The agent's own name of the event: `UserPromptSubmit`, `PermissionRequest`, `Stop`, … */
+  event: z.string().check(z.maxLength(100)),
+  /** Kind of agent. */
+  agent: z.string().check(z.maxLength(50)),
+  /** The agent's working directory, as its hook input has it. */
+  cwd: z.string().check(z.maxLength(4_096)),
+  /** `SVC_SESSION` of the pane. */
+  session: z.optional(z.string().check(z.maxLength(256))),
+});
+export type HookReport = z.infer<typeof HookReport>;
+
+export const ControlRequest = z.discriminatedUnion("op", [
+  /** Who runs, and how is it? */
+  z.object({ op: z.literal("status") }),
+  /** Stop: with `drain` after the injection in hand. */
+  z.object({ op: z.literal("stop"), drain: z.boolean() }),
+  /** A hook reports. */
+  z.object({ op: z.literal("hook"), report: HookReport }),
+]);
+export type ControlRequest = z.infer<typeof ControlRequest>;
+
+/** What the daemon says of itself. Unknown fields are kept: a newer daemon may say more. */
+export const DaemonStatus = z.looseObject({
+  pid: z.number(),
+  version: z.string(),
+  /** Epoch milliseconds. */
+  startedAt: z.number(),
+  wsUrl: z.string(),
+  /** The WebSocket to the relay is open and welcomed. */
+  connected: z.boolean(),
+  /** Sessions in the last inventory. */
+  sessions: z.number(),
+});
+export type DaemonStatus = z.infer<typeof DaemonStatus>;
+
+export const ControlAnswer = z.discriminatedUnion("ok", [
+  z.object({ ok: z.literal(true), status: z.optional(DaemonStatus) }),
+  z.object({ ok: z.literal(false), error: z.string() }),
+]);
+export type ControlAnswer = z.infer<typeof ControlAnswer>;
+
+/** The longest line that either side takes, in characters. */
+export const CONTROL_LINE_MAX_CHARS = 65_536;

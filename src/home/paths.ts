@@ -1,0 +1,67 @@
+/** Where everything of one account's `~/.svc` lies. */
+
+/** Absolute paths under `~/.svc`, or under `SVC_HOME`. */
+export interface HomePaths {
+  root: string;
+  config: string;
+  pid: string;
+  version: string;
+  log: string;
+  lock: string;
+  /** Held while one process starts or replaces the daemon. */
+  startLock: string;
+  /** The control socket; outside `root` when the path would be too long for a socket. */
+  socket: string;
+  markers: string;
+  journal: string;
+  audit: string;
+  muted: string;
+}
+
+/** What the paths depend on. */
+export interface HomePlace {
+  /** `SVC_HOME`, where it is set. */
+  svcHome?: string | undefined;
+  homeDirectory: string;
+  /** Resolves a relative `SVC_HOME`. */
+  cwd: string;
+  temporaryDirectory: string;
+  uid: number;
+}
+
+/** The shortest `sun_path` in use has 104 bytes (macOS), and one is the closing NUL. */
+export const SOCKET_PATH_MAX_BYTES = 103;
+
+export async function homePaths(place: HomePlace): Promise<HomePaths> {
+  const root = homeRoot(place);
+  return {
+    root,
+    config: `${root}/config.json`,
+    pid: `${root}/listener.pid`,
+    version: `${root}/listener.version`,
+    log: `${root}/listener.log`,
+    lock: `${root}/listener.lock`,
+    startLock: `${root}/start.lock`,
+    socket: await socketPath(root, place),
+    markers: `${root}/markers`,
+    journal: `${root}/journal.jsonl`,
+    audit: `${root}/audit.jsonl`,
+    muted: `${root}/muted.json`,
+  };
+}
+
+function homeRoot({ svcHome, homeDirectory, cwd }: HomePlace): string {
+  if (!svcHome) return `${homeDirectory}/.svc`;
+  const absolute = svcHome.startsWith("/") ? svcHome : `${cwd}/${svcHome}`;
+  return absolute.replace(/\/+$/, "") || "/";
+}
+
+async function socketPath(root: string, { temporaryDirectory, uid }: HomePlace): Promise<string> {
+  const plain = `${root}/listener.sock`;
+  if (new TextEncoder().encode(plain).length <= SOCKET_PATH_MAX_BYTES) return plain;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root));
+  const short = Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
+  return `${temporaryDirectory.replace(/\/+$/, "")}/svc-${uid}-${short}/listener.sock`;
+}
