@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { attemptsAfter, backoffCeilingMs, backoffDelayMs } from "../../../src/client/backoff.ts";
+
+Deno.test("the longest wait doubles from a quarter second to thirty [ws-backoff]", () => {
+  const ceilings = [0, 1, 2, 3, 4, 5, 6, 7, 8, 400].map(backoffCeilingMs);
+  assert.deepEqual(ceilings, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+});
+
+Deno.test("a wait is spread over the whole range down to nothing [ws-backoff]", () => {
+  assert.equal(backoffDelayMs(3, 0), 0);
+  assert.equal(backoffDelayMs(3, 0.5), 1_000);
+  assert.ok(backoffDelayMs(3, 0.999_999) < 2_000);
+});
+
+Deno.test("a minute of calm forgives the failed tries, less does not [ws-backoff, style-backoff]", () => {
+  assert.equal(attemptsAfter(7, 59_999), 7);
+  assert.equal(attemptsAfter(7, 60_000), 0);
+  assert.equal(attemptsAfter(7, 0), 7);
+});

@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import type { LinkState } from "../../../src/client/link_state.ts";
+import { CONNECT_LIMIT_MS, RelayLink, UNSENT_MAX_BYTES } from "../../../src/client/relay_link.ts";
+import { CLOSE, problem, type WireErrorCode } from "../../../src/protocol/errors.ts";
+import type { Frame } from "../../../src/protocol/frames.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+import { FakeSockets } from "./fake_socket.ts";
+
+interface Setup {
+  /** What HTTP answers when the link asks why the handshake failed. */
+  http?: () => Response;
+}
+
+function linkOf({ http = () => Response.json({ pushes: [], status: "ok", version: "0" }) }: Setup = {}) {
+  const clock = new FakeClock(1_000_000);
+  const sockets = new FakeSockets();
+  const states: LinkState[] = [];
+  const frames: Frame[] = [];
+  const link = new RelayLink({
+    wsUrl: "wss://relay.example/ws",
+    apiKey: "svc_ÿ?>",
+    hello: () => ({ role: "phone", name: "Phone", version: "0.1.0", capabilities: [] }),
+    onFrame: (frame) => frames.push(frame),
+    onState: (state) => states.push(state),
+    random: () => 0.5,
+    clock,
+    createSocket: sockets.create,
+    fetch: () => Promise.resolve().then(http),
+  });
+  return { link, clock, sockets, states, frames };
+}
+
+const waits = (states: LinkState[]): number[] =>
+  states.flatMap((state) => state.state === "waiting" ? [state.retryInMs] : []);
+
+function problemOf(state: LinkState): string | undefined {
+  return state.state === "waiting" ? state.problem?.code : undefined;
+}
+
+Deno.test("it greets with the key in the subprotocol and is connected by the welcome [ws-hello, ws-key-subprotocol]", () => {
+  const { link, sockets, states } = linkOf();
+  link.start();
+  assert.deepEqual(sockets.last.protocols, ["svc.v1", "svc.key.c3ZjX8O_Pz4"]);
+  sockets.last.welcome(1_000_250);
+  assert.deepEqual(sockets.last.events, ["hello"]);
+  const [connecting, connected] = states;
+  assert.equal(connecting?.state, "connecting");
+  assert.ok(connected?.state === "connected");
+  assert.equal(connected.clockOffsetMs, 250);
+  link.close();
+});
+
+Deno.test("nothing is sent, and the caller told so, while there is no connection", () => {
+  const { link, sockets } = linkOf();
+  assert.equal(link.send("ping", {}), false);
+  link.start();
+  sockets.last.handlers.opened();
+  assert.equal(link.send("ping", {}), false, "before the welcome");
+  sockets.last.welcome();
+  assert.equal(link.send("listener.stored", { count: 1 }, { re: "7" }), true);
+  assert.equal(link.sendBinary(new Uint8Array([1])), true);
+  link.close();
+  assert.equal(link.send("ping", {}), false);
+});
+
+Deno.test("frames are passed on, pings answered, unknown and malformed ones counted [ws-unknown, ws-ping]", () => {
+  const { link, sockets, frames } = linkOf();
+  link.start();
+  sockets.last.welcome();
+  sockets.last.says("listener.stored", { count: 2 }, { re: "a" });
+  sockets.last.says("ping", {}, { id: "9" });
+  sockets.last.handlers.text('{"event":"from.the.future","data":{}}');
+  sockets.last.handlers.text("no JSON");
+  assert.deepEqual(frames.map((frame) => [frame.event, frame.re]), [["listener.stored", "a"]]);
+  assert.deepEqual(sockets.last.frames.at(-1), { event: "pong", id: undefined, re: "9", data: {} });
+  assert.deepEqual(link.counters, { unknownEvents: 1, malformedFrames: 1 });
+  link.close();
+});
+
+Deno.test("a restarting relay is come back to after a growing, spread wait [ws-1012, ws-backoff]", () => {
+  const { link, clock, sockets, states } = linkOf();
+  link.start();
+  for (let round = 0; round < 4; round++) {
+    sockets.last.welcome();
+    sockets.last.ends(CLOSE.SERVICE_RESTART);
+    assert.equal(problemOf(link.state), "restarting");
+    clock.advance(waits(states).at(-1) ?? 0);
+  }
+  assert.deepEqual(waits(states), [125, 250, 500, 1_000]);
+  assert.equal(sockets.made.length, 5);
+  assert.equal(sockets.alive, 1, "never two sockets");
+  link.close();
+  assert.equal(clock.pending, 0);
+});
+
+Deno.test("a minute of calm starts the waits anew [ws-backoff, style-backoff]", () => {
+  const { link, clock, sockets, states } = linkOf();
+  link.start();
+  for (let round = 0; round < 3; round++) {
+    sockets.last.welcome();
+    for (let second = 0; second < 61; second++) {
+      clock.advance(1_000);
+      sockets.last.says("pong", {});
+    }
+    sockets.last.ends(1006);
+    clock.advance(waits(states).at(-1) ?? 0);
+  }
+  assert.deepEqual(waits(states), [125, 125, 125]);
+  link.close();
+});
+
+Deno.test("a link that only looks open is dropped after 40 s and made anew [ws-ping]", () => {
+  const { link, clock, sockets } = linkOf();
+  link.start();
+  sockets.last.welcome();
+  clock.advance(40_000);
+  assert.equal(problemOf(link.state), "silent");
+  assert.equal(sockets.alive, 0);
+  clock.advance(1_000);
+  assert.equal(sockets.alive, 1);
+  link.close();
+});
+
+Deno.test("a watched link tells within 2 s that nobody answers, and takes it back", () => {
+  const { link, clock, sockets } = linkOf();
+  link.watch(true);
+  link.start();
+  sockets.last.welcome();
+  clock.advance(2_000);
+  assert.ok(link.state.state === "connected" && !link.state.answering);
+  sockets.last.says("pong", {});
+  assert.ok(link.state.state === "connected" && link.state.answering);
+  assert.equal(sockets.made.length, 1);
+  link.close();
+});
+
+Deno.test("a handshake that never ends is given up after 10 s", () => {
+  const { link, clock, sockets } = linkOf();
+  link.start();
+  clock.advance(CONNECT_LIMIT_MS);
+  assert.equal(link.state.state, "waiting");
+  assert.equal(sockets.alive, 0);
+  clock.advance(500);
+  assert.equal(sockets.alive, 1, "it tries again");
+  link.close();
+});
+
+Deno.test("an opened connection without a welcome is given up after 10 s", () => {
+  const { link, clock, sockets } = linkOf();
+  link.start();
+  sockets.last.handlers.opened();
+  clock.advance(CONNECT_LIMIT_MS);
+  assert.equal(problemOf(link.state), "no_welcome");
+  link.close();
+});
+
+const HANDSHAKES: [string, () => Response, string][] = [
+  ["a bad key", () => wireAnswer("unauthenticated"), "unauthenticated"],
+  ["a missing scope", () => wireAnswer("missing_scope"), "missing_scope"],
+  [
+    "a proxy without WebSockets",
+    () => Response.json({ pushes: [], status: "ok", version: "0" }),
+    "handshake_failed",
+  ],
+  ["somebody else's server", () => new Response("<html>"), "bad_answer"],
+  ["nobody", () => {
+    throw new TypeError("refused");
+  }, "unreachable"],
+];
+
+function wireAnswer(code: WireErrorCode): Response {
+  const body = problem(code);
+  return Response.json(body, { status: body.status });
+}
+
+for (const [who, http, expected] of HANDSHAKES) {
+  Deno.test(`a handshake that failed because of ${who} is explained in words`, async () => {
+    const { link, sockets } = linkOf({ http });
+    link.start();
+    sockets.last.ends(1006);
+    await until("the explanation", () => problemOf(link.state));
+    assert.equal(problemOf(link.state), expected);
+    link.close();
+  });
+}
+
+Deno.test("a bad key is tried again only every 30 s, and still is", async () => {
+  const { link, clock, sockets, states } = linkOf({ http: () => wireAnswer("unauthenticated") });
+  link.start();
+  for (let round = 1; round <= 3; round++) {
+    sockets.last.ends(1006);
+    await until("the explanation", () => problemOf(link.state));
+    clock.advance(29_999);
+    assert.equal(sockets.made.length, round);
+    clock.advance(1);
+    assert.equal(sockets.made.length, round + 1);
+  }
+  assert.equal(waits(states).filter((wait) => wait === 30_000).length, 3);
+  link.close();
+});
+
+for (const [code, expected] of [[CLOSE.REVOKED, "revoked"], [CLOSE.REPLACED, "replaced"]] as const) {
+  Deno.test(`after ${expected} (${code}) it keeps trying, slowly, and says why`, () => {
+    const { link, clock, sockets } = linkOf();
+    link.start();
+    sockets.last.welcome();
+    sockets.last.ends(code);
+    assert.deepEqual([problemOf(link.state), sockets.alive], [expected, 0]);
+    clock.advance(29_999);
+    assert.equal(sockets.alive, 0);
+    clock.advance(1);
+    assert.equal(sockets.alive, 1);
+    link.close();
+  });
+}
+
+Deno.test("a relay that does not read is left, instead of piling up what is unsent", () => {
+  const { link, sockets } = linkOf();
+  link.start();
+  sockets.last.welcome();
+  sockets.last.bufferedAmount = UNSENT_MAX_BYTES;
+  assert.equal(link.sendBinary(new Uint8Array(1)), false);
+  assert.equal(problemOf(link.state), "congested");
+  assert.equal(sockets.alive, 0);
+  link.close();
+});
+
+Deno.test("reconnectNow cuts a wait short and asks a standing connection whether it lives", () => {
+  const { link, clock, sockets } = linkOf();
+  link.start();
+  sockets.last.welcome();
+  link.reconnectNow();
+  assert.deepEqual(sockets.last.events, ["hello", "ping"]);
+  sockets.last.ends(CLOSE.REVOKED);
+  link.reconnectNow();
+  assert.equal(link.state.state, "connecting");
+  link.reconnectNow();
+  assert.equal(sockets.alive, 1, "never two sockets");
+  clock.advance(CONNECT_LIMIT_MS - 1);
+  assert.equal(sockets.made.length, 2, "the old wait is gone");
+  link.close();
+});
+
+Deno.test("closing ends everything, also from inside the owner's own callback", () => {
+  const { link, clock, sockets, states } = linkOf();
+  link.start();
+  sockets.last.welcome();
+  sockets.last.ends(1006);
+  link.close();
+  clock.advance(600_000);
+  assert.equal(sockets.alive, 0);
+  assert.equal(clock.pending, 0);
+  assert.equal(states.at(-1)?.state, "closed");
+
+  const inner = new FakeSockets();
+  const closing: RelayLink = new RelayLink({
+    wsUrl: "ws://relay.example/ws",
+    apiKey: "k",
+    hello: () => ({ role: "phone", name: "Phone", version: "0.1.0", capabilities: [] }),
+    onFrame: () => {},
+    onState: (state) => state.state === "waiting" && closing.close(),
+    clock,
+    createSocket: inner.create,
+    fetch: () => assert.fail("a closed link asks nobody"),
+  });
+  closing.start();
+  inner.last.ends(1006);
+  assert.deepEqual([closing.state.state, inner.alive, clock.pending], ["closed", 0, 0]);
+});
