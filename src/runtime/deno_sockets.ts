@@ -1,6 +1,6 @@
 /** Unix-domain sockets on Deno. */
 
-import { codeOf, missing, unless } from "./failure.ts";
+import { codeOf, nobodyListens, unless } from "./failure.ts";
 import { splitLines } from "./lines.ts";
 import { checkSocketPath, socketMode, socketUmask } from "./socket_path.ts";
 import type { LineConnection, LocalSockets } from "./types.ts";
@@ -105,7 +105,7 @@ function removeSocket(path: string): void {
 async function connect(path: string): Promise<LineConnection | undefined> {
   checkSocketPath(path);
   const connecting = Deno.connect({ transport: "unix", path });
-  const connection = await unless([...missing, "ECONNREFUSED"], connecting, undefined);
+  const connection = await unless(nobodyListens, connecting, undefined);
   return connection && new DenoLineConnection(connection);
 }
 

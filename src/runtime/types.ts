@@ -17,6 +17,7 @@ export interface FileInfo {
 
 /** A file open for appending. */
 export interface AppendFile {
+  /** Texts arrive in the order of the calls. */
   append(text: string): Promise<void>;
   /** Returns once everything appended is on the disk (fdatasync). */
   sync(): Promise<void>;
@@ -29,7 +30,10 @@ export interface Files {
   readBytes(path: string): Promise<Uint8Array | undefined>;
   /** Creates or truncates; `mode` is applied also when the file exists. */
   writeText(path: string, text: string, options?: { mode?: number }): Promise<void>;
-  /** Writes beside, syncs and renames over: readers see the old or the new text, never a part. */
+  /**
+   * Writes beside, syncs and renames over: readers see the old or the new text, never a part. Goes through a
+   * link to the file behind it; without `mode` an existing file keeps its own.
+   */
   replaceText(path: string, text: string, options?: { mode?: number }): Promise<void>;
   /** Creates; returns false when the path exists. */
   createText(path: string, text: string, options?: { mode?: number }): Promise<boolean>;
@@ -40,6 +44,7 @@ export interface Files {
   /** With parents; fine when it exists. */
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
   makeTempDirectory(prefix: string): Promise<string>;
+  /** Names, sorted. */
   list(path: string): Promise<string[]>;
   /** Follows links. */
   info(path: string): Promise<FileInfo | undefined>;
@@ -66,7 +71,7 @@ export interface RunResult {
   stderr: string;
 }
 
-/** A child with piped stdin and stdout. */
+/** A child with pipes. Both outputs must be read, or the child stops when a pipe is full. */
 export interface PipedChild {
   pid: number;
   stdin: { write(bytes: Uint8Array): Promise<void>; close(): void };
@@ -100,14 +105,19 @@ export interface Commands {
 
 /** A connection of the control socket: a stream of lines. */
 export interface LineConnection {
+  /** Ends, without an error, when either side closes or a line grows over 1 MiB; leaving the loop closes. */
   lines: AsyncIterable<string>;
+  /** Rejects when the connection has ended. */
   send(line: string): Promise<void>;
   close(): void;
 }
 
 /** Unix-domain sockets that speak lines of JSON. */
 export interface LocalSockets {
-  /** Binds with mode 0600; throws with code `EADDRINUSE` when the path exists. */
+  /**
+   * Binds with mode 0600; throws with code `EADDRINUSE` when the path exists. `close` also ends the open
+   * connections and removes the path.
+   */
   listen(
     path: string,
     onConnection: (connection: LineConnection) => void,
@@ -121,6 +131,7 @@ export interface Terminal {
   isOutputTerminal(): boolean;
   /** Columns and rows of the output terminal, or 80 × 24. */
   size(): { columns: number; rows: number };
+  /** Returns when all is written; throws with code `EPIPE` when the reader is gone. */
   write(text: string): void;
   writeError(text: string): void;
   /** All of stdin. */

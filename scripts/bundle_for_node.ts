@@ -1,0 +1,44 @@
+/** Bundles TypeScript of this checkout for Node, with `#runtime` meaning the Node one. */
+
+import { build, type Metafile, stop } from "esbuild";
+
+const root = new URL("..", import.meta.url).pathname;
+
+/** CommonJS packages ask for built-in modules through `require`, which a module of ECMAScript has not; optional ones must throw. */
+const requireBuiltin = "var require=(i)=>{const m=process.getBuiltinModule(i);" +
+  "if(!m)throw new Error(`Cannot find module '${i}'`);return m};";
+
+export interface BundleOptions {
+  /** Name of the built file without `.js` → path of its TypeScript. */
+  entries: Record<string, string>;
+  outdir: string;
+  /** Constants to fold in, name → JSON, as esbuild's `define`. */
+  define?: Record<string, string>;
+  minify?: boolean;
+}
+
+/** Shared code goes into chunks of its own, so that a command loads only what it uses. */
+export async function bundleForNode(options: BundleOptions): Promise<Metafile> {
+  try {
+    const result = await build({
+      absWorkingDir: root,
+      entryPoints: options.entries,
+      outdir: options.outdir,
+      define: options.define,
+      minify: options.minify,
+      alias: { "#runtime": `${root}src/runtime/node.ts` },
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      target: "node22",
+      chunkNames: "chunks/[hash]",
+      banner: { js: requireBuiltin },
+      metafile: true,
+      logLevel: "error",
+    });
+    return result.metafile;
+  } finally {
+    await stop();
+  }
+}

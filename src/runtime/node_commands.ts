@@ -1,0 +1,153 @@
+/** Child processes on Node. */
+
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+import process from "node:process";
+import type { Readable, Writable } from "node:stream";
+import { spawnDetached } from "./detached.ts";
+import { exitCode, failedStart, killedCode } from "./exit_codes.ts";
+import { codeOf } from "./failure.ts";
+import { livesByProc, livesByPs } from "./liveness.ts";
+import { files } from "./node_files.ts";
+import type { Commands, PipedChild, RunOptions, RunResult, Signal } from "./types.ts";
+import { findProgram } from "./which.ts";
+
+interface Place {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** Resolves when the system has started the child, rejects with its code when it could not. */
+function started(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+}
+
+function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.once(
+      "exit",
+      (code, signal) => resolve(exitCode(code, signal ? constants.signals[signal] : undefined)),
+    );
+  });
+}
+
+async function collect(stream: Readable, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  const stop = (): void => void stream.destroy();
+  signal?.addEventListener("abort", stop);
+  stream.on("data", (chunk: Uint8Array) => void chunks.push(chunk));
+  await new Promise((closed) => stream.once("close", closed));
+  signal?.removeEventListener("abort", stop);
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** A child that ends without reading its input is no failure of ours. */
+function feed(stdin: Writable, input: string | Uint8Array | undefined): void {
+  stdin.on("error", () => {});
+  stdin.end(input);
+}
+
+async function run(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const [program = "", ...args] = argv;
+  const { signal, cwd, env } = options;
+  if (signal?.aborted) return { code: killedCode, stdout: new Uint8Array(), stderr: "" };
+  return await finish(spawn(program, args, { cwd, env }), argv, options);
+}
+
+async function finish(
+  child: ChildProcessWithoutNullStreams,
+  argv: readonly string[],
+  options: RunOptions,
+): Promise<RunResult> {
+  const kill = (): void => void child.kill("SIGKILL");
+  const code = ended(child);
+  const output = [collect(child.stdout, options.signal), collect(child.stderr, options.signal)] as const;
+  feed(child.stdin, options.stdin);
+  options.signal?.addEventListener("abort", kill);
+  try {
+    await started(child);
+    const [stdout, stderr] = await Promise.all(output);
+    return { code: await code, stdout, stderr: new TextDecoder().decode(stderr) };
+  } catch (error) {
+    return failedStart(argv, error);
+  } finally {
+    options.signal?.removeEventListener("abort", kill);
+  }
+}
+
+/** The terminal sends its keys' signals to the child too, so this process waits for the child's decision. */
+async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, { ...place, stdio: "inherit" });
+  const handlers: [NodeJS.Signals, () => void][] = [
+    ["SIGINT", () => {}],
+    ["SIGQUIT", () => {}],
+    ["SIGTERM", () => void child.kill("SIGTERM")],
+    ["SIGHUP", () => void child.kill("SIGHUP")],
+  ];
+  const code = ended(child);
+  for (const [signal, handler] of handlers) process.on(signal, handler);
+  try {
+    await started(child);
+    return await code;
+  } catch (error) {
+    return failedStart(argv, error).code;
+  } finally {
+    for (const [signal, handler] of handlers) process.off(signal, handler);
+  }
+}
+
+function write(stdin: Writable, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdin.write(bytes, (error) => error ? reject(error) : resolve());
+  });
+}
+
+function pipe(argv: readonly string[], place: Place = {}): PipedChild {
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, { ...place, stdio: ["pipe", "pipe", "pipe"] });
+  child.on("error", () => {});
+  child.stdin.on("error", () => {});
+  if (child.pid === undefined) {
+    throw new Error(`cannot run ${JSON.stringify(program)}: not found or not executable`);
+  }
+  return {
+    pid: child.pid,
+    stdin: { write: (bytes) => write(child.stdin, bytes), close: () => void child.stdin.end() },
+    stdout: child.stdout,
+    stderr: child.stderr,
+    kill: (signal = "SIGTERM") => void child.kill(signal),
+    exited: ended(child),
+  };
+}
+
+function lives(pid: number): boolean {
+  const uid = process.getuid?.() ?? -1;
+  if (process.platform === "linux") return livesByProc(pid, uid, (path) => readFileSync(path, "utf8"));
+  return livesByPs(
+    spawnSync("ps", ["-o", "uid=,stat=", "-p", String(pid)], { encoding: "utf8" }).stdout,
+    uid,
+  );
+}
+
+/** Refuses 0 and negative numbers: to kill(2) those name whole groups of processes. */
+function kill(pid: number, signal: Signal | 0): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  if (signal === 0) return lives(pid);
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (["ESRCH", "EPERM"].includes(codeOf(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+export const commands: Commands = {
+  run,
+  runInherited,
+  pipe,
+  spawnDetached,
+  kill,
+  which: (program) => findProgram(program, process.env.PATH, files.isExecutable),
+};

@@ -1,0 +1,134 @@
+/** Files on Node. */
+
+import { constants, fdatasync, type Stats, writeSync } from "node:fs";
+import {
+  access,
+  chmod,
+  type FileHandle,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from "node:fs/promises";
+import process from "node:process";
+import { promisify } from "node:util";
+import { temporaryFrom } from "./directories.ts";
+import { missing, unless } from "./failure.ts";
+import type { AppendFile, FileInfo, Files } from "./types.ts";
+import { writeFully } from "./write_fully.ts";
+
+const utf8 = new TextEncoder();
+const forbidden = ["EACCES", "EPERM"];
+
+function toInfo(found: Stats): FileInfo {
+  return {
+    isFile: found.isFile(),
+    isDirectory: found.isDirectory(),
+    isSymlink: found.isSymbolicLink(),
+    isSocket: found.isSocket(),
+    size: found.size,
+    mode: found.mode & 0o7777,
+    uid: found.uid,
+    mtimeMs: Math.trunc(found.mtimeMs),
+  };
+}
+
+/** Sets the mode before the first byte: what was readable by others must not show the new text. */
+async function writeTo(file: FileHandle, text: string, mode?: number): Promise<void> {
+  if (mode !== undefined) await file.chmod(mode);
+  writeFully((bytes) => writeSync(file.fd, bytes), utf8.encode(text));
+}
+
+async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
+  const file = await open(path, "w", options.mode);
+  try {
+    await writeTo(file, text, options.mode);
+  } finally {
+    await file.close();
+  }
+}
+
+async function createText(path: string, text: string, options: { mode?: number } = {}): Promise<boolean> {
+  const file = await unless(["EEXIST"], open(path, "wx", options.mode), undefined);
+  if (file === undefined) return false;
+  try {
+    await writeTo(file, text, options.mode);
+    return true;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Follows a link to the file behind it, and keeps the mode of a file that exists unless told another. */
+async function replaceText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
+  const target = await files.realPath(path) ?? path;
+  const mode = options.mode ?? (await files.info(target))?.mode;
+  const beside = `${target}.${process.pid}.${crypto.randomUUID()}.tmp`;
+  const file = await open(beside, "wx", mode);
+  try {
+    await writeTo(file, text, mode);
+    await file.datasync();
+    await rename(beside, target);
+  } catch (error) {
+    await files.remove(beside);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openAppend(path: string, options: { mode?: number } = {}): Promise<AppendFile> {
+  const file = await open(path, "a", options.mode);
+  const sync = promisify(fdatasync);
+  return {
+    append(text) {
+      writeFully((bytes) => writeSync(file.fd, bytes), utf8.encode(text));
+      return Promise.resolve();
+    },
+    sync: () => sync(file.fd),
+    close: () => void file.close(),
+  };
+}
+
+async function remove(path: string, options: { recursive?: boolean } = {}): Promise<boolean> {
+  const found = await unless(missing, lstat(path), undefined);
+  if (found === undefined) return false;
+  if (found.isDirectory() && !options.recursive) await rmdir(path);
+  else await rm(path, options);
+  return true;
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  const info = await files.info(path);
+  if (info === undefined || !info.isFile) return false;
+  return await unless(forbidden, access(path, constants.X_OK).then(() => true), false);
+}
+
+export const files: Files = {
+  readText: (path) => unless(missing, readFile(path, "utf8"), undefined),
+  readBytes: (path) => unless(missing, readFile(path).then((bytes) => new Uint8Array(bytes)), undefined),
+  writeText,
+  replaceText,
+  createText,
+  openAppend,
+  remove,
+  rename,
+  async makeDirectory(path, options) {
+    await mkdir(path, { recursive: true, ...options });
+  },
+  makeTempDirectory: (prefix) => mkdtemp(`${temporaryFrom(process.env.TMPDIR)}/${prefix}`),
+  list: (path) => unless(missing, readdir(path).then((names) => names.sort()), []),
+  info: (path) => unless(missing, stat(path).then(toInfo), undefined),
+  chmod,
+  readLink: (path) => unless([...missing, "EINVAL"], readlink(path), undefined),
+  realPath: (path) => unless(missing, realpath(path), undefined),
+  isExecutable,
+};

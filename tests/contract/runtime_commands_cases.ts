@@ -1,0 +1,247 @@
+/** What every runtime does with child processes. */
+
+import assert from "node:assert/strict";
+import type { Case } from "../helpers/on_node.ts";
+import { until } from "../helpers/until.ts";
+import type { Runtime } from "../../src/runtime/types.ts";
+
+const decoder = new TextDecoder();
+
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = "";
+  const streaming = new TextDecoder();
+  for await (const chunk of chunks) text += streaming.decode(chunk, { stream: true });
+  return text;
+}
+
+/** A child that sleeps, named by the file it writes its pid to. */
+async function sleeper({ commands, files, env }: Runtime, directory: string): Promise<number> {
+  const started = commands.spawnDetached(["sleep", "1000"], {
+    env: { PATH: env.get("PATH") ?? "" },
+    logFile: `${directory}/sleeper.log`,
+  });
+  const pid = await started;
+  await until("the sleeper", () => files.info(`/proc/${pid}`).then((info) => info ?? commands.kill(pid, 0)));
+  return pid;
+}
+
+const running: Case[] = [
+  {
+    name: "run gives output, errors and the exit code",
+    async run({ commands }) {
+      const result = await commands.run(["sh", "-c", "echo out; echo err >&2; exit 3"]);
+      assert.deepEqual({ ...result, stdout: decoder.decode(result.stdout) }, {
+        code: 3,
+        stdout: "out\n",
+        stderr: "err\n",
+      });
+    },
+  },
+  {
+    name: "run hands words over untouched",
+    async run({ commands }) {
+      const words = ["", "a b", "$(id)", "'\"", "--", "é👩‍👩‍👧", "line\nline", ";"];
+      const { stdout } = await commands.run(["printf", "%s\\0", ...words]);
+      assert.equal(decoder.decode(stdout), words.map((word) => `${word}\0`).join(""));
+    },
+  },
+  {
+    name: "run feeds stdin, and without it the child reads nothing",
+    async run({ commands }) {
+      const big = "x".repeat(1_000_000);
+      assert.equal(decoder.decode((await commands.run(["cat"], { stdin: big })).stdout), big);
+      const bytes = new Uint8Array([0, 255, 10]);
+      assert.deepEqual((await commands.run(["cat"], { stdin: bytes })).stdout, bytes);
+      assert.equal((await commands.run(["cat"])).stdout.length, 0);
+    },
+  },
+  {
+    name: "run bears a child that does not read its stdin",
+    async run({ commands }) {
+      const result = await commands.run(["true"], { stdin: "x".repeat(1_000_000) });
+      assert.equal(result.code, 0);
+    },
+  },
+  {
+    name: "run replaces the environment and sets the directory",
+    async run({ commands, files }, directory) {
+      const result = await commands.run(["/bin/sh", "-c", 'echo "$ONE,$HOME"; pwd'], {
+        cwd: directory,
+        env: { ONE: "1", PWD: "" },
+      });
+      assert.equal(decoder.decode(result.stdout), `1,\n${await files.realPath(directory)}\n`);
+    },
+  },
+  {
+    name: "a missing program is code 127, one that may not run 126, and neither throws",
+    async run({ commands, files }, directory) {
+      await files.writeText(`${directory}/text`, "", { mode: 0o600 });
+      assert.equal((await commands.run([`${directory}/absent`])).code, 127);
+      const missing = await commands.run(["svc-no-such-program"]);
+      assert.equal(missing.code, 127);
+      assert.match(missing.stderr, /cannot run "svc-no-such-program"/);
+      assert.equal((await commands.run([`${directory}/text`])).code, 126);
+    },
+  },
+  {
+    name: "a child that a signal ended has code 128 and the signal's number",
+    async run({ commands }) {
+      assert.equal((await commands.run(["sh", "-c", "kill -TERM $$"])).code, 143);
+    },
+  },
+  {
+    name: "aborting ends the child at once, also when its own child holds the output",
+    async run({ commands }, directory) {
+      const abort = new AbortController();
+      const script = `trap '' TERM; sleep 1000 & echo $! > ${directory}/pid; wait`;
+      const result = commands.run(["sh", "-c", script], { signal: abort.signal });
+      const pid = await until("the grandchild", async () => {
+        const { stdout } = await commands.run(["cat", `${directory}/pid`]);
+        return Number(decoder.decode(stdout));
+      });
+      abort.abort();
+      assert.equal((await result).code, 137);
+      assert.equal(commands.kill(pid, "SIGKILL"), true);
+    },
+  },
+  {
+    name: "nothing is started once the signal has fired",
+    async run({ commands, files }, directory) {
+      const signal = AbortSignal.abort();
+      assert.equal((await commands.run(["touch", `${directory}/file`], { signal })).code, 137);
+      assert.deepEqual(await files.list(directory), []);
+    },
+  },
+  {
+    name: "runInherited gives the exit code",
+    async run({ commands }, directory) {
+      assert.equal(await commands.runInherited(["sh", "-c", "exit 7"], { cwd: directory }), 7);
+      assert.equal(await commands.runInherited(["sh", "-c", "kill -KILL $$"]), 137);
+      assert.equal(await commands.runInherited(["svc-no-such-program"]), 127);
+    },
+  },
+];
+
+const piping: Case[] = [
+  {
+    name: "pipe talks with the child until its input closes",
+    async run({ commands }) {
+      const child = commands.pipe(["sh", "-c", "cat; echo gone >&2; exit 5"]);
+      await child.stdin.write(new TextEncoder().encode("one\n"));
+      const lines = child.stdout[Symbol.asyncIterator]();
+      assert.equal(decoder.decode((await lines.next()).value), "one\n");
+      child.stdin.close();
+      assert.equal(await readAll(child.stderr), "gone\n");
+      assert.equal((await lines.next()).done, true);
+      assert.equal(await child.exited, 5);
+    },
+  },
+  {
+    name: "killing a piped child ends its streams, and again is no error",
+    async run({ commands }) {
+      const child = commands.pipe(["sleep", "1000"], { env: { PATH: "/usr/bin:/bin" } });
+      assert.equal(commands.kill(child.pid, 0), true);
+      child.kill();
+      assert.deepEqual(await Promise.all([readAll(child.stdout), readAll(child.stderr)]), ["", ""]);
+      assert.equal(await child.exited, 143);
+      child.kill("SIGKILL");
+      child.stdin.close();
+    },
+  },
+  {
+    name: "writing to a child that has ended rejects",
+    async run({ commands }) {
+      const child = commands.pipe(["true"]);
+      await Promise.all([readAll(child.stdout), readAll(child.stderr), child.exited]);
+      const writing = async (): Promise<void> => {
+        for (let round = 0; round < 100; round++) await child.stdin.write(new Uint8Array(65536));
+      };
+      await assert.rejects(writing());
+      child.stdin.close();
+    },
+  },
+  {
+    name: "pipe throws for a missing program",
+    run({ commands }) {
+      assert.throws(() => commands.pipe(["svc-no-such-program"]), /svc-no-such-program/);
+    },
+  },
+];
+
+const processes: Case[] = [
+  {
+    name: "a detached process has its own session and appends both outputs to a private log",
+    async run({ commands, files }, directory) {
+      const logFile = `${directory}/log`;
+      await files.writeText(logFile, "before\n", { mode: 0o644 });
+      const pid = await commands.spawnDetached(
+        ["/bin/sh", "-c", 'echo "$ONE $HOME"; echo err >&2; ps -o sid= -p $$; pwd; echo end'],
+        { cwd: directory, env: { ONE: "1", PATH: "/usr/bin:/bin" }, logFile },
+      );
+      const text = await until("the last line", async () => {
+        const log = await files.readText(logFile);
+        return log?.endsWith("end\n") && log;
+      });
+      const [before, environment, error, session, cwd] = text.split("\n").map((line) => line.trim());
+      assert.deepEqual([before, environment, error, session], ["before", "1", "err", `${pid}`]);
+      assert.equal(cwd, await files.realPath(directory));
+      assert.equal((await files.info(logFile))?.mode, 0o600);
+    },
+  },
+  {
+    name: "spawnDetached rejects for a missing program",
+    async run({ commands }, directory) {
+      const options = { env: { PATH: "/usr/bin" }, logFile: `${directory}/log` };
+      await assert.rejects(commands.spawnDetached(["svc-no-such-program"], options), { code: "ENOENT" });
+    },
+  },
+  {
+    name: "kill tells whether a process lives, and a dead one nobody waited for does not",
+    async run(runtime, directory) {
+      const { commands } = runtime;
+      const pid = await sleeper(runtime, directory);
+      assert.equal(commands.kill(pid, 0), true);
+      assert.equal(commands.kill(pid, "SIGKILL"), true);
+      await until("its end", () => !commands.kill(pid, 0));
+      await until("no process to signal", () => !commands.kill(pid, "SIGTERM"));
+    },
+  },
+  {
+    name: "a zombie does not live",
+    async run({ commands, files }, directory) {
+      const parent = commands.pipe(["sh", "-c", `true & echo $! > ${directory}/pid; exec sleep 1000`]);
+      const text = await until("the child's pid", () => files.readText(`${directory}/pid`));
+      const pid = Number(text);
+      const state = async (): Promise<string> =>
+        decoder.decode((await commands.run(["ps", "-o", "stat=", "-p", `${pid}`])).stdout);
+      await until("the zombie", async () => (await state()).startsWith("Z"));
+      assert.equal(commands.kill(pid, 0), false);
+      parent.kill("SIGKILL");
+      await Promise.all([readAll(parent.stdout), readAll(parent.stderr), parent.exited]);
+      parent.stdin.close();
+    },
+  },
+  {
+    name: "kill refuses numbers that would name groups of processes",
+    run({ commands }) {
+      for (const pid of [0, -1, 1.5, NaN, 2 ** 60]) {
+        assert.equal(commands.kill(pid, 0), false);
+        assert.equal(commands.kill(pid, "SIGCONT"), false);
+      }
+    },
+  },
+  {
+    name: "which searches PATH, and takes a path as it is",
+    async run({ commands, files }, directory) {
+      const sh = await commands.which("sh");
+      assert.ok(sh?.startsWith("/") && await files.isExecutable(sh));
+      assert.equal(await commands.which("svc-no-such-program"), undefined);
+      assert.equal(await commands.which(""), undefined);
+      await files.writeText(`${directory}/tool`, "", { mode: 0o755 });
+      assert.equal(await commands.which(`${directory}/tool`), `${directory}/tool`);
+      assert.equal(await commands.which(`${directory}/absent`), undefined);
+    },
+  },
+];
+
+export const cases: readonly Case[] = [...running, ...piping, ...processes];

@@ -1,0 +1,219 @@
+/** What every runtime's files do. */
+
+import assert from "node:assert/strict";
+import type { Case } from "../helpers/on_node.ts";
+
+const reading: Case[] = [
+  {
+    name: "what does not exist reads as nothing",
+    async run({ files }, directory) {
+      const absent = `${directory}/absent`;
+      assert.equal(await files.readText(absent), undefined);
+      assert.equal(await files.readBytes(absent), undefined);
+      assert.equal(await files.info(absent), undefined);
+      assert.equal(await files.readLink(absent), undefined);
+      assert.equal(await files.realPath(absent), undefined);
+      assert.deepEqual(await files.list(absent), []);
+      assert.equal(await files.remove(absent), false);
+      assert.equal(await files.remove(absent, { recursive: true }), false);
+    },
+  },
+  {
+    name: "a path through a file reads as nothing",
+    async run({ files }, directory) {
+      await files.writeText(`${directory}/file`, "text");
+      assert.equal(await files.readText(`${directory}/file/below`), undefined);
+      assert.equal(await files.info(`${directory}/file/below`), undefined);
+      assert.deepEqual(await files.list(`${directory}/file/below`), []);
+    },
+  },
+  {
+    name: "other failures throw with their code",
+    async run({ files }, directory) {
+      await assert.rejects(files.readText(directory), { code: "EISDIR" });
+      await assert.rejects(files.writeText(`${directory}/absent/file`, ""), { code: "ENOENT" });
+      await assert.rejects(files.rename(`${directory}/absent`, `${directory}/other`), { code: "ENOENT" });
+      await files.makeDirectory(`${directory}/full/inner`);
+      await assert.rejects(files.remove(`${directory}/full`), { code: "ENOTEMPTY" });
+    },
+  },
+  {
+    name: "bytes and text come back as written",
+    async run({ files }, directory) {
+      await files.writeText(`${directory}/file`, "tab\t é 👩‍👩‍👧\u0000\r\n");
+      assert.equal(await files.readText(`${directory}/file`), "tab\t é 👩‍👩‍👧\u0000\r\n");
+      await files.writeText(`${directory}/file`, "é");
+      assert.deepEqual(await files.readBytes(`${directory}/file`), new Uint8Array([0xc3, 0xa9]));
+    },
+  },
+  {
+    name: "info tells kind, size, mode, owner and time, through links",
+    async run({ files, commands, uid }, directory) {
+      await files.writeText(`${directory}/file`, "four", { mode: 0o640 });
+      await commands.run(["ln", "-s", "file", `${directory}/link`]);
+      const { mtimeMs, ...rest } = await files.info(`${directory}/link`) ?? assert.fail("no info");
+      assert.deepEqual(rest, {
+        isFile: true,
+        isDirectory: false,
+        isSymlink: false,
+        isSocket: false,
+        size: 4,
+        mode: 0o640,
+        uid,
+      });
+      assert.ok(Number.isInteger(mtimeMs) && mtimeMs > 1e12);
+      assert.equal((await files.info(directory))?.isDirectory, true);
+    },
+  },
+  {
+    name: "links are read and resolved; a plain file is no link",
+    async run({ files, commands }, directory) {
+      await files.writeText(`${directory}/file`, "");
+      await commands.run(["ln", "-s", "file", `${directory}/link`]);
+      assert.equal(await files.readLink(`${directory}/link`), "file");
+      assert.equal(await files.realPath(`${directory}/link`), await files.realPath(`${directory}/file`));
+      assert.equal(await files.readLink(`${directory}/file`), undefined);
+    },
+  },
+  {
+    name: "list gives sorted names",
+    async run({ files }, directory) {
+      for (const name of ["b", "a", ".c"]) await files.writeText(`${directory}/${name}`, "");
+      assert.deepEqual(await files.list(directory), [".c", "a", "b"]);
+    },
+  },
+  {
+    name: "a program is executable, a text and a directory are not",
+    async run({ files }, directory) {
+      await files.writeText(`${directory}/program`, "", { mode: 0o700 });
+      await files.writeText(`${directory}/text`, "", { mode: 0o600 });
+      assert.equal(await files.isExecutable(`${directory}/program`), true);
+      assert.equal(await files.isExecutable(`${directory}/text`), false);
+      assert.equal(await files.isExecutable(directory), false);
+      assert.equal(await files.isExecutable(`${directory}/absent`), false);
+    },
+  },
+];
+
+const writing: Case[] = [
+  {
+    name: "writing narrows the mode of a file that others could read",
+    async run({ files }, directory) {
+      await files.writeText(`${directory}/file`, "old, and longer", { mode: 0o644 });
+      await files.writeText(`${directory}/file`, "new", { mode: 0o600 });
+      assert.equal(await files.readText(`${directory}/file`), "new");
+      assert.equal((await files.info(`${directory}/file`))?.mode, 0o600);
+    },
+  },
+  {
+    name: "creating leaves alone what exists",
+    async run({ files }, directory) {
+      assert.equal(await files.createText(`${directory}/file`, "first", { mode: 0o600 }), true);
+      assert.equal(await files.createText(`${directory}/file`, "second"), false);
+      assert.equal(await files.readText(`${directory}/file`), "first");
+      assert.equal((await files.info(`${directory}/file`))?.mode, 0o600);
+    },
+  },
+  {
+    name: "replacing keeps the mode, leaves nothing beside and never shows a part",
+    async run({ files }, directory) {
+      const path = `${directory}/file`;
+      const texts = ["a".repeat(200_000), "b".repeat(300_000)];
+      await files.writeText(path, texts[0] ?? "", { mode: 0o600 });
+      const replacing = (async () => {
+        for (let round = 1; round <= 20; round++) await files.replaceText(path, texts[round % 2] ?? "");
+      })();
+      for (let round = 0; round < 20; round++) assert.ok(texts.includes(await files.readText(path) ?? ""));
+      await replacing;
+      assert.deepEqual(await files.list(directory), ["file"]);
+      assert.equal((await files.info(path))?.mode, 0o600);
+    },
+  },
+  {
+    name: "replacing writes through a link and sets the mode it is told",
+    async run({ files, commands }, directory) {
+      await files.writeText(`${directory}/real`, "old", { mode: 0o644 });
+      await commands.run(["ln", "-s", "real", `${directory}/link`]);
+      await files.replaceText(`${directory}/link`, "new", { mode: 0o600 });
+      assert.equal(await files.readText(`${directory}/real`), "new");
+      assert.equal(await files.readLink(`${directory}/link`), "real");
+      assert.equal((await files.info(`${directory}/real`))?.mode, 0o600);
+    },
+  },
+  {
+    name: "a replacement that fails leaves the old text and nothing beside",
+    async run({ files }, directory) {
+      await files.makeDirectory(`${directory}/path/full`);
+      await assert.rejects(files.replaceText(`${directory}/path`, "new"), { code: "EISDIR" });
+      assert.deepEqual(await files.list(directory), ["path"]);
+    },
+  },
+  {
+    name: "appends arrive in the order of the calls",
+    async run({ files }, directory) {
+      const path = `${directory}/log`;
+      await files.writeText(path, "0\n");
+      const log = await files.openAppend(path, { mode: 0o600 });
+      const lines = Array.from({ length: 200 }, (_, index) => `${index + 1} ${"x".repeat(index)}\n`);
+      await Promise.all(lines.map((line) => log.append(line)));
+      await log.sync();
+      assert.equal(await files.readText(path), `0\n${lines.join("")}`);
+      log.close();
+    },
+  },
+  {
+    name: "append creates with its mode and writes at the end after a truncation",
+    async run({ files }, directory) {
+      const path = `${directory}/log`;
+      const log = await files.openAppend(path, { mode: 0o600 });
+      await log.append("before");
+      await files.writeText(path, "");
+      await log.append("after");
+      assert.equal(await files.readText(path), "after");
+      assert.equal((await files.info(path))?.mode, 0o600);
+      log.close();
+    },
+  },
+  {
+    name: "directories are made with parents, again without harm, and removed with content",
+    async run({ files }, directory) {
+      await files.makeDirectory(`${directory}/one/two`, { mode: 0o700 });
+      await files.makeDirectory(`${directory}/one/two`, { mode: 0o700 });
+      assert.equal((await files.info(`${directory}/one/two`))?.mode, 0o700);
+      assert.equal(await files.remove(`${directory}/one`, { recursive: true }), true);
+      assert.deepEqual(await files.list(directory), []);
+    },
+  },
+  {
+    name: "an empty directory and a dangling link are removed plainly",
+    async run({ files, commands }, directory) {
+      await files.makeDirectory(`${directory}/empty`);
+      await commands.run(["ln", "-s", "nowhere", `${directory}/link`]);
+      assert.equal(await files.remove(`${directory}/empty`), true);
+      assert.equal(await files.remove(`${directory}/link`), true);
+      assert.deepEqual(await files.list(directory), []);
+    },
+  },
+  {
+    name: "modes are set and files renamed over others",
+    async run({ files }, directory) {
+      await files.writeText(`${directory}/from`, "new", { mode: 0o644 });
+      await files.writeText(`${directory}/to`, "old");
+      await files.chmod(`${directory}/from`, 0o600);
+      await files.rename(`${directory}/from`, `${directory}/to`);
+      assert.equal(await files.readText(`${directory}/to`), "new");
+      assert.equal((await files.info(`${directory}/to`))?.mode, 0o600);
+    },
+  },
+  {
+    name: "a temporary directory is new, private and under the temporary directory",
+    async run({ files, temporaryDirectory }) {
+      const made = await files.makeTempDirectory("svc-made-");
+      assert.ok(made.startsWith(`${temporaryDirectory()}/svc-made-`));
+      assert.equal((await files.info(made))?.mode, 0o700);
+      await files.remove(made);
+    },
+  },
+];
+
+export const cases: readonly Case[] = [...reading, ...writing];

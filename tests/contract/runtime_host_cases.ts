@@ -1,0 +1,173 @@
+/** What every runtime tells about its process and machine, and its local sockets. */
+
+import assert from "node:assert/strict";
+import { maxLineBytes } from "../../src/runtime/lines.ts";
+import type { LineConnection, Runtime } from "../../src/runtime/types.ts";
+import type { Case } from "../helpers/on_node.ts";
+import { until } from "../helpers/until.ts";
+
+const host: Case[] = [
+  {
+    name: "tells who and where it is",
+    async run(runtime, directory) {
+      const shell = async (script: string): Promise<string> =>
+        new TextDecoder().decode((await runtime.commands.run(["sh", "-c", script])).stdout).trim();
+      assert.match(runtime.version, /^\d+\.\d+\.\d+/);
+      assert.equal(`${runtime.uid}`, await shell("id -u"));
+      assert.equal(`${runtime.pid}`, await shell("echo $PPID"));
+      assert.equal(runtime.hostname(), await shell("uname -n"));
+      assert.equal(runtime.cwd(), await shell("pwd -P"));
+      assert.equal(runtime.homeDirectory(), runtime.env.get("HOME"));
+      assert.ok(directory.startsWith(runtime.temporaryDirectory()));
+      assert.ok(runtime.memoryBytes() > 10_000_000);
+    },
+  },
+  {
+    name: "reads the environment",
+    run({ env }) {
+      assert.equal(env.get("SVC_NO_SUCH_VARIABLE"), undefined);
+      assert.ok(env.get("PATH"));
+      assert.equal(env.all().PATH, env.get("PATH"));
+      assert.ok(Object.values(env.all()).every((value) => typeof value === "string"));
+    },
+  },
+  {
+    name: "a signal reaches its handlers until they are taken off",
+    async run({ onSignal, commands, pid }) {
+      const seen: string[] = [];
+      const offFirst = onSignal("SIGHUP", () => void seen.push("first"));
+      const offSecond = onSignal("SIGHUP", () => void seen.push("second"));
+      commands.kill(pid, "SIGHUP");
+      await until("both handlers", () => seen.length === 2);
+      offFirst();
+      commands.kill(pid, "SIGHUP");
+      await until("the handler left", () => seen.length === 3);
+      offSecond();
+      assert.deepEqual(seen, ["first", "second", "second"]);
+    },
+  },
+];
+
+type Server = { close(): void };
+
+function echo({ sockets }: Runtime, path: string): Promise<Server> {
+  return sockets.listen(path, async (connection) => {
+    for await (const line of connection.lines) await connection.send(`echo ${line}`);
+  });
+}
+
+async function connected({ sockets }: Runtime, path: string): Promise<LineConnection> {
+  return await sockets.connect(path) ?? assert.fail(`nobody listens at ${path}`);
+}
+
+async function take(lines: AsyncIterable<string>, count: number): Promise<string[]> {
+  const taken: string[] = [];
+  for await (const line of lines) if (taken.push(line) === count) break;
+  return taken;
+}
+
+const sockets: Case[] = [
+  {
+    name: "lines go both ways, whole and in order, from several peers",
+    async run(runtime, directory) {
+      const server = await echo(runtime, `${directory}/sock`);
+      const big = "é".repeat(200_000);
+      const sent = ["one", "", big, "{}"];
+      await Promise.all([1, 2, 3].map(async () => {
+        const peer = await connected(runtime, `${directory}/sock`);
+        const [, got] = await Promise.all([
+          Promise.all(sent.map((line) => peer.send(line))),
+          take(peer.lines, sent.length),
+        ]);
+        assert.deepEqual(got, sent.map((line) => `echo ${line}`));
+      }));
+      server.close();
+    },
+  },
+  {
+    name: "the socket is private, and shows as a socket",
+    async run(runtime, directory) {
+      const server = await echo(runtime, `${directory}/sock`);
+      const info = await runtime.files.info(`${directory}/sock`);
+      assert.deepEqual([info?.isSocket, info?.isFile, info?.mode], [true, false, 0o600]);
+      server.close();
+    },
+  },
+  {
+    name: "nobody listening is undefined: no path, a stale socket, a closed server",
+    async run(runtime, directory) {
+      const path = `${directory}/sock`;
+      assert.equal(await runtime.sockets.connect(path), undefined);
+      const server = await echo(runtime, path);
+      await runtime.commands.run(["ln", path, `${directory}/stale`]);
+      server.close();
+      assert.equal(await runtime.sockets.connect(path), undefined);
+      assert.equal(await runtime.sockets.connect(`${directory}/stale`), undefined);
+      assert.equal(await runtime.files.info(path), undefined);
+    },
+  },
+  {
+    name: "a path that exists is not taken over",
+    async run(runtime, directory) {
+      const server = await echo(runtime, `${directory}/sock`);
+      await assert.rejects(echo(runtime, `${directory}/sock`), { code: "EADDRINUSE" });
+      server.close();
+      await runtime.files.writeText(`${directory}/file`, "kept");
+      await assert.rejects(echo(runtime, `${directory}/file`), { code: "EADDRINUSE" });
+      assert.equal(await runtime.files.readText(`${directory}/file`), "kept");
+    },
+  },
+  {
+    name: "a path longer than the system takes is refused with the reason",
+    async run(runtime, directory) {
+      const path = `${directory}/${"x".repeat(100)}`;
+      await assert.rejects(echo(runtime, path), /at most 103; choose a shorter SVC_HOME/);
+      await assert.rejects(runtime.sockets.connect(path), /at most 103/);
+    },
+  },
+  {
+    name: "a line over the limit ends the connection, for the peer too",
+    async run(runtime, directory) {
+      const lines: string[] = [];
+      const ended = Promise.withResolvers<void>();
+      const server = await runtime.sockets.listen(`${directory}/sock`, async (connection) => {
+        for await (const line of connection.lines) lines.push(line);
+        ended.resolve();
+      });
+      const peer = await connected(runtime, `${directory}/sock`);
+      await peer.send("short");
+      const flood = peer.send("x".repeat(maxLineBytes + 1)).catch(() => {});
+      await ended.promise;
+      assert.deepEqual(lines, ["short"]);
+      assert.deepEqual(await take(peer.lines, 1), []);
+      await flood;
+      server.close();
+    },
+  },
+  {
+    name: "closing the server ends its connections",
+    async run(runtime, directory) {
+      const server = await echo(runtime, `${directory}/sock`);
+      const peer = await connected(runtime, `${directory}/sock`);
+      await peer.send("one");
+      assert.deepEqual(await peer.lines[Symbol.asyncIterator]().next(), { done: false, value: "echo one" });
+      server.close();
+      assert.deepEqual(await take(peer.lines, 1), []);
+      peer.close();
+      await assert.rejects(peer.send("late"));
+    },
+  },
+  {
+    name: "closing ends this side's loop while it waits for a line",
+    async run(runtime, directory) {
+      const server = await echo(runtime, `${directory}/sock`);
+      const peer = await connected(runtime, `${directory}/sock`);
+      const reading = take(peer.lines, 1);
+      peer.close();
+      assert.deepEqual(await reading, []);
+      server.close();
+    },
+  },
+];
+
+export const cases: readonly Case[] = [...host, ...sockets];

@@ -1,0 +1,44 @@
+/** The program that `on_node.ts` bundles: runs cases on Node and prints one JSON line for each. */
+
+import { mkdtemp, rm } from "node:fs/promises";
+import process from "node:process";
+import { runtime } from "../../src/runtime/node.ts";
+import type { Case } from "./on_node.ts";
+
+/** Stops at a case that hangs, in milliseconds; a safety net, never a measure of speed. */
+const limitMs = 60_000;
+
+/** How long Node may take to end by itself after the last case, in milliseconds. */
+const leakMs = 10_000;
+
+async function failureOf(one: Case): Promise<string | undefined> {
+  const directory = await mkdtemp(`${runtime.temporaryDirectory()}/svc-case-`);
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no end after ${limitMs} ms`)), limitMs);
+  try {
+    await Promise.race([one.run(runtime, directory), late.promise]);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? `${error.stack}` : String(error);
+  } finally {
+    clearTimeout(timer);
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** Ends a program that something left open keeps alive: on Node this stands for Deno's leak sanitizers. */
+function watchForLeaks(): void {
+  const report = (): void => {
+    process.stderr.write(`still open after the last case: ${process.getActiveResourcesInfo().join(", ")}\n`);
+    process.exit(1);
+  };
+  setTimeout(report, leakMs).unref();
+}
+
+export async function runAll(cases: readonly Case[]): Promise<void> {
+  for (const one of cases) {
+    const result = { name: one.name, failure: await failureOf(one) };
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+  }
+  watchForLeaks();
+}
