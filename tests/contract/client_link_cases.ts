@@ -1,0 +1,139 @@
+/** What the link must do over real sockets, on every runtime. */
+import assert from "node:assert/strict";
+import type { Clock } from "../../src/client/clock.ts";
+import { systemClock } from "../../src/client/clock.ts";
+import type { LinkState } from "../../src/client/link_state.ts";
+import { RelayLink } from "../../src/client/relay_link.ts";
+import { CLOSE } from "../../src/protocol/errors.ts";
+import { encodeFrame, type Frame } from "../../src/protocol/frames.ts";
+import type { Case } from "../helpers/on_node.ts";
+import { until } from "../helpers/until.ts";
+import { type Manner, TinyRelay } from "./tiny_relay.ts";
+
+/** Time a hundred times as fast: forty seconds of silence pass in 0.4 s. */
+const HURRY = 100;
+const hurriedClock: Clock = {
+  now: systemClock.now,
+  elapsed: () => systemClock.elapsed() * HURRY,
+  after: (ms, action) => systemClock.after(ms / HURRY, action),
+};
+
+interface Scene {
+  relay: TinyRelay;
+  link: RelayLink;
+  states: LinkState[];
+  frames: Frame[];
+  bytes: Uint8Array[];
+}
+
+async function withLink(
+  options: { manner?: Manner; clock?: Clock },
+  act: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const relay = await TinyRelay.start();
+  relay.manner = options.manner ?? "welcoming";
+  const states: LinkState[] = [];
+  const frames: Frame[] = [];
+  const bytes: Uint8Array[] = [];
+  const link = new RelayLink({
+    wsUrl: relay.wsUrl,
+    apiKey: "svc_secret",
+    hello: () => ({ role: "listener", name: "host", version: "0.1.0", capabilities: [] }),
+    onFrame: (frame) => void frames.push(frame),
+    onBinary: (chunk) => void bytes.push(chunk),
+    onState: (state) => void states.push(state),
+    clock: options.clock ?? systemClock,
+  });
+  try {
+    link.start();
+    await act({ relay, link, states, frames, bytes });
+  } finally {
+    link.close();
+    await relay.stop();
+  }
+}
+
+function problemOf({ state }: RelayLink): string | undefined {
+  return state.state === "waiting" ? state.problem?.code : undefined;
+}
+
+async function exchange({ relay, link, frames, bytes }: Scene): Promise<void> {
+  await until("the welcome", () => link.connected);
+  assert.deepEqual(relay.protocols, ["svc.v1", "svc.key.c3ZjX3NlY3JldA"]);
+  assert.equal(link.send("listener.sessions", { sequence: 1, sessions: [] }, { id: "1" }), true);
+  link.sendBinary(new Uint8Array([1, 2, 255]));
+  relay.send(encodeFrame("listener.stored", { count: 0 }, { re: "1" }));
+  relay.send(new Uint8Array([3, 0, 254]));
+  await until("both directions", () => frames.length + bytes.length + relay.bytes.length === 3);
+  assert.equal(frames[0]?.re, "1");
+  assert.deepEqual(bytes[0], new Uint8Array([3, 0, 254]));
+  assert.deepEqual(relay.bytes[0], new Uint8Array([1, 2, 255]));
+  assert.deepEqual(relay.frames.map((frame) => frame.event), ["hello", "listener.sessions"]);
+}
+
+async function restart({ relay, link, states }: Scene): Promise<void> {
+  await until("the welcome", () => link.connected);
+  const { port } = relay;
+  await relay.stop(CLOSE.SERVICE_RESTART);
+  await until("the loss", () => !link.connected);
+  const again = await TinyRelay.start(port);
+  try {
+    await until("the return", () => link.connected);
+    assert.equal(relay.mostAtOnce, 1);
+    assert.equal(again.mostAtOnce, 1);
+    const problems = states.flatMap((state) => state.state === "waiting" ? [state.problem?.code] : []);
+    assert.equal(problems[0], "restarting");
+  } finally {
+    link.close();
+    await again.stop();
+  }
+}
+
+export const cases: readonly Case[] = [
+  {
+    name: "frames and bytes go both ways, the key in the handshake [ws-subprotocol, ws-key-subprotocol]",
+    run: () => withLink({}, exchange),
+  },
+  {
+    name: "a relay that restarts is come back to, with one connection at a time [ws-1012]",
+    run: () => withLink({}, restart),
+  },
+  {
+    name: "a refused handshake is told as a bad key, not as a dead network [ws-401]",
+    run: () =>
+      withLink({ manner: "refusing" }, async ({ link, relay }) => {
+        await until("the explanation", () => problemOf(link) === "unauthenticated");
+        relay.manner = "welcoming";
+        link.reconnectNow();
+        await until("the welcome", () => link.connected);
+      }),
+  },
+  {
+    name: "a relay that is not there is told as such",
+    run: () =>
+      withLink({}, async ({ link, relay }) => {
+        await relay.stop();
+        await until("the explanation", () => problemOf(link) === "unreachable");
+      }),
+  },
+  {
+    name: "a connection that only looks open is dropped and made anew [ws-ping]",
+    run: () =>
+      withLink({ clock: hurriedClock }, async ({ link, relay, states }) => {
+        await until("the welcome", () => link.connected);
+        relay.freeze();
+        const silent = (state: LinkState) => state.state === "waiting" && state.problem?.code === "silent";
+        await until("the silence to be noticed", () => states.some(silent));
+        await until("the return", () => link.connected);
+      }),
+  },
+  {
+    name: "a handshake that nobody answers is given up and tried again",
+    run: () =>
+      withLink({ manner: "deaf", clock: hurriedClock }, async ({ link, relay, states }) => {
+        await until("the first loss", () => states.some((state) => state.state === "waiting"));
+        relay.manner = "welcoming";
+        await until("the welcome", () => link.connected);
+      }),
+  },
+];
