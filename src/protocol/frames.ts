@@ -87,8 +87,16 @@ const Envelope = z.object({
   data: z.optional(z.unknown()),
 });
 
-/** A frame that was not taken: unknown events are ignored and counted, malformed ones are answered or counted. */
-export type FrameFault = { fault: "malformed" | "unknown_event"; detail: string };
+/**
+ * A frame that was not taken: unknown events are ignored and counted, malformed ones are answered or counted.
+ * `event` and `id` are known where only the data of a known event was bad.
+ */
+export interface FrameFault {
+  fault: "malformed" | "unknown_event";
+  detail: string;
+  event?: EventName;
+  id?: string | undefined;
+}
 
 /** Parses the text of one control frame, once, at the door. Never throws. */
 export function parseFrame(text: string): Frame | FrameFault {
@@ -98,8 +106,11 @@ export function parseFrame(text: string): Frame | FrameFault {
   if (!envelope.success) return { fault: "malformed", detail: describeFaults(envelope.error) };
   const { event, id, re, data } = envelope.data;
   if (!Object.hasOwn(EVENTS, event)) return { fault: "unknown_event", detail: event.slice(0, 64) };
-  const parsed = EVENTS[event as EventName].safeParse(data ?? {});
-  if (!parsed.success) return { fault: "malformed", detail: `${event}: ${describeFaults(parsed.error)}` };
+  const known = event as EventName;
+  const parsed = EVENTS[known].safeParse(data ?? {});
+  if (!parsed.success) {
+    return { fault: "malformed", detail: `${event}: ${describeFaults(parsed.error)}`, event: known, id };
+  }
   return { event, id, re, data: parsed.data } as Frame;
 }
 
