@@ -24,14 +24,23 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Without a cursor the page begins at the oldest push. */
+export interface PageOptions {
+  /** `next` of the page before: what follows it. */
+  after?: string;
+  /** A push id: the newest ones before it; `end`: the newest of all. */
+  before?: string;
+  limit?: number;
+}
+
 /** Every method throws RelayError, or the signal's reason when the caller aborted it. */
 export interface RelayApi {
   readonly baseUrl: string;
   /** Resolves once the push is durable at the relay. */
   sendPush(push: PushRequestInput, options?: CallOptions): Promise<PushAccepted>;
   getPush(id: string, options?: CallOptions): Promise<PushRecord>;
-  /** One page of the history, newest last; its `next` is the `after` of the page that follows. */
-  listPushes(options?: CallOptions & { after?: string; limit?: number }): Promise<PushPage>;
+  /** One page of the history, newest last. */
+  listPushes(options?: CallOptions & PageOptions): Promise<PushPage>;
   sessions(options?: CallOptions): Promise<SessionsAnswer>;
   devices(options?: CallOptions): Promise<DevicesAnswer>;
   /** Its key stops working at once. */
@@ -86,9 +95,10 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
 
 const segment = (text: string): string => encodeURIComponent(text);
 
-function query(page: { after?: string; limit?: number } = {}): string {
+function query(page: PageOptions = {}): string {
   const fields = new URLSearchParams();
   if (page.after !== undefined) fields.set("after", page.after);
+  if (page.before !== undefined) fields.set("before", page.before);
   if (page.limit !== undefined) fields.set("limit", String(page.limit));
   return fields.size === 0 ? "" : `?${fields}`;
 }

@@ -1,5 +1,7 @@
 /** One HTTP call to the relay: the key, the time limit, the answer parsed with its schema. */
 import * as z from "zod/mini";
+import { describeFaults } from "../protocol/faults.ts";
+import { parseJson } from "../protocol/json.ts";
 import { answerError, RelayError } from "./relay_error.ts";
 
 /** After this time without a whole answer a call fails with the code `timeout`. */
@@ -31,9 +33,9 @@ export async function callRelay<S extends z.core.$ZodType>(
 ): Promise<z.output<S>> {
   const answer = await exchange(door, call);
   if (answer.status < 200 || answer.status > 299) throw answerError(call.what, answer);
-  const parsed = z.safeParse(call.schema, parseJson(answer.text));
+  const parsed = z.safeParse(call.schema, parseJson(answer.text)?.value);
   if (parsed.success) return parsed.data;
-  const why = z.prettifyError(parsed.error);
+  const why = describeFaults(parsed.error);
   throw new RelayError(
     `Cannot ${call.what}: "${door.baseUrl}" answered in a form that this version does not know: ${why}`,
     { code: "bad_answer", status: answer.status },
@@ -81,12 +83,4 @@ function unansweredError(door: Door, call: Call, facts: { error: unknown; timedO
       cause: facts.error,
     },
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 /** The one error of the relay client: what failed, a stable code, and what to do about it. */
 import { Problem, type WireErrorCode } from "../protocol/errors.ts";
+import { parseJson } from "../protocol/json.ts";
 
 /** Failures that no relay answered: nobody there, no answer in time, an answer of another form. */
 export type LocalErrorCode = "unreachable" | "timeout" | "bad_answer";
@@ -81,11 +82,7 @@ function describe(
 }
 
 function parseProblem(text: string): Problem | undefined {
-  try {
-    return Problem.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return Problem.safeParse(parseJson(text)?.value).data;
 }
 
 /** Seconds form only (RFC 9110, 10.2.3): the relay sends no dates. */
