@@ -29,14 +29,14 @@ function accepted(issue: z.core.$ZodIssue): string {
     case "invalid_type":
       return `must be ${article(issue.expected)}`;
     case "too_small":
-      return `at least ${issue.minimum}${unit(issue.origin)}`;
+      return `at least ${counted(issue.minimum, issue.origin)}`;
     case "too_big":
-      return `at most ${issue.maximum}${unit(issue.origin)}`;
+      return `at most ${counted(issue.maximum, issue.origin)}`;
     case "invalid_value":
       return `one of ${issue.values.map(String).join(", ")}`;
     case "invalid_format":
       return `text of the form ${issue.format}`;
-    case "invalid_key":
+    case "unrecognized_keys":
       return "known keys only";
     default:
       return "not accepted";
@@ -48,6 +48,9 @@ function article(expected: string): string {
   return `${/^[aeiou]/.test(named) ? "an" : "a"} ${named}`;
 }
 
-function unit(origin: string): string {
-  return origin === "string" ? " characters" : origin === "array" ? " entries" : "";
+function counted(count: number | bigint, origin: string): string {
+  const one = Number(count) === 1;
+  if (origin === "string") return one ? "1 character" : `${count} characters`;
+  if (origin === "array") return one ? "1 entry" : `${count} entries`;
+  return String(count);
 }

@@ -34,7 +34,7 @@ export type PairingClaimed = z.infer<typeof PairingClaimed>;
 
 /** `PUT /devices/{id}/web-push`: the browser's PushSubscription. */
 export const WebPushSubscription = z.object({
-  endpoint: z.string().check(z.startsWith("https://"), z.maxLength(1_000)),
+  endpoint: z.string().check(z.startsWith("https://", "an https:// address"), z.maxLength(1_000)),
   keys: z.object({ p256dh: z.string(), auth: z.string() }),
 });
 export type WebPushSubscription = z.infer<typeof WebPushSubscription>;

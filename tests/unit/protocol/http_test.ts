@@ -1,0 +1,21 @@
+/** Bodies of the routes beyond pushes and sessions: what a bad peer might put in them. */
+import assert from "node:assert/strict";
+import { PairingClaim, Scope, SCOPES, WebPushSubscription } from "../../../src/protocol/http.ts";
+
+Deno.test("the scopes are three, and no other word is one", () => {
+  assert.deepEqual([...SCOPES], ["push:send", "push:read", "admin"]);
+  for (const word of ["", "push", "*", "ADMIN"]) assert.ok(!Scope.safeParse(word).success, word);
+});
+
+Deno.test("a phone's name is given and bounded", () => {
+  assert.ok(PairingClaim.safeParse({ name: "x".repeat(200) }).success);
+  for (const name of ["", "x".repeat(201), 7]) assert.ok(!PairingClaim.safeParse({ name }).success);
+});
+
+Deno.test("a Web Push endpoint is an https address", () => {
+  const keys = { p256dh: "a", auth: "b" };
+  assert.ok(WebPushSubscription.safeParse({ endpoint: "https://push.example/1", keys }).success);
+  for (const endpoint of ["http://push.example", "file:///etc/passwd", `https://${"x".repeat(1_000)}`]) {
+    assert.ok(!WebPushSubscription.safeParse({ endpoint, keys }).success, endpoint);
+  }
+});

@@ -1,0 +1,42 @@
+/** What a sender may put in a push, and what the listener gets to judge. */
+import assert from "node:assert/strict";
+import { BODY_MAX_BYTES, DATA_MAX_BYTES, JSON_MAX_DEPTH } from "../../../src/protocol/limits.ts";
+import { Push, PUSH_TYPES, PushRequest } from "../../../src/protocol/push.ts";
+
+const command = (body: string): unknown => ({ type: "agent.command", agentSessionName: "svc-p", body });
+const isTaken = (push: unknown): boolean => PushRequest.safeParse(push).success;
+
+Deno.test("a body has 1 to 16,384 bytes of UTF-8, counted after CRLF became LF [proto-body-size, push-body]", () => {
+  assert.ok(isTaken(command("x".repeat(BODY_MAX_BYTES))));
+  assert.ok(isTaken(command("😀".repeat(BODY_MAX_BYTES / 4))));
+  assert.ok(isTaken(command("\r\n".repeat(BODY_MAX_BYTES))));
+  assert.ok(!isTaken(command("")));
+  assert.ok(!isTaken(command("x".repeat(BODY_MAX_BYTES + 1))));
+  assert.ok(!isTaken(command("é".repeat(BODY_MAX_BYTES / 2) + "x")));
+});
+
+Deno.test("half a surrogate pair is refused: it has no bytes to type", () => {
+  assert.ok(!isTaken(command("a\ud83d")));
+  assert.ok(!isTaken(command("\udc4db")));
+});
+
+Deno.test("only agent.command needs a session and a text [push-type, proto-push-sealed]", () => {
+  for (const type of PUSH_TYPES) assert.equal(isTaken({ type }), type !== "agent.command", type);
+  assert.ok(isTaken({ type: "type.of.a.later.version" }));
+});
+
+Deno.test("data has at most 4 KB and is not nested deep [proto-push-extra]", () => {
+  const nested = (levels: number): unknown => JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
+  assert.ok(isTaken({ type: "note", data: { a: "x".repeat(DATA_MAX_BYTES - 8) } }));
+  assert.ok(!isTaken({ type: "note", data: { a: "x".repeat(DATA_MAX_BYTES - 7) } }));
+  assert.ok(isTaken({ type: "note", data: nested(JSON_MAX_DEPTH) }));
+  assert.ok(!isTaken({ type: "note", data: nested(JSON_MAX_DEPTH + 1) }));
+});
+
+Deno.test("a stored push may hold what the listener itself refuses", () => {
+  const stored = { id: crypto.randomUUID(), from: "key_1", createdAt: 1, expiresAt: 2 };
+  assert.ok(
+    Push.safeParse({ ...stored, type: "agent.command", agentSessionName: "a b", body: "\x1b" }).success,
+  );
+  assert.ok(Push.safeParse({ ...stored, type: "agent.command" }).success);
+});

@@ -1,0 +1,142 @@
+/** Holds every schema of the wire against golden samples, good and bad, under tests/testdata/wire. */
+import assert from "node:assert/strict";
+import * as z from "zod/mini";
+import { Problem } from "../../../src/protocol/errors.ts";
+import { fieldFaults } from "../../../src/protocol/faults.ts";
+import { encodeFrame, EVENTS, type Frame, parseFrame } from "../../../src/protocol/frames.ts";
+import * as http from "../../../src/protocol/http.ts";
+import { PushAccepted, PushPage, PushRecord, PushRequest } from "../../../src/protocol/push.ts";
+import { SessionsAnswer } from "../../../src/protocol/session.ts";
+import { readSources } from "../../helpers/sources.ts";
+
+const FOLDER = "tests/testdata/wire";
+
+/** Bodies of requests and answers, by the name of their folder of samples. */
+const MESSAGES: Record<string, z.ZodMiniType> = {
+  push_request: PushRequest,
+  push_accepted: PushAccepted,
+  push_record: PushRecord,
+  push_page: PushPage,
+  sessions_answer: SessionsAnswer,
+  devices_answer: http.DevicesAnswer,
+  pairing_created: http.PairingCreated,
+  pairing_claim: http.PairingClaim,
+  pairing_claimed: http.PairingClaimed,
+  web_push_subscription: http.WebPushSubscription,
+  health: http.Health,
+  problem: Problem,
+};
+/** Parts of messages: they come within the samples of the whole. */
+const PARTS = ["Device", "Scope"];
+
+interface Sample {
+  folder: string;
+  /** `valid`, `normalized` or `invalid`. */
+  kind: string;
+  path: string;
+  text: string;
+}
+
+interface InvalidFrame {
+  message?: unknown;
+  text?: string;
+  fault: string;
+  detail: string;
+}
+
+async function readSamples(): Promise<Sample[]> {
+  const files = await readSources(FOLDER, (path) => path.endsWith(".json"));
+  return files.map(({ path, text }) => {
+    const [folder = "", name = ""] = path.slice(FOLDER.length + 1).split("/");
+    return { folder, kind: name.split("_")[0] ?? "", path, text };
+  });
+}
+
+function isEvent(folder: string): boolean {
+  return folder in EVENTS || folder === "envelope";
+}
+
+function parsedFrame(text: string): Frame {
+  const frame = parseFrame(text);
+  assert.ok(!("fault" in frame), "fault" in frame ? frame.detail : "");
+  return frame;
+}
+
+function encoded({ event, data, id, re }: Frame): unknown {
+  return JSON.parse(encodeFrame(event, data, { ...(id && { id }), ...(re && { re }) }));
+}
+
+function schemaOf(folder: string): z.ZodMiniType {
+  const schema = MESSAGES[folder];
+  assert.ok(schema, `"${folder}" names no message`);
+  return schema;
+}
+
+const samples = await readSamples();
+const frames = samples.filter(({ folder }) => isEvent(folder));
+const bodies = samples.filter(({ folder }) => !isEvent(folder));
+
+Deno.test("every event and every HTTP message has a good and a bad sample [proto-one-schema]", () => {
+  const needed = [...Object.keys(EVENTS), ...Object.keys(MESSAGES)];
+  const lacks = (kind: string): string[] =>
+    needed.filter((name) => !samples.some((sample) => sample.folder === name && sample.kind === kind));
+  assert.deepEqual(lacks("valid"), []);
+  assert.deepEqual(lacks("invalid"), []);
+});
+
+Deno.test("every schema of an HTTP body is among the sampled ones", () => {
+  const sampled = Object.values(MESSAGES);
+  const schemas = Object.entries(http).filter(([, value]) => value instanceof z.ZodMiniType);
+  const missing = schemas.filter(([name, schema]) =>
+    !PARTS.includes(name) && !sampled.includes(schema as never)
+  );
+  assert.deepEqual(missing.map(([name]) => name), []);
+});
+
+Deno.test("good frames are taken and encode to the same JSON [ws-control, ev-pane-schema]", async (t) => {
+  for (const { path, text } of frames.filter(({ kind }) => kind === "valid")) {
+    await t.step(path, () => assert.deepEqual(encoded(parsedFrame(text)), JSON.parse(text)));
+  }
+});
+
+Deno.test("bad frames give the fault they stand for", async (t) => {
+  for (const { path, text } of frames.filter(({ kind }) => kind === "invalid")) {
+    const sample = JSON.parse(text) as InvalidFrame;
+    await t.step(path, () => {
+      const frame = parseFrame(sample.text ?? JSON.stringify(sample.message));
+      assert.ok("fault" in frame, "the frame was taken");
+      assert.equal(frame.fault, sample.fault);
+      assert.ok(frame.detail.includes(sample.detail), frame.detail);
+    });
+  }
+});
+
+Deno.test("good bodies are taken and encode to the same JSON", async (t) => {
+  for (const { folder, path, text } of bodies.filter(({ kind }) => kind === "valid")) {
+    await t.step(path, () => {
+      const value: unknown = schemaOf(folder).parse(JSON.parse(text));
+      assert.deepEqual(JSON.parse(JSON.stringify(value)), JSON.parse(text));
+    });
+  }
+});
+
+Deno.test("bodies get their defaults and their one normalisation [proto-body-crlf]", async (t) => {
+  for (const { folder, path, text } of bodies.filter(({ kind }) => kind === "normalized")) {
+    const sample = JSON.parse(text) as { message: unknown; becomes: unknown };
+    await t.step(path, () => {
+      assert.deepEqual(schemaOf(folder).parse(sample.message), sample.becomes);
+      assert.deepEqual(schemaOf(folder).parse(sample.becomes), sample.becomes);
+    });
+  }
+});
+
+Deno.test("bad bodies name every bad field [proto-body-controls]", async (t) => {
+  for (const { folder, path, text } of bodies.filter(({ kind }) => kind === "invalid")) {
+    const sample = JSON.parse(text) as { message: unknown; faults: unknown };
+    await t.step(path, () => {
+      const parsed = schemaOf(folder).safeParse(sample.message);
+      assert.ok(!parsed.success, "the body was taken");
+      assert.deepEqual(fieldFaults(parsed.error), sample.faults);
+    });
+  }
+});
