@@ -15,7 +15,7 @@ export const cursor: AgentProfile = {
   args: [],
   env: {},
   ignoresHangup: false,
-  typing: { method: "paste", settleMs: 300, spaceAfterTail: true },
+  typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>
     readByPatterns(screen, {

@@ -22,7 +22,7 @@ export const gemini: AgentProfile = {
   args: [],
   env: {},
   ignoresHangup: true,
-  typing: { method: "paste", settleMs: 300, spaceAfterTail: true },
+  typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>
     readByPatterns(screen, {

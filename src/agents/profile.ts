@@ -23,6 +23,8 @@ export interface TypingProfile {
   method: "paste" | "plain";
   /** Milliseconds between the text and Enter, ended early once the screen is quiet. */
   settleMs: number;
+  /** Milliseconds that are waited even when the screen is quiet: some agents take an early Enter as part of the paste. */
+  settleAtLeastMs?: number;
   /** A text that ends in `\\` or `@word` gets one trailing space, which the agent trims: Enter would not submit it otherwise. */
   spaceAfterTail: boolean;
 }

@@ -74,10 +74,10 @@ export const verbs = {
   /** Appends to a paste buffer, or creates it. */
   appendBuffer: (buffer: string, text: string): TmuxCommand => ["set-buffer", "-a", "-b", buffer, "--", text],
   deleteBuffer: (buffer: string): TmuxCommand => ["delete-buffer", "-b", buffer],
-  /** Pastes and deletes the buffer: in bracketed-paste marks where the program asked for them, line feeds kept. */
-  pasteBuffer: (buffer: string, pane: string): TmuxCommand => [
+  /** Pastes and deletes the buffer, line feeds kept; `marks`: in bracketed-paste marks where the program asked for them. */
+  pasteBuffer: (buffer: string, pane: string, options: { marks: boolean }): TmuxCommand => [
     "paste-buffer",
-    "-p",
+    ...(options.marks ? ["-p"] : []),
     "-r",
     "-d",
     "-b",

@@ -96,7 +96,7 @@ export class ControlClient implements TmuxServer {
     this.#child.stdin.close();
     for (const request of this.#requests.splice(0)) {
       clearTimeout(request.timer);
-      request.reject(new TmuxError(reason));
+      request.reject(new TmuxError(reason, { lost: true }));
     }
   }
 

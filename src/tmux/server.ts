@@ -11,6 +11,13 @@ export interface TmuxServer {
 /** tmux refused a command; `message` is what tmux said. */
 export class TmuxError extends Error {
   override name = "TmuxError";
+  /** True when the connection ended under the command: whether it ran cannot be told. */
+  readonly lost: boolean;
+
+  constructor(message: string, options: { lost?: boolean } = {}) {
+    super(message);
+    this.lost = options.lost ?? false;
+  }
 }
 
 const decoder = new TextDecoder();

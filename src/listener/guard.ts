@@ -1,0 +1,84 @@
+/** The pane guard (spec, section 7): which panes take input, as a decision here and as a tmux format for the moment of typing. */
+import type { DialogMarks } from "../agents/profile.ts";
+import type { Reason } from "../protocol/receipt.ts";
+
+/** Programs that must never get a message: interactive shells, and what leads to one. */
+export const GUARDED_PROGRAMS = [
+  ...["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"],
+  ...["nu", "elvish", "xonsh", "ash", "mksh", "rbash", "busybox"],
+  ...["tmux", "screen", "ssh", "sudo", "su", "doas", "login"],
+] as const;
+
+/** A login shell has a leading dash, and a version or path may surround the name. */
+const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})$`;
+const GUARDED = new RegExp(GUARDED_PATTERN);
+
+export function isGuardedProgram(command: string): boolean {
+  return GUARDED.test(command);
+}
+
+/** What is known of a pane when it is judged. */
+export interface PaneFacts {
+  dead: boolean;
+  inputOff: boolean;
+  /** The pane's own process. */
+  pid: number;
+  /** The foreground program as tmux names it. */
+  command: string;
+}
+
+export interface ProcessFacts {
+  /** The pane's process is stopped (state T): it would read the text when it is continued. */
+  stopped: boolean;
+  /** The executable of the foreground process group's leader, `""` when unknown. */
+  foreground: string;
+}
+
+/** Why nothing may be typed, or undefined. `recordedPid` is the agent's, 0 for a pane that no wrapper made. */
+export function judgePane(
+  pane: PaneFacts,
+  { process, recordedPid }: { process: ProcessFacts; recordedPid: number },
+): Reason | undefined {
+  if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
+  if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
+  if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";
+  return undefined;
+}
+
+/** `,` and `}` end a format's argument. */
+function formatText(text: string): string {
+  return text.replace(/[,}#]/g, "#$&");
+}
+
+function all(conditions: readonly string[]): string {
+  return conditions.reduceRight(
+    (rest, condition) => rest === "" ? condition : `#{&&:${condition},${rest}}`,
+    "",
+  );
+}
+
+/** A tmux format: the first line of the screen (from 1) that looks like a dialog's, 0 when none does. */
+export function dialogRowFormat(dialog: DialogMarks): string {
+  return `#{C/r:${formatText(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
+}
+
+/**
+ * The guard as a tmux format, true when the pane may be typed into. tmux evaluates it in the same queue as the typing.
+ * `dialogRow` is where the listener saw a line like a dialog's in mere text (0: nowhere): another value means that a
+ * dialog opened since. Without `dialog` an open dialog does not matter.
+ */
+export function guardFormat(
+  guard: { pid: number; dialog: DialogMarks | undefined; dialogRow: number },
+): string {
+  const { dialog } = guard;
+  const titles = dialog?.titles.map((glob) => `#{?#{m:${formatText(glob)},#{pane_title}},0,1}`) ?? [];
+  const lines = dialog ? [`#{==:${dialogRowFormat(dialog)},${guard.dialogRow}}`] : [];
+  return all([
+    "#{==:#{pane_dead},0}",
+    "#{==:#{pane_input_off},0}",
+    `#{==:#{pane_pid},${guard.pid}}`,
+    `#{?#{m/r:${formatText(GUARDED_PATTERN)},#{pane_current_command}},0,1}`,
+    ...lines,
+    ...titles,
+  ]);
+}

@@ -1,0 +1,63 @@
+/** Guard, dialog and desk: looks at the pane until a message may go in, or never will. */
+import { TmuxError } from "../tmux/server.ts";
+import { judgePane } from "./guard.ts";
+import type { Attempt } from "./inject_host.ts";
+import { failureOutcome } from "./inject_failure.ts";
+import { type Observation, observe } from "./observe.ts";
+import { type Outcome, refused } from "./outcome.ts";
+
+/** A key at the desk within this time means that someone is typing. */
+export const DESK_ACTIVE_MS = 2_000;
+/** How long a message waits for the desk before it is refused. */
+export const DESK_HOLD_MS = 10_000;
+/** How often a held message looks again; a hook's report is quicker. */
+export const HOLD_STEP_MS = 200;
+
+export type Clear = { seen: Observation } | { outcome: Outcome };
+export type HoldReason = "dialog_open" | "desk_busy";
+
+/** One look at the pane, and the guard's verdict. */
+export async function look({ target, server, host }: Attempt): Promise<Clear> {
+  try {
+    const seen = await observe(server, target);
+    const process = await host.processFacts(seen.pane.pid);
+    const reason = judgePane(seen.pane, { process, recordedPid: target.recordedPid });
+    return reason === undefined ? { seen } : { outcome: refused(reason) };
+  } catch (error) {
+    if (error instanceof TmuxError) return { outcome: failureOutcome(error) };
+    throw error;
+  }
+}
+
+/** Why a message must wait, or undefined. A dialog outweighs the desk. */
+export function holdReason(
+  seen: Observation,
+  options: { now: number; sendAnyway: boolean; allowRemoteApproval: boolean },
+): HoldReason | undefined {
+  if (seen.reading.dialog && !options.allowRemoteApproval) return "dialog_open";
+  if (options.sendAnyway) return undefined;
+  const typedAt = seen.deskActivity * 1_000;
+  const active = typedAt > 0 && options.now - typedAt < DESK_ACTIVE_MS;
+  return active || seen.reading.draft ? "desk_busy" : undefined;
+}
+
+/** Waits while a dialog is open or someone types; reports each new reason once. */
+export async function untilClear(attempt: Attempt, first: Observation): Promise<Clear> {
+  const { command, host } = attempt;
+  let told: HoldReason | undefined;
+  let deskSince: number | undefined;
+  for (let seen = first;;) {
+    const now = host.now();
+    if (now >= command.expiresAt) return { outcome: { state: "expired" } };
+    const reason = holdReason(seen, { now, ...command, ...host.policy });
+    if (reason === undefined) return { seen };
+    deskSince = reason === "desk_busy" ? deskSince ?? now : undefined;
+    if (deskSince !== undefined && now - deskSince >= DESK_HOLD_MS) return { outcome: refused("desk_busy") };
+    if (told !== reason) host.report(command.id, { state: "held", reason });
+    told = reason;
+    await host.pause(HOLD_STEP_MS);
+    const again = await look(attempt);
+    if ("outcome" in again) return again;
+    seen = again.seen;
+  }
+}

@@ -1,0 +1,83 @@
+/** One look at a pane: its facts, who is typing at the desk, and its screen, in one tmux request. */
+import type { Screen, ScreenReading } from "../agents/profile.ts";
+import { verbs } from "../tmux/argv.ts";
+import { fieldsFormat, parseFields } from "../tmux/fields.ts";
+import { TmuxError, type TmuxServer } from "../tmux/server.ts";
+import { dialogRowFormat, type PaneFacts } from "./guard.ts";
+import type { Target } from "./target.ts";
+
+export interface Observation {
+  pane: PaneFacts;
+  screen: Screen;
+  reading: ScreenReading;
+  /** Where the screen has a line like a dialog's, from 1; 0 when nowhere. */
+  dialogRow: number;
+  directory: string;
+  /** Epoch seconds of the last key of a person's client on this session; 0 without one. */
+  deskActivity: number;
+}
+
+const FIELDS = {
+  session: "#{session_id}",
+  dead: "#{pane_dead}",
+  inputOff: "#{pane_input_off}",
+  pid: "#{pane_pid}",
+  command: "#{pane_current_command}",
+  cursorX: "#{cursor_x}",
+  cursorY: "#{cursor_y}",
+  cursorVisible: "#{cursor_flag}",
+  title: "#{pane_title}",
+  directory: "#{pane_current_path}",
+};
+
+const CLIENT_FIELDS = {
+  control: "#{client_control_mode}",
+  activity: "#{client_activity}",
+  session: "#{session_id}",
+};
+
+/** Throws TmuxError when the pane or its session is gone. */
+export async function observe(server: TmuxServer, target: Target): Promise<Observation> {
+  const row = fieldsFormat("row", { row: dialogRowFormat(target.profile.dialog) });
+  const output = await server.run(
+    verbs.print(target.pane, fieldsFormat("facts", FIELDS)),
+    verbs.print(target.pane, row),
+    verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
+    verbs.captureScreen(target.pane),
+  );
+  return parseObservation(output, target);
+}
+
+export function parseObservation(output: string, target: Target): Observation {
+  const lines = output.split("\n");
+  const facts = parseFields(lines[0] ?? "", { tag: "facts", fields: FIELDS });
+  const row = parseFields(lines[1] ?? "", { tag: "row", fields: { row: "" } });
+  if (facts === undefined || row === undefined) throw new TmuxError("tmux printed no facts of the pane");
+  const clients = lines.slice(2).map((line) => parseFields(line, { tag: "client", fields: CLIENT_FIELDS }));
+  const end = clients.findIndex((client) => client === undefined);
+  const people = clients.slice(0, end < 0 ? undefined : end).flatMap((client) =>
+    client && client.control !== "1" && client.session === target.sessionId ? [Number(client.activity)] : []
+  );
+  const screen: Screen = {
+    lines: end < 0 ? [] : lines.slice(2 + end),
+    title: facts.title,
+    cursor: {
+      x: Number(facts.cursorX),
+      y: Number(facts.cursorY),
+      visible: facts.cursorVisible === "1",
+    },
+  };
+  return {
+    pane: {
+      dead: facts.dead === "1",
+      inputOff: facts.inputOff === "1",
+      pid: Number(facts.pid),
+      command: facts.command,
+    },
+    screen,
+    reading: target.profile.readScreen(screen),
+    dialogRow: Number(row.row),
+    directory: facts.directory,
+    deskActivity: Math.max(0, ...people),
+  };
+}

@@ -1,0 +1,18 @@
+/** The pause between text and Enter that the agent needs, ended early once its screen is quiet. */
+import type { Attempt } from "./inject_host.ts";
+import { observe } from "./observe.ts";
+
+/** How often the screen is compared while it settles. */
+export const SETTLE_STEP_MS = 25;
+
+export async function settle({ target, server, host }: Attempt): Promise<void> {
+  const { settleMs, settleAtLeastMs = 0 } = target.profile.typing;
+  const start = host.now();
+  let last: string | undefined;
+  for (let elapsed = 0; elapsed < settleMs; elapsed = host.now() - start) {
+    await host.pause(Math.min(SETTLE_STEP_MS, settleMs - elapsed));
+    const screen = (await observe(server, target)).screen.lines.join("\n");
+    if (screen === last && host.now() - start >= settleAtLeastMs) return;
+    last = screen;
+  }
+}

@@ -1,0 +1,58 @@
+/** Enter, after the text: settled, guarded once more, and proved. From here on the outcome is never `refused`. */
+import { TmuxError } from "../tmux/server.ts";
+import { HOLD_STEP_MS, look } from "./hold.ts";
+import { failureOutcome } from "./inject_failure.ts";
+import type { Attempt, WrittenMarker } from "./inject_host.ts";
+import type { Observation } from "./observe.ts";
+import { type Outcome, Stopping } from "./outcome.ts";
+import { pressEnter } from "./press_enter.ts";
+import { prove } from "./prove.ts";
+import { settle } from "./settle.ts";
+
+export async function submit(attempt: Attempt, first: WrittenMarker): Promise<Outcome> {
+  let marker = first;
+  try {
+    await settle(attempt);
+    for (;;) {
+      const now = await look(attempt);
+      if ("outcome" in now) return await abandon(marker, now.outcome);
+      const sent = !mustWait(attempt, now.seen) && await pressEnter(attempt, now.seen);
+      if (sent) return await prove(attempt, { marker, before: now.seen });
+      await marker.withdraw();
+      const clear = await untilDialogGone(attempt);
+      if ("outcome" in clear) return clear.outcome;
+      marker = await attempt.host.writeMarker(clear.seen.directory, attempt.command.body);
+    }
+  } catch (error) {
+    if (error instanceof TmuxError) return await abandon(marker, failureOutcome(error));
+    if (error instanceof Stopping) return await abandon(marker, { state: "typed", reason: "dialog_open" });
+    throw error;
+  }
+}
+
+/** The text was typed and Enter was not sent: `typed`, with what stood in the way. */
+async function abandon(marker: WrittenMarker, why: Outcome): Promise<Outcome> {
+  await marker.withdraw();
+  return { state: "typed", ...(why.reason === undefined ? {} : { reason: why.reason }) };
+}
+
+function mustWait({ host }: Attempt, seen: Observation): boolean {
+  return seen.reading.dialog && !host.policy.allowRemoteApproval;
+}
+
+/**
+ * Waits for the dialog to go. When the input line does not show the text any more, or cannot be read, the dialog or a
+ * person took it: Enter is not sent.
+ */
+async function untilDialogGone(attempt: Attempt): Promise<{ seen: Observation } | { outcome: Outcome }> {
+  const { host, command } = attempt;
+  const blocked: Outcome = { state: "typed", reason: "dialog_open" };
+  host.report(command.id, { state: "held", reason: "dialog_open" });
+  for (;;) {
+    await host.pause(HOLD_STEP_MS);
+    const now = await look(attempt);
+    if ("outcome" in now) return { outcome: { ...blocked, ...now.outcome, state: "typed" } };
+    if (host.now() >= command.expiresAt) return { outcome: blocked };
+    if (!mustWait(attempt, now.seen)) return now.seen.reading.draft ? now : { outcome: blocked };
+  }
+}

@@ -1,0 +1,71 @@
+/** Turns a message into guarded tmux commands. */
+import type { TypingProfile } from "../agents/profile.ts";
+import { type TmuxCommand, verbs } from "../tmux/argv.ts";
+
+/** One piece of text in one tmux command; with every byte escaped it stays below tmux's 16,384-byte message. */
+export const PIECE_MAX_BYTES = 2_000;
+
+/** What tmux prints when the guard refused. */
+export const GUARD_REFUSED = "svc-guard-refused";
+
+const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
+const encoder = new TextEncoder();
+
+/** A slash command is typed as keys: agents take a pasted one as text. */
+export function typingMethod(body: string, typing: TypingProfile): "paste" | "plain" {
+  return SLASH_COMMAND.test(body) && !body.includes("\n") ? "plain" : typing.method;
+}
+
+/** The text as it is typed. */
+export function typedText(body: string, typing: TypingProfile): string {
+  return typing.spaceAfterTail && /(\\|@\S*)$/.test(body) ? `${body} ` : body;
+}
+
+/** A message whose first character that is not blank is `!` runs a shell command in three agents. */
+export function isShellEscape(body: string): boolean {
+  return body.trimStart().startsWith("!");
+}
+
+/** Text in pieces of at most PIECE_MAX_BYTES, never cut inside a character. */
+export function pieces(text: string): string[] {
+  const list: string[] = [];
+  let piece = "";
+  let bytes = 0;
+  for (const character of text) {
+    const more = encoder.encode(character).length;
+    if (bytes + more > PIECE_MAX_BYTES) {
+      list.push(piece);
+      [piece, bytes] = ["", 0];
+    }
+    piece += character;
+    bytes += more;
+  }
+  return piece === "" ? list : [...list, piece];
+}
+
+/** Runs `commands` only while the guard holds, and says so when it does not. */
+export function guarded(pane: string, guard: string, commands: TmuxCommand[]): TmuxCommand {
+  return verbs.ifFormat(pane, guard, commands, [verbs.printPlain(GUARD_REFUSED)]);
+}
+
+/**
+ * The requests that type a text. All but the last fill a paste buffer; the last types, whole, in one queue with its
+ * guard. It prints GUARD_REFUSED when nothing was typed.
+ */
+export function typingRequests(
+  pane: string,
+  { text, method, guard }: { text: string; method: "paste" | "plain"; guard: string },
+): { fill: TmuxCommand[][]; type: TmuxCommand[] } {
+  const leave = verbs.leaveModes(pane);
+  const parts = pieces(text);
+  if (method === "plain" && parts.length === 1) {
+    return { fill: [], type: [guarded(pane, guard, [leave, verbs.sendLiteral(pane, text)])] };
+  }
+  const buffer = `svc-${crypto.randomUUID()}`;
+  const paste = verbs.pasteBuffer(buffer, pane, { marks: method === "paste" });
+  const refuse = [verbs.deleteBuffer(buffer), verbs.printPlain(GUARD_REFUSED)];
+  return {
+    fill: parts.map((part) => [verbs.appendBuffer(buffer, part)]),
+    type: [verbs.ifFormat(pane, guard, [leave, paste], refuse)],
+  };
+}
