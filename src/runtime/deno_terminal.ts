@@ -1,6 +1,7 @@
 /** The terminal on Deno. */
 
 import type { Terminal } from "./types.ts";
+import { type KeySource, rawInput } from "./raw_input.ts";
 import { writeFully } from "./write_fully.ts";
 import { defaultSize } from "./terminal_size.ts";
 
@@ -27,27 +28,12 @@ function size(): { columns: number; rows: number } {
   }
 }
 
-/** The pending read is cancelled by `return`, so a loop over keys can be left while no key comes. */
-function rawInput(): AsyncIterable<Uint8Array> {
+function openKeys(): KeySource {
+  const reader = Deno.stdin.readable.getReader();
   return {
-    [Symbol.asyncIterator]() {
-      const reader = Deno.stdin.readable.getReader();
-      const end = (): IteratorReturnResult<undefined> => {
-        setRaw(false);
-        return { done: true, value: undefined };
-      };
-      return {
-        async next() {
-          setRaw(true);
-          const chunk = await reader.read();
-          return chunk.done ? end() : { done: false, value: chunk.value };
-        },
-        async return() {
-          await reader.cancel();
-          return end();
-        },
-      };
-    },
+    setRaw,
+    read: async () => (await reader.read()).value,
+    stop: () => reader.cancel(),
   };
 }
 
@@ -58,5 +44,5 @@ export const terminal: Terminal = {
   write: (text) => writeFully((bytes) => Deno.stdout.writeSync(bytes), utf8.encode(text)),
   writeError: (text) => writeFully((bytes) => Deno.stderr.writeSync(bytes), utf8.encode(text)),
   readAll: () => new Response(Deno.stdin.readable).text(),
-  rawInput,
+  rawInput: () => rawInput(openKeys),
 };

@@ -3,6 +3,7 @@
 import { writeSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
+import { type KeySource, rawInput } from "./raw_input.ts";
 import { defaultSize } from "./terminal_size.ts";
 import type { Terminal } from "./types.ts";
 import { writeFully } from "./write_fully.ts";
@@ -12,16 +13,18 @@ const input = 0;
 const output = 1;
 const errors = 2;
 
+let isRaw = false;
+
 function setRaw(on: boolean): void {
-  if (isatty(input) && process.stdin.isRaw !== on) process.stdin.setRawMode(on);
+  if (on === isRaw || !isatty(input)) return;
+  process.stdin.setRawMode(on);
+  isRaw = on;
 }
 
 /** Gives the terminal back as it was, for a program that ends while it reads keys. */
 export function restoreTerminal(): void {
-  if (isReading) setRaw(false);
+  setRaw(false);
 }
-
-let isReading = false;
 
 function size(): { columns: number; rows: number } {
   if (!isatty(output)) return defaultSize;
@@ -29,29 +32,15 @@ function size(): { columns: number; rows: number } {
   return columns > 0 && rows > 0 ? { columns, rows } : defaultSize;
 }
 
-/** Nothing holds the program open once the loop over keys is left. */
-function rawInput(): AsyncIterable<Uint8Array> {
+function openKeys(): KeySource {
+  const chunks: AsyncIterator<Uint8Array> = process.stdin[Symbol.asyncIterator]();
   return {
-    [Symbol.asyncIterator]() {
-      const chunks = process.stdin[Symbol.asyncIterator]();
-      const end = (): IteratorReturnResult<undefined> => {
-        setRaw(false);
-        isReading = false;
-        return { done: true, value: undefined };
-      };
-      return {
-        async next() {
-          isReading = true;
-          setRaw(true);
-          const chunk = await chunks.next();
-          return chunk.done ? end() : { done: false, value: new Uint8Array(chunk.value) };
-        },
-        return() {
-          process.stdin.destroy();
-          return Promise.resolve(end());
-        },
-      };
+    setRaw,
+    async read() {
+      const { value, done } = await chunks.next();
+      return done ? undefined : new Uint8Array(value);
     },
+    stop: () => void process.stdin.destroy(),
   };
 }
 
@@ -68,5 +57,5 @@ export const terminal: Terminal = {
   write: (text) => writeFully((bytes) => writeSync(output, bytes), utf8.encode(text)),
   writeError: (text) => writeFully((bytes) => writeSync(errors, bytes), utf8.encode(text)),
   readAll,
-  rawInput,
+  rawInput: () => rawInput(openKeys),
 };

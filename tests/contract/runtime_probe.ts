@@ -1,0 +1,59 @@
+/** A program that shows one side of the runtime: the first word says which. */
+
+import { runtime } from "#runtime";
+
+const { terminal, commands } = runtime;
+const line = (value: unknown): void => terminal.write(`${JSON.stringify(value)}\n`);
+
+/** Says "ready" once the terminal is raw: a key that comes before would act as a line's. */
+function startReading() {
+  const keys = terminal.rawInput()[Symbol.asyncIterator]();
+  const first = keys.next();
+  line("ready");
+  return { first, next: () => keys.next(), leave: () => keys.return?.() };
+}
+
+const sides: Record<string, () => Promise<void> | void> = {
+  facts: () =>
+    line({
+      args: runtime.args,
+      input: terminal.isInputTerminal(),
+      output: terminal.isOutputTerminal(),
+      size: terminal.size(),
+    }),
+  async echo() {
+    terminal.write(await terminal.readAll());
+    terminal.writeError("on stderr\n");
+  },
+  async again() {
+    const { stdout } = await commands.run([...runtime.selfCommand(), "facts", "--a b"]);
+    terminal.write(new TextDecoder().decode(stdout));
+  },
+  self: () => line(runtime.selfCommand()),
+  async keys() {
+    const keys = startReading();
+    for (let next = await keys.first; !next.done; next = await keys.next()) {
+      const text = new TextDecoder().decode(next.value);
+      line(text);
+      if (text.includes("q")) await keys.leave();
+    }
+    line("left");
+  },
+  async exit() {
+    await startReading().first;
+    runtime.exit(3);
+  },
+  flood() {
+    try {
+      for (;;) terminal.write("x".repeat(100_000));
+    } catch (error) {
+      terminal.writeError(String((error as { code?: string }).code));
+    }
+  },
+  async inherit() {
+    const script = "trap 'echo; echo stopped; exit 9' INT; echo asking; read line";
+    terminal.write(`code ${await commands.runInherited(["sh", "-c", script])}\n`);
+  },
+};
+
+await sides[runtime.args[0] ?? ""]?.();
