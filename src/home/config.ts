@@ -1,5 +1,6 @@
 /** `config.json`: its fields, and reading and writing it. */
 import * as z from "zod/mini";
+import { describeFaults } from "../protocol/faults.ts";
 import type { Files } from "../runtime/types.ts";
 import { jsonFault } from "./json_fault.ts";
 import type { HomePaths } from "./paths.ts";
@@ -51,9 +52,5 @@ function parseConfig(text: string, path: string): Config {
   }
   const parsed = Config.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const field = issue?.path.join(".") || "the file";
-  throw new ConfigError(
-    `Cannot use "${path}": ${field}: ${issue?.message ?? "wrong form"}. Mend this field.`,
-  );
+  throw new ConfigError(`Cannot use "${path}": ${describeFaults(parsed.error)}. Mend these fields.`);
 }

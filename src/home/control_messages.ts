@@ -43,6 +43,3 @@ export const ControlAnswer = z.discriminatedUnion("ok", [
   z.object({ ok: z.literal(false), error: z.string() }),
 ]);
 export type ControlAnswer = z.infer<typeof ControlAnswer>;
-
-/** The longest line that either side takes, in characters. */
-export const CONTROL_LINE_MAX_CHARS = 65_536;

@@ -1,4 +1,6 @@
 /** Where everything of one account's `~/.svc` lies. */
+import { MAX_SOCKET_PATH_BYTES } from "../runtime/socket_path.ts";
+import { sha256Hex } from "./sha256_hex.ts";
 
 /** Absolute paths under `~/.svc`, or under `SVC_HOME`. */
 export interface HomePaths {
@@ -29,9 +31,6 @@ export interface HomePlace {
   uid: number;
 }
 
-/** The shortest `sun_path` in use has 104 bytes (macOS), and one is the closing NUL. */
-export const SOCKET_PATH_MAX_BYTES = 103;
-
 export async function homePaths(place: HomePlace): Promise<HomePaths> {
   const root = homeRoot(place);
   return {
@@ -58,10 +57,7 @@ function homeRoot({ svcHome, homeDirectory, cwd }: HomePlace): string {
 
 async function socketPath(root: string, { temporaryDirectory, uid }: HomePlace): Promise<string> {
   const plain = `${root}/listener.sock`;
-  if (new TextEncoder().encode(plain).length <= SOCKET_PATH_MAX_BYTES) return plain;
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root));
-  const short = Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
+  if (new TextEncoder().encode(plain).length <= MAX_SOCKET_PATH_BYTES) return plain;
+  const short = (await sha256Hex(root)).slice(0, 16);
   return `${temporaryDirectory.replace(/\/+$/, "")}/svc-${uid}-${short}/listener.sock`;
 }

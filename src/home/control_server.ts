@@ -1,0 +1,78 @@
+/** The daemon's side of the control socket: parses each request once and answers it. */
+import { describeFaults } from "../protocol/faults.ts";
+import { parseJson } from "../protocol/json.ts";
+import type { LineConnection, LocalSockets } from "../runtime/types.ts";
+import {
+  type ControlAnswer,
+  ControlRequest,
+  type DaemonStatus,
+  type HookReport,
+} from "./control_messages.ts";
+
+export interface ControlHandlers {
+  status(): DaemonStatus;
+  /** Begins to stop and returns at once; called when the answer is on its way. */
+  stop(options: { drain: boolean }): void;
+  hook(report: HookReport): void;
+}
+
+/** More clients than this at once are turned away. */
+export const CONTROL_CONNECTIONS_MAX = 64;
+/** A client that asks nothing for so long is cut off. */
+export const CONTROL_IDLE_MS = 10_000;
+
+/** Binds `path` (0600) and serves it until closed. Throws with code `EADDRINUSE` when the path exists. */
+export async function serveControl(
+  sockets: Pick<LocalSockets, "listen">,
+  path: string,
+  handlers: ControlHandlers,
+): Promise<{ close(): void }> {
+  const open = new Set<LineConnection>();
+  return await sockets.listen(path, (connection) => {
+    if (open.size >= CONTROL_CONNECTIONS_MAX) return connection.close();
+    open.add(connection);
+    serveConnection(connection, handlers).finally(() => open.delete(connection));
+  });
+}
+
+/** A peer that goes away, or sends what is no line, ends its own connection and nothing else. */
+async function serveConnection(connection: LineConnection, handlers: ControlHandlers): Promise<void> {
+  let idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
+  try {
+    for await (const line of connection.lines) {
+      clearTimeout(idle);
+      const { answer, after } = takeLine(line, handlers);
+      await connection.send(JSON.stringify(answer));
+      after?.();
+      idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
+    }
+  } catch {
+    connection.close();
+  } finally {
+    clearTimeout(idle);
+  }
+}
+
+/** An answer, and what to do once it is sent. */
+interface Reply {
+  answer: ControlAnswer;
+  after?: () => void;
+}
+
+function takeLine(line: string, handlers: ControlHandlers): Reply {
+  const request = ControlRequest.safeParse(parseJson(line)?.value);
+  if (request.success) return take(request.data, handlers);
+  return { answer: { ok: false, error: `Cannot take the request: ${describeFaults(request.error)}` } };
+}
+
+function take(request: ControlRequest, handlers: ControlHandlers): Reply {
+  switch (request.op) {
+    case "status":
+      return { answer: { ok: true, status: handlers.status() } };
+    case "stop":
+      return { answer: { ok: true }, after: () => handlers.stop({ drain: request.drain }) };
+    case "hook":
+      handlers.hook(request.report);
+      return { answer: { ok: true } };
+  }
+}

@@ -1,0 +1,43 @@
+/** An exclusive lock on a file that the kernel drops when its holder dies, and that both runtimes see. */
+import type { Files } from "../runtime/types.ts";
+
+export interface FileLock {
+  release(): void;
+}
+
+type LockFiles = Pick<Files, "createText" | "writeText">;
+
+/**
+ * The lock, or undefined while another holds it. It is SQLite's lock on its database file (fcntl): the one exclusive
+ * file lock that Deno and Node share. POSIX drops such a lock when its process closes the file by any other handle, so
+ * nothing else may open `path` while the lock is held.
+ */
+export async function tryLock(files: LockFiles, path: string): Promise<FileLock | undefined> {
+  await files.createText(path, "", { mode: 0o600 });
+  try {
+    return await openExclusive(path);
+  } catch (error) {
+    if (!hasMessage(error, "file is not a database")) throw error;
+  }
+  // Emptied in place: a new file would be a second lock beside the one that someone may hold on this one.
+  await files.writeText(path, "", { mode: 0o600 });
+  return await openExclusive(path);
+}
+
+async function openExclusive(path: string): Promise<FileLock | undefined> {
+  const { openDatabase } = await import("../runtime/sqlite.ts");
+  const database = await openDatabase(path, { busyMs: 0 });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return { release: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (hasMessage(error, "database is locked")) return undefined;
+    throw error;
+  }
+}
+
+/** Deno's SQLite errors carry no code. */
+function hasMessage(error: unknown, part: string): boolean {
+  return error instanceof Error && error.message.includes(part);
+}

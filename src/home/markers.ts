@@ -1,0 +1,140 @@
+/** Injection markers (spec, section 2): one-shot files by which a hook knows a prompt that came from the phone. */
+import * as z from "zod/mini";
+import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
+import { parseJson } from "../protocol/json.ts";
+import type { Files } from "../runtime/types.ts";
+import { formatMarkerName, type MarkerName, parseMarkerName } from "./marker_name.ts";
+import { type KnownText, matchJoin } from "./match_join.ts";
+import { sha256Hex } from "./sha256_hex.ts";
+
+/** What a marker's file holds; its name repeats all but the length. */
+export const Marker = z.object({
+  /** Epoch milliseconds of the injection. */
+  epoch: z.number(),
+  /** Of the canonical text. */
+  sha256: z.string(),
+  /** Real path of the pane's project directory. */
+  key: z.string(),
+  /** Of the canonical text, in characters: lets a join be matched without the text. */
+  length: z.number(),
+});
+export type Marker = z.infer<typeof Marker>;
+
+/** A queued message may be submitted late; after this time its marker is dead. */
+export const MARKER_LIFE_MS = 24 * 3_600_000;
+/** Agents without a hook take no markers: the oldest of a directory go when it has more than these. */
+export const MARKERS_MAX = 200;
+
+export interface MarkerHome {
+  files: Files;
+  /** The directory of the markers. */
+  markers: string;
+}
+
+/** An injection, or a submitted prompt, in a project. */
+export interface MarkedText {
+  dir: string;
+  text: string;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+export interface MarkerHandle {
+  path: string;
+}
+
+interface StoredMarker extends MarkerName {
+  path: string;
+}
+
+/** Written before Enter is sent: the hook runs right after it. */
+export async function writeMarker(home: MarkerHome, { dir, text, now }: MarkedText): Promise<MarkerHandle> {
+  const key = await home.files.realPath(dir) ?? dir;
+  const [directory, sha256] = await Promise.all([sha256Hex(key), canonicalDigest(text)]);
+  const random = crypto.randomUUID().slice(0, 8);
+  const path = `${home.markers}/${formatMarkerName({ directory, epoch: now, random, sha256 })}`;
+  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length };
+  await home.files.makeDirectory(home.markers, { mode: 0o700 });
+  await sweep(home, { directory, now });
+  await home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
+  return { path };
+}
+
+/** Takes a marker back because Enter was not sent; false when a hook has taken it already. */
+export async function withdrawMarker(home: MarkerHome, handle: MarkerHandle): Promise<boolean> {
+  return await home.files.remove(handle.path);
+}
+
+/** True once a hook has taken the marker: the message was submitted. */
+export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<boolean> {
+  return (await home.files.info(handle.path)) === undefined;
+}
+
+/**
+ * True when the submitted prompt is exactly an outstanding injection into this directory or one above it, or a join of
+ * several. The markers are gone then: of two that ask at once one is told true.
+ */
+export async function takeMarker(home: MarkerHome, { dir, text, now }: MarkedText): Promise<boolean> {
+  const keys = new Set(
+    await Promise.all(directoriesAbove(await home.files.realPath(dir) ?? dir).map(sha256Hex)),
+  );
+  const outstanding = (await storedMarkers(home))
+    .filter((marker) => keys.has(marker.directory) && isAlive(marker, now));
+  if (outstanding.length === 0) return false;
+  const sha256 = await canonicalDigest(text);
+  for (const marker of outstanding.filter((one) => one.sha256 === sha256)) {
+    if (await home.files.remove(marker.path)) return true;
+  }
+  const joined = await matchJoin(canonicalText(text), await withLengths(home, outstanding), canonicalDigest);
+  return joined !== undefined && await takeAll(home, joined);
+}
+
+async function takeAll(home: MarkerHome, markers: readonly StoredMarker[]): Promise<boolean> {
+  const taken = await Promise.all(markers.map((marker) => home.files.remove(marker.path)));
+  return taken.every((one) => one);
+}
+
+/** The oldest first. */
+async function storedMarkers(home: MarkerHome): Promise<StoredMarker[]> {
+  const names = await home.files.list(home.markers);
+  const markers = names.flatMap((name) => {
+    const parsed = parseMarkerName(name);
+    return parsed === undefined ? [] : [{ ...parsed, path: `${home.markers}/${name}` }];
+  });
+  return markers.sort((one, other) => one.epoch - other.epoch);
+}
+
+/** Markers whose file is gone or broken drop out. */
+async function withLengths(
+  home: MarkerHome,
+  markers: readonly StoredMarker[],
+): Promise<(StoredMarker & KnownText)[]> {
+  const found = await Promise.all(markers.map(async (marker) => {
+    const content = Marker.safeParse(parseJson(await home.files.readText(marker.path) ?? "")?.value);
+    return content.success ? [{ ...marker, length: content.data.length }] : [];
+  }));
+  return found.flat();
+}
+
+async function sweep(
+  home: MarkerHome,
+  { directory, now }: { directory: string; now: number },
+): Promise<void> {
+  const all = await storedMarkers(home);
+  const dead = all.filter((marker) => !isAlive(marker, now));
+  const own = all.filter((marker) => marker.directory === directory && isAlive(marker, now));
+  const surplus = own.slice(0, Math.max(0, own.length + 1 - MARKERS_MAX));
+  await Promise.all([...dead, ...surplus].map((marker) => home.files.remove(marker.path)));
+}
+
+/** A clock that was set back must not make markers immortal: a day in the future is dead too. */
+function isAlive(marker: MarkerName, now: number): boolean {
+  return Math.abs(now - marker.epoch) < MARKER_LIFE_MS;
+}
+
+/** `/a/b/c`, `/a/b`, `/a`, `/`: an agent may have moved into a directory below the project's. */
+function directoriesAbove(path: string): string[] {
+  const parts = path.split("/").filter((part) => part !== "");
+  const above = parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
+  return ["/", ...above].reverse();
+}

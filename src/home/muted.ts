@@ -1,0 +1,34 @@
+/** The projects that `svc mute` silenced, by directory. */
+import * as z from "zod/mini";
+import { parseJson } from "../protocol/json.ts";
+import type { Files } from "../runtime/types.ts";
+import type { HomePaths } from "./paths.ts";
+
+const Muted = z.object({ directories: z.array(z.string()) });
+
+/** Real paths of the muted directories; none when the file is missing or broken. */
+export async function loadMuted(files: Pick<Files, "readText">, paths: HomePaths): Promise<string[]> {
+  const text = await files.readText(paths.muted);
+  const muted = Muted.safeParse(parseJson(text ?? "")?.value);
+  return muted.success ? muted.data.directories : [];
+}
+
+/** A directory is muted with everything below it. `directory` must be a real path. */
+export function isMuted(muted: readonly string[], directory: string): boolean {
+  return muted.some((one) => directory === one || directory.startsWith(one === "/" ? "/" : `${one}/`));
+}
+
+/** Mutes or unmutes; false when it was so before. `directory` must be a real path. */
+export async function setMuted(
+  files: Files,
+  paths: HomePaths,
+  change: { directory: string; muted: boolean },
+): Promise<boolean> {
+  const before = await loadMuted(files, paths);
+  if (before.includes(change.directory) === change.muted) return false;
+  const others = before.filter((one) => one !== change.directory);
+  const directories = change.muted ? [...others, change.directory].sort() : others;
+  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await files.replaceText(paths.muted, `${JSON.stringify({ directories }, null, 2)}\n`, { mode: 0o600 });
+  return true;
+}

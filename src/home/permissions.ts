@@ -1,0 +1,48 @@
+/** Keeps `~/.svc` to its owner: directories 0700, files 0600, looser ones mended. */
+import type { Files } from "../runtime/types.ts";
+import type { HomePaths } from "./paths.ts";
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+const OTHERS = 0o077;
+
+/** Makes the directories, mends loose modes, and returns the mended paths. Throws when a directory is another user's. */
+export async function secureHome(files: Files, home: { paths: HomePaths; uid: number }): Promise<string[]> {
+  const { paths, uid } = home;
+  for (const directory of [paths.root, paths.markers, parentOf(paths.socket)]) {
+    await files.makeDirectory(directory, { mode: DIRECTORY_MODE });
+    await checkOwner(files, directory, uid);
+  }
+  const loose = await looseEntries(files, paths);
+  for (const { path, wanted } of loose) await files.chmod(path, wanted);
+  return loose.map(({ path }) => path);
+}
+
+/** What others may read or write, with the mode it should have. */
+export async function looseEntries(
+  files: Files,
+  paths: HomePaths,
+): Promise<{ path: string; wanted: number }[]> {
+  const names = await files.list(paths.root);
+  const candidates = [paths.root, parentOf(paths.socket), ...names.map((name) => `${paths.root}/${name}`)];
+  const loose: { path: string; wanted: number }[] = [];
+  for (const path of new Set(candidates)) {
+    const info = await files.info(path);
+    if (info === undefined || (info.mode & OTHERS) === 0) continue;
+    loose.push({ path, wanted: info.isDirectory ? DIRECTORY_MODE : FILE_MODE });
+  }
+  return loose;
+}
+
+/** A directory that someone else made first, or a link in its place, would hand them the control socket. */
+async function checkOwner(files: Files, directory: string, uid: number): Promise<void> {
+  const info = await files.info(directory);
+  if (info === undefined || info.uid === uid) return;
+  throw new Error(
+    `Cannot use "${directory}": it belongs to user ${info.uid}, not to ${uid}. Set SVC_HOME to a directory of your own.`,
+  );
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}

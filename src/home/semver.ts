@@ -1,0 +1,39 @@
+/** Compares versions by the precedence of Semantic Versioning 2.0.0, section 11. */
+
+const VERSION = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
+
+export function isVersion(text: string): boolean {
+  return VERSION.test(text);
+}
+
+/** Negative when `left` is older, positive when it is newer, 0 when equal or when one of them is no version. */
+export function compareVersions(left: string, right: string): number {
+  const [a, b] = [VERSION.exec(left), VERSION.exec(right)];
+  if (a === null || b === null) return 0;
+  for (const part of [1, 2, 3]) {
+    const difference = Number(a[part]) - Number(b[part]);
+    if (difference !== 0) return difference;
+  }
+  return comparePrereleases(a[4], b[4]);
+}
+
+/** A release is newer than its pre-releases. */
+function comparePrereleases(left: string | undefined, right: string | undefined): number {
+  if (left === undefined || right === undefined) {
+    return Number(left === undefined) - Number(right === undefined);
+  }
+  const [a, b] = [left.split("."), right.split(".")];
+  for (let index = 0; index < Math.min(a.length, b.length); index++) {
+    const difference = compareIdentifiers(a[index] ?? "", b[index] ?? "");
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** Numbers compare as numbers and stand before words. */
+function compareIdentifiers(left: string, right: string): number {
+  const [a, b] = [left, right].map((word) => (/^\d+$/.test(word) ? Number(word) : undefined));
+  if (a !== undefined && b !== undefined) return a - b;
+  if (a !== undefined || b !== undefined) return a !== undefined ? -1 : 1;
+  return left < right ? -1 : Number(left > right);
+}
