@@ -6,44 +6,72 @@ export const SUBPROTOCOL = "svc.v1";
 /** Prefix of the subprotocol entry that carries the base64url of the API key. */
 export const KEY_SUBPROTOCOL_PREFIX = "svc.key.";
 
+/** UTF-8 bytes of a body. */
 export const BODY_MAX_BYTES = 16_384;
+/** Bytes of a push's data as JSON. */
 export const DATA_MAX_BYTES = 4_096;
+/** Characters of a push's title. */
 export const TITLE_MAX_CHARS = 200;
+/** Bytes of a request. */
 export const REQUEST_MAX_BYTES = 65_536;
 /** Arrays and objects within one another in any JSON of a peer. */
 export const JSON_MAX_DEPTH = 32;
 /** Bad fields that one answer names. */
 export const FIELD_FAULTS_MAX = 50;
+/** Life of a push when its sender says nothing. */
 export const TTL_DEFAULT_SECONDS = 3_600;
+/** Shortest life of a push. */
 export const TTL_MIN_SECONDS = 10;
+/** Longest life of a push. */
 export const TTL_MAX_SECONDS = 604_800;
 
+/** Bytes of a control frame; over it the connection closes with 1009. */
 export const TEXT_FRAME_MAX_BYTES = 262_144;
+/** Bytes of a binary frame; over it the connection closes with 1009. */
 export const BINARY_FRAME_MAX_BYTES = 1_048_576;
+/** Either side pings this often. */
 export const PING_INTERVAL_MS = 20_000;
+/** Without a frame for this long a side closes the connection. */
 export const SILENCE_LIMIT_MS = 40_000;
+/** First bound of the random wait before a client comes back; it doubles. */
 export const BACKOFF_MIN_MS = 250;
+/** Last bound of that wait. */
 export const BACKOFF_MAX_MS = 30_000;
+/** After a connection of this length the wait begins at its first bound again. */
 export const BACKOFF_CALM_MS = 60_000;
 /** The relay sends a push again when no acknowledgement came in this time. */
 export const PUSH_RESEND_MS = 5_000;
 
+/** Messages typed into one session. */
 export const INJECTIONS_PER_MINUTE = 30;
+/** Keys typed into one session. */
 export const KEYS_PER_SECOND = 200;
+/** The listener reads its sessions this often. */
 export const INVENTORY_POLL_MS = 5_000;
+/** An unchanged inventory is sent again after this. */
 export const INVENTORY_HEARTBEAT_MS = 30_000;
+/** Sessions in one inventory. */
 export const SESSIONS_MAX = 500;
 
+/** Shortest wait of a question. */
 export const ASK_TIMEOUT_MIN_SECONDS = 120;
+/** Longest wait of a question. */
 export const ASK_TIMEOUT_MAX_SECONDS = 600;
+/** Wait of a question that names none. */
 export const ASK_TIMEOUT_DEFAULT_SECONDS = 300;
+/** Life of a pairing code. */
 export const PAIRING_TTL_SECONDS = 600;
 
+/** The relay forgets pushes after this. */
 export const PUSH_RETENTION_DAYS = 30;
+/** The relay forgets expired pushes after this. */
 export const RECEIPT_RETENTION_DAYS = 7;
+/** Pushes on a page of the history. */
 export const PAGE_LIMIT_DEFAULT = 50;
+/** Most pushes on a page of the history. */
 export const PAGE_LIMIT_MAX = 200;
 
-/** HTTP requests per key: sustained rate and burst of the token bucket. */
+/** HTTP requests per key, sustained. */
 export const HTTP_REQUESTS_PER_SECOND = 50;
+/** HTTP requests per key at once. */
 export const HTTP_REQUESTS_BURST = 200;
