@@ -5,7 +5,7 @@ import { build, type Metafile, stop } from "esbuild";
 const root = new URL("..", import.meta.url).pathname;
 
 /** CommonJS packages ask for built-in modules through `require`, which a module of ECMAScript has not; optional ones must throw. */
-const requireBuiltin = "var require=(i)=>{const m=process.getBuiltinModule(i);" +
+const REQUIRE_BUILTIN = "var require=(i)=>{const m=process.getBuiltinModule(i);" +
   "if(!m)throw new Error(`Cannot find module '${i}'`);return m};";
 
 export interface BundleOptions {
@@ -33,7 +33,7 @@ export async function bundleForNode(options: BundleOptions): Promise<Metafile> {
       platform: "node",
       target: "node22",
       chunkNames: "chunks/[hash]",
-      banner: { js: requireBuiltin },
+      banner: { js: REQUIRE_BUILTIN },
       metafile: true,
       logLevel: "error",
     });

@@ -1,10 +1,10 @@
 /** Finds a Node that svc supports, and installs one from npm when the system's is too old. */
 
 /** The oldest Node the package runs on. */
-export const oldestNode = 22;
+export const OLDEST_NODE = 22;
 
 /** The npm package of Node that is installed when the system's will not do. */
-const nodePackage = "node@22.23.3";
+const NODE_PACKAGE = "node@22.23.3";
 
 const decoder = new TextDecoder();
 
@@ -20,16 +20,16 @@ async function versionOf(program: string): Promise<string | undefined> {
 
 /** `v22.23.3` is supported, `v20.20.2` and junk are not. */
 export function isSupported(version: string | undefined): boolean {
-  return Number(/^v(\d+)\./.exec(version ?? "")?.[1]) >= oldestNode;
+  return Number(/^v(\d+)\./.exec(version ?? "")?.[1]) >= OLDEST_NODE;
 }
 
 async function install(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
-  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error", nodePackage];
+  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error", NODE_PACKAGE];
   const output = await new Deno.Command("npm", { args }).output();
   if (!output.success) {
     throw new Error(
-      `cannot install ${nodePackage} into "${folder}": ${decoder.decode(output.stderr).trim()}`,
+      `cannot install ${NODE_PACKAGE} into "${folder}": ${decoder.decode(output.stderr).trim()}`,
     );
   }
 }

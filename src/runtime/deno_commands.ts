@@ -5,7 +5,7 @@ import { files } from "./deno_files.ts";
 import { livesByProc, livesByPs } from "./liveness.ts";
 import type { Commands, PipedChild, RunOptions, RunResult, Signal } from "./types.ts";
 import { findProgram } from "./which.ts";
-import { failedStart, killedCode } from "./exit_codes.ts";
+import { failedStart, KILLED_CODE } from "./exit_codes.ts";
 
 interface Place {
   cwd?: string;
@@ -56,7 +56,7 @@ async function finish(child: Deno.ChildProcess, options: RunOptions): Promise<Ru
 
 async function run(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const { cwd, env, stdin, signal } = options;
-  if (signal?.aborted) return { code: killedCode, stdout: new Uint8Array(), stderr: "" };
+  if (signal?.aborted) return { code: KILLED_CODE, stdout: new Uint8Array(), stderr: "" };
   let child: Deno.ChildProcess;
   try {
     child = command(argv, { cwd, env }, {

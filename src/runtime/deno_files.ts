@@ -1,6 +1,6 @@
 /** Files on Deno. */
 
-import { missing, unless } from "./failure.ts";
+import { MISSING, unless } from "./failure.ts";
 import { writeFully } from "./write_fully.ts";
 import type { AppendFile, FileInfo, Files } from "./types.ts";
 
@@ -92,20 +92,20 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 export const files: Files = {
-  readText: (path) => unless(missing, Deno.readTextFile(path), undefined),
-  readBytes: (path) => unless(missing, Deno.readFile(path), undefined),
+  readText: (path) => unless(MISSING, Deno.readTextFile(path), undefined),
+  readBytes: (path) => unless(MISSING, Deno.readFile(path), undefined),
   writeText,
   replaceText,
   createText,
   openAppend,
-  remove: (path, options) => unless(missing, Deno.remove(path, options).then(() => true), false),
+  remove: (path, options) => unless(MISSING, Deno.remove(path, options).then(() => true), false),
   rename: (from, to) => Deno.rename(from, to),
   makeDirectory: (path, options) => Deno.mkdir(path, { recursive: true, ...options }),
   makeTempDirectory: (prefix) => Deno.makeTempDir({ prefix }),
-  list: (path) => unless(missing, names(path), []),
-  info: (path) => unless(missing, Deno.stat(path).then(toInfo), undefined),
+  list: (path) => unless(MISSING, names(path), []),
+  info: (path) => unless(MISSING, Deno.stat(path).then(toInfo), undefined),
   chmod: (path, mode) => Deno.chmod(path, mode),
-  readLink: (path) => unless([...missing, "EINVAL"], Deno.readLink(path), undefined),
-  realPath: (path) => unless(missing, Deno.realPath(path), undefined),
+  readLink: (path) => unless([...MISSING, "EINVAL"], Deno.readLink(path), undefined),
+  realPath: (path) => unless(MISSING, Deno.realPath(path), undefined),
   isExecutable,
 };

@@ -1,12 +1,12 @@
 /** Unix-domain sockets on Deno. */
 
-import { codeOf, nobodyListens, unless } from "./failure.ts";
+import { codeOf, NOBODY_LISTENS, unless } from "./failure.ts";
 import { splitLines } from "./lines.ts";
-import { checkSocketPath, socketMode, socketUmask } from "./socket_path.ts";
+import { checkSocketPath, SOCKET_MODE, SOCKET_UMASK } from "./socket_path.ts";
 import type { LineConnection, LocalSockets } from "./types.ts";
 
 function bind(path: string): Deno.UnixListener {
-  const before = Deno.umask(socketUmask);
+  const before = Deno.umask(SOCKET_UMASK);
   try {
     return Deno.listen({ transport: "unix", path });
   } finally {
@@ -82,7 +82,7 @@ async function listen(
 ): Promise<{ close(): void }> {
   checkSocketPath(path);
   const listener = bind(path);
-  await Deno.chmod(path, socketMode);
+  await Deno.chmod(path, SOCKET_MODE);
   const open = new Set<LineConnection>();
   accept(listener, open, onConnection);
   return {
@@ -105,7 +105,7 @@ function removeSocket(path: string): void {
 async function connect(path: string): Promise<LineConnection | undefined> {
   checkSocketPath(path);
   const connecting = Deno.connect({ transport: "unix", path });
-  const connection = await unless(nobodyListens, connecting, undefined);
+  const connection = await unless(NOBODY_LISTENS, connecting, undefined);
   return connection && new DenoLineConnection(connection);
 }
 

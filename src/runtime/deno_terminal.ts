@@ -3,7 +3,7 @@
 import type { Terminal } from "./types.ts";
 import { type KeySource, rawInput } from "./raw_input.ts";
 import { writeFully } from "./write_fully.ts";
-import { defaultSize } from "./terminal_size.ts";
+import { DEFAULT_SIZE } from "./terminal_size.ts";
 
 const utf8 = new TextEncoder();
 let isRaw = false;
@@ -22,9 +22,9 @@ export function restoreTerminal(): void {
 function size(): { columns: number; rows: number } {
   try {
     const { columns, rows } = Deno.consoleSize();
-    return columns > 0 && rows > 0 ? { columns, rows } : defaultSize;
+    return columns > 0 && rows > 0 ? { columns, rows } : DEFAULT_SIZE;
   } catch {
-    return defaultSize;
+    return DEFAULT_SIZE;
   }
 }
 

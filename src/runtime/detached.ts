@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, fchmodSync, openSync } from "node:fs";
 
-const logMode = 0o600;
+const LOG_MODE = 0o600;
 
 /** Starts `argv` in a session of its own with stdout and stderr appended to `logFile`; returns its pid. */
 export async function spawnDetached(
@@ -12,9 +12,9 @@ export async function spawnDetached(
 ): Promise<number> {
   const [program = "", ...args] = argv;
   const { cwd, env, logFile } = options;
-  const log = openSync(logFile, "a", logMode);
+  const log = openSync(logFile, "a", LOG_MODE);
   try {
-    fchmodSync(log, logMode);
+    fchmodSync(log, LOG_MODE);
     const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", log, log] });
     await new Promise((started, failed) => child.once("spawn", started).once("error", failed));
     child.unref();

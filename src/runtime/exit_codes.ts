@@ -3,16 +3,16 @@
 import { codeOf } from "./failure.ts";
 import type { RunResult } from "./types.ts";
 
-const notFoundCode = 127;
-const notExecutableCode = 126;
-const signalBase = 128;
+const NOT_FOUND_CODE = 127;
+const NOT_EXECUTABLE_CODE = 126;
+const SIGNAL_BASE = 128;
 
 /** What a child killed with SIGKILL leaves. */
-export const killedCode = signalBase + 9;
+export const KILLED_CODE = SIGNAL_BASE + 9;
 
 /** @param signal the signal's number, when one ended the child */
 export function exitCode(code: number | null, signal: number | undefined): number {
-  return code ?? signalBase + (signal ?? 0);
+  return code ?? SIGNAL_BASE + (signal ?? 0);
 }
 
 /** The result for a program that could not be started; throws what is neither missing nor forbidden. */
@@ -20,7 +20,7 @@ export function failedStart(argv: readonly string[], error: unknown): RunResult 
   const code = codeOf(error);
   const reason = error instanceof Error ? error.message : String(error);
   const result = { stdout: new Uint8Array(), stderr: `cannot run ${JSON.stringify(argv[0])}: ${reason}` };
-  if (code === "ENOENT" || code === "ENOTDIR") return { code: notFoundCode, ...result };
-  if (code === "EACCES" || code === "EPERM") return { code: notExecutableCode, ...result };
+  if (code === "ENOENT" || code === "ENOTDIR") return { code: NOT_FOUND_CODE, ...result };
+  if (code === "EACCES" || code === "EPERM") return { code: NOT_EXECUTABLE_CODE, ...result };
   throw error;
 }

@@ -21,7 +21,7 @@ export async function unless<T, U>(
 }
 
 /** A path with no file behind it, also because a part of it is a file. */
-export const missing: readonly string[] = ["ENOENT", "ENOTDIR"];
+export const MISSING: readonly string[] = ["ENOENT", "ENOTDIR"];
 
 /** No socket, one whose owner is gone, and one whose owner is just going. */
-export const nobodyListens: readonly string[] = [...missing, "ECONNREFUSED", "ECONNRESET"];
+export const NOBODY_LISTENS: readonly string[] = [...MISSING, "ECONNREFUSED", "ECONNRESET"];

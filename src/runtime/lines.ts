@@ -1,21 +1,21 @@
 /** Cuts a stream of bytes into lines of bounded length. */
 
 /** The longest line of the control socket in bytes; a peer that sends more is cut off. */
-export const maxLineBytes = 1024 * 1024;
+export const MAX_LINE_BYTES = 1024 * 1024;
 
-const newline = 0x0a;
+const NEWLINE = 0x0a;
 
 /** Yields each complete line without its end; ends early, without the line, when one grows over the limit. */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number = maxLineBytes,
+  maxBytes: number = MAX_LINE_BYTES,
 ): AsyncIterable<string> {
   const decoder = new TextDecoder();
   let parts: Uint8Array[] = [];
   let held = 0;
   for await (const chunk of chunks) {
     let start = 0;
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       if (held + end - start > maxBytes) return;
       yield decoder.decode(join([...parts, chunk.subarray(start, end)]));
       [parts, held, start] = [[], 0, end + 1];

@@ -6,7 +6,7 @@ import { constants } from "node:os";
 import process from "node:process";
 import type { Readable, Writable } from "node:stream";
 import { spawnDetached } from "./detached.ts";
-import { exitCode, failedStart, killedCode } from "./exit_codes.ts";
+import { exitCode, failedStart, KILLED_CODE } from "./exit_codes.ts";
 import { codeOf } from "./failure.ts";
 import { livesByProc, livesByPs } from "./liveness.ts";
 import { files } from "./node_files.ts";
@@ -51,7 +51,7 @@ function feed(stdin: Writable, input: string | Uint8Array | undefined): void {
 async function run(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const [program = "", ...args] = argv;
   const { signal, cwd, env } = options;
-  if (signal?.aborted) return { code: killedCode, stdout: new Uint8Array(), stderr: "" };
+  if (signal?.aborted) return { code: KILLED_CODE, stdout: new Uint8Array(), stderr: "" };
   return await finish(spawn(program, args, { cwd, env }), argv, options);
 }
 

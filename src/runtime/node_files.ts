@@ -21,12 +21,12 @@ import {
 import process from "node:process";
 import { promisify } from "node:util";
 import { temporaryFrom } from "./directories.ts";
-import { missing, unless } from "./failure.ts";
+import { MISSING, unless } from "./failure.ts";
 import type { AppendFile, FileInfo, Files } from "./types.ts";
 import { writeFully } from "./write_fully.ts";
 
 const utf8 = new TextEncoder();
-const forbidden = ["EACCES", "EPERM"];
+const FORBIDDEN = ["EACCES", "EPERM"];
 
 function toInfo(found: Stats): FileInfo {
   return {
@@ -99,7 +99,7 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
 }
 
 async function remove(path: string, options: { recursive?: boolean } = {}): Promise<boolean> {
-  const found = await unless(missing, lstat(path), undefined);
+  const found = await unless(MISSING, lstat(path), undefined);
   if (found === undefined) return false;
   if (found.isDirectory() && !options.recursive) await rmdir(path);
   else await rm(path, options);
@@ -109,12 +109,12 @@ async function remove(path: string, options: { recursive?: boolean } = {}): Prom
 async function isExecutable(path: string): Promise<boolean> {
   const info = await files.info(path);
   if (info === undefined || !info.isFile) return false;
-  return await unless(forbidden, access(path, constants.X_OK).then(() => true), false);
+  return await unless(FORBIDDEN, access(path, constants.X_OK).then(() => true), false);
 }
 
 export const files: Files = {
-  readText: (path) => unless(missing, readFile(path, "utf8"), undefined),
-  readBytes: (path) => unless(missing, readFile(path).then((bytes) => new Uint8Array(bytes)), undefined),
+  readText: (path) => unless(MISSING, readFile(path, "utf8"), undefined),
+  readBytes: (path) => unless(MISSING, readFile(path).then((bytes) => new Uint8Array(bytes)), undefined),
   writeText,
   replaceText,
   createText,
@@ -125,10 +125,10 @@ export const files: Files = {
     await mkdir(path, { recursive: true, ...options });
   },
   makeTempDirectory: (prefix) => mkdtemp(`${temporaryFrom(process.env.TMPDIR)}/${prefix}`),
-  list: (path) => unless(missing, readdir(path).then((names) => names.sort()), []),
-  info: (path) => unless(missing, stat(path).then(toInfo), undefined),
+  list: (path) => unless(MISSING, readdir(path).then((names) => names.sort()), []),
+  info: (path) => unless(MISSING, stat(path).then(toInfo), undefined),
   chmod,
-  readLink: (path) => unless([...missing, "EINVAL"], readlink(path), undefined),
-  realPath: (path) => unless(missing, realpath(path), undefined),
+  readLink: (path) => unless([...MISSING, "EINVAL"], readlink(path), undefined),
+  realPath: (path) => unless(MISSING, realpath(path), undefined),
   isExecutable,
 };

@@ -3,9 +3,9 @@
 import { chmod } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import process from "node:process";
-import { nobodyListens, unless } from "./failure.ts";
+import { NOBODY_LISTENS, unless } from "./failure.ts";
 import { splitLines } from "./lines.ts";
-import { checkSocketPath, socketMode, socketUmask } from "./socket_path.ts";
+import { checkSocketPath, SOCKET_MODE, SOCKET_UMASK } from "./socket_path.ts";
 import type { LineConnection, LocalSockets } from "./types.ts";
 
 /** Bytes until the peer ends; a reset or a close from this side is an end like any other. */
@@ -38,7 +38,7 @@ function write(socket: Socket, text: string): Promise<void> {
 
 /** Binding happens inside `listen`, so the umask covers it. */
 function bind(server: Server, path: string): Promise<void> {
-  const before = process.umask(socketUmask);
+  const before = process.umask(SOCKET_UMASK);
   try {
     return new Promise((resolve, reject) => server.once("error", reject).listen(path, resolve));
   } finally {
@@ -58,7 +58,7 @@ async function listen(
     onConnection(toConnection(socket));
   });
   await bind(server, path);
-  await chmod(path, socketMode);
+  await chmod(path, SOCKET_MODE);
   return {
     close() {
       server.close();
@@ -76,7 +76,7 @@ function dial(path: string): Promise<Socket> {
 
 async function connect(path: string): Promise<LineConnection | undefined> {
   checkSocketPath(path);
-  const socket = await unless(nobodyListens, dial(path), undefined);
+  const socket = await unless(NOBODY_LISTENS, dial(path), undefined);
   return socket && toConnection(socket);
 }
 

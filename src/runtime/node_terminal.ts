@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
 import { type KeySource, rawInput } from "./raw_input.ts";
-import { defaultSize } from "./terminal_size.ts";
+import { DEFAULT_SIZE } from "./terminal_size.ts";
 import type { Terminal } from "./types.ts";
 import { writeFully } from "./write_fully.ts";
 
@@ -27,9 +27,9 @@ export function restoreTerminal(): void {
 }
 
 function size(): { columns: number; rows: number } {
-  if (!isatty(output)) return defaultSize;
+  if (!isatty(output)) return DEFAULT_SIZE;
   const { columns, rows } = process.stdout;
-  return columns > 0 && rows > 0 ? { columns, rows } : defaultSize;
+  return columns > 0 && rows > 0 ? { columns, rows } : DEFAULT_SIZE;
 }
 
 function openKeys(): KeySource {

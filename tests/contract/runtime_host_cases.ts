@@ -1,7 +1,7 @@
 /** What every runtime tells about its process and machine, and its local sockets. */
 
 import assert from "node:assert/strict";
-import { maxLineBytes } from "../../src/runtime/lines.ts";
+import { MAX_LINE_BYTES } from "../../src/runtime/lines.ts";
 import type { LineConnection, Runtime } from "../../src/runtime/types.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
@@ -136,7 +136,7 @@ const sockets: Case[] = [
       });
       const peer = await connected(runtime, `${directory}/sock`);
       await peer.send("short");
-      const flood = peer.send("x".repeat(maxLineBytes + 1)).catch(() => {});
+      const flood = peer.send("x".repeat(MAX_LINE_BYTES + 1)).catch(() => {});
       await ended.promise;
       assert.deepEqual(lines, ["short"]);
       assert.deepEqual(await take(peer.lines, 1), []);

@@ -6,15 +6,15 @@ import { runtime } from "../../src/runtime/node.ts";
 import type { Case } from "./on_node.ts";
 
 /** Stops at a case that hangs, in milliseconds; a safety net, never a measure of speed. */
-const limitMs = 60_000;
+const LIMIT_MS = 60_000;
 
 /** How long Node may take to end by itself after the last case, in milliseconds. */
-const leakMs = 10_000;
+const LEAK_MS = 10_000;
 
 async function failureOf(one: Case): Promise<string | undefined> {
   const directory = await mkdtemp(`${runtime.temporaryDirectory()}/svc-case-`);
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no end after ${limitMs} ms`)), limitMs);
+  const timer = setTimeout(() => late.reject(new Error(`no end after ${LIMIT_MS} ms`)), LIMIT_MS);
   try {
     await Promise.race([one.run(runtime, directory), late.promise]);
     return undefined;
@@ -32,7 +32,7 @@ function watchForLeaks(): void {
     process.stderr.write(`still open after the last case: ${process.getActiveResourcesInfo().join(", ")}\n`);
     process.exit(1);
   };
-  setTimeout(report, leakMs).unref();
+  setTimeout(report, LEAK_MS).unref();
 }
 
 export async function runAll(cases: readonly Case[]): Promise<void> {

@@ -17,11 +17,11 @@ interface CaseResult {
   failure?: string;
 }
 
-const runnerPath = new URL("node_runner.ts", import.meta.url).pathname;
+const RUNNER_PATH = new URL("node_runner.ts", import.meta.url).pathname;
 
 async function bundle(entryUrl: string, directory: string): Promise<string> {
   const main = `${directory}/main.ts`;
-  const paths = { cases: new URL(entryUrl).pathname, runner: runnerPath };
+  const paths = { cases: new URL(entryUrl).pathname, runner: RUNNER_PATH };
   await Deno.writeTextFile(
     main,
     `import { cases } from ${JSON.stringify(paths.cases)};\n` +
