@@ -17,8 +17,8 @@ export type HookReport = z.infer<typeof HookReport>;
 export const ControlRequest = z.discriminatedUnion("op", [
   /** Who runs, and how is it? */
   z.object({ op: z.literal("status") }),
-  /** Stop: with `drain` after the injection in hand. */
-  z.object({ op: z.literal("stop"), drain: z.boolean() }),
+  /** Stop, once the injection in hand is finished. */
+  z.object({ op: z.literal("stop") }),
   /** A hook reports. */
   z.object({ op: z.literal("hook"), report: HookReport }),
 ]);

@@ -12,7 +12,7 @@ import {
 export interface ControlHandlers {
   status(): DaemonStatus;
   /** Begins to stop and returns at once; called when the answer is on its way. */
-  stop(options: { drain: boolean }): void;
+  stop(): void;
   hook(report: HookReport): void;
 }
 
@@ -70,7 +70,7 @@ function take(request: ControlRequest, handlers: ControlHandlers): Reply {
     case "status":
       return { answer: { ok: true, status: handlers.status() } };
     case "stop":
-      return { answer: { ok: true }, after: () => handlers.stop({ drain: request.drain }) };
+      return { answer: { ok: true }, after: () => handlers.stop() };
     case "hook":
       handlers.hook(request.report);
       return { answer: { ok: true } };

@@ -1,0 +1,144 @@
+/** The daemon's life: claim the lock, show itself, run the listener until it is told to stop, leave nothing behind. */
+import type { ControlHandlers } from "../home/control_server.ts";
+import { type FileLock, tryLock } from "../home/lock.ts";
+import { type DaemonHost, daemonStatus, recordedPid } from "../home/observe_daemon.ts";
+import type { HomePaths } from "../home/paths.ts";
+import { secureHome } from "../home/permissions.ts";
+import { waitFor } from "../home/wait_for.ts";
+import type { LocalSockets, Runtime } from "../runtime/types.ts";
+import { Presence } from "./lifecycle_files.ts";
+import { type ListenerLog, openLog, startLine } from "./log.ts";
+import { StopRequest } from "./stop_request.ts";
+import type { RunningListener } from "./types.ts";
+
+/** What the daemon needs of the machine. */
+export interface LifecycleHost
+  extends Omit<DaemonHost, "sockets">, Pick<Runtime, "pid" | "uid" | "onSignal"> {
+  sockets: LocalSockets;
+  /** Shows a line to the person in the foreground. */
+  show(line: string): void;
+}
+
+export interface DaemonRun {
+  paths: HomePaths;
+  version: string;
+  wsUrl: string;
+  /** Nobody watches: lines go to the log alone, and a daemon that is there already is no failure. */
+  background: boolean;
+  start(log: (line: string) => void): Promise<RunningListener>;
+}
+
+/** Another process may hold the lock for an instant, only to see whether it is free. */
+const CLAIM_LIMIT_MS = 2_000;
+const CLAIM_PROBE_MS = 50;
+/** How often the daemon looks whether its files still lie there. */
+export const REPAIR_INTERVAL_MS = 30_000;
+
+/** Resolves with the exit code once the daemon has ended. */
+export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<number> {
+  const mended = await secureHome(host.files, { paths: run.paths, uid: host.uid });
+  const lock = await claim(host, run.paths);
+  if (lock === undefined) {
+    host.show(await whoRuns(host, run.paths));
+    return run.background ? 0 : 1;
+  }
+  const log = openLog(host.files, {
+    path: run.paths.log,
+    now: () => host.clock.now(),
+    echo: run.background ? undefined : host.show,
+  });
+  log.line(startLine(run.version, run.wsUrl));
+  for (const path of mended) log.line(`mended the mode of "${path}": others could read it`);
+  try {
+    return await live(host, run, log);
+  } catch (error) {
+    log.line(`Cannot run the listener: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  } finally {
+    await log.close();
+    lock.release();
+  }
+}
+
+async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
+  return await waitFor(() => tryLock(host.files, paths.lock), {
+    clock: host.clock,
+    limitMs: CLAIM_LIMIT_MS,
+    everyMs: CLAIM_PROBE_MS,
+  });
+}
+
+async function whoRuns(host: LifecycleHost, paths: HomePaths): Promise<string> {
+  const status = await daemonStatus(host, paths);
+  const pid = status?.pid ?? await recordedPid(host.files, paths);
+  const version = status === undefined ? "" : `, v${status.version}`;
+  const who = pid === undefined ? "another process" : `process ${pid}${version}`;
+  return `A listener runs already: ${who} holds "${paths.lock}". To replace it run: svc listener --restart`;
+}
+
+async function live(host: LifecycleHost, run: DaemonRun, log: ListenerLog): Promise<number> {
+  const stop = new StopRequest();
+  const off = stopOnSignals(host, run, stop);
+  const daemon: { listener?: RunningListener } = {};
+  const handlers = controlHandlers(host, run, { daemon, stop });
+  const presence = new Presence(host, { paths: run.paths, version: run.version, handlers });
+  await presence.show();
+  const tick = keepPresence(host, presence, log);
+  try {
+    daemon.listener = await run.start((line) => log.line(line));
+    await stop.asked;
+    log.line("svc listener stopping");
+    await presence.end();
+    await Promise.race([daemon.listener.stop(), stop.forced]);
+    log.line("svc listener stopped");
+    return 0;
+  } finally {
+    tick.end();
+    off();
+    await presence.end();
+  }
+}
+
+function stopOnSignals(host: LifecycleHost, run: DaemonRun, stop: StopRequest): () => void {
+  const onHangup = run.background ? () => {} : () => stop.ask();
+  const offs = [
+    host.onSignal("SIGTERM", () => stop.ask()),
+    host.onSignal("SIGINT", () => stop.ask()),
+    host.onSignal("SIGHUP", onHangup),
+  ];
+  return () => offs.forEach((off) => off());
+}
+
+function controlHandlers(
+  host: LifecycleHost,
+  run: DaemonRun,
+  { daemon, stop }: { daemon: { listener?: RunningListener }; stop: StopRequest },
+): ControlHandlers {
+  const startedAt = host.clock.now();
+  return {
+    status: () => ({
+      connected: false,
+      sessions: 0,
+      ...daemon.listener?.status(),
+      pid: host.pid,
+      version: run.version,
+      startedAt,
+      wsUrl: run.wsUrl,
+    }),
+    stop: () => stop.ask(),
+    hook: (report) => daemon.listener?.hook(report),
+  };
+}
+
+function keepPresence(host: LifecycleHost, presence: Presence, log: ListenerLog): { end(): void } {
+  let cancel = (): void => {};
+  const look = async (): Promise<void> => {
+    await presence.repair().catch((error) => log.line(`Cannot put the daemon's files back: ${error}`));
+    arm();
+  };
+  const arm = (): void => {
+    cancel = host.clock.after(REPAIR_INTERVAL_MS, () => void look());
+  };
+  arm();
+  return { end: () => cancel() };
+}
