@@ -14,8 +14,12 @@ export async function inject(command: Command, host: InjectHost): Promise<Outcom
   const resolved = await host.resolve(command.session);
   if ("refused" in resolved) return refused(resolved.refused);
   const { target } = resolved;
-  const attempt: Attempt = { command, target, server: host.server(target), host };
+  const outcome = await injectInto({ command, target, server: host.server(target), host });
+  return { ...outcome, pane: target.pane };
+}
 
+async function injectInto(attempt: Attempt): Promise<Outcome> {
+  const { command, host } = attempt;
   const first = await look(attempt);
   if ("outcome" in first) return first.outcome;
   const waitSeconds = host.takeToken(command.session);

@@ -14,7 +14,8 @@ export interface InventoryHost {
   now(): number;
   sessions(): Promise<TmuxSession[]>;
   server(socket: string): TmuxServer;
-  mutedProjects(): Promise<ReadonlySet<string>>;
+  /** Which project directories are muted. */
+  muted(): Promise<(directory: string) => boolean>;
 }
 
 interface Seen {
@@ -41,19 +42,19 @@ export class Inventory {
   async read(): Promise<SessionEntry[]> {
     const sessions = (await this.#host.sessions()).filter(isReported);
     await this.#readScreens(sessions);
-    const muted = await this.#host.mutedProjects();
+    const muted = await this.#host.muted();
     this.#clock.keep(sessions);
     this.#forget(sessions);
     const entries = sessions.map((session) => this.#entry(session, muted));
     return entries.sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
-  #entry(session: TmuxSession, muted: ReadonlySet<string>): SessionEntry {
+  #entry(session: TmuxSession, muted: (directory: string) => boolean): SessionEntry {
     const now = this.#host.now();
     const reading = this.#seen.get(paneKey(session))?.reading;
     const state = decideState({ session, reading, hint: this.#hints.get(session.name), now });
     const stateSince = this.#clock.since(session, { state, now });
-    return toEntry(session, { state, stateSince, muted: muted.has(session.recorded.directory) });
+    return toEntry(session, { state, stateSince, muted: muted(session.recorded.directory) });
   }
 
   /** Captures only where something was drawn since the last look, one call for each server. */

@@ -6,6 +6,8 @@ export interface Outcome {
   state: Extract<PushState, "submitted" | "typed" | "refused" | "expired" | "unknown" | "ignored">;
   reason?: Reason;
   retryAfterSeconds?: number;
+  /** The pane that was meant, once it was found. */
+  pane?: string;
 }
 
 /** States on the way. */

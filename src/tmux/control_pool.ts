@@ -1,4 +1,4 @@
-/** One control client per tmux server, opened at the first use and closed after a calm while, so that nobody stays attached for nothing. */
+/** One control client per session in use, opened at the first use and closed after a calm while, so that nobody stays attached for nothing. */
 import type { Commands } from "../runtime/types.ts";
 import { controlArgv } from "./argv.ts";
 import { ControlClient } from "./control_client.ts";
@@ -11,6 +11,7 @@ interface Entry {
   timer: ReturnType<typeof setTimeout>;
 }
 
+/** A client is attached to the session that it types into: it ends with that session and with no other. */
 export class ControlPool {
   #entries = new Map<string, Entry>();
   #commands: Pick<Commands, "pipe">;
@@ -21,18 +22,21 @@ export class ControlPool {
     this.#idleMs = idleMs;
   }
 
-  /** The server's client; a new one attaches to `session`, which must exist. Any pane of the server can be addressed. */
+  /** The session's client, attached now if there is none. */
   get(socket: string, session: string): ControlClient {
-    const entry = this.#entries.get(socket);
-    if (entry?.client.alive) {
-      clearTimeout(entry.timer);
-      entry.timer = this.#expire(socket, entry.client);
-      return entry.client;
-    }
-    const client = new ControlClient(socket, this.#commands.pipe(controlArgv(socket, session)));
+    const key = `${socket}\n${session}`;
+    const entry = this.#entries.get(key);
     if (entry) clearTimeout(entry.timer);
-    this.#entries.set(socket, { client, timer: this.#expire(socket, client) });
+    const alive = entry?.client.alive ? entry.client : undefined;
+    const client = alive ?? new ControlClient(socket, this.#commands.pipe(controlArgv(socket, session)));
+    this.#entries.set(key, { client, timer: this.#expire(key, client) });
     return client;
+  }
+
+  /** Any client of the server that is open already. */
+  open(socket: string): ControlClient | undefined {
+    const entries = [...this.#entries.values()];
+    return entries.find(({ client }) => client.socket === socket && client.alive)?.client;
   }
 
   async close(): Promise<void> {
@@ -42,9 +46,9 @@ export class ControlPool {
     await Promise.all(entries.map((entry) => entry.client.close()));
   }
 
-  #expire(socket: string, client: ControlClient): ReturnType<typeof setTimeout> {
+  #expire(key: string, client: ControlClient): ReturnType<typeof setTimeout> {
     return setTimeout(() => {
-      if (this.#entries.get(socket)?.client === client) this.#entries.delete(socket);
+      if (this.#entries.get(key)?.client === client) this.#entries.delete(key);
       void client.close();
     }, this.#idleMs);
   }

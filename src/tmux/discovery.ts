@@ -1,4 +1,4 @@
-/** The live tmux servers with their sessions, kept fresh by polling. */
+/** The live tmux servers of this user with their sessions. */
 import { spawningServer, TmuxError, type TmuxServer } from "./server.ts";
 import { listSessions, type TmuxSession } from "./sessions.ts";
 import { type DiscoveryEnvironment, runningServerSockets, socketFiles } from "./sockets.ts";
@@ -6,33 +6,46 @@ import { type DiscoveryEnvironment, runningServerSockets, socketFiles } from "./
 /** `lsof` costs tens of milliseconds: it runs this often, and when a named session was not found. */
 export const LSOF_INTERVAL_MS = 60_000;
 
+export interface DiscoveryOptions {
+  now(): number;
+  /** A connection to the server that is open already, quicker than a spawn. */
+  openServer(socket: string): TmuxServer | undefined;
+}
+
 export class TmuxDiscovery {
   #host: DiscoveryEnvironment;
-  #now: () => number;
-  #searched = 0;
+  #options: DiscoveryOptions;
+  #searched: number | undefined;
   #extra: string[] = [];
+  /** Every socket that was tried, and whether a server with sessions answered. */
+  #tried = new Map<string, boolean>();
 
-  constructor(host: DiscoveryEnvironment, now: () => number) {
+  constructor(host: DiscoveryEnvironment, options: DiscoveryOptions) {
     this.#host = host;
-    this.#now = now;
+    this.#options = options;
   }
 
   /** Every session of every live server. `deep` asks lsof again. */
   async sessions(options: { deep?: boolean } = {}): Promise<TmuxSession[]> {
-    const found = await this.#read(await socketFiles(this.#host));
-    const due = this.#now() - this.#searched >= LSOF_INTERVAL_MS;
-    if (options.deep || due) await this.#search();
-    const known = new Set(found.map((session) => session.socket));
-    return [...found, ...await this.#read(this.#extra.filter((path) => !known.has(path)))];
+    const now = this.#options.now();
+    if (options.deep || this.#searched === undefined || now - this.#searched >= LSOF_INTERVAL_MS) {
+      this.#searched = now;
+      this.#extra = await runningServerSockets(this.#host);
+    }
+    const sockets = [...new Set([...await socketFiles(this.#host), ...this.#extra])];
+    this.#tried = new Map(sockets.map((socket) => [socket, false]));
+    return await this.#read(sockets);
+  }
+
+  /** The sessions of the servers that lived at the last look; everything anew when a socket file is new. */
+  async sessionsOfKnown(): Promise<TmuxSession[]> {
+    const files = await socketFiles(this.#host);
+    if (files.some((file) => !this.#tried.has(file))) return await this.sessions();
+    return await this.#read([...this.#tried].flatMap(([socket, live]) => live ? [socket] : []));
   }
 
   server(socket: string): TmuxServer {
     return spawningServer(this.#host.commands, socket);
-  }
-
-  async #search(): Promise<void> {
-    this.#searched = this.#now();
-    this.#extra = await runningServerSockets(this.#host);
   }
 
   async #read(sockets: readonly string[]): Promise<TmuxSession[]> {
@@ -42,10 +55,13 @@ export class TmuxDiscovery {
 
   async #readOne(socket: string): Promise<TmuxSession[]> {
     try {
-      return await listSessions(this.server(socket));
+      const found = await listSessions(this.#options.openServer(socket) ?? this.server(socket));
+      this.#tried.set(socket, found.length > 0);
+      return found;
     } catch (error) {
-      if (error instanceof TmuxError) return [];
-      throw error;
+      if (!(error instanceof TmuxError)) throw error;
+      this.#tried.set(socket, false);
+      return [];
     }
   }
 }

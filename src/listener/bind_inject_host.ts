@@ -1,0 +1,34 @@
+/** Binds what an injection needs to the real world. */
+import { isTaken, withdrawMarker, writeMarker } from "../home/markers.ts";
+import { runtime } from "#runtime";
+import type { InjectHost } from "./inject_host.ts";
+import { readProcessFacts } from "./process_facts.ts";
+import { SessionRateLimit } from "./rate_limit.ts";
+import type { Targets } from "./targets.ts";
+import type { ListenerOptions } from "./types.ts";
+
+export interface InjectBindings extends Pick<InjectHost, "now" | "pause" | "record" | "report"> {
+  options: Pick<ListenerOptions, "paths" | "config">;
+  targets: Targets;
+}
+
+export function bindInjectHost({ options, targets, ...given }: InjectBindings): InjectHost {
+  const { files, commands, platform } = runtime;
+  const rateLimit = new SessionRateLimit(given.now);
+  const home = { files, markers: options.paths.markers };
+  return {
+    ...given,
+    resolve: (name) => targets.resolve(name),
+    server: (target) => targets.server(target),
+    processFacts: (pid) => readProcessFacts(pid, { platform, files, commands }),
+    takeToken: (session) => rateLimit.take(session),
+    writeMarker: async (dir, text) => {
+      const handle = await writeMarker(home, { dir, text, now: given.now() });
+      return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
+    },
+    policy: {
+      allowShellEscape: options.config.allowShellEscape === true,
+      allowRemoteApproval: options.config.allowRemoteApproval === true,
+    },
+  };
+}

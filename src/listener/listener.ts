@@ -1,0 +1,192 @@
+/** The listener's parts put together: the link to the relay, the inventory, and the injection with its real effects. */
+import type { LinkState } from "../client/link_state.ts";
+import { RelayLink } from "../client/relay_link.ts";
+import { type Audit, openAudit } from "../home/audit.ts";
+import type { HookReport } from "../home/control_messages.ts";
+import { type Journal, openJournal } from "../home/journal.ts";
+import { isMuted, loadMuted } from "../home/muted.ts";
+import type { EventData, Frame } from "../protocol/frames.ts";
+import { listenerDeviceId } from "../protocol/names.ts";
+import type { Push } from "../protocol/push.ts";
+import { runtime } from "#runtime";
+import { stateOfEvent } from "./agent_states.ts";
+import { auditEntry } from "./audit_entry.ts";
+import { bindInjectHost } from "./bind_inject_host.ts";
+import { inject } from "./inject.ts";
+import { Inventory } from "./inventory.ts";
+import { type Outcome, Stopping } from "./outcome.ts";
+import { PushIntake } from "./pushes.ts";
+import { Reporter } from "./reporter.ts";
+import { SessionQueues } from "./session_queues.ts";
+import { Targets } from "./targets.ts";
+import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.ts";
+import { Waker } from "./waker.ts";
+
+/** What this listener acts on. */
+const CAPABILITIES = ["agent.command"];
+
+const now = (): number => Date.now();
+
+/** Resolves once the timers run and the connection is being made. */
+export async function startListener(options: ListenerOptions): Promise<RunningListener> {
+  const { files } = runtime;
+  const journal = await openJournal({ files, path: options.paths.journal, now });
+  if (journal.damaged > 0) options.log(`journal: ${journal.damaged} damaged line(s) skipped`);
+  const deviceId = await listenerDeviceId(runtime.hostname());
+  return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), deviceId });
+}
+
+class Listener implements RunningListener {
+  #options: ListenerOptions;
+  #journal: Journal;
+  #audit: Audit;
+  #deviceId: string;
+  #targets: Targets;
+  #link: RelayLink;
+  #inventory: Inventory;
+  #reporter: Reporter;
+  #intake: PushIntake;
+  #queues = new SessionQueues();
+  #messages = new Waker();
+  #polls = new Waker();
+  #polling: Promise<void>;
+  /** Relay's clock minus this one, in milliseconds. */
+  #clockOffsetMs = 0;
+
+  constructor(
+    options: ListenerOptions,
+    { journal, audit, deviceId }: { journal: Journal; audit: Audit; deviceId: string },
+  ) {
+    this.#options = options;
+    this.#journal = journal;
+    this.#audit = audit;
+    this.#deviceId = deviceId;
+    const { files, commands, uid } = runtime;
+    const env = { get: (name: string): string | undefined => options.env[name] };
+    this.#targets = new Targets({ uid, env, files, commands, now });
+    this.#link = new RelayLink({
+      wsUrl: options.wsUrl,
+      apiKey: options.apiKey,
+      hello: () => this.#hello(),
+      onFrame: (frame) => this.#onFrame(frame),
+      onState: (state) => this.#onState(state),
+    });
+    this.#inventory = this.#makeInventory();
+    this.#reporter = this.#makeReporter();
+    this.#intake = this.#makeIntake();
+    this.#link.start();
+    this.#polling = this.#reporter.run().catch((error) => {
+      if (!(error instanceof Stopping)) throw error;
+    });
+  }
+
+  status(): ListenerStatus {
+    return {
+      connected: this.#link.connected,
+      sessions: this.#reporter.sessions.length,
+      deviceId: this.#deviceId,
+    };
+  }
+
+  hook(report: HookReport): void {
+    const state = stateOfEvent(report.event);
+    if (state && report.session) this.#inventory.hint(report.session, { state, at: now() });
+    this.#messages.wake();
+    this.#polls.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#intake.stop();
+    this.#messages.stop();
+    this.#polls.stop();
+    await this.#queues.idle();
+    await this.#polling;
+    this.#link.close();
+    await this.#targets.close();
+    await this.#journal.close();
+    await this.#audit.close();
+  }
+
+  #hello(): EventData<"hello"> {
+    return {
+      role: "listener",
+      deviceId: this.#deviceId,
+      name: runtime.hostname(),
+      version: this.#options.version,
+      capabilities: CAPABILITIES,
+    };
+  }
+
+  #onFrame(frame: Frame): void {
+    const { log } = this.#options;
+    if (frame.event === "push.new") void this.#intake.receive(frame.data);
+    else if (frame.event === "listener.stored") log(`✓ server persisted ${frame.data.count} session(s)`);
+    else if (frame.event === "listener.rejected") {
+      log(`! server rejected listener.sessions: ${frame.data.reason}`);
+    }
+  }
+
+  #onState(state: LinkState): void {
+    const { log, wsUrl } = this.#options;
+    if (state.state === "connected") {
+      this.#clockOffsetMs = state.clockOffsetMs;
+      this.#reporter.forget();
+      this.#polls.wake();
+      log(`connected to ${wsUrl}`);
+    } else if (state.state === "waiting") {
+      const why = state.problem ? `: ${state.problem.message}` : "";
+      log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
+    }
+  }
+
+  #makeInventory(): Inventory {
+    return new Inventory({
+      now,
+      sessions: () => this.#targets.sessions(),
+      server: (socket) => this.#targets.anyServer(socket),
+      muted: async () => {
+        const muted = await loadMuted(runtime.files, this.#options.paths);
+        return (directory) => isMuted(muted, directory);
+      },
+    });
+  }
+
+  #makeReporter(): Reporter {
+    return new Reporter({
+      now,
+      read: () => this.#inventory.read(),
+      send: (report) => this.#link.send("listener.sessions", report),
+      log: this.#options.log,
+      pause: (ms) => this.#polls.pause(ms),
+    });
+  }
+
+  #makeIntake(): PushIntake {
+    const host = bindInjectHost({
+      options: this.#options,
+      targets: this.#targets,
+      now,
+      pause: (ms) => this.#messages.pause(ms),
+      record: (id, step) => this.#journal.record(id, { step }),
+      report: (id, progress) => this.#intake.report(id, progress),
+    });
+    return new PushIntake({
+      journal: this.#journal,
+      queues: this.#queues,
+      inject: (command) => inject(command, host),
+      acknowledge: (ack) => void this.#link.send("push.ack", ack),
+      ended: (push, outcome, elapsedMs) => this.#ended(push, { outcome, elapsedMs }),
+      log: this.#options.log,
+      now,
+      toLocalTime: (relayMs) => relayMs - this.#clockOffsetMs,
+      requireSealed: this.#options.config.requireEncryption !== undefined,
+    });
+  }
+
+  async #ended(push: Push, { outcome, elapsedMs }: { outcome: Outcome; elapsedMs: number }): Promise<void> {
+    const reason = outcome.reason ? ` ${outcome.reason}` : "";
+    const session = push.agentSessionName ?? "-";
+    this.#options.log(`inject ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
+    this.#audit.record(await auditEntry(push, outcome, now()));
+  }
+}

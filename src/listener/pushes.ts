@@ -1,0 +1,147 @@
+/** The door of the listener: a push comes in, is journalled, waits its turn, and is answered. */
+import type { Journal } from "../home/journal.ts";
+import type { EventData } from "../protocol/frames.ts";
+import { Body, type Push } from "../protocol/push.ts";
+import type { PushState, Reason } from "../protocol/receipt.ts";
+import type { Command } from "./inject_host.ts";
+import { type Outcome, type Progress, refused, Stopping } from "./outcome.ts";
+import type { SessionQueues } from "./session_queues.ts";
+
+export type Acknowledgement = EventData<"push.ack">;
+
+export type PushJournal = Pick<Journal, "state" | "record">;
+
+interface Said {
+  state: PushState;
+  reason?: string | undefined;
+  retryAfterSeconds?: number | undefined;
+}
+
+export interface PushHost {
+  journal: PushJournal;
+  queues: SessionQueues;
+  inject(command: Command): Promise<Outcome>;
+  acknowledge(ack: Acknowledgement): void;
+  /** Once for each push that ended, with the milliseconds since it came. */
+  ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
+  log(line: string): void;
+  now(): number;
+  /** This host's epoch milliseconds for one of the relay's. */
+  toLocalTime(relayMs: number): number;
+  /** The host takes sealed messages only. */
+  requireSealed: boolean;
+}
+
+export class PushIntake {
+  #host: PushHost;
+  #inHand = new Map<string, Progress>();
+  #stopping = false;
+
+  constructor(host: PushHost) {
+    this.#host = host;
+  }
+
+  /** Takes nothing more: what comes now stays with the relay. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Answers what is known already; accepts what is new. Must not be awaited for the outcome. */
+  async receive(push: Push): Promise<void> {
+    const inHand = this.#inHand.get(push.id);
+    if (inHand) return this.#acknowledge(push.id, inHand, { final: false });
+    const known = this.#host.journal.state(push.id);
+    if (known?.step === "done") {
+      return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
+    }
+    if (known?.step === "typing" || known?.step === "typed") {
+      return await this.#end(push, { state: "unknown" });
+    }
+    if (this.#stopping) return;
+    if (push.type !== "agent.command") return await this.#ignore(push);
+    const fault = this.#fault(push);
+    return fault ? await this.#end(push, refused(fault)) : await this.#accept(push);
+  }
+
+  /** Reports a state on the way. */
+  report(id: string, progress: Progress): void {
+    this.#inHand.set(id, progress);
+    this.#acknowledge(id, progress, { final: false });
+  }
+
+  #fault(push: Push): Reason | undefined {
+    if (push.sealed) return "unsealable";
+    if (this.#host.requireSealed) return "sealed_required";
+    if (push.agentSessionName === undefined) return "invalid_session_name";
+    return Body.safeParse(push.body).success ? undefined : "invalid_body";
+  }
+
+  async #ignore(push: Push): Promise<void> {
+    this.#host.log(`push ${push.id}: ignored, this listener does not act on type "${push.type}"`);
+    await this.#end(push, { state: "ignored", reason: "unknown_type" });
+  }
+
+  async #accept(push: Push): Promise<void> {
+    const session = push.agentSessionName ?? "";
+    this.#inHand.set(push.id, { state: "delivered" });
+    const arrived = this.#host.now();
+    try {
+      await this.#host.journal.record(push.id, { step: "accepted" });
+    } catch (error) {
+      this.#inHand.delete(push.id);
+      this.#host.log(`push ${push.id}: not taken, the journal cannot be written: ${message(error)}`);
+      return;
+    }
+    const taken = this.#host.queues.add(session, () => this.#work(push, arrived));
+    if (taken) this.report(push.id, { state: "delivered" });
+    else this.#inHand.delete(push.id);
+  }
+
+  async #work(push: Push, arrived: number): Promise<void> {
+    try {
+      if (this.#stopping) return;
+      await this.#end(push, await this.#host.inject(this.#command(push)), arrived);
+    } catch (error) {
+      if (!(error instanceof Stopping)) await this.#failed(push, error);
+    } finally {
+      this.#inHand.delete(push.id);
+    }
+  }
+
+  #command(push: Push): Command {
+    return {
+      id: push.id,
+      session: push.agentSessionName ?? "",
+      body: Body.parse(push.body),
+      expiresAt: this.#host.toLocalTime(push.expiresAt),
+      sendAnyway: push.data?.sendAnyway === true,
+    };
+  }
+
+  /** Nothing typed: refused. Perhaps typed: unknown, and never again. */
+  async #failed(push: Push, error: unknown): Promise<void> {
+    this.#host.log(`push ${push.id}: failed: ${message(error)}`);
+    const step = this.#host.journal.state(push.id)?.step;
+    await this.#end(push, step === "accepted" ? refused("tmux_failed") : { state: "unknown" });
+  }
+
+  async #end(push: Push, outcome: Outcome, arrived: number = this.#host.now()): Promise<void> {
+    try {
+      const { state, reason, retryAfterSeconds } = outcome;
+      await this.#host.journal.record(push.id, { step: "done", outcome: state, reason, retryAfterSeconds });
+      await this.#host.ended(push, outcome, this.#host.now() - arrived);
+    } catch (error) {
+      this.#host.log(`push ${push.id}: the journal cannot be written: ${message(error)}`);
+    }
+    this.#acknowledge(push.id, outcome, { final: true });
+  }
+
+  #acknowledge(id: string, said: Said, { final }: { final: boolean }): void {
+    const { state, reason, retryAfterSeconds } = said;
+    this.#host.acknowledge({ id, outcome: state, reason, retryAfterSeconds, final });
+  }
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,66 @@
+/** Polls the inventory and reports it by the report rule (spec, sections 1 and 6). */
+import type { EventData } from "../protocol/frames.ts";
+import { INVENTORY_POLL_MS } from "../protocol/limits.ts";
+import type { SessionEntry } from "../protocol/session.ts";
+import { shouldReport } from "./report_rule.ts";
+
+export interface ReporterHost {
+  now(): number;
+  read(): Promise<SessionEntry[]>;
+  /** False when there is no connection. */
+  send(report: EventData<"listener.sessions">): boolean;
+  log(line: string): void;
+  /** Resolves after `ms`, or earlier when `poke` says so; throws when the daemon stops. */
+  pause(ms: number): Promise<void>;
+}
+
+export class Reporter {
+  #host: ReporterHost;
+  #sequence = 0;
+  #reported: SessionEntry[] | undefined;
+  #reportedAt = 0;
+  #last: SessionEntry[] = [];
+
+  constructor(host: ReporterHost) {
+    this.#host = host;
+  }
+
+  /** The last inventory that was read. */
+  get sessions(): readonly SessionEntry[] {
+    return this.#last;
+  }
+
+  /** A new connection knows nothing yet, and a rejected report counts as not made. */
+  forget(): void {
+    this.#reported = undefined;
+  }
+
+  /** Runs until `pause` throws. A failed look is logged, and the next one comes at its time. */
+  async run(): Promise<void> {
+    for (;;) {
+      try {
+        await this.poll();
+      } catch (error) {
+        this.#host.log(`! cannot read the tmux sessions: ${error instanceof Error ? error.message : error}`);
+      }
+      await this.#host.pause(INVENTORY_POLL_MS);
+    }
+  }
+
+  async poll(): Promise<void> {
+    this.#last = await this.#host.read();
+    const now = this.#host.now();
+    const due = shouldReport({
+      current: this.#last,
+      reported: this.#reported,
+      sinceReportMs: now - this.#reportedAt,
+    });
+    if (due === undefined) return;
+    if (!this.#host.send({ sequence: this.#sequence + 1, sessions: this.#last })) return;
+    this.#sequence += 1;
+    this.#reported = this.#last;
+    this.#reportedAt = now;
+    const names = this.#last.map((session) => session.name).join(", ");
+    this.#host.log(`reported ${this.#last.length} session(s): ${names}`);
+  }
+}

@@ -1,0 +1,52 @@
+/** Resolves session names against the tmux servers that live now, and connects to them. */
+import type { Commands } from "../runtime/types.ts";
+import { ControlPool } from "../tmux/control_pool.ts";
+import { TmuxDiscovery } from "../tmux/discovery.ts";
+import type { TmuxServer } from "../tmux/server.ts";
+import type { TmuxSession } from "../tmux/sessions.ts";
+import type { DiscoveryEnvironment } from "../tmux/sockets.ts";
+import { type Resolved, resolveTarget, type Target } from "./target.ts";
+
+export interface TargetsHost extends DiscoveryEnvironment {
+  commands: Pick<Commands, "run" | "pipe">;
+  now(): number;
+}
+
+export class Targets {
+  #pool: ControlPool;
+  #discovery: TmuxDiscovery;
+
+  constructor(host: TargetsHost) {
+    this.#pool = new ControlPool(host.commands);
+    this.#discovery = new TmuxDiscovery(host, {
+      now: host.now,
+      openServer: (socket) => this.#pool.open(socket),
+    });
+  }
+
+  sessions(): Promise<TmuxSession[]> {
+    return this.#discovery.sessions();
+  }
+
+  /** A name that no known server has is looked for everywhere once more. */
+  async resolve(name: string): Promise<Resolved> {
+    const quick = resolveTarget(name, await this.#discovery.sessionsOfKnown());
+    if (!("refused" in quick) || quick.refused !== "no_such_session") return quick;
+    return resolveTarget(name, await this.#discovery.sessions({ deep: true }));
+  }
+
+  /** The connection that types into the target. */
+  server(target: Target): TmuxServer {
+    if (target.spawnOnly) return this.#discovery.server(target.socket);
+    return this.#pool.get(target.socket, target.session);
+  }
+
+  /** A connection for a look at many panes. */
+  anyServer(socket: string): TmuxServer {
+    return this.#pool.open(socket) ?? this.#discovery.server(socket);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}
