@@ -43,7 +43,7 @@ Deno.test("an ordinal is read back from the names of its own project only", () =
   }
 });
 
-Deno.test("labels have project, agent and the number from the second on [wrap-label, flow-4-label]", () => {
+Deno.test("labels have project, agent and the number from the second on [wrap-label]", () => {
   assert.equal(sessionLabel("proj", AGENT_LABELS.cc, 1), "proj · Claude");
   assert.equal(sessionLabel("proj", AGENT_LABELS.codex, 2), "proj · Codex #2");
 });

@@ -1,15 +1,15 @@
 /** Hostile input at the wire's doors: whatever comes, they answer and never throw. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { canonicalText } from "../../../src/protocol/canonical.ts";
-import { encodeFrame, EVENTS, parseFrame } from "../../../src/protocol/frames.ts";
+import { canonicalText } from "../../src/protocol/canonical.ts";
+import { encodeFrame, EVENTS, parseFrame } from "../../src/protocol/frames.ts";
 import {
   decodeBinaryFrame,
   decodeSequenced,
   encodeBinaryFrame,
   encodeSequenced,
-} from "../../../src/protocol/pane_frame.ts";
-import { PushRequest } from "../../../src/protocol/push.ts";
+} from "../../src/protocol/pane_frame.ts";
+import { PushRequest } from "../../src/protocol/push.ts";
 
 /** Cases of each property here; the fault suite runs the same with more. */
 const RUNS = { numRuns: Number(Deno.env.get("SVC_FUZZ_RUNS") ?? 2_000) };

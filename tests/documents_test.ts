@@ -1,0 +1,103 @@
+/** Holds the documents against the tree: what they list exists, and what exists is listed. */
+import assert from "node:assert/strict";
+import { PAGE, renderPage } from "../scripts/protocol_tables.ts";
+import { CHECKOUT, readSources } from "./helpers/sources.ts";
+
+interface Configuration {
+  imports: Record<string, string>;
+  tasks?: Record<string, unknown>;
+  test: Record<string, unknown>;
+}
+
+const read = (path: string): Promise<string> => Deno.readTextFile(CHECKOUT + path);
+const configuration = JSON.parse(await read("deno.json")) as Configuration;
+const pages = await Promise.all(
+  ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+    .map(async (path) => ({ path, text: await read(path) })),
+).then(async (top) => [...top, ...await readSources("docs", (path) => path.endsWith(".md"))]);
+
+/** A page without what the formatter adds: aligned columns and wrapped lines. */
+function unaligned(page: string): string {
+  return page.replace(/\s+/g, " ").replace(/-{3,}/g, "---");
+}
+
+/** The first cells of a page's tables, without marks of code. */
+function firstCells(page: string): string[] {
+  return Array.from(page.matchAll(/^\| (\S+) +\|/gm), ([, cell = ""]) => cell.replaceAll("`", ""));
+}
+
+Deno.test("the tables of docs/protocol.md are those of src/protocol [proto-page]", async () => {
+  const page = await Deno.readTextFile(PAGE);
+  const hint = "run: deno run -A scripts/protocol_tables.ts && deno fmt docs/protocol.md";
+  assert.equal(unaligned(page), unaligned(await renderPage(page)), hint);
+});
+
+Deno.test("a page with an old table is made anew, and its own text stays", async () => {
+  const page = await renderPage("before\n<!-- states -->\nold\n<!-- /states -->\nafter <!-- other -->\n");
+  assert.match(
+    page,
+    /^before\n<!-- states -->\n\n`queued`, .*\n\n<!-- \/states -->\nafter <!-- other -->\n$/,
+  );
+});
+
+Deno.test("packages come from npm, each of one exact version [dep-npm-only]", () => {
+  const packages = Object.entries(configuration.imports).filter(([name]) => !name.startsWith("#"));
+  for (const [name, target] of packages) {
+    assert.match(target, /^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+\/?$/, name);
+  }
+});
+
+Deno.test("each package has its line and each line its package [dep-reasons]", async () => {
+  const names = Object.keys(configuration.imports).filter((name) => !name.startsWith("#"));
+  const listed = firstCells(await read("docs/dependencies.md")).filter((cell) => !/^(name|-+)$/.test(cell));
+  assert.deepEqual(listed.sort(), names.sort());
+});
+
+Deno.test("leaks of operations and resources fail a test [run-sanitizers]", () => {
+  assert.deepEqual(configuration.test, { sanitizeOps: true, sanitizeResources: true });
+});
+
+Deno.test("ARCHITECTURE.md has a diagram, the flows and every folder of src [arch-page]", async () => {
+  const page = await read("ARCHITECTURE.md");
+  assert.match(page, /┌─+┐/);
+  for (const flow of ["1.", "2.", "3.", "4."]) assert.ok(page.includes(`| ${flow} `), `flow ${flow}`);
+  for await (const entry of Deno.readDir(`${CHECKOUT}src`)) {
+    if (entry.isDirectory) assert.match(page, new RegExp(`^ *${entry.name}/`, "m"), `src/${entry.name}`);
+  }
+});
+
+Deno.test("the gaps of an unsealed and an unpaired channel are told [enc-gap-rest, enc-gap-active]", async () => {
+  for (const path of ["SECURITY.md", "docs/security.md"]) {
+    const page = unaligned(await read(path));
+    assert.match(page, /message sent[^.]* over HTTP[^.]* readable by the relay/, path);
+    assert.match(page, /[Ww]ithout pairing[^.]* secret from a passive relay only/, path);
+  }
+});
+
+Deno.test("the documents call only tasks that exist", () => {
+  const tasks = Object.keys(configuration.tasks ?? {});
+  for (const { path, text } of pages) {
+    for (const [, task = ""] of text.matchAll(/(?:deno|deno@[\d.]+) task ([\w:]+)/g)) {
+      assert.ok(tasks.includes(task), `${path} names the task "${task}": deno.json has ${tasks.join(", ")}`);
+    }
+  }
+});
+
+Deno.test("links between the documents lead somewhere", async () => {
+  for (const { path, text } of pages) {
+    for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
+      const { pathname } = new URL(target, `file://${CHECKOUT}${path}`);
+      assert.ok((await Deno.stat(pathname)).isFile, `${path} links to "${target}"`);
+    }
+  }
+});
+
+Deno.test("docs/agents.md names each agent's program and how to install it", async () => {
+  const page = await read("docs/agents.md");
+  for (const { text } of await readSources("src/agents")) {
+    const [, binary] = /binary: "([^"]+)"/.exec(text) ?? [];
+    const [, install] = /install: "([^"]+)"/.exec(text) ?? [];
+    if (binary) assert.ok(page.includes(`\`${binary}\``), binary);
+    if (binary && install) assert.ok(page.includes(install), install);
+  }
+});
