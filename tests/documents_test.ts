@@ -62,7 +62,10 @@ Deno.test("ARCHITECTURE.md has a diagram, the flows and every folder of src [arc
   assert.match(page, /┌─+┐/);
   for (const flow of ["1.", "2.", "3.", "4."]) assert.ok(page.includes(`| ${flow} `), `flow ${flow}`);
   for await (const entry of Deno.readDir(`${CHECKOUT}src`)) {
-    if (entry.isDirectory) assert.match(page, new RegExp(`^ *${entry.name}/`, "m"), `src/${entry.name}`);
+    const isEmpty = (await Array.fromAsync(Deno.readDir(`${CHECKOUT}src/${entry.name}`))).length === 0;
+    if (entry.isDirectory && !isEmpty) {
+      assert.match(page, new RegExp(`^ *${entry.name}/`, "m"), `src/${entry.name}`);
+    }
   }
 });
 
@@ -88,6 +91,14 @@ Deno.test("links between the documents lead somewhere", async () => {
     for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
       const { pathname } = new URL(target, `file://${CHECKOUT}${path}`);
       assert.ok((await Deno.stat(pathname)).isFile, `${path} links to "${target}"`);
+    }
+  }
+});
+
+Deno.test("files that the documents name exist", async () => {
+  for (const { path, text } of pages) {
+    for (const [, named = ""] of text.matchAll(/`((?:src|tests|scripts|docs|bench)\/[\w./]+)`/g)) {
+      await assert.doesNotReject(Deno.stat(CHECKOUT + named), `${path} names "${named}"`);
     }
   }
 });
