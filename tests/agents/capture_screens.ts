@@ -1,0 +1,147 @@
+/** Takes the screen fixtures anew from the real agents: `deno run -A tests/agents/capture_screens.ts [kind…]`. */
+import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { REAL_AGENTS, type RealAgent } from "./install.ts";
+import { type RunningAgent, startAgent } from "./start_agent.ts";
+
+const FOLDER = new URL("../testdata/screens/", import.meta.url).pathname;
+/** A screen counts as drawn when it has not changed for so long, or keeps changing for so long. */
+const QUIET_MS = 1_200;
+const RESTLESS_MS = 4_000;
+
+const START_MS = 6_000;
+
+const DRAFTS = {
+  draft: "a half typed thought",
+  draft_lines: "first of three\n\nthird of three",
+  draft_long: Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n"),
+};
+
+/** Where an agent's input line shows something else than what was put in. */
+const SHOWN_DRAFTS: Partial<Record<RealAgent, Record<string, string>>> = {
+  cc: { draft_long: "[Pasted text #1 +11 lines]", interrupted: "never mind" },
+  gemini: { draft_long: "[Pasted Text: 12 lines]" },
+  opencode: { draft_lines: "[Pasted ~3 lines]", draft_long: "[Pasted ~12 lines]" },
+  copilot: {
+    draft_long: "[Paste #1 - 12 lines]",
+    slash_menu: "/add-dir",
+    interrupted: "never mind",
+  },
+};
+
+type Expected = { [K in keyof ScreenReading]: ScreenReading[K] | null };
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function drawnScreen(agent: RunningAgent): Promise<Screen> {
+  const end = Date.now() + RESTLESS_MS;
+  let last = await agent.screen();
+  for (let quietSince = Date.now(); Date.now() < end && Date.now() < quietSince + QUIET_MS;) {
+    await pause(100);
+    const now = await agent.screen();
+    if (JSON.stringify(now) !== JSON.stringify(last)) quietSince = Date.now();
+    last = now;
+  }
+  return last;
+}
+
+async function capture(agent: RunningAgent, name: string, expect: Expected): Promise<void> {
+  const { lines, title, cursor } = await drawnScreen(agent);
+  const folder = `${FOLDER}${agent.kind}/${name}`;
+  await Deno.mkdir(folder, { recursive: true });
+  const { version } = REAL_AGENTS[agent.kind];
+  await Deno.writeTextFile(`${folder}/screen.txt`, `${lines.join("\n")}\n`);
+  await Deno.writeTextFile(
+    `${folder}/meta.json`,
+    `${JSON.stringify({ version, title, cursor, expect }, null, 2)}\n`,
+  );
+}
+
+function idle(draft: string): Expected {
+  return { state: "idle", dialog: false, draft };
+}
+
+function working(draft: string): Expected {
+  return { state: "working", dialog: false, draft };
+}
+
+const OPEN_DIALOG: Expected = { state: "waiting", dialog: true, draft: null };
+
+async function submit(agent: RunningAgent, text: string): Promise<void> {
+  await agent.paste(text);
+  await pause(400);
+  await agent.key("Enter");
+}
+
+async function captureDrafts(agent: RunningAgent): Promise<void> {
+  await capture(agent, "start", idle(""));
+  for (const name of ["draft", "draft_lines", "draft_long"] as const) {
+    await agent.paste(DRAFTS[name]);
+    await capture(agent, name, idle(SHOWN_DRAFTS[agent.kind]?.[name] ?? DRAFTS[name]));
+    await agent.key("Enter");
+    await drawnScreen(agent);
+  }
+  await capture(agent, "answered", idle(""));
+  await agent.key("/");
+  await capture(agent, "slash_menu", idle(SHOWN_DRAFTS[agent.kind]?.slash_menu ?? "/"));
+  await agent.key("BSpace");
+  await drawnScreen(agent);
+}
+
+async function captureWork(agent: RunningAgent): Promise<void> {
+  const release = agent.standIn.hold();
+  await submit(agent, "work please");
+  await capture(agent, "working", working(""));
+  await agent.paste("and another thing");
+  await capture(agent, "working_draft", working("and another thing"));
+  await agent.key("Enter");
+  await capture(agent, "working_queued", working(""));
+  release();
+  await drawnScreen(agent);
+  agent.standIn.callShell("rm -rf build");
+  await submit(agent, "clean up");
+  await capture(agent, "permission", OPEN_DIALOG);
+  await agent.key("Escape");
+  await capture(agent, "denied", idle(""));
+}
+
+/** Esc takes the work back; two of the agents put its prompt back into the input line. */
+async function captureInterrupt(agent: RunningAgent): Promise<void> {
+  const release = agent.standIn.hold();
+  await submit(agent, "never mind");
+  await drawnScreen(agent);
+  await agent.key("Escape");
+  await pause(200);
+  await agent.key("Escape");
+  await capture(agent, "interrupted", idle(SHOWN_DRAFTS[agent.kind]?.interrupted ?? ""));
+  release();
+}
+
+/** `!` turns the input line into a shell's: whatever is submitted then runs as a command. */
+async function captureShellMode(kind: RealAgent): Promise<void> {
+  await using sandbox = await makeSandbox();
+  await using agent = await startAgent(kind, sandbox);
+  await drawnScreen(agent);
+  await agent.key("!");
+  await capture(agent, "shell_mode", idle("!"));
+}
+
+async function captureTrust(kind: RealAgent): Promise<void> {
+  await using sandbox = await makeSandbox();
+  await using agent = await startAgent(kind, sandbox, { trusted: false });
+  await pause(START_MS);
+  await capture(agent, "trust", OPEN_DIALOG);
+}
+
+async function captureAll(kind: RealAgent): Promise<void> {
+  await using sandbox = await makeSandbox();
+  await using agent = await startAgent(kind, sandbox);
+  await captureDrafts(agent);
+  await captureWork(agent);
+  await captureInterrupt(agent);
+  await captureShellMode(kind);
+  if (kind !== "opencode") await captureTrust(kind);
+}
+
+const kinds = Deno.args.length > 0 ? Deno.args as RealAgent[] : Object.keys(REAL_AGENTS) as RealAgent[];
+for (const kind of kinds) await captureAll(kind);

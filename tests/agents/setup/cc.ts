@@ -1,0 +1,29 @@
+/** Claude Code with its onboarding done, in the mode that asks before a command runs. */
+import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
+
+/** Not a key: the stand-in takes any. Claude remembers the approval by the last twenty characters. */
+const KEY = "stand-in-key-of-no-account-0123456789abcdef";
+
+export async function setUpClaude({ home, project, url, trusted }: SetupOptions): Promise<Launch> {
+  await writeFiles(home, {
+    ".claude.json": {
+      hasCompletedOnboarding: true,
+      theme: "dark",
+      hasSeenAutoDefaultNotice: true,
+      hasSeenAutoDefaultNudge: true,
+      customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
+      projects: trusted ? { [project]: { hasTrustDialogAccepted: true } } : {},
+    },
+    ".claude/settings.json": { permissions: { defaultMode: "default" } },
+  });
+  return {
+    args: [],
+    env: {
+      ...LOOPBACK_ONLY,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: KEY,
+      DISABLE_AUTOUPDATER: "1",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** What prepares a throw-away HOME, so that an agent starts at its input line and talks to the stand-in alone. */
+
+export interface SetupOptions {
+  home: string;
+  project: string;
+  /** Base address of the stand-in. */
+  url: string;
+  /** The folder-trust question is answered beforehand; false leaves the start dialog on the screen. */
+  trusted: boolean;
+}
+
+export interface Launch {
+  args: string[];
+  env: Record<string, string>;
+}
+
+/** Writes the agent's configuration and says how to launch it. */
+export type Setup = (options: SetupOptions) => Promise<Launch>;
+
+/** Whatever is not loopback goes to a port where nobody listens. */
+export const LOOPBACK_ONLY = {
+  HTTP_PROXY: "http://127.0.0.1:9",
+  HTTPS_PROXY: "http://127.0.0.1:9",
+  http_proxy: "http://127.0.0.1:9",
+  https_proxy: "http://127.0.0.1:9",
+  NO_PROXY: "127.0.0.1,localhost",
+  no_proxy: "127.0.0.1,localhost",
+};
+
+export async function writeFiles(folder: string, files: Record<string, string | object>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    const path = `${folder}/${name}`;
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(path, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+  }
+}

@@ -1,0 +1,74 @@
+/** Anthropic's Messages API, streamed: what Claude Code speaks. */
+import * as z from "zod/mini";
+import { type Answer, type Dialect, personsTexts, sse, type Turn } from "./dialect.ts";
+
+const Block = z.looseObject({ type: z.string(), text: z.optional(z.string()) });
+const Body = z.looseObject({
+  messages: z.array(z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(Block)]) })),
+  tools: z.optional(z.array(z.looseObject({ name: z.string() }))),
+});
+
+type Blocks = z.infer<typeof Block>[];
+
+function blocksOf(content: string | Blocks): Blocks {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+function read(body: unknown): Turn {
+  const { messages, tools = [] } = Body.parse(body);
+  const user = messages.filter((message) => message.role === "user").map((message) =>
+    blocksOf(message.content)
+  );
+  const texts = user.flat().flatMap((block) => block.type === "text" ? [block.text ?? ""] : []);
+  return {
+    prompts: personsTexts(texts),
+    tools: tools.map((tool) => tool.name),
+    afterTool: user.at(-1)?.some((block) => block.type === "tool_result") ?? false,
+  };
+}
+
+function content(answer: Answer): { block: unknown; delta: unknown; stop: string } {
+  if (answer.kind === "text") {
+    return {
+      block: { type: "text", text: "" },
+      delta: { type: "text_delta", text: answer.text },
+      stop: "end_turn",
+    };
+  }
+  const input = { command: answer.command, description: "Remove the build folder" };
+  return {
+    block: { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, name: answer.tool, input: {} },
+    delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+    stop: "tool_use",
+  };
+}
+
+function events(answer: Answer): string {
+  const { block, delta, stop } = content(answer);
+  const message = {
+    id: `msg_${crypto.randomUUID()}`,
+    type: "message",
+    role: "assistant",
+    model: "stand-in",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 10, output_tokens: 1 },
+  };
+  const end = { stop_reason: stop, stop_sequence: null };
+  return [
+    sse({ type: "message_start", message }, "message_start"),
+    sse({ type: "content_block_start", index: 0, content_block: block }, "content_block_start"),
+    sse({ type: "content_block_delta", index: 0, delta }, "content_block_delta"),
+    sse({ type: "content_block_stop", index: 0 }, "content_block_stop"),
+    sse({ type: "message_delta", delta: end, usage: { output_tokens: 5 } }, "message_delta"),
+    sse({ type: "message_stop" }, "message_stop"),
+  ].join("");
+}
+
+export const ANTHROPIC: Dialect = {
+  matches: (path) => path.endsWith("/v1/messages"),
+  read,
+  shellTools: ["Bash"],
+  events,
+};

@@ -1,0 +1,52 @@
+/** What a stand-in for a model API knows of one wire format: how to read a request and how to answer it. */
+
+/** One request, as far as the stand-in cares. */
+export interface Turn {
+  /** The person's texts so far, oldest first, exactly as the agent sent them. */
+  prompts: string[];
+  /** Names of the tools that the agent offers; none in a housekeeping request (a title, a summary). */
+  tools: string[];
+  /** The request reports the result of a tool call. */
+  afterTool: boolean;
+}
+
+export type Answer =
+  | { kind: "text"; text: string }
+  /** A call of the agent's own shell tool: what opens its permission dialog. */
+  | { kind: "shell"; tool: string; command: string };
+
+export interface Dialect {
+  /** The request asks for a completion in this format. */
+  matches(path: string): boolean;
+  /** Throws when the body is none of this format. */
+  read(body: unknown): Turn;
+  /** The names under which agents of this format offer their shell. */
+  shellTools: readonly string[];
+  /** The whole answer as server-sent events. */
+  events(answer: Answer): string;
+}
+
+/** One server-sent event (WHATWG HTML, section 9.2). */
+export function sse(data: unknown, event?: string): string {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
+}
+
+/** Texts of the person's role that agents put in themselves: context, reminders, notices. */
+const INSERTED = [
+  /^<(system-reminder|environment_context|user_instructions|turn_aborted|hook_context|session_context)>/,
+  /^<(permissions instructions|local-command-)/,
+  /^# AGENTS\.md instructions/,
+  /^\[Request interrupted by user/,
+];
+
+/** What one agent wraps around the person's own text. */
+const STAMP = /^<current_datetime>[^<]*<\/current_datetime>\n\n/;
+const REMINDER = /\n\n<system_reminder>[^]*<\/system_reminder>\s*$/;
+
+/** The person's own words among the texts of the person's role. */
+export function personsTexts(texts: readonly string[]): string[] {
+  return texts
+    .filter((text) => !INSERTED.some((pattern) => pattern.test(text.trimStart())))
+    .map((text) => text.replace(STAMP, "").replace(REMINDER, ""));
+}

@@ -1,0 +1,42 @@
+/** Google's streamGenerateContent, as server-sent events: what Gemini CLI speaks. */
+import * as z from "zod/mini";
+import { type Answer, type Dialect, personsTexts, sse, type Turn } from "./dialect.ts";
+
+const Part = z.looseObject({ text: z.optional(z.string()), functionResponse: z.optional(z.unknown()) });
+const Body = z.looseObject({
+  contents: z.array(z.looseObject({ role: z.optional(z.string()), parts: z.array(Part) })),
+  tools: z.optional(z.array(z.looseObject({
+    functionDeclarations: z.optional(z.array(z.looseObject({ name: z.string() }))),
+  }))),
+});
+
+function read(body: unknown): Turn {
+  const { contents, tools = [] } = Body.parse(body);
+  const user = contents.filter((content) => content.role === "user").map((content) => content.parts);
+  return {
+    prompts: personsTexts(user.flat().flatMap((part) => part.text ?? [])),
+    tools: tools.flatMap((tool) => tool.functionDeclarations ?? []).map((tool) => tool.name),
+    afterTool: user.at(-1)?.some((part) => part.functionResponse !== undefined) ?? false,
+  };
+}
+
+function events(answer: Answer): string {
+  const part = answer.kind === "text" ? { text: answer.text } : {
+    functionCall: {
+      name: answer.tool,
+      args: { command: answer.command, description: "Remove the build folder" },
+    },
+  };
+  return sse({
+    candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+    modelVersion: "stand-in",
+  });
+}
+
+export const GEMINI: Dialect = {
+  matches: (path) => path.endsWith(":streamGenerateContent"),
+  read,
+  shellTools: ["run_shell_command"],
+  events,
+};

@@ -1,0 +1,81 @@
+/** OpenAI's Responses API, streamed: what Codex speaks. */
+import * as z from "zod/mini";
+import { type Answer, type Dialect, personsTexts, sse, type Turn } from "./dialect.ts";
+
+const Part = z.looseObject({ type: z.string(), text: z.optional(z.string()) });
+const Item = z.looseObject({
+  type: z.optional(z.string()),
+  role: z.optional(z.string()),
+  content: z.optional(z.nullable(z.union([z.string(), z.array(Part)]))),
+});
+const Body = z.looseObject({
+  input: z.array(Item),
+  tools: z.optional(z.array(z.looseObject({ name: z.optional(z.string()) }))),
+});
+
+function textsOf(item: z.infer<typeof Item>): string[] {
+  if (item.role !== "user" || !item.content) return [];
+  if (typeof item.content === "string") return [item.content];
+  return item.content.flatMap((part) => part.type === "input_text" ? [part.text ?? ""] : []);
+}
+
+function read(body: unknown): Turn {
+  const { input, tools = [] } = Body.parse(body);
+  return {
+    prompts: personsTexts(input.flatMap(textsOf)),
+    tools: tools.flatMap((tool) => tool.name ?? []),
+    afterTool: input.at(-1)?.type?.endsWith("_call_output") ?? false,
+  };
+}
+
+/** Each of Codex's shell tools takes its command under another name; asking to leave the sandbox opens the dialog. */
+function shellArguments(tool: string, command: string): unknown {
+  const ask = { sandbox_permissions: "require_escalated", justification: "Remove the build folder" };
+  if (tool === "exec_command") return { cmd: command, ...ask };
+  if (tool === "shell") return { command: ["bash", "-lc", command], ...ask };
+  return { command, ...ask };
+}
+
+function outputItem(answer: Answer): Record<string, unknown> {
+  if (answer.kind === "text") {
+    return {
+      type: "message",
+      role: "assistant",
+      id: `msg_${crypto.randomUUID()}`,
+      content: [{ type: "output_text", text: answer.text, annotations: [] }],
+    };
+  }
+  return {
+    type: "function_call",
+    id: `fc_${crypto.randomUUID()}`,
+    call_id: `call_${crypto.randomUUID()}`,
+    name: answer.tool,
+    arguments: JSON.stringify(shellArguments(answer.tool, answer.command)),
+  };
+}
+
+function events(answer: Answer): string {
+  const id = `resp_${crypto.randomUUID()}`;
+  const item = outputItem(answer);
+  const usage = {
+    input_tokens: 10,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 5,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 15,
+  };
+  const done = { id, object: "response", status: "completed", output: [item], usage };
+  const frames: Record<string, unknown>[] = [
+    { type: "response.created", response: { id, object: "response", status: "in_progress", output: [] } },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: done },
+  ];
+  return frames.map((frame) => sse(frame, String(frame.type))).join("");
+}
+
+export const RESPONSES: Dialect = {
+  matches: (path) => path.endsWith("/v1/responses"),
+  read,
+  shellTools: ["exec_command", "shell_command", "shell"],
+  events,
+};

@@ -1,0 +1,93 @@
+/** One stand-in for every model API, on loopback: records what the agents send and answers as told. */
+import { ANTHROPIC } from "./anthropic.ts";
+import { CHAT } from "./chat.ts";
+import type { Answer, Dialect, Turn } from "./dialect.ts";
+import { GEMINI } from "./gemini.ts";
+import { RESPONSES } from "./responses.ts";
+
+const DIALECTS: readonly Dialect[] = [ANTHROPIC, RESPONSES, CHAT, GEMINI];
+
+export interface StandIn extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`. */
+  url: string;
+  /** The person's texts that the model has received, in order, exactly as the agent sent them. */
+  prompts(): string[];
+  /** Method and path of every request, in order. */
+  requests(): string[];
+  /** The next prompt is answered with a call of the agent's shell tool. */
+  callShell(command: string): void;
+  /** Answers to prompts wait, and the agent works, until the returned function is called. */
+  hold(): () => void;
+}
+
+/** What the answers depend on besides the request. */
+class Script {
+  prompts: string[] = [];
+  readonly requests: string[] = [];
+  /** Answers to prompts wait for it. */
+  gate: Promise<void> = Promise.resolve();
+  release = (): void => {};
+  #shellCommand: string | undefined;
+
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.gate = promise;
+    this.release = resolve;
+    return resolve;
+  }
+
+  callShell(command: string): void {
+    this.#shellCommand = command;
+  }
+
+  answer(turn: Turn, dialect: Dialect): Answer {
+    const tool = dialect.shellTools.find((name) => turn.tools.includes(name));
+    const command = this.#shellCommand;
+    if (turn.afterTool || tool === undefined || command === undefined) return { kind: "text", text: "Done." };
+    this.#shellCommand = undefined;
+    return { kind: "shell", tool, command };
+  }
+
+  record(turn: Turn): void {
+    if (turn.tools.length > 0 && turn.prompts.length >= this.prompts.length) this.prompts = turn.prompts;
+  }
+}
+
+async function complete(request: Request, script: Script, dialect: Dialect): Promise<Response> {
+  const turn = dialect.read(await request.json());
+  script.record(turn);
+  if (turn.tools.length > 0) await script.gate;
+  return new Response(dialect.events(script.answer(turn, dialect)), {
+    headers: { "content-type": "text/event-stream" },
+  });
+}
+
+/** Every other path: agents ask for models, token counts and settings, and do without them. */
+function other(path: string): Response {
+  if (path.endsWith("/count_tokens")) return Response.json({ input_tokens: 10 });
+  if (path.endsWith("/models")) return Response.json({ object: "list", data: [], models: [] });
+  return Response.json({ error: { message: "not here", type: "not_found_error" } }, { status: 404 });
+}
+
+export function startStandIn(): StandIn {
+  const script = new Script();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const path = new URL(request.url).pathname;
+    script.requests.push(`${request.method} ${path}`);
+    const dialect = request.method === "POST" ? DIALECTS.find((each) => each.matches(path)) : undefined;
+    if (dialect) return await complete(request, script, dialect);
+    await request.body?.cancel();
+    return other(path);
+  });
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    prompts: () => [...script.prompts],
+    requests: () => [...script.requests],
+    callShell: (command) => script.callShell(command),
+    hold: () => script.hold(),
+    async [Symbol.asyncDispose]() {
+      script.release();
+      await server.shutdown();
+    },
+  };
+}
