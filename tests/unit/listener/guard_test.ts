@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { guardFormat, isGuardedProgram, judgePane } from "../../../src/listener/guard.ts";
+
+const pane = { dead: false, inputOff: false, pid: 10, command: "claude" };
+const running = { stopped: false, foreground: "claude" };
+const judge = (change: Partial<typeof pane>, process: Partial<typeof running> = {}, recordedPid = 10) =>
+  judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid });
+
+Deno.test("guard: no shell gets a message, also as a login shell or by its path [err-shell, inj-2-guard]", () => {
+  for (const shell of ["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"]) {
+    for (const command of [shell, `-${shell}`, `/usr/bin/${shell}`]) {
+      assert.equal(judge({ command }), "shell_in_pane", command);
+    }
+  }
+});
+
+Deno.test("guard: what is a shell or leads to one is refused too [inj-guard-more]", () => {
+  for (
+    const program of ["nu", "elvish", "xonsh", "ash", "mksh", "tmux", "screen", "ssh", "sudo", "su", "login"]
+  ) {
+    assert.equal(judge({ command: program }), "shell_in_pane", program);
+  }
+  for (const program of ["claude", "node", "bashful", "fishing", "sshd-agent"]) {
+    assert.equal(isGuardedProgram(program), false, program);
+  }
+});
+
+Deno.test("guard: a shell that calls itself claude is known by its executable [err-shell]", () => {
+  assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
+});
+
+Deno.test("guard: a pane whose process is not the recorded agent is refused [inj-guard-tree]", () => {
+  assert.equal(judge({ pid: 11 }), "shell_in_pane");
+  assert.equal(judge({ pid: 11 }, {}, 0), undefined);
+});
+
+Deno.test("guard: dead, without input or stopped panes are refused [inj-dead]", () => {
+  assert.equal(judge({ dead: true }), "pane_dead");
+  assert.equal(judge({ inputOff: true }), "pane_dead");
+  assert.equal(judge({}, { stopped: true }), "pane_dead");
+  assert.equal(judge({}), undefined);
+});
+
+Deno.test("guard: the format for tmux asks for every condition, and for no dialog when approval is allowed [inj-dialog-allowed]", () => {
+  const dialog = { lines: ["Do you want, to {x}"], titles: ["*Action*"] };
+  const format = guardFormat({ pid: 10, dialog, dialogRow: 3 });
+  for (
+    const part of [
+      "pane_dead",
+      "pane_input_off",
+      "#{pane_pid},10",
+      "pane_current_command",
+      "Do you want#, to {x#}",
+      ",3}",
+      "*Action*",
+    ]
+  ) {
+    assert.ok(format.includes(part), part);
+  }
+  const open = guardFormat({ pid: 10, dialog: undefined, dialogRow: 0 });
+  assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import type { ScreenReading } from "../../../src/agents/profile.ts";
+import { holdReason } from "../../../src/listener/hold.ts";
+import type { Observation } from "../../../src/listener/observe.ts";
+import { enterWasLost, screenProves } from "../../../src/listener/prove.ts";
+
+const idle: ScreenReading = { state: "idle", dialog: false, draft: "" };
+const options = { now: 100_000, sendAnyway: false, allowRemoteApproval: false };
+
+function seen(reading: Partial<ScreenReading>, deskActivity = 0): Observation {
+  return {
+    pane: { dead: false, inputOff: false, pid: 1, command: "claude" },
+    screen: { lines: [], title: "", cursor: { x: 0, y: 0, visible: true } },
+    reading: { ...idle, ...reading },
+    dialogRow: 0,
+    directory: "/p",
+    deskActivity,
+  };
+}
+
+Deno.test("hold: a dialog holds unless the host allows remote approval [inj-dialog, inj-dialog-allowed, auth-permission]", () => {
+  assert.equal(holdReason(seen({ dialog: true }), options), "dialog_open");
+  assert.equal(holdReason(seen({ dialog: true }), { ...options, sendAnyway: true }), "dialog_open");
+  assert.equal(holdReason(seen({ dialog: true }), { ...options, allowRemoteApproval: true }), undefined);
+});
+
+Deno.test("hold: a key at the desk within two seconds, or a draft, holds; send anyway does not care [inj-desk, inj-desk-draft, inj-desk-anyway]", () => {
+  assert.equal(holdReason(seen({}, 99), options), "desk_busy");
+  assert.equal(holdReason(seen({}, 98), options), undefined);
+  assert.equal(holdReason(seen({ draft: "half a" }), options), "desk_busy");
+  assert.equal(holdReason(seen({ draft: "half a" }, 99), { ...options, sendAnyway: true }), undefined);
+  assert.equal(holdReason(seen({ draft: undefined }), options), undefined);
+});
+
+Deno.test("proof: an emptied input line or the start of work shows that it was submitted [inj-proof]", () => {
+  const draft = { ...idle, draft: "hello" };
+  assert.ok(screenProves(draft, idle));
+  assert.ok(screenProves({ ...idle, draft: undefined }, { ...idle, state: "working" }));
+  assert.ok(!screenProves(draft, draft));
+  assert.ok(!screenProves(draft, { ...idle, dialog: true, draft: undefined }));
+  assert.ok(!screenProves({ ...idle, draft: undefined }, idle));
+  assert.ok(!screenProves({ ...draft, state: "working" }, { ...draft, state: "working" }));
+});
+
+Deno.test("proof: Enter was lost only when the same text still stands there and no dialog does [inj-enter-twice]", () => {
+  const draft = { ...idle, draft: "hello" };
+  assert.ok(enterWasLost(draft, draft));
+  assert.ok(!enterWasLost(draft, { ...draft, draft: "hello you" }));
+  assert.ok(!enterWasLost(draft, { ...draft, dialog: true }));
+  assert.ok(!enterWasLost(draft, { ...draft, state: "working" }));
+  assert.ok(!enterWasLost(idle, idle));
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  isShellEscape,
+  PIECE_MAX_BYTES,
+  pieces,
+  typedText,
+  typingMethod,
+  typingRequests,
+} from "../../../src/listener/typing.ts";
+
+const trims = { method: "paste", settleMs: 0, spaceAfterTail: true } as const;
+
+Deno.test("typing: pieces are small, whole characters, and the text again when joined [inj-pieces]", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 6_000 }), (text) => {
+      const list = pieces(text);
+      assert.equal(list.join(""), text);
+      for (const piece of list) {
+        assert.ok(new TextEncoder().encode(piece).length <= PIECE_MAX_BYTES);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("typing: a trailing backslash or @word gets one space where the agent trims it [inj-trailing-space]", () => {
+  assert.equal(typedText("path\\", trims), "path\\ ");
+  assert.equal(typedText("see @file.ts", trims), "see @file.ts ");
+  assert.equal(typedText("see @file.ts now", trims), "see @file.ts now");
+  assert.equal(typedText("path\\", { ...trims, spaceAfterTail: false }), "path\\");
+});
+
+Deno.test("typing: slash commands are typed plain, paths and long texts are not [inj-slash]", () => {
+  assert.equal(typingMethod("/compact", trims), "plain");
+  assert.equal(typingMethod("/model opus", trims), "plain");
+  assert.equal(typingMethod("/x/y is a path", trims), "paste");
+  assert.equal(typingMethod("/compact\nand more", trims), "paste");
+});
+
+Deno.test("typing: a first visible ! is a shell escape [inj-shell-escape]", () => {
+  for (const body of ["!ls", "  !ls", "\n!ls", "\t !ls"]) assert.ok(isShellEscape(body), body);
+  for (const body of ["ls!", "a !ls", "¡ls"]) assert.ok(!isShellEscape(body), body);
+});
+
+Deno.test("typing: whatever its length a text is typed by one guarded request [inj-guard-atomic, inj-never-retype]", () => {
+  for (const method of ["paste", "plain"] as const) {
+    const { fill, type } = typingRequests("%1", { text: "x".repeat(16_384), method, guard: "G" });
+    assert.equal(type.length, 1);
+    assert.equal(type[0]?.[0], "if-shell");
+    assert.ok(fill.every((request) => request.every((command) => command[0] === "set-buffer")));
+  }
+});
+
+Deno.test("typing: a plain text is typed by send-keys -l [inj-4-type, inj-plain-pane]", () => {
+  const { fill, type } = typingRequests("%1", { text: "hello;", method: "plain", guard: "G" });
+  assert.equal(fill.length, 0);
+  assert.ok(type[0]?.[5]?.includes('send-keys -l -t %1 -- "hello\\073"'), String(type[0]));
+});

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { parseSessions } from "../../../src/tmux/sessions.ts";
+
+interface PaneSpec {
+  session?: string;
+  recordedPane?: string;
+  recordedPid?: string;
+  pane: string;
+  active?: string;
+  path?: string;
+}
+
+function paneLine(
+  { session = "svc-a", recordedPane = "", recordedPid = "", pane, active = "0", path = "/p" }: PaneSpec,
+): string {
+  const fields = [
+    ...[session, "$1", "100", "200", "0", "cc", "a", recordedPane, recordedPid, "/p"],
+    ...[pane, "42", "0", active, "claude", "80", "24", "title", path],
+  ];
+  return ["pane", ...fields].join("\t");
+}
+
+Deno.test("sessions: the recorded pane is the one, whatever is split or active [inj-split, inj-exact]", () => {
+  const output = [
+    paneLine({ pane: "%1", recordedPane: "%1" }),
+    paneLine({ pane: "%2", recordedPane: "%1", active: "1" }),
+  ].join("\n");
+  const [session] = parseSessions("/s", output);
+  assert.equal(session?.pane?.id, "%1");
+  assert.equal(session?.activity, 200);
+});
+
+Deno.test("sessions: a recorded pane that is gone is not replaced by another", () => {
+  const [session] = parseSessions("/s", paneLine({ pane: "%2", recordedPane: "%1", active: "1" }));
+  assert.equal(session?.pane, undefined);
+});
+
+Deno.test("sessions: without a record the active pane is the one", () => {
+  const output = [paneLine({ pane: "%1" }), paneLine({ pane: "%2", active: "1" })].join("\n");
+  assert.equal(parseSessions("/s", output)[0]?.pane?.id, "%2");
+});
+
+Deno.test("sessions: control-mode clients do not count as attached [wr-control-client]", () => {
+  const pane = paneLine({ pane: "%1", active: "1" });
+  assert.equal(parseSessions("/s", `${pane}\nclient\t1\tsvc-a`)[0]?.attached, false);
+  assert.equal(parseSessions("/s", `${pane}\nclient\t1\tsvc-a\nclient\t0\tsvc-a`)[0]?.attached, true);
+});
+
+Deno.test("sessions: a path with a tab stays one field", () => {
+  assert.equal(
+    parseSessions("/s", paneLine({ pane: "%1", active: "1", path: "/a\tb" }))[0]?.pane?.path,
+    "/a\tb",
+  );
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import type { FileInfo, RunResult } from "../../../src/runtime/types.ts";
+import {
+  type DiscoveryEnvironment,
+  parseLsof,
+  runningServerSockets,
+  socketFiles,
+} from "../../../src/tmux/sockets.ts";
+
+const socket: FileInfo = {
+  isFile: false,
+  isDirectory: false,
+  isSymlink: false,
+  isSocket: true,
+  size: 0,
+  mode: 0o700,
+  uid: 7,
+  mtimeMs: 0,
+};
+
+function host(
+  tree: Record<string, string[]>,
+  { env = {}, lsof = "", uids = {} }: {
+    env?: Record<string, string>;
+    lsof?: string;
+    uids?: Record<string, number>;
+  } = {},
+): DiscoveryEnvironment {
+  const result: RunResult = { code: 0, stdout: new TextEncoder().encode(lsof), stderr: "" };
+  return {
+    uid: 7,
+    env: { get: (name) => env[name] },
+    files: {
+      list: (path) => Promise.resolve([...tree[path] ?? []]),
+      info: (path) => Promise.resolve({ ...socket, uid: uids[path] ?? 7 }),
+      realPath: (path) => Promise.resolve(path),
+    },
+    commands: { run: () => Promise.resolve(result) },
+  };
+}
+
+Deno.test("sockets: default location, then $TMPDIR, then /tmp, each once [sock-default, sock-tmpdir, sock-tmp]", async () => {
+  const tree = {
+    "/run/t/tmux-7": ["other", "default"],
+    "/var/folders/x/T/tmux-7": ["mac"],
+    "/tmp/tmux-7": ["default"],
+  };
+  const env = { TMUX_TMPDIR: "/run/t", TMPDIR: "/var/folders/x/T/" };
+  assert.deepEqual(await socketFiles(host(tree, { env })), [
+    "/run/t/tmux-7/default",
+    "/run/t/tmux-7/other",
+    "/var/folders/x/T/tmux-7/mac",
+    "/tmp/tmux-7/default",
+  ]);
+  assert.deepEqual(await socketFiles(host(tree)), ["/tmp/tmux-7/default"]);
+});
+
+Deno.test("sockets: SVC_TMUX_SOCKET replaces discovery, lsof included [sock-override, env-tmux-socket]", async () => {
+  const given = host({ "/tmp/tmux-7": ["default"] }, { env: { SVC_TMUX_SOCKET: "/x/s" }, lsof: "n/y\n" });
+  assert.deepEqual(await socketFiles(given), ["/x/s"]);
+  assert.deepEqual(await runningServerSockets(given), []);
+});
+
+Deno.test("sockets: another user's socket is not ours", async () => {
+  const given = host({ "/tmp/tmux-7": ["default"] }, { uids: { "/tmp/tmux-7/default": 0 } });
+  assert.deepEqual(await socketFiles(given), []);
+});
+
+Deno.test("sockets: lsof finds a server at any path [sock-lsof]", async () => {
+  const lsof =
+    "p12\nf5\nn/home/me/my sock type=STREAM (LISTEN)\nf6\nnsocket\nf7\nn/home/me/my sock type=STREAM\n";
+  assert.deepEqual(parseLsof(lsof), ["/home/me/my sock"]);
+  assert.deepEqual(await runningServerSockets(host({}, { lsof })), ["/home/me/my sock"]);
+});
