@@ -20,15 +20,19 @@ function toInfo(stat: Deno.FileInfo): FileInfo {
 }
 
 /** Sets the mode before the first byte: what was readable by others must not show the new text. */
-async function writeTo(file: Deno.FsFile, path: string, text: string, mode?: number): Promise<void> {
-  if (mode !== undefined) await Deno.chmod(path, mode);
+async function writeTo(
+  file: Deno.FsFile,
+  text: string,
+  options: { path: string; mode?: number },
+): Promise<void> {
+  if (options.mode !== undefined) await Deno.chmod(options.path, options.mode);
   writeFully((bytes) => file.writeSync(bytes), utf8.encode(text));
 }
 
 async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
   const file = await Deno.open(path, { write: true, create: true, truncate: true, ...options });
   try {
-    await writeTo(file, path, text, options.mode);
+    await writeTo(file, text, { path, ...options });
   } finally {
     file.close();
   }
@@ -39,7 +43,7 @@ async function createText(path: string, text: string, options: { mode?: number }
   const file = await unless(["EEXIST"], opened, undefined);
   if (file === undefined) return false;
   try {
-    await writeTo(file, path, text, options.mode);
+    await writeTo(file, text, { path, ...options });
     return true;
   } finally {
     file.close();
@@ -53,7 +57,7 @@ async function replaceText(path: string, text: string, options: { mode?: number 
   const beside = `${target}.${Deno.pid}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(beside, { write: true, createNew: true, mode });
   try {
-    await writeTo(file, beside, text, mode);
+    await writeTo(file, text, { path: beside, mode });
     await file.syncData();
     await Deno.rename(beside, target);
   } catch (error) {

@@ -14,15 +14,12 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** A child that sleeps, named by the file it writes its pid to. */
-async function sleeper({ commands, files, env }: Runtime, directory: string): Promise<number> {
-  const started = commands.spawnDetached(["sleep", "1000"], {
+/** A process that sleeps. */
+async function sleeper({ commands, env }: Runtime, directory: string): Promise<number> {
+  return await commands.spawnDetached(["sleep", "1000"], {
     env: { PATH: env.get("PATH") ?? "" },
     logFile: `${directory}/sleeper.log`,
   });
-  const pid = await started;
-  await until("the sleeper", () => files.info(`/proc/${pid}`).then((info) => info ?? commands.kill(pid, 0)));
-  return pid;
 }
 
 const running: Case[] = [
@@ -209,12 +206,18 @@ const processes: Case[] = [
   {
     name: "a zombie does not live",
     async run({ commands, files }, directory) {
-      const parent = commands.pipe(["sh", "-c", `true & echo $! > ${directory}/pid; exec sleep 1000`]);
-      const text = await until("the child's pid", () => files.readText(`${directory}/pid`));
-      const pid = Number(text);
-      const state = async (): Promise<string> =>
-        decoder.decode((await commands.run(["ps", "-o", "stat=", "-p", `${pid}`])).stdout);
-      await until("the zombie", async () => (await state()).startsWith("Z"));
+      const script = `exec 3<&0; (read line <&3) & echo $! > ${directory}/pid; exec sleep 1000`;
+      const parent = commands.pipe(["sh", "-c", script]);
+      const show = async (field: string, of: number): Promise<string> =>
+        decoder.decode((await commands.run(["ps", "-o", `${field}=`, "-p", `${of}`])).stdout);
+      await until(
+        "a parent that waits for nobody",
+        async () => /^sleep/.test(await show("comm", parent.pid)),
+      );
+      const pid = Number(await files.readText(`${directory}/pid`));
+      assert.equal(commands.kill(pid, 0), true);
+      await parent.stdin.write(new TextEncoder().encode("\n"));
+      await until("the zombie", async () => (await show("stat", pid)).startsWith("Z"));
       assert.equal(commands.kill(pid, 0), false);
       parent.kill("SIGKILL");
       await Promise.all([readAll(parent.stdout), readAll(parent.stderr), parent.exited]);

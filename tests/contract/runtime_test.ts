@@ -2,6 +2,6 @@
 
 import { testOnBothRuntimes } from "../helpers/on_node.ts";
 
-for (const part of ["files", "commands", "host"]) {
-  await testOnBothRuntimes(`runtime ${part}`, import.meta.resolve(`./runtime_${part}_cases.ts`));
-}
+await testOnBothRuntimes("runtime files", import.meta.resolve("./runtime_files_cases.ts"));
+await testOnBothRuntimes("runtime commands", import.meta.resolve("./runtime_commands_cases.ts"));
+await testOnBothRuntimes("runtime host", import.meta.resolve("./runtime_host_cases.ts"));
