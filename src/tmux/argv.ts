@@ -50,6 +50,14 @@ export function exactPane(name: string): string {
   return `=${name}:`;
 }
 
+export interface NewSession {
+  name: string;
+  directory: string;
+  size?: { columns: number; rows: number };
+  env: Readonly<Record<string, string>>;
+  argv: readonly string[];
+}
+
 export const verbs = {
   /** Prints a format; `target` is a pane id or exactPane(). */
   print: (target: string, format: string): TmuxCommand => ["display-message", "-p", "-t", target, format],
@@ -88,24 +96,27 @@ export const verbs = {
   leaveModes: (pane: string): TmuxCommand => ["copy-mode", "-q", "-t", pane],
   killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],
   hasSession: (name: string): TmuxCommand => ["has-session", "-t", exactSession(name)],
+  /** tmux looks a session option up by a pane target, hence the colon. */
   setSessionOption: (name: string, option: string, value: string): TmuxCommand => [
     "set-option",
     "-t",
-    exactSession(name),
+    exactPane(name),
     option,
     value,
   ],
   attach: (name: string): TmuxCommand => ["attach-session", "-t", exactSession(name)],
-  /** A detached session whose pane process is `argv` itself, without a shell. */
-  newSession: (
-    options: { name: string; directory: string; env: Record<string, string>; argv: readonly string[] },
-  ): TmuxCommand => [
+  /**
+   * A detached session whose pane process is `argv` itself, without a shell: one word alone would go through one. tmux
+   * expands formats in the directory.
+   */
+  newSession: (options: NewSession): TmuxCommand => [
     "new-session",
     "-d",
     "-s",
     options.name,
+    ...(options.size ? ["-x", String(options.size.columns), "-y", String(options.size.rows)] : []),
     "-c",
-    options.directory,
+    options.directory.replaceAll("#", "##"),
     ...Object.entries(options.env).flatMap(([name, value]) => ["-e", `${name}=${value}`]),
     "--",
     ...options.argv,
