@@ -1,0 +1,90 @@
+/** The programs that svc and its tests need from the system, and how to get them. */
+
+export type Purpose = "tests" | "demo";
+
+export interface Tool {
+  name: string;
+  /** Any one of these programs will do. */
+  programs: readonly string[];
+  /** Packages by their installer; absent where the system brings the program. */
+  debian: string;
+  brew?: string;
+  purposes: readonly Purpose[];
+}
+
+const TOOLS: readonly Tool[] = [
+  { name: "tmux", programs: ["tmux"], debian: "tmux", brew: "tmux", purposes: ["demo", "tests"] },
+  { name: "ps", programs: ["ps"], debian: "procps", purposes: ["demo", "tests"] },
+  { name: "lsof", programs: ["lsof"], debian: "lsof", purposes: ["tests"] },
+  { name: "git", programs: ["git"], debian: "git", brew: "git", purposes: ["tests"] },
+  {
+    name: "Chromium",
+    programs: ["chromium", "chromium-browser", "google-chrome"],
+    debian: "chromium",
+    brew: "--cask chromium",
+    purposes: ["tests"],
+  },
+];
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isFile;
+  } catch {
+    return false;
+  }
+}
+
+async function isOnPath(program: string): Promise<boolean> {
+  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
+  const found = await Promise.all(folders.map((folder) => exists(`${folder}/${program}`)));
+  return found.includes(true);
+}
+
+async function isThere({ programs }: Tool): Promise<boolean> {
+  return (await Promise.all(programs.map(isOnPath))).includes(true);
+}
+
+/** What the purpose needs and the machine has not. */
+export async function missingTools(purpose: Purpose): Promise<Tool[]> {
+  const wanted = TOOLS.filter(({ purposes }) => purposes.includes(purpose));
+  const there = await Promise.all(wanted.map(isThere));
+  return wanted.filter((_, at) => !there[at]);
+}
+
+/** One line that says how to get a tool by hand. */
+export function toolHint({ name, debian, brew }: Tool): string {
+  const others = brew === undefined ? "" : `, or on macOS: brew install ${brew}`;
+  return `✗ ${name} is missing: on Debian and Ubuntu run "sudo apt-get install ${debian}"${others}`;
+}
+
+async function succeeds(program: string, args: readonly string[]): Promise<boolean> {
+  try {
+    const stdio = { stdin: "null", stdout: "null", stderr: "null" } as const;
+    return (await new Deno.Command(program, { args: [...args], ...stdio }).output()).success;
+  } catch {
+    return false;
+  }
+}
+
+/** The words before `apt-get` that give its rights, or undefined where nobody has them without a question. */
+async function rootPrefix(): Promise<string[] | undefined> {
+  if (!await isOnPath("apt-get")) return undefined;
+  if (Deno.uid() === 0) return [];
+  return await succeeds("sudo", ["-n", "true"]) ? ["sudo", "-n"] : undefined;
+}
+
+async function runAs(prefix: readonly string[], words: readonly string[]): Promise<boolean> {
+  const [program = "", ...args] = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", ...words];
+  const { success } = await new Deno.Command(program, { args, stdin: "null", stdout: "null" }).spawn().status;
+  return success;
+}
+
+/** Installs what it may; what is still missing afterwards is for the caller to name. */
+export async function install(tools: readonly Tool[], say: (line: string) => void): Promise<void> {
+  const prefix = await rootPrefix();
+  if (prefix === undefined) return;
+  const packages = tools.map(({ debian }) => debian);
+  say(`installing with apt-get: ${packages.join(" ")}`);
+  await runAs(prefix, ["apt-get", "update", "-qq"]);
+  await runAs(prefix, ["apt-get", "install", "-y", "-qq", "--no-install-recommends", ...packages]);
+}

@@ -1,0 +1,42 @@
+/** Makes a fresh machine ready for the tests, or with `--for demo` for `up` and `demo`. */
+
+import { install, missingTools, type Purpose, toolHint } from "./machine.ts";
+import { node22 } from "./node22.ts";
+import { say } from "./say.ts";
+
+const phoneBuilder = new URL("build_phone.ts", import.meta.url);
+
+async function ensureTools(purpose: Purpose): Promise<boolean> {
+  const missing = await missingTools(purpose);
+  if (missing.length === 0) return true;
+  say(`missing: ${missing.map(({ name }) => name).join(", ")}`);
+  await install(missing, say);
+  const left = await missingTools(purpose);
+  for (const tool of left) say(toolHint(tool));
+  return left.length === 0;
+}
+
+async function buildPhone(): Promise<void> {
+  const args = ["run", "-A", "--quiet", phoneBuilder.pathname];
+  const { code } = await new Deno.Command(Deno.execPath(), { args, stdout: "null" }).spawn().status;
+  if (code !== 0) {
+    throw new Error(`cannot build the phone's page: ${phoneBuilder.pathname} ended with ${code}`);
+  }
+}
+
+/** Installs and builds what is missing. Quick when nothing is. Returns false when something has to be done by hand. */
+export async function prepare(purpose: Purpose): Promise<boolean> {
+  if (!await ensureTools(purpose)) return false;
+  await buildPhone();
+  if (purpose === "tests") await node22();
+  return true;
+}
+
+if (import.meta.main) {
+  const forDemo = Deno.args.join(" ") === "--for demo";
+  if (Deno.args.length > 0 && !forDemo) {
+    say(`cannot prepare for "${Deno.args.join(" ")}": only "--for demo" is known, or nothing for the tests`);
+    Deno.exit(2);
+  }
+  Deno.exit(await prepare(forDemo ? "demo" : "tests") ? 0 : 1);
+}

@@ -1,0 +1,11 @@
+/** Prints for the scripts of this folder. */
+
+const utf8 = new TextEncoder();
+
+export function write(text: string): void {
+  Deno.stdout.writeSync(utf8.encode(text));
+}
+
+export function say(line: string): void {
+  write(`${line}\n`);
+}

@@ -1,0 +1,62 @@
+/** Runs the steps of the gate and counts the tests in them. */
+
+export interface Step {
+  name: string;
+  /** Words after `deno`. */
+  args: readonly string[];
+  env?: Readonly<Record<string, string>>;
+}
+
+export interface Outcome {
+  step: Step;
+  isOk: boolean;
+  seconds: number;
+  passed: number;
+  failed: number;
+  output: string;
+}
+
+/** The longest a step may take, in milliseconds; a safety net for tests that hang. */
+const STEP_LIMIT_MS = 20 * 60_000;
+
+/** Counts in what `deno test` prints last: `ok | 12 passed (3 steps) | 0 failed (1s)`. */
+export function countTests(output: string): { passed: number; failed: number } {
+  const summaries = [...output.matchAll(/^(?:ok|FAILED) \| (\d+) passed.*?\| (\d+) failed/gm)];
+  const total = (group: 1 | 2): number => summaries.reduce((sum, found) => sum + Number(found[group]), 0);
+  return { passed: total(1), failed: total(2) };
+}
+
+/** A developer's own session and svc must not reach the tests. */
+function cleanEnvironment(): Record<string, string> {
+  const isOurs = (name: string): boolean => /^(TMUX.*|SVC_.*|NO_COLOR|FORCE_COLOR)$/.test(name);
+  const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !isOurs(name));
+  return { ...Object.fromEntries(kept), NO_COLOR: "1" };
+}
+
+/** Runs one step to its end; a step that fails without a test's failure counts as one. */
+export async function runStep(step: Step, cwd: string): Promise<Outcome> {
+  const begun = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...step.args],
+    cwd,
+    env: { ...cleanEnvironment(), ...step.env },
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const limit = setTimeout(() => child.kill("SIGKILL"), STEP_LIMIT_MS);
+  const { success, stdout, stderr } = await child.output();
+  clearTimeout(limit);
+  const output = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+  const { passed, failed } = countTests(output);
+  const seconds = (performance.now() - begun) / 1000;
+  return { step, isOk: success, seconds, passed, failed: success ? failed : Math.max(failed, 1), output };
+}
+
+export function sum(outcomes: readonly Outcome[]): { passed: number; failed: number } {
+  return {
+    passed: outcomes.reduce((total, { passed }) => total + passed, 0),
+    failed: outcomes.reduce((total, { failed }) => total + failed, 0),
+  };
+}
