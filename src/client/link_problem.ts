@@ -2,6 +2,7 @@
 import { CLOSE } from "../protocol/errors.ts";
 import type { RelayApi } from "./api.ts";
 import { RelayError } from "./relay_error.ts";
+import type { SocketEnd } from "./socket.ts";
 
 export type LinkProblemCode =
   | "unauthenticated"
@@ -48,8 +49,8 @@ export function linkProblem(code: LinkProblemCode): LinkProblem {
   return { code, message: SENTENCES[code] };
 }
 
-/** The problem that a close code of an established connection names. */
-export function closeProblem(code: number): LinkProblem {
+/** The problem that the end of an established connection names. */
+export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
   switch (code) {
     case CLOSE.REVOKED:
       return linkProblem("revoked");
@@ -62,7 +63,10 @@ export function closeProblem(code: number): LinkProblem {
     case CLOSE.SLOW:
       return linkProblem("slow");
     default:
-      return linkProblem("closed");
+      return reason === "" ? linkProblem("closed") : {
+        code: "closed",
+        message: `The relay closed the connection: ${reason}.`,
+      };
   }
 }
 

@@ -85,7 +85,7 @@ export class RelayLink {
     if (this.#state.state !== "connecting") return;
     const { wsUrl, apiKey, createSocket = createNativeSocket } = this.#options;
     let opened = false;
-    const ended = (end: SocketEnd): void => opened ? this.#lost(closeProblem(end.code)) : this.#refused();
+    const ended = (end: SocketEnd): void => opened ? this.#lost(closeProblem(end)) : this.#refused();
     this.#cancelTimer = this.#clock.after(
       CONNECT_LIMIT_MS,
       () => opened ? this.#lost(linkProblem("no_welcome")) : this.#refused(),

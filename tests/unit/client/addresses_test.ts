@@ -1,3 +1,5 @@
+/** The relay's two addresses, each from the other. */
+
 import assert from "node:assert/strict";
 import { httpBaseFromWs, wsFromHttpBase } from "../../../src/client/addresses.ts";
 

@@ -1,3 +1,5 @@
+/** Calls of the relay: what goes out, and what each kind of failure becomes. */
+
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../../src/client/api.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";

@@ -1,3 +1,5 @@
+/** How long a client waits before it comes back. */
+
 import assert from "node:assert/strict";
 import { attemptsAfter, backoffCeilingMs, backoffDelayMs } from "../../../src/client/backoff.ts";
 

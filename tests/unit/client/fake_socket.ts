@@ -54,8 +54,8 @@ export class FakeSocket implements LinkSocket {
     });
   }
 
-  ends(code: number): void {
-    this.handlers.ended({ code, reason: "" });
+  ends(code: number, reason = ""): void {
+    this.handlers.ended({ code, reason });
   }
 }
 

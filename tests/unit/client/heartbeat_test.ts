@@ -1,3 +1,5 @@
+/** When a connection is pinged, called quiet and called dead. */
+
 import assert from "node:assert/strict";
 import { CALM_RHYTHM, Heartbeat, type Rhythm, WATCHED_RHYTHM } from "../../../src/client/heartbeat.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";

@@ -1,3 +1,5 @@
+/** The link through every kind of break, under a clock and sockets that the test turns. */
+
 import assert from "node:assert/strict";
 import type { LinkState } from "../../../src/client/link_state.ts";
 import { CONNECT_LIMIT_MS, RelayLink, UNSENT_MAX_BYTES } from "../../../src/client/relay_link.ts";
@@ -214,6 +216,16 @@ for (const [code, expected] of [[CLOSE.REVOKED, "revoked"], [CLOSE.REPLACED, "re
     link.close();
   });
 }
+
+Deno.test("a connection that the relay refuses by its rules says the relay's reason", () => {
+  const { link, sockets } = linkOf();
+  link.start();
+  sockets.last.handlers.opened();
+  sockets.last.ends(CLOSE.POLICY, "the device is a listener");
+  assert.ok(link.state.state === "waiting");
+  assert.equal(link.state.problem?.message, "The relay closed the connection: the device is a listener.");
+  link.close();
+});
 
 Deno.test("a relay that does not read is left, instead of piling up what is unsent", () => {
   const { link, sockets } = linkOf();

@@ -1,3 +1,5 @@
+/** Waiting for a receipt over a relay that comes and goes. */
+
 import assert from "node:assert/strict";
 import type { RelayApi } from "../../../src/client/api.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";

@@ -1,0 +1,20 @@
+/** Who this phone is to the relay, and what of it is kept on the phone. */
+import * as z from "zod/mini";
+import { DeviceId, PushId } from "../protocol/push.ts";
+
+export const Account = z.object({
+  apiKey: z.string(),
+  /** Given by the relay: at pairing, or with the first welcome. */
+  deviceId: z.optional(DeviceId),
+});
+export type Account = z.infer<typeof Account>;
+
+/** A message that the relay has not taken yet, as the phone keeps it over a reload. */
+export const OutboxEntry = z.object({
+  id: PushId,
+  deviceId: z.string(),
+  session: z.string(),
+  body: z.string(),
+  createdAt: z.number(),
+});
+export type OutboxEntry = z.infer<typeof OutboxEntry>;

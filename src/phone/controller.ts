@@ -1,0 +1,128 @@
+/** What a person does, turned into events of the state: sign in and out, write, send again, take back. */
+import { createRelayApi } from "../client/api.ts";
+import { systemClock } from "../client/clock.ts";
+import { RelayError } from "../client/relay_error.ts";
+import type { Account } from "./account.ts";
+import { LiveRelay, type PhoneParts } from "./live_relay.ts";
+import type { Message } from "./message.ts";
+import type { Handover } from "./route.ts";
+import { draftKey, type SessionName } from "./names.ts";
+
+export class Controller {
+  readonly #parts: PhoneParts;
+  #live: LiveRelay | undefined;
+  #watched = false;
+
+  constructor(parts: PhoneParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes what the address handed over, else what the phone kept. */
+  async start(handover?: Handover): Promise<void> {
+    if (handover?.kind === "key") return await this.signIn(handover.key);
+    if (handover?.kind === "pair") return await this.claim(handover.code);
+    const account = await this.#parts.storage.readAccount();
+    if (account !== undefined) await this.#enter(account);
+    else this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
+  }
+
+  async signIn(key: string): Promise<void> {
+    const apiKey = key.trim();
+    this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "key" } });
+    await this.#enterOrSayWhy(async () => {
+      await createRelayApi({ ...this.#parts, apiKey }).sessions();
+      return { apiKey };
+    });
+  }
+
+  async claim(code: string): Promise<void> {
+    this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "pair" } });
+    await this.#enterOrSayWhy(() =>
+      createRelayApi(this.#parts).claimPairing(code, { name: this.#parts.name })
+    );
+  }
+
+  /** The phone forgets the key, and what it has not sent. */
+  async signOut(): Promise<void> {
+    this.stop();
+    await this.#parts.storage.clear();
+    this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
+  }
+
+  stop(): void {
+    this.#live?.stop();
+    this.#live = undefined;
+  }
+
+  /** Shown at once, kept over a reload, sent as soon as there is a link. */
+  async send(to: SessionName, body: string): Promise<void> {
+    const { store, storage, clock = systemClock } = this.#parts;
+    const entry = {
+      id: crypto.randomUUID(),
+      deviceId: to.deviceId,
+      session: to.session,
+      body,
+      createdAt: clock.now() + store.get().clockOffsetMs,
+    };
+    const kept = storage.putOutbox(entry);
+    store.dispatch({ type: "composed", message: { ...entry, progress: { kind: "outbox" } } });
+    await kept;
+    await this.#live?.pump();
+  }
+
+  /** The same text as a new message; what the relay never took keeps its id. */
+  async resend(message: Message): Promise<void> {
+    if (message.progress.kind === "taken") return await this.send(message, message.body);
+    this.#parts.store.dispatch({ type: "retried", id: message.id });
+    await this.#live?.pump();
+  }
+
+  async discard(id: string): Promise<void> {
+    await this.#parts.storage.removeOutbox(id);
+    this.#parts.store.dispatch({ type: "discarded", id });
+  }
+
+  draft(to: SessionName, text: string): void {
+    this.#parts.store.dispatch({ type: "drafted", key: draftKey(to), text });
+  }
+
+  readOlder(): void {
+    void this.#live?.readOlder();
+  }
+
+  /** While the page is looked at, a dead link shows within 2 s. */
+  watch(watched: boolean): void {
+    this.#watched = watched;
+    this.#live?.watch(watched);
+    if (watched) this.#live?.reconnectNow();
+  }
+
+  reconnectNow(): void {
+    this.#live?.reconnectNow();
+  }
+
+  async #enterOrSayWhy(find: () => Promise<Account>): Promise<void> {
+    try {
+      const { apiKey, deviceId } = await find();
+      const account = deviceId === undefined ? { apiKey } : { apiKey, deviceId };
+      await this.#parts.storage.writeAccount(account);
+      await this.#enter(account);
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      const problem = { code: error.code, message: error.message };
+      this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out", problem } });
+    }
+  }
+
+  async #enter(account: Account): Promise<void> {
+    const { store, storage } = this.#parts;
+    store.dispatch({ type: "signIn", signIn: { kind: "in" } });
+    const kept = await storage.readOutbox();
+    const messages = kept.map((entry): Message => ({ ...entry, progress: { kind: "outbox" } }));
+    store.dispatch({ type: "restored", messages });
+    this.stop();
+    this.#live = new LiveRelay(account, this.#parts);
+    this.#live.watch(this.#watched);
+    this.#live.start();
+  }
+}

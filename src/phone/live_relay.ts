@@ -1,0 +1,169 @@
+/** One account's live side: link, calls and outbox, each turned into events of the state. */
+import { wsFromHttpBase } from "../client/addresses.ts";
+import { createRelayApi, type RelayApi } from "../client/api.ts";
+import { type Clock, systemClock } from "../client/clock.ts";
+import type { Fetch } from "../client/http.ts";
+import type { LinkState } from "../client/link_state.ts";
+import { RelayError } from "../client/relay_error.ts";
+import { RelayLink } from "../client/relay_link.ts";
+import type { CreateSocket } from "../client/socket.ts";
+import type { EventData, Frame } from "../protocol/frames.ts";
+import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
+import type { PushAccepted } from "../protocol/push.ts";
+import type { Account } from "./account.ts";
+import type { Message } from "./message.ts";
+import { Outbox } from "./outbox.ts";
+import { oldestTaken, outboxOf } from "./selectors.ts";
+import type { PhoneStorage } from "./storage.ts";
+import type { Store } from "./store.ts";
+
+/** What the page is made of; the effects are the browser's own when left out. */
+export interface PhoneParts {
+  baseUrl: string;
+  /** How this phone calls itself to the relay. */
+  name: string;
+  version: string;
+  store: Store;
+  storage: PhoneStorage;
+  clock?: Clock;
+  random?: () => number;
+  fetch?: Fetch;
+  createSocket?: CreateSocket;
+}
+
+export class LiveRelay {
+  readonly #parts: PhoneParts;
+  readonly #api: RelayApi;
+  readonly #link: RelayLink;
+  readonly #outbox: Outbox;
+  #account: Account;
+
+  constructor(account: Account, parts: PhoneParts) {
+    const { baseUrl, clock = systemClock, random = Math.random, fetch, createSocket } = parts;
+    const { apiKey } = account;
+    this.#account = account;
+    this.#parts = parts;
+    this.#api = createRelayApi({ baseUrl, apiKey, ...(fetch ? { fetch } : {}) });
+    this.#link = new RelayLink({
+      wsUrl: wsFromHttpBase(baseUrl),
+      apiKey,
+      hello: () => this.#hello(),
+      onFrame: (frame) => this.#onFrame(frame),
+      onState: (state) => this.#onLink(state),
+      clock,
+      random,
+      ...(fetch ? { fetch } : {}),
+      ...(createSocket ? { createSocket } : {}),
+    });
+    this.#outbox = new Outbox({
+      next: () => parts.store.get().link.kind === "live" ? outboxOf(parts.store.get())[0] : undefined,
+      send: (message) => this.#post(message),
+      onAccepted: (accepted) => this.#onAccepted(accepted),
+      onFailed: (id, failure) => parts.store.dispatch({ type: "failed", id, failure }),
+      clock,
+      random,
+    });
+  }
+
+  start(): void {
+    this.#link.start();
+  }
+
+  stop(): void {
+    this.#link.close();
+    this.#outbox.stop();
+  }
+
+  watch(watched: boolean): void {
+    this.#link.watch(watched);
+  }
+
+  reconnectNow(): void {
+    this.#link.reconnectNow();
+  }
+
+  /** Sends what waits, if there is a link. */
+  pump(): Promise<void> {
+    return this.#outbox.pump();
+  }
+
+  /** The page of the history before the oldest message known. */
+  readOlder(): Promise<void> {
+    return orStale(() => this.#readHistory(oldestTaken(this.#parts.store.get())?.id ?? "end"));
+  }
+
+  #hello(): EventData<"hello"> {
+    const { name, version } = this.#parts;
+    const { deviceId } = this.#account;
+    return { role: "phone", name, version, capabilities: [], ...(deviceId ? { deviceId } : {}) };
+  }
+
+  #post({ id, deviceId, session, body }: Message): Promise<PushAccepted> {
+    return this.#api.sendPush({
+      id,
+      type: "agent.command",
+      ...(deviceId === "" ? {} : { targetDeviceId: deviceId }),
+      agentSessionName: session,
+      body,
+    });
+  }
+
+  async #onAccepted(accepted: PushAccepted): Promise<void> {
+    this.#parts.store.dispatch({ type: "accepted", accepted });
+    await this.#parts.storage.removeOutbox(accepted.id);
+  }
+
+  #onLink(state: LinkState): void {
+    const { store } = this.#parts;
+    const wasLive = store.get().link.kind === "live";
+    store.dispatch({ type: "link", link: state });
+    if (state.state !== "connected" || !state.answering || wasLive) return;
+    void this.#keepDeviceId(state.welcome.deviceId);
+    void this.#catchUp();
+  }
+
+  /** The relay names a phone that signed in with a key; under that name it is the same device next time. */
+  async #keepDeviceId(deviceId: string): Promise<void> {
+    if (this.#account.deviceId === deviceId) return;
+    this.#account = { ...this.#account, deviceId };
+    await this.#parts.storage.writeAccount(this.#account);
+  }
+
+  /** After every break: what changed meanwhile, then what waits to be sent. */
+  async #catchUp(): Promise<void> {
+    await orStale(async () => {
+      const { devices } = await this.#api.sessions();
+      this.#parts.store.dispatch({ type: "sessions", devices });
+      await this.#readHistory("end");
+    });
+    await this.pump();
+  }
+
+  async #readHistory(before: string): Promise<void> {
+    const { pushes } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
+    const whole = pushes.length < PAGE_LIMIT_MAX;
+    this.#parts.store.dispatch({ type: "history", records: pushes, ...(whole ? { whole } : {}) });
+  }
+
+  #onFrame(frame: Frame): void {
+    const { store } = this.#parts;
+    if (frame.event === "sessions.changed") store.dispatch({ type: "device", device: frame.data });
+    if (frame.event !== "push.updated") return;
+    if (store.get().messages.has(frame.data.id)) store.dispatch({ type: "receipt", update: frame.data });
+    else void orStale(() => this.#meet(frame.data.id));
+  }
+
+  /** A message that another phone, or a script, sent. */
+  async #meet(id: string): Promise<void> {
+    this.#parts.store.dispatch({ type: "history", records: [await this.#api.getPush(id)] });
+  }
+}
+
+/** A question to the relay that failed leaves what is shown as it is: the link's state says why. */
+async function orStale(ask: () => Promise<void>): Promise<void> {
+  try {
+    await ask();
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+  }
+}

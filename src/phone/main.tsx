@@ -1,0 +1,57 @@
+/** Starts the page: binds state, views and the browser's own events together. */
+import { render } from "preact";
+import { VERSION } from "../protocol/version.ts";
+import { Controller } from "./controller.ts";
+import { deviceName } from "./device_name.ts";
+import { formatRoute, parseHandover, parseRoute } from "./route.ts";
+import { outboxOf } from "./selectors.ts";
+import { openStorage } from "./storage.ts";
+import { createStore } from "./store.ts";
+import { STRINGS } from "./strings.ts";
+import { App, type AppActions } from "./views/app.tsx";
+import { followVisibleHeight } from "./viewport.ts";
+
+await start();
+
+async function start(): Promise<void> {
+  const handover = parseHandover(location.hash);
+  if (handover !== undefined) history.replaceState(null, "", formatRoute({ view: "picker" }));
+  const root = document.getElementById("app");
+  if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
+  const store = createStore((state) => render(<App state={state} actions={actions} />, root));
+  const controller = new Controller({
+    baseUrl: new URL(".", location.href).href,
+    name: deviceName(navigator.userAgent),
+    version: VERSION,
+    store,
+    storage: await openStorage(indexedDB),
+  });
+  const actions: AppActions = {
+    signIn: (key) => void controller.signIn(key),
+    signOut: () => {
+      const unsent = outboxOf(store.get()).length;
+      if (unsent === 0 || confirm(STRINGS.picker.signOutAsk(unsent))) void controller.signOut();
+    },
+    send: (to, body) => void controller.send(to, body),
+    resend: (message) => void controller.resend(message),
+    discard: (id) => void controller.discard(id),
+    draft: (to, text) => controller.draft(to, text),
+    readOlder: () => controller.readOlder(),
+    reconnectNow: () => controller.reconnectNow(),
+  };
+  const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
+  followRoute();
+  addEventListener("hashchange", followRoute);
+  followLink(controller);
+  followVisibleHeight(window);
+  await controller.start(handover);
+}
+
+/** The network's and the screen's changes are reasons to look after the link at once. */
+function followLink(controller: Controller): void {
+  const look = (): void => controller.watch(document.visibilityState === "visible");
+  look();
+  document.addEventListener("visibilitychange", look);
+  addEventListener("online", () => controller.reconnectNow());
+  addEventListener("offline", () => controller.reconnectNow());
+}

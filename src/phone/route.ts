@@ -1,0 +1,34 @@
+/** Where the page is, as the address's fragment says: the picker, or one session. Back is the browser's own. */
+
+export type Route = { view: "picker" } | { view: "session"; deviceId: string; session: string };
+
+/** What a link or a QR code hands over in the fragment, which no browser sends to a server. */
+export type Handover = { kind: "pair"; code: string } | { kind: "key"; key: string };
+
+export function parseRoute(fragment: string): Route {
+  const match = /^#\/s\/([^/]+)\/([^/]+)$/.exec(fragment);
+  const [deviceId, session] = [decode(match?.[1]), decode(match?.[2])];
+  return deviceId && session ? { view: "session", deviceId, session } : { view: "picker" };
+}
+
+export function formatRoute(route: Route): string {
+  if (route.view === "picker") return "#/";
+  return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}`;
+}
+
+/** `#pair=<code>` or `#key=svc_…`; a code may be followed by more fields after `&`. */
+export function parseHandover(fragment: string): Handover | undefined {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  const code = fields.get("pair");
+  if (code) return { kind: "pair", code };
+  const key = fields.get("key");
+  return key ? { kind: "key", key } : undefined;
+}
+
+function decode(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,188 @@
+/** The page's whole state and the one pure function that changes it. */
+import type { LinkState } from "../client/link_state.ts";
+import type { LinkProblem } from "../client/link_problem.ts";
+import type { EventData } from "../protocol/frames.ts";
+import type { PushAccepted, PushRecord } from "../protocol/push.ts";
+import type { DeviceSessions } from "../protocol/session.ts";
+import { type Message, messageOf, type SendFailure, withReceipt } from "./message.ts";
+import { draftKey } from "./names.ts";
+import type { Route } from "./route.ts";
+
+/** The newest messages that the page keeps; older ones are at the relay. */
+export const MESSAGES_MAX = 1_000;
+
+/** A failure that the sign-in page shows in words. */
+export interface SignInProblem {
+  code: string;
+  message: string;
+}
+
+export type SignIn =
+  | { kind: "restoring" }
+  | { kind: "out"; problem?: SignInProblem }
+  | { kind: "busy"; how: "key" | "pair" }
+  | { kind: "in" };
+
+/** `live` only while the relay answers: messages are sent then, and held otherwise. */
+export type LinkView =
+  | { kind: "connecting" }
+  | { kind: "live" }
+  | { kind: "down"; problem?: LinkProblem };
+
+export interface PhoneState {
+  signIn: SignIn;
+  link: LinkView;
+  /** Relay's clock minus this one, in milliseconds. */
+  clockOffsetMs: number;
+  /** Undefined until the relay told them once. */
+  devices: readonly DeviceSessions[] | undefined;
+  messages: ReadonlyMap<string, Message>;
+  history: "unread" | "more" | "whole";
+  route: Route;
+  /** What is typed and not sent, by `deviceId/session`. */
+  drafts: Readonly<Record<string, string>>;
+}
+
+export type PhoneEvent =
+  | { type: "signIn"; signIn: SignIn }
+  | { type: "link"; link: LinkState }
+  | { type: "sessions"; devices: readonly DeviceSessions[] }
+  | { type: "device"; device: DeviceSessions }
+  | { type: "receipt"; update: EventData<"push.updated"> }
+  | { type: "history"; records: readonly PushRecord[]; whole?: boolean }
+  | { type: "restored"; messages: readonly Message[] }
+  | { type: "composed"; message: Message }
+  | { type: "accepted"; accepted: PushAccepted }
+  | { type: "failed"; id: string; failure: SendFailure }
+  | { type: "retried"; id: string }
+  | { type: "discarded"; id: string }
+  | { type: "route"; route: Route }
+  | { type: "drafted"; key: string; text: string };
+
+export const INITIAL_STATE: PhoneState = {
+  signIn: { kind: "restoring" },
+  link: { kind: "connecting" },
+  clockOffsetMs: 0,
+  devices: undefined,
+  messages: new Map(),
+  history: "unread",
+  route: { view: "picker" },
+  drafts: {},
+};
+
+export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
+  switch (event.type) {
+    case "signIn":
+      return event.signIn.kind === "out"
+        ? { ...INITIAL_STATE, route: state.route, signIn: event.signIn }
+        : { ...state, signIn: event.signIn };
+    case "link":
+      return withLink(state, event.link);
+    case "sessions":
+      return { ...state, devices: event.devices.map((device) => laterDevice(state.devices, device)) };
+    case "device":
+      return { ...state, devices: withDevice(state.devices ?? [], event.device) };
+    case "receipt":
+      return change(state, event.update.id, (message) => withReceipt(message, event.update.receipt));
+    case "history":
+      return withHistory(state, event);
+    case "restored":
+      return withMessages(state, event.messages);
+    case "composed":
+      return withDraft(withMessages(state, [event.message]), draftKey(event.message), "");
+    case "accepted":
+      return change(state, event.accepted.id, (message) => taken(message, event.accepted));
+    case "failed":
+      return change(state, event.id, (message) => ({
+        ...message,
+        progress: { kind: "failed", failure: event.failure },
+      }));
+    case "retried":
+      return change(state, event.id, (message) => ({ ...message, progress: { kind: "outbox" } }));
+    case "discarded":
+      return without(state, event.id);
+    case "route":
+      return { ...state, route: event.route };
+    case "drafted":
+      return withDraft(state, event.key, event.text);
+  }
+}
+
+function withDraft(state: PhoneState, key: string, text: string): PhoneState {
+  return { ...state, drafts: { ...state.drafts, [key]: text } };
+}
+
+function withLink(state: PhoneState, link: LinkState): PhoneState {
+  switch (link.state) {
+    case "connected":
+      return {
+        ...state,
+        clockOffsetMs: link.clockOffsetMs,
+        link: link.answering ? { kind: "live" } : { kind: "down" },
+      };
+    case "waiting":
+      return { ...state, link: { kind: "down", ...(link.problem ? { problem: link.problem } : {}) } };
+    case "connecting":
+    case "closed":
+      return state.link.kind === "live" ? { ...state, link: { kind: "down" } } : state;
+  }
+}
+
+/** An answer over HTTP may be older than what came live meanwhile. */
+function laterDevice(known: readonly DeviceSessions[] | undefined, told: DeviceSessions): DeviceSessions {
+  const live = known?.find(({ deviceId }) => deviceId === told.deviceId);
+  return live !== undefined && live.lastSeen > told.lastSeen ? live : told;
+}
+
+function withDevice(devices: readonly DeviceSessions[], device: DeviceSessions): readonly DeviceSessions[] {
+  const known = devices.some(({ deviceId }) => deviceId === device.deviceId);
+  if (!known) return [...devices, device];
+  return devices.map((old) => old.deviceId === device.deviceId ? device : old);
+}
+
+function withHistory(
+  state: PhoneState,
+  { records, whole }: { records: readonly PushRecord[]; whole?: boolean },
+): PhoneState {
+  const told = records.map(messageOf).filter((message) => message !== undefined);
+  const history = whole ? "whole" : state.history === "whole" ? "whole" : "more";
+  return { ...withMessages(state, told), history };
+}
+
+/** Adds messages, keeps what is known better already, and bounds how many there are. */
+function withMessages(state: PhoneState, added: readonly Message[]): PhoneState {
+  const messages = new Map(state.messages);
+  for (const message of added) {
+    const known = messages.get(message.id);
+    const { progress } = message;
+    const keep = known !== undefined && progress.kind === "taken"
+      ? withReceipt(known, progress.receipt, progress.expiresAt)
+      : known ?? message;
+    messages.set(message.id, keep);
+  }
+  return { ...state, messages: bounded(messages) };
+}
+
+function bounded(messages: Map<string, Message>): Map<string, Message> {
+  if (messages.size <= MESSAGES_MAX) return messages;
+  const newest = [...messages.values()].sort((one, other) => other.createdAt - one.createdAt);
+  const kept = newest.filter(({ progress }, place) => place < MESSAGES_MAX || progress.kind !== "taken");
+  return new Map(kept.map((message) => [message.id, message]));
+}
+
+function taken(message: Message, { state, expiresAt }: PushAccepted): Message {
+  if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
+  return withReceipt(message, { state, final: false, at: {} }, expiresAt);
+}
+
+function change(state: PhoneState, id: string, edit: (message: Message) => Message): PhoneState {
+  const message = state.messages.get(id);
+  if (message === undefined) return state;
+  return { ...state, messages: new Map(state.messages).set(id, edit(message)) };
+}
+
+function without(state: PhoneState, id: string): PhoneState {
+  const messages = new Map(state.messages);
+  messages.delete(id);
+  return { ...state, messages };
+}

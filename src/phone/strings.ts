@@ -1,0 +1,163 @@
+/** Every text a person reads on the page, in one catalogue (English). */
+import type { AgentState } from "../protocol/session.ts";
+import type { PushState, Reason } from "../protocol/receipt.ts";
+import type { Group } from "./sessions.ts";
+
+export const STRINGS = {
+  app: {
+    title: "svc",
+    longTitle: "svc remote control",
+    description: "Send messages to the coding agents in your terminals.",
+    needsScript: "This page needs JavaScript.",
+    restoring: "Opening…",
+  },
+  signIn: {
+    heading: "Your agents, at hand",
+    lead: "Read what your terminal agents are up to, and answer them from here.",
+    keyLabel: "API key",
+    keyHint: "It starts with svc_ and stays on this device.",
+    submit: "Sign in",
+    checking: "Checking the key…",
+    pairing: "Pairing with the relay…",
+    show: "Show",
+    hide: "Hide",
+    noKeyHeading: "No key yet?",
+    noKeyPair: "Scan the QR code that this command prints on the host:",
+    pairCommand: "svc up",
+    noKeyMake: "Or make a key and paste it here:",
+    keyCommand: "svc keys create --name phone --scope push:read,push:send",
+    problems: {
+      unauthenticated: "The relay does not know this key. Check that all of it was copied.",
+      missing_scope: "This key may not read sessions. Make one with the scopes push:read and push:send.",
+      unreachable: "The relay does not answer. Check the network, then try again.",
+      timeout: "The relay does not answer. Check the network, then try again.",
+      rate_limited: "Too many tries. Wait a moment, then try again.",
+      unknown_pairing: "This pairing code was used already or is too old. Make a new one on the host.",
+    } as Partial<Record<string, string>>,
+  },
+  picker: {
+    heading: "Agents",
+    summary: (sessions: number, hosts: number) => `${count(sessions, "session")} on ${count(hosts, "host")}`,
+    loading: "Loading sessions…",
+    groups: {
+      waiting: "Waiting for you",
+      working: "Working",
+      idle: "Idle",
+      offline: "Offline",
+    } satisfies Record<Group, string>,
+    emptyHeading: "No agent is running",
+    emptyText: "Start one in a project on the host. It shows up here by itself.",
+    emptyCommand: "svc cc",
+    noHostHeading: "No host is connected",
+    noHostText: "Start the listener on the machine where your agents run:",
+    noHostCommand: "svc up",
+    signOut: "Sign out",
+    signOutAsk: (unsent: number) => `Sign out? ${count(unsent, "message")} not sent yet will be lost.`,
+  },
+  card: {
+    attached: "Someone is at the desk",
+    detached: "Nobody at the desk",
+    muted: "Muted",
+    lastSeen: (age: string) => `Last seen ${age}`,
+    notAddressable: "Takes no messages right now",
+  },
+  states: {
+    starting: "Starting",
+    working: "Working",
+    waiting: "Waiting",
+    idle: "Idle",
+    exited: "Ended",
+  } satisfies Record<AgentState, string>,
+  link: {
+    live: "Live",
+    connecting: "Connecting…",
+    down: "Reconnecting…",
+    tryNow: "Try now",
+    signInAgain: "Sign in again",
+  },
+  session: {
+    back: "All agents",
+    messages: "Messages",
+    older: "Show earlier messages",
+    emptyHeading: "No messages yet",
+    emptyText: "What you send is typed into the terminal and submitted, as if you sat there.",
+    gone: "This session is gone. The messages stay readable.",
+    hostOffline: (host: string, age: string) =>
+      `${host} is offline, last seen ${age}. Messages wait for it up to an hour.`,
+    notAddressable: "The agent is not in front: a message would be refused, so that no shell gets it.",
+    loading: "Loading messages…",
+  },
+  composer: {
+    label: (session: string) => `Message to ${session}`,
+    placeholder: "Message",
+    send: "Send",
+    hint: "Ctrl + Enter sends",
+    size: (bytes: string, most: string) => `${bytes} of ${most} bytes`,
+    tooLong: (most: string) => `Too long: at most ${most} bytes can be sent at once.`,
+    controls: "The text has control characters, which would act as keys in the terminal.",
+    badName: "This session's name has characters that cannot be addressed.",
+  },
+  bubble: {
+    showAll: "Show all",
+    showLess: "Show less",
+    sendAgain: "Send again",
+    sendAgainIn: (seconds: number) => `Send again in ${seconds} s`,
+    discard: "Do not send",
+    announce: (state: string, detail: string) => `Message: ${state}. ${detail}`,
+  },
+  receipt: {
+    waitingForLink: "Waits for the connection",
+    sending: "Sending…",
+    failed: "Not sent",
+    states: {
+      queued: "Queued",
+      delivered: "Delivered",
+      held: "On hold",
+      typed: "Typed",
+      submitted: "Submitted",
+      refused: "Refused",
+      expired: "Expired",
+      unknown: "Unclear",
+      ignored: "Ignored",
+    } satisfies Record<PushState, string>,
+    queuedOffline: (until: string) =>
+      `The host is offline. It goes in when the host is back, until ${until}.`,
+    typedFinal:
+      "It stands in the agent's input line, but could not be proved submitted. Look at the terminal.",
+    expired: "The host did not take it in time, so nothing was typed.",
+    unknown:
+      "The listener stopped in the middle: it may have been typed. Look at the terminal before you send again.",
+    heldGoesOn: "It is typed by itself once that is over.",
+    refusedOther: (reason: string) => `The host refused it: ${reason}.`,
+  },
+  /** What to do about a refusal, or about a hold. */
+  advice: {
+    shell_in_pane: "Start the agent again on the host, with svc.",
+    no_such_session: "Pick a session from the list.",
+    ambiguous_session: "Rename one of the two sessions on the host.",
+    invalid_session_name: "Rename the session on the host.",
+    pane_dead: "Look at the terminal on the host.",
+    rate_limited: "Send it again when the wait is over.",
+    shell_escape: "Begin the message with another character.",
+    desk_busy: "Send it again when the desk is quiet.",
+    muted: "Unmute the project on the host: svc unmute.",
+    invalid_body: "Change the text and send it again.",
+    sealed_required: "Pair this phone with the host: svc pair.",
+    unsealable: "Pair this phone with the host again: svc pair.",
+    tmux_failed: "Look at the listener's log: svc logs.",
+    dialog_open: "Answer the dialog in the terminal: it cannot be answered from here.",
+    unknown_type: "Bring svc on the host up to date.",
+  } satisfies Record<Reason, string>,
+  ages: {
+    now: "just now",
+    minutes: (value: number) => `${value} min`,
+    hours: (value: number) => `${value} h`,
+    days: (value: number) => count(value, "day"),
+    ago: (age: string) => `${age} ago`,
+  },
+  devices: { iphone: "iPhone", ipad: "iPad", android: "Android phone", browser: "Browser" },
+} as const;
+
+function count(value: number, noun: string): string {
+  return `${value} ${noun}${value === 1 ? "" : "s"}`;
+}

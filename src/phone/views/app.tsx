@@ -1,0 +1,44 @@
+/** Chooses the view that the state asks for. */
+import type { JSX } from "preact";
+import type { PhoneState } from "../state.ts";
+import { STRINGS } from "../strings.ts";
+import { Mark } from "./icons.tsx";
+import { LinkNotice } from "./link_notice.tsx";
+import { PickerView } from "./picker.tsx";
+import { type SessionActions, SessionView } from "./session.tsx";
+import { SignInView } from "./sign_in.tsx";
+
+export interface AppActions extends SessionActions {
+  signIn(key: string): void;
+  signOut(): void;
+  reconnectNow(): void;
+}
+
+export function App({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
+  switch (state.signIn.kind) {
+    case "restoring":
+      return (
+        <main class="splash">
+          <Mark />
+          <p class="visually-hidden" role="status">{STRINGS.app.restoring}</p>
+        </main>
+      );
+    case "out":
+    case "busy":
+      return <SignInView signIn={state.signIn} onKey={actions.signIn} />;
+    case "in":
+      return (
+        <>
+          <LinkNotice link={state.link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />
+          <Routed state={state} actions={actions} />
+        </>
+      );
+  }
+}
+
+function Routed({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
+  const { route } = state;
+  return route.view === "picker"
+    ? <PickerView state={state} onSignOut={actions.signOut} />
+    : <SessionView state={state} name={route} actions={actions} />;
+}

@@ -1,0 +1,48 @@
+/** The page's few icons, drawn in the colour of the text beside them. */
+import type { JSX } from "preact";
+import type { Tone } from "../receipt_words.ts";
+
+const PATHS = {
+  back: "M15 5l-7 7 7 7",
+  send: "M12 19V6M6 11.5L12 5.5l6 6",
+  key: "M14.5 9.5a4.5 4.5 0 1 0-4.2 4.5L12 12.5h2v-2h2l.6-.6",
+  desk: "M4 6h16v9H4zM9 19h6M12 15v4",
+  mute: "M5 9v6h4l5 4V5L9 9zM18 9l4 6M22 9l-4 6",
+  cloud: "M7 18h10a4 4 0 0 0 .6-8A6 6 0 0 0 6 9.2 4.5 4.5 0 0 0 7 18zM4 4l16 17",
+  clock: "M12 7v5l3 2M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  pause: "M9 7v10M15 7v10M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  check: "M8 12.5l3 3 5.5-6.5M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  question:
+    "M9.7 9.3a2.4 2.4 0 1 1 3.4 2.2c-.7.3-1.1.9-1.1 1.6v.4M12 16.5v.1M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  cross: "M9 9l6 6M15 9l-6 6M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** Decoration only: the words beside it say the same. */
+export function Icon({ name }: { name: IconName }): JSX.Element {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+export const TONE_ICONS: Record<Tone, IconName> = {
+  pending: "clock",
+  held: "pause",
+  good: "check",
+  unsure: "question",
+  bad: "cross",
+};
+
+/** The product's mark: a prompt, answered. */
+export function Mark(): JSX.Element {
+  return (
+    <svg class="mark" viewBox="0 0 48 48" aria-hidden="true" focusable="false">
+      <rect class="mark-ground" width="48" height="48" rx="13" />
+      <path class="mark-prompt" d="M13 16l8 8-8 8" />
+      <path class="mark-cursor" d="M25 33h11" />
+    </svg>
+  );
+}
