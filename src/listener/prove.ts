@@ -9,6 +9,8 @@ import { pressEnter } from "./press_enter.ts";
 
 /** How long the proof is awaited before the receipt says `typed`. */
 export const PROOF_LIMIT_MS = 3_000;
+/** The same where the input line cannot be read, so that only a hook could prove it. */
+export const HOOK_PROOF_LIMIT_MS = 1_000;
 /** Text still in the input line after this time: Enter was lost, and is pressed once more. */
 export const ENTER_AGAIN_MS = 800;
 const PROOF_STEP_MS = 20;
@@ -44,7 +46,9 @@ export async function prove(attempt: Attempt, sent: Sent): Promise<Outcome> {
 async function watch(attempt: Attempt, { marker, before }: Sent): Promise<boolean> {
   const { host } = attempt;
   const start = host.now();
-  for (let again = false; host.now() - start < PROOF_LIMIT_MS; await host.pause(PROOF_STEP_MS)) {
+  const limit = before.reading.draft === undefined ? HOOK_PROOF_LIMIT_MS : PROOF_LIMIT_MS;
+  host.report(attempt.command.id, { state: "typed" });
+  for (let again = false; host.now() - start < limit; await host.pause(PROOF_STEP_MS)) {
     if (await marker.taken()) return true;
     const now = await look(attempt);
     if ("outcome" in now) return false;

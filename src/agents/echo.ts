@@ -1,0 +1,23 @@
+/** The built-in echo agent: shows the whole path where no agent is installed. */
+import type { AgentProfile, DialogMarks } from "./profile.ts";
+import { draftAfter, readByPatterns } from "./read_screen.ts";
+
+const dialog: DialogMarks = { lines: ["Enter to confirm . Esc to cancel", "Enter to confirm"], titles: [] };
+
+export const echo: AgentProfile = {
+  kind: "echo",
+  label: "Echo",
+  binary: "svc",
+  install: "comes with svc",
+  args: ["echo-agent"],
+  env: {},
+  ignoresHangup: false,
+  typing: { method: "paste", settleMs: 0, spaceAfterTail: false },
+  dialog,
+  readScreen: (screen) =>
+    readByPatterns(screen, {
+      dialog,
+      working: [/^echo · working/u],
+      draft: (tail) => draftAfter(tail, { prompt: /^❯ ?/u, end: /^echo · /u }),
+    }),
+};

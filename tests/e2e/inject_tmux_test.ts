@@ -1,0 +1,165 @@
+/** The injection in a real tmux, into programs that record every byte they read. */
+import assert from "node:assert/strict";
+import { inject } from "../../src/listener/inject.ts";
+import { makeInjectBench } from "../helpers/inject_bench.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+/** A program that reads its terminal raw into a file; it is no agent that svc knows. */
+async function startRecorder(sandbox: Sandbox, session: string): Promise<() => Promise<string>> {
+  const file = `${sandbox.root}/${session}.bytes`;
+  const ready = `${sandbox.root}/${session}.ready`;
+  const script = `stty raw -echo; : > "$1"; : > "$2"; exec cat >> "$1"`;
+  const argv = ["sh", "-c", script, "sh", file, ready];
+  await sandbox.tmux(
+    "-f",
+    "/dev/null",
+    "new-session",
+    "-d",
+    "-x",
+    "80",
+    "-y",
+    "24",
+    "-s",
+    session,
+    "--",
+    ...argv,
+  );
+  await until("the recorder in the pane", async () => {
+    const command = await sandbox.tmux(
+      "display-message",
+      "-p",
+      "-t",
+      `=${session}:`,
+      "#{pane_current_command}",
+    );
+    return command.trim() === "cat";
+  });
+  return () => Deno.readTextFile(file);
+}
+
+const COMMAND = { id: "x", session: "", body: "hello", expiresAt: Infinity, sendAnyway: false };
+
+const BODIES: Record<string, string> = {
+  "semicolon at the end": "hello;",
+  "a lone semicolon": ";",
+  "flags": "-n",
+  "end of options": "--",
+  "a key's name": "Enter",
+  "a control key's name": "C-c",
+  "a tmux format": "#{pane_id}",
+  "a tmux command": "x ; kill-server",
+  "a shell substitution": "$(id) `id` ${HOME}",
+  "quotes": `'single' "double" \\'\\"`,
+  "backslashes": "a\\b\\\\c\\",
+  "tilde and braces": "~ {a} }",
+  "tabs": "a\tb\t\tc",
+  "lines": Array.from({ length: 200 }, (_, line) => `line ${line};`).join("\n"),
+  "emoji": "👨‍👩‍👧 🇩🇪 👍🏽",
+  "CJK": "日本語 中文 한국어",
+  "right to left": "שלום مرحبا",
+  "combining": "e\u0301 n\u0303 \u0915\u094d\u0937",
+  "the longest": "é;".repeat(16_384 / 3).slice(0, 10_922) + "xx",
+};
+
+Deno.test("inject: bodies arrive byte for byte, and Enter after them [inj-4-type, inj-5-enter, inj-semicolon, sec-body-literal, err-literal, spec-type-enter]", async (t) => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-rec");
+  let before = 0;
+  for (const [name, body] of Object.entries(BODIES)) {
+    await t.step(name, async () => {
+      const outcome = await bench.send("svc-rec", body, { sendAnyway: true });
+      assert.equal(outcome.state, "typed");
+      const text = await until("Enter in the pane", async () => {
+        const all = (await received()).slice(before);
+        return all.endsWith("\r") && all;
+      });
+      assert.equal(text, `${body}\r`);
+      before += text.length;
+    });
+  }
+});
+
+Deno.test("inject: a name that only begins another's is no target [wr-exact, inj-exact, sec-name-prefix, show-prefix]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-foo-2");
+  assert.deepEqual(await bench.send("svc-foo", "hello"), { state: "refused", reason: "no_such_session" });
+  assert.deepEqual(await bench.send("svc-foo ; x", "hello"), {
+    state: "refused",
+    reason: "invalid_session_name",
+  });
+  assert.equal(await received(), "");
+});
+
+Deno.test("inject: a split and a second window change nothing of where the text goes [inj-split]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-a");
+  const pane = (await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_id}")).trim();
+  await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_pane", pane);
+  await sandbox.tmux("split-window", "-t", pane, "cat");
+  await sandbox.tmux("new-window", "-t", "=svc-a:", "cat");
+  const outcome = await bench.send("svc-a", "to the agent");
+  assert.equal(outcome.pane, pane);
+  await until("the text in the recorded pane", async () => (await received()) === "to the agent\r");
+});
+
+Deno.test("inject: copy mode is left first [inj-copy-mode]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-a");
+  await sandbox.tmux("copy-mode", "-t", "=svc-a:");
+  await bench.send("svc-a", "hello");
+  await until("the text", async () => (await received()) === "hello\r");
+});
+
+Deno.test("inject: dead, stopped and input-less panes are refused, and tmux survives [inj-dead, inj-no-paste-dead]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-a");
+  const pid = Number(await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_pid}"));
+
+  const stopped = {
+    ...bench.host,
+    processFacts: () => Promise.resolve({ stopped: true, foreground: "cat" }),
+  };
+  assert.equal((await inject({ ...COMMAND, session: "svc-a" }, stopped)).reason, "pane_dead");
+
+  await sandbox.tmux("select-pane", "-d", "-t", "=svc-a:");
+  assert.equal((await bench.send("svc-a", "hello")).reason, "pane_dead");
+  await sandbox.tmux("select-pane", "-e", "-t", "=svc-a:");
+  assert.equal(await received(), "");
+
+  await sandbox.tmux("set-option", "-t", "=svc-a:", "remain-on-exit", "on");
+  Deno.kill(pid, "SIGKILL");
+  await until("the death", async () => {
+    return (await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_dead}")).trim() === "1";
+  });
+  assert.equal((await bench.send("svc-a", "hello")).reason, "pane_dead");
+  assert.match(await sandbox.tmux("list-sessions"), /^svc-a:/);
+});
+
+Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-every-server]", async () => {
+  await using sandbox = await makeSandbox();
+  const other = `${sandbox.root}/tmux-${Deno.uid()}`;
+  await Deno.mkdir(other, { mode: 0o700 });
+  const env = { ...sandbox.env, SVC_TMUX_SOCKET: "", TMUX_TMPDIR: sandbox.root };
+  await using bench = makeInjectBench({ ...sandbox, env });
+  const start = (name: string): Promise<Deno.CommandOutput> =>
+    new Deno.Command("tmux", {
+      args: ["-S", `${other}/${name}`, "new-session", "-d", "-s", "svc-a", "cat"],
+      env,
+    }).output();
+  try {
+    await start("one");
+    assert.equal((await bench.send("svc-a", "x", { expiresAt: 0 })).state, "expired");
+    await start("two");
+    assert.equal((await bench.send("svc-a", "x")).reason, "ambiguous_session");
+  } finally {
+    for (const name of ["one", "two"]) {
+      await new Deno.Command("tmux", { args: ["-S", `${other}/${name}`, "kill-server"] }).output();
+    }
+  }
+});

@@ -1,0 +1,78 @@
+/** The real injection into a real tmux server, with a journal and markers that a test can look into. */
+import type { Command, InjectHost } from "../../src/listener/inject_host.ts";
+import { inject } from "../../src/listener/inject.ts";
+import { Stopping } from "../../src/listener/outcome.ts";
+import type { Outcome, Progress } from "../../src/listener/outcome.ts";
+import { readProcessFacts } from "../../src/listener/process_facts.ts";
+import { SessionRateLimit } from "../../src/listener/rate_limit.ts";
+import { Targets } from "../../src/listener/targets.ts";
+import { runtime } from "../../src/runtime/deno.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+/** The injection's clock runs this much faster, so that waits for what never comes are short. */
+const CLOCK_SPEED = 20;
+
+export interface InjectBench extends AsyncDisposable {
+  targets: Targets;
+  host: InjectHost;
+  /** Steps, markers and progress in the order in which they happened. */
+  events: string[];
+  /** Ends pauses with Stopping from now on. */
+  stop(): void;
+  send(session: string, body: string, options?: Partial<Command>): Promise<Outcome>;
+}
+
+/** `change` replaces effects: a test kills, delays or looks there. */
+export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = {}): InjectBench {
+  const { files, commands, uid, platform } = runtime;
+  const env = { get: (name: string): string | undefined => sandbox.env[name] };
+  const start = Date.now();
+  const now = (): number => start + (Date.now() - start) * CLOCK_SPEED;
+  const targets = new Targets({ uid, env, files, commands, now });
+  const rateLimit = new SessionRateLimit(now);
+  const events: string[] = [];
+  let stopped = false;
+  const host: InjectHost = {
+    now,
+    pause: async (ms) => {
+      if (stopped) throw new Stopping();
+      await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20)));
+    },
+    resolve: (name) => targets.resolve(name),
+    server: (target) => targets.server(target),
+    processFacts: (pid) => readProcessFacts(pid, { platform, files, commands }),
+    takeToken: (session) => rateLimit.take(session),
+    writeMarker: () => {
+      events.push("marker written");
+      const withdraw = (): Promise<boolean> => {
+        events.push("marker withdrawn");
+        return Promise.resolve(true);
+      };
+      return Promise.resolve({ withdraw, taken: () => Promise.resolve(false) });
+    },
+    record: (_id, step) => Promise.resolve(void events.push(step)),
+    report: (_id, progress: Progress) =>
+      void events.push(`${progress.state} ${progress.reason ?? ""}`.trim()),
+    policy: { allowShellEscape: false, allowRemoteApproval: false },
+    ...change,
+  };
+  return {
+    targets,
+    host,
+    events,
+    stop: () => {
+      stopped = true;
+    },
+    send: (session, body, options = {}) => {
+      const command = {
+        id: crypto.randomUUID(),
+        session,
+        body,
+        expiresAt: now() + 3_600_000,
+        sendAnyway: false,
+      };
+      return inject({ ...command, ...options }, host);
+    },
+    [Symbol.asyncDispose]: () => targets.close(),
+  };
+}

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { parseStat, readProcessFacts } from "../../../src/listener/process_facts.ts";
+import { runtime } from "../../../src/runtime/deno.ts";
+import { until } from "../../helpers/until.ts";
+
+Deno.test("process facts: the name in a stat line may hold spaces and parentheses", () => {
+  assert.deepEqual(parseStat("12 (a) b (c) S 1 12 12 34816 55 4194304"), { state: "S", foregroundGroup: 55 });
+  assert.deepEqual(parseStat(""), { state: "", foregroundGroup: 0 });
+});
+
+Deno.test("process facts: a stopped process is known [inj-dead]", async () => {
+  const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
+  const stopped = async (): Promise<boolean> => (await readProcessFacts(child.pid, runtime)).stopped;
+  assert.equal(await stopped(), false);
+  Deno.kill(child.pid, "SIGSTOP");
+  await until("the stop", stopped);
+  Deno.kill(child.pid, "SIGCONT");
+  await until("its end", async () => !(await stopped()));
+  await child.stdin.close();
+  await child.status;
+});
