@@ -1,0 +1,79 @@
+/** The outbox: in order, once, and for as long as it takes. */
+
+import assert from "node:assert/strict";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import type { Message } from "../../../src/phone/message.ts";
+import { Outbox } from "../../../src/phone/outbox.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+import { idOf, messageOf } from "./samples.ts";
+
+type Answer = "taken" | RelayError;
+
+function outboxWith(messages: Message[], answers: Answer[]) {
+  const clock = new FakeClock();
+  const sent: string[] = [];
+  const failed: string[] = [];
+  const outbox = new Outbox({
+    next: () => messages[0],
+    send: ({ id }) => {
+      sent.push(id);
+      const answer = answers.shift() ?? "taken";
+      if (answer !== "taken") return Promise.reject(answer);
+      return Promise.resolve({ id, state: "queued" as const, expiresAt: 0 });
+    },
+    onAccepted: () => Promise.resolve(void messages.shift()),
+    onFailed: (id) => {
+      failed.push(id);
+      messages.shift();
+    },
+    clock,
+    random: () => 0.5,
+  });
+  return { outbox, clock, sent, failed };
+}
+
+const away = new RelayError("away", { code: "unreachable" });
+
+Deno.test("messages go out one after the other, in order", async () => {
+  const { outbox, sent } = outboxWith([messageOf(1), messageOf(2)], []);
+  await Promise.all([outbox.pump(), outbox.pump()]);
+  assert.deepEqual(sent, [idOf(1), idOf(2)]);
+});
+
+Deno.test("a relay that is away gets the same push again, later, and nothing overtakes it", async () => {
+  const { outbox, sent, clock } = outboxWith([messageOf(1), messageOf(2)], [away, away]);
+  await outbox.pump();
+  assert.deepEqual(sent, [idOf(1)]);
+  clock.advance(125);
+  await until("the second try", () => sent.length === 2 && clock.pending === 1);
+  clock.advance(250);
+  await until("the rest", () => sent.length === 4);
+  assert.deepEqual(sent, [idOf(1), idOf(1), idOf(1), idOf(2)]);
+});
+
+Deno.test("a rate limit is waited for", async () => {
+  const limited = new RelayError("slow down", { code: "rate_limited", status: 429, retryAfterSeconds: 3 });
+  const { outbox, sent, clock } = outboxWith([messageOf(1)], [limited]);
+  await outbox.pump();
+  clock.advance(2_999);
+  assert.equal(sent.length, 1);
+  clock.advance(1);
+  await until("the second try", () => sent.length === 2);
+});
+
+Deno.test("what the relay will never take is set aside, the rest goes on", async () => {
+  const refused = new RelayError("no such device", { code: "unknown_device", status: 404 });
+  const { outbox, sent, failed } = outboxWith([messageOf(1), messageOf(2)], [refused]);
+  await outbox.pump();
+  assert.deepEqual([sent, failed], [[idOf(1), idOf(2)], [idOf(1)]]);
+});
+
+Deno.test("a key that was revoked loses no message", async () => {
+  const unknown = new RelayError("unknown key", { code: "unauthenticated", status: 401 });
+  const { outbox, failed, clock } = outboxWith([messageOf(1)], [unknown]);
+  await outbox.pump();
+  assert.deepEqual(failed, []);
+  outbox.stop();
+  assert.equal(clock.pending, 0);
+});

@@ -1,0 +1,62 @@
+/** What a bubble says about its message. */
+
+import assert from "node:assert/strict";
+import { type Circumstances, receiptWords } from "../../../src/phone/receipt_words.ts";
+import { PUSH_STATES, REASONS } from "../../../src/protocol/receipt.ts";
+import { messageOf, NOW, receiptOf, takenWith } from "./samples.ts";
+
+const usual: Circumstances = { live: true, hostOnline: true, sentAgain: false, now: NOW };
+const wordsFor = (receipt: Parameters<typeof takenWith>[0], changed: Partial<Circumstances> = {}) =>
+  receiptWords(messageOf(1, takenWith(receipt)), { ...usual, ...changed });
+
+Deno.test("every state has words of its own [ux-receipt]", () => {
+  const words = PUSH_STATES.map((state) => wordsFor(receiptOf(state)).state);
+  assert.equal(new Set(words).size, PUSH_STATES.length);
+});
+
+Deno.test("every reason is said in words, with what to do [ux-receipt, rcpt-reasons]", () => {
+  for (const [reason, sentence] of Object.entries(REASONS)) {
+    const { detail } = wordsFor(receiptOf("refused", { reason }));
+    assert.ok(detail.startsWith(sentence) && detail.length > sentence.length + 10, `${reason}: ${detail}`);
+  }
+  assert.match(wordsFor(receiptOf("refused", { reason: "of_the_future" })).detail, /of_the_future/);
+});
+
+Deno.test("a held message says why and that it goes on by itself [ux-receipt]", () => {
+  const { tone, detail, resendFrom } = wordsFor(receiptOf("held", { reason: "dialog_open" }));
+  assert.equal(tone, "held");
+  assert.match(detail, /dialog.*terminal.*by itself/);
+  assert.equal(resendFrom, undefined);
+});
+
+Deno.test("a rate limit offers to send again when its wait is over [inj-rate-resend]", () => {
+  const refused = receiptOf("refused", { reason: "rate_limited", retryAfterSeconds: 7 });
+  assert.equal(wordsFor(refused).resendFrom, NOW + 7_000);
+  assert.equal(wordsFor(refused, { sentAgain: true }).resendFrom, undefined, "once is enough");
+});
+
+Deno.test("sending again is offered only where the text may be missing", () => {
+  const offered = PUSH_STATES.filter((state) => wordsFor(receiptOf(state)).resendFrom !== undefined);
+  assert.deepEqual(offered, ["refused", "expired", "unknown", "ignored"]);
+});
+
+Deno.test("typed is good enough on the way, and unsure at the end", () => {
+  assert.equal(wordsFor(receiptOf("typed")).tone, "pending");
+  assert.equal(wordsFor(receiptOf("typed", { final: true })).tone, "unsure");
+});
+
+Deno.test("what has not left the phone says so and can be taken back", () => {
+  const waiting = receiptWords(messageOf(1), { ...usual, live: false });
+  assert.match(waiting.state, /connection/);
+  assert.equal(waiting.discardable, true);
+  const failed = messageOf(1, {
+    kind: "failed",
+    failure: { code: "too_large", message: "Cannot send: too large" },
+  });
+  assert.deepEqual(receiptWords(failed, usual).detail, "Cannot send: too large.");
+});
+
+Deno.test("a message for a host that is away says until when it waits", () => {
+  assert.equal(wordsFor(receiptOf("queued")).detail, "");
+  assert.match(wordsFor(receiptOf("queued"), { hostOnline: false }).detail, /offline.*until \d/);
+});

@@ -1,0 +1,136 @@
+/** The page's state through everything that the relay and the person say. */
+
+import assert from "node:assert/strict";
+import { linkProblem } from "../../../src/client/link_problem.ts";
+import {
+  INITIAL_STATE,
+  MESSAGES_MAX,
+  type PhoneEvent,
+  type PhoneState,
+  reduce,
+} from "../../../src/phone/state.ts";
+import { deviceOf, entryOf, idOf, messageOf, NOW, receiptOf, recordOf } from "./samples.ts";
+
+const after = (...events: PhoneEvent[]): PhoneState => events.reduce(reduce, INITIAL_STATE);
+const progressOf = (state: PhoneState, number: number) => state.messages.get(idOf(number))?.progress;
+function receiptStateOf(state: PhoneState, number: number): string | undefined {
+  const progress = progressOf(state, number);
+  return progress?.kind === "taken" ? progress.receipt.state : progress?.kind;
+}
+
+const WELCOME = { relayVersion: "0", protocolVersion: 1, deviceId: "dev_phone_1", now: NOW, limits: {} };
+const connected = (answering: boolean): PhoneEvent => ({
+  type: "link",
+  link: { state: "connected", welcome: WELCOME, clockOffsetMs: 40, answering },
+});
+
+Deno.test("a message goes from the outbox through every state of its receipt [rcpt-live]", () => {
+  const id = idOf(1);
+  let state = after({ type: "composed", message: messageOf(1) });
+  assert.equal(receiptStateOf(state, 1), "outbox");
+  state = reduce(state, { type: "accepted", accepted: { id, state: "queued", expiresAt: NOW + 1 } });
+  assert.equal(receiptStateOf(state, 1), "queued");
+  let at = NOW;
+  for (const step of ["delivered", "held", "typed", "submitted"] as const) {
+    const receipt = receiptOf(step, { at: { [step]: ++at } });
+    state = reduce(state, { type: "receipt", update: { id, receipt } });
+    assert.equal(receiptStateOf(state, 1), step);
+  }
+});
+
+Deno.test("an older answer never undoes what is known already", () => {
+  const id = idOf(1);
+  const typed = receiptOf("typed", { at: { queued: 1, delivered: 2, typed: 3 } });
+  const delivered = receiptOf("delivered", { at: { queued: 1, delivered: 2 } });
+  const state = after(
+    { type: "composed", message: messageOf(1) },
+    { type: "receipt", update: { id, receipt: typed } },
+    { type: "accepted", accepted: { id, state: "queued", expiresAt: 9 } },
+    { type: "history", records: [recordOf(1, delivered)] },
+    { type: "receipt", update: { id, receipt: delivered } },
+  );
+  assert.equal(receiptStateOf(state, 1), "typed");
+});
+
+Deno.test("a message that the relay has is not in the outbox, also when its 202 never came", () => {
+  const state = after(
+    { type: "restored", messages: [messageOf(1)] },
+    { type: "history", records: [recordOf(1)], whole: true },
+  );
+  assert.equal(receiptStateOf(state, 1), "submitted");
+  assert.equal(state.history, "whole");
+});
+
+Deno.test("the history takes messages to sessions only, and knows whether there is more", () => {
+  const note = recordOf(2);
+  note.push.type = "note";
+  const state = after({ type: "history", records: [recordOf(1), note] });
+  assert.deepEqual([...state.messages.keys()], [idOf(1)]);
+  assert.equal(state.history, "more");
+});
+
+Deno.test("what was not sent is never dropped to make room", () => {
+  const records = Array.from({ length: MESSAGES_MAX + 50 }, (_, number) => recordOf(number + 10));
+  const state = after({ type: "composed", message: messageOf(1) }, { type: "history", records });
+  assert.equal(state.messages.size, MESSAGES_MAX + 1);
+  assert.equal(receiptStateOf(state, 1), "outbox");
+  assert.equal(state.messages.has(idOf(10)), false, "the oldest goes");
+});
+
+Deno.test("a refusal by the relay can be tried again or taken back", () => {
+  const failure = { code: "unknown_device", message: "No such device" };
+  const failed = after(
+    { type: "composed", message: messageOf(1) },
+    { type: "failed", id: idOf(1), failure },
+  );
+  assert.deepEqual(progressOf(failed, 1), { kind: "failed", failure });
+  assert.equal(receiptStateOf(reduce(failed, { type: "retried", id: idOf(1) }), 1), "outbox");
+  assert.equal(reduce(failed, { type: "discarded", id: idOf(1) }).messages.size, 0);
+});
+
+Deno.test("the picker follows each host by itself [ux-live, inv-picker]", () => {
+  const other = deviceOf({ deviceId: "dev_listener_2", host: "laptop" });
+  const working = deviceOf({ lastSeen: NOW + 5, sessions: [entryOf({ state: "working" })] });
+  let state = after({ type: "sessions", devices: [deviceOf()] }, { type: "device", device: other });
+  state = reduce(state, { type: "device", device: working });
+  assert.deepEqual(state.devices?.map(({ host }) => host), ["workstation", "laptop"]);
+  assert.equal(state.devices?.[0]?.sessions[0]?.state, "working");
+  state = reduce(state, { type: "sessions", devices: [deviceOf(), other] });
+  assert.equal(state.devices?.[0]?.sessions[0]?.state, "working", "an overtaken answer changes nothing");
+});
+
+Deno.test("the link is live only while the relay answers", () => {
+  assert.equal(after(connected(true)).link.kind, "live");
+  assert.equal(after(connected(true)).clockOffsetMs, 40);
+  assert.equal(after(connected(true), connected(false)).link.kind, "down");
+  const problem = linkProblem("restarting");
+  const waiting = after(connected(true), { type: "link", link: { state: "waiting", retryInMs: 9, problem } });
+  assert.deepEqual(waiting.link, { kind: "down", problem });
+  const retrying = reduce(waiting, { type: "link", link: { state: "connecting" } });
+  assert.deepEqual(retrying.link, { kind: "down", problem }, "the reason stays until the link is back");
+  assert.equal(after({ type: "link", link: { state: "connecting" } }).link.kind, "connecting");
+});
+
+Deno.test("signing out forgets everything but where the page is", () => {
+  const route = { view: "session", deviceId: "dev_listener_1", session: "svc-demo" } as const;
+  const state = after(
+    { type: "route", route },
+    { type: "sessions", devices: [deviceOf()] },
+    { type: "composed", message: messageOf(1) },
+    { type: "drafted", key: "a/b", text: "half" },
+    { type: "signIn", signIn: { kind: "out" } },
+  );
+  assert.deepEqual(state, { ...INITIAL_STATE, route, signIn: { kind: "out" } });
+});
+
+Deno.test("a draft belongs to its session and is gone once it is sent", () => {
+  const key = "dev_listener_1/svc-demo";
+  const drafted = after({ type: "drafted", key, text: "hello" }, {
+    type: "drafted",
+    key: "x/y",
+    text: "other",
+  });
+  assert.equal(drafted.drafts[key], "hello");
+  const sent = reduce(drafted, { type: "composed", message: messageOf(1) });
+  assert.deepEqual([sent.drafts[key], sent.drafts["x/y"]], ["", "other"]);
+});
