@@ -4,9 +4,16 @@ import { build, type Metafile, stop } from "esbuild";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** CommonJS packages ask for built-in modules through `require`, which a module of ECMAScript has not; optional ones must throw. */
-const REQUIRE_BUILTIN = "var require=(i)=>{const m=process.getBuiltinModule(i);" +
-  "if(!m)throw new Error(`Cannot find module '${i}'`);return m};";
+/**
+ * CommonJS packages ask for built-in modules through `require`, which an ECMAScript module has not. It throws for any
+ * other module: packages try optional ones and do without.
+ */
+const REQUIRE_BUILTIN = [
+  "var require=(name)=>{",
+  "const found=process.getBuiltinModule(name);",
+  'if(!found)throw new Error(`Cannot find module "${name}"`);',
+  "return found};",
+].join("");
 
 export interface BundleOptions {
   /** Name of the built file without `.js` → path of its TypeScript. */

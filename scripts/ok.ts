@@ -27,6 +27,7 @@ async function steps(): Promise<Step[]> {
     { name: "lint", args: ["lint"] },
     { name: "types", args: ["check", "."] },
     ...ofTheTree,
+    { name: "examples", args: [...TEST, "--doc", "mod.ts"] },
     { name: "unit", args: [...TEST, "--parallel", "tests/unit"] },
     { name: "contract", args: [...TEST, "--parallel", "tests/contract"] },
     { name: "e2e", args: [...TEST, "--parallel", "tests/e2e"], env: { DENO_JOBS: E2E_JOBS } },

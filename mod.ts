@@ -1,0 +1,48 @@
+/**
+ * The library: svc's wire protocol and a client for its relay, for scripts, bots and other phones.
+ *
+ * @example Send a message into a session and wait until it is submitted
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createRelayApi, waitForReceipt } from "@svc/svc";
+ *
+ * // A stand-in for the relay; leave `fetch` out to talk to a real one.
+ * const times = { createdAt: 0, expiresAt: 3_600_000 };
+ * const push = { id: "0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b", type: "agent.command", from: "script", ...times };
+ * const receipt = { state: "submitted", final: true, at: { submitted: 1 } };
+ * const fetch = (_url: string, init?: RequestInit) =>
+ *   Promise.resolve(
+ *     init?.method === "POST"
+ *       ? Response.json({ id: push.id, state: "queued", expiresAt: push.expiresAt }, { status: 202 })
+ *       : Response.json({ push, receipt }),
+ *   );
+ *
+ * const api = createRelayApi({ baseUrl: "https://relay.example", apiKey: "svc_0", fetch });
+ * const body = "run the tests";
+ * const { id } = await api.sendPush({ type: "agent.command", agentSessionName: "svc-proj", body });
+ * const seen = await waitForReceipt(api, id, { timeoutMs: 5_000 });
+ * assert.equal(seen.receipt.state, "submitted");
+ * ```
+ *
+ * @module
+ */
+
+export { httpBaseFromWs, wsFromHttpBase } from "./src/client/addresses.ts";
+export { createRelayApi, type RelayApi, type RelayApiOptions } from "./src/client/api.ts";
+export type { LinkState, RelayLinkOptions } from "./src/client/link_state.ts";
+export { RelayError } from "./src/client/relay_error.ts";
+export { RelayLink } from "./src/client/relay_link.ts";
+export { waitForReceipt, type WaitOptions } from "./src/client/wait_for_receipt.ts";
+export { WIRE_ERRORS, type WireErrorCode } from "./src/protocol/errors.ts";
+export {
+  encodeFrame,
+  type EventData,
+  type EventName,
+  type Frame,
+  parseFrame,
+} from "./src/protocol/frames.ts";
+export { isSessionName, sessionLabel, sessionName } from "./src/protocol/names.ts";
+export type { Push, PushAccepted, PushRecord, PushRequestInput } from "./src/protocol/push.ts";
+export type { Reason, Receipt } from "./src/protocol/receipt.ts";
+export type { SessionEntry, SessionsAnswer } from "./src/protocol/session.ts";
+export { VERSION } from "./src/protocol/version.ts";
