@@ -1,6 +1,7 @@
-/** Takes the screen fixtures anew from the real agents: `deno run -A tests/agents/capture_screens.ts [kind…]`. */
+/** Takes the screen fixtures anew from a real agent: `deno run -A tests/agents/capture_screens.ts KIND [turns | shell | trust]`. */
 import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 import { REAL_AGENTS, type RealAgent } from "./install.ts";
 import { type RunningAgent, startAgent } from "./start_agent.ts";
 
@@ -9,7 +10,8 @@ const FOLDER = new URL("../testdata/screens/", import.meta.url).pathname;
 const QUIET_MS = 1_200;
 const RESTLESS_MS = 4_000;
 
-const START_MS = 6_000;
+/** These interrupt their work at the second Esc. */
+const ESCAPE_TWICE: readonly RealAgent[] = ["opencode", "copilot"];
 
 const DRAFTS = {
   draft: "a half typed thought",
@@ -31,18 +33,15 @@ const SHOWN_DRAFTS: Partial<Record<RealAgent, Record<string, string>>> = {
 
 type Expected = { [K in keyof ScreenReading]: ScreenReading[K] | null };
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 async function drawnScreen(agent: RunningAgent): Promise<Screen> {
-  const end = Date.now() + RESTLESS_MS;
-  let last = await agent.screen();
-  for (let quietSince = Date.now(); Date.now() < end && Date.now() < quietSince + QUIET_MS;) {
-    await pause(100);
-    const now = await agent.screen();
-    if (JSON.stringify(now) !== JSON.stringify(last)) quietSince = Date.now();
-    last = now;
-  }
-  return last;
+  const start = Date.now();
+  let last = { screen: await agent.screen(), since: start };
+  return await until("a drawn screen", async () => {
+    const screen = await agent.screen();
+    if (JSON.stringify(screen) !== JSON.stringify(last.screen)) last = { screen, since: Date.now() };
+    const isDrawn = Date.now() > last.since + QUIET_MS || Date.now() > start + RESTLESS_MS;
+    return isDrawn ? screen : undefined;
+  });
 }
 
 async function capture(agent: RunningAgent, name: string, expect: Expected): Promise<void> {
@@ -67,9 +66,19 @@ function working(draft: string): Expected {
 
 const OPEN_DIALOG: Expected = { state: "waiting", dialog: true, draft: null };
 
+/** Presses Enter until the model has the draft: just after its start an agent may not take the first one. */
+async function enter(agent: RunningAgent): Promise<void> {
+  const before = agent.standIn.prompts().length;
+  await until("the draft at the model", async () => {
+    await agent.key("Enter");
+    await drawnScreen(agent);
+    return agent.standIn.prompts().length > before;
+  });
+}
+
 async function submit(agent: RunningAgent, text: string): Promise<void> {
   await agent.paste(text);
-  await pause(400);
+  await drawnScreen(agent);
   await agent.key("Enter");
 }
 
@@ -78,7 +87,7 @@ async function captureDrafts(agent: RunningAgent): Promise<void> {
   for (const name of ["draft", "draft_lines", "draft_long"] as const) {
     await agent.paste(DRAFTS[name]);
     await capture(agent, name, idle(SHOWN_DRAFTS[agent.kind]?.[name] ?? DRAFTS[name]));
-    await agent.key("Enter");
+    await enter(agent);
     await drawnScreen(agent);
   }
   await capture(agent, "answered", idle(""));
@@ -111,8 +120,10 @@ async function captureInterrupt(agent: RunningAgent): Promise<void> {
   await submit(agent, "never mind");
   await drawnScreen(agent);
   await agent.key("Escape");
-  await pause(200);
-  await agent.key("Escape");
+  if (ESCAPE_TWICE.includes(agent.kind)) {
+    await drawnScreen(agent);
+    await agent.key("Escape");
+  }
   await capture(agent, "interrupted", idle(SHOWN_DRAFTS[agent.kind]?.interrupted ?? ""));
   release();
 }
@@ -126,22 +137,35 @@ async function captureShellMode(kind: RealAgent): Promise<void> {
   await capture(agent, "shell_mode", idle("!"));
 }
 
+/** In a git repository, because one agent asks only there. */
 async function captureTrust(kind: RealAgent): Promise<void> {
   await using sandbox = await makeSandbox();
+  await new Deno.Command("git", { args: ["init", "--quiet", sandbox.project] }).output();
   await using agent = await startAgent(kind, sandbox, { trusted: false });
-  await pause(START_MS);
+  const asks = async () => (await agent.screen()).lines.some((line) => /trust/i.test(line));
+  await until("the question whether the folder is trusted", asks);
   await capture(agent, "trust", OPEN_DIALOG);
 }
 
-async function captureAll(kind: RealAgent): Promise<void> {
+async function captureTurns(kind: RealAgent): Promise<void> {
   await using sandbox = await makeSandbox();
   await using agent = await startAgent(kind, sandbox);
   await captureDrafts(agent);
   await captureWork(agent);
   await captureInterrupt(agent);
-  await captureShellMode(kind);
-  if (kind !== "opencode") await captureTrust(kind);
 }
 
-const kinds = Deno.args.length > 0 ? Deno.args as RealAgent[] : Object.keys(REAL_AGENTS) as RealAgent[];
-for (const kind of kinds) await captureAll(kind);
+const PARTS: Record<string, (kind: RealAgent) => Promise<void>> = {
+  turns: captureTurns,
+  shell: captureShellMode,
+  trust: captureTrust,
+};
+
+const [kind = "", ...parts] = Deno.args;
+if (!Object.hasOwn(REAL_AGENTS, kind)) {
+  throw new TypeError(`cannot capture "${kind}": give one of ${Object.keys(REAL_AGENTS).join(", ")}`);
+}
+for (const [name, captureEach] of Object.entries(PARTS)) {
+  const asksNothing = kind === "opencode" && name === "trust";
+  if (!asksNothing && (parts.length === 0 || parts.includes(name))) await captureEach(kind as RealAgent);
+}
