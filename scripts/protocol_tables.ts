@@ -6,6 +6,7 @@ import * as limits from "../src/protocol/limits.ts";
 import { PUSH_TYPES, PushRequest } from "../src/protocol/push.ts";
 import { PUSH_STATES, REASONS } from "../src/protocol/receipt.ts";
 import { SessionEntry } from "../src/protocol/session.ts";
+import { ROUTES } from "../src/relay/routes.ts";
 
 const ROOT = new URL("../", import.meta.url);
 export const PAGE: URL = new URL("docs/protocol.md", ROOT);
@@ -22,6 +23,7 @@ export async function renderPage(page: string): Promise<string> {
 async function makeTables(): Promise<Record<string, string>> {
   const [frames, push, limitLines] = await Promise.all(["frames", "push", "limits"].map(readComments));
   return {
+    routes: routeTable(),
     events: eventTable(frames ?? new Map()),
     errors: table(
       ["code", "status", "title"],
@@ -44,6 +46,15 @@ async function readComments(file: string): Promise<Map<string, string>> {
   const source = await Deno.readTextFile(new URL(`src/protocol/${file}.ts`, ROOT));
   const commented = /\/\*\* (.+?) \*\/\n\s*(?:export const )?"?([\w.]+)"?/g;
   return new Map(Array.from(source.matchAll(commented), ([, comment = "", key = ""]) => [key, comment]));
+}
+
+function routeTable(): string {
+  const rows = ROUTES.map((route) => {
+    const query = Object.keys(route.query ?? {}).map((name) => `${name}=`).join("&");
+    const scopes = "scopes" in route ? route.scopes.map((scope) => `\`${scope}\``).join(" or ") : "none";
+    return [`\`${route.method} ${route.path}${query && `?${query}`}\``, scopes, route.summary];
+  });
+  return table(["method and path", "scope", "what it does"], rows);
 }
 
 function eventTable(comments: Map<string, string>): string {

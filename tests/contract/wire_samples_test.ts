@@ -7,6 +7,7 @@ import { encodeFrame, EVENTS, type Frame, parseFrame } from "../../src/protocol/
 import * as http from "../../src/protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, PushRequest } from "../../src/protocol/push.ts";
 import { SessionsAnswer } from "../../src/protocol/session.ts";
+import { ROUTES } from "../../src/relay/routes.ts";
 import { readSources } from "../helpers/sources.ts";
 
 const FOLDER = "tests/testdata/wire";
@@ -26,9 +27,6 @@ const MESSAGES: Record<string, z.ZodMiniType> = {
   health: http.Health,
   problem: Problem,
 };
-/** Parts of messages: they come within the samples of the whole. */
-const PARTS = ["Device", "Scope"];
-
 interface Sample {
   folder: string;
   /** `valid`, `normalized` or `invalid`. */
@@ -84,13 +82,13 @@ Deno.test("every event and every HTTP message has a good and a bad sample [proto
   assert.deepEqual(lacks("invalid"), []);
 });
 
-Deno.test("every schema of an HTTP body is among the sampled ones", () => {
-  const sampled = Object.values(MESSAGES);
-  const schemas = Object.entries(http).filter(([, value]) => value instanceof z.ZodMiniType);
-  const missing = schemas.filter(([name, schema]) =>
-    !PARTS.includes(name) && !sampled.includes(schema as never)
-  );
-  assert.deepEqual(missing.map(([name]) => name), []);
+Deno.test("every body that a route takes or answers is among the sampled ones", () => {
+  const sampled: unknown[] = Object.values(MESSAGES);
+  const bodies = ROUTES.flatMap((
+    { path, body, answer },
+  ) => [{ path, schema: body }, { path, schema: answer.schema }]);
+  const missing = bodies.filter(({ schema }) => schema !== undefined && !sampled.includes(schema));
+  assert.deepEqual(missing.map(({ path }) => path), []);
 });
 
 Deno.test("good frames are taken and encode to the same JSON [ws-control, ev-pane-schema]", async (t) => {
