@@ -1,6 +1,6 @@
 /** Holds every schema of the wire against golden samples, good and bad, under tests/testdata/wire. */
 import assert from "node:assert/strict";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { Problem } from "../../src/protocol/errors.ts";
 import { fieldFaults } from "../../src/protocol/faults.ts";
 import { encodeFrame, EVENTS, type Frame, parseFrame } from "../../src/protocol/frames.ts";
