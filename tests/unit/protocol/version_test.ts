@@ -1,3 +1,4 @@
+/** The version that the program tells. */
 import assert from "node:assert/strict";
 import config from "../../../deno.json" with { type: "json" };
 import { VERSION } from "../../../src/protocol/version.ts";

@@ -1,0 +1,12 @@
+/** SHA-256 without a trip to another thread, which costs WebCrypto milliseconds at the 99th percentile. */
+
+import { createHash, timingSafeEqual } from "node:crypto";
+
+export function sha256(data: string | Uint8Array): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(data).digest());
+}
+
+/** Compares in a time that does not tell where two digests differ. */
+export function equalDigests(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,66 @@
+/** SQLite as both runtimes have it built in: the only importer of `node:sqlite`, loaded when a database is opened. */
+
+import process from "node:process";
+import { setImmediate } from "node:timers";
+
+export type SqlValue = null | number | string | Uint8Array;
+export type SqlRow = Record<string, SqlValue>;
+
+export interface Statement {
+  /** Returns how many rows changed. */
+  run(...values: SqlValue[]): number;
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+}
+
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  /** A sound copy in `file`, while others read and write; replaces what is there. */
+  backup(file: string): Promise<void>;
+  close(): void;
+}
+
+/** How long a statement waits for another connection's lock, in milliseconds. */
+export interface DatabaseOptions {
+  busyMs: number;
+}
+
+const WARNING = "SQLite is an experimental feature";
+
+/** Node 22 calls SQLite experimental on stderr, once, at the import: that one warning is dropped, others pass. */
+async function loadSqlite(): Promise<typeof import("node:sqlite")> {
+  const { emitWarning } = process;
+  process.emitWarning = ((warning: string | Error, ...rest: []) => {
+    if (!String(warning).includes(WARNING)) emitWarning.call(process, warning, ...rest);
+  }) as typeof process.emitWarning;
+  try {
+    return await import("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** Opens or creates the database. Errors are SQLite's own, to be told apart by their message. */
+export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
+  const { backup, DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(path, { timeout: options.busyMs });
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      return {
+        run: (...values) => Number(statement.run(...values).changes),
+        get: (...values) => statement.get(...values) as SqlRow | undefined,
+        all: (...values) => statement.all(...values) as SqlRow[],
+      };
+    },
+    backup: async (file) => void await backup(database, file),
+    close: () => database.close(),
+  };
+}
+
+/** Runs `action` once everything that is ready to be read has been read: the moment to commit what came together. */
+export function afterReads(action: () => void): void {
+  setImmediate(action);
+}

@@ -1,0 +1,126 @@
+/** The schema, as numbered steps: an older database is brought up one step after the other, a newer one is refused. */
+import type { Database } from "../runtime/sqlite.ts";
+import { StoreUnavailable } from "./store.ts";
+
+const CORE = `
+  CREATE TABLE accounts (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE keys (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (id),
+    name TEXT NOT NULL,
+    hash BLOB NOT NULL UNIQUE,
+    scopes TEXT NOT NULL,
+    device_id TEXT,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+  ) STRICT;
+
+  CREATE TABLE devices (
+    account TEXT NOT NULL REFERENCES accounts (id),
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    public_key TEXT,
+    online INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    revoked_at INTEGER,
+    PRIMARY KEY (account, id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE revocations (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE pushes (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL REFERENCES accounts (id),
+    id TEXT NOT NULL,
+    target TEXT,
+    digest BLOB NOT NULL,
+    push TEXT NOT NULL,
+    receipt TEXT NOT NULL,
+    state TEXT NOT NULL,
+    final INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    UNIQUE (account, id)
+  ) STRICT;
+  CREATE INDEX pushes_by_account ON pushes (account, seq);
+  CREATE INDEX open_pushes ON pushes (account, target, seq) WHERE final = 0;
+  CREATE INDEX due_pushes ON pushes (seq, expires_at) WHERE final = 0;
+  CREATE INDEX pushes_by_age ON pushes (created_at);
+
+  CREATE TABLE inventories (
+    account TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    sessions TEXT NOT NULL,
+    reported_at INTEGER NOT NULL,
+    PRIMARY KEY (account, device_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE session_names (
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    PRIMARY KEY (account, name, device_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX session_names_by_device ON session_names (account, device_id);
+`;
+
+const PHONES = `
+  CREATE TABLE pairings (
+    code_hash BLOB PRIMARY KEY,
+    account TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE web_push (
+    account TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    subscription TEXT NOT NULL,
+    PRIMARY KEY (account, device_id)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** Step n brings a database of version n to version n + 1. Never edit one that was released: add the next. */
+export const MIGRATIONS: readonly string[] = [CORE, PHONES];
+
+function schemaVersion(database: Database): number {
+  database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
+  return Number(database.prepare("SELECT max(version) AS version FROM schema_version").get()?.version ?? 0);
+}
+
+function apply(database: Database, newest: number): void {
+  const version = schemaVersion(database);
+  if (version > newest) {
+    throw new StoreUnavailable(
+      `Cannot open the database: its schema has version ${version}, this svc knows versions up to ${newest}; ` +
+        `start the svc that wrote it, or a newer one`,
+    );
+  }
+  const record = database.prepare("INSERT INTO schema_version (version) VALUES (?)");
+  for (const [index, step] of MIGRATIONS.slice(0, newest).entries()) {
+    if (index < version) continue;
+    database.exec(step);
+    record.run(index + 1);
+  }
+}
+
+/** Brings the schema to `newest` in one transaction: all steps or none. */
+export function migrate(database: Database, newest = MIGRATIONS.length): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    apply(database, newest);
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}

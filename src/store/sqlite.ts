@@ -1,0 +1,117 @@
+/** The store in one SQLite file: WAL, every commit synced, writes that come together committed together. */
+import { runtime } from "#runtime";
+import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
+import { migrate } from "./migrations.ts";
+import { sqliteContext } from "./sqlite_context.ts";
+import { sqliteDevices } from "./sqlite_devices.ts";
+import { storeError } from "./sqlite_errors.ts";
+import { sqliteInventories } from "./sqlite_inventories.ts";
+import { sqliteKeys } from "./sqlite_keys.ts";
+import { sqlitePairings, sqliteWebPush } from "./sqlite_phones.ts";
+import { sqlitePushes } from "./sqlite_pushes.ts";
+import { type Store, StoreUnavailable } from "./store.ts";
+import { WriteBatch } from "./write_batch.ts";
+
+/** How long a write waits for another process's lock. The relay stands still meanwhile: see `openStore`. */
+const BUSY_MS = 5_000;
+
+const databaseFile = (dataDir: string): string => `${dataDir}/relay.db`;
+
+const SETTINGS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA journal_size_limit = 16777216;`;
+
+export interface OpenStoreOptions {
+  /** How long a write waits for another process's lock, in milliseconds; a server wants it short. */
+  busyMs?: number;
+}
+
+/** Opens or creates the store in `dataDir` (0700, its file 0600) and brings its schema up to date. */
+export async function openStore(dataDir: string, options: OpenStoreOptions = {}): Promise<Store> {
+  try {
+    await makePrivate(dataDir);
+    const database = await openDatabase(databaseFile(dataDir), { busyMs: options.busyMs ?? BUSY_MS });
+    return prepare(database);
+  } catch (error) {
+    throw openError(error, dataDir);
+  }
+}
+
+/** Copies the store in `dataDir`, also while a relay runs on it, into `file` (0600). */
+export async function backupStore(dataDir: string, file: string): Promise<void> {
+  const source = databaseFile(dataDir);
+  if (await runtime.files.info(source) === undefined) {
+    throw new StoreUnavailable(`Cannot back up "${dataDir}": there is no store in it`);
+  }
+  const database = await openDatabase(source, { busyMs: BUSY_MS });
+  try {
+    await copyTo(database, file);
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    database.close();
+  }
+}
+
+async function makePrivate(dataDir: string): Promise<void> {
+  await runtime.files.makeDirectory(dataDir, { mode: 0o700 });
+  await runtime.files.chmod(dataDir, 0o700);
+  const file = databaseFile(dataDir);
+  // SQLite gives its journal and shared memory the mode of the database.
+  if (!await runtime.files.createText(file, "", { mode: 0o600 })) await runtime.files.chmod(file, 0o600);
+}
+
+function prepare(database: Database): Store {
+  try {
+    database.exec(SETTINGS);
+    migrate(database);
+    return sqliteStore(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openError(error: unknown, dataDir: string): unknown {
+  const told = storeError(error);
+  if (told instanceof StoreUnavailable) return told;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StoreUnavailable(`Cannot open the store in "${dataDir}": ${why}`, { cause: error });
+}
+
+/** Writes beside and renames over, so that `file` is a whole copy or what it was before. */
+async function copyTo(database: Database, file: string): Promise<void> {
+  const part = `${file}.part`;
+  await runtime.files.writeText(part, "", { mode: 0o600 });
+  await database.backup(part);
+  await runtime.files.rename(part, file);
+}
+
+function sqliteStore(database: Database): Store {
+  const batch = new WriteBatch(database, { schedule: afterReads });
+  const context = sqliteContext(database, batch);
+  return {
+    ...sqliteKeys(context),
+    ...sqliteDevices(context),
+    ...sqlitePushes(context),
+    ...sqliteInventories(context),
+    ...sqlitePairings(context),
+    ...sqliteWebPush(context),
+    // Takes the lock that a write needs, and writes nothing.
+    ready: () => context.read(() => database.exec("BEGIN IMMEDIATE; ROLLBACK")),
+    async backup(file) {
+      try {
+        await copyTo(database, file);
+      } catch (error) {
+        throw storeError(error);
+      }
+    },
+    close() {
+      batch.flush();
+      database.close();
+      return Promise.resolve();
+    },
+  };
+}

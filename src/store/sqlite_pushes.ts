@@ -1,0 +1,143 @@
+/** Pushes and their receipts in SQLite. */
+import type { Push } from "../protocol/push.ts";
+import type { Receipt } from "../protocol/receipt.ts";
+import type { Database } from "../runtime/sqlite.ts";
+import { optional, type SqliteContext } from "./sqlite_context.ts";
+import type { NewPush, PageRequest, PushName, PushStore, StoredPush } from "./store.ts";
+
+interface PushRow {
+  seq: number;
+  account: string;
+  target: string | null;
+  digest: Uint8Array;
+  push: string;
+  receipt: string;
+}
+
+const toPush = (row: PushRow): StoredPush => ({
+  seq: row.seq,
+  account: row.account,
+  target: optional(row.target),
+  digest: row.digest,
+  push: JSON.parse(row.push) as Push,
+  receipt: JSON.parse(row.receipt) as Receipt,
+});
+
+const toPushes = (rows: unknown[]): StoredPush[] => (rows as PushRow[]).map(toPush);
+
+const INSERT = `
+  INSERT INTO pushes (account, id, target, digest, push, receipt, state, final, created_at, expires_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (account, id) DO NOTHING RETURNING seq`;
+
+/** How many rows one statement removes, so that no write waits long for it. */
+const REMOVED_AT_ONCE = 500;
+
+const REMOVE = `
+  DELETE FROM pushes WHERE seq IN (
+    SELECT seq FROM pushes WHERE created_at < ?1 OR (created_at < ?2 AND state = 'expired' AND expires_at < ?2)
+    LIMIT ${REMOVED_AT_ONCE})`;
+
+export function sqlitePushes(context: SqliteContext): PushStore {
+  const { database, read, write } = context;
+  const insert = insertOf(database);
+  const find = findOf(database);
+  const update = database.prepare(
+    "UPDATE pushes SET receipt = ?, state = ?, final = ? WHERE account = ? AND id = ?",
+  );
+  const open = database.prepare(
+    "SELECT * FROM pushes WHERE account = ? AND target = ? AND final = 0 AND seq > ? ORDER BY seq LIMIT ?",
+  );
+  const due = database.prepare(
+    "SELECT * FROM pushes WHERE final = 0 AND seq > ? AND expires_at <= ? ORDER BY seq LIMIT ?",
+  );
+  const remove = database.prepare(REMOVE);
+
+  return {
+    insertPush: (push) =>
+      write(() => insert(push) ?? { stored: found(find(push.account, push.push.id)), duplicate: true }),
+    findPush: ({ account, id }) => read(() => find(account, id)),
+    pagePushes: pageOf(context),
+    changeReceipt: (name, decide) =>
+      write(() => {
+        const stored = find(name.account, name.id);
+        if (stored === undefined) return undefined;
+        const receipt = decide(stored);
+        if (receipt === undefined) return { stored, changed: false };
+        const { account, id } = name;
+        update.run(JSON.stringify(receipt), receipt.state, Number(receipt.final), account, id);
+        return { stored: { ...stored, receipt }, changed: true };
+      }),
+    openPushes: ({ account, id }, { afterSeq, limit }) =>
+      read(() => toPushes(open.all(account, id, afterSeq, limit))),
+    duePushes: ({ now, afterSeq, limit }) => read(() => toPushes(due.all(afterSeq, now, limit))),
+    async removePushes({ madeBefore, expiredBefore }) {
+      let removed = 0;
+      for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE; removed += last) {
+        last = await write(() => remove.run(madeBefore, expiredBefore));
+      }
+      return removed;
+    },
+  };
+}
+
+/** Undefined when the account has used the id. */
+function insertOf(
+  database: Database,
+): (push: NewPush) => { stored: StoredPush; duplicate: boolean } | undefined {
+  const statement = database.prepare(INSERT);
+  return (entry) => {
+    const { account, target, digest, push, receipt } = entry;
+    const row = statement.get(
+      account,
+      push.id,
+      target ?? null,
+      digest,
+      JSON.stringify(push),
+      JSON.stringify(receipt),
+      receipt.state,
+      Number(receipt.final),
+      push.createdAt,
+      push.expiresAt,
+    );
+    return row && { stored: { ...entry, seq: row.seq as number }, duplicate: false };
+  };
+}
+
+function findOf(database: Database): (account: string, id: string) => StoredPush | undefined {
+  const statement = database.prepare("SELECT * FROM pushes WHERE account = ? AND id = ?");
+  return (account, id) => {
+    const row = statement.get(account, id) as unknown as PushRow | undefined;
+    return row && toPush(row);
+  };
+}
+
+function found(stored: StoredPush | undefined): StoredPush {
+  if (stored === undefined) {
+    throw new Error("Cannot find the push that has this id: it was removed meanwhile");
+  }
+  return stored;
+}
+
+function pageOf(
+  { database, read }: SqliteContext,
+): (request: PageRequest) => Promise<StoredPush[] | undefined> {
+  const seqOf = database.prepare("SELECT seq FROM pushes WHERE account = ? AND id = ?");
+  const after = database.prepare("SELECT * FROM pushes WHERE account = ? AND seq > ? ORDER BY seq LIMIT ?");
+  const before = database.prepare(
+    "SELECT * FROM pushes WHERE account = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
+  );
+  const cursor = ({ account, id }: PushName): number | undefined =>
+    seqOf.get(account, id)?.seq as number | undefined;
+  return (request) =>
+    read(() => {
+      const { account, limit } = request;
+      if (request.before !== undefined) {
+        const seq = request.before === "end"
+          ? Number.MAX_SAFE_INTEGER
+          : cursor({ account, id: request.before });
+        return seq === undefined ? undefined : toPushes(before.all(account, seq, limit)).reverse();
+      }
+      const seq = request.after === undefined ? 0 : cursor({ account, id: request.after });
+      return seq === undefined ? undefined : toPushes(after.all(account, seq, limit));
+    });
+}

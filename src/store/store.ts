@@ -1,0 +1,174 @@
+/** What the relay keeps, as an interface: keys, devices, pushes, inventories, pairings and subscriptions. */
+import type { Scope, WebPushSubscription } from "../protocol/http.ts";
+import type { Push } from "../protocol/push.ts";
+import type { Receipt } from "../protocol/receipt.ts";
+import type { SessionEntry } from "../protocol/session.ts";
+import type { Role } from "../protocol/frames.ts";
+
+/** Nothing was stored: the disk is full, the database locked by another program, or its file gone. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
+
+/** Times are epoch milliseconds throughout. The key itself is never stored. */
+export interface KeyRecord {
+  id: string;
+  account: string;
+  name: string;
+  /** SHA-256 of the key. */
+  hash: Uint8Array;
+  scopes: readonly Scope[];
+  /** The one device that may say hello with this key. */
+  deviceId?: string | undefined;
+  createdAt: number;
+  revokedAt?: number | undefined;
+}
+
+export interface DeviceRecord {
+  account: string;
+  id: string;
+  kind: Role;
+  name: string;
+  version: string;
+  publicKey?: string | undefined;
+  online: boolean;
+  createdAt: number;
+  lastSeen: number;
+  revokedAt?: number | undefined;
+}
+
+export interface DeviceName {
+  account: string;
+  id: string;
+}
+
+export interface NewPush {
+  account: string;
+  /** The listener that types it; absent for a push to phones. */
+  target?: string | undefined;
+  /** SHA-256 of what the sender sent: tells a repetition from another use of the id. */
+  digest: Uint8Array;
+  push: Push;
+  receipt: Receipt;
+}
+
+/** `seq` grows in the order of acceptance. */
+export interface StoredPush extends NewPush {
+  seq: number;
+}
+
+export interface PushName {
+  account: string;
+  id: string;
+}
+
+export interface InventoryRecord {
+  account: string;
+  deviceId: string;
+  sessions: readonly SessionEntry[];
+  reportedAt: number;
+}
+
+export interface PairingRecord {
+  /** SHA-256 of the code. */
+  codeHash: Uint8Array;
+  account: string;
+  /** The key that asked for the code, and what the phone's key may be at most. */
+  keyId: string;
+  scopes: readonly Scope[];
+  expiresAt: number;
+}
+
+/** A key, or a device with all its keys, that works no longer. */
+export type Revocation =
+  | { kind: "key"; account: string; id: string }
+  | { kind: "device"; account: string; id: string };
+
+/** One of `after` (a push id: what follows it) and `before` (a push id: the newest ones before it, or `end`). */
+export interface PageRequest {
+  account: string;
+  after?: string | undefined;
+  before?: string | undefined;
+  limit: number;
+}
+
+export interface KeyStore {
+  /** Makes the account if need be; a key bound to a device takes that device's revocation back. */
+  insertKey(key: KeyRecord): Promise<void>;
+  /** Revoked ones too. */
+  findKey(hash: Uint8Array): Promise<KeyRecord | undefined>;
+  findKeyById(id: string): Promise<KeyRecord | undefined>;
+  /** Of one account or of all, oldest first. */
+  listKeys(account?: string): Promise<KeyRecord[]>;
+  /** False when no such key works. */
+  revokeKey(id: string, now: number): Promise<boolean>;
+  /** Calls `handler` within half a second of every revocation, by whichever process; returns how to stop. */
+  watchRevocations(handler: (revocation: Revocation) => void): () => void;
+}
+
+export interface DeviceStore {
+  /** Inserts, or replaces all but `createdAt` and `revokedAt`. */
+  saveDevice(device: Omit<DeviceRecord, "revokedAt">): Promise<void>;
+  findDevice(device: DeviceName): Promise<DeviceRecord | undefined>;
+  /** Those not revoked, oldest first. */
+  listDevices(account: string): Promise<DeviceRecord[]>;
+  setOnline(device: DeviceName, state: { online: boolean; now: number }): Promise<void>;
+  /** For a relay that starts: whoever was online when the last one ended was so until now. */
+  setAllOffline(now: number): Promise<void>;
+  /** Revokes the device and every key bound to it, and drops its subscription; false when the account has none such. */
+  revokeDevice(device: DeviceName, now: number): Promise<boolean>;
+}
+
+export interface PushStore {
+  /** Durable when it resolves. With an id that the account has used: that push, and nothing is stored. */
+  insertPush(push: NewPush): Promise<{ stored: StoredPush; duplicate: boolean }>;
+  findPush(push: PushName): Promise<StoredPush | undefined>;
+  /** Newest last; undefined when the cursor names no push of the account. */
+  pagePushes(request: PageRequest): Promise<StoredPush[] | undefined>;
+  /** Applies a pure decision to the receipt as it stands, atomically; undefined from it leaves all as it is. */
+  changeReceipt(
+    push: PushName,
+    decide: (stored: StoredPush) => Receipt | undefined,
+  ): Promise<{ stored: StoredPush; changed: boolean } | undefined>;
+  /** Pushes of a listener that are not final, in order, after `seq`. */
+  openPushes(
+    device: DeviceName,
+    page: { afterSeq: number; limit: number },
+  ): Promise<StoredPush[]>;
+  /** Pushes of all accounts past their time and not final, in order, after `seq`. */
+  duePushes(page: { now: number; afterSeq: number; limit: number }): Promise<StoredPush[]>;
+  /** Removes pushes made before `madeBefore` and expired ones whose time ended before `expiredBefore`. */
+  removePushes(bounds: { madeBefore: number; expiredBefore: number }): Promise<number>;
+}
+
+export interface InventoryStore {
+  /** Replaces the device's sessions. */
+  saveInventory(inventory: InventoryRecord): Promise<void>;
+  listInventories(account: string): Promise<InventoryRecord[]>;
+  /** Listeners, not revoked, whose last report has a session of this name. */
+  devicesWithSession(account: string, name: string): Promise<string[]>;
+}
+
+export interface PairingStore {
+  insertPairing(pairing: PairingRecord): Promise<void>;
+  /** Takes the code, once: undefined when it is unknown, taken or too old. */
+  takePairing(codeHash: Uint8Array, now: number): Promise<PairingRecord | undefined>;
+  /** Forgets codes that ended before `now`. */
+  removePairings(now: number): Promise<void>;
+}
+
+export interface WebPushStore {
+  saveWebPush(device: DeviceName, subscription: WebPushSubscription): Promise<void>;
+  /** False when there was none. */
+  removeWebPush(device: DeviceName): Promise<boolean>;
+  findWebPush(device: DeviceName): Promise<WebPushSubscription | undefined>;
+}
+
+/** Every method rejects with StoreUnavailable when the store cannot do it; nothing was stored then. */
+export interface Store extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore {
+  /** Resolves when the store can be written. */
+  ready(): Promise<void>;
+  /** A sound copy while the relay runs; replaces `file`, mode 0600. */
+  backup(file: string): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,36 @@
+/** A disk that is full: what was answered is kept, the rest is refused. */
+import assert from "node:assert/strict";
+
+/** In blocks of 512 bytes (POSIX), some 4 MB a file. */
+const FILE_LIMIT_BLOCKS = 8_000;
+
+Deno.test("a full disk is StoreUnavailable, and exactly what was acknowledged is stored [http-503, http-2xx-stored]", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "svc-full-" });
+  try {
+    const program = new URL("disk_full_probe.ts", import.meta.url).pathname;
+    const config = new URL("../../deno.json", import.meta.url).pathname;
+    // With the signal ignored, a write over the limit fails as on a full disk.
+    const limited = `trap "" XFSZ; ulimit -f ${FILE_LIMIT_BLOCKS}; exec "$@"`;
+    const args = [
+      "-c",
+      limited,
+      "sh",
+      Deno.execPath(),
+      "run",
+      "-A",
+      "--quiet",
+      "--config",
+      config,
+      program,
+      dataDir,
+    ];
+    const { code, stdout, stderr } = await new Deno.Command("sh", { args }).output();
+    assert.equal(code, 0, new TextDecoder().decode(stderr));
+    const { unavailable, kept, stored, why } = JSON.parse(new TextDecoder().decode(stdout));
+    assert.ok(unavailable, why);
+    assert.ok(kept.length > 0);
+    assert.deepEqual(stored, kept);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});

@@ -1,0 +1,310 @@
+/** What every store must do: one body of cases, run over each implementation on each runtime. */
+import assert from "node:assert/strict";
+import type { Push } from "../../src/protocol/push.ts";
+import type { Receipt } from "../../src/protocol/receipt.ts";
+import type { Runtime } from "../../src/runtime/types.ts";
+import type { DeviceRecord, KeyRecord, NewPush, Revocation, Store } from "../../src/store/store.ts";
+import type { Case } from "../helpers/on_node.ts";
+
+/** Opens a store in an empty directory; again in the same one: what was kept. */
+export type OpenStore = (runtime: Runtime, directory: string) => Promise<Store>;
+
+const NOW = 1_800_000_000_000;
+const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const bytes = (n: number): Uint8Array => new Uint8Array(32).fill(n);
+
+export function aKey(n: number, fields: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    id: `key_${n}`,
+    account: "a",
+    name: `key ${n}`,
+    hash: bytes(n),
+    scopes: ["push:read"],
+    deviceId: undefined,
+    createdAt: NOW + n,
+    revokedAt: undefined,
+    ...fields,
+  };
+}
+
+export function aDevice(id: string, fields: Partial<DeviceRecord> = {}): DeviceRecord {
+  return {
+    account: "a",
+    id,
+    kind: "listener",
+    name: "host",
+    version: "1.0.0",
+    publicKey: undefined,
+    online: false,
+    createdAt: NOW,
+    lastSeen: NOW,
+    revokedAt: undefined,
+    ...fields,
+  };
+}
+
+const queued: Receipt = { state: "queued", final: false, at: { queued: NOW } };
+
+export function aPush(n: number, fields: Partial<NewPush> & { expiresAt?: number } = {}): NewPush {
+  const { expiresAt = NOW + 60_000, ...rest } = fields;
+  const push: Push = {
+    id: uuid(n),
+    type: "agent.command",
+    body: `text ${n}`,
+    from: "key_1",
+    createdAt: NOW,
+    expiresAt,
+  };
+  return { account: "a", target: "dev_l", digest: bytes(n), push, receipt: queued, ...rest };
+}
+
+const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
+  found?.map(({ push }) => push.id);
+
+/** Each case gets an open store with the accounts `a` and `b`. */
+type Body = (store: Store, again: () => Promise<Store>) => Promise<void>;
+
+const BODIES: Record<string, Body> = {
+  "a key is found by its hash alone, with all that was given [sec-key-stored]": async (store) => {
+    const key = aKey(7, { scopes: ["push:send", "admin"], deviceId: "dev_x" });
+    await store.insertKey(key);
+    assert.deepEqual({ ...await store.findKey(bytes(7)) }, key);
+    assert.deepEqual({ ...await store.findKeyById("key_7") }, key);
+    assert.equal(await store.findKey(bytes(8)), undefined);
+  },
+  "keys are listed by account, oldest first [rl-accounts]": async (store) => {
+    await store.insertKey(aKey(9));
+    await store.insertKey(aKey(8));
+    assert.deepEqual((await store.listKeys("a")).map(({ id }) => id), ["key_1", "key_8", "key_9"]);
+    assert.deepEqual((await store.listKeys("b")).map(({ id }) => id), ["key_2"]);
+    assert.equal((await store.listKeys()).length, 4);
+  },
+  "a key is revoked once, and whoever watches hears of it": async (store) => {
+    const heard = Promise.withResolvers<Revocation>();
+    const stop = store.watchRevocations(heard.resolve);
+    assert.equal(await store.revokeKey("key_1", NOW), true);
+    assert.equal(await store.revokeKey("key_1", NOW + 1), false);
+    assert.equal(await store.revokeKey("key_none", NOW), false);
+    assert.equal((await store.findKey(bytes(1)))?.revokedAt, NOW);
+    assert.deepEqual(await heard.promise, { kind: "key", account: "a", id: "key_1" });
+    stop();
+  },
+  "a device keeps its birth and takes the rest anew": async (store) => {
+    await store.saveDevice(aDevice("dev_l"));
+    const later = aDevice("dev_l", { name: "renamed", online: true, createdAt: NOW + 5, lastSeen: NOW + 5 });
+    await store.saveDevice({ ...later, publicKey: "pk" });
+    const found = await store.findDevice({ account: "a", id: "dev_l" });
+    assert.deepEqual({ ...found }, { ...later, publicKey: "pk", createdAt: NOW });
+    assert.equal(await store.findDevice({ account: "b", id: "dev_l" }), undefined);
+  },
+  "a revoked device is listed no more, and its keys and subscription are gone [http-revoke]": async (
+    store,
+  ) => {
+    await store.saveDevice(aDevice("dev_l"));
+    await store.saveDevice(aDevice("dev_p", { kind: "phone" }));
+    await store.insertKey(aKey(5, { deviceId: "dev_p" }));
+    const subscription = { endpoint: "https://push.example/1", keys: { p256dh: "x", auth: "y" } };
+    await store.saveWebPush({ account: "a", id: "dev_p" }, subscription);
+    assert.equal(await store.revokeDevice({ account: "b", id: "dev_p" }, NOW), false);
+    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), true);
+    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), false);
+    assert.deepEqual((await store.listDevices("a")).map(({ id }) => id), ["dev_l"]);
+    assert.equal((await store.findKey(bytes(5)))?.revokedAt, NOW);
+    assert.equal((await store.findKey(bytes(1)))?.revokedAt, undefined);
+    assert.equal(await store.findWebPush({ account: "a", id: "dev_p" }), undefined);
+  },
+  "a new key for a revoked device takes it back": async (store) => {
+    await store.saveDevice(aDevice("dev_l"));
+    await store.revokeDevice({ account: "a", id: "dev_l" }, NOW);
+    await store.insertKey(aKey(6, { deviceId: "dev_l" }));
+    assert.equal((await store.findDevice({ account: "a", id: "dev_l" }))?.revokedAt, undefined);
+  },
+  "who was online is offline after a restart, seen last at that moment": async (store) => {
+    await store.saveDevice(aDevice("dev_l", { online: true }));
+    await store.saveDevice(aDevice("dev_m"));
+    await store.setAllOffline(NOW + 9);
+    const seen = (await store.listDevices("a")).map(({ online, lastSeen }) => ({ online, lastSeen }));
+    assert.deepEqual(seen, [{ online: false, lastSeen: NOW + 9 }, { online: false, lastSeen: NOW }]);
+    await store.setOnline({ account: "a", id: "dev_m" }, { online: true, now: NOW + 10 });
+    assert.equal((await store.findDevice({ account: "a", id: "dev_m" }))?.online, true);
+  },
+  "a push is kept whole, across a restart [http-202]": async (store, again) => {
+    const { stored, duplicate } = await store.insertPush(aPush(1));
+    assert.equal(duplicate, false);
+    const reopened = await again();
+    const found = await reopened.findPush({ account: "a", id: uuid(1) });
+    assert.deepEqual({ ...found }, { ...aPush(1), seq: stored.seq });
+    assert.equal(await reopened.findPush({ account: "b", id: uuid(1) }), undefined);
+  },
+  "an id used again stores nothing and gives the first push, per account [proto-push-id]": async (store) => {
+    await store.insertPush(aPush(1));
+    const again = await store.insertPush(aPush(1, { digest: bytes(9) }));
+    assert.equal(again.duplicate, true);
+    assert.deepEqual(again.stored.digest, bytes(1));
+    assert.equal((await store.insertPush(aPush(1, { account: "b" }))).duplicate, false);
+    assert.equal((await store.pagePushes({ account: "a", limit: 10 }))?.length, 1);
+  },
+  "many at once are all kept, in the order they came, one of each id": async (store) => {
+    const wanted = Array.from({ length: 300 }, (_, n) => aPush(n % 200));
+    const answers = await Promise.all(wanted.map((push) => store.insertPush(push)));
+    assert.equal(answers.filter(({ duplicate }) => duplicate).length, 100);
+    const page = await store.pagePushes({ account: "a", limit: 500 });
+    assert.deepEqual(idsOf(page), Array.from({ length: 200 }, (_, n) => uuid(n)));
+  },
+  "history pages forwards from a push, backwards from a push or the end [http-history]": async (store) => {
+    for (let n = 1; n <= 5; n++) await store.insertPush(aPush(n));
+    const page = async (request: { after?: string; before?: string }): Promise<string[] | undefined> =>
+      idsOf(await store.pagePushes({ account: "a", limit: 2, ...request }));
+    assert.deepEqual(await page({}), [uuid(1), uuid(2)]);
+    assert.deepEqual(await page({ after: uuid(2) }), [uuid(3), uuid(4)]);
+    assert.deepEqual(await page({ after: uuid(5) }), []);
+    assert.deepEqual(await page({ before: "end" }), [uuid(4), uuid(5)]);
+    assert.deepEqual(await page({ before: uuid(4) }), [uuid(2), uuid(3)]);
+    assert.equal(await page({ after: uuid(99) }), undefined);
+    assert.equal(await store.pagePushes({ account: "b", after: uuid(1), limit: 2 }), undefined);
+  },
+  "a receipt changes by a decision over what stands": async (store) => {
+    await store.insertPush(aPush(1));
+    const name = { account: "a", id: uuid(1) };
+    const typed: Receipt = { state: "typed", final: true, at: { queued: NOW, typed: NOW + 1 } };
+    const changed = await store.changeReceipt(
+      name,
+      ({ receipt }) => receipt.state === "queued" ? typed : undefined,
+    );
+    assert.deepEqual([changed?.changed, changed?.stored.receipt], [true, typed]);
+    const again = await store.changeReceipt(
+      name,
+      ({ receipt }) => receipt.state === "queued" ? typed : undefined,
+    );
+    assert.deepEqual([again?.changed, again?.stored.receipt], [false, typed]);
+    assert.deepEqual((await store.findPush(name))?.receipt, typed);
+    assert.equal(await store.changeReceipt({ account: "b", id: uuid(1) }, () => typed), undefined);
+  },
+  "a decision that throws fails alone": async (store) => {
+    await store.insertPush(aPush(1));
+    const failing = store.changeReceipt({ account: "a", id: uuid(1) }, () => {
+      throw new RangeError("no");
+    });
+    const other = store.insertPush(aPush(2));
+    await assert.rejects(failing, RangeError);
+    assert.equal((await other).duplicate, false);
+    assert.deepEqual(idsOf(await store.pagePushes({ account: "a", limit: 9 })), [uuid(1), uuid(2)]);
+  },
+  "a listener's open pushes come in order, final ones and others' do not [ev-push-resend]": async (store) => {
+    const final: Receipt = { ...queued, state: "typed", final: true };
+    await store.insertPush(aPush(1));
+    await store.insertPush(aPush(2, { target: "dev_other" }));
+    await store.insertPush(aPush(3, { receipt: final }));
+    await store.insertPush(aPush(4, { target: undefined }));
+    const { stored } = await store.insertPush(aPush(5));
+    const device = { account: "a", id: "dev_l" };
+    assert.deepEqual(idsOf(await store.openPushes(device, { afterSeq: 0, limit: 9 })), [uuid(1), uuid(5)]);
+    assert.deepEqual(idsOf(await store.openPushes(device, { afterSeq: 0, limit: 1 })), [uuid(1)]);
+    assert.deepEqual(await store.openPushes(device, { afterSeq: stored.seq, limit: 9 }), []);
+  },
+  "due pushes are those past their time and not final, of all accounts": async (store) => {
+    await store.insertPush(aPush(1, { expiresAt: NOW + 1 }));
+    await store.insertPush(aPush(2, { expiresAt: NOW + 3 }));
+    await store.insertPush(aPush(3, { expiresAt: NOW + 2, account: "b" }));
+    const due = await store.duePushes({ now: NOW + 2, afterSeq: 0, limit: 9 });
+    assert.deepEqual(idsOf(due), [uuid(1), uuid(3)]);
+    const rest = await store.duePushes({ now: NOW + 2, afterSeq: due[0]?.seq ?? 0, limit: 9 });
+    assert.deepEqual(idsOf(rest), [uuid(3)]);
+  },
+  "old pushes are removed, expired ones earlier": async (store) => {
+    const expired: Receipt = { ...queued, state: "expired", final: true };
+    const old = aPush(1);
+    await store.insertPush({ ...old, push: { ...old.push, createdAt: NOW - 100 } });
+    await store.insertPush(aPush(2, { receipt: expired, expiresAt: NOW + 10 }));
+    await store.insertPush(aPush(3, { receipt: expired, expiresAt: NOW + 90 }));
+    await store.insertPush(aPush(4));
+    assert.equal(await store.removePushes({ madeBefore: NOW - 50, expiredBefore: NOW + 50 }), 2);
+    assert.deepEqual(idsOf(await store.pagePushes({ account: "a", limit: 9 })), [uuid(3), uuid(4)]);
+  },
+  "an inventory replaces the last one, and keeps fields it does not know [entry-unknown, res-inventory-stored]":
+    async (
+      store,
+    ) => {
+      const entry = { name: "svc-p", project: "p", invented: { deep: [1] } };
+      const save = (names: string[]): Promise<void> =>
+        store.saveInventory({
+          account: "a",
+          deviceId: "dev_l",
+          sessions: names.map((name) => ({ ...sessionEntry, ...entry, name })),
+          reportedAt: NOW,
+        });
+      await store.saveDevice(aDevice("dev_l"));
+      await save(["svc-old", "svc-p"]);
+      await save(["svc-p", "svc-p"]);
+      const [inventory] = await store.listInventories("a");
+      assert.deepEqual(inventory?.sessions.map(({ name }) => name), ["svc-p", "svc-p"]);
+      assert.deepEqual(inventory?.sessions[0]?.["invented"], { deep: [1] });
+      assert.deepEqual(await store.devicesWithSession("a", "svc-p"), ["dev_l"]);
+      assert.deepEqual(await store.devicesWithSession("a", "svc-old"), []);
+      assert.deepEqual(await store.devicesWithSession("b", "svc-p"), []);
+      await store.revokeDevice({ account: "a", id: "dev_l" }, NOW);
+      assert.deepEqual(await store.devicesWithSession("a", "svc-p"), []);
+    },
+  "a pairing code is taken once, in its time [sec-claim]": async (store) => {
+    const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const, expiresAt: NOW + 10 };
+    await store.insertPairing({ ...pairing, codeHash: bytes(1) });
+    await store.insertPairing({ ...pairing, codeHash: bytes(2) });
+    assert.equal(await store.takePairing(bytes(3), NOW), undefined);
+    assert.equal(await store.takePairing(bytes(1), NOW + 10), undefined);
+    const taken = await Promise.all([store.takePairing(bytes(1), NOW), store.takePairing(bytes(1), NOW)]);
+    assert.deepEqual(taken.filter((one) => one !== undefined).map(({ keyId }) => keyId), ["key_1"]);
+    await store.removePairings(NOW + 10);
+    assert.equal(await store.takePairing(bytes(2), NOW), undefined);
+  },
+  "a phone's subscription is replaced and removed": async (store) => {
+    const device = { account: "a", id: "dev_p" };
+    const subscription = { endpoint: "https://push.example/1", keys: { p256dh: "x", auth: "y" } };
+    await store.saveWebPush(device, subscription);
+    await store.saveWebPush(device, { ...subscription, endpoint: "https://push.example/2" });
+    assert.equal((await store.findWebPush(device))?.endpoint, "https://push.example/2");
+    assert.equal(await store.removeWebPush(device), true);
+    assert.equal(await store.removeWebPush(device), false);
+  },
+  "it is ready while it is open": async (store) => {
+    await store.ready();
+  },
+};
+
+const sessionEntry = {
+  name: "",
+  project: "",
+  agent: "cc",
+  agentLabel: "Claude",
+  ordinal: 1,
+  label: "",
+  state: "idle" as const,
+  stateSince: NOW,
+  attached: false,
+  lastActivity: NOW,
+  cwd: "/",
+  title: "",
+  cols: 80,
+  rows: 24,
+  muted: false,
+  addressable: true,
+};
+
+export function storeCases(open: OpenStore): Case[] {
+  return Object.entries(BODIES).map(([name, body]) => ({
+    name,
+    async run(runtime, directory) {
+      let store = await open(runtime, directory);
+      const again = async (): Promise<Store> => {
+        await store.close();
+        return store = await open(runtime, directory);
+      };
+      try {
+        await store.insertKey(aKey(1));
+        await store.insertKey(aKey(2, { account: "b" }));
+        await body(store, again);
+      } finally {
+        await store.close();
+      }
+    },
+  }));
+}

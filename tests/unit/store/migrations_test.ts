@@ -1,0 +1,81 @@
+/** Old databases are brought up to date with what they hold; newer ones are left alone. */
+import assert from "node:assert/strict";
+import { openDatabase } from "../../../src/runtime/sqlite.ts";
+import { MIGRATIONS } from "../../../src/store/migrations.ts";
+import { openStore } from "../../../src/store/sqlite.ts";
+import { StoreUnavailable } from "../../../src/store/store.ts";
+
+const SAMPLES = new URL("../../testdata/store/", import.meta.url);
+
+async function withDatabase(sql: string, body: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await Deno.makeTempDir({ prefix: "svc-store-" });
+  try {
+    const database = await openDatabase(`${dataDir}/relay.db`, { busyMs: 0 });
+    database.exec(sql);
+    database.close();
+    await body(dataDir);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+async function versionsIn(dataDir: string): Promise<number[]> {
+  const database = await openDatabase(`${dataDir}/relay.db`, { busyMs: 0 });
+  const rows = database.prepare("SELECT version FROM schema_version ORDER BY version").all();
+  database.close();
+  return rows.map(({ version }) => Number(version));
+}
+
+const newest = Array.from(MIGRATIONS, (_, index) => index + 1);
+
+Deno.test("a new database has every step's number [run-sqlite]", async () => {
+  await withDatabase("", async (dataDir) => {
+    await (await openStore(dataDir)).close();
+    assert.deepEqual(await versionsIn(dataDir), newest);
+  });
+});
+
+Deno.test("there is a sample of every older version", async () => {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(SAMPLES)) names.push(name);
+  assert.deepEqual(names.sort(), newest.slice(0, -1).map((version) => `v${version}.sql`));
+});
+
+for (const version of newest.slice(0, -1)) {
+  Deno.test(`a database of version ${version} comes up with all it holds`, async () => {
+    const sql = await Deno.readTextFile(new URL(`v${version}.sql`, SAMPLES));
+    await withDatabase(sql, async (dataDir) => {
+      const store = await openStore(dataDir);
+      const device = { account: "default", id: "dev_listener_0a1b2c3d" };
+      assert.equal((await store.findKey(new Uint8Array(32)))?.name, "phone");
+      assert.equal((await store.findDevice(device))?.version, "0.1.0");
+      const [open] = await store.openPushes(device, { afterSeq: 0, limit: 9 });
+      assert.deepEqual([open?.push.body, open?.receipt.state], ["hello", "held"]);
+      assert.deepEqual(await store.devicesWithSession("default", "svc-proj"), [device.id]);
+      await store.removePairings(0);
+      await store.close();
+      assert.deepEqual(await versionsIn(dataDir), newest);
+    });
+  });
+}
+
+Deno.test("a newer database is refused and left as it is", async () => {
+  const sql =
+    "CREATE TABLE schema_version (version INTEGER); INSERT INTO schema_version VALUES (99); CREATE TABLE x (y)";
+  await withDatabase(sql, async (dataDir) => {
+    const refused = (error: Error): boolean =>
+      error instanceof StoreUnavailable && /version 99/.test(error.message);
+    await assert.rejects(openStore(dataDir), refused);
+    assert.deepEqual(await versionsIn(dataDir), [99]);
+  });
+});
+
+Deno.test("a step that fails leaves the old version", async () => {
+  await withDatabase("CREATE TABLE pairings (x)", async (dataDir) => {
+    await assert.rejects(openStore(dataDir), /pairings already exists/);
+    const database = await openDatabase(`${dataDir}/relay.db`, { busyMs: 0 });
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    database.close();
+    assert.deepEqual(tables.map(({ name }) => name), ["pairings"]);
+  });
+});
