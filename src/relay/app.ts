@@ -1,0 +1,86 @@
+/** The relay's HTTP as a function from request to response: routes, keys, limits, and errors as problems. */
+import { Hono } from "hono";
+import { authenticate, keyOfRequest } from "./auth.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import type { Call } from "./call.ts";
+import { problemResponse, Refusal, tooManyRequests } from "./problems.ts";
+import { type Route, ROUTES } from "./routes.ts";
+import type { Services } from "./services.ts";
+import { SOCKET_PATH } from "./socket_door.ts";
+import { serveStatic, type StaticFiles } from "./static_files.ts";
+
+export interface AppOptions {
+  services: Services;
+  /** The phone's app. */
+  files: StaticFiles;
+}
+
+/** `address` is the caller's. */
+export type App = (request: Request, address: string) => Promise<Response>;
+
+interface Env {
+  Bindings: { address: string };
+}
+
+export function createApp({ services, files }: AppOptions): App {
+  const app = new Hono<Env>();
+  for (const route of ROUTES) {
+    app.on(route.method, honoPath(route.path), (context) => {
+      const { req, env } = context;
+      return handle(services, {
+        route,
+        call: {
+          request: req.raw,
+          address: env.address,
+          param: (name) => req.param(name) ?? "",
+          query: (name) => req.query(name),
+        },
+      });
+    });
+  }
+  for (const path of new Set(ROUTES.map((route) => route.path))) {
+    app.all(honoPath(path), () => methodNotAllowed(path));
+  }
+  app.all(SOCKET_PATH, () => problemResponse("upgrade_required", { headers: { upgrade: "websocket" } }));
+  app.get("*", ({ req }) => serveStatic(files, req.raw) ?? notFound());
+  app.notFound(() => notFound());
+  app.onError((error) => errorResponse(services, error));
+  return async (request, address) => {
+    const response = await app.fetch(request, { address });
+    services.metrics.requests.add({ status: String(response.status) });
+    return response;
+  };
+}
+
+const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+
+async function handle(services: Services, { route, call }: { route: Route; call: Call }): Promise<Response> {
+  if (!("scopes" in route)) return await route.handleOpen(services, call);
+  const key = await authenticate(services.store, { key: keyOfRequest(call.request), scopes: route.scopes });
+  const wait = services.requests.take(key.id, services.clock.now());
+  if (wait > 0) throw tooManyRequests(wait);
+  return await route.handle(services, { ...call, key });
+}
+
+function methodNotAllowed(path: string): Response {
+  const allow = ROUTES.filter((route) => route.path === path).map((route) => route.method).join(", ");
+  return problemResponse("method_not_allowed", { detail: `${path} takes ${allow}`, headers: { allow } });
+}
+
+function notFound(): Response {
+  return problemResponse("not_found", {
+    detail: "Cannot find anything at this path: /openapi.json lists the routes",
+  });
+}
+
+/** The answer to whatever a handler threw. What is no refusal is told in the log, never in the answer. */
+export function errorResponse({ log }: Pick<Services, "log">, error: unknown): Response {
+  if (error instanceof Refusal) return error.response;
+  log(`! ${error instanceof Error ? `${error.name}: ${error.message}` : "a request failed"}`);
+  if (error instanceof StoreUnavailable) {
+    return problemResponse("store_unavailable", {
+      detail: "The store cannot be used: nothing was stored; try again later",
+    });
+  }
+  return problemResponse("internal", { detail: "The relay failed: its log says why" });
+}

@@ -1,0 +1,93 @@
+/** What a greeted client's frames do. Events that are not for the relay from this role are ignored and counted. */
+import type { EventData, Frame } from "../protocol/frames.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import type { Connection } from "./connection.ts";
+import { acknowledged } from "./receipt_transition.ts";
+import { changeReceipt } from "./receipts.ts";
+import type { Services } from "./services.ts";
+import { keepInventory, tellSessions } from "./sessions.ts";
+
+/** A frame from this client. `re` of an answer is the id of the frame. */
+export interface Received<F extends Frame = Frame> {
+  connection: Connection;
+  frame: F;
+}
+
+export function handleFrame(services: Services, { connection, frame }: Received): void {
+  switch (frame.event) {
+    case "ping":
+      return connection.sendFrame("pong", {}, answering(frame));
+    case "pong":
+      return;
+    case "push.ack":
+      return services.tasks.run(takeAck(services, { connection, frame }));
+    case "listener.sessions":
+      return services.tasks.run(takeSessions(services, { connection, frame }));
+    case "pane.open":
+    case "pane.opened":
+    case "pane.closed":
+    case "pane.credit":
+    case "hello":
+    case "welcome":
+    case "push.new":
+    case "push.updated":
+    case "listener.stored":
+    case "listener.rejected":
+    case "sessions.changed":
+      return services.metrics.unknownEvents.add();
+    default:
+      frame satisfies never;
+  }
+}
+
+/** The id of a report whose data was bad is answered too, so that the listener can say why. */
+export function rejectSessions(
+  connection: Connection,
+  { id, detail }: { id?: string | undefined; detail: string },
+): void {
+  connection.sendFrame("listener.rejected", { reason: detail }, id === undefined ? {} : { re: id });
+}
+
+/** Only the listener that the push is for can close it. */
+async function takeAck(
+  services: Services,
+  { connection, frame }: Received<Extract<Frame, { event: "push.ack" }>>,
+): Promise<void> {
+  const { account, greeted, outbox } = connection;
+  if (greeted?.role !== "listener") return services.metrics.unknownEvents.add();
+  const { id, ...ack }: EventData<"push.ack"> = frame.data;
+  const now = services.clock.now();
+  await changeReceipt(services, {
+    push: { account, id },
+    decide: ({ target, receipt }) =>
+      target === greeted.deviceId ? acknowledged(receipt, ack, now) : undefined,
+  });
+  // Only once it is kept: a word that was lost with the store is asked for again.
+  outbox?.acknowledged(id);
+  services.hub.fill(connection);
+}
+
+async function takeSessions(
+  services: Services,
+  { connection, frame }: Received<Extract<Frame, { event: "listener.sessions" }>>,
+): Promise<void> {
+  const { account, greeted } = connection;
+  const { sessions } = frame.data;
+  if (greeted?.role !== "listener") {
+    return rejectSessions(connection, { id: frame.id, detail: "not a listener" });
+  }
+  const device = { account, id: greeted.deviceId };
+  try {
+    await keepInventory(services, { device, sessions });
+  } catch (error) {
+    const detail = error instanceof StoreUnavailable ? "store_unavailable" : "internal";
+    rejectSessions(connection, { id: frame.id, detail });
+    throw error;
+  }
+  connection.sendFrame("listener.stored", { count: sessions.length }, answering(frame));
+  await tellSessions(services, device);
+}
+
+function answering({ id }: Frame): { re?: string } {
+  return id === undefined ? {} : { re: id };
+}

@@ -1,0 +1,113 @@
+/** One client's WebSocket as the hub holds it: who it is, when it was heard, and how much it has not read. */
+import type { Clock } from "../client/clock.ts";
+import type { Role } from "../protocol/frames.ts";
+import { encodeFrame, type EventData, type EventName } from "../protocol/frames.ts";
+import { CLOSE } from "../protocol/errors.ts";
+import { PING_INTERVAL_MS, SILENCE_LIMIT_MS } from "../protocol/limits.ts";
+import type { ServerSocket } from "../runtime/http_server.ts";
+import type { KeyRecord } from "../store/store.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** Unread bytes at which a client is closed: it starts again from the store. */
+export const UNREAD_MAX_BYTES = 8_388_608;
+/** Time for the first frame. */
+export const HELLO_LIMIT_MS = 10_000;
+/** Time for a client to answer a close. */
+export const CLOSE_GRACE_MS = 3_000;
+
+/** Who said hello. */
+export interface Greeted {
+  deviceId: string;
+  role: Role;
+  name: string;
+}
+
+export interface ConnectionOptions {
+  id: string;
+  key: KeyRecord;
+  socket: ServerSocket;
+  clock: Clock;
+  /** The client was closed for not reading. */
+  slow(): void;
+}
+
+export class Connection {
+  readonly id: string;
+  readonly key: KeyRecord;
+  /** The device it says to be, once the key allows it. */
+  claimed: string | undefined;
+  /** Once it was welcomed. */
+  greeted: Greeted | undefined;
+  /** A listener's. */
+  outbox: Outbox | undefined;
+  readonly #options: ConnectionOptions;
+  readonly #openedAt: number;
+  #heardAt: number;
+  #pingedAt: number;
+  #closingAt: number | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.id = options.id;
+    this.key = options.key;
+    this.#options = options;
+    this.#openedAt = this.#heardAt = this.#pingedAt = options.clock.elapsed();
+  }
+
+  get account(): string {
+    return this.key.account;
+  }
+
+  get isOpen(): boolean {
+    return this.#closingAt === undefined;
+  }
+
+  heard(): void {
+    this.#heardAt = this.#options.clock.elapsed();
+  }
+
+  /** Sends, or closes the client when it leaves too much unread. */
+  send(data: string | Uint8Array): void {
+    if (!this.isOpen) return;
+    if (this.#options.socket.bufferedBytes() <= UNREAD_MAX_BYTES) return this.#options.socket.send(data);
+    this.close(CLOSE.SLOW, "read faster, then come back");
+    this.#options.slow();
+  }
+
+  sendFrame<E extends EventName>(event: E, data: EventData<E>, ids: { id?: string; re?: string } = {}): void {
+    this.send(encodeFrame(event, data, ids));
+  }
+
+  /** `reason` is at most 123 bytes (RFC 6455, section 5.5). */
+  close(code: number, reason: string): void {
+    if (!this.isOpen) return;
+    this.#closingAt = this.#options.clock.elapsed();
+    this.#options.socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#options.socket.terminate();
+  }
+
+  /** What the passing of time asks for: a ping, or the end. Says so when the client was silent too long. */
+  tick(): "silent" | undefined {
+    const now = this.#options.clock.elapsed();
+    if (this.#closingAt !== undefined) {
+      if (now - this.#closingAt >= CLOSE_GRACE_MS) this.terminate();
+      return undefined;
+    }
+    if (now - this.#heardAt >= SILENCE_LIMIT_MS) {
+      this.close(CLOSE.POLICY, "silent too long");
+      this.terminate();
+      return "silent";
+    }
+    if (this.greeted === undefined && now - this.#openedAt >= HELLO_LIMIT_MS) {
+      this.close(CLOSE.POLICY, "hello must be the first frame");
+      return undefined;
+    }
+    if (now - this.#pingedAt >= PING_INTERVAL_MS) {
+      this.#pingedAt = now;
+      this.#options.socket.ping();
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+/** Devices over HTTP: listed, and revoked with all their keys. */
+import type { DevicesAnswer, WebPushSubscription as Subscription } from "../protocol/http.ts";
+import { WebPushSubscription } from "../protocol/http.ts";
+import { json, type KeyedCall, noContent, readBody } from "./call.ts";
+import { Refusal } from "./problems.ts";
+import type { Services } from "./services.ts";
+
+/** `GET /devices`. */
+export async function listDevices({ store }: Services, { key }: KeyedCall): Promise<Response> {
+  const devices = await store.listDevices(key.account);
+  const answer: DevicesAnswer = {
+    devices: devices.map(({ id, kind, name, version, online, createdAt, lastSeen }) => ({
+      id,
+      kind,
+      name,
+      version,
+      online,
+      createdAt,
+      lastSeen,
+    })),
+  };
+  return json(answer);
+}
+
+/** `DELETE /devices/{id}`: its keys stop at once, and its open sockets are closed. */
+export async function revokeDevice({ store, hub, clock }: Services, call: KeyedCall): Promise<Response> {
+  const { account } = call.key;
+  const id = call.param("id");
+  if (!await store.revokeDevice({ account, id }, clock.now())) throw unknownDevice();
+  hub.revoke({ kind: "device", account, id });
+  return noContent();
+}
+
+/** `PUT /devices/{id}/web-push`. */
+export async function saveWebPush({ store }: Services, call: KeyedCall): Promise<Response> {
+  const device = await ownDevice({ store }, call);
+  const options = { schema: WebPushSubscription, code: "invalid_request" } as const;
+  const subscription: Subscription = await readBody(call, options);
+  await store.saveWebPush(device, subscription);
+  return noContent();
+}
+
+/** `DELETE /devices/{id}/web-push`. */
+export async function removeWebPush({ store }: Services, call: KeyedCall): Promise<Response> {
+  await store.removeWebPush(await ownDevice({ store }, call));
+  return noContent();
+}
+
+/** The device of the path; a key that is bound to a device reaches no other. */
+async function ownDevice(
+  { store }: Pick<Services, "store">,
+  { key, param }: KeyedCall,
+): Promise<{ account: string; id: string }> {
+  const id = param("id");
+  const device = await store.findDevice({ account: key.account, id });
+  const isOther = key.deviceId !== undefined && key.deviceId !== id;
+  if (device === undefined || device.revokedAt !== undefined || isOther) throw unknownDevice();
+  return { account: key.account, id };
+}
+
+function unknownDevice(): Refusal {
+  return new Refusal("unknown_device", "Cannot find a device of this id that this key may change");
+}

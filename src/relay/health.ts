@@ -1,0 +1,39 @@
+/** Health, readiness and metrics. */
+import { VERSION } from "../protocol/version.ts";
+import { authenticate, keyOfRequest } from "./auth.ts";
+import { type Call, json } from "./call.ts";
+import type { Services } from "./services.ts";
+
+/** `GET /healthz`: the process answers. */
+export function healthy(): Response {
+  return json({ status: "ok", version: VERSION });
+}
+
+/** `GET /readyz`: the store can be written and the other nodes reached. */
+export async function ready({ store, bus, log }: Services): Promise<Response> {
+  try {
+    await Promise.all([store.ready(), bus.ready()]);
+    return json({ status: "ok", version: VERSION });
+  } catch (error) {
+    log(`! not ready: ${error instanceof Error ? error.message : String(error)}`);
+    return json({ status: "unavailable", version: VERSION }, 503);
+  }
+}
+
+/** `GET /metrics`: for this machine, or for a key with the scope admin. */
+export async function metrics(services: Services, call: Call): Promise<Response> {
+  if (!isLocal(call)) {
+    await authenticate(services.store, { key: keyOfRequest(call.request), scopes: ["admin"] });
+  }
+  return new Response(services.metrics.render([services.hub.gauge]), {
+    headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+  });
+}
+
+/** Headers of a proxy on this machine, which passes strangers on from its own address. */
+const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "tailscale-user-login"];
+
+function isLocal({ address, request }: Call): boolean {
+  const isLoopback = address === "::1" || /^(::ffff:)?127\./.test(address);
+  return isLoopback && !FORWARDED.some((name) => request.headers.has(name));
+}

@@ -1,0 +1,169 @@
+/** The clients connected to this node, by account: what the bus says reaches their sockets here. */
+import type { Audience, Bus, BusMessage } from "../bus/bus.ts";
+import { CLOSE } from "../protocol/errors.ts";
+import { ROLES } from "../protocol/frames.ts";
+import type { Revocation } from "../store/store.ts";
+import type { Connection } from "./connection.ts";
+import { Gauge, type RelayMetrics } from "./metrics.ts";
+
+const RESTART_REASON = "the relay restarts";
+
+interface AccountClients {
+  connections: Set<Connection>;
+  unsubscribe: () => void;
+}
+
+export interface HubOptions {
+  bus: Bus;
+  metrics: RelayMetrics;
+  /** A listener's pushes could not be read from the store: told once per failure, tried again by itself. */
+  fillFailed(error: unknown): void;
+}
+
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #connections = new Set<Connection>();
+  #emptied: (() => void) | undefined;
+  #stopping = false;
+  readonly #accounts = new Map<string, AccountClients>();
+  readonly gauge: Gauge;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.gauge = new Gauge("svc_connections", {
+      help: "Open WebSockets by role; none before hello.",
+      read: () => [...ROLES, "none"].map((role) => [{ role }, this.#count(role)]),
+    });
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  add(connection: Connection): void {
+    this.#connections.add(connection);
+    if (this.#stopping) connection.close(CLOSE.SERVICE_RESTART, RESTART_REASON);
+  }
+
+  /** The client says who it is, and is about to be welcomed: its device is online from here on. */
+  claim(connection: Connection, deviceId: string): void {
+    if (!this.#connections.has(connection)) return;
+    connection.claimed = deviceId;
+    this.#clientsOf(connection.account).connections.add(connection);
+  }
+
+  /** The client hears what concerns it from here on. Others of the same listener give way. */
+  greeted({ account, greeted, id }: Connection): void {
+    if (greeted?.role !== "listener") return;
+    this.#options.bus.publish(account, {
+      kind: "greeted",
+      deviceId: greeted.deviceId,
+      connection: id,
+    });
+  }
+
+  /** True when its device went offline: nothing else of it is connected here. */
+  remove(connection: Connection): boolean {
+    this.#connections.delete(connection);
+    const clients = this.#accounts.get(connection.account);
+    clients?.connections.delete(connection);
+    if (clients?.connections.size === 0) {
+      clients.unsubscribe();
+      this.#accounts.delete(connection.account);
+    }
+    if (this.#connections.size === 0) this.#emptied?.();
+    if (this.#stopping || connection.claimed === undefined) return false;
+    const others = [...clients?.connections ?? []];
+    return !others.some(({ claimed, isOpen }) => isOpen && claimed === connection.claimed);
+  }
+
+  /** Closes what a revoked key or device has open. */
+  revoke(revocation: Revocation): void {
+    for (const connection of this.#connections) {
+      if (isHit(connection, revocation)) {
+        connection.close(CLOSE.REVOKED, `the ${revocation.kind} was revoked`);
+      }
+    }
+  }
+
+  /** What the passing of time asks for; to be called about once a second. */
+  tick(): void {
+    const { metrics } = this.#options;
+    for (const connection of this.#connections) {
+      if (connection.tick() === "silent") metrics.silent.add();
+      const { outbox } = connection;
+      if (outbox === undefined || !connection.isOpen) continue;
+      const resent = outbox.resendDue();
+      if (resent > 0) metrics.resent.add({}, resent);
+      this.fill(connection);
+    }
+  }
+
+  /** Sends a listener what the store has for it, as far as its window goes. */
+  fill({ outbox }: Connection): void {
+    outbox?.fill().catch(this.#options.fillFailed);
+  }
+
+  /** Sends everyone away to come back; resolves when they are gone. */
+  stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#connections.size === 0) return Promise.resolve();
+    for (const connection of this.#connections) connection.close(CLOSE.SERVICE_RESTART, RESTART_REASON);
+    return new Promise((resolve) => this.#emptied = resolve);
+  }
+
+  terminateAll(): void {
+    for (const connection of this.#connections) connection.terminate();
+  }
+
+  #clientsOf(account: string): AccountClients {
+    const known = this.#accounts.get(account);
+    if (known !== undefined) return known;
+    const connections = new Set<Connection>();
+    const handler = (message: BusMessage): void => handle(connections, message);
+    const clients = { connections, unsubscribe: this.#options.bus.subscribe(account, handler) };
+    this.#accounts.set(account, clients);
+    return clients;
+  }
+
+  #count(role: string): number {
+    return [...this.#connections].filter(({ greeted }) => (greeted?.role ?? "none") === role).length;
+  }
+}
+
+function handle(connections: Iterable<Connection>, message: BusMessage): void {
+  switch (message.kind) {
+    case "frame":
+      for (const connection of connections) {
+        if (isAddressed(connection, message.to)) pass(connection, message);
+      }
+      return;
+    case "greeted":
+      for (const connection of connections) {
+        const { id, greeted } = connection;
+        if (id === message.connection || greeted?.deviceId !== message.deviceId) continue;
+        connection.close(CLOSE.REPLACED, "another connection of this device took over");
+      }
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+function pass(connection: Connection, { push, text }: Extract<BusMessage, { kind: "frame" }>): void {
+  if (push !== undefined && connection.outbox !== undefined) connection.outbox.offer({ ...push, text });
+  else connection.send(text);
+}
+
+function isAddressed({ greeted, isOpen }: Connection, to: Audience): boolean {
+  if (greeted === undefined || !isOpen) return false;
+  if ("phones" in to) return greeted.role !== "listener";
+  if ("device" in to) return greeted.deviceId === to.device;
+  return greeted.role === "listener" && greeted.deviceId === to.listener;
+}
+
+function isHit({ account, key, greeted }: Connection, revocation: Revocation): boolean {
+  if (account !== revocation.account) return false;
+  if (revocation.kind === "key") return key.id === revocation.id;
+  return key.deviceId === revocation.id || greeted?.deviceId === revocation.id;
+}

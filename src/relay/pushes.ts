@@ -1,0 +1,130 @@
+/** Pushes over HTTP: stored durably, then answered, then passed on. */
+import { encodeFrame } from "../protocol/frames.ts";
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../protocol/limits.ts";
+import {
+  type Push,
+  type PushAccepted,
+  PushId,
+  type PushPage,
+  type PushRecord,
+  PushRequest,
+} from "../protocol/push.ts";
+import { equalDigests, sha256 } from "../runtime/digest.ts";
+import type { KeyRecord, StoredPush } from "../store/store.ts";
+import { json, type KeyedCall, readBody } from "./call.ts";
+import { Refusal } from "./problems.ts";
+import { deliveredReceipt, queuedReceipt } from "./receipt_transition.ts";
+import { type Route, routePush } from "./routing.ts";
+import type { Services } from "./services.ts";
+
+/** `POST /pushes/send`. */
+export async function sendPush(services: Services, call: KeyedCall): Promise<Response> {
+  const request = await readBody(call, { schema: PushRequest, code: "invalid_push" });
+  const accepted = await acceptPush(services, { key: call.key, request });
+  return json(accepted, 202);
+}
+
+/** The same push twice gets the first answer, and goes out once. */
+export async function acceptPush(
+  services: Services,
+  { key, request }: { key: KeyRecord; request: PushRequest },
+): Promise<PushAccepted> {
+  const { store, clock, metrics } = services;
+  const { account } = key;
+  const digest = contentDigest(request);
+  const route = await routePush(store, { account, push: request });
+  const now = clock.now();
+  const target = "listener" in route ? route.listener : undefined;
+  const { stored, duplicate } = await store.insertPush({
+    account,
+    target,
+    digest,
+    push: pushOf(request, { route, now, from: key.deviceId ?? key.id }),
+    receipt: target === undefined ? deliveredReceipt(now) : queuedReceipt(now),
+  });
+  if (duplicate && !equalDigests(stored.digest, digest)) throw idReused(stored.push.id);
+  metrics.pushes.add({ outcome: duplicate ? "repeated" : "accepted" });
+  if (!duplicate) passOn(services, { stored, route });
+  return firstAnswer(stored);
+}
+
+function pushOf(
+  request: PushRequest,
+  { route, now, from }: { route: Route; now: number; from: string },
+): Push {
+  const { id = crypto.randomUUID(), ttlSeconds, ...fields } = request;
+  const target = "listener" in route ? { targetDeviceId: route.listener } : {};
+  return { id, ...fields, ...target, from, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
+}
+
+/** Over all that the sender sent, its id apart. The schema gives the fields their order. */
+function contentDigest({ id: _id, ...content }: PushRequest): Uint8Array {
+  return sha256(JSON.stringify(content));
+}
+
+function passOn({ bus }: Services, { stored, route }: { stored: StoredPush; route: Route }): void {
+  const { account, push, seq } = stored;
+  const text = encodeFrame("push.new", push);
+  bus.publish(account, { kind: "frame", to: route, text, push: { id: push.id, seq } });
+}
+
+function firstAnswer({ push, target }: StoredPush): PushAccepted {
+  return { id: push.id, state: target === undefined ? "delivered" : "queued", expiresAt: push.expiresAt };
+}
+
+function idReused(id: string): Refusal {
+  return new Refusal(
+    "id_reused",
+    `Cannot take the push "${id}": the id was used for another content; choose a new one`,
+  );
+}
+
+/** `GET /pushes/{id}`. */
+export async function getPush({ store }: Services, call: KeyedCall): Promise<Response> {
+  const id = call.param("id");
+  const stored = await store.findPush({ account: call.key.account, id });
+  if (stored === undefined) {
+    throw new Refusal("unknown_push", "Cannot find a push of this id in this account");
+  }
+  return json(recordOf(stored));
+}
+
+/** `GET /pushes?after=&before=&limit=`: the cursor is a push's id. */
+export async function listPushes({ store }: Services, call: KeyedCall): Promise<Response> {
+  const limit = pageLimit(call.query("limit"));
+  const after = cursor(call, "after");
+  const before = cursor(call, "before");
+  if (after !== undefined && before !== undefined) {
+    throw new Refusal("invalid_request", "Cannot page both ways: give one of after and before");
+  }
+  // One more than asked for tells whether there is a next page.
+  const found = await store.pagePushes({ account: call.key.account, after, before, limit: limit + 1 });
+  if (found === undefined) throw badCursor("names no push of this account");
+  return json(before === undefined ? pageAfter(found, limit) : { pushes: found.slice(-limit).map(recordOf) });
+}
+
+function pageAfter(found: readonly StoredPush[], limit: number): PushPage {
+  const pushes = found.slice(0, limit).map(recordOf);
+  const next = pushes.at(-1)?.push.id;
+  return found.length > limit && next !== undefined ? { pushes, next } : { pushes };
+}
+
+const recordOf = ({ push, receipt }: StoredPush): PushRecord => ({ push, receipt });
+
+function pageLimit(text: string | undefined): number {
+  if (text === undefined) return PAGE_LIMIT_DEFAULT;
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
+  throw new Refusal("invalid_request", `Cannot take limit: it is a whole number from 1 to ${PAGE_LIMIT_MAX}`);
+}
+
+function cursor(call: KeyedCall, name: "after" | "before"): string | undefined {
+  const text = call.query(name);
+  if (text === undefined || text === "") return undefined;
+  if (PushId.safeParse(text).success || (name === "before" && text === "end")) return text;
+  throw badCursor("is no push id");
+}
+
+function badCursor(why: string): Refusal {
+  return new Refusal("invalid_request", `Cannot page from the cursor: it ${why}; give the id of a push`);
+}

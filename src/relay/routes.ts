@@ -1,0 +1,200 @@
+/** Every HTTP route as data: the app answers by it, and the OpenAPI document is made from it. */
+import type * as z from "zod/mini";
+import type { WireErrorCode } from "../protocol/errors.ts";
+import {
+  DevicesAnswer,
+  Health,
+  PairingClaim,
+  PairingClaimed,
+  PairingCreated,
+  type Scope,
+  WebPushSubscription,
+} from "../protocol/http.ts";
+import { PushAccepted, PushPage, PushRecord, PushRequest } from "../protocol/push.ts";
+import { SessionsAnswer } from "../protocol/session.ts";
+import { type Call, json, type KeyedCall } from "./call.ts";
+import { listDevices, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
+import { healthy, metrics, ready } from "./health.ts";
+import { openApi } from "./openapi.ts";
+import { claimPairing, createPairing } from "./pairings.ts";
+import { getPush, listPushes, sendPush } from "./pushes.ts";
+import type { Services } from "./services.ts";
+import { listSessions } from "./sessions.ts";
+
+/** What a route is to its readers. `path` has its parameters in braces. */
+export interface RouteDoc {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  summary: string;
+  query?: Record<string, string>;
+  body?: z.core.$ZodType;
+  answer: { status: number; schema?: z.core.$ZodType; type?: string };
+  /** Beyond those that every keyed route has. */
+  errors?: readonly WireErrorCode[];
+}
+
+/** A route that needs a key with one of the scopes. */
+export interface KeyedRoute extends RouteDoc {
+  scopes: readonly Scope[];
+  handle(services: Services, call: KeyedCall): Promise<Response>;
+}
+
+export interface OpenRoute extends RouteDoc {
+  handleOpen(services: Services, call: Call): Response | Promise<Response>;
+}
+
+export type Route = KeyedRoute | OpenRoute;
+
+const PUSHES: readonly Route[] = [
+  {
+    method: "POST",
+    path: "/pushes/send",
+    summary:
+      "Accepts a push: answers once it is durable. The same id with the same content gets the first answer.",
+    scopes: ["push:send"],
+    body: PushRequest,
+    answer: { status: 202, schema: PushAccepted },
+    errors: [
+      "invalid_push",
+      "unknown_device",
+      "id_reused",
+      "ambiguous_session",
+      "too_large",
+      "unsupported_media_type",
+      "store_unavailable",
+    ],
+    handle: sendPush,
+  },
+  {
+    method: "GET",
+    path: "/pushes/{id}",
+    summary: "The push and its receipt.",
+    scopes: ["push:send", "push:read"],
+    answer: { status: 200, schema: PushRecord },
+    errors: ["unknown_push"],
+    handle: getPush,
+  },
+  {
+    method: "GET",
+    path: "/pushes",
+    summary: "History, newest last. Without a cursor it begins with the oldest push.",
+    query: {
+      after: "A push's id: what follows it. `next` of a page is the `after` of the following one.",
+      before: "A push's id, or `end`: the newest ones before it.",
+      limit: "1 to 200, 50 when left out.",
+    },
+    scopes: ["push:read"],
+    answer: { status: 200, schema: PushPage },
+    errors: ["invalid_request"],
+    handle: listPushes,
+  },
+];
+
+const DEVICES: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/sessions",
+    summary: "Every session of every listener of the account.",
+    scopes: ["push:read"],
+    answer: { status: 200, schema: SessionsAnswer },
+    handle: listSessions,
+  },
+  {
+    method: "GET",
+    path: "/devices",
+    summary: "The account's devices.",
+    scopes: ["push:read"],
+    answer: { status: 200, schema: DevicesAnswer },
+    handle: listDevices,
+  },
+  {
+    method: "DELETE",
+    path: "/devices/{id}",
+    summary: "Revokes a device: its keys stop working at once and its sockets are closed.",
+    scopes: ["admin"],
+    answer: { status: 204 },
+    errors: ["unknown_device", "store_unavailable"],
+    handle: revokeDevice,
+  },
+  {
+    method: "PUT",
+    path: "/devices/{id}/web-push",
+    summary: "Keeps a phone's Web Push subscription.",
+    scopes: ["push:read"],
+    body: WebPushSubscription,
+    answer: { status: 204 },
+    errors: ["invalid_request", "unknown_device", "too_large", "unsupported_media_type", "store_unavailable"],
+    handle: saveWebPush,
+  },
+  {
+    method: "DELETE",
+    path: "/devices/{id}/web-push",
+    summary: "Forgets a phone's Web Push subscription.",
+    scopes: ["push:read"],
+    answer: { status: 204 },
+    errors: ["unknown_device", "store_unavailable"],
+    handle: removeWebPush,
+  },
+];
+
+const PAIRINGS: readonly Route[] = [
+  {
+    method: "POST",
+    path: "/pairings",
+    summary: "A one-time pairing code that lives 10 minutes.",
+    scopes: ["push:read"],
+    answer: { status: 201, schema: PairingCreated },
+    errors: ["store_unavailable"],
+    handle: createPairing,
+  },
+  {
+    method: "POST",
+    path: "/pairings/{code}/claim",
+    summary: "Claims a code, once: the phone's own key and device id.",
+    body: PairingClaim,
+    answer: { status: 201, schema: PairingClaimed },
+    errors: [
+      "invalid_request",
+      "unknown_pairing",
+      "too_large",
+      "unsupported_media_type",
+      "rate_limited",
+      "store_unavailable",
+    ],
+    handleOpen: claimPairing,
+  },
+];
+
+const OPERATION: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/healthz",
+    summary: "The process answers.",
+    answer: { status: 200, schema: Health },
+    handleOpen: () => healthy(),
+  },
+  {
+    method: "GET",
+    path: "/readyz",
+    summary: "Store and bus can be reached; 503 when not.",
+    answer: { status: 200, schema: Health },
+    handleOpen: ready,
+  },
+  {
+    method: "GET",
+    path: "/metrics",
+    summary: "Prometheus text, for this machine or a key with the scope admin.",
+    answer: { status: 200, type: "text/plain" },
+    errors: ["unauthenticated", "missing_scope"],
+    handleOpen: metrics,
+  },
+  {
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This document.",
+    answer: { status: 200, type: "application/json" },
+    handleOpen: () => json(openApi(ROUTES)),
+  },
+];
+
+export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...PAIRINGS, ...OPERATION];

@@ -1,0 +1,24 @@
+/** What the relay's handlers work with, bound once in server.ts. */
+import type { Bus } from "../bus/bus.ts";
+import type { Clock } from "../client/clock.ts";
+import type { Store } from "../store/store.ts";
+import type { Hub } from "./hub.ts";
+import type { RelayMetrics } from "./metrics.ts";
+import type { RateLimit } from "./rate_limit.ts";
+import type { Tasks } from "./tasks.ts";
+
+export interface Services {
+  store: Store;
+  bus: Bus;
+  hub: Hub;
+  metrics: RelayMetrics;
+  clock: Clock;
+  /** Requests and handshakes, by key. */
+  requests: RateLimit;
+  /** Claims of pairing codes, by address. */
+  claims: RateLimit;
+  /** What goes on after its caller got an answer. */
+  tasks: Tasks;
+  /** One line; never a key, a body or a frame. */
+  log(line: string): void;
+}

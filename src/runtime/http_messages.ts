@@ -1,0 +1,77 @@
+/** Requests and responses of `node:http` as those of the web, and back. */
+
+import { Buffer } from "node:buffer";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+
+/** A request as the web has it; `too_large` when its body is over the limit, `gone` when the peer left in it. */
+export async function readRequest(
+  request: IncomingMessage,
+  bodyBytes: number,
+): Promise<Request | "too_large" | "gone"> {
+  const { method = "GET" } = request;
+  const headers = headersOf(request);
+  if (method === "GET" || method === "HEAD") return new Request(urlOf(request), { method, headers });
+  const body = await readBody(request, bodyBytes);
+  if (typeof body === "string") return body;
+  return new Request(urlOf(request), { method, headers, ...(body.length > 0 ? { body } : {}) });
+}
+
+/** The path is the only part that matters, and the only one that cannot be made up to confuse a parser. */
+function urlOf(request: IncomingMessage): string {
+  const target = request.url ?? "/";
+  return `http://relay${target.startsWith("/") ? target : "/*"}`;
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name, value] = [rawHeaders[index], rawHeaders[index + 1]];
+    if (name !== undefined && value !== undefined) headers.append(name, value);
+  }
+  return headers;
+}
+
+function readBody(
+  request: IncomingMessage,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer> | "too_large" | "gone"> {
+  if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve("too_large");
+  return new Promise((resolve) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    request.on("data", (part: Buffer) => {
+      bytes += part.length;
+      if (bytes <= limit) return void parts.push(part);
+      request.pause();
+      resolve("too_large");
+    });
+    request.on("end", () => resolve(new Uint8Array(Buffer.concat(parts, bytes))));
+    request.on("error", () => resolve("gone"));
+    request.on("close", () => resolve("gone"));
+  });
+}
+
+/** Sends the whole response; `close` ends the connection after it. */
+export async function writeResponse(
+  response: ServerResponse,
+  found: Response,
+  options: { close: boolean },
+): Promise<void> {
+  const body = new Uint8Array(await found.arrayBuffer());
+  const headers: Record<string, string | number> = { ...Object.fromEntries(found.headers) };
+  const hasBody = found.status !== 304 && found.status !== 204 && response.req.method !== "HEAD";
+  if (hasBody) headers["content-length"] = body.length;
+  if (options.close) headers["connection"] = "close";
+  response.writeHead(found.status, headers);
+  response.end(body);
+}
+
+/** Answers a handshake that is refused, on the bare connection. */
+export async function writeRefusal(stream: Duplex, found: Response): Promise<void> {
+  const body = new Uint8Array(await found.arrayBuffer());
+  const lines = [`HTTP/1.1 ${found.status} ${STATUS_CODES[found.status] ?? ""}`];
+  found.headers.forEach((value, name) => void lines.push(`${name}: ${value}`));
+  lines.push(`content-length: ${body.length}`, "connection: close", "", "");
+  stream.end(Buffer.concat([Buffer.from(lines.join("\r\n")), body]));
+}

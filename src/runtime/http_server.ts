@@ -1,0 +1,206 @@
+/** HTTP and WebSocket by `node:http` and `ws` on both runtimes: bounded, and refused before any upgrade. */
+
+import type { Buffer } from "node:buffer";
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { readRequest, writeRefusal, writeResponse } from "./http_messages.ts";
+import { PlainConnections } from "./plain_connections.ts";
+
+/** A WebSocket as its owner may use it. */
+export interface ServerSocket {
+  send(data: string | Uint8Array): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  /** Ends the connection at once, whatever is still to be sent. */
+  terminate(): void;
+  bufferedBytes(): number;
+}
+
+export interface SocketHandlers {
+  text(text: string): void;
+  bytes(bytes: Uint8Array): void;
+  /** The peer answered a ping or sent one. */
+  alive(): void;
+  closed(code: number): void;
+}
+
+/** Who asks. */
+export interface Peer {
+  /** IP address of the connection's other end. */
+  address: string;
+}
+
+/** Takes the socket of an accepted handshake. */
+export type OpenSocket = (socket: ServerSocket) => SocketHandlers;
+
+export interface HttpServerOptions {
+  hostname: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** PEM texts. */
+  tls?: { cert: string; key: string } | undefined;
+  limits: HttpServerLimits;
+  /** The one subprotocol that is selected when it is offered. */
+  subprotocol: string;
+  fetch(request: Request, peer: Peer): Response | Promise<Response>;
+  /** Answers a handshake: with a refusal, or with what takes the socket. */
+  upgrade(request: Request, peer: Peer): Promise<Response | OpenSocket>;
+  /** The answer to a body over `bodyBytes`. */
+  tooLarge(): Response;
+  /** A fault of ours that no handler answered. */
+  failed(error: unknown): Response;
+}
+
+export interface HttpServerLimits {
+  bodyBytes: number;
+  textFrameBytes: number;
+  binaryFrameBytes: number;
+  headerBytes: number;
+  /** Time for a request's headers, and for the whole of it. */
+  headersMs: number;
+  requestMs: number;
+  keepAliveMs: number;
+  /** Connections that are no WebSocket; beyond it the one that has been idle longest is dropped. */
+  plainConnections: number;
+}
+
+export interface HttpServer {
+  hostname: string;
+  port: number;
+  /** Takes no more connections and waits for the requests in hand, at most `graceMs`. WebSockets are their owner's. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** How often the time limits of headers and requests are looked at. */
+const TIME_CHECK_MS = 1_000;
+const TOO_BIG = 1009;
+
+/** Resolves once connections are taken; rejects when the address cannot be had. */
+export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
+  const server = createServer(options);
+  const plain = new PlainConnections(options.limits.plainConnections);
+  server.on("connection", (socket) => plain.add(socket));
+  server.on("request", (request, response) => void answer({ request, response, plain, options }));
+  server.on("clientError", (_error, socket) => socket.destroy());
+  serveSockets(server, { plain, options });
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  return { hostname: options.hostname, port, stop: (graceMs) => stop(server, graceMs) };
+}
+
+function createServer({ limits, tls }: HttpServerOptions): Server {
+  const settings: ServerOptions = {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: TIME_CHECK_MS,
+    noDelay: true,
+  };
+  if (tls === undefined) return createPlainServer(settings);
+  return createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headersMs });
+}
+
+function listen(server: Server, { port, hostname }: HttpServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, hostname, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function stop(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  plain: PlainConnections;
+  options: HttpServerOptions;
+}
+
+async function answer({ request, response, plain, options }: Exchange): Promise<void> {
+  try {
+    const read = await readRequest(request, options.limits.bodyBytes);
+    if (read === "gone") return;
+    // Not before its body is here: who sends slowly counts as idle.
+    response.once("close", plain.busy(request.socket));
+    const found = read === "too_large" ? options.tooLarge() : await options.fetch(read, peerOf(request));
+    await writeResponse(response, found, { close: read === "too_large" });
+  } catch (error) {
+    await writeResponse(response, options.failed(error), { close: true });
+  }
+}
+
+const peerOf = (request: IncomingMessage): Peer => ({ address: request.socket.remoteAddress ?? "" });
+
+interface SocketService {
+  plain: PlainConnections;
+  options: HttpServerOptions;
+}
+
+function serveSockets(server: Server, { plain, options }: SocketService): void {
+  const { limits, subprotocol } = options;
+  const sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: Math.max(limits.textFrameBytes, limits.binaryFrameBytes),
+    handleProtocols: (offered) => offered.has(subprotocol) ? subprotocol : false,
+  });
+  server.on("upgrade", async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    stream.on("error", () => stream.destroy());
+    const decision = await decide(request, options);
+    if (decision instanceof Response) return await writeRefusal(stream, decision);
+    plain.remove(request.socket);
+    sockets.handleUpgrade(request, stream, head, (socket) => attach(socket, { open: decision, limits }));
+  });
+}
+
+async function decide(request: IncomingMessage, options: HttpServerOptions): Promise<Response | OpenSocket> {
+  try {
+    const read = await readRequest(request, 0);
+    return read instanceof Request ? await options.upgrade(read, peerOf(request)) : options.tooLarge();
+  } catch (error) {
+    return options.failed(error);
+  }
+}
+
+function attach(socket: WebSocket, { open, limits }: { open: OpenSocket; limits: HttpServerLimits }): void {
+  const handlers = open({
+    send: (data) => socket.send(data),
+    ping: () => socket.ping(),
+    close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
+    bufferedBytes: () => socket.bufferedAmount,
+  });
+  socket.on("message", (data: RawData, isBinary) => {
+    const bytes = data as Buffer;
+    if (isBinary) handlers.bytes(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
+    else if (bytes.length > limits.textFrameBytes) socket.close(TOO_BIG, "text frame too large");
+    else handlers.text(bytes.toString("utf8"));
+  });
+  socket.on("pong", () => handlers.alive());
+  socket.on("ping", () => handlers.alive());
+  socket.on("close", (code) => handlers.closed(code));
+  // Faults of the peer close the socket by themselves: "close" tells.
+  socket.on("error", () => undefined);
+}
