@@ -22,6 +22,9 @@ Deno.test("names are read from tests, steps and cases, however they are written"
   assert.deepEqual(testNames('Deno.test(\n  "first part, " +\n    "second [a-b]",'), [
     "first part, second [a-b]",
   ]);
+  assert.deepEqual(testNames('const cases = { "a case [a-b]": async (store) => {}, "no case": 1 }'), [
+    "a case [a-b]",
+  ]);
   assert.deepEqual(testNames(`const code = 'Deno.test("inside a string [a-b]")';`), []);
   assert.deepEqual(testNames('// Deno.test("commented out [a-b]")'), []);
 });
@@ -48,9 +51,13 @@ Deno.test("a row of a capability not built yet, or with a reason, needs no test"
   assert.match(breaches([{ ...ROW, untested: "no" }], [CITING], ["main"]).join(), /take the reason away/);
 });
 
-Deno.test("a file of cases counts only when a test imports it", () => {
+Deno.test("a file of cases counts only when a test leads to it", () => {
   const cases = { path: "tests/contract/store_cases.ts", text: 'const c = { name: "x [push-type]" };' };
   const test = { path: "tests/contract/store_test.ts", text: 'import { c } from "./store_cases.ts";' };
+  const between = { path: "tests/contract/b.ts", text: 'import { c } from "./store_cases.ts";' };
+  const through = { path: "tests/contract/c_test.ts", text: 'run(import.meta.resolve("./b.ts"));' };
   assert.equal(breaches([ROW], [cases], ["main"]).length, 1);
+  assert.equal(breaches([ROW], [cases, between], ["main"]).length, 1);
+  assert.deepEqual(breaches([ROW], [cases, between, through], ["main"]), []);
   assert.deepEqual(breaches([ROW], [cases, test], ["main"]), []);
 });

@@ -12,14 +12,19 @@ const JOINED = `(?:${LITERAL})(?:\\s*\\+\\s*(?:${LITERAL}))*`;
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\//.source;
 /** Other literals and comments are matched so that nothing inside them is taken for a title. */
 const TITLE = new RegExp(
-  `(?:\\bDeno\\.test\\(|\\.step\\(|\\bname:)\\s*(${JOINED})|${LITERAL}|${COMMENT}`,
+  [
+    `(?:\\bDeno\\.test\\(|\\.step\\(|\\bname:)\\s*(${JOINED})`,
+    `(${LITERAL})(?=:\\s*(?:async\\b|\\())`,
+    LITERAL,
+    COMMENT,
+  ].join("|"),
   "g",
 );
 const CITATION = /\[([a-z0-9]+(?:-[a-z0-9]+)+(?:,\s*[a-z0-9]+(?:-[a-z0-9]+)+)*)\]$/;
 
-/** Names given to `Deno.test(…)`, `t.step(…)` and `name: …`, joined where they are written in parts. */
+/** Names given to `Deno.test(…)`, `t.step(…)`, `name: …` and `"…": (…) =>`, joined where written in parts. */
 export function testNames(text: string): string[] {
-  const titles = Array.from(text.matchAll(TITLE), ([, joined]) => joined ?? "");
+  const titles = Array.from(text.matchAll(TITLE), ([, joined, key]) => joined ?? key ?? "");
   return titles.filter((joined) => joined !== "").map((joined) =>
     Array.from(joined.matchAll(new RegExp(LITERAL, "g")), ([literal]) => literal.slice(1, -1)).join("")
   );
@@ -30,19 +35,26 @@ export function citedIds(name: string): string[] {
   return CITATION.exec(name)?.[1]?.split(/,\s*/) ?? [];
 }
 
-/** Which ids the sources cite, and where. A file of cases counts only when a test file imports it. */
+/** Which ids the sources cite, and where. A file of cases counts only when a test file leads to it. */
 export function citations(sources: readonly TestSource[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const { path, text } of sources.filter((source) => isRun(source, sources))) {
+  for (const { path, text } of runSources(sources)) {
     for (const id of testNames(text).flatMap(citedIds)) found.set(id, [...found.get(id) ?? [], path]);
   }
   return found;
 }
 
-function isRun(source: TestSource, all: readonly TestSource[]): boolean {
-  if (source.path.endsWith("_test.ts")) return true;
-  const file = source.path.split("/").pop() ?? "";
-  return all.some(({ path, text }) => path.endsWith("_test.ts") && text.includes(`/${file}"`));
+/** The test files, and what they name, in turn: imported, or run in another process. */
+function runSources(all: readonly TestSource[]): TestSource[] {
+  const run = all.filter(({ path }) => path.endsWith("_test.ts"));
+  for (const { text } of run) {
+    run.push(...all.filter((source) => !run.includes(source) && text.includes(`/${fileName(source)}"`)));
+  }
+  return run;
+}
+
+function fileName({ path }: TestSource): string {
+  return path.split("/").pop() ?? "";
 }
 
 /** Rows of the built capabilities that no test cites and that give no reason for it. */
