@@ -91,7 +91,7 @@ Deno.test("every body that a route takes or answers is among the sampled ones", 
   assert.deepEqual(missing.map(({ path }) => path), []);
 });
 
-Deno.test("good frames are taken and encode to the same JSON [ws-control, ev-pane-schema]", async (t) => {
+Deno.test("good frames are taken and encode to the same JSON [ws-control, ev-pane-schema, ev-hello]", async (t) => {
   for (const { path, text } of frames.filter(({ kind }) => kind === "valid")) {
     await t.step(path, () => assert.deepEqual(encoded(parsedFrame(text)), JSON.parse(text)));
   }

@@ -1,0 +1,91 @@
+/** Holds what the architecture promises beyond layers and sizes: one builder, one file per agent, one function. */
+import assert from "node:assert/strict";
+import { AGENT_KINDS, agentProfile } from "../src/agents/registry.ts";
+import { AGENT_LABELS } from "../src/protocol/names.ts";
+import { CHECKOUT, readSources, type SourceFile } from "./helpers/sources.ts";
+import { makeSandbox } from "./helpers/sandbox.ts";
+
+const sources = await readSources("src");
+
+function pathsWith(pattern: RegExp): string[] {
+  return sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+}
+
+/** Offsets of each of `words` in `text`, which must have them all. */
+function offsets({ path, text }: SourceFile, words: readonly string[]): number[] {
+  return words.map((word) => {
+    assert.ok(text.includes(word), `${path} has no ${word}`);
+    return text.indexOf(word);
+  });
+}
+
+Deno.test("tmux's command line is built in one file [arch-tmux-argv]", () => {
+  const allowed = ["src/tmux/argv.ts"];
+  // Asking for the version is no command of a server.
+  const starting = pathsWith(/\["tmux",\s*"(?!-V"\])-/);
+  assert.deepEqual(starting, allowed);
+});
+
+Deno.test("each agent is one file, known to others by the registry alone [arch-agent-file, cli-agents]", () => {
+  const expected = ["cc", "gemini", "codex", "cursor", "opencode", "copilot", "echo"];
+  assert.deepEqual([...AGENT_KINDS].sort(), [...expected].sort());
+  for (const kind of AGENT_KINDS) {
+    const owners = pathsWith(new RegExp(`^  kind: "${kind}",`, "m")).filter((path) =>
+      path.startsWith("src/agents/")
+    );
+    assert.equal(owners.length, 1, kind);
+    const file = owners[0]?.split("/").pop()?.replace(".", "\\.");
+    const importers = pathsWith(new RegExp(`from "\\S*agents/${file}"`));
+    assert.deepEqual(importers, [], `${kind} is known outside src/agents`);
+  }
+});
+
+Deno.test("an agent's kind and label are those of the wire's names [spec-cc]", () => {
+  for (const kind of AGENT_KINDS) {
+    assert.equal(agentProfile(kind).kind, kind);
+    assert.equal(agentProfile(kind).label, AGENT_LABELS[kind]);
+  }
+  assert.equal(agentProfile("cc").binary, "claude");
+});
+
+Deno.test("the terminal agent of the editor is its own program [spec-cursor-binary]", () => {
+  assert.equal(agentProfile("cursor").binary, "cursor-agent");
+});
+
+Deno.test("the steps of an injection stand in one function, in the spec's order [inj-one-function]", async () => {
+  const path = "src/listener/inject.ts";
+  const text = await Deno.readTextFile(CHECKOUT + path);
+  const steps = [
+    "look(",
+    "takeToken(",
+    "isShellEscape(command",
+    "untilClear(",
+    "writeMarker(",
+    "typeText(",
+    "submit(",
+  ];
+  const body = text.slice(text.indexOf("async function injectInto"));
+  const found = offsets({ path, text: body }, steps);
+  assert.deepEqual(found, found.toSorted((a, b) => a - b));
+});
+
+Deno.test("wrapper and inventory take names and labels from the wire [flow-4-label]", () => {
+  const spelled = pathsWith(/svc-\$\{[\w.]*project|\} · \$\{|\} #\$\{/i);
+  assert.deepEqual(spelled, ["src/protocol/names.ts"]);
+});
+
+Deno.test("two sandboxes have homes and tmux servers of their own, gone at the end [style-private-tmux]", async () => {
+  const roots: string[] = [];
+  {
+    await using one = await makeSandbox();
+    await using other = await makeSandbox();
+    roots.push(one.root, other.root);
+    await one.tmux("new-session", "-d", "-s", "svc-p");
+    await other.tmux("new-session", "-d", "-s", "svc-q");
+    assert.equal(await one.tmux("list-sessions", "-F", "#{session_name}"), "svc-p\n");
+    assert.equal(await other.tmux("list-sessions", "-F", "#{session_name}"), "svc-q\n");
+    assert.notEqual(one.env.HOME, other.env.HOME);
+    assert.ok(!("TMUX" in one.env));
+  }
+  for (const root of roots) await assert.rejects(Deno.stat(root), Deno.errors.NotFound);
+});
