@@ -32,6 +32,8 @@ export interface ProcessFacts {
   stopped: boolean;
   /** The executable of the foreground process group's leader, `""` when unknown. */
   foreground: string;
+  /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
+  shellBelow: boolean;
 }
 
 /** Why nothing may be typed, or undefined. `recordedPid` is the agent's, 0 for a pane that no wrapper made. */

@@ -1,6 +1,6 @@
 /** Guard, dialog and desk: looks at the pane until a message may go in, or never will. */
 import { TmuxError } from "../tmux/server.ts";
-import { judgePane } from "./guard.ts";
+import { judgePane, type ProcessFacts } from "./guard.ts";
 import type { Attempt } from "./inject_host.ts";
 import { failureOutcome } from "./inject_failure.ts";
 import { type Observation, observe } from "./observe.ts";
@@ -13,7 +13,9 @@ export const DESK_HOLD_MS = 10_000;
 /** How often a held message looks again; a hook's report is quicker. */
 export const HOLD_STEP_MS = 200;
 
-export type Clear = { seen: Observation } | { outcome: Outcome };
+/** The pane as it was seen, with what the operating system says of its process. */
+export type Seen = Observation & { process: ProcessFacts };
+export type Clear = { seen: Seen } | { outcome: Outcome };
 export type HoldReason = "dialog_open" | "desk_busy";
 
 /** One look at the pane, and the guard's verdict. */
@@ -22,19 +24,23 @@ export async function look({ target, server, host }: Attempt): Promise<Clear> {
     const seen = await observe(server, target);
     const process = await host.processFacts(seen.pane.pid);
     const reason = judgePane(seen.pane, { process, recordedPid: target.recordedPid });
-    return reason === undefined ? { seen } : { outcome: refused(reason) };
+    return reason === undefined ? { seen: { ...seen, process } } : { outcome: refused(reason) };
   } catch (error) {
     if (error instanceof TmuxError) return { outcome: failureOutcome(error) };
     throw error;
   }
 }
 
-/** Why a message must wait, or undefined. A dialog outweighs the desk. */
+/**
+ * Why a message must wait, or undefined. A dialog outweighs the desk. A draft that begins with `!` would make a shell
+ * command of what is typed behind it: nobody can send anyway.
+ */
 export function holdReason(
   seen: Observation,
   options: { now: number; sendAnyway: boolean; allowRemoteApproval: boolean },
 ): HoldReason | undefined {
   if (seen.reading.dialog && !options.allowRemoteApproval) return "dialog_open";
+  if (seen.reading.draft?.startsWith("!")) return "desk_busy";
   if (options.sendAnyway) return undefined;
   const typedAt = seen.deskActivity * 1_000;
   const active = typedAt > 0 && options.now - typedAt < DESK_ACTIVE_MS;
@@ -42,7 +48,7 @@ export function holdReason(
 }
 
 /** Waits while a dialog is open or someone types; reports each new reason once. */
-export async function untilClear(attempt: Attempt, first: Observation): Promise<Clear> {
+export async function untilClear(attempt: Attempt, first: Seen): Promise<Clear> {
   const { command, host } = attempt;
   let told: HoldReason | undefined;
   let deskSince: number | undefined;

@@ -1,6 +1,6 @@
 /** What the operating system says about a pane's process, which tmux does not. */
 import type { Commands, Files } from "../runtime/types.ts";
-import type { ProcessFacts } from "./guard.ts";
+import { isGuardedProgram, type ProcessFacts } from "./guard.ts";
 
 export interface ProcessHost {
   platform: string;
@@ -16,14 +16,22 @@ export async function readProcessFacts(pid: number, host: ProcessHost): Promise<
 async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   const stat = await host.files.readText(`/proc/${pid}/stat`);
   const { state, foregroundGroup } = parseStat(stat ?? "");
-  const path = foregroundGroup > 0 ? await readExecutable(foregroundGroup, host) : undefined;
-  return { stopped: state === "T" || state === "t", foreground: path?.split("/").pop() ?? "" };
+  const [own, foreground] = await Promise.all([
+    readExecutable(pid, host),
+    foregroundGroup > 0 && foregroundGroup !== pid ? readExecutable(foregroundGroup, host) : undefined,
+  ]);
+  const isOwn = foregroundGroup === pid;
+  return {
+    stopped: state === "T" || state === "t",
+    foreground: (isOwn ? own : foreground) ?? "",
+    shellBelow: isGuardedProgram(own ?? ""),
+  };
 }
 
-/** Another user's process (sudo, su) hides its executable: its short name has to do. */
+/** Its name without folders. Another user's process (sudo, su) hides its executable: its short name has to do. */
 async function readExecutable(pid: number, host: ProcessHost): Promise<string | undefined> {
   try {
-    return await host.files.readLink(`/proc/${pid}/exe`);
+    return (await host.files.readLink(`/proc/${pid}/exe`))?.split("/").pop();
   } catch {
     return (await host.files.readText(`/proc/${pid}/comm`))?.trim();
   }
@@ -36,10 +44,9 @@ export function parseStat(stat: string): { state: string; foregroundGroup: numbe
 }
 
 async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
-  const own = await ps("stat=,tpgid=", pid, host);
-  const [state = "", group = ""] = own.split(/\s+/);
-  const name = Number(group) > 0 ? await ps("ucomm=", Number(group), host) : "";
-  return { stopped: state.startsWith("T"), foreground: name.split("/").pop() ?? "" };
+  const [state = "", group = "", own = ""] = (await ps("stat=,tpgid=,ucomm=", pid, host)).split(/\s+/);
+  const foreground = Number(group) > 0 ? await ps("ucomm=", Number(group), host) : "";
+  return { stopped: state.startsWith("T"), foreground, shellBelow: isGuardedProgram(own) };
 }
 
 async function ps(columns: string, pid: number, host: ProcessHost): Promise<string> {

@@ -1,9 +1,8 @@
 /** The proof that the agent took the message: its hook took the marker, or its screen shows it. */
 import type { ScreenReading } from "../agents/profile.ts";
 import { TmuxError } from "../tmux/server.ts";
-import { look } from "./hold.ts";
+import { look, type Seen } from "./hold.ts";
 import type { Attempt, WrittenMarker } from "./inject_host.ts";
-import type { Observation } from "./observe.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
 import { pressEnter } from "./press_enter.ts";
 
@@ -30,7 +29,7 @@ export function enterWasLost(before: ScreenReading, after: ScreenReading): boole
 interface Sent {
   marker: WrittenMarker;
   /** The last look before Enter. */
-  before: Observation;
+  before: Seen;
 }
 
 /** Enter was sent: `submitted` when that can be shown, else `typed`. */

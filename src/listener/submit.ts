@@ -1,9 +1,8 @@
 /** Enter, after the text: settled, guarded once more, and proved. From here on the outcome is never `refused`. */
 import { TmuxError } from "../tmux/server.ts";
-import { HOLD_STEP_MS, look } from "./hold.ts";
+import { HOLD_STEP_MS, look, type Seen } from "./hold.ts";
 import { failureOutcome } from "./inject_failure.ts";
 import type { Attempt, WrittenMarker } from "./inject_host.ts";
-import type { Observation } from "./observe.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
 import { pressEnter } from "./press_enter.ts";
 import { prove } from "./prove.ts";
@@ -36,7 +35,7 @@ async function abandon(marker: WrittenMarker, why: Outcome): Promise<Outcome> {
   return { state: "typed", ...(why.reason === undefined ? {} : { reason: why.reason }) };
 }
 
-function mustWait({ host }: Attempt, seen: Observation): boolean {
+function mustWait({ host }: Attempt, seen: Seen): boolean {
   return seen.reading.dialog && !host.policy.allowRemoteApproval;
 }
 
@@ -44,7 +43,7 @@ function mustWait({ host }: Attempt, seen: Observation): boolean {
  * Waits for the dialog to go. When the input line does not show the text any more, or cannot be read, the dialog or a
  * person took it: Enter is not sent.
  */
-async function untilDialogGone(attempt: Attempt): Promise<{ seen: Observation } | { outcome: Outcome }> {
+async function untilDialogGone(attempt: Attempt): Promise<{ seen: Seen } | { outcome: Outcome }> {
   const { host, command } = attempt;
   const blocked: Outcome = { state: "typed", reason: "dialog_open" };
   host.report(command.id, { state: "held", reason: "dialog_open" });

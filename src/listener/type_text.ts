@@ -3,7 +3,7 @@ import { TmuxError } from "../tmux/server.ts";
 import { guardFormat } from "./guard.ts";
 import type { Attempt } from "./inject_host.ts";
 import { failureOutcome } from "./inject_failure.ts";
-import type { Observation } from "./observe.ts";
+import type { Seen } from "./hold.ts";
 import type { Outcome } from "./outcome.ts";
 import { GUARD_REFUSED, typedText, typingMethod, typingRequests } from "./typing.ts";
 
@@ -11,7 +11,7 @@ import { GUARD_REFUSED, typedText, typingMethod, typingRequests } from "./typing
 export type Typing = { kind: "typed" } | { kind: "refused" } | { kind: "failed"; outcome: Outcome };
 
 /** The guard for this pane as it was seen. */
-export function guardOf({ target, host }: Attempt, seen: Observation): string {
+export function guardOf({ target, host }: Attempt, seen: Seen): string {
   return guardFormat({
     pid: seen.pane.pid,
     dialog: host.policy.allowRemoteApproval ? undefined : target.profile.dialog,
@@ -19,12 +19,12 @@ export function guardOf({ target, host }: Attempt, seen: Observation): string {
   });
 }
 
-export async function typeText(attempt: Attempt, seen: Observation): Promise<Typing> {
+export async function typeText(attempt: Attempt, seen: Seen): Promise<Typing> {
   const { command, target, server, host } = attempt;
   const { typing } = target.profile;
   const requests = typingRequests(target.pane, {
     text: typedText(command.body, typing),
-    method: typingMethod(command.body, typing),
+    method: typingMethod(command.body, { typing, shellBelow: seen.process.shellBelow }),
     guard: guardOf(attempt, seen),
   });
   try {

@@ -11,9 +11,22 @@ export const GUARD_REFUSED = "svc-guard-refused";
 const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
 const encoder = new TextEncoder();
 
-/** A slash command is typed as keys: agents take a pasted one as text. */
-export function typingMethod(body: string, typing: TypingProfile): "paste" | "plain" {
-  return SLASH_COMMAND.test(body) && !body.includes("\n") ? "plain" : typing.method;
+/**
+ * `paste`: in bracketed-paste marks if the program asks for them; `marked`: in marks whatever it asks for; `plain`: as
+ * keys.
+ */
+export type TypingMethod = TypingProfile["method"] | "marked";
+
+/**
+ * A slash command is typed as keys: agents take a pasted one as text. Several lines over a shell always have marks: an
+ * agent that dies while it is typed to leaves them to the shell, which must not run them.
+ */
+export function typingMethod(
+  body: string,
+  { typing, shellBelow }: { typing: TypingProfile; shellBelow: boolean },
+): TypingMethod {
+  if (body.includes("\n")) return shellBelow ? "marked" : typing.method;
+  return SLASH_COMMAND.test(body) ? "plain" : typing.method;
 }
 
 /** The text as it is typed. */
@@ -54,10 +67,10 @@ export function guarded(pane: string, guard: string, commands: TmuxCommand[]): T
  */
 export function typingRequests(
   pane: string,
-  { text, method, guard }: { text: string; method: "paste" | "plain"; guard: string },
+  { text, method, guard }: { text: string; method: TypingMethod; guard: string },
 ): { fill: TmuxCommand[][]; type: TmuxCommand[] } {
   const leave = verbs.leaveModes(pane);
-  const parts = pieces(text);
+  const parts = pieces(method === "marked" ? `\u001b[200~${text}\u001b[201~` : text);
   if (method === "plain" && parts.length === 1) {
     return { fill: [], type: [guarded(pane, guard, [leave, verbs.sendLiteral(pane, text)])] };
   }

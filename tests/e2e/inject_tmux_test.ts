@@ -123,7 +123,7 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
 
   const stopped = {
     ...bench.host,
-    processFacts: () => Promise.resolve({ stopped: true, foreground: "cat" }),
+    processFacts: () => Promise.resolve({ stopped: true, foreground: "cat", shellBelow: false }),
   };
   assert.equal((await inject({ ...COMMAND, session: "svc-a" }, stopped)).reason, "pane_dead");
 

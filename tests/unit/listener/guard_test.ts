@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { guardFormat, isGuardedProgram, judgePane } from "../../../src/listener/guard.ts";
 
 const pane = { dead: false, inputOff: false, pid: 10, command: "claude" };
-const running = { stopped: false, foreground: "claude" };
+const running = { stopped: false, foreground: "claude", shellBelow: false };
 const judge = (change: Partial<typeof pane>, process: Partial<typeof running> = {}, recordedPid = 10) =>
   judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid });
 

@@ -32,6 +32,10 @@ Deno.test("hold: a key at the desk within two seconds, or a draft, holds; send a
   assert.equal(holdReason(seen({ draft: undefined }), options), undefined);
 });
 
+Deno.test("hold: nothing is typed behind a ! in the input line, whoever insists [inj-shell-escape]", () => {
+  assert.equal(holdReason(seen({ draft: "!" }), { ...options, sendAnyway: true }), "desk_busy");
+});
+
 Deno.test("proof: an emptied input line or the start of work shows that it was submitted [inj-proof]", () => {
   const draft = { ...idle, draft: "hello" };
   assert.ok(screenProves(draft, idle));

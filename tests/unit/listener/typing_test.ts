@@ -32,10 +32,20 @@ Deno.test("typing: a trailing backslash or @word gets one space where the agent 
 });
 
 Deno.test("typing: slash commands are typed plain, paths and long texts are not [inj-slash]", () => {
-  assert.equal(typingMethod("/compact", trims), "plain");
-  assert.equal(typingMethod("/model opus", trims), "plain");
-  assert.equal(typingMethod("/x/y is a path", trims), "paste");
-  assert.equal(typingMethod("/compact\nand more", trims), "paste");
+  const method = (body: string): string => typingMethod(body, { typing: trims, shellBelow: false });
+  assert.equal(method("/compact"), "plain");
+  assert.equal(method("/model opus"), "plain");
+  assert.equal(method("/x/y is a path"), "paste");
+  assert.equal(method("/compact\nand more"), "paste");
+});
+
+Deno.test("typing: several lines over a shell are in paste marks, which keep the shell from running them [sec-no-shell]", () => {
+  const typing = { ...trims, method: "plain" } as const;
+  assert.equal(typingMethod("a\nb", { typing, shellBelow: true }), "marked");
+  assert.equal(typingMethod("a", { typing, shellBelow: true }), "plain");
+  assert.equal(typingMethod("a\nb", { typing, shellBelow: false }), "plain");
+  const { fill } = typingRequests("%1", { text: "a\nb", method: "marked", guard: "G" });
+  assert.equal(fill[0]?.[0]?.at(-1), "\u001b[200~a\nb\u001b[201~");
 });
 
 Deno.test("typing: a first visible ! is a shell escape [inj-shell-escape]", () => {

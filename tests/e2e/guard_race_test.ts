@@ -1,0 +1,111 @@
+/** No shell ever gets a message: exited agents, login shells, shells under an agent, and the exit between guard and typing. */
+import assert from "node:assert/strict";
+import { makeInjectBench } from "../helpers/inject_bench.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const RACES = 200;
+
+interface ShellPane {
+  /** Runs a raw-reading program from the shell's prompt, as a person would; resolves with its pid once it reads. */
+  startAgent(): Promise<number>;
+  command(): Promise<string>;
+  /** What stands behind the shell's last prompt. */
+  promptLine(): Promise<string>;
+}
+
+/** An interactive shell in the pane, which runs the agent as its child. */
+async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPane> {
+  await Deno.writeTextFile(
+    `${sandbox.root}/agent`,
+    `stty raw -echo; echo $$ > ${sandbox.root}/pid; exec cat > /dev/null\n`,
+  );
+  await sandbox.tmux(
+    "-f",
+    "/dev/null",
+    "new-session",
+    "-d",
+    "-x",
+    "80",
+    "-y",
+    "24",
+    "-s",
+    "svc-a",
+    "--",
+    ...argv,
+  );
+  const print = async (format: string): Promise<string> =>
+    (await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", format)).trim();
+  const command = (): Promise<string> => print("#{pane_current_command}");
+  const screen = async (): Promise<string[]> =>
+    (await sandbox.tmux("capture-pane", "-p", "-t", "=svc-a:")).split("\n");
+  const promptLine = async (): Promise<string> =>
+    (await screen()).findLast((line) => line.startsWith("ready>")) ?? "";
+  await until("the prompt", promptLine);
+  return {
+    command,
+    promptLine,
+    async startAgent(): Promise<number> {
+      await sandbox.tmux("send-keys", "-t", "=svc-a:", `sh ${sandbox.root}/agent`, "Enter");
+      await until("the agent in the pane", async () => (await command()) === "cat");
+      return Number(await Deno.readTextFile(`${sandbox.root}/pid`));
+    },
+  };
+}
+
+const BASH = ["env", "PS1=ready> ", "bash", "--norc", "--noprofile", "-i"];
+
+Deno.test("guard: an agent that exits between guard and typing leaves nothing to its shell, 200 times [show-race, sec-no-shell, sec-guard-atomic, inj-guard-atomic]", async () => {
+  await using sandbox = await makeSandbox();
+  const pane = await makeShellPane(sandbox, BASH);
+  const canary = `${sandbox.root}/canary`;
+  let agent = 0;
+  let waits = false;
+  await using bench = makeInjectBench(sandbox, {
+    // The listener's own look at the pane is over here; only tmux's guard is left.
+    record: async (_id, step) => {
+      if (step !== "typing") return;
+      Deno.kill(agent, "SIGKILL");
+      if (waits) await until("the shell", async () => (await pane.command()) === "bash");
+    },
+    takeToken: () => 0,
+  });
+  for (let race = 0; race < RACES; race++) {
+    waits = race % 2 === 0;
+    agent = await pane.startAgent();
+    const outcome = await bench.send("svc-a", `touch ${canary}\ntouch ${canary}\n`);
+    assert.equal(outcome.reason, "shell_in_pane", `race ${race}`);
+    // A dying process keeps the terminal for a moment: what it did not read stands at the prompt, and must not run.
+    if (waits) assert.equal(outcome.state, "refused", `race ${race}`);
+    await until("the prompt after the agent", async () => (await pane.command()) === "bash");
+    if (outcome.state === "typed") await sandbox.tmux("send-keys", "-t", "=svc-a:", "C-c");
+    await until("a clear prompt", async () => /^ready>\s*$/.test(await pane.promptLine()));
+  }
+  await assert.rejects(Deno.stat(canary), Deno.errors.NotFound);
+});
+
+Deno.test("guard: neither an exited agent's shell nor a login shell nor one that the agent started gets a message [show-shell, err-shell, inj-2-guard]", async () => {
+  const login = ["bash", "-c", "export PS1='ready> '; exec -a -bash bash --norc --noprofile -i"];
+  const fromAgent = ["env", "PS1=ready> ", "perl", "-e", 'system("bash", "--norc", "--noprofile", "-i")'];
+  const disguised = ["bash", "-c", "export PS1='ready> '; exec -a claude bash --norc --noprofile -i"];
+  for (const argv of [BASH, login, fromAgent, disguised]) {
+    await using sandbox = await makeSandbox();
+    await using bench = makeInjectBench(sandbox);
+    const pane = await makeShellPane(sandbox, argv);
+    const outcome = await bench.send("svc-a", "echo reached");
+    assert.deepEqual([outcome.state, outcome.reason], ["refused", "shell_in_pane"], argv.join(" "));
+    assert.match(await pane.promptLine(), /^ready>\s*$/);
+  }
+});
+
+Deno.test("guard: a respawned pane is not the recorded agent any more [inj-guard-tree]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "cat");
+  const facts = (await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_id} #{pane_pid}"))
+    .trim().split(" ");
+  await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_pane", facts[0] ?? "");
+  await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_pid", facts[1] ?? "");
+  await sandbox.tmux("respawn-pane", "-k", "-t", "=svc-a:", "--", "cat");
+  assert.equal((await bench.send("svc-a", "hello")).reason, "shell_in_pane");
+});
