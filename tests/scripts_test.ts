@@ -1,0 +1,56 @@
+/** The gate's own decisions: what it counts, when it fails, what it asks of the machine. */
+
+import assert from "node:assert/strict";
+import { toolHint } from "../scripts/machine.ts";
+import { isSupported } from "../scripts/node22.ts";
+import { countTests, runStep, sum } from "../scripts/steps.ts";
+
+Deno.test("tests are counted over all summaries of a run", () => {
+  const output = [
+    "running 2 tests from ./a_test.ts",
+    "  ok | 9 passed | 9 failed",
+    "ok | 12 passed (3 steps) | 0 failed (1s)",
+    "FAILED | 2 passed (1 step) | 1 failed | 4 ignored (70ms)",
+  ].join("\n");
+  assert.deepEqual(countTests(output), { passed: 14, failed: 1 });
+});
+
+Deno.test("a step passes by its exit code, and one that fails without a test counts as one", async () => {
+  const good = await runStep({ name: "good", args: ["eval", "Deno.exit(0)"] }, Deno.cwd());
+  const bad = await runStep(
+    { name: "bad", args: ["eval", "console.error('why'); Deno.exit(1)"] },
+    Deno.cwd(),
+  );
+  assert.deepEqual([good.isOk, bad.isOk], [true, false]);
+  assert.match(bad.output, /why/);
+  assert.deepEqual(sum([good, bad]), { passed: 0, failed: 1 });
+});
+
+Deno.test("a developer's session and svc do not reach the tests", async () => {
+  const args = ["eval", "console.log(Object.keys(Deno.env.toObject()).filter((n) => /^(SVC|TMUX)/.test(n)))"];
+  Deno.env.set("SVC_API_KEY", "secret");
+  try {
+    assert.equal((await runStep({ name: "env", args }, Deno.cwd())).output, "[]\n");
+  } finally {
+    Deno.env.delete("SVC_API_KEY");
+  }
+});
+
+Deno.test("Node 22 and later will do", () => {
+  assert.deepEqual(["v22.0.0", "v26.10.0"].map(isSupported), [true, true]);
+  assert.deepEqual(["v20.20.2", "v2.2.0", "22", undefined].map(isSupported), [false, false, false, false]);
+});
+
+Deno.test("a missing tool is named with the command that brings it", () => {
+  const tool = {
+    name: "tmux",
+    programs: ["tmux"],
+    debian: "tmux",
+    brew: "tmux",
+    purposes: ["demo"],
+  } as const;
+  assert.equal(
+    toolHint(tool),
+    '✗ tmux is missing: on Debian and Ubuntu run "sudo apt-get install tmux", or on macOS: brew install tmux',
+  );
+});

@@ -1,0 +1,50 @@
+/** Bytes become lines, whatever the pieces they come in. */
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { splitLines } from "../../../src/runtime/lines.ts";
+
+async function* pieces(bytes: Uint8Array, sizes: readonly number[]): AsyncIterable<Uint8Array> {
+  for (let at = 0, next = 0; at < bytes.length; next++) {
+    const size = sizes[next % sizes.length] ?? 1;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+Deno.test("lines come back from any cut, also through a character", async () => {
+  const line = fc.string({ unit: "grapheme" }).filter((text) => !text.includes("\n"));
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
+  await fc.assert(fc.asyncProperty(fc.array(line), sizes, async (lines, cut) => {
+    const text = lines.map((one) => `${one}\n`).join("");
+    assert.deepEqual(await Array.fromAsync(splitLines(pieces(encode(text), cut))), lines);
+  }));
+});
+
+Deno.test("a last line without its end is dropped", async () => {
+  assert.deepEqual(await Array.fromAsync(splitLines(pieces(encode("one\ntwo"), [3]))), ["one"]);
+});
+
+Deno.test("a line of the limit passes, one byte more ends the lines", async () => {
+  const cut = (text: string, sizes: number[]): Promise<string[]> =>
+    Array.fromAsync(splitLines(pieces(encode(text), sizes), 4));
+  for (const sizes of [[1], [5], [100]]) {
+    assert.deepEqual(await cut("abcd\nok\n", sizes), ["abcd", "ok"]);
+    assert.deepEqual(await cut("ok\nabcde\nlate\n", sizes), ["ok"]);
+    assert.deepEqual(await cut("ok\nabcdefgh", sizes), ["ok"]);
+  }
+});
+
+Deno.test("an endless line is given up without reading on", async () => {
+  let given = 0;
+  async function* endless(): AsyncIterable<Uint8Array> {
+    for (;;) {
+      given++;
+      yield new Uint8Array(10);
+    }
+  }
+  assert.deepEqual(await Array.fromAsync(splitLines(endless(), 100)), []);
+  assert.equal(given, 11);
+});
