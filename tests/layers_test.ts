@@ -1,7 +1,7 @@
 /** Holds the rules of the tree over the real sources, and shows each rule fail on a made-up one. */
 
 import assert from "node:assert/strict";
-import { readSources } from "./helpers/sources.ts";
+import { CHECKOUT, readSources } from "./helpers/sources.ts";
 import { type Facts, readFacts } from "./layers/facts.ts";
 import * as rules from "./layers/rules.ts";
 
@@ -30,6 +30,15 @@ Deno.test("imports point down, programs apart [arch-layers, arch-programs]", () 
 
 Deno.test("Deno and Node are named in src/runtime alone [arch-runtime, style-no-sniffing]", () => {
   assert.deepEqual(rules.runtimeBreaches(sources), []);
+});
+
+Deno.test("the program is its commands, the library is protocol and client", async () => {
+  const paths = Object.keys(rules.ENTRIES);
+  const entries = await Promise.all(
+    paths.map(async (path) => readFacts(path, await Deno.readTextFile(CHECKOUT + path))),
+  );
+  assert.deepEqual(rules.entryBreaches(entries), []);
+  assert.deepEqual(rules.runtimeBreaches(entries), []);
 });
 
 Deno.test("what a browser loads imports nothing else", () => {
@@ -62,6 +71,11 @@ Deno.test("no enum, no any, no default export, no silenced check [style-syntax]"
 
 Deno.test("no test sleeps [style-no-sleep]", () => {
   assert.deepEqual(rules.sleepBreaches(tests.filter(({ path }) => SLEEPERS[path] === undefined)), []);
+});
+
+Deno.test("no test's verdict is a time [perf-no-verdict]", () => {
+  const others = tests.filter(({ path }) => path !== "tests/layers_test.ts" && SLEEPERS[path] === undefined);
+  assert.deepEqual(rules.timedBreaches(others), []);
 });
 
 Deno.test("an import that points up is found, in every spelling", () => {
@@ -155,4 +169,11 @@ Deno.test("a sleep is found, a timer that does something is not", () => {
   const timer =
     "new Promise((resolve, reject) => setTimeout(() => reject(new Error()), 10)); setTimeout(stop, 5);";
   assert.deepEqual(rules.sleepBreaches(made("tests/b.ts", timer)), []);
+});
+
+Deno.test("a verdict by time and an entry's foreign import are found", () => {
+  const texts = ["if (Date.now() - start > 5) fail();", "assert.ok(performance.now() < limit);"];
+  for (const text of texts) assert.equal(rules.timedBreaches(made("tests/b_test.ts", text)).length, 1, text);
+  assert.deepEqual(rules.timedBreaches(made("tests/b_test.ts", "const at = Date.now() - 5;")), []);
+  assert.equal(rules.entryBreaches(made("mod.ts", 'export * from "./src/relay/a.ts";')).length, 1);
 });

@@ -87,6 +87,19 @@ export function browserBreaches(files: readonly Facts[]): string[] {
   });
 }
 
+/** The two entries of the checkout, and the folders of `src` that each may import. */
+export const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  "cli.ts": ["runtime", "cli"],
+  "mod.ts": ["protocol", "crypto", "client"],
+};
+
+export function entryBreaches(files: readonly Facts[]): string[] {
+  return files.flatMap((file) =>
+    importsOf(file).filter((target) => !ENTRIES[file.path]?.includes(folderOf(target) ?? ""))
+      .map((target) => `${file.path} imports ${target}: it may import ${ENTRIES[file.path]?.join(", ")}`)
+  );
+}
+
 export function runtimeBreaches(files: readonly Facts[]): string[] {
   const outside = files.filter(({ path }) => folderOf(path) !== "runtime");
   return outside.flatMap((file) => [
@@ -154,4 +167,12 @@ export function sleepBreaches(files: readonly Facts[]): string[] {
   return files.flatMap(({ path, sleeps }) =>
     sleeps.map((line) => `${path}:${line} sleeps: wait for a condition`)
   );
+}
+
+/** A difference of times that is compared, or a clock read inside an assertion. */
+const TIMED_VERDICT = /now\(\) *- *\w+ *[<>]|assert[.\w]*\([^;]*(?:Date|performance)\.now\(\)[^;]*[<>]/;
+
+export function timedBreaches(files: readonly Facts[]): string[] {
+  return files.filter(({ text }) => TIMED_VERDICT.test(text))
+    .map(({ path, text }) => `${path} judges by a time: ${TIMED_VERDICT.exec(text)?.[0]}`);
 }
