@@ -11,6 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {};
 /** Why a file may wait for a time. */
 const SLEEPERS: Readonly<Record<string, string>> = {
   "tests/helpers/until.ts": "the one loop that others wait with",
+  "tests/helpers/inject_bench.ts": "an injection's own pauses, shortened",
   "tests/agents/capture_screens.ts": "a tool that records screens of real agents, run by hand",
 };
 
