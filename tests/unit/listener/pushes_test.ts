@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import type { JournalEntry } from "../../../src/home/journal_lines.ts";
+import type { Command } from "../../../src/listener/inject_host.ts";
+import { type Outcome, Stopping } from "../../../src/listener/outcome.ts";
+import { type Acknowledgement, type PushHost, PushIntake } from "../../../src/listener/pushes.ts";
+import { SessionQueues } from "../../../src/listener/session_queues.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+
+const ID = "00000000-0000-4000-8000-000000000001";
+const push: Push = {
+  id: ID,
+  type: "agent.command",
+  agentSessionName: "svc-a",
+  body: "hello",
+  from: "dev_phone_1",
+  createdAt: 1,
+  expiresAt: 100_000,
+};
+
+interface Bench {
+  intake: PushIntake;
+  acks: Acknowledgement[];
+  injected: Command[];
+  steps: Map<string, JournalEntry>;
+  queues: SessionQueues;
+  log: string[];
+}
+
+function makeBench(
+  inject: (command: Command) => Promise<Outcome> = () => Promise.resolve({ state: "submitted" }),
+  change: Partial<PushHost> = {},
+): Bench {
+  const acks: Acknowledgement[] = [];
+  const injected: Command[] = [];
+  const steps = new Map<string, JournalEntry>();
+  const queues = new SessionQueues();
+  const log: string[] = [];
+  const intake = new PushIntake({
+    journal: {
+      state: (id) => steps.get(id),
+      record: (id, step) => Promise.resolve(void steps.set(id, { id, at: 0, ...step })),
+    },
+    queues,
+    inject: (command) => {
+      injected.push(command);
+      return inject(command);
+    },
+    acknowledge: (ack) => void acks.push(ack),
+    ended: () => Promise.resolve(),
+    log: (line) => void log.push(line),
+    now: () => 0,
+    toLocalTime: (ms) => ms - 500,
+    requireSealed: false,
+    ...change,
+  });
+  return { intake, acks, injected, steps, queues, log };
+}
+
+const outcomes = (acks: Acknowledgement[]): string[] =>
+  acks.map((ack) => [ack.outcome, ack.reason, ack.final ? "final" : ""].filter(Boolean).join(" "));
+
+Deno.test("pushes: a command is delivered, injected and answered [ev-inject, rcpt-path]", async () => {
+  const bench = makeBench();
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks), ["delivered", "submitted final"]);
+  assert.deepEqual(bench.injected, [
+    { id: ID, session: "svc-a", body: "hello", expiresAt: 99_500, sendAnyway: false },
+  ]);
+});
+
+Deno.test("pushes: sent again while in hand or when done it types nothing twice [ev-push-ack, inj-never-retype]", async () => {
+  let finish: (outcome: Outcome) => void = () => {};
+  const bench = makeBench(() => new Promise((resolve) => finish = resolve));
+  await bench.intake.receive(push);
+  await bench.intake.receive(push);
+  finish({ state: "typed" });
+  await bench.queues.idle();
+  await bench.intake.receive(push);
+  assert.equal(bench.injected.length, 1);
+  assert.deepEqual(outcomes(bench.acks), ["delivered", "delivered", "typed final", "typed final"]);
+});
+
+Deno.test("pushes: what a crash left between typing and recording is unknown, and not typed again [inj-unknown, inj-journal]", async () => {
+  for (const step of ["typing", "typed"] as const) {
+    const bench = makeBench();
+    bench.steps.set(ID, { id: ID, at: 0, step });
+    await bench.intake.receive(push);
+    assert.deepEqual(outcomes(bench.acks), ["unknown final"]);
+    assert.equal(bench.injected.length, 0);
+  }
+});
+
+Deno.test("pushes: what a crash left before typing is injected when it comes again [inj-journal]", async () => {
+  const bench = makeBench();
+  bench.steps.set(ID, { id: ID, at: 0, step: "accepted" });
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.equal(bench.injected.length, 1);
+});
+
+Deno.test("pushes: other types are ignored, answered and named in the log [push-types-ignored, type-ignored, ver-unknown-type, ws-acts-on]", async () => {
+  for (const type of ["note", "agent.stop", "broadcast", "agent.dance"]) {
+    const bench = makeBench();
+    await bench.intake.receive({ ...push, type });
+    assert.deepEqual(outcomes(bench.acks), ["ignored unknown_type final"]);
+    assert.ok(bench.log.some((line) => line.includes(`"${type}"`)));
+    assert.equal(bench.injected.length, 0);
+  }
+});
+
+Deno.test("pushes: without name or sound body nothing is typed [err-ignored, push-session, push-body, show-controls]", async () => {
+  const bodies = [undefined, "", "a\u001bb", "a\u0000b", "a\u0007", "a\u007f", "x".repeat(16_385)];
+  for (const body of bodies) {
+    const bench = makeBench();
+    await bench.intake.receive({ ...push, body });
+    assert.deepEqual(
+      outcomes(bench.acks),
+      ["refused invalid_body final"],
+      JSON.stringify(body)?.slice(0, 20),
+    );
+    assert.equal(bench.injected.length, 0);
+  }
+  const nameless = makeBench();
+  await nameless.intake.receive({ ...push, agentSessionName: undefined });
+  assert.deepEqual(outcomes(nameless.acks), ["refused invalid_session_name final"]);
+});
+
+Deno.test("pushes: a host that demands sealing refuses plain messages, and unopenable ones [seal-floor-message, seal-unsealable]", async () => {
+  const strict = makeBench(undefined, { requireSealed: true });
+  await strict.intake.receive(push);
+  assert.deepEqual(outcomes(strict.acks), ["refused sealed_required final"]);
+  const bench = makeBench();
+  const sealed = { mode: "base" as const, enc: "AA", ciphertext: "AA" };
+  await bench.intake.receive({ ...push, body: undefined, sealed });
+  assert.deepEqual(outcomes(bench.acks), ["refused unsealable final"]);
+});
+
+Deno.test("pushes: a message that waits when the daemon stops stays open [ls-handover]", async () => {
+  const bench = makeBench(() => Promise.reject(new Stopping()));
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks), ["delivered"]);
+  assert.equal(bench.steps.get(ID)?.step, "accepted");
+  bench.intake.stop();
+  await bench.intake.receive({ ...push, id: ID.replace(/1$/, "2") });
+  assert.equal(bench.injected.length, 1);
+});
+
+Deno.test("pushes: a failure before typing is a refusal, one after it is unknown [inj-unknown]", async () => {
+  const before = makeBench(() => Promise.reject(new Error("broken")));
+  await before.intake.receive(push);
+  await before.queues.idle();
+  assert.deepEqual(outcomes(before.acks), ["delivered", "refused tmux_failed final"]);
+  const after: Bench = makeBench((command) => {
+    after.steps.set(command.id, { id: command.id, at: 0, step: "typing" });
+    return Promise.reject(new Error("broken"));
+  });
+  await after.intake.receive(push);
+  await after.queues.idle();
+  assert.deepEqual(outcomes(after.acks), ["delivered", "unknown final"]);
+});
+
+Deno.test("pushes: without a journal nothing is taken", async () => {
+  const journal = { state: () => undefined, record: () => Promise.reject(new Error("disk full")) };
+  const bench = makeBench(undefined, { journal });
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.deepEqual(bench.acks, []);
+  assert.equal(bench.injected.length, 0);
+});
+
+Deno.test("queues: one slow session delays no other, and each keeps its order [inj-turns, inj-order]", async () => {
+  const queues = new SessionQueues();
+  const done: string[] = [];
+  let release = (): void => {};
+  const blocked = new Promise<void>((resolve) => release = resolve);
+  queues.add("slow", () => blocked.then(() => void done.push("slow 1")));
+  queues.add("slow", () => Promise.resolve(void done.push("slow 2")));
+  await new Promise<void>((resolve) => {
+    queues.add("quick", () => {
+      done.push("quick");
+      resolve();
+      return Promise.resolve();
+    });
+  });
+  assert.deepEqual(done, ["quick"]);
+  release();
+  await queues.idle();
+  assert.deepEqual(done, ["quick", "slow 1", "slow 2"]);
+});
