@@ -18,6 +18,8 @@ export interface HomePaths {
   journal: string;
   audit: string;
   muted: string;
+  /** What an agent showed last, by session, for the wrapper that was attached. */
+  lastWords: string;
 }
 
 /** What the paths depend on. */
@@ -46,6 +48,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     journal: `${root}/journal.jsonl`,
     audit: `${root}/audit.jsonl`,
     muted: `${root}/muted.json`,
+    lastWords: `${root}/last-words`,
   };
 }
 

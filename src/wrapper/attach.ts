@@ -1,0 +1,71 @@
+/** Attaches the terminal to a session, and tidies up when it comes back. */
+import { forgetLastWords, type LastWords, parseLastWords } from "./last_words.ts";
+import { endLeftovers, processIdentity } from "./leftovers.ts";
+import type { ObtainedSession } from "./obtain_session.ts";
+import { attachSession, sessionExists, type TmuxDoor, tryTmux } from "./tmux_calls.ts";
+import type { WrapperHost, WrapperRun } from "./types.ts";
+
+/** An agent that ends so soon after its start had something to say: its words are shown. In milliseconds. */
+const SOON_MS = 15_000;
+
+/** Resolves with the agent's exit code when it ended, with 0 when the user detached. */
+export async function attach(
+  host: WrapperHost,
+  run: WrapperRun,
+  { door, session }: { door: TmuxDoor; session: ObtainedSession },
+): Promise<number> {
+  const { name, pid, created } = session;
+  const started = host.clock.elapsed();
+  const identity = run.profile.ignoresHangup ? await processIdentity(host, pid) : "";
+  if (!created) sayReattached(host, run, name);
+  const isThere = !created || await sessionExists(door, name);
+  const code = isThere ? await attachSession(door, name) : 0;
+  if (await sessionExists(door, name)) {
+    if (created) await leave(host, run, { door, name });
+    return code;
+  }
+  if (identity !== "") await endLeftovers(host, { pid, identity });
+  if (!created) return 0;
+  const words = await takeLastWords(host, run, name);
+  const wasSoon = host.clock.elapsed() - started < SOON_MS;
+  if (wasSoon && words.text !== "") host.terminal.write(`${words.text}\n`);
+  return words.code ?? 0;
+}
+
+/** Writes a line of svc itself, beside what the agent writes. */
+export function say(host: Pick<WrapperHost, "terminal">, line: string): void {
+  host.terminal.writeError(`svc: ${line}\n`);
+}
+
+function sayReattached(host: WrapperHost, run: WrapperRun, name: string): void {
+  if (run.args.length === 0) return;
+  say(host, `Back in ${name}, which runs already: the words after "${run.profile.kind}" were not used.`);
+}
+
+/** The session goes on without this terminal: nobody waits for its last words. */
+async function leave(
+  host: WrapperHost,
+  run: WrapperRun,
+  { door, name }: { door: TmuxDoor; name: string },
+): Promise<void> {
+  await tryTmux(door, forgetLastWords(name));
+  await host.files.remove(lastWordsFile(run, name));
+}
+
+/** tmux writes into the file that is there, so its mode is ours. */
+export async function emptyLastWords(host: WrapperHost, run: WrapperRun, name: string): Promise<string> {
+  await host.files.makeDirectory(run.paths.lastWords, { mode: 0o700 });
+  await host.files.writeText(lastWordsFile(run, name), "", { mode: 0o600 });
+  return lastWordsFile(run, name);
+}
+
+async function takeLastWords(host: WrapperHost, run: WrapperRun, name: string): Promise<LastWords> {
+  const file = lastWordsFile(run, name);
+  const saved = await host.files.readText(file) ?? "";
+  await host.files.remove(file);
+  return parseLastWords(saved);
+}
+
+function lastWordsFile(run: WrapperRun, name: string): string {
+  return `${run.paths.lastWords}/${name}`;
+}

@@ -1,0 +1,59 @@
+/** Ends what an agent that ignores hang-up leaves behind when its session ends. */
+import { type Clock, delay } from "../client/clock.ts";
+import type { Commands } from "../runtime/types.ts";
+
+export interface ProcessRow {
+  pid: number;
+  parent: number;
+  group: number;
+}
+
+export interface LeftoverHost {
+  commands: Pick<Commands, "run" | "kill">;
+  clock: Clock;
+}
+
+/** Time to end by SIGTERM before SIGKILL, in milliseconds. */
+const GRACE_MS = 3_000;
+const PROBE_MS = 100;
+
+/** What tells a process from a later one with the same pid; empty when there is none. */
+export async function processIdentity(host: LeftoverHost, pid: number): Promise<string> {
+  const { stdout } = await host.commands.run(["ps", "-o", "lstart=", "-p", String(pid)]);
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** Ends the pane's process group and all below it. `identity` was taken while the pane lived. */
+export async function endLeftovers(
+  host: LeftoverHost,
+  pane: { pid: number; identity: string },
+): Promise<void> {
+  const now = await processIdentity(host, pane.pid);
+  if (now !== "" && now !== pane.identity) return;
+  const left = leftovers(await processRows(host), pane.pid);
+  for (const pid of left) host.commands.kill(pid, "SIGTERM");
+  const end = host.clock.elapsed() + GRACE_MS;
+  const isAlive = (pid: number): boolean => host.commands.kill(pid, 0);
+  while (left.some(isAlive) && host.clock.elapsed() < end) await delay(PROBE_MS, { clock: host.clock });
+  for (const pid of left.filter(isAlive)) host.commands.kill(pid, "SIGKILL");
+}
+
+/** The members of the pane's process group, the pane's process, and all their descendants. */
+export function leftovers(rows: readonly ProcessRow[], panePid: number): number[] {
+  const found = new Set(
+    rows.filter((row) => row.group === panePid || row.pid === panePid).map((row) => row.pid),
+  );
+  for (let before = -1; before !== found.size;) {
+    before = found.size;
+    for (const row of rows) if (found.has(row.parent)) found.add(row.pid);
+  }
+  return [...found];
+}
+
+async function processRows(host: LeftoverHost): Promise<ProcessRow[]> {
+  const { stdout } = await host.commands.run(["ps", "-A", "-o", "pid=,ppid=,pgid="]);
+  return new TextDecoder().decode(stdout).split("\n").flatMap((line) => {
+    const [pid, parent, group] = line.trim().split(/\s+/).map(Number);
+    return pid && parent !== undefined && group !== undefined ? [{ pid, parent, group }] : [];
+  });
+}

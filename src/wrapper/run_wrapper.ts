@@ -1,0 +1,72 @@
+/** `svc <agent>`: the agent in a tmux session of its own, reachable from the phone (spec, section 1). */
+import { TmuxError } from "../tmux/server.ts";
+import { attach, emptyLastWords, say } from "./attach.ts";
+import { checkListener, type ListenerCheck } from "./listener_check.ts";
+import { type ObtainedSession, obtainSession } from "./obtain_session.ts";
+import { agentCommand, checkTerminal, checkTmux } from "./preflight.ts";
+import { resolveProject } from "./project.ts";
+import type { TmuxDoor } from "./tmux_calls.ts";
+import type { WrapperHost, WrapperRun } from "./types.ts";
+
+/** After this time a person is told what is waited for, in milliseconds. */
+const PATIENCE_MS = 1_000;
+
+/** Resolves with the exit code. Throws what stands in the way, in one sentence, before anything is made. */
+export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<number> {
+  const agent = [...await agentCommand(host, run.profile), ...run.args];
+  if (run.env.TMUX && !run.detach) return await runInPane(host, run, agent);
+  if (!run.detach) checkTerminal(host, run.profile);
+  await checkTmux(host, run.profile);
+  const door = { commands: host.commands, socket: run.env.SVC_TMUX_SOCKET || undefined };
+  const [listener, session] = await Promise.all([
+    checkListener(host, run),
+    obtain(host, run, { agent, door }),
+  ]);
+  if (listener.notice !== undefined) say(host, listener.notice);
+  const code = run.detach ? announce(host, session) : await attach(host, run, { door, session });
+  await settle(host, listener);
+  return code;
+}
+
+async function settle(host: WrapperHost, { settled }: ListenerCheck): Promise<void> {
+  const cancel = host.clock.after(PATIENCE_MS, () => say(host, "Waiting for the listener to start …"));
+  const failure = await settled;
+  cancel();
+  if (failure !== undefined) say(host, failure);
+}
+
+/** Rule 5: inside tmux there is no session of its own, and the listener cannot reach this pane. */
+async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly string[]): Promise<number> {
+  const listener = await checkListener(host, run);
+  if (listener.notice !== undefined) say(host, listener.notice);
+  say(host, `Inside tmux already: ${run.profile.label} runs in this pane, where the phone cannot reach it.`);
+  const code = await host.commands.runInherited(agent, { env: { ...run.env, ...run.profile.env } });
+  await settle(host, listener);
+  return code;
+}
+
+async function obtain(
+  host: WrapperHost,
+  run: WrapperRun,
+  { agent, door }: { agent: readonly string[]; door: TmuxDoor },
+): Promise<ObtainedSession> {
+  const project = await resolveProject({ env: run.env, cwd: run.cwd, files: host.files });
+  const { profile, cwd, env, version } = run;
+  const lastWords = (name: string): Promise<string> => emptyLastWords(host, run, name);
+  try {
+    return await obtainSession(door, {
+      ...{ profile, project, cwd, env, version, agent },
+      size: host.terminal.size(),
+      lastWords: run.detach ? undefined : lastWords,
+      now: () => host.clock.now(),
+    });
+  } catch (error) {
+    if (error instanceof TmuxError) throw new Error(`Cannot start ${profile.label}: tmux: ${error.message}`);
+    throw error;
+  }
+}
+
+function announce(host: WrapperHost, session: ObtainedSession): number {
+  host.terminal.write(`${session.name}\n`);
+  return 0;
+}

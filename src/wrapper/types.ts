@@ -1,0 +1,19 @@
+/** What a wrapper run needs: of the machine, and of the command line. */
+import type { AgentProfile } from "../agents/profile.ts";
+import type { Clock } from "../client/clock.ts";
+import type { DaemonOptions } from "../home/start_daemon.ts";
+import type { Runtime } from "../runtime/types.ts";
+
+export interface WrapperHost
+  extends Pick<Runtime, "files" | "commands" | "sockets" | "terminal" | "selfCommand"> {
+  clock: Clock;
+}
+
+export interface WrapperRun extends DaemonOptions {
+  profile: AgentProfile;
+  /** The words after the agent's name, for the agent alone. */
+  args: readonly string[];
+  /** Start it and print the session's name, without attaching. */
+  detach: boolean;
+  cwd: string;
+}
