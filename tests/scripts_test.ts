@@ -54,3 +54,37 @@ Deno.test("a missing tool is named with the command that brings it", () => {
     '✗ tmux is missing: on Debian and Ubuntu run "sudo apt-get install tmux", or on macOS: brew install tmux',
   );
 });
+
+/** A machine whose PATH holds nothing but `env` and the given shell scripts; `BIN` is that folder. */
+async function prepareOn(scripts: Record<string, string>): Promise<{ code: number; stdout: string }> {
+  const bin = await Deno.makeTempDir({ prefix: "svc-machine-" });
+  try {
+    await Deno.symlink("/usr/bin/env", `${bin}/env`);
+    for (const [name, text] of Object.entries(scripts)) {
+      await Deno.writeTextFile(`${bin}/${name}`, `#!/bin/sh\nBIN=${bin}\n${text}\n`, { mode: 0o755 });
+    }
+    const prepare = new URL("../scripts/prepare.ts", import.meta.url).pathname;
+    const args = ["run", "-A", "--quiet", "--no-check", prepare, "--for", "demo"];
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, env: { PATH: bin } }).output();
+    return { code, stdout: new TextDecoder().decode(stdout) };
+  } finally {
+    await Deno.remove(bin, { recursive: true });
+  }
+}
+
+const ROOT_BY_SUDO = { sudo: 'shift; case "$1" in env) exec "$@";; esac' };
+
+Deno.test("a fresh Debian machine gets what is missing from apt-get", async () => {
+  const install = 'case "$word" in tmux) : > "$BIN/tmux";; procps) : > "$BIN/ps";; esac';
+  const aptGet = `for word in "$@"; do ${install}; done`;
+  const { code, stdout } = await prepareOn({ ...ROOT_BY_SUDO, "apt-get": aptGet });
+  assert.equal(stdout, "missing: tmux, ps\ninstalling with apt-get: tmux procps\n");
+  assert.equal(code, 0);
+});
+
+Deno.test("what cannot be installed is named with its command, and the exit code is 1", async () => {
+  const { code, stdout } = await prepareOn({});
+  assert.match(stdout, /✗ tmux is missing: .*apt-get install tmux/);
+  assert.match(stdout, /✗ ps is missing: .*apt-get install procps/);
+  assert.equal(code, 1);
+});
