@@ -1,0 +1,68 @@
+/** The npm package: built as it would be published, and run under Node 22. */
+
+import assert from "node:assert/strict";
+import config from "../../deno.json" with { type: "json" };
+import { buildNpm } from "../../scripts/build_npm.ts";
+import { node22 } from "../../scripts/node22.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+
+interface Result {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+async function runIn(cwd: string, argv: readonly string[]): Promise<Result> {
+  const [program = "", ...args] = argv;
+  const env = { HOME: cwd, PATH: Deno.env.get("PATH") ?? "", NO_COLOR: "1" };
+  const { code, ...output } = await new Deno.Command(program, { args, cwd, env, clearEnv: true }).output();
+  const [stdout, stderr] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { code, stdout: stdout ?? "", stderr: stderr ?? "" };
+}
+
+Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]", async (test) => {
+  const root = await Deno.makeTempDir({ prefix: "svc-npm-" });
+  try {
+    await buildNpm(`${root}/built`);
+    const packed = await runIn(root, ["npm", "pack", "--silent", `${root}/built`]);
+    await runIn(root, ["tar", "xzf", packed.stdout.trim()]);
+    const cli = `${root}/package/cli.js`;
+    const svc = async (...words: string[]): Promise<Result> =>
+      await runIn(root, [await node22(), cli, ...words]);
+
+    await test.step("it tells its version and its help, and nothing on stderr", async () => {
+      assert.deepEqual(await svc("--version"), { code: 0, stdout: `${config.version}\n`, stderr: "" });
+      const help = await svc("--help");
+      assert.deepEqual([help.code, help.stderr], [0, ""]);
+    });
+
+    await test.step("every command of the table loads", async () => {
+      for (const command of Object.keys(COMMANDS)) {
+        const { code, stderr } = await svc(command, "--help");
+        assert.deepEqual([code, stderr], [0, ""], command);
+      }
+    });
+
+    await test.step("its program is executable and named cli.js", async () => {
+      const { bin, engines } = JSON.parse(await Deno.readTextFile(`${root}/package/package.json`));
+      assert.deepEqual([bin, engines], [{ svc: "cli.js" }, { node: ">=22" }]);
+      assert.equal((await Deno.readTextFile(cli)).split("\n")[0], "#!/usr/bin/env node");
+      assert.equal(((await Deno.stat(cli)).mode ?? 0) & 0o111, 0o111);
+    });
+
+    await test.step("the library can be imported, and its types are there", async () => {
+      await Deno.writeTextFile(
+        `${root}/use.mjs`,
+        'import { VERSION } from "./package/mod.js"; console.log(VERSION);',
+      );
+      assert.equal((await runIn(root, [await node22(), "use.mjs"])).stdout, `${config.version}\n`);
+      assert.match(await Deno.readTextFile(`${root}/package/types/mod.d.ts`), /createRelayApi/);
+    });
+
+    await test.step("the phone's page is in it", async () => {
+      assert.match(await Deno.readTextFile(`${root}/package/dist/phone/index.html`), /<script/);
+    });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
