@@ -10,6 +10,8 @@ export interface WaitOptions {
   timeoutMs: number;
   pollMs?: number;
   signal?: AbortSignal;
+  /** Told each record as it is seen, also one that is like the last. */
+  onRecord?: (record: PushRecord) => void;
   clock?: Clock;
 }
 
@@ -25,6 +27,7 @@ export async function waitForReceipt(api: RelayApi, id: string, options: WaitOpt
   for (;;) {
     last = await look(api, id, { signal, last });
     const seen = last instanceof RelayError ? undefined : last;
+    if (seen !== undefined) options.onRecord?.(seen);
     if (seen?.receipt.final) return seen;
     const left = end - clock.elapsed();
     if (left <= 0) {

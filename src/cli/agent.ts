@@ -1,0 +1,23 @@
+/** `svc <agent>`: binds the wrapper to this process. */
+import { runtime } from "#runtime";
+import { agentProfile } from "../agents/registry.ts";
+import { systemClock } from "../client/clock.ts";
+import type { AgentKind } from "../protocol/names.ts";
+import { runWrapper } from "../wrapper/run_wrapper.ts";
+import { accountPaths, daemonOptions } from "./context.ts";
+
+export async function runAgent(
+  kind: AgentKind,
+  args: readonly string[],
+  options: { detach: boolean },
+): Promise<number> {
+  const { files, commands, sockets, terminal } = runtime;
+  const selfCommand = (): string[] => runtime.selfCommand();
+  return await runWrapper({ files, commands, sockets, terminal, clock: systemClock, selfCommand }, {
+    ...daemonOptions(await accountPaths()),
+    profile: agentProfile(kind),
+    args,
+    detach: options.detach,
+    cwd: runtime.cwd(),
+  });
+}

@@ -1,0 +1,32 @@
+/** What `svc verify` knows of a check: a question, and a finding with its fix. */
+import type { AddressInputs } from "../../home/addresses.ts";
+import type { HomePaths } from "../../home/paths.ts";
+
+export type Mark = "ok" | "warning" | "fault";
+
+export interface Finding {
+  mark: Mark;
+  /** What was found, in one line. */
+  finding: string;
+  /** What to do, in one line; needed unless all is well. */
+  fix?: string;
+}
+
+export interface CheckContext {
+  paths: HomePaths;
+  /** Undefined when the configuration could not be read. */
+  inputs: AddressInputs | undefined;
+}
+
+export interface Check {
+  name: string;
+  run(context: CheckContext): Promise<Finding>;
+}
+
+export const ok = (finding: string): Finding => ({ mark: "ok", finding });
+export const warning = (finding: string, fix: string): Finding => ({ mark: "warning", finding, fix });
+export const fault = (finding: string, fix: string): Finding => ({ mark: "fault", finding, fix });
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,39 @@
+/** The options and the help of a command, by commander; loaded only for commands that are not on a hot path. */
+import { Command, CommanderError } from "@commander-js/extra-typings";
+import { runtime } from "#runtime";
+import { CommandExit, EXIT_USAGE } from "./exit.ts";
+
+export interface CommandText {
+  /** The word after `svc`. */
+  name: string;
+  summary: string;
+  /** Lines that work when typed as they stand. */
+  examples: readonly string[];
+}
+
+export function defineCommand({ name, summary, examples }: CommandText): Command {
+  const help = ["", "Examples:", ...examples.map((example) => `  ${example}`)].join("\n");
+  return new Command(`svc ${name}`)
+    .description(summary)
+    .helpOption("-h, --help", "print this")
+    .addHelpText("after", help)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => runtime.terminal.write(text),
+      writeErr: (text) => runtime.terminal.writeError(text),
+    });
+}
+
+/** Parses the words. Throws CommandExit after it printed the help, or what is wrong and how it is used. */
+export function parseWords<C extends { parse(words: readonly string[], options: { from: "user" }): unknown }>(
+  command: C,
+  words: readonly string[],
+): C {
+  try {
+    command.parse(words, { from: "user" });
+    return command;
+  } catch (error) {
+    if (error instanceof CommanderError) throw new CommandExit(error.exitCode === 0 ? 0 : EXIT_USAGE);
+    throw error;
+  }
+}

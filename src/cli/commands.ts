@@ -1,0 +1,52 @@
+/** The table of commands: what `svc --help` lists, and where each is loaded from when it is called. */
+
+/** A file under `src/cli/`. `run` takes the words after the command and resolves with the exit code. */
+export interface CommandModule {
+  run(args: readonly string[]): Promise<number>;
+}
+
+export interface CommandEntry {
+  /** One line for `svc --help`; undefined for a command that only svc itself calls. */
+  summary: string | undefined;
+  load(): Promise<CommandModule>;
+}
+
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  listener: {
+    summary: "run the listener here; --restart or --stop the daemon",
+    load: () => import("./listener.ts"),
+  },
+  sessions: {
+    summary: "list the sessions that a phone can reach",
+    load: () => import("./sessions.ts"),
+  },
+  send: {
+    summary: "type a message into a session, and follow what becomes of it",
+    load: () => import("./send.ts"),
+  },
+  status: {
+    summary: "show listener, relay and sessions on one screen",
+    load: () => import("./status.ts"),
+  },
+  logs: {
+    summary: "show the listener's log, or the audit of remote input",
+    load: () => import("./logs.ts"),
+  },
+  verify: {
+    summary: "check the setup, and say how to mend it",
+    load: () => import("./verify.ts"),
+  },
+  mute: {
+    summary: "silence a project: no remote mode, no messages",
+    load: () => import("./mute.ts"),
+  },
+  unmute: {
+    summary: "undo mute",
+    load: () => import("./unmute.ts"),
+  },
+  completions: {
+    summary: "print the completion script for bash, zsh or fish",
+    load: () => import("./completions.ts"),
+  },
+  "echo-agent": { summary: undefined, load: () => import("./echo_agent.ts") },
+};

@@ -1,0 +1,33 @@
+/** Binds the small effects of the lower layers to the runtime, for every command. */
+import { runtime } from "#runtime";
+import { systemClock } from "../client/clock.ts";
+import type { DaemonHost } from "../home/observe_daemon.ts";
+import { type HomePaths, homePaths } from "../home/paths.ts";
+import type { DaemonOptions } from "../home/start_daemon.ts";
+import { VERSION } from "../protocol/version.ts";
+
+export function accountPaths(): Promise<HomePaths> {
+  return homePaths({
+    svcHome: runtime.env.get("SVC_HOME"),
+    homeDirectory: runtime.homeDirectory(),
+    cwd: runtime.cwd(),
+    temporaryDirectory: runtime.temporaryDirectory(),
+    uid: runtime.uid,
+  });
+}
+
+export function daemonHost(): DaemonHost {
+  const { files, commands, sockets } = runtime;
+  return { files, commands, sockets, clock: systemClock };
+}
+
+/** The daemon of this account, on the installed version. */
+export function daemonOptions(paths: HomePaths, options: { wsUrl?: string | undefined } = {}): DaemonOptions {
+  return {
+    paths,
+    version: VERSION,
+    selfCommand: runtime.selfCommand(),
+    env: runtime.env.all(),
+    wsUrl: options.wsUrl,
+  };
+}

@@ -1,0 +1,79 @@
+/** `svc echo-agent`: the built-in agent that says back what it is given. The wrapper starts it for `svc echo`. */
+import { runtime } from "#runtime";
+import { openControl } from "../echo/control.ts";
+import { bindEchoHost } from "../echo/host.ts";
+import { EchoProgram } from "../echo/program.ts";
+import { makeReporter } from "../echo/reports.ts";
+import { openTranscript } from "../echo/transcript.ts";
+import type { HomePaths } from "../home/paths.ts";
+import { VERSION } from "../protocol/version.ts";
+import { accountPaths } from "./context.ts";
+import { UsageError } from "./exit.ts";
+
+const HELP = `svc echo [--transcript FILE] [--control SOCKET]
+
+A built-in agent that says back what it is given, to try the whole path without an installed one.
+
+  --transcript FILE   append each prompt, as JSON, to FILE (or set SVC_ECHO_TRANSCRIPT)
+  --control SOCKET    take {"op":"permit"}, {"op":"deny"} and {"op":"work","seconds":N} at this socket
+
+Example:
+  svc echo --transcript /tmp/prompts.jsonl
+`;
+
+interface EchoWords {
+  transcript?: string;
+  control?: string;
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) {
+    runtime.terminal.write(HELP);
+    return 0;
+  }
+  const words = parseEchoWords(args);
+  if (!runtime.terminal.isInputTerminal()) {
+    throw new Error("Cannot run the echo agent: its input is no terminal. Start it with: svc echo");
+  }
+  await runHere(words, await accountPaths());
+  return 0;
+}
+
+/** By hand: an agent must be there at once, and a library for options takes its time. Throws UsageError. */
+function parseEchoWords(args: readonly string[]): EchoWords {
+  const words: EchoWords = {};
+  for (let at = 0; at < args.length; at += 2) {
+    const [option = "", value] = args.slice(at);
+    if (option !== "--transcript" && option !== "--control") {
+      throw new UsageError(`Cannot use "${option}": it is --transcript FILE or --control SOCKET`);
+    }
+    if (!value) throw new UsageError(`Cannot use "${option}" alone: a path must follow`);
+    words[option === "--transcript" ? "transcript" : "control"] = value;
+  }
+  return words;
+}
+
+async function runHere(words: EchoWords, paths: HomePaths): Promise<void> {
+  const { files, sockets, env } = runtime;
+  const transcript = await openTranscript(files, words.transcript ?? env.get("SVC_ECHO_TRANSCRIPT"));
+  const session = env.get("SVC_SESSION");
+  const where = { agent: "echo", cwd: runtime.cwd(), ...(session ? { session } : {}) };
+  const report = makeReporter({ sockets, path: paths.socket, where });
+  const program = new EchoProgram(bindEchoHost({ runtime, paths, transcript, version: VERSION, report }));
+  const closers = [
+    runtime.onSignal("SIGWINCH", () => program.resized()),
+    runtime.onSignal("SIGTERM", () => program.leave()),
+    runtime.onSignal("SIGINT", () => program.leave()),
+    () => transcript.close(),
+  ];
+  try {
+    if (words.control) {
+      const dispatch = program.dispatch.bind(program);
+      const door = await openControl(sockets, { path: words.control, dispatch });
+      closers.push(() => door.close());
+    }
+    await program.run();
+  } finally {
+    for (const close of closers) close();
+  }
+}

@@ -1,0 +1,73 @@
+/** `svc logs`: the listener's log, or the audit of remote input. */
+import { runtime } from "#runtime";
+import { type AuditEntry, parseAuditLine } from "../home/audit.ts";
+import { defineCommand, parseWords } from "./command.ts";
+import { accountPaths } from "./context.ts";
+import { EXIT_FAILED, UsageError } from "./exit.ts";
+import { print, printError } from "./output.ts";
+
+const LINES_DEFAULT = 50;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "logs",
+    summary: "Show the end of listener.log; with --audit who sent what into which session, never the text.",
+    examples: ["svc logs -f", "svc logs --audit --lines 20"],
+  })
+    .option("-f, --follow", "go on as lines are added")
+    .option("-n, --lines <count>", "how many lines", String(LINES_DEFAULT))
+    .option("--audit", "show the audit")
+    .option("--json", "print the audit's lines as they are stored");
+  const words = parseWords(command, args).opts();
+  if (!/^\d{1,6}$/.test(words.lines)) {
+    throw new UsageError(`Cannot show "${words.lines}" lines: --lines takes a whole number.`);
+  }
+  const paths = await accountPaths();
+  const path = words.audit ? paths.audit : paths.log;
+  const format = words.audit && !words.json ? auditLine : (line: string): string => line;
+  return await show(path, { follow: words.follow ?? false, count: Number(words.lines), format });
+}
+
+interface Showing {
+  follow: boolean;
+  count: number;
+  format(line: string): string;
+}
+
+async function show(path: string, { follow, count, format }: Showing): Promise<number> {
+  if (follow) return await followLines(path, { count, format });
+  const text = await runtime.files.readText(path);
+  if (text === undefined) {
+    printError(`Cannot show "${path}": nothing was written there yet. Start the listener with: svc cc`);
+    return EXIT_FAILED;
+  }
+  const lines = text.trimEnd().split("\n");
+  for (const line of count === 0 ? [] : lines.slice(-count)) print(format(line));
+  return 0;
+}
+
+/** `tail -F` knows about files that are emptied, replaced or not there yet. */
+async function followLines(path: string, { count, format }: Omit<Showing, "follow">): Promise<number> {
+  const tail = runtime.commands.pipe(["tail", "-n", String(count), "-F", path]);
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of tail.stdout) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) print(format(line));
+  }
+  return await tail.exited;
+}
+
+/** Time, session, outcome, length, digest, device: one line for a person; a line that is no entry stays as it is. */
+export function auditLine(line: string): string {
+  const entry = parseAuditLine(line);
+  return entry === undefined ? line : describeEntry(entry);
+}
+
+function describeEntry(entry: AuditEntry): string {
+  const { time, session, pane, outcome, length, digest, device } = entry;
+  return `[${time}] ${session} ${pane || "-"} ${outcome} — ${length} characters ${
+    digest.slice(0, 12)
+  } from ${device}`;
+}

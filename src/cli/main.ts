@@ -1,0 +1,61 @@
+/** Hands the first word to the agent's wrapper or to the command that it names. */
+import { runtime } from "#runtime";
+import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
+import { COMMANDS } from "./commands.ts";
+import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";
+import { nearest } from "./nearest.ts";
+
+/** Resolves with the exit code: 0 done, 1 failed, 2 used wrongly. Never rejects. */
+export async function main(args: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(args);
+  } catch (error) {
+    if (error instanceof CommandExit) return error.code;
+    runtime.terminal.writeError(`svc: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+  }
+}
+
+async function dispatch(args: readonly string[]): Promise<number> {
+  const first = args.findIndex((word) => !word.startsWith("-"));
+  const options = first < 0 ? args : args.slice(0, first);
+  const detach = options.includes("--detach");
+  const unknown = options.find((word) => !OPTIONS.includes(word));
+  if (unknown !== undefined) throw new UsageError(`Unknown option "${unknown}". ${SEE_HELP}`);
+  if (options.includes("--version")) return await printVersion();
+  if (first < 0 || options.includes("--help") || options.includes("-h")) return await printHelp(options);
+  const word = args[first] ?? "";
+  const rest = args.slice(first + 1);
+  if (isAgentKind(word)) return await (await import("./agent.ts")).runAgent(word, rest, { detach });
+  if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is none. ${SEE_HELP}`);
+  return await (await commandNamed(word).load()).run(rest);
+}
+
+const OPTIONS: readonly string[] = ["--detach", "--version", "--help", "-h"];
+const SEE_HELP = "See: svc --help";
+
+function commandNamed(word: string): (typeof COMMANDS)[string] {
+  const entry = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
+  if (entry !== undefined) return entry;
+  const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...Object.keys(COMMANDS)]);
+  const hint = guess === undefined ? "" : ` Did you mean "${guess}"?`;
+  throw new UsageError(`Unknown command "${word}".${hint} ${SEE_HELP}`);
+}
+
+async function printVersion(): Promise<number> {
+  const { VERSION } = await import("../protocol/version.ts");
+  runtime.terminal.write(`${VERSION}\n`);
+  return 0;
+}
+
+/** `svc` alone was used wrongly, and gets the same text. */
+async function printHelp(options: readonly string[]): Promise<number> {
+  const [{ helpText }, { VERSION }] = await Promise.all([
+    import("./help.ts"),
+    import("../protocol/version.ts"),
+  ]);
+  const wasAsked = options.length > 0;
+  if (wasAsked) runtime.terminal.write(helpText(VERSION));
+  else runtime.terminal.writeError(helpText(VERSION));
+  return wasAsked ? 0 : EXIT_USAGE;
+}

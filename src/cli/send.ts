@@ -1,0 +1,107 @@
+/** `svc send`: a message into a session, as the phone sends it, and what becomes of it. */
+import { runtime } from "#runtime";
+import { waitForReceipt } from "../client/wait_for_receipt.ts";
+import { TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
+import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
+import { type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
+import { defineCommand, parseWords } from "./command.ts";
+import { accountPaths } from "./context.ts";
+import { EXIT_FAILED, UsageError } from "./exit.ts";
+import { print, printError, printJson } from "./output.ts";
+import { addressInputs, relayApi } from "./settings.ts";
+
+const WAIT_DEFAULT_SECONDS = 60;
+/** The relay's word that a message expired may come this much later, in milliseconds. */
+const GRACE_MS = 5_000;
+/** After this time a person is told what the message waits for, in milliseconds. */
+const PATIENCE_MS = 1_000;
+
+interface SendWords {
+  json?: true | undefined;
+  anyway?: true | undefined;
+  device?: string | undefined;
+  wait: string;
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "send",
+    summary: "Type a message into a session and submit it. Exits 0 once it is submitted or typed.",
+    examples: ['svc send svc-app "run the tests"', "git diff | svc send svc-app -"],
+  })
+    .argument("<session>", "the session's name, as svc sessions lists it")
+    .argument("[text...]", "the message; from stdin with - or without any")
+    .option("--json", "print the push with its final receipt")
+    .option("--device <id>", "the host, where several have a session of this name")
+    .option("--anyway", "do not wait while someone types at the desk")
+    .option("--wait <seconds>", "how long the message may wait for its turn", String(WAIT_DEFAULT_SECONDS));
+  const parsed = parseWords(command, args);
+  const [session, words] = parsed.processedArgs;
+  const options: SendWords = parsed.opts();
+  const record = await sendAndWait(options, pushFor(session, await messageText(words), options));
+  if (options.json) printJson(record);
+  return report(record.receipt, options);
+}
+
+async function messageText(words: readonly string[]): Promise<string> {
+  const isFromStdin = words.length === 0 || (words.length === 1 && words[0] === "-");
+  if (!isFromStdin) return words.join(" ");
+  if (runtime.terminal.isInputTerminal()) {
+    printError("Reading the message from this terminal; end it with Ctrl-D.");
+  }
+  return (await runtime.terminal.readAll()).replace(/\r?\n$/, "");
+}
+
+function pushFor(session: string, body: string, options: SendWords): PushRequestInput {
+  return {
+    type: "agent.command",
+    agentSessionName: session,
+    body,
+    ttlSeconds: waitSeconds(options),
+    ...(options.device === undefined ? {} : { targetDeviceId: options.device }),
+    ...(options.anyway ? { data: { sendAnyway: true } } : {}),
+  };
+}
+
+/** It is the message's time to live as well: what was given up on here is not typed later. */
+function waitSeconds({ wait }: SendWords): number {
+  const seconds = /^\d+$/.test(wait) ? Number(wait) : 0;
+  if (seconds >= TTL_MIN_SECONDS && seconds <= TTL_MAX_SECONDS) return seconds;
+  throw new UsageError(
+    `Cannot wait "${wait}" seconds: --wait takes a whole number from ${TTL_MIN_SECONDS} to ${TTL_MAX_SECONDS}.`,
+  );
+}
+
+async function sendAndWait(options: SendWords, push: PushRequestInput): Promise<PushRecord> {
+  const paths = await accountPaths();
+  const api = relayApi(paths, await addressInputs(paths));
+  const { id } = await api.sendPush(push);
+  const patientUntil = Date.now() + PATIENCE_MS;
+  let shown = "";
+  return await waitForReceipt(api, id, {
+    timeoutMs: waitSeconds(options) * 1_000 + GRACE_MS,
+    onRecord({ receipt }) {
+      const line = describe(receipt);
+      if (receipt.final || line === shown || Date.now() < patientUntil) return;
+      printError(line);
+      shown = line;
+    },
+  });
+}
+
+/** 0 only when the text is in the pane. */
+function report(receipt: Receipt, options: SendWords): number {
+  const isTyped = receipt.state === "submitted" || receipt.state === "typed";
+  if (isTyped && !options.json) print(describe(receipt));
+  if (!isTyped) {
+    printError(receipt.final ? describe(receipt) : `${describe(receipt)} No final answer in time.`);
+  }
+  return isTyped ? 0 : EXIT_FAILED;
+}
+
+function describe({ state, reason, retryAfterSeconds }: Receipt): string {
+  if (reason === undefined) return state;
+  const sentence = Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;
+  const retry = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
+  return `${state} (${reason}): ${sentence}${retry}`;
+}

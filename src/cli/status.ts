@@ -1,0 +1,76 @@
+/** `svc status`: listener, relay and sessions on one screen. */
+import { runtime } from "#runtime";
+import type { DaemonStatus } from "../home/control_messages.ts";
+import { daemonStatus } from "../home/observe_daemon.ts";
+import type { HomePaths } from "../home/paths.ts";
+import { defineCommand, parseWords } from "./command.ts";
+import { accountPaths, daemonHost } from "./context.ts";
+import { duration } from "./duration.ts";
+import { paint, print, printJson } from "./output.ts";
+import { type ListedEntry, listEntries, sessionTable } from "./session_table.ts";
+import { addressInputs, relayApi } from "./settings.ts";
+
+interface RelayView {
+  baseUrl: string | null;
+  reachable: boolean;
+  version: string | null;
+  /** Why it was not reached. */
+  problem: string | null;
+  sessions: ListedEntry[];
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "status",
+    summary: "Show listener, relay and sessions.",
+    examples: ["svc status", "svc status --json"],
+  }).option("--json", "print it as JSON");
+  const words = parseWords(command, args).opts();
+  const paths = await accountPaths();
+  const [daemon, relay] = await Promise.all([daemonStatus(daemonHost(), paths), viewRelay(paths)]);
+  if (words.json) printJson(toJson(daemon, relay));
+  else for (const line of screen(daemon, relay)) print(line);
+  return 0;
+}
+
+async function viewRelay(paths: HomePaths): Promise<RelayView> {
+  const view: RelayView = { baseUrl: null, reachable: false, version: null, problem: null, sessions: [] };
+  try {
+    const api = relayApi(paths, await addressInputs(paths));
+    view.baseUrl = api.baseUrl;
+    view.version = (await api.health()).version;
+    view.reachable = true;
+    view.sessions = listEntries((await api.sessions()).devices);
+  } catch (error) {
+    view.problem = error instanceof Error ? error.message : String(error);
+  }
+  return view;
+}
+
+function toJson(daemon: DaemonStatus | undefined, { sessions, ...relay }: RelayView): unknown {
+  const absent = { pid: null, version: null, connected: false };
+  return { listener: { running: daemon !== undefined, ...(daemon ?? absent) }, relay, sessions };
+}
+
+function screen(daemon: DaemonStatus | undefined, relay: RelayView): string[] {
+  return [
+    `Listener  ${listenerLine(daemon)}`,
+    `Relay     ${relayLine(relay)}`,
+    "",
+    ...(relay.reachable && relay.problem === null ? sessionTable(relay.sessions, Date.now()) : []),
+  ];
+}
+
+function listenerLine(daemon: DaemonStatus | undefined): string {
+  if (daemon === undefined) return paint("does not run. An agent's start starts it: svc cc", "red");
+  const since = duration(Date.now() - daemon.startedAt);
+  const link = daemon.connected
+    ? paint(`connected to ${daemon.wsUrl}`, "green")
+    : paint(`not connected to ${daemon.wsUrl}: see svc logs`, "yellow");
+  return `v${daemon.version}, process ${daemon.pid} on ${runtime.hostname()}, for ${since}, ${link}`;
+}
+
+function relayLine({ baseUrl, version, problem }: RelayView): string {
+  if (problem !== null) return paint(problem, "red");
+  return paint(`v${version} at ${baseUrl}`, "green");
+}

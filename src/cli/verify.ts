@@ -1,0 +1,77 @@
+/** `svc verify`: the setup as a list of checks, each with its finding and its fix. */
+import { type Check, type CheckContext, type Finding, type Mark, messageOf } from "./checks/check.ts";
+import { configCheck } from "./checks/config.ts";
+import { listenerCheck } from "./checks/listener.ts";
+import { modesCheck } from "./checks/modes.ts";
+import { keyCheck, relayCheck } from "./checks/relay.ts";
+import { relaySocketCheck } from "./checks/relay_socket.ts";
+import { tmuxCheck } from "./checks/tmux.ts";
+import { tmuxSocketsCheck } from "./checks/tmux_sockets.ts";
+import { wsUrlVariableCheck } from "./checks/ws_url_variable.ts";
+import { defineCommand, parseWords } from "./command.ts";
+import { accountPaths } from "./context.ts";
+import { EXIT_FAILED } from "./exit.ts";
+import { type Colour, paint, print, printJson } from "./output.ts";
+import { addressInputs } from "./settings.ts";
+
+const CHECKS: readonly Check[] = [
+  tmuxCheck,
+  modesCheck,
+  configCheck,
+  wsUrlVariableCheck,
+  relayCheck,
+  keyCheck,
+  relaySocketCheck,
+  listenerCheck,
+  tmuxSocketsCheck,
+];
+
+type Result = Finding & { name: string };
+
+export async function run(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "verify",
+    summary: "Check the setup. Exits 1 when something does not work.",
+    examples: ["svc verify", "svc verify --json"],
+  }).option("--json", "print the findings as JSON");
+  const words = parseWords(command, args).opts();
+  const paths = await accountPaths();
+  const context = { paths, inputs: await addressInputs(paths).catch(() => undefined) };
+  const results: Result[] = [];
+  for (const check of CHECKS) {
+    const result = await runCheck(check, context);
+    results.push(result);
+    if (!words.json) { for (const line of resultLines(result)) print(line); }
+  }
+  if (words.json) printJson(results);
+  else print(`\n${summary(results)}`);
+  return results.some(({ mark }) => mark === "fault") ? EXIT_FAILED : 0;
+}
+
+async function runCheck(check: Check, context: CheckContext): Promise<Result> {
+  try {
+    return { name: check.name, ...await check.run(context) };
+  } catch (error) {
+    return { name: check.name, mark: "fault", finding: messageOf(error), fix: "see the finding" };
+  }
+}
+
+const SIGNS: Record<Mark, [sign: string, colour: Colour]> = {
+  ok: ["✓", "green"],
+  warning: ["!", "yellow"],
+  fault: ["✗", "red"],
+};
+
+function resultLines({ mark, name, finding, fix }: Result): string[] {
+  const [sign, colour] = SIGNS[mark];
+  return [`${paint(sign, colour)} ${name}: ${finding}`, ...(fix === undefined ? [] : [`    → ${fix}`])];
+}
+
+export function summary(results: readonly Finding[]): string {
+  const faults = results.filter(({ mark }) => mark === "fault").length;
+  const warnings = results.filter(({ mark }) => mark === "warning").length;
+  if (faults > 0) return `${faults} of ${results.length} checks found a fault: mend them from the top.`;
+  return warnings > 0
+    ? `It works, with ${warnings} warning(s).`
+    : "All is well: the phone can reach this machine.";
+}
