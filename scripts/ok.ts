@@ -2,7 +2,7 @@
 
 import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
-import { type Outcome, runStep, type Step, sum } from "./steps.ts";
+import { failureText, type Outcome, runStep, type Step, sum } from "./steps.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -25,7 +25,7 @@ async function steps(): Promise<Step[]> {
   return [
     { name: "format", args: ["fmt", "--check"] },
     { name: "lint", args: ["lint"] },
-    { name: "types", args: ["check", "."] },
+    { name: "types", args: ["check", "--quiet", "."] },
     ...ofTheTree,
     { name: "examples", args: [...TEST, "--doc", "mod.ts"] },
     { name: "unit", args: [...TEST, "--parallel", "tests/unit"] },
@@ -39,7 +39,7 @@ function report(outcome: Outcome): void {
   const { step, isOk, seconds, passed, failed, output } = outcome;
   const counts = passed + failed === 0 ? "" : `  ${passed} passed, ${failed} failed`;
   say(`${isOk ? "✓" : "✗"} ${step.name.padEnd(16)} ${seconds.toFixed(1).padStart(6)} s${counts}`);
-  if (!isOk) write(output);
+  if (!isOk) write(failureText(output));
 }
 
 async function main(): Promise<number> {
