@@ -13,6 +13,8 @@ export interface Sandbox extends AsyncDisposable {
   tmux(...args: string[]): Promise<string>;
   /** Stops this process (SIGKILL) at the end of the test, if it still lives. */
   killAtEnd(pid: number): void;
+  /** Waits for it at the end of the test, after everything was killed. */
+  awaitAtEnd(ended: Promise<unknown>): void;
 }
 
 export async function makeSandbox(): Promise<Sandbox> {
@@ -32,6 +34,7 @@ export async function makeSandbox(): Promise<Sandbox> {
     NO_COLOR: "1",
   };
   const pids = new Set<number>();
+  const endings: Promise<unknown>[] = [];
   const tmux = async (...args: string[]): Promise<string> => {
     const output = await new Deno.Command("tmux", { args: ["-S", tmuxSocket, ...args], env, clearEnv: true })
       .output();
@@ -49,6 +52,7 @@ export async function makeSandbox(): Promise<Sandbox> {
     env,
     tmux,
     killAtEnd: (pid) => void pids.add(pid),
+    awaitAtEnd: (ended) => void endings.push(ended),
     async [Symbol.asyncDispose](): Promise<void> {
       for (const pid of pids) {
         try {
@@ -64,6 +68,7 @@ export async function makeSandbox(): Promise<Sandbox> {
         stderr: "null",
       });
       await ended.output();
+      await Promise.all(endings);
       await Deno.remove(root, { recursive: true });
     },
   };

@@ -1,0 +1,115 @@
+/** `svc up`: relay, listener and pairing in one command. */
+import { runtime } from "#runtime";
+import { createRelayApi } from "../client/api.ts";
+import { ensureListener, planDaemon, restartListener } from "../home/daemon.ts";
+import { stopDaemon } from "../home/stop_daemon.ts";
+import type { HomePaths } from "../home/paths.ts";
+import { type RunningRelay, startRelay } from "../relay/server.ts";
+import { defineCommand, parseWords } from "./command.ts";
+import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
+import { print, printError } from "./output.ts";
+import { phoneDirectory } from "./phone_directory.ts";
+import { readTls } from "./tls.ts";
+import { startDemo } from "./up/demo_session.ts";
+import { joinRelay } from "./up/own_key.ts";
+import { qrLines } from "./up/qr.ts";
+import { reach } from "./up/reach.ts";
+import { openTunnel } from "./up/tunnel.ts";
+import { watchSessions } from "./up/watch.ts";
+
+interface UpWords {
+  listen: string;
+  data?: string | undefined;
+  publicUrl?: string | undefined;
+  tlsCert?: string | undefined;
+  tlsKey?: string | undefined;
+  tunnel?: true | undefined;
+  demo?: true | undefined;
+  replace?: true | undefined;
+}
+
+/** Ends what was started, the last first. */
+type Undo = () => Promise<unknown>;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "up",
+    summary: "Start the relay and the listener on this machine, and show the link for the phone.",
+    examples: ["svc up", "svc up --demo", "svc up --tunnel", "svc up --listen 0.0.0.0:7420"],
+  })
+    .option("--listen <host:port>", "where the relay listens", "127.0.0.1:7420")
+    .option("--data <dir>", "the relay's folder (default: server in ~/.svc)")
+    .option("--public-url <url>", "the address under which phones reach this relay")
+    .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
+    .option("--tls-key <file>", "its key (PEM)")
+    .option("--tunnel", "open an https tunnel with tailscale or cloudflared")
+    .option("--demo", "add a session with the built-in echo agent")
+    .option("--replace", "leave another relay that this machine is joined to");
+  const words: UpWords = parseWords(command, args).opts();
+  const undo: Undo[] = [];
+  try {
+    await bringUp(words, await accountPaths(), undo);
+    return 0;
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+async function bringUp(words: UpWords, paths: HomePaths, undo: Undo[]): Promise<void> {
+  const stopped = untilStopped(undo);
+  const dataDir = words.data ?? `${paths.root}/server`;
+  const relay = await startRelay({
+    listen: words.listen,
+    dataDir,
+    tls: await readTls(words),
+    phoneDirectory: await phoneDirectory(),
+    log: printError,
+  });
+  undo.push(() => relay.stop());
+  const wsUrl = relay.wsUrl.replace("0.0.0.0", "127.0.0.1");
+  const key = await joinRelay(paths, { dataDir, wsUrl, replace: words.replace === true });
+  await bringListener(paths, { restart: key.changed, undo });
+  const tunnel = words.tunnel ? await openTunnel(runtime.commands, relay.port) : undefined;
+  if (tunnel) undo.push(() => tunnel.close());
+  if (words.demo) await startDemo(undo);
+  const api = createRelayApi({ baseUrl: relay.url.replace("0.0.0.0", "127.0.0.1"), apiKey: key.apiKey });
+  const { code } = await api.createPairing();
+  show(relay, { code, publicUrl: tunnel?.url ?? words.publicUrl });
+  await watchSessions(api, stopped);
+  print("Stopping.");
+}
+
+async function bringListener(
+  paths: HomePaths,
+  { restart, undo }: { restart: boolean; undo: Undo[] },
+): Promise<void> {
+  const host = daemonHost();
+  const options = daemonOptions(paths);
+  const plan = await planDaemon(host, options);
+  if (plan.action === "start") undo.push(() => stopDaemon(host, paths));
+  else if (restart) return void await restartListener(host, options);
+  await ensureListener(host, { ...options, onNotice: print });
+}
+
+function show(
+  relay: RunningRelay,
+  { code, publicUrl }: { code: string; publicUrl: string | undefined },
+): void {
+  const { link, lines } = reach({ url: relay.url, publicUrl });
+  const url = `${link}/#pair=${code}`;
+  print(qrLines(url).join("\n"));
+  print(`\nOpen on the phone: ${url}`);
+  print(`  This link pairs one phone, once, within 10 minutes. Another one: svc pair\n`);
+  print(lines.join("\n"));
+  print("\nStart an agent in another terminal, for example: svc cc. Ctrl-C stops what was started here.");
+}
+
+/** Fires at Ctrl-C, SIGTERM or hang-up. */
+function untilStopped(undo: Undo[]): AbortSignal {
+  const controller = new AbortController();
+  const offs = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
+    runtime.onSignal(signal, () => controller.abort())
+  );
+  undo.push(() => Promise.resolve(offs.forEach((off) => off())));
+  return controller.signal;
+}
