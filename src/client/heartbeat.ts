@@ -18,7 +18,7 @@ export const CALM_RHYTHM: Rhythm = {
 };
 
 /** While a person looks at the screen: a dead link is told within 2 s, yet a slow radio is not cut off. */
-export const WATCHED_RHYTHM: Rhythm = { pingEveryMs: 750, quietAfterMs: 1_750, deadAfterMs: 5_000 };
+export const WATCHED_RHYTHM: Rhythm = { pingEveryMs: 750, quietAfterMs: 1_600, deadAfterMs: 5_000 };
 
 export interface HeartbeatOptions {
   clock: Clock;

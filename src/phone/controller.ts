@@ -3,6 +3,7 @@ import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../client/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { Account } from "./account.ts";
+import { KeptMessages } from "./kept_messages.ts";
 import { LiveRelay, type PhoneParts } from "./live_relay.ts";
 import type { Message } from "./message.ts";
 import type { Handover } from "./route.ts";
@@ -13,8 +14,8 @@ export class Controller {
   #live: LiveRelay | undefined;
   #watched = false;
 
-  constructor(parts: PhoneParts) {
-    this.#parts = parts;
+  constructor(parts: Omit<PhoneParts, "kept">) {
+    this.#parts = { ...parts, kept: new KeptMessages(parts.storage) };
   }
 
   /** Takes what the address handed over, else what the phone kept. */
@@ -56,7 +57,7 @@ export class Controller {
 
   /** Shown at once, kept over a reload, sent as soon as there is a link. */
   async send(to: SessionName, body: string): Promise<void> {
-    const { store, storage, clock = systemClock } = this.#parts;
+    const { store, kept, clock = systemClock } = this.#parts;
     const entry = {
       id: crypto.randomUUID(),
       deviceId: to.deviceId,
@@ -64,9 +65,9 @@ export class Controller {
       body,
       createdAt: clock.now() + store.get().clockOffsetMs,
     };
-    const kept = storage.putOutbox(entry);
+    const put = kept.put(entry);
     store.dispatch({ type: "composed", message: { ...entry, progress: { kind: "outbox" } } });
-    await kept;
+    await put;
     await this.#live?.pump();
   }
 
@@ -78,7 +79,7 @@ export class Controller {
   }
 
   async discard(id: string): Promise<void> {
-    await this.#parts.storage.removeOutbox(id);
+    await this.#parts.kept.remove(id);
     this.#parts.store.dispatch({ type: "discarded", id });
   }
 
@@ -115,11 +116,9 @@ export class Controller {
   }
 
   async #enter(account: Account): Promise<void> {
-    const { store, storage } = this.#parts;
+    const { store, kept } = this.#parts;
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
-    const kept = await storage.readOutbox();
-    const messages = kept.map((entry): Message => ({ ...entry, progress: { kind: "outbox" } }));
-    store.dispatch({ type: "restored", messages });
+    store.dispatch({ type: "restored", messages: await kept.restore() });
     this.stop();
     this.#live = new LiveRelay(account, this.#parts);
     this.#live.watch(this.#watched);

@@ -11,9 +11,11 @@ import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import type { PushAccepted } from "../protocol/push.ts";
 import type { Account } from "./account.ts";
+import type { KeptMessages } from "./kept_messages.ts";
 import type { Message } from "./message.ts";
 import { Outbox } from "./outbox.ts";
 import { oldestTaken, outboxOf } from "./selectors.ts";
+import type { PhoneEvent } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
 import type { Store } from "./store.ts";
 
@@ -25,6 +27,7 @@ export interface PhoneParts {
   version: string;
   store: Store;
   storage: PhoneStorage;
+  kept: KeptMessages;
   clock?: Clock;
   random?: () => number;
   fetch?: Fetch;
@@ -58,7 +61,7 @@ export class LiveRelay {
     this.#outbox = new Outbox({
       next: () => parts.store.get().link.kind === "live" ? outboxOf(parts.store.get())[0] : undefined,
       send: (message) => this.#post(message),
-      onAccepted: (accepted) => this.#onAccepted(accepted),
+      onAccepted: (accepted) => this.#tell({ type: "accepted", accepted }),
       onFailed: (id, failure) => parts.store.dispatch({ type: "failed", id, failure }),
       clock,
       random,
@@ -108,9 +111,11 @@ export class LiveRelay {
     });
   }
 
-  async #onAccepted(accepted: PushAccepted): Promise<void> {
-    this.#parts.store.dispatch({ type: "accepted", accepted });
-    await this.#parts.storage.removeOutbox(accepted.id);
+  /** For news of pushes: what the relay has need not be kept here. */
+  async #tell(event: PhoneEvent): Promise<void> {
+    const { store, kept } = this.#parts;
+    store.dispatch(event);
+    await kept.sweep(store.get().messages);
   }
 
   #onLink(state: LinkState): void {
@@ -142,20 +147,20 @@ export class LiveRelay {
   async #readHistory(before: string): Promise<void> {
     const { pushes } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
     const whole = pushes.length < PAGE_LIMIT_MAX;
-    this.#parts.store.dispatch({ type: "history", records: pushes, ...(whole ? { whole } : {}) });
+    await this.#tell({ type: "history", records: pushes, ...(whole ? { whole } : {}) });
   }
 
   #onFrame(frame: Frame): void {
     const { store } = this.#parts;
     if (frame.event === "sessions.changed") store.dispatch({ type: "device", device: frame.data });
     if (frame.event !== "push.updated") return;
-    if (store.get().messages.has(frame.data.id)) store.dispatch({ type: "receipt", update: frame.data });
+    if (store.get().messages.has(frame.data.id)) void this.#tell({ type: "receipt", update: frame.data });
     else void orStale(() => this.#meet(frame.data.id));
   }
 
   /** A message that another phone, or a script, sent. */
   async #meet(id: string): Promise<void> {
-    this.#parts.store.dispatch({ type: "history", records: [await this.#api.getPush(id)] });
+    await this.#tell({ type: "history", records: [await this.#api.getPush(id)] });
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a message's bubble says: how far it came, why it went no further, and what can be done. */
 import { type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
 import { momentWords } from "./ages.ts";
-import type { Message } from "./message.ts";
+import type { Message, SendFailure } from "./message.ts";
 import { STRINGS } from "./strings.ts";
 
 export type Tone = "pending" | "held" | "good" | "unsure" | "bad";
@@ -44,7 +44,7 @@ function wordsOf({ progress }: Message, circumstances: Circumstances): ReceiptWo
       return {
         tone: "bad",
         state: WORDS.failed,
-        detail: sentence(progress.failure.message),
+        detail: failureDetail(progress.failure),
         resendFrom: 0,
         discardable: true,
       };
@@ -100,6 +100,6 @@ function isReason(reason: string | undefined): reason is Reason {
   return reason !== undefined && Object.hasOwn(REASONS, reason);
 }
 
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+function failureDetail({ code, message }: SendFailure): string {
+  return WORDS.failures[code] ?? (/[.!?]$/.test(message) ? message : `${message}.`);
 }

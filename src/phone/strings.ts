@@ -55,12 +55,13 @@ export const STRINGS = {
     signOutAsk: (unsent: number) => `Sign out? ${count(unsent, "message")} not sent yet will be lost.`,
   },
   card: {
-    attached: "Someone is at the desk",
-    detached: "Nobody at the desk",
+    attached: "Attached",
+    detached: "Detached",
     muted: "Muted",
     lastSeen: (age: string) => `Last seen ${age}`,
     notAddressable: "Takes no messages right now",
   },
+  offline: "Offline",
   states: {
     starting: "Starting",
     working: "Working",
@@ -102,13 +103,19 @@ export const STRINGS = {
     showLess: "Show less",
     sendAgain: "Send again",
     sendAgainIn: (seconds: number) => `Send again in ${seconds} s`,
-    discard: "Do not send",
+    discard: "Discard",
     announce: (state: string, detail: string) => `Message: ${state}. ${detail}`,
   },
   receipt: {
     waitingForLink: "Waits for the connection",
     sending: "Sending…",
     failed: "Not sent",
+    failures: {
+      missing_scope: "This key may read but not send. Sign in with a key that has the scope push:send.",
+      unknown_device: "The relay does not know this host any more.",
+      too_large: "The message is too large for the relay.",
+      invalid_push: "The relay does not take this text. Change it and send it again.",
+    } as Partial<Record<string, string>>,
     states: {
       queued: "Queued",
       delivered: "Delivered",

@@ -27,18 +27,14 @@ export function App({ state, actions }: { state: PhoneState; actions: AppActions
     case "busy":
       return <SignInView signIn={state.signIn} onKey={actions.signIn} />;
     case "in":
-      return (
-        <>
-          <LinkNotice link={state.link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />
-          <Routed state={state} actions={actions} />
-        </>
-      );
+      return <Routed state={state} actions={actions} />;
   }
 }
 
 function Routed({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
-  const { route } = state;
+  const { route, link } = state;
+  const notice = <LinkNotice link={link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />;
   return route.view === "picker"
-    ? <PickerView state={state} onSignOut={actions.signOut} />
-    : <SessionView state={state} name={route} actions={actions} />;
+    ? <PickerView state={state} notice={notice} onSignOut={actions.signOut} />
+    : <SessionView state={state} name={route} notice={notice} actions={actions} />;
 }

@@ -57,19 +57,27 @@ function Nothing({ history }: { history: PhoneState["history"] }): JSX.Element {
   );
 }
 
-/** Follows what is added, unless the reader has scrolled up. */
+/** Follows what is added, and a field that grows, unless the reader has scrolled up. */
 function useKeptAtEnd(content: unknown) {
   const place = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
+  const follow = (): void => {
+    if (atEnd.current) place.current?.scrollTo(0, place.current.scrollHeight);
+  };
+  useLayoutEffect(follow, [content]);
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
-    if (atEnd.current) element.scrollTop = element.scrollHeight;
     const onScroll = (): void => {
       atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < END_PIXELS;
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    return () => element.removeEventListener("scroll", onScroll);
-  }, [content]);
+    const observer = new ResizeObserver(follow);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener("scroll", onScroll);
+      observer.disconnect();
+    };
+  }, []);
   return place;
 }

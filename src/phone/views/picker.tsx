@@ -13,10 +13,12 @@ const AGES_EVERY_MS = 15_000;
 
 interface Props {
   state: PhoneState;
+  /** What is to be said about the link. */
+  notice: JSX.Element;
   onSignOut(): void;
 }
 
-export function PickerView({ state, onSignOut }: Props): JSX.Element {
+export function PickerView({ state, notice, onSignOut }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const groups = groupSessions(state.devices ?? []);
   return (
@@ -39,6 +41,7 @@ export function PickerView({ state, onSignOut }: Props): JSX.Element {
           </section>
         ))}
       </main>
+      {notice}
       <footer class="foot">
         <button type="button" class="quiet" onClick={onSignOut}>{WORDS.signOut}</button>
       </footer>

@@ -32,10 +32,12 @@ export interface SessionActions {
 interface Props {
   state: PhoneState;
   name: SessionName;
+  /** What is to be said about the link. */
+  notice: JSX.Element;
   actions: SessionActions;
 }
 
-export function SessionView({ state, name, actions }: Props): JSX.Element {
+export function SessionView({ state, name, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const session = findSession(state.devices ?? [], name);
   const circumstances = { live: state.link.kind === "live", hostOnline: session?.online ?? false, now };
@@ -48,6 +50,7 @@ export function SessionView({ state, name, actions }: Props): JSX.Element {
   return (
     <div class="page session">
       <SessionHead name={name} session={session} now={now} />
+      <div class="notice-anchor">{notice}</div>
       <MessageList
         shown={shown}
         history={state.history}

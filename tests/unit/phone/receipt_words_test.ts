@@ -51,9 +51,9 @@ Deno.test("what has not left the phone says so and can be taken back", () => {
   assert.equal(waiting.discardable, true);
   const failed = messageOf(1, {
     kind: "failed",
-    failure: { code: "too_large", message: "Cannot send: too large" },
+    failure: { code: "of_the_future", message: "Cannot send: why" },
   });
-  assert.deepEqual(receiptWords(failed, usual).detail, "Cannot send: too large.");
+  assert.deepEqual(receiptWords(failed, usual).detail, "Cannot send: why.");
 });
 
 Deno.test("a message for a host that is away says until when it waits", () => {

@@ -1,0 +1,141 @@
+/** The page over a link that breaks in every way: nothing is lost, nothing is sent twice, and the break is shown. */
+
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { createRelayApi } from "../../src/client/api.ts";
+import { until } from "../helpers/until.ts";
+import { PAGE_DIRECTORY, type Scene, withScene } from "./scene.ts";
+
+async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
+  const { page } = phone;
+  await listener.report({ name: "svc-demo" });
+  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+  await page.getByRole("link", { name: /demo · Claude/ }).tap();
+  await page.getByText("No messages yet").waitFor();
+  return page;
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox").fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).tap();
+}
+
+/** How many pushes the relay has. */
+async function pushCount({ relay, makeKey }: Scene): Promise<number> {
+  const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:read") });
+  return (await api.listPushes()).pushes.length;
+}
+
+/** Serves the page and nothing else: what a phone sees of a relay that is away, had it kept the page. */
+function servePageOnly(): Deno.HttpServer<Deno.NetAddr> {
+  const types: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
+  return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const path = new URL(request.url).pathname.replace(/^\/$/, "/index.html");
+    const type = types[path.split(".").pop() ?? ""];
+    if (type === undefined) return new Response("away", { status: 503 });
+    return new Response(await Deno.readFile(PAGE_DIRECTORY + path), { headers: { "content-type": type } });
+  });
+}
+
+Deno.test("what is written without a link survives a reload and is sent once, when the link is back [ux-outbox]", () =>
+  withScene(async (scene) => {
+    const { phone, wire, relay, listener } = scene;
+    const page = await open(scene);
+    const pageOnly = servePageOnly();
+    try {
+      wire.pointTo(pageOnly.addr.port);
+      await page.getByText("Reconnecting…").first().waitFor();
+      await send(page, "written in a tunnel");
+      await send(page, "never mind");
+      await page.getByText("Waits for the connection", { exact: true }).nth(1).waitFor();
+      await phone.shoot("session-reconnecting");
+      assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+
+      await page.reload();
+      await page.getByText("Waits for the connection", { exact: true }).nth(1).waitFor();
+      await page.getByRole("listitem").filter({ hasText: "never mind" })
+        .getByRole("button", { name: "Discard" }).tap();
+      assert.equal(await pushCount(scene), 0);
+      wire.pointTo(relay.port);
+      await page.getByRole("button", { name: "Try now" }).tap();
+      listener.acknowledge(await listener.received("written in a tunnel"), { outcome: "submitted" });
+      await page.getByText("Submitted", { exact: true }).waitFor();
+      await page.reload();
+      await page.getByText("Submitted", { exact: true }).waitFor();
+      assert.deepEqual([await pushCount(scene), listener.pushes.length], [1, 1]);
+    } finally {
+      await pageOnly.shutdown();
+    }
+  }));
+
+Deno.test("a message whose answer got lost is asked for again under its id and stored once [ux-outbox]", () =>
+  withScene(async (scene) => {
+    const page = await open(scene);
+    let lost = 0;
+    await page.route("**/pushes/send", async (route) => {
+      await route.fetch();
+      lost++;
+      await route.abort("connectionreset");
+    }, { times: 2 });
+    await send(page, "answered in vain");
+    const push = await scene.listener.received("answered in vain");
+    await until("two lost answers", () => lost === 2);
+    await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
+    scene.listener.acknowledge(push, { outcome: "submitted" });
+    await page.getByText("Submitted", { exact: true }).waitFor();
+    assert.deepEqual([await pushCount(scene), scene.listener.pushes.length], [1, 1]);
+  }));
+
+Deno.test("a receipt that comes instead of the answer empties the outbox too [ux-outbox]", () =>
+  withScene(async (scene) => {
+    const page = await open(scene);
+    await page.route("**/pushes/send", async (route) => {
+      await route.fetch();
+      await route.abort("connectionreset");
+    });
+    await send(page, "answered in vain");
+    const push = await scene.listener.received("answered in vain");
+    scene.listener.acknowledge(push, { outcome: "submitted" });
+    await page.getByText("Submitted", { exact: true }).waitFor();
+    await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
+  }));
+
+Deno.test("a link that went dead without a word shows, sending is held, and goes on by itself [ux-reconnecting]", () =>
+  withScene(async (scene) => {
+    const { wire, listener } = scene;
+    const page = await open(scene);
+    wire.freeze();
+    await page.getByText("Reconnecting…").first().waitFor();
+    await send(page, "into the silence");
+    await page.getByText("Waits for the connection", { exact: true }).waitFor();
+    wire.thaw();
+    listener.acknowledge(await listener.received("into the silence"), { outcome: "submitted" });
+    await page.getByText("Submitted", { exact: true }).waitFor();
+    assert.equal(await page.getByText("Reconnecting…").count(), 0);
+  }));
+
+Deno.test("a relay that restarts is come back to, and what happened meanwhile is shown [ux-reconnecting, ws-1012]", () =>
+  withScene(async (scene) => {
+    const page = await open(scene);
+    await scene.restartRelay();
+    await scene.listener.report({ name: "svc-demo", state: "waiting", stateSince: Date.now() });
+    await page.getByText("Waiting").waitFor();
+    await send(page, "after the restart");
+    await scene.listener.received("after the restart");
+    assert.equal(scene.listener.pushes.length, 1);
+  }));
+
+/** Runs in the page: how many messages the phone still keeps. */
+function countOutbox(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open("svc");
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const count = opening.result.transaction("outbox").objectStore("outbox").count();
+      count.onsuccess = () => {
+        opening.result.close();
+        resolve(count.result);
+      };
+    };
+  });
+}

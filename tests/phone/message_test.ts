@@ -1,0 +1,136 @@
+/** Messages in a real browser: written, sent, their receipts followed live, refused ones sent again. */
+
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { createRelayApi } from "../../src/client/api.ts";
+import { until } from "../helpers/until.ts";
+import { type Scene, withScene } from "./scene.ts";
+
+/** Signs in and opens the one session. */
+async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
+  const { page } = phone;
+  await listener.report({ name: "svc-demo", state: "working" });
+  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+  await page.getByRole("link", { name: /demo · Claude/ }).tap();
+  await page.getByText("No messages yet").waitFor();
+  return page;
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox").fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).tap();
+}
+
+const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
+const receiptOf = (page: Page, text: string) => bubble(page, text).locator(".receipt-state");
+
+async function untilReceipt(page: Page, text: string, state: string): Promise<void> {
+  await bubble(page, text).locator(".receipt-state", { hasText: state }).waitFor();
+}
+
+Deno.test("a message is written in a real textarea, sent, and its receipt is followed live [spec-phone-posts, ph-first-page, ux-receipt, ux-textarea, rcpt-live, rcpt-path]", () =>
+  withScene(async (scene) => {
+    const { phone, listener } = scene;
+    const page = await open(scene);
+    await phone.shoot("session-empty");
+    const field = page.getByRole("textbox", { name: "Message to demo · Claude" });
+    assert.equal(await field.evaluate((element) => element.tagName), "TEXTAREA");
+    await field.fill("first <b>line</b>");
+    await field.press("Enter");
+    await field.pressSequentially("second; line 👨‍👩‍👧");
+    assert.equal(listener.pushes.length, 0, "Enter is a new line");
+    await field.press("Control+Enter");
+
+    const push = await listener.received("first <b>line</b>\nsecond; line 👨‍👩‍👧");
+    assert.deepEqual([push.type, push.agentSessionName], ["agent.command", "svc-demo"]);
+    assert.equal(await field.inputValue(), "");
+    await page.getByText("first <b>line</b>").waitFor();
+    for (
+      const [outcome, word] of [["delivered", "Delivered"], ["held", "On hold"], ["typed", "Typed"]] as const
+    ) {
+      const reason = outcome === "held" ? { reason: "dialog_open" as const } : {};
+      listener.acknowledge(push, { outcome, final: false, ...reason });
+      await untilReceipt(page, "second; line", word);
+    }
+    listener.acknowledge(push, { outcome: "submitted" });
+    await untilReceipt(page, "second; line", "Submitted");
+    assert.equal(listener.pushes.length, 1);
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("a refused message says why and what to do, and is sent again when its wait is over [ux-receipt, rcpt-ends, inj-rate-resend]", () =>
+  withScene(async (scene) => {
+    const { phone, listener } = scene;
+    const page = await open(scene);
+    await send(page, "Run the tests once more, please.");
+    listener.acknowledge(await listener.received("Run the tests once more, please."), {
+      outcome: "submitted",
+    });
+    await send(page, "!ls");
+    listener.acknowledge(await listener.received("!ls"), { outcome: "refused", reason: "shell_escape" });
+    await bubble(page, "!ls").getByText("Begin the message with another character").waitFor();
+    await send(page, "too fast");
+    const limited = await listener.received("too fast");
+    listener.acknowledge(limited, { outcome: "refused", reason: "rate_limited", retryAfterSeconds: 3 });
+    const again = bubble(page, "too fast").getByRole("button", { name: /Send again in \d+ s/ });
+    await again.waitFor();
+    assert.equal(await again.isDisabled(), true);
+    await send(page, "while the dialog is open");
+    const held = await listener.received("while the dialog is open");
+    listener.acknowledge(held, { outcome: "held", reason: "dialog_open" });
+    await untilReceipt(page, "while the dialog is open", "On hold");
+    await page.getByRole("textbox").fill("A draft of two lines\nthat is not sent yet");
+    await phone.shoot("session");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+
+    await bubble(page, "too fast").getByRole("button", { name: "Send again", exact: true }).tap();
+    const second = await until(
+      "the message again",
+      () => listener.pushes.find(({ body, id }) => body === "too fast" && id !== limited.id),
+    );
+    listener.acknowledge(second, { outcome: "submitted" });
+    await page.locator(`[data-id="${second.id}"]`).getByText("Submitted", { exact: true }).waitFor();
+    assert.equal(
+      await page.getByRole("button", { name: /Send again/ }).count(),
+      1,
+      "only for what is missing still",
+    );
+  }));
+
+Deno.test("the history is there after a reload, with what scripts and other phones sent [http-script]", () =>
+  withScene(async (scene) => {
+    const { relay, listener, makeKey } = scene;
+    const page = await open(scene);
+    await send(page, "from this phone");
+    listener.acknowledge(await listener.received("from this phone"), { outcome: "submitted" });
+    await untilReceipt(page, "from this phone", "Submitted");
+    const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:send") });
+    await api.sendPush({ type: "agent.command", agentSessionName: "svc-demo", body: "from a script" });
+    const push = await listener.received("from a script");
+    listener.acknowledge(push, { outcome: "refused", reason: "muted" });
+    await untilReceipt(page, "from a script", "Refused");
+
+    await page.reload();
+    await untilReceipt(page, "from a script", "Refused");
+    assert.deepEqual(await page.locator(".body").allInnerTexts(), ["from this phone", "from a script"]);
+    assert.deepEqual(await receiptOf(page, "from this phone").allInnerTexts(), ["Submitted"]);
+  }));
+
+Deno.test("what the relay would refuse is told before it is sent", () =>
+  withScene(async (scene) => {
+    const page = await open(scene);
+    const sendButton = page.getByRole("button", { name: "Send", exact: true });
+    const field = page.getByRole("textbox");
+    for (
+      const [text, words] of [["\u001b[A", "control characters"], [
+        "é".repeat(8_193),
+        "at most 16,384",
+      ]] as const
+    ) {
+      await field.fill(text);
+      await page.getByRole("status").getByText(words).waitFor();
+      assert.equal(await sendButton.isDisabled(), true);
+    }
+    await field.fill("fine");
+    assert.equal(await sendButton.isEnabled(), true);
+  }));

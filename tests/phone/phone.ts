@@ -1,0 +1,130 @@
+/** A phone: Debian's Chromium with a phone's screen, touch and nothing but the page under test. */
+import { readFile } from "node:fs/promises";
+import { type BrowserContext, chromium, devices, type Page } from "playwright-core";
+import { CHECKOUT } from "../helpers/sources.ts";
+
+const SHOTS = `${CHECKOUT}.cache/screenshots`;
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const SCHEMES = ["light", "dark"] as const;
+/** The narrowest screen that the page is made for. */
+const NARROW = { width: 320, height: 568 };
+
+export interface Violation {
+  id: string;
+  impact: string;
+  targets: string;
+}
+
+export class Phone {
+  readonly page: Page;
+  /** Requests to anywhere else than `origin`, and what the page's policy stopped. */
+  readonly strangers: string[] = [];
+  /** What the page complained of. */
+  readonly faults: string[] = [];
+  readonly #context: BrowserContext;
+  readonly #profile: string;
+
+  private constructor(context: BrowserContext, profile: string, page: Page) {
+    this.#context = context;
+    this.#profile = profile;
+    this.page = page;
+    page.on("pageerror", (error) => this.faults.push(error.message));
+    page.on("console", (message) => {
+      if (/Content Security Policy/i.test(message.text())) this.faults.push(message.text());
+    });
+  }
+
+  static async start(origin: string): Promise<Phone> {
+    const profile = await Deno.makeTempDir({ prefix: "svc-phone-" });
+    const { defaultBrowserType: _webkit, ...iPhone } = devices["iPhone 15"] ?? {};
+    const context = await chromium.launchPersistentContext(profile, {
+      ...iPhone,
+      executablePath: "/usr/bin/chromium",
+      args: FLAGS,
+      headless: true,
+      locale: "en-GB",
+    });
+    const phone = new Phone(context, profile, context.pages()[0] ?? await context.newPage());
+    context.on("request", (request) => {
+      if (!request.url().startsWith(`${origin}/`)) phone.strangers.push(request.url());
+    });
+    return phone;
+  }
+
+  /** Leaves the view in light and dark, on a usual and on the narrowest screen, in `.cache/screenshots`. */
+  async shoot(name: string): Promise<void> {
+    await Deno.mkdir(SHOTS, { recursive: true });
+    const usual = this.page.viewportSize();
+    for (const scheme of SCHEMES) {
+      await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+      await this.page.screenshot({ path: `${SHOTS}/${name}-${scheme}.png`, scale: "css" });
+    }
+    await this.page.setViewportSize(NARROW);
+    await this.page.screenshot({ path: `${SHOTS}/${name}-narrow.png`, scale: "css" });
+    if (usual !== null) await this.page.setViewportSize(usual);
+    await this.page.emulateMedia({ colorScheme: "light", reducedMotion: null });
+  }
+
+  /** Faults of access that are serious or worse, in both colour schemes. */
+  async violations(): Promise<Violation[]> {
+    const source = await readFile(`${CHECKOUT}node_modules/axe-core/axe.min.js`, "utf8");
+    const found: Violation[] = [];
+    for (const scheme of SCHEMES) {
+      await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+      await this.page.evaluate(source);
+      found.push(...await this.page.evaluate(runAxe));
+    }
+    await this.page.emulateMedia({ colorScheme: "light", reducedMotion: null });
+    return found;
+  }
+
+  /** Controls that are smaller than a finger, and what sticks out of the narrowest screen. */
+  async misfits(): Promise<string[]> {
+    const usual = this.page.viewportSize();
+    await this.page.setViewportSize(NARROW);
+    const found = await this.page.evaluate(findMisfits);
+    if (usual !== null) await this.page.setViewportSize(usual);
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await this.#context.close();
+    await Deno.remove(this.#profile, { recursive: true });
+  }
+}
+
+interface Axe {
+  run(): Promise<{ violations: { id: string; impact: string; nodes: { target: string[] }[] }[] }>;
+}
+
+/** Runs in the page. */
+async function runAxe(): Promise<Violation[]> {
+  const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run();
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      targets: nodes.map(({ target }) => target.join(" ")).join(", "),
+    }));
+}
+
+/** Runs in the page. */
+function findMisfits(): string[] {
+  const controls = [...document.querySelectorAll("a, button, input, textarea")];
+  const small = controls.filter((control) => {
+    const { width, height } = control.getBoundingClientRect();
+    return height > 0 && (width < 44 || height < 44);
+  });
+  const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
+  const names = small.map((control) => `small: ${control.tagName} ${control.textContent}`);
+  return wide ? [...names, "the page scrolls sideways"] : names;
+}
