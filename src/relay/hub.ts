@@ -5,6 +5,7 @@ import { ROLES } from "../protocol/frames.ts";
 import type { Revocation } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { Gauge, type RelayMetrics } from "./metrics.ts";
+import type { Tasks } from "./tasks.ts";
 
 const RESTART_REASON = "the relay restarts";
 
@@ -16,8 +17,7 @@ interface AccountClients {
 export interface HubOptions {
   bus: Bus;
   metrics: RelayMetrics;
-  /** A listener's pushes could not be read from the store: told once per failure, tried again by itself. */
-  fillFailed(error: unknown): void;
+  tasks: Tasks;
 }
 
 export class Hub {
@@ -99,17 +99,18 @@ export class Hub {
     }
   }
 
-  /** Sends a listener what the store has for it, as far as its window goes. */
+  /** Sends a listener what the store has for it, as far as its window goes; a store that fails is asked again. */
   fill({ outbox }: Connection): void {
-    outbox?.fill().catch(this.#options.fillFailed);
+    if (outbox?.wantsMore === true) this.#options.tasks.run(outbox.fill());
   }
 
   /** Sends everyone away to come back; resolves when they are gone. */
   stop(): Promise<void> {
     this.#stopping = true;
-    if (this.#connections.size === 0) return Promise.resolve();
+    const gone = new Promise<void>((resolve) => this.#emptied = resolve);
+    if (this.#connections.size === 0) this.#emptied?.();
     for (const connection of this.#connections) connection.close(CLOSE.SERVICE_RESTART, RESTART_REASON);
-    return new Promise((resolve) => this.#emptied = resolve);
+    return gone;
   }
 
   terminateAll(): void {

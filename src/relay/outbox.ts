@@ -38,6 +38,11 @@ export class Outbox {
     return this.#unacknowledged.size;
   }
 
+  /** The store may have more, and there is room for it. */
+  get wantsMore(): boolean {
+    return this.#behind && !this.#loading && this.#unacknowledged.size < WINDOW_PUSHES;
+  }
+
   /** A push that was just accepted. With older ones still in the store it waits its turn there. */
   offer(push: OutgoingPush): void {
     const room = this.#unacknowledged.size < WINDOW_PUSHES;
@@ -48,7 +53,7 @@ export class Outbox {
 
   /** Sends what the store still has and the window takes. Rejects when the store does: call again later. */
   async fill(): Promise<void> {
-    if (!this.#behind || this.#loading) return;
+    if (!this.wantsMore) return;
     this.#loading = true;
     try {
       while (this.#behind && this.#unacknowledged.size < WINDOW_PUSHES) await this.#fillOnce();

@@ -103,16 +103,17 @@ function bind(store: Store, options: RelayOptions): Services {
   const log = options.log ?? (() => undefined);
   const failed = (error: unknown): void => void errorResponse({ log }, error);
   const bus = new LocalBus();
+  const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
   return {
     store,
     bus,
     metrics,
-    hub: new Hub({ bus, metrics, fillFailed: failed }),
+    hub: new Hub({ bus, metrics, tasks }),
     clock: options.clock ?? systemClock,
     requests: new RateLimit(options.rateLimit ?? REQUEST_RATE),
     claims: new RateLimit(CLAIM_RATE),
-    tasks: new Tasks(failed),
+    tasks,
     log,
   };
 }

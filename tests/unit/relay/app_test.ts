@@ -1,0 +1,192 @@
+/** The HTTP door: keys, scopes, limits, and every error as a problem with its code. */
+import assert from "node:assert/strict";
+import { Problem, WIRE_ERRORS, type WireErrorCode } from "../../../src/protocol/errors.ts";
+import { ROUTES } from "../../../src/relay/routes.ts";
+import { StoreUnavailable } from "../../../src/store/store.ts";
+import { command, Fixture, uuid } from "./fixture.ts";
+
+/** The answer is this problem, in the form that all problems have. */
+async function assertProblem(answer: Response, code: WireErrorCode): Promise<Problem> {
+  const problem = Problem.parse(await answer.json());
+  assert.equal(problem.code, code);
+  assert.equal(answer.status, WIRE_ERRORS[code].status);
+  assert.equal(problem.status, answer.status);
+  assert.equal(answer.headers.get("content-type"), "application/problem+json");
+  assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+  return problem;
+}
+
+const pathOf = (path: string): string => path.replace(/\{\w+\}/g, uuid(1));
+
+Deno.test("every route but the open ones is closed to strangers [http-open-paths, http-401, sec-stranger, auth-http]", async () => {
+  await using relay = await Fixture.make();
+  const wrong = `svc_${"A".repeat(43)}`;
+  const open: string[] = [];
+  for (const route of ROUTES) {
+    if (!("scopes" in route)) open.push(`${route.method} ${route.path}`);
+    else {
+      for (const key of [undefined, wrong, "", "nonsense", "svc_short"]) {
+        await assertProblem(
+          await relay.request(route.method, pathOf(route.path), { key }),
+          "unauthenticated",
+        );
+      }
+    }
+  }
+  assert.deepEqual(open, [
+    "POST /pairings/{code}/claim",
+    "GET /healthz",
+    "GET /readyz",
+    "GET /metrics",
+    "GET /openapi.json",
+  ]);
+});
+
+Deno.test("a key without the scope is 403 on every route [http-403, sec-leaked-key]", async () => {
+  await using relay = await Fixture.make();
+  for (const route of ROUTES) {
+    if (!("scopes" in route)) continue;
+    const others = (["push:send", "push:read", "admin"] as const).filter((scope) =>
+      !route.scopes.includes(scope)
+    );
+    const key = await relay.key(others);
+    await assertProblem(await relay.request(route.method, pathOf(route.path), { key }), "missing_scope");
+  }
+});
+
+Deno.test("a revoked key works no longer, from that moment [http-revoke]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  assert.equal((await relay.request("GET", "/devices", { key })).status, 200);
+  const [record] = await relay.services.store.listKeys();
+  await relay.services.store.revokeKey(record?.id ?? "", relay.clock.now());
+  await assertProblem(await relay.request("GET", "/devices", { key }), "unauthenticated");
+});
+
+Deno.test("a key in the URL is not taken [ws-no-key-in-url]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  for (const name of ["key", "apiKey", "x-api-key", "token"]) {
+    await assertProblem(await relay.request("GET", `/devices?${name}=${key}`), "unauthenticated");
+  }
+});
+
+Deno.test("what is no route is 404, another method 405 with those it takes [http-problem]", async () => {
+  await using relay = await Fixture.make();
+  await assertProblem(await relay.request("GET", "/nothing"), "not_found");
+  await assertProblem(await relay.request("POST", "/nothing"), "not_found");
+  const answer = await relay.request("PUT", "/pushes/send");
+  assert.equal(answer.headers.get("allow"), "POST");
+  await assertProblem(answer, "method_not_allowed");
+  assert.equal((await relay.request("PATCH", "/devices/dev_x/web-push")).headers.get("allow"), "PUT, DELETE");
+  await assertProblem(await relay.request("GET", "/ws"), "upgrade_required");
+});
+
+Deno.test("a body of another type is 415 [http-415]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"]) {
+    const answer = await relay.request("POST", "/pushes/send", {
+      key,
+      body: "{}",
+      headers: { "content-type": type },
+    });
+    await assertProblem(answer, "unsupported_media_type");
+  }
+  const headers = { "content-type": "Application/JSON; charset=utf-8" };
+  assert.equal((await relay.request("POST", "/pushes/send", { key, body: "{}", headers })).status, 400);
+});
+
+Deno.test("a bad push is 400 with a pointer for every bad field, and none of their values [http-400, http-pointers, http-no-leak]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const body = {
+    type: "agent.command",
+    agentSessionName: "a b",
+    body: "secret\u001b",
+    ttlSeconds: 1,
+    id: "x",
+  };
+  const answer = await relay.request("POST", "/pushes/send", { key, body });
+  const text = await answer.clone().text();
+  const { errors } = await assertProblem(answer, "invalid_push");
+  const pointers = errors?.map(({ pointer }) => pointer).sort();
+  assert.deepEqual(pointers, ["/agentSessionName", "/body", "/id", "/ttlSeconds"]);
+  assert.ok(!text.includes("secret"));
+  for (const junk of ["{", "", "[]", "null", "[".repeat(10_000)]) {
+    await assertProblem(await relay.request("POST", "/pushes/send", { key, body: junk }), "invalid_push");
+  }
+});
+
+Deno.test("too many requests of a key are 429 with the wait, others' go on [http-429]", async () => {
+  await using relay = await Fixture.make();
+  const [key, other] = [await relay.key(), await relay.key()];
+  for (let n = 0; n < 200; n++) assert.equal((await relay.request("GET", "/devices", { key })).status, 200);
+  const answer = await relay.request("GET", "/devices", { key });
+  assert.equal(answer.headers.get("retry-after"), "1");
+  await assertProblem(answer, "rate_limited");
+  assert.equal((await relay.request("GET", "/devices", { key: other })).status, 200);
+  relay.clock.advance(1_000);
+  assert.equal((await relay.request("GET", "/devices", { key })).status, 200);
+});
+
+Deno.test("a store that fails is 503, a fault of ours 500: neither says what happened inside [http-503, http-no-leak]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const { store } = relay.services;
+  const insertPush = store.insertPush;
+  const sendWith = async (error: Error): Promise<Response> => {
+    store.insertPush = () => Promise.reject(error);
+    return await relay.request("POST", "/pushes/send", { key, body: { type: "note", body: "x" } });
+  };
+  const unavailable = await assertProblem(
+    await sendWith(new StoreUnavailable("/data/relay.db is full")),
+    "store_unavailable",
+  );
+  const internal = await assertProblem(await sendWith(new TypeError("deep inside")), "internal");
+  assert.doesNotMatch(JSON.stringify([unavailable, internal]), /relay\.db|deep inside|at /);
+  assert.match(relay.logged.join("\n"), /deep inside/);
+  store.insertPush = insertPush;
+});
+
+Deno.test("health is for everyone, readiness says whether the store can be used [http-health]", async () => {
+  await using relay = await Fixture.make();
+  assert.equal((await (await relay.request("GET", "/healthz")).json()).status, "ok");
+  assert.equal((await relay.request("GET", "/readyz")).status, 200);
+  const ready = relay.services.store.ready;
+  relay.services.store.ready = () => Promise.reject(new StoreUnavailable("locked"));
+  const answer = await relay.request("GET", "/readyz");
+  assert.deepEqual([answer.status, (await answer.json()).status], [503, "unavailable"]);
+  assert.equal((await relay.request("GET", "/healthz")).status, 200);
+  relay.services.store.ready = ready;
+});
+
+Deno.test("metrics are for this machine or an admin, never for strangers behind its proxy [http-metrics]", async () => {
+  await using relay = await Fixture.make();
+  const scrape = (options: Parameters<Fixture["request"]>[2]) => relay.request("GET", "/metrics", options);
+  await assertProblem(await scrape({}), "unauthenticated");
+  await assertProblem(await scrape({ key: await relay.key(["push:read"]) }), "missing_scope");
+  await assertProblem(
+    await scrape({ address: "127.0.0.1", headers: { "x-forwarded-for": "1.2.3.4" } }),
+    "unauthenticated",
+  );
+  const admin = await scrape({ key: await relay.key(["admin"]) });
+  for (const address of ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) {
+    assert.equal((await scrape({ address })).status, 200);
+  }
+  assert.match(await admin.text(), /^svc_http_requests_total\{status="401"\} 2$/m);
+});
+
+Deno.test("logs hold no key and no body [sec-logs-clean]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const { store } = relay.services;
+  store.insertPush = () => Promise.reject(new Error("no"));
+  await relay.request("POST", "/pushes/send", {
+    key,
+    body: command({ targetDeviceId: "dev_x", body: "very private" }),
+  });
+  await relay.request("POST", "/pushes/send", { key, body: { type: "note", body: "very private" } });
+  assert.ok(relay.logged.length > 0);
+  assert.doesNotMatch(relay.logged.join("\n"), new RegExp(`${key}|private`));
+});

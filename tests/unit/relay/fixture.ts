@@ -1,0 +1,224 @@
+/** A relay without a port: real store and hub, a clock that stands still, and sockets that are arrays. */
+import { LocalBus } from "../../../src/bus/local.ts";
+import {
+  encodeFrame,
+  type EventData,
+  type EventName,
+  type Frame,
+  parseFrame,
+} from "../../../src/protocol/frames.ts";
+import type { Scope } from "../../../src/protocol/http.ts";
+import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
+import { type App, createApp } from "../../../src/relay/app.ts";
+import { encodeBase64url } from "../../../src/relay/base64url.ts";
+import { Hub } from "../../../src/relay/hub.ts";
+import { createKey, type NewKey } from "../../../src/relay/keys.ts";
+import { RelayMetrics } from "../../../src/relay/metrics.ts";
+import { RateLimit } from "../../../src/relay/rate_limit.ts";
+import type { Services } from "../../../src/relay/services.ts";
+import { admit } from "../../../src/relay/socket_door.ts";
+import type { StaticFiles } from "../../../src/relay/static_files.ts";
+import { Tasks } from "../../../src/relay/tasks.ts";
+import { Upkeep } from "../../../src/relay/upkeep.ts";
+import type { ServerSocket, SocketHandlers } from "../../../src/runtime/http_server.ts";
+import { openStore } from "../../../src/store/sqlite.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+
+export class FakeSocket implements ServerSocket {
+  readonly sent: (string | Uint8Array)[] = [];
+  pings = 0;
+  unread = 0;
+  closedWith: { code: number; reason: string } | undefined;
+  terminated = false;
+  handlers: SocketHandlers | undefined;
+
+  send(data: string | Uint8Array): void {
+    this.sent.push(data);
+  }
+  ping(): void {
+    this.pings += 1;
+  }
+  /** The peer answers the close at once, unless it is deaf. */
+  close(code: number, reason: string): void {
+    this.closedWith ??= { code, reason };
+    if (!this.deaf) this.handlers?.closed(code);
+  }
+  terminate(): void {
+    this.terminated = true;
+    this.handlers?.closed(1006);
+  }
+  bufferedBytes(): number {
+    return this.unread;
+  }
+  deaf = false;
+}
+
+/** A client's end of a fake socket. */
+export class FakeClient {
+  readonly socket: FakeSocket;
+  readonly #settle: () => Promise<void>;
+
+  constructor(socket: FakeSocket, settle: () => Promise<void>) {
+    this.socket = socket;
+    this.#settle = settle;
+  }
+
+  /** Sends a frame and waits until all it set going is done. */
+  async send<E extends EventName>(event: E, data: EventData<E>, id?: string): Promise<void> {
+    await this.sendText(encodeFrame(event, data, id === undefined ? {} : { id }));
+  }
+
+  async sendText(text: string): Promise<void> {
+    this.socket.handlers?.text(text);
+    await this.#settle();
+  }
+
+  /** Frames received so far, of one event. */
+  received<E extends EventName>(event: E): Extract<Frame, { event: E }>[] {
+    const texts = this.socket.sent.filter((data) => typeof data === "string");
+    const frames = texts.map((text) => parseFrame(text)).filter((frame): frame is Frame => "event" in frame);
+    return frames.filter((frame): frame is Extract<Frame, { event: E }> => frame.event === event);
+  }
+
+  leave(): void {
+    this.socket.handlers?.closed(1001);
+  }
+}
+
+export interface RequestOptions {
+  key?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+  address?: string;
+}
+
+/** The parts of a relay, and short ways to use them. */
+export class Fixture implements AsyncDisposable {
+  readonly clock = new FakeClock();
+  readonly logged: string[] = [];
+  readonly bus = new LocalBus();
+  readonly metrics = new RelayMetrics();
+  readonly services: Services;
+  readonly upkeep: Upkeep;
+  readonly app: App;
+  readonly #directory: string;
+
+  private constructor(store: Store, directory: string, files: StaticFiles) {
+    const failed = (error: unknown): void => void this.logged.push(`task failed: ${error}`);
+    const tasks = new Tasks(failed);
+    const { bus, metrics } = this;
+    this.services = {
+      store,
+      bus,
+      metrics,
+      hub: new Hub({ bus, metrics, tasks }),
+      clock: this.clock,
+      requests: new RateLimit({ perSecond: 50, burst: 200 }),
+      claims: new RateLimit({ perSecond: 0.2, burst: 3 }),
+      tasks,
+      log: (line) => void this.logged.push(line),
+    };
+    this.upkeep = new Upkeep(this.services);
+    this.app = createApp({ services: this.services, files });
+    this.#directory = directory;
+  }
+
+  static async make(files: StaticFiles = new Map()): Promise<Fixture> {
+    const directory = await Deno.makeTempDir({ prefix: "svc-relay-" });
+    return new Fixture(await openStore(directory), directory, files);
+  }
+
+  async key(
+    scopes: readonly Scope[] = ["push:send", "push:read"],
+    fields: Partial<NewKey> = {},
+  ): Promise<string> {
+    const now = this.clock.now();
+    return (await createKey(this.services.store, { name: "test", scopes, now, ...fields })).key;
+  }
+
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+    const { key, body, headers = {}, address = "192.0.2.1" } = options;
+    const isText = typeof body === "string";
+    const request = new Request(`http://relay${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { "x-api-key": key }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+    });
+    return await this.app(request, address);
+  }
+
+  handshake(key: string | undefined, headers: Record<string, string> = {}, path = "/ws"): Request {
+    const offered = key === undefined ? SUBPROTOCOL : handshakeProtocols(key);
+    return new Request(`http://relay${path}`, { headers: { "sec-websocket-protocol": offered, ...headers } });
+  }
+
+  /** A socket that was let in and has said nothing. */
+  async open(key: string): Promise<FakeClient> {
+    const open = await admit(this.services, this.handshake(key));
+    const socket = new FakeSocket();
+    socket.handlers = open(socket);
+    return new FakeClient(socket, () => this.settle());
+  }
+
+  /** A socket that said hello. */
+  async connect(key: string, hello: Partial<EventData<"hello">> = {}): Promise<FakeClient> {
+    const client = await this.open(key);
+    await client.send("hello", helloOf(hello));
+    return client;
+  }
+
+  /** A listener with a key of its own. */
+  async listener(deviceId = "dev_listener_0a1b2c3d"): Promise<FakeClient> {
+    return await this.connect(await this.key(["push:read"]), { role: "listener", deviceId });
+  }
+
+  settle(): Promise<void> {
+    return this.services.tasks.settled();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.settle();
+    await this.services.store.close();
+    await Deno.remove(this.#directory, { recursive: true });
+  }
+}
+
+export function handshakeProtocols(key: string): string {
+  return `${SUBPROTOCOL}, ${KEY_SUBPROTOCOL_PREFIX}${encodeBase64url(new TextEncoder().encode(key))}`;
+}
+
+export function helloOf(fields: Partial<EventData<"hello">> = {}): EventData<"hello"> {
+  return { role: "phone", name: "test", version: "1.0.0", capabilities: [], ...fields };
+}
+
+export function sessionNamed(name: string): EventData<"listener.sessions">["sessions"][number] {
+  return {
+    name,
+    project: "p",
+    agent: "cc",
+    agentLabel: "Claude",
+    ordinal: 1,
+    label: "p · Claude",
+    state: "idle",
+    stateSince: 1,
+    attached: false,
+    lastActivity: 1,
+    cwd: "/p",
+    title: "",
+    cols: 80,
+    rows: 24,
+    muted: false,
+    addressable: true,
+  };
+}
+
+export const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+export function command(fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return { type: "agent.command", agentSessionName: "svc-p", body: "hello", ...fields };
+}

@@ -1,0 +1,40 @@
+/** The relay's description of itself. */
+import assert from "node:assert/strict";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { ROUTES } from "../../../src/relay/routes.ts";
+import { Fixture } from "./fixture.ts";
+
+interface Operation {
+  security: unknown[];
+  requestBody?: {
+    content: Record<string, { schema: { properties?: Record<string, unknown>; required?: string[] } }>;
+  };
+  responses: Record<string, unknown>;
+}
+
+Deno.test("/openapi.json is OpenAPI 3.1 by others' measure, and has every route [http-openapi, proto-one-schema]", async () => {
+  await using relay = await Fixture.make();
+  const answer = await relay.request("GET", "/openapi.json");
+  const document = await answer.json();
+  const { valid, errors } = await new Validator().validate(structuredClone(document));
+  assert.ok(valid, JSON.stringify(errors));
+  assert.equal(document.openapi, "3.1.0");
+  const described = Object.entries(document.paths as Record<string, Record<string, unknown>>)
+    .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+  assert.deepEqual(described.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+Deno.test("a push's fields, errors and key are described", async () => {
+  await using relay = await Fixture.make();
+  const document = await (await relay.request("GET", "/openapi.json")).json();
+  const send: Operation = document.paths["/pushes/send"].post;
+  const schema = send.requestBody?.content["application/json"]?.schema;
+  assert.deepEqual(schema?.required, ["type"]);
+  for (const field of ["id", "type", "targetDeviceId", "agentSessionName", "body", "sealed", "ttlSeconds"]) {
+    assert.ok(schema?.properties?.[field] !== undefined, field);
+  }
+  const statuses = ["202", "400", "401", "403", "404", "409", "413", "415", "429", "503"];
+  assert.deepEqual(Object.keys(send.responses).sort(), statuses);
+  assert.deepEqual(send.security, [{ key: [] }]);
+  assert.deepEqual(document.paths["/healthz"].get.security, []);
+});

@@ -1,0 +1,118 @@
+/** A listener gets its pushes in order, a window at a time, and again until it acknowledges. */
+import assert from "node:assert/strict";
+import { PUSH_RESEND_MS } from "../../../src/protocol/limits.ts";
+import { Outbox, WINDOW_PUSHES } from "../../../src/relay/outbox.ts";
+import type { StoredPush } from "../../../src/store/store.ts";
+import { aPush } from "../../contract/store_contract.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+
+const stored = (seq: number): StoredPush => ({ ...aPush(seq), seq });
+const idOf = (seq: number): string => aPush(seq).push.id;
+const offered = (seq: number) => ({ id: idOf(seq), seq, text: `push ${seq}` });
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+/** An outbox over a store of these sequence numbers; `sent` are those that went out. */
+function makeOutbox(seqs: number[]) {
+  const clock = new FakeClock();
+  const sent: number[] = [];
+  const held: PromiseWithResolvers<void>[] = [];
+  const state = { wait: false, broken: false };
+  const outbox = new Outbox({
+    send: (text) =>
+      void sent.push(Number(/push (\d+)/.exec(text)?.[1] ?? Number(/text (\d+)/.exec(text)?.[1]))),
+    async load({ afterSeq, limit }) {
+      const page = seqs.filter((seq) => seq > afterSeq).slice(0, limit).map(stored);
+      if (state.broken) throw new Error("no store");
+      if (state.wait) {
+        const gate = Promise.withResolvers<void>();
+        held.push(gate);
+        await gate.promise;
+      }
+      return page;
+    },
+    elapsed: () => clock.elapsed(),
+  });
+  return { outbox, sent, clock, state, release: () => held.shift()?.resolve() };
+}
+
+Deno.test("what the store has goes out first, in order, then what is accepted", async () => {
+  const { outbox, sent } = makeOutbox([1, 2, 3]);
+  await outbox.fill();
+  outbox.offer(offered(4));
+  assert.deepEqual(sent, [1, 2, 3, 4]);
+});
+
+Deno.test("what is accepted while the store is read comes after the older ones", async () => {
+  const seqs = [1, 2];
+  const { outbox, sent, state, release } = makeOutbox(seqs);
+  state.wait = true;
+  const filling = outbox.fill();
+  seqs.push(3);
+  outbox.offer(offered(3));
+  assert.deepEqual(sent, []);
+  state.wait = false;
+  release();
+  await filling;
+  assert.deepEqual(sent, [1, 2, 3]);
+});
+
+Deno.test("no more than a window is under way; acknowledgements make room, in order", async () => {
+  const all = range(1, WINDOW_PUSHES + 10);
+  const { outbox, sent } = makeOutbox(all);
+  await outbox.fill();
+  assert.deepEqual(sent, range(1, WINDOW_PUSHES));
+  all.push(WINDOW_PUSHES + 11);
+  outbox.offer(offered(WINDOW_PUSHES + 11));
+  assert.equal(sent.length, WINDOW_PUSHES);
+  for (const seq of range(1, 20)) outbox.acknowledged(idOf(seq));
+  await outbox.fill();
+  assert.deepEqual(sent, all);
+});
+
+Deno.test("what is not acknowledged goes out again, what is does not [ev-push-resend]", async () => {
+  const { outbox, sent, clock } = makeOutbox([1, 2]);
+  await outbox.fill();
+  clock.advance(PUSH_RESEND_MS - 1);
+  assert.equal(outbox.resendDue(), 0);
+  outbox.acknowledged(idOf(1));
+  clock.advance(1);
+  assert.equal(outbox.resendDue(), 1);
+  assert.equal(outbox.resendDue(), 0);
+  assert.deepEqual(sent, [1, 2, 2]);
+});
+
+Deno.test("a push that is under way is not sent beside itself", async () => {
+  const { outbox, sent } = makeOutbox([1]);
+  await outbox.fill();
+  outbox.offer(offered(1));
+  assert.deepEqual(sent, [1]);
+});
+
+Deno.test("a store that fails is asked again", async () => {
+  const { outbox, sent, state } = makeOutbox([1]);
+  state.broken = true;
+  await assert.rejects(outbox.fill());
+  assert.equal(outbox.wantsMore, true);
+  state.broken = false;
+  await outbox.fill();
+  assert.deepEqual(sent, [1]);
+  assert.equal(outbox.wantsMore, false);
+});
+
+Deno.test("another node's older push is not skipped", async () => {
+  const seqs = [6];
+  const { outbox, sent, state, release } = makeOutbox(seqs);
+  await outbox.fill();
+  state.wait = true;
+  outbox.offer(offered(7));
+  seqs.unshift(5);
+  seqs.push(7);
+  for (const seq of range(8, WINDOW_PUSHES + 6)) seqs.push(seq), outbox.offer(offered(seq));
+  outbox.offer(offered(5));
+  for (const seq of range(6, 40)) outbox.acknowledged(idOf(seq));
+  state.wait = false;
+  await outbox.fill();
+  release();
+  assert.ok(sent.includes(5));
+});

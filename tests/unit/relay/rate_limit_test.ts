@@ -1,0 +1,33 @@
+/** Token buckets: a burst, then a rate, per caller. */
+import assert from "node:assert/strict";
+import { RateLimit } from "../../../src/relay/rate_limit.ts";
+
+Deno.test("a burst is taken, then as many as the rate earns [http-429]", () => {
+  const limit = new RateLimit({ perSecond: 2, burst: 3 });
+  assert.deepEqual([1, 2, 3, 4].map(() => limit.take("a", 0)), [0, 0, 0, 1]);
+  assert.equal(limit.take("a", 499), 1);
+  assert.equal(limit.take("a", 500), 0);
+  assert.equal(limit.take("a", 500), 1);
+  assert.equal(limit.take("b", 500), 0);
+});
+
+Deno.test("the wait is told in whole seconds", () => {
+  const limit = new RateLimit({ perSecond: 0.1, burst: 1 });
+  limit.take("a", 0);
+  assert.equal(limit.take("a", 0), 10);
+  assert.equal(limit.take("a", 9_500), 1);
+  assert.equal(limit.take("a", 10_000), 0);
+});
+
+Deno.test("a clock that is set back earns nothing and locks nobody out", () => {
+  const limit = new RateLimit({ perSecond: 1, burst: 1 });
+  limit.take("a", 100_000);
+  assert.equal(limit.take("a", 0), 1);
+  assert.equal(limit.take("a", 1_000), 0);
+});
+
+Deno.test("the callers remembered are bounded", () => {
+  const limit = new RateLimit({ perSecond: 1, burst: 1, callers: 2 });
+  for (const caller of ["a", "b", "c"]) limit.take(caller, 0);
+  assert.deepEqual(["c", "a"].map((caller) => limit.take(caller, 0)), [1, 0]);
+});

@@ -1,0 +1,370 @@
+/** The WebSocket without a port: who is let in, and what each frame and each second brings. */
+import assert from "node:assert/strict";
+import { PushRecord } from "../../../src/protocol/push.ts";
+import { CLOSE_GRACE_MS, HELLO_LIMIT_MS, UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
+import { EXPIRY_GRACE_MS } from "../../../src/relay/expiry.ts";
+import { Refusal } from "../../../src/relay/problems.ts";
+import { admit } from "../../../src/relay/socket_door.ts";
+import { StoreUnavailable } from "../../../src/store/store.ts";
+import { command, type FakeClient, Fixture, helloOf, sessionNamed, uuid } from "./fixture.ts";
+
+const LISTENER = "dev_listener_0a1b2c3d";
+
+async function sendPush(relay: Fixture, n: number, fields: Record<string, unknown> = {}): Promise<void> {
+  const key = await relay.key(["push:send"]);
+  const answer = await relay.request("POST", "/pushes/send", {
+    key,
+    body: command({ id: uuid(n), ...fields }),
+  });
+  assert.equal(answer.status, 202);
+}
+
+async function receiptOf(relay: Fixture, n: number): Promise<PushRecord["receipt"]> {
+  const answer = await relay.request("GET", `/pushes/${uuid(n)}`, { key: await relay.key() });
+  return PushRecord.parse(await answer.json()).receipt;
+}
+
+const idsSent = (client: FakeClient): string[] => client.received("push.new").map(({ data }) => data.id);
+
+/** Time passes in steps as short as the relay's own. */
+async function pass(relay: Fixture, ms: number, body: () => void = () => undefined): Promise<void> {
+  for (let left = ms; left > 0; left -= 1_000) {
+    relay.clock.advance(Math.min(left, 1_000));
+    body();
+    relay.services.hub.tick();
+    await relay.upkeep.endDue();
+    await relay.settle();
+  }
+}
+
+Deno.test("a handshake without a working key, scope or subprotocol is refused before it [ws-401, ws-scope, auth-ws, ws-no-key-in-url]", async () => {
+  await using relay = await Fixture.make();
+  const [reader, sender] = [await relay.key(["push:read"]), await relay.key(["push:send"])];
+  const code = async (request: Request): Promise<string> => {
+    const refused = await admit(relay.services, request).catch((error: unknown) => error);
+    assert.ok(refused instanceof Refusal);
+    return (await refused.response.json()).code;
+  };
+  assert.equal(await code(relay.handshake(undefined)), "unauthenticated");
+  assert.equal(await code(relay.handshake(`svc_${"x".repeat(43)}`)), "unauthenticated");
+  assert.equal(await code(relay.handshake(undefined, {}, `/ws?key=${reader}`)), "unauthenticated");
+  assert.equal(await code(relay.handshake(sender)), "missing_scope");
+  assert.equal(await code(relay.handshake(reader, {}, "/other")), "not_found");
+  const foreign = new Request("http://relay/ws", {
+    headers: { "sec-websocket-protocol": "mqtt", "x-api-key": reader },
+  });
+  assert.equal(await code(foreign), "invalid_request");
+});
+
+Deno.test("the key is taken from the subprotocol or the header [ws-key-subprotocol]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key(["push:read"]);
+  assert.equal(typeof await admit(relay.services, relay.handshake(key)), "function");
+  assert.equal(
+    typeof await admit(relay.services, relay.handshake(undefined, { "x-api-key": key })),
+    "function",
+  );
+  const bare = new Request("http://relay/ws", { headers: { "x-api-key": key } });
+  assert.equal(typeof await admit(relay.services, bare), "function");
+});
+
+Deno.test("hello is answered with version, protocol, limits and clock [ws-hello, ev-hello, ws-control]", async () => {
+  await using relay = await Fixture.make();
+  const client = await relay.open(await relay.key());
+  await client.send("hello", helloOf({ role: "phone", deviceId: "dev_phone_1" }), "h1");
+  const [welcome] = client.received("welcome");
+  assert.equal(welcome?.re, "h1");
+  assert.deepEqual([welcome?.data.deviceId, welcome?.data.protocolVersion], ["dev_phone_1", 1]);
+  assert.equal(welcome?.data.now, relay.clock.now());
+  assert.equal(welcome?.data.limits["bodyBytes"], 16_384);
+  await client.send("ping", {}, "p1");
+  assert.equal(client.received("pong")[0]?.re, "p1");
+});
+
+Deno.test("a first frame that is no hello, a wrong device and a wrong role end with a reason", async () => {
+  await using relay = await Fixture.make();
+  const bound = await relay.key(["push:read"], { deviceId: "dev_phone_1" });
+  const free = await relay.key(["push:read"]);
+  const closeOf = async (key: string, text: string): Promise<string> => {
+    const client = await relay.open(key);
+    await client.sendText(text);
+    return `${client.socket.closedWith?.code} ${client.socket.closedWith?.reason}`;
+  };
+  const hello = (fields: Parameters<typeof helloOf>[0]): string =>
+    JSON.stringify({ event: "hello", data: helloOf(fields) });
+  assert.match(
+    await closeOf(free, `{"event":"listener.sessions","data":{"sequence":1,"sessions":[]}}`),
+    /^1008 hello/,
+  );
+  assert.match(await closeOf(bound, hello({ deviceId: "dev_phone_2" })), /^1008 the key belongs/);
+  assert.match(await closeOf(free, hello({ role: "listener" })), /^1008 a listener needs/);
+  assert.match(await closeOf(free, hello({ deviceId: "nonsense" })), /^1008 .*deviceId/);
+  await relay.listener();
+  assert.match(
+    await closeOf(free, hello({ role: "phone", deviceId: LISTENER })),
+    /^1008 the device is a listener/,
+  );
+});
+
+Deno.test("frames that come before the welcome wait for it, a bounded number", async () => {
+  await using relay = await Fixture.make();
+  const client = await relay.open(await relay.key());
+  client.socket.handlers?.text(
+    JSON.stringify({ event: "hello", data: helloOf({ role: "listener", deviceId: LISTENER }) }),
+  );
+  client.socket.handlers?.text(
+    JSON.stringify({ event: "listener.sessions", id: "s", data: { sequence: 1, sessions: [] } }),
+  );
+  await relay.settle();
+  assert.deepEqual(client.received("listener.stored")[0], {
+    event: "listener.stored",
+    re: "s",
+    data: { count: 0 },
+    id: undefined,
+  });
+  const flood = await relay.open(await relay.key());
+  flood.socket.handlers?.text(JSON.stringify({ event: "hello", data: helloOf() }));
+  for (let n = 0; n < 40; n++) flood.socket.handlers?.text('{"event":"ping"}');
+  assert.equal(flood.socket.closedWith?.code, 1008);
+});
+
+Deno.test("a report is stored and answered, a bad one is rejected with its reason [ev-sessions-answer, ws-sessions-stored]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  await listener.send("listener.sessions", { sequence: 7, sessions: [sessionNamed("svc-p")] }, "r1");
+  assert.deepEqual(listener.received("listener.stored").map(({ re, data }) => [re, data.count]), [["r1", 1]]);
+  await listener.sendText(
+    '{"event":"listener.sessions","id":"r2","data":{"sequence":1,"sessions":[{"name":7}]}}',
+  );
+  const [rejected] = listener.received("listener.rejected");
+  assert.equal(rejected?.re, "r2");
+  assert.match(rejected?.data.reason ?? "", /name/);
+  const save = relay.services.store.saveInventory;
+  relay.services.store.saveInventory = () => Promise.reject(new StoreUnavailable("full"));
+  await listener.send("listener.sessions", { sequence: 8, sessions: [] }, "r3");
+  assert.equal(listener.received("listener.rejected")[1]?.data.reason, "store_unavailable");
+  relay.services.store.saveInventory = save;
+});
+
+Deno.test("phones hear of sessions, of receipts, and of a listener that comes and goes [ev-sessions-changed, ev-push-updated, rcpt-live]", async () => {
+  await using relay = await Fixture.make();
+  const phone = await relay.connect(await relay.key(), { deviceId: "dev_phone_1" });
+  const listener = await relay.listener();
+  await listener.send("listener.sessions", { sequence: 1, sessions: [sessionNamed("svc-p")] });
+  await sendPush(relay, 1);
+  await listener.send("push.ack", { id: uuid(1), outcome: "delivered", final: false });
+  await listener.send("push.ack", { id: uuid(1), outcome: "delivered", final: false });
+  await listener.send("push.ack", { id: uuid(1), outcome: "submitted", final: true });
+  listener.leave();
+  await relay.settle();
+  const seen = phone.received("sessions.changed").map(({ data }) => [data.online, data.sessions.length]);
+  assert.deepEqual(seen, [[true, 0], [true, 1], [false, 1]]);
+  const states = phone.received("push.updated").map(({ data }) => data.receipt.state);
+  assert.deepEqual(states, ["delivered", "submitted"]);
+});
+
+Deno.test("a push is sent again until it is acknowledged, also after a reconnect, and to no other [ev-push-resend, ws-push-new]", async () => {
+  await using relay = await Fixture.make();
+  const other = await relay.listener("dev_listener_other");
+  const first = await relay.listener();
+  await sendPush(relay, 1, { targetDeviceId: LISTENER });
+  await sendPush(relay, 2, { targetDeviceId: LISTENER });
+  await first.send("push.ack", { id: uuid(1), outcome: "submitted", final: true });
+  await pass(relay, 11_000);
+  assert.deepEqual(idsSent(first), [uuid(1), uuid(2), uuid(2), uuid(2)]);
+  first.leave();
+  await relay.settle();
+  await sendPush(relay, 3, { targetDeviceId: LISTENER });
+  const second = await relay.listener();
+  assert.deepEqual(idsSent(second), [uuid(2), uuid(3)]);
+  await second.send("push.ack", { id: uuid(2), outcome: "delivered", final: false });
+  await second.send("push.ack", { id: uuid(3), outcome: "refused", reason: "pane_dead", final: true });
+  await pass(relay, 11_000);
+  assert.deepEqual(idsSent(second), [uuid(2), uuid(3)]);
+  assert.deepEqual(idsSent(other), []);
+  const { state, reason, final } = await receiptOf(relay, 3);
+  assert.deepEqual([state, reason, final], ["refused", "pane_dead", true]);
+});
+
+Deno.test("a late word for a closed push is taken and changes nothing; nobody speaks for another listener [ev-push-ack]", async () => {
+  await using relay = await Fixture.make();
+  const [mine, other] = [await relay.listener(), await relay.listener("dev_listener_other")];
+  const phone = await relay.connect(await relay.key(), { role: "phone" });
+  await sendPush(relay, 1, { targetDeviceId: LISTENER });
+  await other.send("push.ack", { id: uuid(1), outcome: "refused", final: true });
+  await phone.send("push.ack", { id: uuid(1), outcome: "refused", final: true });
+  assert.equal((await receiptOf(relay, 1)).state, "queued");
+  await mine.send("push.ack", { id: uuid(1), outcome: "submitted", final: true });
+  await mine.send("push.ack", { id: uuid(1), outcome: "refused", final: true });
+  await mine.send("push.ack", { id: uuid(9), outcome: "refused", final: true });
+  assert.equal((await receiptOf(relay, 1)).state, "submitted");
+  assert.deepEqual(mine.socket.closedWith, undefined);
+});
+
+Deno.test("a second connection of a listener takes over from the first; its leaving is not the listener's", async () => {
+  await using relay = await Fixture.make();
+  const phone = await relay.connect(await relay.key(), { role: "phone" });
+  const first = await relay.listener();
+  const second = await relay.listener();
+  assert.equal(first.socket.closedWith?.code, 4409);
+  await sendPush(relay, 1);
+  assert.deepEqual([idsSent(first).length, idsSent(second).length], [0, 1]);
+  assert.equal(phone.received("sessions.changed").at(-1)?.data.online, true);
+  const two = [
+    await relay.connect(await relay.key(), { deviceId: "dev_phone_1" }),
+    await relay.connect(await relay.key(), { deviceId: "dev_phone_1" }),
+  ];
+  assert.deepEqual(two.map(({ socket }) => socket.closedWith), [undefined, undefined]);
+});
+
+Deno.test("either side's silence ends it: pings every 20 s, the end after 40 s [ws-ping]", async () => {
+  await using relay = await Fixture.make();
+  const [quiet, lively] = [await relay.listener(), await relay.connect(await relay.key())];
+  await pass(relay, 39_000, () => lively.socket.handlers?.alive());
+  assert.deepEqual([quiet.socket.pings, quiet.socket.terminated], [1, false]);
+  await pass(relay, 1_000, () => lively.socket.handlers?.alive());
+  assert.deepEqual([quiet.socket.terminated, lively.socket.terminated], [true, false]);
+  assert.equal(lively.received("sessions.changed").at(-1)?.data.online, false);
+});
+
+Deno.test("who says no hello in time is sent away, and cut off when deaf to it", async () => {
+  await using relay = await Fixture.make();
+  const client = await relay.open(await relay.key());
+  client.socket.deaf = true;
+  await pass(relay, HELLO_LIMIT_MS);
+  assert.equal(client.socket.closedWith?.code, 1008);
+  assert.equal(client.socket.terminated, false);
+  await pass(relay, CLOSE_GRACE_MS);
+  assert.equal(client.socket.terminated, true);
+  assert.equal(relay.services.hub.size, 0);
+});
+
+Deno.test("who reads too slowly is closed, counted, and starts again from the store", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  listener.socket.unread = UNREAD_MAX_BYTES + 1;
+  await sendPush(relay, 1);
+  assert.equal(listener.socket.closedWith?.code, 4413);
+  assert.match(relay.metrics.slow.render().join("\n"), /svc_slow_clients_total 1/);
+  assert.deepEqual(idsSent(await relay.listener()), [uuid(1)]);
+});
+
+Deno.test("unknown events and bad frames are ignored and counted [ws-unknown]", async () => {
+  await using relay = await Fixture.make();
+  const client = await relay.connect(await relay.key());
+  for (const text of ['{"event":"from.the.future","data":{}}', "junk", '{"event":"push.ack","data":{}}']) {
+    await client.sendText(text);
+  }
+  client.socket.handlers?.bytes(new Uint8Array(3));
+  assert.equal(client.socket.closedWith, undefined);
+  const counted = relay.metrics.render([]);
+  assert.match(counted, /svc_unknown_events_total 2/);
+  assert.match(counted, /svc_malformed_frames_total 2/);
+});
+
+Deno.test("a push that nobody took expires at its time, and phones hear of it [proto-push-ttl, rcpt-ends]", async () => {
+  await using relay = await Fixture.make();
+  (await relay.listener()).leave();
+  await relay.settle();
+  const phone = await relay.connect(await relay.key());
+  relay.clock.advance(1);
+  await sendPush(relay, 1, { ttlSeconds: 10 });
+  await pass(relay, 9_000);
+  assert.equal((await receiptOf(relay, 1)).state, "queued");
+  await pass(relay, 1_000);
+  assert.equal((await receiptOf(relay, 1)).state, "expired");
+  assert.equal(phone.received("push.updated")[0]?.data.receipt.state, "expired");
+  assert.deepEqual(idsSent(await relay.listener()), []);
+});
+
+Deno.test("a push that a listener took and said no more of becomes unknown after the grace [rcpt-ends]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  await sendPush(relay, 1, { ttlSeconds: 10 });
+  await listener.send("push.ack", { id: uuid(1), outcome: "held", reason: "dialog_open", final: false });
+  listener.leave();
+  await relay.settle();
+  relay.clock.advance(10_000 + EXPIRY_GRACE_MS - 1);
+  await relay.upkeep.endDue();
+  assert.equal((await receiptOf(relay, 1)).state, "held");
+  relay.clock.advance(1);
+  await relay.upkeep.endDue();
+  assert.deepEqual([(await receiptOf(relay, 1)).state, (await receiptOf(relay, 1)).final], ["unknown", true]);
+});
+
+Deno.test("many pushes past their time are all ended, a page at a time", async () => {
+  await using relay = await Fixture.make();
+  (await relay.listener()).leave();
+  await relay.settle();
+  relay.clock.advance(1);
+  const key = await relay.key(["push:send"]);
+  await Promise.all(
+    Array.from(
+      { length: 199 },
+      (_, n) => relay.request("POST", "/pushes/send", { key, body: command({ id: uuid(n) }) }),
+    ),
+  );
+  relay.clock.advance(60_000);
+  await Promise.all(
+    Array.from(
+      { length: 199 },
+      (_, n) => relay.request("POST", "/pushes/send", { key, body: command({ id: uuid(500 + n) }) }),
+    ),
+  );
+  relay.clock.advance(3_600_000);
+  for (let n = 0; n < 3; n++) await relay.upkeep.endDue();
+  const { store } = relay.services;
+  assert.deepEqual(await store.duePushes({ now: relay.clock.now(), afterSeq: 0, limit: 9 }), []);
+});
+
+Deno.test("what is older than its retention is forgotten", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  await relay.request("POST", "/pushes/send", { key, body: { id: uuid(1), type: "note" } });
+  relay.clock.advance(30 * 86_400_000);
+  await relay.upkeep.forgetOld();
+  assert.equal((await relay.request("GET", `/pushes/${uuid(1)}`, { key })).status, 200);
+  relay.clock.advance(1);
+  await relay.upkeep.forgetOld();
+  assert.equal((await relay.request("GET", `/pushes/${uuid(1)}`, { key })).status, 404);
+});
+
+Deno.test("a key revoked between handshake and hello is sent away", async () => {
+  await using relay = await Fixture.make();
+  const client = await relay.open(await relay.key());
+  const [record] = await relay.services.store.listKeys();
+  await relay.services.store.revokeKey(record?.id ?? "", relay.clock.now());
+  await client.send("hello", helloOf());
+  assert.equal(client.socket.closedWith?.code, 4401);
+});
+
+Deno.test("a stopping relay sends everyone away to come back [ws-1012]", async () => {
+  await using relay = await Fixture.make();
+  const clients = [await relay.listener(), await relay.connect(await relay.key())];
+  await relay.services.hub.stop();
+  assert.deepEqual(clients.map(({ socket }) => socket.closedWith?.code), [1012, 1012]);
+  const late = await relay.open(await relay.key());
+  assert.equal(late.socket.closedWith?.code, 1012);
+});
+
+Deno.test("metrics tell connections, outcomes and times [http-metrics]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  await sendPush(relay, 1);
+  relay.clock.advance(20);
+  await listener.send("push.ack", { id: uuid(1), outcome: "delivered", final: false });
+  relay.clock.advance(300);
+  await listener.send("push.ack", { id: uuid(1), outcome: "submitted", final: true });
+  const text = relay.metrics.render([relay.services.hub.gauge]);
+  for (
+    const line of [
+      'svc_connections{role="listener"} 1',
+      'svc_pushes_total{outcome="accepted"} 1',
+      'svc_pushes_total{outcome="submitted"} 1',
+      'svc_push_delivered_seconds_bucket{le="0.025"} 1',
+      "svc_push_delivered_seconds_sum 0.02",
+      'svc_push_final_seconds_bucket{le="0.25"} 0',
+      'svc_push_final_seconds_bucket{le="0.5"} 1',
+    ]
+  ) assert.ok(text.split("\n").includes(line), `${line}\n${text}`);
+});
