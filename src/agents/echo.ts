@@ -2,7 +2,8 @@
 import type { AgentProfile, DialogMarks } from "./profile.ts";
 import { draftAfter, readByPatterns } from "./read_screen.ts";
 
-const dialog: DialogMarks = { lines: ["Enter to confirm . Esc to cancel", "Enter to confirm"], titles: [] };
+/** Anchored: what the agent says back has a bar before each line and is never taken for its dialog. */
+const dialog: DialogMarks = { lines: ["^Enter to confirm"], titles: [] };
 
 export const echo: AgentProfile = {
   kind: "echo",

@@ -35,9 +35,9 @@ type Expected = { [K in keyof ScreenReading]: ScreenReading[K] | null };
 
 async function drawnScreen(agent: RunningAgent): Promise<Screen> {
   const start = Date.now();
-  let last = { screen: await agent.screen(), since: start };
+  let last = { screen: await agent.pane.screen(), since: start };
   return await until("a drawn screen", async () => {
-    const screen = await agent.screen();
+    const screen = await agent.pane.screen();
     if (JSON.stringify(screen) !== JSON.stringify(last.screen)) last = { screen, since: Date.now() };
     const isDrawn = Date.now() > last.since + QUIET_MS || Date.now() > start + RESTLESS_MS;
     return isDrawn ? screen : undefined;
@@ -70,30 +70,30 @@ const OPEN_DIALOG: Expected = { state: "waiting", dialog: true, draft: null };
 async function enter(agent: RunningAgent): Promise<void> {
   const before = agent.standIn.prompts().length;
   await until("the draft at the model", async () => {
-    await agent.key("Enter");
+    await agent.pane.press("Enter");
     await drawnScreen(agent);
     return agent.standIn.prompts().length > before;
   });
 }
 
 async function submit(agent: RunningAgent, text: string): Promise<void> {
-  await agent.paste(text);
+  await agent.pane.paste(text);
   await drawnScreen(agent);
-  await agent.key("Enter");
+  await agent.pane.press("Enter");
 }
 
 async function captureDrafts(agent: RunningAgent): Promise<void> {
   await capture(agent, "start", idle(""));
   for (const name of ["draft", "draft_lines", "draft_long"] as const) {
-    await agent.paste(DRAFTS[name]);
+    await agent.pane.paste(DRAFTS[name]);
     await capture(agent, name, idle(SHOWN_DRAFTS[agent.kind]?.[name] ?? DRAFTS[name]));
     await enter(agent);
     await drawnScreen(agent);
   }
   await capture(agent, "answered", idle(""));
-  await agent.key("/");
+  await agent.pane.press("/");
   await capture(agent, "slash_menu", idle(SHOWN_DRAFTS[agent.kind]?.slash_menu ?? "/"));
-  await agent.key("BSpace");
+  await agent.pane.press("BSpace");
   await drawnScreen(agent);
 }
 
@@ -101,16 +101,16 @@ async function captureWork(agent: RunningAgent): Promise<void> {
   const release = agent.standIn.hold();
   await submit(agent, "work please");
   await capture(agent, "working", working(""));
-  await agent.paste("and another thing");
+  await agent.pane.paste("and another thing");
   await capture(agent, "working_draft", working("and another thing"));
-  await agent.key("Enter");
+  await agent.pane.press("Enter");
   await capture(agent, "working_queued", working(""));
   release();
   await drawnScreen(agent);
   agent.standIn.callShell("rm -rf build");
   await submit(agent, "clean up");
   await capture(agent, "permission", OPEN_DIALOG);
-  await agent.key("Escape");
+  await agent.pane.press("Escape");
   await capture(agent, "denied", idle(""));
 }
 
@@ -119,10 +119,10 @@ async function captureInterrupt(agent: RunningAgent): Promise<void> {
   const release = agent.standIn.hold();
   await submit(agent, "never mind");
   await drawnScreen(agent);
-  await agent.key("Escape");
+  await agent.pane.press("Escape");
   if (ESCAPE_TWICE.includes(agent.kind)) {
     await drawnScreen(agent);
-    await agent.key("Escape");
+    await agent.pane.press("Escape");
   }
   await capture(agent, "interrupted", idle(SHOWN_DRAFTS[agent.kind]?.interrupted ?? ""));
   release();
@@ -133,7 +133,7 @@ async function captureShellMode(kind: RealAgent): Promise<void> {
   await using sandbox = await makeSandbox();
   await using agent = await startAgent(kind, sandbox);
   await drawnScreen(agent);
-  await agent.key("!");
+  await agent.pane.press("!");
   await capture(agent, "shell_mode", idle("!"));
 }
 
@@ -142,7 +142,7 @@ async function captureTrust(kind: RealAgent): Promise<void> {
   await using sandbox = await makeSandbox();
   await new Deno.Command("git", { args: ["init", "--quiet", sandbox.project] }).output();
   await using agent = await startAgent(kind, sandbox, { trusted: false });
-  const asks = async () => (await agent.screen()).lines.some((line) => /trust/i.test(line));
+  const asks = async () => (await agent.pane.screen()).lines.some((line) => /trust/i.test(line));
   await until("the question whether the folder is trusted", asks);
   await capture(agent, "trust", OPEN_DIALOG);
 }

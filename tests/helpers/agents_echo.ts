@@ -1,0 +1,70 @@
+/** The echo agent in a real pane, with its transcript and its control socket. */
+import type { EchoControl } from "../../src/echo/control.ts";
+import { TranscriptEntry } from "../../src/echo/transcript.ts";
+import { Pane } from "./agents_pane.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { until } from "./until.ts";
+
+export interface EchoAgent {
+  pane: Pane;
+  /** What the agent recorded so far, in order. */
+  transcript(): Promise<TranscriptEntry[]>;
+  /** The prompts that it was given so far, byte for byte. */
+  prompts(): Promise<string[]>;
+  /** Resolves when the effect is on the screen. */
+  control(request: EchoControl): Promise<void>;
+}
+
+export interface EchoOptions {
+  session?: string;
+  /** The program and the word `echo-agent`; `svc` on Deno without it. */
+  argv?: string[];
+  env?: Record<string, string>;
+}
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** `svc echo-agent` on Deno. */
+export const ECHO_ON_DENO = [
+  ...[Deno.execPath(), "run", "-A", "--config", `${ROOT}deno.json`, `${ROOT}cli.ts`],
+  "echo-agent",
+];
+
+/** Resolves once the agent shows its input line. */
+export async function startEcho(sandbox: Sandbox, options: EchoOptions = {}): Promise<EchoAgent> {
+  const agent = await launchEcho(sandbox, options);
+  await until("the echo agent's input line", async () => {
+    return (await agent.pane.screen()).lines.includes("echo · idle");
+  });
+  return agent;
+}
+
+/** Resolves as soon as the process was started. */
+export async function launchEcho(sandbox: Sandbox, options: EchoOptions = {}): Promise<EchoAgent> {
+  const { session = "svc-proj", argv = ECHO_ON_DENO, env } = options;
+  const file = `${sandbox.root}/${session}.jsonl`;
+  const socket = `${sandbox.root}/${session}.sock`;
+  const words = [...argv, "--transcript", file, "--control", socket];
+  const pane = await Pane.open(sandbox, { session, argv: words, ...(env ? { env } : {}) });
+  const transcript = (): Promise<TranscriptEntry[]> => readTranscript(file);
+  return {
+    pane,
+    transcript,
+    prompts: async () => (await transcript()).flatMap((entry) => "prompt" in entry ? [entry.prompt] : []),
+    control: (request) => ask(socket, request),
+  };
+}
+
+async function readTranscript(file: string): Promise<TranscriptEntry[]> {
+  const text = await Deno.readTextFile(file).catch(() => "");
+  return text.split("\n").filter(Boolean).map((line) => TranscriptEntry.parse(JSON.parse(line)));
+}
+
+async function ask(socket: string, request: EchoControl): Promise<void> {
+  using connection = await Deno.connect({ transport: "unix", path: socket });
+  await connection.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
+  const answer = new Uint8Array(1_024);
+  const length = await connection.read(answer) ?? 0;
+  const { ok } = JSON.parse(new TextDecoder().decode(answer.subarray(0, length)));
+  if (!ok) throw new Error(`the echo agent did not take ${JSON.stringify(request)}`);
+}

@@ -1,0 +1,77 @@
+/** A program in a real tmux pane, watched and typed into as a person at the desk would. */
+import type { Screen } from "../../src/agents/profile.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+export interface PaneOptions {
+  session: string;
+  /** The program, as argv: it is the pane's own process. */
+  argv: string[];
+  env?: Record<string, string>;
+  columns?: number;
+  rows?: number;
+}
+
+export class Pane {
+  readonly session: string;
+  /** Pane id, `%n`. */
+  readonly id: string;
+  /** Of the program. */
+  readonly pid: number;
+  #sandbox: Sandbox;
+
+  private constructor(sandbox: Sandbox, facts: { session: string; id: string; pid: number }) {
+    this.#sandbox = sandbox;
+    ({ session: this.session, id: this.id, pid: this.pid } = facts);
+  }
+
+  /** Starts the program in a new session, in the sandbox's project. */
+  static async open(sandbox: Sandbox, options: PaneOptions): Promise<Pane> {
+    const { session, argv, env = {}, columns = 100, rows = 30 } = options;
+    const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+    const size = ["-x", String(columns), "-y", String(rows)];
+    const where = ["-c", sandbox.project, "-s", session];
+    const printed = await sandbox.tmux(
+      ...["-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pane_id} #{pane_pid}"],
+      ...[...size, ...where, ...variables, "--", ...argv],
+    );
+    const [id = "", pid] = printed.trim().split(" ");
+    return new Pane(sandbox, { session, id, pid: Number(pid) });
+  }
+
+  async show(format: string): Promise<string> {
+    return (await this.#sandbox.tmux("display-message", "-p", "-t", this.id, format)).replace(/\n$/, "");
+  }
+
+  async screen(): Promise<Screen> {
+    const facts = await this.show("#{cursor_x} #{cursor_y} #{cursor_flag} #{pane_title}");
+    const [x, y, flag, ...title] = facts.split(" ");
+    const text = await this.#sandbox.tmux("capture-pane", "-p", "-t", this.id);
+    const lines = text.replace(/\n$/, "").split("\n").map((line) => line.trimEnd());
+    return { lines, title: title.join(" "), cursor: { x: Number(x), y: Number(y), visible: flag === "1" } };
+  }
+
+  /** Pastes, bracketed where the program asked for it; presses no Enter. */
+  async paste(text: string): Promise<void> {
+    const file = `${this.#sandbox.root}/paste-${crypto.randomUUID()}`;
+    await Deno.writeTextFile(file, text);
+    await this.#sandbox.tmux("load-buffer", "-b", "pasted", file);
+    await this.#sandbox.tmux("paste-buffer", "-p", "-r", "-d", "-b", "pasted", "-t", this.id);
+    await Deno.remove(file);
+  }
+
+  /** Types the text as keys. */
+  async type(text: string): Promise<void> {
+    const escaped = text.endsWith(";") ? `${text.slice(0, -1)}\\;` : text;
+    await this.#sandbox.tmux("send-keys", "-l", "-t", this.id, "--", escaped);
+  }
+
+  /** Presses keys by tmux's names for them. */
+  async press(...names: string[]): Promise<void> {
+    await this.#sandbox.tmux("send-keys", "-t", this.id, ...names);
+  }
+
+  async resize(columns: number, rows: number): Promise<void> {
+    const size = ["-x", String(columns), "-y", String(rows)];
+    await this.#sandbox.tmux("resize-window", "-t", this.id, ...size);
+  }
+}

@@ -1,0 +1,58 @@
+/** The echo agent's reports to the listener. */
+import assert from "node:assert/strict";
+import { makeReporter, REPORTS_MAX } from "../../../src/echo/reports.ts";
+import type { LineConnection } from "../../../src/runtime/types.ts";
+import { until } from "../../helpers/until.ts";
+
+const WHERE = { agent: "echo", cwd: "/p", session: "svc-p" };
+
+/** A control socket that keeps what it is told; `open` lets it answer. */
+function makeDoor(open: Promise<void> = Promise.resolve()) {
+  const told: unknown[] = [];
+  const connect = (): Promise<LineConnection> =>
+    Promise.resolve({
+      lines: (async function* () {
+        await open;
+        yield '{"ok":true}';
+      })(),
+      send: (line) => Promise.resolve(void told.push(JSON.parse(line))),
+      close: () => {},
+    });
+  return { told, sockets: { connect } };
+}
+
+Deno.test("echo reports: each event is told in order, as a hook tells it", async () => {
+  const { told, sockets } = makeDoor();
+  const report = makeReporter({ sockets, path: "/s", where: WHERE });
+  for (const event of ["UserPromptSubmit", "Stop"]) report(event);
+  await until("both reports", () => told.length === 2);
+  assert.deepEqual(
+    told,
+    ["UserPromptSubmit", "Stop"].map((event) => {
+      return { op: "hook", report: { ...WHERE, event } };
+    }),
+  );
+});
+
+Deno.test("echo reports: a listener that hangs gets a bounded number of them", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { told, sockets } = makeDoor(promise);
+  const report = makeReporter({ sockets, path: "/s", where: WHERE });
+  for (let count = 0; count < REPORTS_MAX * 3; count++) report("Stop");
+  resolve();
+  await until("what was kept", () => told.length === REPORTS_MAX);
+  report("Stop");
+  await until("one more, now that there is room", () => told.length === REPORTS_MAX + 1);
+});
+
+Deno.test("echo reports: no listener, or one that fails, disturbs nothing", async () => {
+  let asked = 0;
+  const connect = (): Promise<undefined> => {
+    asked += 1;
+    return asked === 1 ? Promise.reject(new Error("refused")) : Promise.resolve(undefined);
+  };
+  const report = makeReporter({ sockets: { connect }, path: "/s", where: WHERE });
+  report("Stop");
+  report("Stop");
+  await until("both attempts", () => asked === 2);
+});

@@ -1,0 +1,61 @@
+/** What the echo agent shows: safe, in the terminal's width, and readable by its profile. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { echo } from "../../../src/agents/echo.ts";
+import { type EchoState, IDLE } from "../../../src/echo/state.ts";
+import { footer, receiptLines } from "../../../src/echo/view.ts";
+import { fit, textWidth } from "../../../src/echo/width.ts";
+
+function read(state: EchoState): ReturnType<typeof echo.readScreen> {
+  const { lines, cursorLine } = footer(state, 80);
+  return echo.readScreen({ lines, title: "", cursor: { x: 0, y: cursorLine, visible: true } });
+}
+
+Deno.test("echo view: its profile reads idle, work, draft and dialog from what is shown [inj-profile]", () => {
+  assert.deepEqual(read(IDLE), { state: "idle", dialog: false, draft: "" });
+  assert.deepEqual(read({ ...IDLE, draft: "half a" }), { state: "idle", dialog: false, draft: "half a" });
+  const busy = { ...IDLE, isWorking: true, queue: ["next"], draft: "x" };
+  assert.deepEqual(read(busy), { state: "working", dialog: false, draft: "x" });
+  assert.deepEqual(read({ ...busy, dialog: { row: 1 } }), {
+    state: "waiting",
+    dialog: true,
+    draft: undefined,
+  });
+});
+
+Deno.test("echo view: a prompt that holds the dialog's words is no dialog", () => {
+  const receipt = { bytes: 1, sha256: "0".repeat(64), fromPhone: false };
+  const said = receiptLines({ ...receipt, prompt: "Enter to confirm · Esc to cancel\n❯ 1. Yes" });
+  const lines = [...said, ...footer(IDLE, 80).lines];
+  const reading = echo.readScreen({ lines, title: "", cursor: { x: 2, y: 0, visible: true } });
+  assert.deepEqual(reading, { state: "idle", dialog: false, draft: "" });
+});
+
+Deno.test("echo view: no control character of a prompt reaches the terminal, LF and TAB aside", () => {
+  const receipt = { bytes: 1, sha256: "0".repeat(64), fromPhone: true };
+  const prompt = "a\x1b[2Jb\x07c\x9bd\x7f\te\nf";
+  assert.deepEqual(receiptLines({ ...receipt, prompt }), [
+    "│ a[2Jbcd\te",
+    "│ f",
+    "└ 1 bytes · sha256 000000000000 (from the phone)",
+    "",
+  ]);
+  const [line] = footer({ ...IDLE, draft: prompt }, 80).lines;
+  assert.equal(line, "❯ a[2Jbcd    e ⏎ … [2 lines]");
+});
+
+Deno.test("echo view: no footer line is as wide as the terminal", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 4, max: 60 }), (draft, columns) => {
+      const { lines } = footer({ ...IDLE, draft, queue: [draft], isWorking: true }, columns);
+      for (const line of lines) assert.ok(textWidth(line) < columns, line);
+    }),
+  );
+});
+
+Deno.test("echo view: wide characters count twice, marks not at all", () => {
+  assert.equal(textWidth("日本"), 4);
+  assert.equal(textWidth("e\u0301"), 1);
+  assert.equal(fit("日本語", 5), "日本…");
+  assert.equal(fit("abc", 3), "abc");
+});
