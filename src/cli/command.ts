@@ -17,6 +17,7 @@ export function defineCommand({ name, summary, examples }: CommandText): Command
     .description(summary)
     .helpOption("-h, --help", "print this")
     .addHelpText("after", help)
+    .showHelpAfterError(`See: svc ${name} --help`)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => runtime.terminal.write(text),

@@ -28,6 +28,8 @@ async function openExclusive(path: string): Promise<FileLock | undefined> {
   const { openDatabase } = await import("../runtime/sqlite.ts");
   const database = await openDatabase(path, { busyMs: 0 });
   try {
+    // Nothing is ever written: a journal would only be left behind by a crash.
+    database.exec("PRAGMA journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
     return { release: () => database.close() };
   } catch (error) {

@@ -14,8 +14,17 @@ export async function secureHome(files: Files, home: { paths: HomePaths; uid: nu
     await checkOwner(files, directory, uid);
   }
   const loose = await looseEntries(files, paths);
-  for (const { path, wanted } of loose) await files.chmod(path, wanted);
+  for (const { path, wanted } of loose) await mend(files, path, wanted);
   return loose.map(({ path }) => path);
+}
+
+/** A file may go away between the look and the change. */
+async function mend(files: Files, path: string, mode: number): Promise<void> {
+  try {
+    await files.chmod(path, mode);
+  } catch (error) {
+    if (await files.info(path)) throw error;
+  }
 }
 
 /** What others may read or write, with the mode it should have. */

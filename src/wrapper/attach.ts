@@ -8,18 +8,20 @@ import type { WrapperHost, WrapperRun } from "./types.ts";
 /** An agent that ends so soon after its start had something to say: its words are shown. In milliseconds. */
 const SOON_MS = 15_000;
 
+export interface Attachment {
+  door: TmuxDoor;
+  session: ObtainedSession;
+  /** Called once the agent has the terminal. */
+  meanwhile(): void;
+}
+
 /** Resolves with the agent's exit code when it ended, with 0 when the user detached. */
-export async function attach(
-  host: WrapperHost,
-  run: WrapperRun,
-  { door, session }: { door: TmuxDoor; session: ObtainedSession },
-): Promise<number> {
-  const { name, pid, created } = session;
+export async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment): Promise<number> {
+  const { door, session: { name, pid, created } } = attachment;
   const started = host.clock.elapsed();
   const identity = run.profile.ignoresHangup ? await processIdentity(host, pid) : "";
   if (!created) sayReattached(host, run, name);
-  const isThere = !created || await sessionExists(door, name);
-  const code = isThere ? await attachSession(door, name) : 0;
+  const code = await hold(run, attachment);
   if (await sessionExists(door, name)) {
     if (created) await leave(host, run, { door, name });
     return code;
@@ -30,6 +32,15 @@ export async function attach(
   const wasSoon = host.clock.elapsed() - started < SOON_MS;
   if (wasSoon && words.text !== "") host.terminal.write(`${words.text}\n`);
   return words.code ?? 0;
+}
+
+/** Words such as `--version` end the agent at once: then there is nothing to attach, and tmux would say so. */
+async function hold(run: WrapperRun, { door, session, meanwhile }: Attachment): Promise<number> {
+  const mayBeOver = session.created && run.args.length > 0;
+  const isThere = !mayBeOver || await sessionExists(door, session.name);
+  const attached = isThere ? attachSession(door, session.name) : Promise.resolve(0);
+  meanwhile();
+  return await attached;
 }
 
 /** Writes a line of svc itself, beside what the agent writes. */

@@ -1,36 +1,55 @@
-/** What every wrapper run does about the daemon: sees that one lives, without holding up the agent. */
-import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
-import { loadConfig } from "../home/config.ts";
-import { carryOut, decisionNotice, planDaemon } from "../home/daemon.ts";
+/** What every wrapper run does about the daemon (spec, section 1, rule 6), without holding up the agent. */
+import { delay } from "../client/clock.ts";
+import { decideDaemon } from "../home/decide_daemon.ts";
 import type { DaemonHost } from "../home/observe_daemon.ts";
 import type { DaemonOptions } from "../home/start_daemon.ts";
 
 export interface ListenerCheck {
   /** A line for the person, before the agent takes the terminal. */
   notice: string | undefined;
-  /** Ends when a daemon answers, with the failure when none does. Never rejects. */
-  settled: Promise<string | undefined>;
+  /** Sees that a daemon answers; resolves with the failure when none does. Never rejects. */
+  work(): Promise<string | undefined>;
 }
 
-const NOT_SET_UP = "The phone is not set up on this machine: run svc up.";
+/** A daemon that gives no sign in this time is looked at closely, in milliseconds. */
+const SIGN_LIMIT_MS = 500;
 
-/** Quick, and never throws: an agent starts also where the phone is not set up, or where its configuration is broken. */
+/**
+ * Never throws. Where `listener.version` calls for no restart, all the rest is left to `work`; what loads the schemas is
+ * called only where something is to be done: it costs more than all else in a start.
+ */
 export async function checkListener(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
+  const recorded = (await host.files.readText(options.paths.version))?.trim();
+  const { action } = decideDaemon({ running: recorded, installed: options.version });
+  if (action === "start" || action === "restart") return await wake(host, options);
+  return { notice: undefined, work: () => wakeUnlessAlive(host, options) };
+}
+
+async function wake(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
+  const { wakeListener } = await import("./wake_listener.ts");
+  return await wakeListener(host, options);
+}
+
+async function wakeUnlessAlive(host: DaemonHost, options: DaemonOptions): Promise<string | undefined> {
+  if (await givesSign(host, options.paths.socket)) return undefined;
+  const { notice, work } = await wake(host, options);
+  return await work() ?? notice;
+}
+
+/** Any line in answer to a question will do. */
+async function givesSign(host: DaemonHost, path: string): Promise<boolean> {
+  const connection = await host.sockets.connect(path).catch(() => undefined);
+  if (connection === undefined) return false;
+  const late = new AbortController();
   try {
-    const inputs = { config: await loadConfig(host.files, options.paths), env: options.env };
-    if (!listenerApiKey(inputs) || !resolveWsUrl(inputs)) return quiet(NOT_SET_UP);
-    const decision = await planDaemon(host, options);
-    const settled = carryOut(host, options, decision).then(() => undefined, messageOf);
-    return { notice: decisionNotice(decision, options.version), settled };
-  } catch (error) {
-    return quiet(messageOf(error));
+    await connection.send(JSON.stringify({ op: "status" }));
+    const line = connection.lines[Symbol.asyncIterator]().next();
+    const wait = delay(SIGN_LIMIT_MS, { clock: host.clock, signal: late.signal });
+    return await Promise.race([line.then(({ done }) => !done), wait.then(() => false, () => false)]);
+  } catch {
+    return false;
+  } finally {
+    late.abort();
+    connection.close();
   }
-}
-
-function quiet(notice: string): ListenerCheck {
-  return { notice, settled: Promise.resolve(undefined) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

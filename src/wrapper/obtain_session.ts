@@ -35,6 +35,8 @@ export interface SessionRequest {
   /** For a wrapper that attaches: where the last words of this session go. */
   lastWords: ((name: string) => Promise<string>) | undefined;
   now: () => number;
+  /** Told the version of the running server, empty while none runs; throws when tmux will not do. */
+  checkTmux: (version: string) => Promise<void>;
 }
 
 /** Each lost race means that another wrapper got its session, so this many wrappers may ask at one instant. */
@@ -45,6 +47,7 @@ export async function obtainSession(door: TmuxDoor, request: SessionRequest): Pr
   const lost = new Set<string>();
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const view = await viewServer(door);
+    if (attempt === 0) await request.checkTmux(view.version);
     const decision = decideSession(
       { project: request.project.name, root: request.project.root, agent: request.profile.kind },
       view.sessions.map((session) => toKnown(session, request.now(), lost)),

@@ -24,19 +24,28 @@ export async function agentCommand(host: PreflightHost, profile: AgentProfile): 
   );
 }
 
-/** Throws one sentence when tmux is missing or too old. */
-export async function checkTmux(host: PreflightHost, profile: AgentProfile): Promise<void> {
-  const { code, stdout } = await host.commands.run(["tmux", "-V"]);
-  const printed = new TextDecoder().decode(stdout).trim();
-  const oldest = `${TMUX_OLDEST.major}.${TMUX_OLDEST.minor}`;
-  const fault = code !== 0
-    ? "tmux is not installed"
-    : isTmuxTooOld(printed)
-    ? `${printed} is too old, ${oldest} is the oldest that will do`
-    : undefined;
+/** Throws one sentence when tmux is missing or too old. A running server has told its version, else tmux is asked. */
+export async function checkTmux(
+  host: PreflightHost,
+  profile: AgentProfile,
+  { running }: { running: string },
+): Promise<void> {
+  const fault = tmuxFault(running === "" ? await installedTmux(host) : `tmux ${running}`);
   if (fault === undefined) return;
   const hint = await tmuxInstallHint((program) => host.commands.which(program));
   throw new Error(`Cannot start ${profile.label}: ${fault}. Install it with: ${hint}`);
+}
+
+/** What `tmux -V` prints; undefined when there is no tmux. */
+async function installedTmux(host: PreflightHost): Promise<string | undefined> {
+  const { code, stdout } = await host.commands.run(["tmux", "-V"]);
+  return code === 0 ? new TextDecoder().decode(stdout).trim() : undefined;
+}
+
+function tmuxFault(version: string | undefined): string | undefined {
+  if (version === undefined) return "tmux is not installed";
+  const oldest = `${TMUX_OLDEST.major}.${TMUX_OLDEST.minor}`;
+  return isTmuxTooOld(version) ? `${version} is too old, ${oldest} is the oldest that will do` : undefined;
 }
 
 /** Throws one sentence when there is no terminal to attach. */

@@ -16,21 +16,31 @@ export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<nu
   const agent = [...await agentCommand(host, run.profile), ...run.args];
   if (run.env.TMUX && !run.detach) return await runInPane(host, run, agent);
   if (!run.detach) checkTerminal(host, run.profile);
-  await checkTmux(host, run.profile);
   const door = { commands: host.commands, socket: run.env.SVC_TMUX_SOCKET || undefined };
   const [listener, session] = await Promise.all([
     checkListener(host, run),
     obtain(host, run, { agent, door }),
   ]);
   if (listener.notice !== undefined) say(host, listener.notice);
-  const code = run.detach ? announce(host, session) : await attach(host, run, { door, session });
-  await settle(host, listener);
+  if (run.detach) return await announce(host, { session, listener });
+  const ending: Ending = {};
+  const code = await attach(host, run, {
+    door,
+    session,
+    meanwhile: () => void (ending.work = listener.work()),
+  });
+  await settle(host, ending.work);
   return code;
 }
 
-async function settle(host: WrapperHost, { settled }: ListenerCheck): Promise<void> {
+/** Work that goes on while the agent has the terminal. */
+interface Ending {
+  work?: Promise<string | undefined>;
+}
+
+async function settle(host: WrapperHost, work: Ending["work"]): Promise<void> {
   const cancel = host.clock.after(PATIENCE_MS, () => say(host, "Waiting for the listener to start …"));
-  const failure = await settled;
+  const failure = await work;
   cancel();
   if (failure !== undefined) say(host, failure);
 }
@@ -40,8 +50,10 @@ async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly str
   const listener = await checkListener(host, run);
   if (listener.notice !== undefined) say(host, listener.notice);
   say(host, `Inside tmux already: ${run.profile.label} runs in this pane, where the phone cannot reach it.`);
-  const code = await host.commands.runInherited(agent, { env: { ...run.env, ...run.profile.env } });
-  await settle(host, listener);
+  const running = host.commands.runInherited(agent, { env: { ...run.env, ...run.profile.env } });
+  const work = listener.work();
+  const code = await running;
+  await settle(host, work);
   return code;
 }
 
@@ -59,6 +71,7 @@ async function obtain(
       size: host.terminal.size(),
       lastWords: run.detach ? undefined : lastWords,
       now: () => host.clock.now(),
+      checkTmux: (running) => checkTmux(host, profile, { running }),
     });
   } catch (error) {
     if (error instanceof TmuxError) throw new Error(`Cannot start ${profile.label}: tmux: ${error.message}`);
@@ -66,7 +79,11 @@ async function obtain(
   }
 }
 
-function announce(host: WrapperHost, session: ObtainedSession): number {
+async function announce(
+  host: WrapperHost,
+  { session, listener }: { session: ObtainedSession; listener: ListenerCheck },
+): Promise<number> {
   host.terminal.write(`${session.name}\n`);
+  await settle(host, listener.work());
   return 0;
 }

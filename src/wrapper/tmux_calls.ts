@@ -24,6 +24,8 @@ export interface ListedSession {
 }
 
 export interface ServerView {
+  /** Of the server; empty while none runs. */
+  version: string;
   sessions: ListedSession[];
   /** Names in the server's global environment. */
   environment: string[];
@@ -40,6 +42,7 @@ const SESSION_FIELDS = {
   root: `#{${ROOT_OPTION}}`,
 };
 const CLIENT_FIELDS = { control: "#{client_control_mode}", session: "#{client_session}" };
+const SERVER_FIELDS = { version: "#{version}" };
 const CREATED_FIELDS = { pid: "#{pane_pid}", name: "#{session_name}" };
 
 const decoder = new TextDecoder();
@@ -55,18 +58,19 @@ async function runTmux(
   throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
 }
 
-/** Nothing is there while no server runs. */
+/** Nothing is there while no server runs, or without tmux. */
 export async function viewServer(door: TmuxDoor): Promise<ServerView> {
   try {
     return parseView(
       await runTmux(door, [
         ["list-sessions", "-F", fieldsFormat("session", SESSION_FIELDS)],
         verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
+        verbs.printPlain(fieldsFormat("server", SERVER_FIELDS)),
         ["show-environment", "-g"],
       ]),
     );
   } catch (error) {
-    if (error instanceof TmuxError) return { sessions: [], environment: [] };
+    if (error instanceof TmuxError) return { version: "", sessions: [], environment: [] };
     throw error;
   }
 }
@@ -81,7 +85,8 @@ function parseView(output: string): ServerView {
     pid: Number(one.pid),
     attached: attached.has(one.name),
   }));
-  return { sessions, environment: environmentNames(output) };
+  const [server] = lines.flatMap((line) => parseFields(line, { tag: "server", fields: SERVER_FIELDS }) ?? []);
+  return { version: server?.version ?? "", sessions, environment: environmentNames(output) };
 }
 
 /** Puts `claim` in the place of `seen`, in one step of the server; false when another wrapper was faster. */

@@ -29,6 +29,9 @@ export const keyCheck: Check = {
       await api.sessions();
       return await sendScope(api);
     } catch (error) {
+      if (error instanceof RelayError && error.status === 0) {
+        return fault("not asked: the relay does not answer", "mend that first");
+      }
       return fault(messageOf(error), NEW_KEY);
     }
   },
