@@ -1,0 +1,131 @@
+/** The HTTP server's own bounds: time, number of connections, TLS. */
+import assert from "node:assert/strict";
+import {
+  type HttpServer,
+  type HttpServerLimits,
+  type HttpServerOptions,
+  serveHttp,
+} from "../../src/runtime/http_server.ts";
+import type { Case } from "../helpers/on_node.ts";
+import { eventually, Wire } from "./relay_peer.ts";
+
+const LIMITS: HttpServerLimits = {
+  bodyBytes: 1_000,
+  textFrameBytes: 1_000,
+  binaryFrameBytes: 1_000,
+  headerBytes: 4_096,
+  headersMs: 1_000,
+  requestMs: 1_500,
+  keepAliveMs: 1_000,
+  plainConnections: 8,
+};
+
+async function withServer(
+  options: Partial<HttpServerOptions>,
+  body: (server: HttpServer) => Promise<void>,
+): Promise<void> {
+  const server = await serveHttp({
+    hostname: "127.0.0.1",
+    port: 0,
+    limits: LIMITS,
+    subprotocol: "svc.v1",
+    fetch: async (request) => new Response(`${new URL(request.url).pathname} ${await request.text()}`),
+    upgrade: () => Promise.resolve(new Response("no", { status: 401 })),
+    tooLarge: () => new Response("too large", { status: 413 }),
+    failed: () => new Response("failed", { status: 500 }),
+    ...options,
+  });
+  try {
+    await body(server);
+  } finally {
+    await server.stop(0);
+  }
+}
+
+const request = (path: string, rest = ""): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${rest}\r\n`;
+
+export const cases: readonly Case[] = [
+  {
+    name: "who sends headers or body too slowly is cut off",
+    run: () =>
+      withServer({}, async ({ port }) => {
+        const wires = await Promise.all([1, 2, 3].map(() => Wire.open(port)));
+        const [silent, headers, body] = wires;
+        headers?.write("GET / HTTP/1.1\r\nHost: x\r\n");
+        body?.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nabc");
+        await eventually("the end of all", () => wires.every((wire) => wire.ended));
+        assert.equal(silent?.text, "");
+      }),
+  },
+  {
+    name: "strangers that hold connections open shut nobody out",
+    run: () =>
+      withServer({ limits: { ...LIMITS, headersMs: 60_000, requestMs: 60_000 } }, async ({ port }) => {
+        const idle: Wire[] = [];
+        for (let n = 0; n < 20; n++) {
+          const wire = await Wire.open(port);
+          if (n % 2 === 0) wire.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nabc");
+          idle.push(wire);
+        }
+        const honest = await Wire.open(port);
+        honest.write(request("/hello"));
+        await eventually("an answer", () => honest.text.includes("/hello"));
+        await eventually("the older ones' end", () => idle.filter((wire) => wire.ended).length === 13);
+        await Promise.all([...idle, honest].map((wire) => wire.end()));
+      }),
+  },
+  {
+    name: "a request in hand is not dropped for a newcomer",
+    async run() {
+      const gate = Promise.withResolvers<void>();
+      let asked = false;
+      const options = {
+        limits: { ...LIMITS, plainConnections: 1 },
+        fetch: async (): Promise<Response> => {
+          asked = true;
+          await gate.promise;
+          return new Response("done");
+        },
+      };
+      await withServer(options, async ({ port }) => {
+        const first = await Wire.open(port);
+        first.write(request("/slow"));
+        await eventually("a request", () => asked);
+        const second = await Wire.open(port);
+        await eventually("the newcomer's end", () => second.ended);
+        gate.resolve();
+        await eventually("the answer", () => first.text.includes("done"));
+        await Promise.all([first.end(), second.end()]);
+      });
+    },
+  },
+  {
+    name: "several requests go over one connection; headers over the limit do not",
+    run: () =>
+      withServer({}, async ({ port }) => {
+        const wire = await Wire.open(port);
+        wire.write(request("/one") + request("/two"));
+        await eventually("two answers", () => wire.text.includes("/one") && wire.text.includes("/two"));
+        const big = await Wire.open(port);
+        big.write(request("/", `X-Big: ${"x".repeat(8_000)}\r\n`));
+        await eventually("the end", () => big.ended);
+        await wire.end();
+      }),
+  },
+  {
+    name: "a handler that throws is answered by the owner, and the next request too",
+    run: () => {
+      const fetch = (): Response => {
+        throw new Error("no");
+      };
+      return withServer({ fetch }, async ({ port }) => {
+        for (let n = 0; n < 2; n++) {
+          const wire = await Wire.open(port);
+          wire.write(request("/"));
+          await eventually("500", () => wire.text.startsWith("HTTP/1.1 500"));
+          await wire.end();
+        }
+      });
+    },
+  },
+];
