@@ -31,7 +31,7 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
     if ("outcome" in clear) return clear.outcome;
     const marker = await host.writeMarker(clear.seen.directory, command.body);
     const typing = await typeText(attempt, clear.seen);
-    if (typing.kind === "typed") return await submit(attempt, marker);
+    if (typing.kind === "typed") return await submit(attempt, { marker, untouched: clear.seen });
     await marker.withdraw();
     if (typing.kind === "failed") return typing.outcome;
     const again = await look(attempt);

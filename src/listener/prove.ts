@@ -1,5 +1,6 @@
 /** The proof that the agent took the message: its hook took the marker, or its screen shows it. */
-import type { ScreenReading } from "../agents/profile.ts";
+import type { Screen, ScreenReading } from "../agents/profile.ts";
+import type { AgentState } from "../protocol/session.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { look, type Seen } from "./hold.ts";
 import type { Attempt, WrittenMarker } from "./inject_host.ts";
@@ -14,21 +15,45 @@ export const HOOK_PROOF_LIMIT_MS = 1_000;
 export const ENTER_AGAIN_MS = 800;
 const PROOF_STEP_MS = 20;
 
-/** What two looks at the screen, before and after Enter, tell. */
-export function screenProves(before: ScreenReading, after: ScreenReading): boolean {
-  if (after.dialog) return false;
-  if (before.draft && after.draft === "") return true;
-  return before.state !== "working" && before.state !== undefined && after.state === "working";
+/** What the screen showed at each moment that matters. */
+export interface ProofScreens {
+  /** Before anything was typed. */
+  untouched: Screen;
+  /** The fullest input line that was seen since. */
+  draft: string | undefined;
+  /** State at the last look before Enter. */
+  stateBefore: AgentState | undefined;
+  now: { screen: Screen; reading: ScreenReading };
+}
+
+/**
+ * The input line held text and is empty now; or it is empty and the text stands above it, where it did not before; or
+ * work began.
+ */
+export function screenProves(body: string, { untouched, draft, stateBefore, now }: ProofScreens): boolean {
+  const { reading, screen } = now;
+  if (reading.dialog) return false;
+  if (reading.draft === "" && (draft || (shows(screen, body) && !shows(untouched, body)))) return true;
+  return stateBefore !== undefined && stateBefore !== "working" && reading.state === "working";
+}
+
+/** How much of a message's first line is looked for: narrow panes wrap the rest. */
+const SHOWN_CHARS = 24;
+
+function shows(screen: Screen, body: string): boolean {
+  const line = body.trimStart().split("\n", 1)[0]?.slice(0, SHOWN_CHARS).trim() ?? "";
+  return line !== "" && screen.lines.some((shown) => shown.includes(line));
 }
 
 /** The text is still in the input line and nothing else is going on. */
-export function enterWasLost(before: ScreenReading, after: ScreenReading): boolean {
-  return !after.dialog && Boolean(before.draft) && after.draft === before.draft && after.state !== "working";
+export function enterWasLost(draft: string | undefined, now: ScreenReading): boolean {
+  return !now.dialog && Boolean(draft) && now.draft === draft && now.state !== "working";
 }
 
 interface Sent {
   marker: WrittenMarker;
-  /** The last look before Enter. */
+  /** The last look before typing, and before Enter. */
+  untouched: Seen;
   before: Seen;
 }
 
@@ -42,18 +67,21 @@ export async function prove(attempt: Attempt, sent: Sent): Promise<Outcome> {
   return { state: await sent.marker.taken() ? "submitted" : "typed" };
 }
 
-async function watch(attempt: Attempt, { marker, before }: Sent): Promise<boolean> {
-  const { host } = attempt;
+async function watch(attempt: Attempt, { marker, untouched, before }: Sent): Promise<boolean> {
+  const { host, command } = attempt;
   const start = host.now();
+  let draft = before.reading.draft;
   const limit = before.reading.draft === undefined ? HOOK_PROOF_LIMIT_MS : PROOF_LIMIT_MS;
-  host.report(attempt.command.id, { state: "typed" });
+  host.report(command.id, { state: "typed" });
   for (let again = false; host.now() - start < limit; await host.pause(PROOF_STEP_MS)) {
     if (await marker.taken()) return true;
     const now = await look(attempt);
     if ("outcome" in now) return false;
-    if (screenProves(before.reading, now.seen.reading)) return true;
+    const screens = { untouched: untouched.screen, draft, stateBefore: before.reading.state, now: now.seen };
+    if (screenProves(command.body, screens)) return true;
+    draft = now.seen.reading.draft || draft;
     const late = host.now() - start >= ENTER_AGAIN_MS;
-    if (late && !again && enterWasLost(before.reading, now.seen.reading)) {
+    if (late && !again && enterWasLost(draft, now.seen.reading)) {
       again = true;
       await pressEnter(attempt, now.seen);
     }

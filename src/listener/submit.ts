@@ -8,15 +8,18 @@ import { pressEnter } from "./press_enter.ts";
 import { prove } from "./prove.ts";
 import { settle } from "./settle.ts";
 
-export async function submit(attempt: Attempt, first: WrittenMarker): Promise<Outcome> {
-  let marker = first;
+export async function submit(
+  attempt: Attempt,
+  typed: { marker: WrittenMarker; untouched: Seen },
+): Promise<Outcome> {
+  let { marker } = typed;
   try {
     await settle(attempt);
     for (;;) {
       const now = await look(attempt);
       if ("outcome" in now) return await abandon(marker, now.outcome);
       const sent = !mustWait(attempt, now.seen) && await pressEnter(attempt, now.seen);
-      if (sent) return await prove(attempt, { marker, before: now.seen });
+      if (sent) return await prove(attempt, { ...typed, marker, before: now.seen });
       await marker.withdraw();
       const clear = await untilDialogGone(attempt);
       if ("outcome" in clear) return clear.outcome;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { inject } from "../../src/listener/inject.ts";
 import { makeInjectBench } from "../helpers/inject_bench.ts";
+import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -40,34 +41,12 @@ async function startRecorder(sandbox: Sandbox, session: string): Promise<() => P
 
 const COMMAND = { id: "x", session: "", body: "hello", expiresAt: Infinity, sendAnyway: false };
 
-const BODIES: Record<string, string> = {
-  "semicolon at the end": "hello;",
-  "a lone semicolon": ";",
-  "flags": "-n",
-  "end of options": "--",
-  "a key's name": "Enter",
-  "a control key's name": "C-c",
-  "a tmux format": "#{pane_id}",
-  "a tmux command": "x ; kill-server",
-  "a shell substitution": "$(id) `id` ${HOME}",
-  "quotes": `'single' "double" \\'\\"`,
-  "backslashes": "a\\b\\\\c\\",
-  "tilde and braces": "~ {a} }",
-  "tabs": "a\tb\t\tc",
-  "lines": Array.from({ length: 200 }, (_, line) => `line ${line};`).join("\n"),
-  "emoji": "👨‍👩‍👧 🇩🇪 👍🏽",
-  "CJK": "日本語 中文 한국어",
-  "right to left": "שלום مرحبا",
-  "combining": "e\u0301 n\u0303 \u0915\u094d\u0937",
-  "the longest": "é;".repeat(16_384 / 3).slice(0, 10_922) + "xx",
-};
-
 Deno.test("inject: bodies arrive byte for byte, and Enter after them [inj-4-type, inj-5-enter, inj-semicolon, sec-body-literal, err-literal, spec-type-enter]", async (t) => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const received = await startRecorder(sandbox, "svc-rec");
   let before = 0;
-  for (const [name, body] of Object.entries(BODIES)) {
+  for (const [name, body] of Object.entries(NAUGHTY_BODIES)) {
     await t.step(name, async () => {
       const outcome = await bench.send("svc-rec", body, { sendAnyway: true });
       assert.equal(outcome.state, "typed");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { ScreenReading } from "../../../src/agents/profile.ts";
+import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
 import { holdReason } from "../../../src/listener/hold.ts";
 import type { Observation } from "../../../src/listener/observe.ts";
-import { enterWasLost, screenProves } from "../../../src/listener/prove.ts";
+import { enterWasLost, type ProofScreens, screenProves } from "../../../src/listener/prove.ts";
 
 const idle: ScreenReading = { state: "idle", dialog: false, draft: "" };
 const options = { now: 100_000, sendAnyway: false, allowRemoteApproval: false };
@@ -36,21 +36,39 @@ Deno.test("hold: nothing is typed behind a ! in the input line, whoever insists 
   assert.equal(holdReason(seen({ draft: "!" }), { ...options, sendAnyway: true }), "desk_busy");
 });
 
-Deno.test("proof: an emptied input line or the start of work shows that it was submitted [inj-proof]", () => {
-  const draft = { ...idle, draft: "hello" };
-  assert.ok(screenProves(draft, idle));
-  assert.ok(screenProves({ ...idle, draft: undefined }, { ...idle, state: "working" }));
-  assert.ok(!screenProves(draft, draft));
-  assert.ok(!screenProves(draft, { ...idle, dialog: true, draft: undefined }));
-  assert.ok(!screenProves({ ...idle, draft: undefined }, idle));
-  assert.ok(!screenProves({ ...draft, state: "working" }, { ...draft, state: "working" }));
+const screen = (...lines: string[]): Screen => ({ lines, title: "", cursor: { x: 0, y: 0, visible: true } });
+
+function proves(change: Partial<ProofScreens>): boolean {
+  const now = { screen: screen("> hello you"), reading: idle };
+  return screenProves("hello you\nmore", {
+    untouched: screen(),
+    draft: undefined,
+    stateBefore: "idle",
+    now,
+    ...change,
+  });
+}
+
+Deno.test("proof: an emptied input line, the text above it, or the start of work shows that it was submitted [inj-proof]", () => {
+  const empty = { screen: screen(""), reading: idle };
+  assert.ok(proves({ draft: "hello you", now: empty }));
+  assert.ok(proves({}));
+  assert.ok(proves({ now: { ...empty, reading: { ...idle, state: "working" } } }));
+  assert.ok(!proves({ now: empty }));
+  assert.ok(!proves({ untouched: screen("hello you") }));
+  assert.ok(!proves({ now: { ...empty, reading: { ...idle, draft: "hello you" } } }));
+  assert.ok(
+    !proves({ draft: "hello you", now: { ...empty, reading: { ...idle, draft: "", dialog: true } } }),
+  );
+  const working = { ...idle, draft: "hello you", state: "working" } as const;
+  assert.ok(!proves({ stateBefore: "working", now: { ...empty, reading: working } }));
 });
 
 Deno.test("proof: Enter was lost only when the same text still stands there and no dialog does [inj-enter-twice]", () => {
   const draft = { ...idle, draft: "hello" };
-  assert.ok(enterWasLost(draft, draft));
-  assert.ok(!enterWasLost(draft, { ...draft, draft: "hello you" }));
-  assert.ok(!enterWasLost(draft, { ...draft, dialog: true }));
-  assert.ok(!enterWasLost(draft, { ...draft, state: "working" }));
-  assert.ok(!enterWasLost(idle, idle));
+  assert.ok(enterWasLost("hello", draft));
+  assert.ok(!enterWasLost("hello", { ...draft, draft: "hello you" }));
+  assert.ok(!enterWasLost("hello", { ...draft, dialog: true }));
+  assert.ok(!enterWasLost("hello", { ...draft, state: "working" }));
+  assert.ok(!enterWasLost("", idle));
 });

@@ -1,0 +1,101 @@
+/** Permission dialogs, shell escapes and markers, with the real echo agent in a real tmux. */
+import assert from "node:assert/strict";
+import { makeEchoBench } from "../helpers/echo_bench.ts";
+import { until } from "../helpers/until.ts";
+
+Deno.test("dialog: while it is open the message is held and nothing is typed; then it goes in [inj-dialog, show-echo, auth-permission]", async () => {
+  await using bench = await makeEchoBench();
+  await bench.control({ op: "permit" });
+  const sent = bench.send("after the dialog");
+  await until("the hold", () => bench.events.includes("held dialog_open"));
+  assert.ok(!bench.events.includes("typing"));
+  await bench.control({ op: "deny" });
+  assert.equal((await sent).state, "submitted");
+  assert.deepEqual(await bench.prompts(), ["after the dialog"]);
+  assert.deepEqual(await bench.entriesWith("dialogInput"), []);
+  assert.deepEqual((await bench.entriesWith("approved")).map((entry) => entry.approved), [false]);
+});
+
+Deno.test("dialog: one that opens between typing and Enter gets no Enter; the marker is taken back meanwhile [inj-dialog-again, inj-marker-back, inj-marker-before, show-echo]", async () => {
+  await using bench = await makeEchoBench();
+  let opened = false;
+  bench.onRecord = async (step) => {
+    if (step !== "typed" || opened) return;
+    opened = true;
+    await bench.control({ op: "permit" });
+  };
+  const sent = bench.send("typed before the dialog");
+  await until("the hold", () => bench.events.includes("held dialog_open"));
+  const atHold = bench.events.slice();
+  assert.deepEqual(atHold.slice(0, 5), [
+    "marker written",
+    "typing",
+    "typed",
+    "marker withdrawn",
+    "held dialog_open",
+  ]);
+  assert.deepEqual(await bench.entriesWith("approved"), []);
+  await bench.control({ op: "deny" });
+  assert.equal((await sent).state, "submitted");
+  assert.deepEqual(await bench.prompts(), ["typed before the dialog"]);
+  assert.deepEqual(bench.events.slice(5, 6), ["marker written"]);
+});
+
+Deno.test("dialog: a message held past its time expires with nothing typed [inj-dialog-expires, proto-push-ttl]", async () => {
+  await using bench = await makeEchoBench();
+  await bench.control({ op: "permit" });
+  const outcome = await bench.send("too late", { expiresInMs: 2_000 });
+  assert.equal(outcome.state, "expired");
+  assert.ok(!bench.events.includes("typing"));
+});
+
+Deno.test("dialog: a host may let the phone answer it [inj-dialog-allowed]", async () => {
+  await using bench = await makeEchoBench({ policy: { allowShellEscape: false, allowRemoteApproval: true } });
+  await bench.control({ op: "permit" });
+  await bench.send("yes");
+  await until("the approval", async () => (await bench.entriesWith("approved")).length === 1);
+});
+
+Deno.test("shell escape: a body that begins with ! is refused unless the host allows it [inj-shell-escape]", async () => {
+  await using bench = await makeEchoBench();
+  for (const body of ["!ls", "  !ls", "\n!ls"]) {
+    assert.deepEqual(await bench.send(body), { state: "refused", reason: "shell_escape", pane: "%0" });
+  }
+  assert.deepEqual(bench.events, []);
+  await using open = await makeEchoBench({ policy: { allowShellEscape: true, allowRemoteApproval: false } });
+  assert.equal((await open.send("!ls")).state, "submitted");
+  await until("the prompt", async () => (await open.prompts())[0] === "!ls");
+});
+
+Deno.test("desk: a draft in the input line holds the message, then refuses it; send anyway types behind it [inj-desk, inj-desk-draft, inj-desk-anyway]", async () => {
+  await using bench = await makeEchoBench();
+  await bench.sandbox.tmux("send-keys", "-l", "-t", `=${bench.session}:`, "half a thought ");
+  await until("the draft", async () => (await bench.screen()).includes("half a thought"));
+  assert.deepEqual(await bench.send("mine"), { state: "refused", reason: "desk_busy", pane: "%0" });
+  assert.deepEqual(bench.events, ["held desk_busy"]);
+  assert.equal((await bench.send("mine", { sendAnyway: true })).state, "submitted");
+  await until("the prompt", async () => (await bench.prompts())[0] === "half a thought mine");
+});
+
+Deno.test("desk: a person's key holds the message until the desk is quiet [inj-desk]", async () => {
+  await using bench = await makeEchoBench({ realTime: true });
+  const person = await bench.attachPerson();
+  await person.press("x");
+  await person.press("\x7f");
+  const sent = bench.send("after the person");
+  await until("the hold", () => bench.events.includes("held desk_busy"));
+  assert.equal((await sent).state, "submitted");
+  assert.deepEqual(await bench.prompts(), ["after the person"]);
+});
+
+Deno.test("marker: it lies there before Enter, is the canonical hash, and the agent takes it once [inj-marker-before, remote-marker, inj-6-marker, res-marker-once]", async () => {
+  await using bench = await makeEchoBench({ realMarkers: true });
+  const text = "e\u0301\twith tab ";
+  assert.equal((await bench.send(text)).state, "submitted");
+  await until("the agent's word", async () => (await bench.entriesWith("fromPhone")).length === 1);
+  assert.deepEqual((await bench.entriesWith("fromPhone")).map((entry) => entry.fromPhone), [true]);
+  await bench.sandbox.tmux("send-keys", "-l", "-t", `=${bench.session}:`, text);
+  await bench.sandbox.tmux("send-keys", "-t", `=${bench.session}:`, "Enter");
+  await until("the typed prompt", async () => (await bench.entriesWith("fromPhone")).length === 2);
+  assert.equal((await bench.entriesWith("fromPhone"))[1]?.fromPhone, false);
+});

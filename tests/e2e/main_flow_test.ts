@@ -1,0 +1,129 @@
+/** The main job on real parts: a message from a phone is typed, once, exactly, into the right pane. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../src/client/relay_error.ts";
+import { NAUGHTY_BODIES, REFUSED_BODIES } from "../helpers/naughty.ts";
+import { makeStack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+Deno.test("main flow: every body arrives byte for byte at the agent, or is refused at the door [show-bytes, show-controls, flow-1, spec-type-enter, http-400]", async (t) => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  const expected: string[] = [];
+  for (const [name, body] of Object.entries(NAUGHTY_BODIES)) {
+    await t.step(name, async () => {
+      const { receipt } = await stack.send(echo.name, body);
+      assert.deepEqual([receipt.state, receipt.reason], ["submitted", undefined]);
+      expected.push(body);
+      assert.deepEqual((await echo.prompts()).at(-1), body);
+    });
+  }
+  for (const [name, body] of Object.entries(REFUSED_BODIES)) {
+    await t.step(name, async () => {
+      const refused = (error: unknown): boolean =>
+        error instanceof RelayError && error.code === "invalid_push";
+      await assert.rejects(stack.send(echo.name, body), refused);
+    });
+  }
+  assert.deepEqual(await echo.prompts(), expected);
+});
+
+Deno.test("main flow: the receipt passes its states with their times [rcpt-path, rcpt-times, spec-late-message, inj-proof]", async () => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  const { receipt } = await stack.send(echo.name, "hello");
+  const { queued = NaN, delivered = NaN, typed = NaN, submitted = NaN } = receipt.at;
+  assert.ok(queued <= delivered && delivered <= typed && typed <= submitted, JSON.stringify(receipt));
+});
+
+Deno.test("main flow: the same push sent twice is typed once [proto-push-id, inj-never-retype]", async () => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  const id = crypto.randomUUID();
+  const first = await stack.send(echo.name, "once", { id });
+  const again = await stack.send(echo.name, "once", { id });
+  assert.deepEqual(again.push, first.push);
+  await stack.send(echo.name, "after");
+  assert.deepEqual(await echo.prompts(), ["once", "after"]);
+});
+
+Deno.test("main flow: 31 messages at once: 30 in their order, the last refused with the wait [lim-rate, err-rate, inj-rate-wait, inj-order]", async () => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  const bodies = Array.from({ length: 31 }, (_, index) => `message ${index}`);
+  const ids: string[] = [];
+  for (const body of bodies) {
+    ids.push((await stack.api.sendPush({ type: "agent.command", agentSessionName: echo.name, body })).id);
+  }
+  const last = await until("the last receipt", async () => {
+    const record = await stack.api.getPush(ids[30] ?? "");
+    return record.receipt.final && record;
+  });
+  const typed = await echo.prompts();
+  assert.deepEqual(typed, bodies.slice(0, typed.length));
+  // One token comes back every two seconds: a slow machine earns one or two meanwhile.
+  if (last.receipt.state === "refused") {
+    assert.equal(last.receipt.reason, "rate_limited");
+    assert.ok((last.receipt.retryAfterSeconds ?? 0) >= 1);
+    assert.equal(typed.length, 30);
+  } else {
+    assert.equal(typed.length, 31);
+  }
+});
+
+Deno.test("main flow: a name that only begins another's is no session [show-prefix, sec-name-prefix]", async () => {
+  await using stack = await makeStack();
+  const { sandbox } = stack;
+  const echo = await stack.echo();
+  await sandbox.tmux("rename-session", "-t", `=${echo.name}`, "svc-foo-2");
+  const { receipt } = await stack.send("svc-foo", "hello", { targetDeviceId: stack.deviceId });
+  assert.deepEqual([receipt.state, receipt.reason], ["refused", "no_such_session"]);
+  assert.deepEqual(await echo.prompts(), []);
+});
+
+Deno.test("main flow: an agent that left leaves a session that takes nothing [show-shell, sec-no-shell]", async () => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  await stack.sandbox.tmux("set-option", "-t", `=${echo.name}:`, "remain-on-exit", "on");
+  await stack.send(echo.name, "/exit");
+  await until("the agent's end", async () => {
+    const dead = await stack.sandbox.tmux("list-panes", "-a", "-F", "#{pane_dead}");
+    return dead.trim() === "1";
+  });
+  const dead = await stack.send(echo.name, "hello");
+  assert.equal(dead.receipt.reason, "pane_dead");
+  await stack.sandbox.tmux("respawn-pane", "-k", "-t", `=${echo.name}:`, "--", "bash", "--norc");
+  const shell = await stack.send(echo.name, "touch reached");
+  assert.deepEqual([shell.receipt.state, shell.receipt.reason], ["refused", "shell_in_pane"]);
+});
+
+Deno.test("main flow: the log has the spec's lines, word for word [log-start, log-reported, log-persisted, ver-written, ls-log-injection, ls-log-connection, sec-logs-clean, ls-audit]", async () => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  const { push } = await stack.send(echo.name, "a secret sentence");
+  const { svcHome } = stack.sandbox;
+  const version = (await stack.svc("--version")).stdout.trim();
+  const time = String.raw`\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\]`;
+  const log = await Deno.readTextFile(`${svcHome}/listener.log`);
+  const [first = "", ...rest] = log.split("\n");
+  assert.match(first, new RegExp(`^${time} svc listener starting — v${version} — ${stack.wsUrl}$`));
+  const has = (pattern: string): void =>
+    assert.ok(rest.some((line) => new RegExp(`^${time} ${pattern}$`).test(line)), log);
+  has(String.raw`reported 1 session\(s\): ${echo.name}`);
+  has(String.raw`✓ server persisted 1 session\(s\)`);
+  has(`connected to ${stack.wsUrl}`);
+  has(`inject ${push.id} ${echo.name} submitted \\d+ ms`);
+  assert.equal(await Deno.readTextFile(`${svcHome}/listener.version`), `${version}\n`);
+  const audit = await until(
+    "the audit's line",
+    () => Deno.readTextFile(`${svcHome}/audit.jsonl`).catch(() => ""),
+  );
+  assert.equal(JSON.parse(audit).outcome, "submitted");
+  const printed = log + audit + stack.relay.output() + stack.listener.output();
+  assert.ok(!printed.includes("secret sentence") && !printed.includes(stack.apiKey));
+});
+
+Deno.test("main flow: a rejected report shows its reason in the log [log-rejected, log-reason, err-rejected]", async () => {
+  await using stack = await makeStack();
+  await stack.api.revokeDevice(stack.deviceId);
+  await stack.listener.line(/^(! server rejected listener\.sessions: .+|.*disconnected: .*)$/);
+});

@@ -1,0 +1,41 @@
+/** Bodies that have broken terminals, shells and tmux before: each must arrive byte for byte. */
+export const NAUGHTY_BODIES: Readonly<Record<string, string>> = {
+  "semicolon at the end": "hello;",
+  "a lone semicolon": ";",
+  "an escaped semicolon": "a\\;",
+  "flags": "-n",
+  "end of options": "--",
+  "a long flag": "--help",
+  "a key's name": "Enter",
+  "a control key's name": "C-c",
+  "a tmux format": "#{pane_id}",
+  "a tmux command": "x ; kill-server",
+  "a shell substitution": "$(id) `id` ${HOME}",
+  "quotes": `'single' "double" \\'\\"`,
+  "backslashes": "a\\b\\\\c\\",
+  "tilde and braces": "~ {a} }",
+  "percent": "%0 %begin %end 1 2 3",
+  "tabs": "a\tb\t\tc",
+  "two hundred lines": Array.from({ length: 200 }, (_, line) => `line ${line};`).join("\n"),
+  "empty lines": "a\n\n\nb",
+  "emoji": "👨‍👩‍👧 🇩🇪 👍🏽 ☝️",
+  "CJK": "日本語 中文 한국어",
+  "right to left": "שלום مرحبا",
+  "combining": "e\u0301 n\u0303 \u0915\u094d\u0937",
+  "zero width": "a\u200bb\u200dc\ufeffd",
+  "plane 16": "\u{10fffd}\u{1f600}",
+  "the longest": `${"é;".repeat(5_461)}x`,
+};
+
+/** Bodies that are keys when typed: refused at the door, and nothing is typed. */
+export const REFUSED_BODIES: Readonly<Record<string, string>> = {
+  "ESC": "a\u001b[200~b",
+  "NUL": "a\u0000b",
+  "BEL": "a\u0007b",
+  "DEL": "a\u007fb",
+  "carriage return": "a\rb",
+  "C1": "a\u009bb",
+  "a lone surrogate": "a\ud800b",
+  "nothing": "",
+  "too long": "x".repeat(16_385),
+};
