@@ -1,6 +1,7 @@
 /** Agent 1, the primary agent: the Claude command line. */
+import { betweenRules, draftIn } from "./input_line.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { draftAfter, readByPatterns } from "./read_screen.ts";
+import { readByPatterns } from "./read_screen.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -27,9 +28,13 @@ export const claude: AgentProfile = {
   readScreen: (screen) =>
     readByPatterns(screen, {
       dialog,
-      working: [/esc to interrupt/],
+      // With a draft in the input line only the spinner tells: `✶ Channeling…`, `* Fixing the tests… (12s)`.
+      working: [/esc to interrupt/, /^[·*✢✳✶✻✽] \S[^…]*…( \(.*)?$/u],
       workingTitle: /^[⠁-⣿]/u,
       draft: (tail) =>
-        draftAfter(tail, { prompt: /^\s*[│]?\s*[❯>]\s?/u, end: /^\s*[─╰━]{3}/u, placeholder: /^Try "/ }),
+        draftIn(betweenRules(tail), {
+          prompt: /^\s*([❯>!])\s?/u,
+          placeholder: /^(Try "|Press up to edit queued messages$)/,
+        }),
     }),
 };

@@ -1,6 +1,7 @@
 /** Agent 3: the Codex command line. */
+import { aboveStatus, draftIn, type InputLine } from "./input_line.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { draftAfter, readByPatterns } from "./read_screen.ts";
+import { readByPatterns } from "./read_screen.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -13,6 +14,8 @@ const dialog: DialogMarks = {
   ],
   titles: ["*Action Required*"],
 };
+
+const input: InputLine = { prompt: /^([›!])(?:\s|$)/u, placeholder: /^Ask Codex to do anything$/ };
 
 export const codex: AgentProfile = {
   kind: "codex",
@@ -30,6 +33,6 @@ export const codex: AgentProfile = {
       dialog,
       working: [/esc to interrupt/],
       workingTitle: /^[⠁-⣿]/u,
-      draft: (tail) => draftAfter(tail, { prompt: /^\s*[›❯>]\s?/u, end: /^\s*$/ }),
+      draft: (tail) => draftIn(aboveStatus(tail, input), input),
     }),
 };

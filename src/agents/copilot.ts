@@ -1,6 +1,7 @@
 /** The Copilot command line. */
+import { betweenRules, draftIn } from "./input_line.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { draftAfter, readByPatterns } from "./read_screen.ts";
+import { readByPatterns } from "./read_screen.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -25,12 +26,11 @@ export const copilot: AgentProfile = {
   readScreen: (screen) =>
     readByPatterns(screen, {
       dialog,
-      working: [/esc(?: esc)? (?:to )?(?:interrupt|cancel)/i],
+      working: [/esc(?: esc)? (?:to )?(?:interrupt|cancel)/i, /^ \S Working /u],
       draft: (tail) =>
-        draftAfter(tail, {
-          prompt: /^\s*[│]?\s*[❯>]\s?/u,
-          end: /^\s*[─╰━]{3}/u,
-          placeholder: /^(Enter @|Type @|Ask )/,
+        draftIn(betweenRules(tail), {
+          prompt: /^\s*([❯>!])(?:\s|$)/u,
+          placeholder: /^(Enter @|Type @|Ask |Execute shell command$)/,
         }),
     }),
 };

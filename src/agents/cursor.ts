@@ -1,6 +1,7 @@
 /** The Cursor-class terminal agent: `cursor-agent`, never the editor's launcher, which exits at once. */
+import { draftAfter } from "./input_line.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { draftAfter, readByPatterns } from "./read_screen.ts";
+import { readByPatterns } from "./read_screen.ts";
 
 const dialog: DialogMarks = {
   lines: ["Waiting for approval", "Run this command[?]", "Do you trust", "Workspace Trust", "Press enter to"],

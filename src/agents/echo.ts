@@ -1,6 +1,7 @@
 /** The built-in echo agent: shows the whole path where no agent is installed. */
+import { draftAfter } from "./input_line.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { draftAfter, readByPatterns } from "./read_screen.ts";
+import { readByPatterns } from "./read_screen.ts";
 
 /** Anchored: what the agent says back has a bar before each line and is never taken for its dialog. */
 const dialog: DialogMarks = { lines: ["^Enter to confirm"], titles: [] };

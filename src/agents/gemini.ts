@@ -1,6 +1,7 @@
 /** Agent 2: the Gemini command line. */
+import { betweenRules, draftIn } from "./input_line.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { draftAfter, readByPatterns } from "./read_screen.ts";
+import { readByPatterns } from "./read_screen.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -30,10 +31,9 @@ export const gemini: AgentProfile = {
       working: [/\(esc to cancel, \d+/],
       workingTitle: /Working…/u,
       draft: (tail) =>
-        draftAfter(tail, {
-          prompt: /^\s*[│]?\s*[>*!]\s/u,
-          end: /^\s*[▄▀─╰]{3}/u,
-          placeholder: /^Type your message or @path\/to\/file/,
-        })?.replace(/[│\s]+$/u, ""),
+        draftIn(betweenRules(tail), {
+          prompt: /^\s*([>*!])(?:\s|$)/u,
+          placeholder: /^Type your (message or @path\/to\/file|shell command)$/,
+        }),
     }),
 };

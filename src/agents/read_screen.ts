@@ -51,21 +51,3 @@ function globPattern(glob: string): RegExp {
   const source = glob.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
   return new RegExp(`^${source}$`, "s");
 }
-
-/**
- * The text after `prompt` in the last line that has it, with the lines that follow up to `end`. `placeholder` texts
- * count as empty.
- */
-export function draftAfter(
-  tail: readonly string[],
-  options: { prompt: RegExp; end: RegExp; placeholder?: RegExp },
-): string | undefined {
-  const start = tail.findLastIndex((line) => options.prompt.test(line));
-  if (start < 0) return undefined;
-  const first = (tail[start] ?? "").replace(options.prompt, "");
-  const rest = tail.slice(start + 1);
-  const stop = rest.findIndex((line) => options.end.test(line));
-  const text = [first, ...(stop < 0 ? rest : rest.slice(0, stop))].map((line) => line.trim()).join("\n")
-    .trim();
-  return options.placeholder?.test(text) ? "" : text;
-}
