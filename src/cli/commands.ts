@@ -12,6 +12,22 @@ export interface CommandEntry {
 }
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  up: {
+    summary: "start relay and listener here, and show the link for the phone",
+    load: () => import("./up.ts"),
+  },
+  server: {
+    summary: "run the relay; server backup FILE copies its store",
+    load: () => import("./server.ts"),
+  },
+  pair: {
+    summary: "print a link and a QR code that pair one phone",
+    load: () => import("./pair.ts"),
+  },
+  keys: {
+    summary: "create, list and revoke API keys",
+    load: () => import("./keys.ts"),
+  },
   listener: {
     summary: "run the listener here; --restart or --stop the daemon",
     load: () => import("./listener.ts"),
