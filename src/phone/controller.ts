@@ -102,6 +102,7 @@ export class Controller {
     this.#live?.reconnectNow();
   }
 
+  /** A link that does not work any more leaves a phone that is signed in as it is. */
   async #enterOrSayWhy(find: () => Promise<Account>): Promise<void> {
     try {
       const { apiKey, deviceId } = await find();
@@ -110,6 +111,8 @@ export class Controller {
       await this.#enter(account);
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
+      const kept = await this.#parts.storage.readAccount();
+      if (kept !== undefined) return await this.#enter(kept);
       const problem = { code: error.code, message: error.message };
       this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out", problem } });
     }
@@ -117,9 +120,9 @@ export class Controller {
 
   async #enter(account: Account): Promise<void> {
     const { store, kept } = this.#parts;
+    this.stop();
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
     store.dispatch({ type: "restored", messages: await kept.restore() });
-    this.stop();
     this.#live = new LiveRelay(account, this.#parts);
     this.#live.watch(this.#watched);
     this.#live.start();

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { VERSION } from "../protocol/version.ts";
 import { Controller } from "./controller.ts";
 import { deviceName } from "./device_name.ts";
-import { formatRoute, parseHandover, parseRoute } from "./route.ts";
+import { formatRoute, type Handover, parseHandover, parseRoute } from "./route.ts";
 import { outboxOf } from "./selectors.ts";
 import { openStorage } from "./storage.ts";
 import { createStore } from "./store.ts";
@@ -14,8 +14,7 @@ import { followVisibleHeight } from "./viewport.ts";
 await start();
 
 async function start(): Promise<void> {
-  const handover = parseHandover(location.hash);
-  if (handover !== undefined) history.replaceState(null, "", formatRoute({ view: "picker" }));
+  const handover = takeHandover();
   const root = document.getElementById("app");
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
   const store = createStore((state) => render(<App state={state} actions={actions} />, root));
@@ -41,10 +40,21 @@ async function start(): Promise<void> {
   };
   const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
   followRoute();
-  addEventListener("hashchange", followRoute);
+  addEventListener("hashchange", () => {
+    const given = takeHandover();
+    followRoute();
+    if (given !== undefined) void controller.start(given);
+  });
   followLink(controller);
   followVisibleHeight(window);
   await controller.start(handover);
+}
+
+/** A key or a code is out of the address, and of the history, before anything else happens. */
+function takeHandover(): Handover | undefined {
+  const handover = parseHandover(location.hash);
+  if (handover !== undefined) history.replaceState(null, "", formatRoute({ view: "picker" }));
+  return handover;
 }
 
 /** The network's and the screen's changes are reasons to look after the link at once. */

@@ -44,6 +44,7 @@ export interface PhoneState {
 }
 
 export type PhoneEvent =
+  /** Whoever signs in or out begins with nothing of what another account showed. */
   | { type: "signIn"; signIn: SignIn }
   | { type: "link"; link: LinkState }
   | { type: "sessions"; devices: readonly DeviceSessions[] }
@@ -73,9 +74,7 @@ export const INITIAL_STATE: PhoneState = {
 export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
   switch (event.type) {
     case "signIn":
-      return event.signIn.kind === "out"
-        ? { ...INITIAL_STATE, route: state.route, signIn: event.signIn }
-        : { ...state, signIn: event.signIn };
+      return { ...INITIAL_STATE, route: state.route, signIn: event.signIn };
     case "link":
       return withLink(state, event.link);
     case "sessions":

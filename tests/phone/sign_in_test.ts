@@ -60,8 +60,11 @@ Deno.test("a pairing link makes the phone a device of its own, once [sec-claim]"
     const paired = (await api.devices()).devices.find(({ kind }) => kind === "phone");
     assert.equal(paired?.name, "iPhone");
 
+    await page.goto(`${wire.url}/#pair=${code}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    assert.equal(page.url(), `${wire.url}/#/`, "a used link changes nothing for a phone that is paired");
     await page.getByRole("button", { name: "Sign out" }).tap();
-    await page.goto(`${wire.url}/?again#pair=${code}`);
+    await page.goto(`${wire.url}/#pair=${code}`);
     await page.getByRole("alert").getByText("used already").waitFor();
   }));
 

@@ -1,0 +1,133 @@
+/** The page without a browser: signing in, catching up after a break, and keeping what is not sent. */
+
+import assert from "node:assert/strict";
+import type { Account } from "../../../src/phone/account.ts";
+import { Controller } from "../../../src/phone/controller.ts";
+import { createStore } from "../../../src/phone/store.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+import { FakeSockets } from "../client/fake_socket.ts";
+import { FakeRelay } from "./fake_relay.ts";
+import { FakeStorage } from "./fake_storage.ts";
+import { deviceOf, entryOf, idOf, NOW, receiptOf, recordOf } from "./samples.ts";
+
+const TO = { deviceId: "dev_listener_1", session: "svc-demo" };
+
+function phoneWith(account?: Account) {
+  const clock = new FakeClock(NOW);
+  const sockets = new FakeSockets();
+  const relay = new FakeRelay();
+  const storage = new FakeStorage(account);
+  const store = createStore(() => {});
+  const controller = new Controller({
+    baseUrl: "https://relay.example/svc/",
+    name: "iPhone",
+    version: "0.1.0",
+    store,
+    storage,
+    clock,
+    random: () => 0.5,
+    fetch: relay.fetch,
+    createSocket: sockets.create,
+  });
+  return { clock, sockets, relay, storage, store, controller };
+}
+
+type Bench = ReturnType<typeof phoneWith>;
+
+/** Signed in, welcomed and caught up. */
+async function live(bench: Bench): Promise<Bench> {
+  await bench.controller.start();
+  bench.sockets.last.welcome(NOW);
+  await until("the history", () => bench.store.get().history !== "unread");
+  return bench;
+}
+
+const kindOf = ({ store }: Bench): string => store.get().signIn.kind;
+function stateOf({ store }: Bench, id: string): string | undefined {
+  const progress = store.get().messages.get(id)?.progress;
+  return progress?.kind === "taken" ? progress.receipt.state : progress?.kind;
+}
+
+Deno.test("a phone that nobody signed in asks for a key, and a good one is kept [ph-first-page]", async () => {
+  const bench = phoneWith();
+  await bench.controller.start();
+  assert.equal(kindOf(bench), "out");
+  await bench.controller.signIn("  svc_good\n");
+  assert.equal(kindOf(bench), "in");
+  assert.deepEqual(bench.storage.account, { apiKey: "svc_good" });
+  bench.sockets.last.welcome(NOW);
+  await until("the device's name", () => bench.storage.account?.deviceId === "dev_phone_1");
+  bench.controller.stop();
+});
+
+Deno.test("a key that the relay refuses is not kept", async () => {
+  const bench = phoneWith();
+  bench.relay.refusal = "missing_scope";
+  await bench.controller.signIn("svc_weak");
+  const { signIn } = bench.store.get();
+  assert.equal(signIn.kind === "out" && signIn.problem?.code, "missing_scope");
+  assert.deepEqual([bench.storage.account, bench.sockets.made.length], [undefined, 0]);
+});
+
+Deno.test("a pairing code becomes an account; one that failed leaves a paired phone paired", async () => {
+  const bench = phoneWith();
+  await bench.controller.start({ kind: "pair", code: "abc" });
+  assert.deepEqual(bench.storage.account, { apiKey: "svc_claimed", deviceId: "dev_phone_9" });
+  bench.relay.refusal = "unknown_pairing";
+  await bench.controller.start({ kind: "pair", code: "abc" });
+  assert.equal(kindOf(bench), "in");
+  assert.equal(bench.sockets.alive, 1, "the old link was ended");
+  bench.controller.stop();
+});
+
+Deno.test("after every break it learns what changed meanwhile", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.devices = [deviceOf({ lastSeen: NOW + 1, sessions: [entryOf({ state: "waiting" })] })];
+  bench.relay.records = [recordOf(7)];
+  bench.sockets.last.ends(1006);
+  bench.controller.reconnectNow();
+  bench.sockets.last.welcome(NOW);
+  await until("the missed message", () => stateOf(bench, idOf(7)) === "submitted");
+  assert.equal(bench.store.get().devices?.[0]?.sessions[0]?.state, "waiting");
+  bench.controller.stop();
+});
+
+Deno.test("a receipt of a message that another phone sent brings the message", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.records = [recordOf(8, receiptOf("delivered"))];
+  bench.sockets.last.says("push.updated", { id: idOf(8), receipt: receiptOf("delivered") });
+  await until("the message", () => stateOf(bench, idOf(8)) === "delivered");
+  bench.controller.stop();
+});
+
+Deno.test("a message waits in the phone until there is a link, and is not kept longer than that [ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.sockets.last.ends(1006);
+  await bench.controller.send(TO, "hello");
+  const [kept] = [...bench.storage.outbox.values()];
+  assert.equal(kept?.body, "hello");
+  assert.equal(bench.relay.asked.includes("POST /pushes/send"), false);
+
+  const next = await live(withOutbox(bench));
+  await until("the message to be taken", () => stateOf(next, kept?.id ?? "") === "queued");
+  assert.equal(next.storage.outbox.size, 0);
+  bench.controller.stop();
+  next.controller.stop();
+});
+
+/** The page loaded anew on the same phone. */
+function withOutbox({ storage }: Bench): Bench {
+  const next = phoneWith(storage.account);
+  for (const [id, entry] of storage.outbox) next.storage.outbox.set(id, entry);
+  return next;
+}
+
+Deno.test("signing out forgets the key and what was not sent", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.sockets.last.ends(1006);
+  await bench.controller.send(TO, "hello");
+  await bench.controller.signOut();
+  assert.deepEqual([bench.storage.account, bench.storage.outbox.size, kindOf(bench)], [undefined, 0, "out"]);
+  assert.deepEqual([bench.sockets.alive, bench.clock.pending], [0, 0]);
+});

@@ -1,0 +1,39 @@
+/** The relay's HTTP side, below the path /svc, as the phone's tests need it: what it was asked, and what it answers. */
+import { problem, type WireErrorCode } from "../../../src/protocol/errors.ts";
+import type { PushRecord } from "../../../src/protocol/push.ts";
+import type { DeviceSessions } from "../../../src/protocol/session.ts";
+import { deviceOf, NOW, receiptOf, recordOf } from "./samples.ts";
+
+export class FakeRelay {
+  devices: DeviceSessions[] = [deviceOf()];
+  records: PushRecord[] = [];
+  /** Refuses every request with this, when set. */
+  refusal: WireErrorCode | undefined;
+  /** Method and path of every request, without the query. */
+  readonly asked: string[] = [];
+
+  readonly fetch = (url: string, init: RequestInit): Promise<Response> => {
+    const path = new URL(url).pathname.replace(/^\/svc/, "");
+    this.asked.push(`${init.method} ${path}`);
+    if (this.refusal !== undefined) {
+      const body = problem(this.refusal);
+      return Promise.resolve(Response.json(body, { status: body.status }));
+    }
+    return Promise.resolve(Response.json(this.#answer(path, init)));
+  };
+
+  #answer(path: string, init: RequestInit): unknown {
+    if (path === "/sessions") return { devices: this.devices };
+    if (path === "/pushes") return { pushes: this.records };
+    if (path === "/pushes/send") return this.#take(JSON.parse(String(init.body)));
+    if (path.endsWith("/claim")) return { deviceId: "dev_phone_9", apiKey: "svc_claimed" };
+    return this.records.find(({ push }) => path === `/pushes/${push.id}`);
+  }
+
+  #take(sent: { id: string; body: string }): unknown {
+    const known = this.records.find(({ push }) => push.id === sent.id);
+    const record = recordOf(1, receiptOf("queued"));
+    if (known === undefined) this.records.push({ ...record, push: { ...record.push, ...sent } });
+    return { id: sent.id, state: "queued", expiresAt: NOW + 9 };
+  }
+}

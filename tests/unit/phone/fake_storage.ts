@@ -1,0 +1,41 @@
+/** What the phone keeps, in memory. */
+import type { Account, OutboxEntry } from "../../../src/phone/account.ts";
+import type { PhoneStorage } from "../../../src/phone/storage.ts";
+
+export class FakeStorage implements PhoneStorage {
+  account: Account | undefined;
+  readonly outbox = new Map<string, OutboxEntry>();
+
+  constructor(account?: Account) {
+    this.account = account;
+  }
+
+  readAccount(): Promise<Account | undefined> {
+    return Promise.resolve(this.account);
+  }
+
+  writeAccount(account: Account): Promise<void> {
+    this.account = account;
+    return Promise.resolve();
+  }
+
+  readOutbox(): Promise<OutboxEntry[]> {
+    return Promise.resolve([...this.outbox.values()]);
+  }
+
+  putOutbox(entry: OutboxEntry): Promise<void> {
+    this.outbox.set(entry.id, entry);
+    return Promise.resolve();
+  }
+
+  removeOutbox(id: string): Promise<void> {
+    this.outbox.delete(id);
+    return Promise.resolve();
+  }
+
+  clear(): Promise<void> {
+    this.account = undefined;
+    this.outbox.clear();
+    return Promise.resolve();
+  }
+}
