@@ -24,7 +24,10 @@ export interface BundleOptions {
   minify?: boolean;
 }
 
-/** Shared code goes into chunks of its own, so that a command loads only what it uses. */
+/**
+ * Shared code goes into chunks of its own, so that a command loads only what it uses. They lie beside the entries, where
+ * `import.meta.url` finds the package's other files.
+ */
 export async function bundleForNode(options: BundleOptions): Promise<Metafile> {
   try {
     const result = await build({
@@ -39,7 +42,7 @@ export async function bundleForNode(options: BundleOptions): Promise<Metafile> {
       format: "esm",
       platform: "node",
       target: "node22",
-      chunkNames: "chunks/[hash]",
+      chunkNames: "chunk-[hash]",
       banner: { js: REQUIRE_BUILTIN },
       metafile: true,
       logLevel: "error",

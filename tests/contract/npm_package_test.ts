@@ -20,6 +20,16 @@ async function runIn(cwd: string, argv: readonly string[]): Promise<Result> {
   return { code, stdout: stdout ?? "", stderr: stderr ?? "" };
 }
 
+/** Reads to the end of the first line and lets go of the stream. */
+async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+  let text = "";
+  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.includes("\n")) break;
+  }
+  return text;
+}
+
 Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]", async (test) => {
   const root = await Deno.makeTempDir({ prefix: "svc-npm-" });
   try {
@@ -59,8 +69,18 @@ Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]"
       assert.match(await Deno.readTextFile(`${root}/package/types/mod.d.ts`), /createRelayApi/);
     });
 
-    await test.step("the phone's page is in it", async () => {
-      assert.match(await Deno.readTextFile(`${root}/package/dist/phone/index.html`), /<script/);
+    await test.step("its relay serves the phone's page", async () => {
+      const args = [cli, "server", "--listen", "127.0.0.1:0", "--data", `${root}/data`];
+      const env = { HOME: root };
+      const relay = new Deno.Command(await node22(), { args, env, stdout: "piped", stderr: "null" }).spawn();
+      try {
+        const line = await firstLine(relay.stdout);
+        const base = /listening on (http:\S+)/.exec(line)?.[1] ?? assert.fail(line);
+        assert.match(await (await fetch(base)).text(), /<script/);
+      } finally {
+        relay.kill("SIGTERM");
+        assert.equal((await relay.status).code, 0);
+      }
     });
   } finally {
     await Deno.remove(root, { recursive: true });
