@@ -40,13 +40,14 @@ const INSERTED = [
   /^\[Request interrupted by user/,
 ];
 
-/** What one agent wraps around the person's own text. */
+/** What agents wrap around the person's own text: the time, notes, and marks around a long or multi-line paste. */
 const STAMP = /^<current_datetime>[^<]*<\/current_datetime>\n\n/;
+const PASTED = /<pasted_content id="(\w+)">\n([^]*?)\n<\/pasted_content id="\1">/g;
 const REMINDER = /\n\n<system_reminder>[^]*<\/system_reminder>\s*$/;
 
 /** The person's own words among the texts of the person's role. */
 export function personsTexts(texts: readonly string[]): string[] {
   return texts
     .filter((text) => !INSERTED.some((pattern) => pattern.test(text.trimStart())))
-    .map((text) => text.replace(STAMP, "").replace(REMINDER, ""));
+    .map((text) => text.replace(STAMP, "").replace(REMINDER, "").replace(PASTED, "$2"));
 }
