@@ -21,3 +21,19 @@ export function parseListenAddress(text: string): ListenAddress {
 export function hostAndPort({ hostname, port }: ListenAddress): string {
   return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
+
+const LISTEN_FAULTS: Record<string, string> = {
+  EADDRINUSE: "it is in use; stop what uses it, or give another port",
+  EADDRNOTAVAIL: "this machine has no such address; 127.0.0.1 and 0.0.0.0 always do",
+  EACCES: "this user may not; give a port from 1024 on",
+  ENOTFOUND: "no such host is known; give an address such as 127.0.0.1",
+};
+
+/** The system's refusal of an address in words; other errors as they are. */
+export function listenError(error: unknown, address: string): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const why = LISTEN_FAULTS[String(error.code)];
+  return why === undefined
+    ? error
+    : new Error(`Cannot listen on "${address}": ${why} (${error.code})`, { cause: error });
+}

@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 
 const KEYED_ERRORS: readonly WireErrorCode[] = ["unauthenticated", "missing_scope", "rate_limited"];
 
-export function openApi(routes: readonly Route[]): Json {
+export function openApi(routes: readonly Route[], { serverUrl }: { serverUrl: string }): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
@@ -21,7 +21,7 @@ export function openApi(routes: readonly Route[]): Json {
       license: { name: "MIT", identifier: "MIT" },
       description: "Messages from phones and scripts to terminal coding agents.",
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: serverUrl }],
     paths,
     components: {
       securitySchemes: { key: { type: "apiKey", in: "header", name: "X-API-Key" } },

@@ -193,7 +193,7 @@ const OPERATION: readonly Route[] = [
     path: "/openapi.json",
     summary: "This document.",
     answer: { status: 200, type: "application/json" },
-    handleOpen: () => json(openApi(ROUTES)),
+    handleOpen: ({ publicUrl }) => json(openApi(ROUTES, { serverUrl: publicUrl ?? "/" })),
   },
 ];
 

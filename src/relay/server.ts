@@ -14,7 +14,7 @@ import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
 import { Hub } from "./hub.ts";
-import { hostAndPort, parseListenAddress } from "./listen_address.ts";
+import { hostAndPort, listenError, parseListenAddress } from "./listen_address.ts";
 import { RelayMetrics } from "./metrics.ts";
 import { problemResponse } from "./problems.ts";
 import { RateLimit, type RateLimitOptions } from "./rate_limit.ts";
@@ -28,6 +28,8 @@ export interface RelayOptions {
   /** `host:port`; port 0 takes a free one. */
   listen: string;
   dataDir: string;
+  /** The address under which others reach this relay, for its own description. */
+  publicUrl?: string | undefined;
   /** PEM texts. */
   tls?: { cert: string; key: string } | undefined;
   /** The phone's app, served at `/`. */
@@ -76,7 +78,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const files = options.phoneDirectory === undefined
     ? new Map()
     : await readStaticFiles(options.phoneDirectory);
-  const store = await openStore(options.dataDir, { busyMs: STORE_BUSY_MS });
+  const store = await openStore(options.dataDir, { busyMs: STORE_BUSY_MS, forRelay: true });
   const services = bind(store, options);
   try {
     await store.setAllOffline(services.clock.now());
@@ -95,7 +97,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     return run(services, { server, tls: options.tls !== undefined });
   } catch (error) {
     await store.close();
-    throw error;
+    throw listenError(error, options.listen);
   }
 }
 
@@ -114,6 +116,7 @@ function bind(store: Store, options: RelayOptions): Services {
     requests: new RateLimit(options.rateLimit ?? REQUEST_RATE),
     claims: new RateLimit(CLAIM_RATE),
     tasks,
+    publicUrl: options.publicUrl,
     log,
   };
 }

@@ -19,6 +19,8 @@ export interface Services {
   claims: RateLimit;
   /** What goes on after its caller got an answer. */
   tasks: Tasks;
+  /** Where others reach this relay, when that is known. */
+  publicUrl?: string | undefined;
   /** One line; never a key, a body or a frame. */
   log(line: string): void;
 }

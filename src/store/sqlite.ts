@@ -2,6 +2,7 @@
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
+import { lockForRelay } from "./relay_lock.ts";
 import { sqliteContext } from "./sqlite_context.ts";
 import { sqliteDevices } from "./sqlite_devices.ts";
 import { storeError } from "./sqlite_errors.ts";
@@ -26,14 +27,22 @@ const SETTINGS = `
 export interface OpenStoreOptions {
   /** How long a write waits for another process's lock, in milliseconds; a server wants it short. */
   busyMs?: number;
+  /** For the relay itself: no second one may run on the same store. */
+  forRelay?: boolean;
 }
 
 /** Opens or creates the store in `dataDir` (0700, its file 0600) and brings its schema up to date. */
 export async function openStore(dataDir: string, options: OpenStoreOptions = {}): Promise<Store> {
   try {
     await makePrivate(dataDir);
-    const database = await openDatabase(databaseFile(dataDir), { busyMs: options.busyMs ?? BUSY_MS });
-    return prepare(database);
+    const unlock = options.forRelay === true ? await lockForRelay(dataDir) : () => undefined;
+    try {
+      const database = await openDatabase(databaseFile(dataDir), { busyMs: options.busyMs ?? BUSY_MS });
+      return prepare(database, unlock);
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   } catch (error) {
     throw openError(error, dataDir);
   }
@@ -58,16 +67,17 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
 async function makePrivate(dataDir: string): Promise<void> {
   await runtime.files.makeDirectory(dataDir, { mode: 0o700 });
   await runtime.files.chmod(dataDir, 0o700);
-  const file = databaseFile(dataDir);
   // SQLite gives its journal and shared memory the mode of the database.
-  if (!await runtime.files.createText(file, "", { mode: 0o600 })) await runtime.files.chmod(file, 0o600);
+  for (const file of [databaseFile(dataDir), `${dataDir}/relay.lock`]) {
+    if (!await runtime.files.createText(file, "", { mode: 0o600 })) await runtime.files.chmod(file, 0o600);
+  }
 }
 
-function prepare(database: Database): Store {
+function prepare(database: Database, closed: () => void): Store {
   try {
     database.exec(SETTINGS);
     migrate(database);
-    return sqliteStore(database);
+    return sqliteStore(database, closed);
   } catch (error) {
     database.close();
     throw error;
@@ -89,7 +99,7 @@ async function copyTo(database: Database, file: string): Promise<void> {
   await runtime.files.rename(part, file);
 }
 
-function sqliteStore(database: Database): Store {
+function sqliteStore(database: Database, closed: () => void): Store {
   const batch = new WriteBatch(database, { schedule: afterReads });
   const context = sqliteContext(database, batch);
   return {
@@ -111,6 +121,7 @@ function sqliteStore(database: Database): Store {
     close() {
       batch.flush();
       database.close();
+      closed();
       return Promise.resolve();
     },
   };

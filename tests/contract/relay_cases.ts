@@ -12,7 +12,8 @@ import { type RelayOptions, type RunningRelay, startRelay } from "../../src/rela
 import { openStore } from "../../src/store/sqlite.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
 import type { Case } from "../helpers/on_node.ts";
-import { ask, eventually, keyProtocol, Peer, statusOverTls, Wire } from "./relay_peer.ts";
+import { until } from "../helpers/until.ts";
+import { ask, keyProtocol, Peer, statusOverTls, Wire } from "./relay_peer.ts";
 
 const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const LISTENER = "dev_listener_0a1b2c3d";
@@ -88,11 +89,11 @@ const DELIVERY: readonly Case[] = [
     await ask(url, { method: "POST", path: "/pushes/send", key, body: command(1) });
     await listener.first("push.new");
     clock.advance(6_000);
-    await eventually("the push again", () => listener.received("push.new").length === 2);
+    await until("the push again", () => listener.received("push.new").length === 2);
     listener.send("push.ack", { id: uuid(1), outcome: "submitted", final: true });
     const path = `/pushes/${uuid(1)}`;
     const isFinal = async () => (await ask(url, { path, key })).json as { receipt?: { final: boolean } };
-    await eventually("the end", async () => (await isFinal()).receipt?.final);
+    await until("the end", async () => (await isFinal()).receipt?.final);
     await listener.leave();
   }),
   relayCase(
@@ -126,7 +127,7 @@ const DELIVERY: readonly Case[] = [
         listener.send("push.ack", { id: data.id, outcome: "delivered", final: false });
       }
     };
-    await eventually("the rest", () => {
+    await until("the rest", () => {
       acknowledge();
       return listener.received("push.new").length >= 100;
     });
@@ -149,7 +150,7 @@ const DOOR: readonly Case[] = [
       const wrong = `svc_${"z".repeat(43)}`;
       for (const options of [{}, { key: wrong }, { protocols: ["svc.v1", "svc.key.%%"] }]) {
         const peer = new Peer(wsUrl, options);
-        const refused = await eventually("a refusal", () => peer.refused);
+        const refused = await until("a refusal", () => peer.refused);
         assert.deepEqual([refused.status, refused.type], [401, "application/problem+json"]);
         assert.equal(JSON.parse(refused.body).code, "unauthenticated");
         assert.ok(!refused.body.includes("zzz"));
@@ -161,14 +162,14 @@ const DOOR: readonly Case[] = [
     async (bench) => {
       const { wsUrl } = await bench.start();
       const peer = new Peer(wsUrl, { key: (await bench.key(["push:send"])).key });
-      assert.equal((await eventually("a refusal", () => peer.refused)).status, 403);
+      assert.equal((await until("a refusal", () => peer.refused)).status, 403);
       const { key } = await bench.key();
       const admitted = await Peer.greeted(wsUrl, { key, hello: {} });
       assert.equal(admitted.socket.protocol, "svc.v1");
       assert.equal(admitted.socket.extensions, "");
       await admitted.leave();
       const foreign = new Peer(wsUrl, { protocols: ["mqtt", keyProtocol(key)] });
-      assert.equal((await eventually("a refusal", () => foreign.refused)).status, 400);
+      assert.equal((await until("a refusal", () => foreign.refused)).status, 400);
     },
   ),
   relayCase(
@@ -209,9 +210,9 @@ const DOOR: readonly Case[] = [
       "GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
         `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-API-Key: ${key}\r\n\r\n`,
     );
-    await eventually("101", () => wire.text.startsWith("HTTP/1.1 101"));
+    await until("101", () => wire.text.startsWith("HTTP/1.1 101"));
     wire.write("\x81\x02{}");
-    await eventually("the end", () => wire.ended);
+    await until("the end", () => wire.ended);
     other.send("ping", {});
     await other.first("pong");
     await other.leave();
@@ -228,18 +229,18 @@ const DOOR: readonly Case[] = [
     );
     const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
     for (let n = 0; n < 5; n++) wire.write(chunk);
-    await eventually("413", () => wire.text.startsWith("HTTP/1.1 413"));
+    await until("413", () => wire.text.startsWith("HTTP/1.1 413"));
     await wire.end();
   }),
   relayCase("junk instead of HTTP ends its own connection alone", async (bench) => {
     const { url, port } = await bench.start();
     const wire = await Wire.open(port);
     wire.write("\x16\x03\x01\x02\x00 junk\r\n\r\n");
-    await eventually("the end", () => wire.ended);
+    await until("the end", () => wire.ended);
     assert.equal((await ask(url, { path: "/healthz" })).status, 200);
     const absolute = await Wire.open(port);
     absolute.write("GET http://elsewhere/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    await eventually("404", () => absolute.text.startsWith("HTTP/1.1 404"));
+    await until("404", () => absolute.text.startsWith("HTTP/1.1 404"));
     await absolute.end();
   }),
 ];
@@ -285,7 +286,11 @@ const LIFE: readonly Case[] = [
     const wire = await Wire.open(port);
     wire.write("POST /pushes/send HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
     const again = startRelay({ listen: `127.0.0.1:${port}`, dataDir: `${bench.dataDir}2` });
-    await assert.rejects(again, /EADDRINUSE/);
+    await assert.rejects(again, /Cannot listen on .* in use/);
+    await assert.rejects(
+      startRelay({ listen: "127.0.0.1:0", dataDir: bench.dataDir }),
+      /another relay runs on it/,
+    );
     const began = systemClock.elapsed();
     await bench.relay?.stop();
     assert.ok(systemClock.elapsed() - began < 5_000);
@@ -306,7 +311,7 @@ const TLS: readonly Case[] = [{
       const peer = await Peer.greeted(wsUrl, { key: (await bench.key()).key, hello: {} });
       await peer.leave();
       const refused = new Peer(wsUrl, {});
-      assert.equal((await eventually("a refusal", () => refused.refused)).status, 401);
+      assert.equal((await until("a refusal", () => refused.refused)).status, 401);
     } finally {
       await bench.relay?.stop();
     }

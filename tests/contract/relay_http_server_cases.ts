@@ -7,7 +7,8 @@ import {
   serveHttp,
 } from "../../src/runtime/http_server.ts";
 import type { Case } from "../helpers/on_node.ts";
-import { eventually, Wire } from "./relay_peer.ts";
+import { until } from "../helpers/until.ts";
+import { Wire } from "./relay_peer.ts";
 
 const LIMITS: HttpServerLimits = {
   bodyBytes: 1_000,
@@ -53,7 +54,7 @@ export const cases: readonly Case[] = [
         const [silent, headers, body] = wires;
         headers?.write("GET / HTTP/1.1\r\nHost: x\r\n");
         body?.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nabc");
-        await eventually("the end of all", () => wires.every((wire) => wire.ended));
+        await until("the end of all", () => wires.every((wire) => wire.ended));
         assert.equal(silent?.text, "");
       }),
   },
@@ -69,8 +70,8 @@ export const cases: readonly Case[] = [
         }
         const honest = await Wire.open(port);
         honest.write(request("/hello"));
-        await eventually("an answer", () => honest.text.includes("/hello"));
-        await eventually("the older ones' end", () => idle.filter((wire) => wire.ended).length === 13);
+        await until("an answer", () => honest.text.includes("/hello"));
+        await until("the older ones' end", () => idle.filter((wire) => wire.ended).length === 13);
         await Promise.all([...idle, honest].map((wire) => wire.end()));
       }),
   },
@@ -90,11 +91,11 @@ export const cases: readonly Case[] = [
       await withServer(options, async ({ port }) => {
         const first = await Wire.open(port);
         first.write(request("/slow"));
-        await eventually("a request", () => asked);
+        await until("a request", () => asked);
         const second = await Wire.open(port);
-        await eventually("the newcomer's end", () => second.ended);
+        await until("the newcomer's end", () => second.ended);
         gate.resolve();
-        await eventually("the answer", () => first.text.includes("done"));
+        await until("the answer", () => first.text.includes("done"));
         await Promise.all([first.end(), second.end()]);
       });
     },
@@ -105,10 +106,10 @@ export const cases: readonly Case[] = [
       withServer({}, async ({ port }) => {
         const wire = await Wire.open(port);
         wire.write(request("/one") + request("/two"));
-        await eventually("two answers", () => wire.text.includes("/one") && wire.text.includes("/two"));
+        await until("two answers", () => wire.text.includes("/one") && wire.text.includes("/two"));
         const big = await Wire.open(port);
         big.write(request("/", `X-Big: ${"x".repeat(8_000)}\r\n`));
-        await eventually("the end", () => big.ended);
+        await until("the end", () => big.ended);
         await wire.end();
       }),
   },
@@ -122,7 +123,7 @@ export const cases: readonly Case[] = [
         for (let n = 0; n < 2; n++) {
           const wire = await Wire.open(port);
           wire.write(request("/"));
-          await eventually("500", () => wire.text.startsWith("HTTP/1.1 500"));
+          await until("500", () => wire.text.startsWith("HTTP/1.1 500"));
           await wire.end();
         }
       });

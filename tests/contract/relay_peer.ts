@@ -10,18 +10,8 @@ import {
   parseFrame,
 } from "../../src/protocol/frames.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../src/protocol/limits.ts";
+import { until } from "../helpers/until.ts";
 import { encodeBase64url } from "../../src/relay/base64url.ts";
-
-/** Resolves with the first truthy value; a safety net ends the wait. */
-export async function eventually<T>(what: string, probe: () => T | Promise<T>): Promise<NonNullable<T>> {
-  const end = performance.now() + 20_000;
-  for (;;) {
-    const value = await probe();
-    if (value) return value as NonNullable<T>;
-    if (performance.now() > end) throw new Error(`waited too long for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 export class Peer {
   readonly frames: Frame[] = [];
@@ -64,7 +54,7 @@ export class Peer {
     { key, hello }: { key: string; hello: Partial<EventData<"hello">> },
   ): Promise<Peer> {
     const peer = new Peer(wsUrl, { key });
-    await eventually("an open socket", () => peer.socket.readyState === WebSocket.OPEN);
+    await until("an open socket", () => peer.socket.readyState === WebSocket.OPEN);
     peer.send("hello", { role: "phone", name: "peer", version: "1.0.0", capabilities: [], ...hello });
     await peer.first("welcome");
     return peer;
@@ -79,11 +69,11 @@ export class Peer {
   }
 
   async first<E extends EventName>(event: E): Promise<EventData<E>> {
-    return (await eventually(event, () => this.received(event)[0])).data as EventData<E>;
+    return (await until(event, () => this.received(event)[0])).data as EventData<E>;
   }
 
   async end(): Promise<{ code: number; reason: string }> {
-    return await eventually("the end of a socket", () => this.closed);
+    return await until("the end of a socket", () => this.closed);
   }
 
   async leave(): Promise<void> {
@@ -121,7 +111,7 @@ export class Wire {
 
   async end(): Promise<void> {
     this.socket.destroy();
-    await eventually("a closed connection", () => this.ended);
+    await until("a closed connection", () => this.ended);
   }
 }
 

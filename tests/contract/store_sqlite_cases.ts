@@ -18,7 +18,7 @@ const SQLITE_CASES: readonly Case[] = [
       const store = await open(directory);
       await store.insertKey(aKey(1));
       const names = await files.list(`${directory}/data`);
-      assert.deepEqual(names.sort(), ["relay.db", "relay.db-shm", "relay.db-wal"]);
+      assert.deepEqual(names.sort(), ["relay.db", "relay.db-shm", "relay.db-wal", "relay.lock"]);
       for (const name of names) {
         assert.equal((await files.info(`${directory}/data/${name}`))?.mode, 0o600, name);
       }
@@ -53,6 +53,22 @@ const SQLITE_CASES: readonly Case[] = [
       await store.close();
       await assert.rejects(store.insertKey(aKey(1)), StoreUnavailable);
       await assert.rejects(store.listKeys(), StoreUnavailable);
+    },
+  },
+  {
+    name: "a second relay on the store is refused, other programs and a later relay are not",
+    async run(_runtime, directory) {
+      const relay = await openStore(directory, { forRelay: true });
+      const second = openStore(directory, { forRelay: true });
+      await assert.rejects(
+        second,
+        (error: Error) => error instanceof StoreUnavailable && /another relay/.test(error.message),
+      );
+      const tool = await openStore(directory);
+      await tool.insertKey(aKey(1));
+      await tool.close();
+      await relay.close();
+      await (await openStore(directory, { forRelay: true })).close();
     },
   },
   {

@@ -1,0 +1,96 @@
+/** `svc server`: the relay in the foreground; `svc server backup`: a copy of its store while it runs. */
+import { runtime } from "#runtime";
+import { parseListenAddress } from "../relay/listen_address.ts";
+import { startRelay } from "../relay/server.ts";
+import { backupStore } from "../store/sqlite.ts";
+import { defineCommand, parseWords } from "./command.ts";
+import { dataDirectory } from "./data_directory.ts";
+import { UsageError } from "./exit.ts";
+import { print } from "./output.ts";
+import { phoneDirectory } from "./phone_directory.ts";
+import { readTls } from "./tls.ts";
+
+interface ServerWords {
+  listen: string;
+  data?: string | undefined;
+  publicUrl?: string | undefined;
+  tlsCert?: string | undefined;
+  tlsKey?: string | undefined;
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  return args[0] === "backup" ? await backup(args.slice(1)) : await serve(args);
+}
+
+async function serve(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "server",
+    summary: "Run the relay in the foreground, until Ctrl-C. It prints one line when it is ready.",
+    examples: [
+      "svc server",
+      "svc server --listen 0.0.0.0:7420 --tls-cert relay.crt --tls-key relay.key",
+      "svc server backup relay-copy.db",
+    ],
+  })
+    .option("--listen <host:port>", "where to listen; port 0 takes a free one", "127.0.0.1:7420")
+    .option("--data <dir>", "the relay's folder (default: server in ~/.svc)")
+    .option("--public-url <url>", "the address under which others reach this relay")
+    .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
+    .option("--tls-key <file>", "its key (PEM)");
+  const words: ServerWords = parseWords(command, args).opts();
+  const stopped = nextStopSignal();
+  const relay = await startRelay({
+    listen: listenAddress(words),
+    dataDir: await dataDirectory(words),
+    publicUrl: publicUrl(words),
+    tls: await readTls(words),
+    phoneDirectory: await phoneDirectory(),
+    log: (line) => runtime.terminal.writeError(`[${new Date().toISOString()}] ${line}\n`),
+  });
+  print(`svc server listening on ${relay.url} (${relay.wsUrl})`);
+  await stopped;
+  await relay.stop();
+  return 0;
+}
+
+async function backup(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "server backup",
+    summary:
+      "Copy the relay's store into a file, also while the relay runs. To restore: put it back as relay.db.",
+    examples: ["svc server backup relay-copy.db", "svc server backup /backup/relay.db --data /srv/relay"],
+  })
+    .argument("<file>", "where the copy goes; replaced when it exists")
+    .option("--data <dir>", "the relay's folder (default: server in ~/.svc)");
+  const parsed = parseWords(command, args);
+  const [file] = parsed.processedArgs;
+  await backupStore(await dataDirectory(parsed.opts()), file);
+  print(`Copied to ${file}`);
+  return 0;
+}
+
+function listenAddress({ listen }: ServerWords): string {
+  try {
+    parseListenAddress(listen);
+    return listen;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function publicUrl({ publicUrl: text }: ServerWords): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new UsageError(`Cannot use the public address "${text}": give one such as https://relay.example.`);
+}
+
+function nextStopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const offs = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
+      runtime.onSignal(signal, () => {
+        for (const off of offs) off();
+        resolve();
+      })
+    );
+  });
+}
