@@ -58,7 +58,7 @@ export function pieces(text: string): string[] {
 
 /** Runs `commands` only while the guard holds, and says so when it does not. */
 export function guarded(pane: string, guard: string, commands: TmuxCommand[]): TmuxCommand {
-  return verbs.ifFormat(pane, guard, commands, [verbs.printPlain(GUARD_REFUSED)]);
+  return verbs.ifFormat(pane, guard, { then: commands, otherwise: [verbs.printPlain(GUARD_REFUSED)] });
 }
 
 /**
@@ -79,6 +79,6 @@ export function typingRequests(
   const refuse = [verbs.deleteBuffer(buffer), verbs.printPlain(GUARD_REFUSED)];
   return {
     fill: parts.map((part) => [verbs.appendBuffer(buffer, part)]),
-    type: [verbs.ifFormat(pane, guard, [leave, paste], refuse)],
+    type: [verbs.ifFormat(pane, guard, { then: [leave, paste], otherwise: refuse })],
   };
 }

@@ -67,7 +67,11 @@ export const verbs = {
   /** The visible screen as text; wrapped lines stay separate. */
   captureScreen: (pane: string): TmuxCommand => ["capture-pane", "-p", "-t", pane],
   /** Runs one of two command lists, as `format` says, in the same queue: nothing happens in between. */
-  ifFormat: (pane: string, format: string, then: TmuxCommand[], otherwise: TmuxCommand[]): TmuxCommand => [
+  ifFormat: (
+    pane: string,
+    format: string,
+    { then, otherwise }: { then: TmuxCommand[]; otherwise: TmuxCommand[] },
+  ): TmuxCommand => [
     "if-shell",
     "-F",
     "-t",

@@ -1,3 +1,4 @@
+/** What the picker shows of a session, and in which order its state is decided. */
 import assert from "node:assert/strict";
 import { isAlive, isReported, toEntry } from "../../../src/listener/entry.ts";
 import { decideState, StateClock, stateOfEvent } from "../../../src/listener/agent_states.ts";

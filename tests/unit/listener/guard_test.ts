@@ -1,3 +1,4 @@
+/** Which panes may get a message: never a shell, never another program than the agent. */
 import assert from "node:assert/strict";
 import { guardFormat, isGuardedProgram, judgePane } from "../../../src/listener/guard.ts";
 

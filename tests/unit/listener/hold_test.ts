@@ -1,3 +1,4 @@
+/** When a message waits or is refused, and what proves that it was submitted. */
 import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
 import { holdReason } from "../../../src/listener/hold.ts";

@@ -1,3 +1,4 @@
+/** What the system tells of a process is read rightly, whatever its name holds. */
 import assert from "node:assert/strict";
 import { parseStat, readProcessFacts } from "../../../src/listener/process_facts.ts";
 import { runtime } from "../../../src/runtime/deno.ts";

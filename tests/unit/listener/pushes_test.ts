@@ -1,3 +1,4 @@
+/** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal_lines.ts";
 import type { Command } from "../../../src/listener/inject_host.ts";

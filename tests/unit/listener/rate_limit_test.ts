@@ -1,3 +1,4 @@
+/** The token bucket of a session. */
 import assert from "node:assert/strict";
 import { SessionRateLimit } from "../../../src/listener/rate_limit.ts";
 

@@ -1,3 +1,4 @@
+/** When an inventory is reported and when it is not. */
 import assert from "node:assert/strict";
 import { shouldReport } from "../../../src/listener/report_rule.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";

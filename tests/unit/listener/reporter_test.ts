@@ -1,3 +1,4 @@
+/** The inventory is polled, reported and logged by the clock. */
 import assert from "node:assert/strict";
 import { Reporter } from "../../../src/listener/reporter.ts";
 import { Stopping } from "../../../src/listener/outcome.ts";

@@ -1,3 +1,4 @@
+/** What a message becomes before it is typed: pieces, marks and the agents' trims. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

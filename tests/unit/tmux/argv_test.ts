@@ -1,3 +1,4 @@
+/** tmux's command lines carry every text as data. */
 import assert from "node:assert/strict";
 import { commandLine, exactPane, quoteWord, spawnArgv, verbs } from "../../../src/tmux/argv.ts";
 

@@ -1,3 +1,4 @@
+/** A control client's stream becomes blocks and notifications. */
 import assert from "node:assert/strict";
 import { ControlParser } from "../../../src/tmux/control_parser.ts";
 

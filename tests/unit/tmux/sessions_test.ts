@@ -1,3 +1,4 @@
+/** Sessions and their agent panes are read from tmux's lists. */
 import assert from "node:assert/strict";
 import { parseSessions } from "../../../src/tmux/sessions.ts";
 
