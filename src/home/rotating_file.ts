@@ -51,20 +51,17 @@ export class RotatingFile {
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {
       const batch = this.#pending;
+      const told = this.#lost;
       this.#pending = [];
       try {
-        await this.#write(this.#lossNote() + batch.map((line) => `${line}\n`).join(""));
-        this.#lost = 0;
+        await this.#write(lossNote(told) + batch.map((line) => `${line}\n`).join(""));
+        this.#lost -= told;
       } catch {
         this.#lost += batch.length;
         this.#file?.close();
         this.#file = undefined;
       }
     }
-  }
-
-  #lossNote(): string {
-    return this.#lost === 0 ? "" : `! ${this.#lost} line(s) could not be written here\n`;
   }
 
   async #write(text: string): Promise<void> {
@@ -89,4 +86,8 @@ export class RotatingFile {
     await this.#files.writeText(path, "", { mode: 0o600 });
     this.#bytes = 0;
   }
+}
+
+function lossNote(lost: number): string {
+  return lost === 0 ? "" : `! ${lost} line(s) could not be written here\n`;
 }

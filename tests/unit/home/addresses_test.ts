@@ -1,0 +1,41 @@
+/** Which relay and which key win. */
+import assert from "node:assert/strict";
+import { listenerApiKey, resolveBaseUrl, resolveWsUrl, scriptApiKey } from "../../../src/home/addresses.ts";
+
+const option = "ws://option/ws";
+const config = { wsUrl: "ws://config/ws" };
+const env = { SVC_WS_URL: "ws://environment/ws" };
+
+Deno.test("--ws-url wins over the file, the file over SVC_WS_URL [env-ws-precedence, env-ws-url]", () => {
+  assert.deepEqual(resolveWsUrl({ option, config, env }), { url: option, source: "option" });
+  assert.deepEqual(resolveWsUrl({ config, env }), { url: config.wsUrl, source: "config" });
+  assert.deepEqual(resolveWsUrl({ config: {}, env }), { url: env.SVC_WS_URL, source: "environment" });
+  assert.equal(resolveWsUrl({ config: {}, env: {} }), undefined);
+});
+
+Deno.test("empty values count as not set", () => {
+  assert.deepEqual(resolveWsUrl({ option: "", config: { wsUrl: "" }, env })?.source, "environment");
+});
+
+Deno.test("an address that is no WebSocket's is refused with its source", () => {
+  assert.throws(
+    () => resolveWsUrl({ config: { wsUrl: "http://h" }, env: {} }),
+    /"http:\/\/h" \(wsUrl in config\.json\).*must be ws:\/\//,
+  );
+});
+
+Deno.test("the HTTP address: SVC_BASE_URL, the file's, else it follows from the WebSocket's", () => {
+  const both = { ...config, baseUrl: "https://file/" };
+  assert.equal(resolveBaseUrl({ config: both, env: { SVC_BASE_URL: "http://env/" } }), "http://env");
+  assert.equal(resolveBaseUrl({ config: both, env: {} }), "https://file");
+  assert.equal(resolveBaseUrl({ config, env: {} }), "http://config");
+  assert.equal(resolveBaseUrl({ config: {}, env: {} }), undefined);
+});
+
+Deno.test("a script's key is the environment's first, the listener's is the file's first", () => {
+  const inputs = { config: { apiKey: "file" }, env: { SVC_API_KEY: "environment" } };
+  assert.equal(scriptApiKey(inputs), "environment");
+  assert.equal(listenerApiKey(inputs), "file");
+  assert.equal(listenerApiKey({ ...inputs, config: {} }), "environment");
+  assert.equal(scriptApiKey({ config: {}, env: {} }), undefined);
+});

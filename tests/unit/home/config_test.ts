@@ -1,0 +1,57 @@
+/** Reading and writing config.json. */
+import assert from "node:assert/strict";
+import { ConfigError, loadConfig, saveConfig } from "../../../src/home/config.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
+
+async function withConfig(text: string, check: (error: unknown) => void): Promise<void> {
+  await using home = await makeTempHome();
+  await Deno.writeTextFile(home.paths.config, text);
+  await assert.rejects(loadConfig(home.files, home.paths), (error) => {
+    assert.ok(error instanceof ConfigError);
+    assert.ok(error.message.includes(home.paths.config), "names the file");
+    check(error);
+    return true;
+  });
+}
+
+Deno.test("no file is an empty configuration", async () => {
+  await using home = await makeTempHome();
+  assert.deepEqual(await loadConfig(home.files, home.paths), {});
+});
+
+Deno.test("the file's fields are read, unknown ones kept [res-config-key, res-config-hook, res-config-ws]", async () => {
+  await using home = await makeTempHome();
+  const config = { apiKey: "svc_k", hookId: "hook_1", wsUrl: "wss://h/stage", newer: { x: 1 } };
+  await Deno.writeTextFile(home.paths.config, JSON.stringify(config));
+  assert.deepEqual(await loadConfig(home.files, home.paths), config);
+});
+
+Deno.test("a file that is no JSON is an error with its place", async () => {
+  await withConfig(
+    '{\n  "apiKey": "k",\n  oops\n}',
+    (error) => assert.match(String(error), /line 3, column 3/),
+  );
+  await withConfig("", (error) => assert.match(String(error), /line 1, column 1/));
+});
+
+Deno.test("a field of the wrong form is an error that names it and what would be accepted", async () => {
+  await withConfig('{"apiKey": 5}', (error) => assert.match(String(error), /\/apiKey: must be a string/));
+  await withConfig('{"requireEncryption": "no"}', (error) => assert.match(String(error), /one of base, psk/));
+  await withConfig('{"hookId": "x"}', (error) => assert.match(String(error), /prefix hook_/));
+  await withConfig("[]", (error) => assert.match(String(error), /must be an object/));
+});
+
+Deno.test("a saved field leaves the others as they are, for the owner alone [sec-other-account]", async () => {
+  await using home = await makeTempHome();
+  await Deno.writeTextFile(home.paths.config, '{"apiKey": "old", "newer": [1]}', { mode: 0o644 });
+  await saveConfig(home.files, home.paths, { apiKey: "new" });
+  assert.deepEqual(await loadConfig(home.files, home.paths), { apiKey: "new", newer: [1] });
+  assert.equal((await Deno.stat(home.paths.config)).mode! & 0o777, 0o600);
+});
+
+Deno.test("a broken file is not overwritten by a save", async () => {
+  await using home = await makeTempHome();
+  await Deno.writeTextFile(home.paths.config, "{broken");
+  await assert.rejects(saveConfig(home.files, home.paths, { apiKey: "new" }), ConfigError);
+  assert.equal(await Deno.readTextFile(home.paths.config), "{broken");
+});

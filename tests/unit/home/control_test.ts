@@ -1,0 +1,102 @@
+/** The control socket: both ends over a real socket. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { askDaemon } from "../../../src/home/control_client.ts";
+import type { DaemonStatus, HookReport } from "../../../src/home/control_messages.ts";
+import { CONTROL_CONNECTIONS_MAX, serveControl } from "../../../src/home/control_server.ts";
+import type { LineConnection } from "../../../src/runtime/types.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
+import { until } from "../../helpers/until.ts";
+
+const STATUS: DaemonStatus = {
+  ...{ pid: 1, version: "1.0.0", startedAt: 5, wsUrl: "ws://h", connected: true, sessions: 2 },
+  newer: "field",
+};
+const LIMIT = { timeoutMs: 10_000 };
+
+interface Served {
+  path: string;
+  stops: number;
+  hooks: HookReport[];
+}
+
+async function withServer(test: (served: Served) => Promise<void>): Promise<void> {
+  await using home = await makeTempHome();
+  const served: Served = { path: home.paths.socket, stops: 0, hooks: [] };
+  const server = await serveControl(runtime.sockets, served.path, {
+    status: () => STATUS,
+    stop: () => void served.stops++,
+    hook: (report) => void served.hooks.push(report),
+  });
+  try {
+    await test(served);
+  } finally {
+    server.close();
+  }
+}
+
+const ask = (path: string, request: Parameters<typeof askDaemon>[1]): ReturnType<typeof askDaemon> =>
+  askDaemon({ sockets: runtime.sockets, path }, request, LIMIT);
+
+async function connect(path: string): Promise<LineConnection> {
+  const connection = await runtime.sockets.connect(path);
+  assert.ok(connection);
+  return connection;
+}
+
+async function nextLine(connection: LineConnection): Promise<string | undefined> {
+  const next = await connection.lines[Symbol.asyncIterator]().next();
+  return next.done ? undefined : next.value;
+}
+
+Deno.test("status, stop and hook are answered; the socket is 0600 [ls-socket]", () =>
+  withServer(async (served) => {
+    assert.deepEqual(await ask(served.path, { op: "status" }), { ok: true, status: STATUS });
+    const report = { event: "Stop", agent: "cc", cwd: "/p", session: "svc-p", extra: 1 };
+    assert.deepEqual(await ask(served.path, { op: "hook", report }), { ok: true });
+    assert.deepEqual(served.hooks, [report]);
+    assert.deepEqual(await ask(served.path, { op: "stop" }), { ok: true });
+    await until("the stop after its answer", () => served.stops === 1);
+    assert.equal((await Deno.stat(served.path)).mode! & 0o777, 0o600);
+  }));
+
+Deno.test("one connection takes several requests, junk among them", () =>
+  withServer(async ({ path }) => {
+    const connection = await connect(path);
+    const lines = connection.lines[Symbol.asyncIterator]();
+    const junk = ["junk", '{"op":"format"}', '{"op":"hook","report":{}}', "", "[".repeat(1_000)];
+    const requests = [...junk.map((text) => [text, "false"]), ['{"op":"status"}', "true"]];
+    for (const [sent, expected] of requests) {
+      await connection.send(sent ?? "");
+      assert.match((await lines.next()).value ?? "", new RegExp(`^\\{"ok":${expected}`));
+    }
+    connection.close();
+  }));
+
+Deno.test("nobody there, or somebody who does not answer, is no answer", async () => {
+  await using home = await makeTempHome();
+  assert.equal(await ask(home.paths.socket, { op: "status" }), undefined);
+  const mute = await runtime.sockets.listen(home.paths.socket, () => {});
+  const door = { sockets: runtime.sockets, path: home.paths.socket };
+  assert.equal(await askDaemon(door, { op: "status" }, { timeoutMs: 20 }), undefined);
+  mute.close();
+});
+
+Deno.test("an answer of another form is no answer", async () => {
+  await using home = await makeTempHome();
+  const server = await runtime.sockets.listen(home.paths.socket, (connection) => {
+    void connection.send('{"ok":"maybe"}').catch(() => {});
+  });
+  assert.equal(await ask(home.paths.socket, { op: "status" }), undefined);
+  server.close();
+});
+
+Deno.test("clients beyond the limit are turned away, until others leave", () =>
+  withServer(async ({ path }) => {
+    const open = await Promise.all(Array.from({ length: CONTROL_CONNECTIONS_MAX }, () => connect(path)));
+    for (const connection of open) await connection.send('{"op":"status"}');
+    await Promise.all(open.map(nextLine));
+    assert.equal(await ask(path, { op: "status" }), undefined);
+    for (const connection of open) connection.close();
+    await until("a free place", async () => (await ask(path, { op: "status" }))?.ok);
+  }));

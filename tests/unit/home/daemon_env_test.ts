@@ -1,0 +1,32 @@
+/** The environment of a spawned daemon. */
+import assert from "node:assert/strict";
+import { daemonEnvironment } from "../../../src/home/daemon_env.ts";
+import { homePaths } from "../../../src/home/paths.ts";
+
+const place = { homeDirectory: "/h", cwd: "/w", temporaryDirectory: "/tmp", uid: 1 };
+
+Deno.test("the wrapper's environment goes to the daemon [wrap-env]", async () => {
+  const env = {
+    PATH: "/bin",
+    HOME: "/h",
+    HTTPS_PROXY: "http://p",
+    SVC_TMUX_SOCKET: "/s",
+    SVC_WS_URL: "ws://x",
+  };
+  assert.deepEqual(daemonEnvironment(env, await homePaths(place)), env);
+});
+
+Deno.test("what belongs to one agent or one pane stays behind [ls-clean-env]", async () => {
+  const scoped = {
+    ...{ CLAUDECODE: "1", CLAUDE_PROJECT_DIR: "/p", CODEX_HOME: "/c", GEMINI_CLI: "1", CURSOR_TRACE_ID: "1" },
+    ...{ WINDSURF_PROJECT_DIR: "/p", OPENCODE: "1", COPILOT_MODEL: "m", MCP_TOOL_TIMEOUT: "1" },
+    ...{ TMUX: "/s,1,0", TMUX_PANE: "%1", SVC_SESSION: "svc-a" },
+  };
+  const cleaned = daemonEnvironment({ ...scoped, PATH: "/bin" }, await homePaths(place));
+  assert.deepEqual(cleaned, { PATH: "/bin" });
+});
+
+Deno.test("a relative SVC_HOME becomes absolute, as the daemon works elsewhere", async () => {
+  const paths = await homePaths({ ...place, svcHome: "rel" });
+  assert.deepEqual(daemonEnvironment({ SVC_HOME: "rel" }, paths), { SVC_HOME: "/w/rel" });
+});

@@ -1,0 +1,177 @@
+/** The journal of injections: sound after a crash at any byte, bounded, compacted. */
+import assert from "node:assert/strict";
+import {
+  type Journal,
+  JOURNAL_COMPACT_LINES,
+  JOURNAL_RETENTION_MS,
+  openJournal,
+} from "../../../src/home/journal.ts";
+import type { Files } from "../../../src/runtime/types.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+
+const START = 1_795_000_000_000;
+const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+
+function open(home: TempHome, more: { now?: number; files?: Files } = {}): Promise<Journal> {
+  const { now = START, files = home.files } = more;
+  return openJournal({ files, path: home.paths.journal, now: () => now });
+}
+
+async function reopened(home: TempHome, journal: Journal): Promise<Journal> {
+  await journal.close();
+  return await open(home);
+}
+
+Deno.test("each step is on the disk when it is recorded, and read after a restart [inj-journal]", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  assert.equal(journal.state(id(1)), undefined);
+  await journal.record(id(1), { step: "accepted" });
+  await journal.record(id(1), { step: "typing" });
+  await journal.record(id(2), {
+    step: "done",
+    outcome: "refused",
+    reason: "rate_limited",
+    retryAfterSeconds: 9,
+  });
+  assert.match(await Deno.readTextFile(home.paths.journal), /"typing"/);
+  const after = await reopened(home, journal);
+  assert.deepEqual(after.state(id(1)), { id: id(1), at: START, step: "typing" });
+  assert.deepEqual(after.state(id(2)), {
+    ...{ id: id(2), at: START, step: "done" },
+    ...{ outcome: "refused", reason: "rate_limited", retryAfterSeconds: 9 },
+  });
+  assert.deepEqual(after.unfinished().map((entry) => entry.id), [id(1)]);
+  await after.close();
+});
+
+Deno.test("cut at any byte, every step before the cut is known, and none is invented", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  await journal.record(id(1), { step: "accepted" });
+  await journal.record(id(1), { step: "typing" });
+  await journal.record(id(1), { step: "typed" });
+  await journal.record(id(1), { step: "done", outcome: "submitted" });
+  await journal.close();
+  const whole = await Deno.readTextFile(home.paths.journal);
+  const steps = [undefined, "accepted", "typing", "typed", "done"];
+  for (let length = 0; length <= whole.length; length++) {
+    const cut = whole.slice(0, length);
+    await Deno.writeTextFile(home.paths.journal, cut);
+    const after = await open(home);
+    // A line that lacks only its end is whole.
+    const known = cut.split("\n").filter((line) => whole.split("\n").includes(line) && line !== "").length;
+    assert.equal(after.state(id(1))?.step, steps[known], `cut at ${length}`);
+    await after.close();
+  }
+});
+
+Deno.test("what is recorded after a torn line is not lost with it", async () => {
+  await using home = await makeTempHome();
+  await Deno.writeTextFile(home.paths.journal, '{"sum":"01234567","entry":{"id":"0000');
+  const journal = await open(home);
+  assert.equal(journal.damaged, 1);
+  await journal.record(id(2), { step: "accepted" });
+  const after = await reopened(home, journal);
+  assert.deepEqual([after.damaged, after.state(id(2))?.step], [0, "accepted"]);
+  await after.close();
+});
+
+Deno.test("damaged lines are skipped and counted, the others stay", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  for (const number of [1, 2, 3]) await journal.record(id(number), { step: "accepted" });
+  await journal.close();
+  const lines = (await Deno.readTextFile(home.paths.journal)).split("\n");
+  lines[1] = lines[1]?.replace("accepted", "typing!!") ?? "";
+  await Deno.writeTextFile(home.paths.journal, `${lines.join("\n")}\u0000\u0001junk\n[]\n`);
+  const after = await open(home);
+  assert.equal(after.damaged, 3);
+  assert.deepEqual([1, 2, 3].map((number) => after.state(id(number))?.step), [
+    "accepted",
+    undefined,
+    "accepted",
+  ]);
+  await after.close();
+});
+
+Deno.test("outcomes are forgotten after more than the longest ttl, not before", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  await journal.record(id(1), { step: "done", outcome: "submitted" });
+  await journal.close();
+  const sevenDays = await open(home, { now: START + 7 * 86_400_000 });
+  assert.ok(sevenDays.state(id(1)));
+  await sevenDays.close();
+  const later = await open(home, { now: START + JOURNAL_RETENTION_MS + 1 });
+  assert.equal(later.state(id(1)), undefined);
+  await later.close();
+  assert.equal(await Deno.readTextFile(home.paths.journal), "");
+});
+
+Deno.test("the file keeps one line a push, however many steps were recorded", async () => {
+  await using home = await makeTempHome();
+  const quick = { ...home.files, openAppend: unsynced(home.files) };
+  const journal = await open(home, { files: quick });
+  for (let step = 0; step <= JOURNAL_COMPACT_LINES; step++) {
+    await journal.record(id(step % 3), { step: "typing" });
+  }
+  await journal.close();
+  const lines = (await Deno.readTextFile(home.paths.journal)).trimEnd().split("\n");
+  assert.ok(lines.length < 10, String(lines.length));
+});
+
+function unsynced(files: Files): Files["openAppend"] {
+  return async (path, options) => ({
+    ...await files.openAppend(path, options),
+    sync: () => Promise.resolve(),
+  });
+}
+
+Deno.test("a full disk refuses the step, and does not spoil those that follow", async () => {
+  await using home = await makeTempHome();
+  const disk = { isFull: false };
+  const journal = await open(home, { files: { ...home.files, openAppend: filling(home.files, disk) } });
+  await journal.record(id(1), { step: "accepted" });
+  disk.isFull = true;
+  await assert.rejects(journal.record(id(1), { step: "typing" }), /ENOSPC/);
+  assert.equal(journal.state(id(1))?.step, "accepted", "typing must not begin");
+  await assert.rejects(journal.record(id(2), { step: "done", outcome: "submitted" }), /ENOSPC/);
+  assert.equal(journal.state(id(2))?.step, "done", "what has happened is remembered all the same");
+  disk.isFull = false;
+  await journal.record(id(3), { step: "accepted" });
+  const after = await reopened(home, journal);
+  assert.deepEqual([1, 2, 3].map((number) => after.state(id(number))?.step), [
+    "accepted",
+    undefined,
+    "accepted",
+  ]);
+  await after.close();
+});
+
+/** While full, half of a line is taken before the error. */
+function filling(files: Files, disk: { isFull: boolean }): Files["openAppend"] {
+  return async (path, options) => {
+    const file = await files.openAppend(path, options);
+    return {
+      ...file,
+      async append(text) {
+        await file.append(disk.isFull ? text.slice(0, text.length / 2) : text);
+        if (disk.isFull) throw new Error("ENOSPC");
+      },
+    };
+  };
+}
+
+Deno.test("steps recorded at once are all kept, and the file is for the owner alone", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  await Promise.all(
+    Array.from({ length: 50 }, (_, number) => journal.record(id(number), { step: "accepted" })),
+  );
+  const after = await reopened(home, journal);
+  assert.equal(after.unfinished().length, 50);
+  assert.equal(after.damaged, 0);
+  await after.close();
+  assert.equal((await Deno.stat(home.paths.journal)).mode! & 0o777, 0o600);
+});

@@ -1,0 +1,174 @@
+/** Injection markers: exact, one-shot, per project, joined or not. */
+import assert from "node:assert/strict";
+import {
+  isTaken,
+  Marker,
+  MARKER_LIFE_MS,
+  MARKERS_MAX,
+  takeMarker,
+  withdrawMarker,
+  writeMarker,
+} from "../../../src/home/markers.ts";
+import { sha256Hex } from "../../../src/home/sha256_hex.ts";
+import { canonicalDigest } from "../../../src/protocol/canonical.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+
+const NOW = 1_795_000_000_000;
+
+interface Bench {
+  home: TempHome & { markers: string };
+  dir: string;
+  write(text: string, more?: { dir?: string; now?: number }): ReturnType<typeof writeMarker>;
+  take(text: string, more?: { dir?: string; now?: number }): Promise<boolean>;
+  names(): string[];
+}
+
+async function withMarkers(test: (bench: Bench) => Promise<void>): Promise<void> {
+  await using temp = await makeTempHome();
+  const home = { ...temp, markers: temp.paths.markers };
+  const dir = `${temp.directory}/proj`;
+  await Deno.mkdir(`${dir}/src/deep`, { recursive: true });
+  await test({
+    home,
+    dir,
+    write: (text, more = {}) => writeMarker(home, { dir, text, now: NOW, ...more }),
+    take: (text, more = {}) => takeMarker(home, { dir, text, now: NOW + 1_000, ...more }),
+    names: () => Array.from(Deno.readDirSync(home.markers), ({ name }) => name),
+  });
+}
+
+Deno.test("a marker is a file with time, hash and directory, and never the text [rm-files, res-marker-epoch, res-marker-hash, res-marker-key]", () =>
+  withMarkers(async ({ home, dir, write, names }) => {
+    const { path } = await write("fix the bug");
+    const [name = ""] = names();
+    assert.equal(path, `${home.markers}/${name}`);
+    const digest = await canonicalDigest("fix the bug");
+    const [directory, epoch, , sha256] = name.split(".");
+    assert.deepEqual([directory, epoch, sha256], [
+      await sha256Hex(await Deno.realPath(dir)),
+      String(NOW),
+      digest,
+    ]);
+    const content = await Deno.readTextFile(path);
+    assert.deepEqual(Marker.parse(JSON.parse(content)), {
+      epoch: NOW,
+      sha256: digest,
+      key: await Deno.realPath(dir),
+      length: 11,
+    });
+    assert.ok(!content.includes("fix"));
+    assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+  }));
+
+Deno.test("an exact prompt takes its marker, once [res-marker-once, rm-taken, remote-marker]", () =>
+  withMarkers(async ({ home, write, take }) => {
+    const handle = await write("fix the bug");
+    assert.equal(await isTaken(home, handle), false);
+    assert.equal(await take("fix the bug"), true);
+    assert.equal(await isTaken(home, handle), true);
+    assert.equal(await take("fix the bug"), false);
+  }));
+
+Deno.test("a keystroke more or less is no match", () =>
+  withMarkers(async ({ write, take }) => {
+    await write("fix the bug");
+    for (
+      const text of ["fix the bugs", "fix the bu", "Fix the bug", "", "fix  the bug", "x\n\nfix the bug"]
+    ) {
+      assert.equal(await take(text), false, text);
+    }
+    assert.equal(await take("fix the bug"), true);
+  }));
+
+Deno.test("both sides compare the canonical text [rm-canonical]", () =>
+  withMarkers(async ({ write, take }) => {
+    await write("a\tb\r\ncafe\u0301");
+    assert.equal(await take("  a    b\ncaf\u00e9 \n"), true);
+  }));
+
+Deno.test("the same text twice is two markers [rm-list]", () =>
+  withMarkers(async ({ write, take }) => {
+    await write("again");
+    await write("again");
+    assert.deepEqual([await take("again"), await take("again"), await take("again")], [true, true, false]);
+  }));
+
+Deno.test("of many that ask at once for one marker one gets it", () =>
+  withMarkers(async ({ write, take }) => {
+    await write("once");
+    const taken = await Promise.all(Array.from({ length: 8 }, () => take("once")));
+    assert.equal(taken.filter((one) => one).length, 1);
+  }));
+
+Deno.test("another project's prompt takes nothing; one from below, or through a link, does", () =>
+  withMarkers(async ({ home, dir, write, take }) => {
+    await write("here");
+    assert.equal(await take("here", { dir: home.directory }), false);
+    assert.equal(await take("here", { dir: `${home.directory}/nowhere` }), false);
+    await Deno.symlink(dir, `${home.directory}/link`);
+    assert.equal(await take("here", { dir: `${home.directory}/link/src/deep` }), true);
+  }));
+
+Deno.test("a withdrawn marker matches nothing; one that was taken cannot be withdrawn [inj-marker-back]", () =>
+  withMarkers(async ({ home, write, take }) => {
+    const first = await write("one");
+    assert.equal(await withdrawMarker(home, first), true);
+    assert.equal(await take("one"), false);
+    const second = await write("two");
+    await take("two");
+    assert.equal(await withdrawMarker(home, second), false);
+  }));
+
+Deno.test("messages that the agent joined with a blank line match, and all are taken [inj-marker-join]", () =>
+  withMarkers(async ({ write, take, names }) => {
+    for (const [index, text] of ["first", "second\n\npart", "third", "fourth"].entries()) {
+      await write(text, { now: NOW + index });
+    }
+    assert.equal(await take("first\n\nsecond\n\npart \n\nthird"), true);
+    assert.equal(names().length, 1);
+    assert.equal(await take("fourth"), true);
+  }));
+
+Deno.test("a join that skips another session's message matches; a wrong order or a stranger's part does not", () =>
+  withMarkers(async ({ write, take, names }) => {
+    for (const [index, text] of ["a1", "b1", "a2"].entries()) await write(text, { now: NOW + index });
+    for (const text of ["a2\n\na1", "a1\na2", "a1\n\nme\n\na2", "a1\n\na2\n\nme"]) {
+      assert.equal(await take(text), false, JSON.stringify(text));
+    }
+    assert.equal(names().length, 3);
+    assert.equal(await take("a1\n\na2"), true);
+    assert.equal(names().length, 1);
+  }));
+
+Deno.test("a marker is dead after 24 hours, and swept by the next [rm-day]", () =>
+  withMarkers(async ({ write, take, names }) => {
+    await write("old");
+    assert.equal(await take("old", { now: NOW + MARKER_LIFE_MS }), false);
+    await write("new", { now: NOW + MARKER_LIFE_MS });
+    assert.equal(names().length, 1);
+    assert.equal(await take("new", { now: NOW }), false, "nor from a clock a day back");
+  }));
+
+Deno.test("an agent that takes none does not fill the disk: the oldest of its project go", () =>
+  withMarkers(async ({ write, take, names }) => {
+    for (let index = 0; index < MARKERS_MAX + 3; index++) await write(`text ${index}`, { now: NOW + index });
+    assert.equal(names().length, MARKERS_MAX);
+    assert.deepEqual([await take("text 2"), await take("text 3")], [false, true]);
+  }));
+
+Deno.test("junk in the directory is not in the way", () =>
+  withMarkers(async ({ home, write, take }) => {
+    const { path } = await write("first", { now: NOW - 1 });
+    await write("second");
+    await Deno.writeTextFile(path, "{cut o");
+    await Deno.writeTextFile(`${home.markers}/junk`, "junk");
+    await Deno.mkdir(`${home.markers}/directory`);
+    assert.equal(await take("first\n\nsecond"), false, "its length is not known");
+    assert.equal(await take("first"), true, "the name alone tells");
+    assert.equal(await take("second"), true);
+  }));
+
+Deno.test("without any marker nothing matches", () =>
+  withMarkers(async ({ take }) => {
+    assert.equal(await take("anything"), false);
+  }));

@@ -1,0 +1,32 @@
+/** Muted projects. */
+import assert from "node:assert/strict";
+import { isMuted, loadMuted, setMuted } from "../../../src/home/muted.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
+
+Deno.test("a project is muted and unmuted, told apart from what was so before [cli-mute]", async () => {
+  await using home = await makeTempHome();
+  const set = (directory: string, muted: boolean): Promise<boolean> =>
+    setMuted(home.files, home.paths, { directory, muted });
+  assert.deepEqual([await set("/p", true), await set("/p", true), await set("/a", true)], [
+    true,
+    false,
+    true,
+  ]);
+  assert.deepEqual(await loadMuted(home.files, home.paths), ["/a", "/p"]);
+  assert.deepEqual([await set("/p", false), await set("/p", false)], [true, false]);
+  assert.deepEqual(await loadMuted(home.files, home.paths), ["/a"]);
+});
+
+Deno.test("a directory is muted with all below it, not with its neighbours", () => {
+  assert.ok(isMuted(["/p"], "/p"));
+  assert.ok(isMuted(["/p"], "/p/src/deep"));
+  assert.ok(!isMuted(["/p"], "/pq"));
+  assert.ok(!isMuted(["/p/src"], "/p"));
+  assert.ok(isMuted(["/"], "/anything"));
+});
+
+Deno.test("a broken list mutes nothing", async () => {
+  await using home = await makeTempHome();
+  await Deno.writeTextFile(home.paths.muted, "{broken");
+  assert.deepEqual(await loadMuted(home.files, home.paths), []);
+});

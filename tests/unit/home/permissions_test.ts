@@ -1,0 +1,49 @@
+/** The home is its owner's alone. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { looseEntries, secureHome } from "../../../src/home/permissions.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
+
+const mode = (path: string): number => (Deno.statSync(path).mode ?? 0) & 0o777;
+
+Deno.test("directories are made 0700, looser modes mended and told [sec-other-account]", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  await Deno.writeTextFile(paths.config, "{}", { mode: 0o644 });
+  await Deno.chmod(paths.root, 0o755);
+  assert.deepEqual((await looseEntries(files, paths)).map(({ path }) => path), [paths.root, paths.config]);
+  assert.deepEqual(await secureHome(files, { paths, uid: runtime.uid }), [paths.root, paths.config]);
+  assert.deepEqual([mode(paths.root), mode(paths.markers), mode(paths.config)], [0o700, 0o700, 0o600]);
+  assert.deepEqual(await secureHome(files, { paths, uid: runtime.uid }), []);
+});
+
+Deno.test("a home of another user is refused", async () => {
+  await using home = await makeTempHome();
+  const stranger = { paths: home.paths, uid: runtime.uid + 1 };
+  await assert.rejects(secureHome(home.files, stranger), /belongs to user \d+, not to \d+\. Set SVC_HOME/);
+});
+
+Deno.test("the directory of a socket outside the home is made and guarded too", async () => {
+  await using home = await makeTempHome();
+  const paths = { ...home.paths, socket: `${home.directory}/elsewhere/listener.sock` };
+  await secureHome(home.files, { paths, uid: runtime.uid });
+  assert.equal(mode(`${home.directory}/elsewhere`), 0o700);
+  await Deno.chmod(`${home.directory}/elsewhere`, 0o777);
+  assert.deepEqual(await secureHome(home.files, { paths, uid: runtime.uid }), [
+    `${home.directory}/elsewhere`,
+  ]);
+});
+
+Deno.test("a file that goes away meanwhile is no failure", async () => {
+  await using home = await makeTempHome();
+  const vanishing = `${home.paths.root}/passing.tmp`;
+  await Deno.writeTextFile(vanishing, "", { mode: 0o644 });
+  const files = {
+    ...home.files,
+    async chmod(path: string, given: number) {
+      if (path === vanishing) await Deno.remove(path);
+      await home.files.chmod(path, given);
+    },
+  };
+  await secureHome(files, { paths: home.paths, uid: runtime.uid });
+});
