@@ -52,7 +52,10 @@ class Bench {
   }
 }
 
-const relayCase = (name: string, body: (bench: Bench) => Promise<void>): Case => ({
+/** The relay is stopped after it. */
+type Body = (bench: Bench) => Promise<void>;
+
+const caseOf = ([name, body]: [string, Body]): Case => ({
   name,
   async run(_runtime, directory) {
     const bench = new Bench(directory);
@@ -64,9 +67,8 @@ const relayCase = (name: string, body: (bench: Bench) => Promise<void>): Case =>
   },
 });
 
-const DELIVERY: readonly Case[] = [
-  relayCase(
-    "a push that was answered is on the listener's socket and comes back as a receipt [flow-1, spec-fan-out]",
+const DELIVERY: Record<string, Body> = {
+  "a push that was answered is on the listener's socket and comes back as a receipt [flow-1, spec-fan-out, run-node]":
     async (bench) => {
       const { url, wsUrl } = await bench.start();
       const { key } = await bench.key();
@@ -80,8 +82,7 @@ const DELIVERY: readonly Case[] = [
       assert.equal((await phone.first("push.updated")).receipt.state, "submitted");
       await Promise.all([listener.leave(), phone.leave()]);
     },
-  ),
-  relayCase("what is not acknowledged comes again on the same socket [ev-push-resend]", async (bench) => {
+  "what is not acknowledged comes again on the same socket [ev-push-resend]": async (bench) => {
     const clock = new FakeClock();
     const { url, wsUrl } = await bench.start({ clock });
     const { key } = await bench.key();
@@ -95,26 +96,25 @@ const DELIVERY: readonly Case[] = [
     const isFinal = async () => (await ask(url, { path, key })).json as { receipt?: { final: boolean } };
     await until("the end", async () => (await isFinal()).receipt?.final);
     await listener.leave();
-  }),
-  relayCase(
-    "a restart keeps every push and delivers it to the listener that returns [ws-1012, http-202]",
-    async (bench) => {
-      const { url, wsUrl } = await bench.start();
-      const { key } = await bench.key();
-      const listener = await Peer.listener(wsUrl, key);
-      await ask(url, { method: "POST", path: "/pushes/send", key, body: command(1) });
-      await listener.first("push.new");
-      const began = systemClock.elapsed();
-      await bench.relay?.stop();
-      assert.equal((await listener.end()).code, 1012);
-      assert.ok(systemClock.elapsed() - began < 5_000);
-      const again = await bench.start();
-      const back = await Peer.listener(again.wsUrl, key);
-      assert.equal((await back.first("push.new")).id, uuid(1));
-      await back.leave();
-    },
-  ),
-  relayCase("a hundred pushes at once arrive once each, in the order of acceptance", async (bench) => {
+  },
+  "a restart keeps every push and delivers it to the listener that returns [ws-1012, http-202]": async (
+    bench,
+  ) => {
+    const { url, wsUrl } = await bench.start();
+    const { key } = await bench.key();
+    const listener = await Peer.listener(wsUrl, key);
+    await ask(url, { method: "POST", path: "/pushes/send", key, body: command(1) });
+    await listener.first("push.new");
+    const began = systemClock.elapsed();
+    await bench.relay?.stop();
+    assert.equal((await listener.end()).code, 1012);
+    assert.ok(systemClock.elapsed() - began < 5_000);
+    const again = await bench.start();
+    const back = await Peer.listener(again.wsUrl, key);
+    assert.equal((await back.first("push.new")).id, uuid(1));
+    await back.leave();
+  },
+  "a hundred pushes at once arrive once each, in the order of acceptance": async (bench) => {
     const { url, wsUrl } = await bench.start();
     const { key } = await bench.key();
     const listener = await Peer.listener(wsUrl, key);
@@ -139,12 +139,11 @@ const DELIVERY: readonly Case[] = [
       pushes.map(({ push }) => push.id),
     );
     await listener.leave();
-  }),
-];
+  },
+};
 
-const DOOR: readonly Case[] = [
-  relayCase(
-    "a stranger is refused with 401 and a problem before any upgrade; nothing of the key is echoed [ws-401, sec-stranger]",
+const DOOR: Record<string, Body> = {
+  "a stranger is refused with 401 and a problem before any upgrade; nothing of the key is echoed [ws-401, sec-stranger]":
     async (bench) => {
       const { wsUrl } = await bench.start();
       const wrong = `svc_${"z".repeat(43)}`;
@@ -156,9 +155,7 @@ const DOOR: readonly Case[] = [
         assert.ok(!refused.body.includes("zzz"));
       }
     },
-  ),
-  relayCase(
-    "a key without push:read is 403 at the handshake; the subprotocol is svc.v1 [ws-scope, ws-subprotocol]",
+  "a key without push:read is 403 at the handshake; the subprotocol is svc.v1 [ws-scope, ws-subprotocol]":
     async (bench) => {
       const { wsUrl } = await bench.start();
       const peer = new Peer(wsUrl, { key: (await bench.key(["push:send"])).key });
@@ -171,37 +168,33 @@ const DOOR: readonly Case[] = [
       const foreign = new Peer(wsUrl, { protocols: ["mqtt", keyProtocol(key)] });
       assert.equal((await until("a refusal", () => foreign.refused)).status, 400);
     },
-  ),
-  relayCase(
-    "frames over the limits end with 1009, in one piece or in many [ws-size, dep-ws-caps]",
-    async (bench) => {
-      const { wsUrl } = await bench.start();
-      const { key } = await bench.key();
-      const open = () => Peer.greeted(wsUrl, { key, hello: {} });
-      const text = await open();
-      text.socket.send("x".repeat(TEXT_FRAME_MAX_BYTES + 1));
-      assert.equal((await text.end()).code, 1009);
-      const binary = await open();
-      binary.socket.send(new Uint8Array(BINARY_FRAME_MAX_BYTES + 1));
-      assert.equal((await binary.end()).code, 1009);
-      const pieces = await open();
-      const piece = new Uint8Array(BINARY_FRAME_MAX_BYTES / 4);
-      for (let n = 0; n < 5; n++) pieces.socket.send(piece, { fin: n === 4 });
-      assert.equal((await pieces.end()).code, 1009);
-      const fits = await open();
-      fits.socket.send(new Uint8Array(BINARY_FRAME_MAX_BYTES));
-      fits.socket.send(
-        JSON.stringify({
-          event: "ping",
-          id: "x".repeat(100),
-          data: { pad: "x".repeat(TEXT_FRAME_MAX_BYTES - 200) },
-        }),
-      );
-      await fits.first("pong");
-      await fits.leave();
-    },
-  ),
-  relayCase("an unmasked frame ends the connection and no other [dep-ws-caps]", async (bench) => {
+  "frames over the limits end with 1009, in one piece or in many [ws-size, dep-ws-caps]": async (bench) => {
+    const { wsUrl } = await bench.start();
+    const { key } = await bench.key();
+    const open = () => Peer.greeted(wsUrl, { key, hello: {} });
+    const text = await open();
+    text.socket.send("x".repeat(TEXT_FRAME_MAX_BYTES + 1));
+    assert.equal((await text.end()).code, 1009);
+    const binary = await open();
+    binary.socket.send(new Uint8Array(BINARY_FRAME_MAX_BYTES + 1));
+    assert.equal((await binary.end()).code, 1009);
+    const pieces = await open();
+    const piece = new Uint8Array(BINARY_FRAME_MAX_BYTES / 4);
+    for (let n = 0; n < 5; n++) pieces.socket.send(piece, { fin: n === 4 });
+    assert.equal((await pieces.end()).code, 1009);
+    const fits = await open();
+    fits.socket.send(new Uint8Array(BINARY_FRAME_MAX_BYTES));
+    fits.socket.send(
+      JSON.stringify({
+        event: "ping",
+        id: "x".repeat(100),
+        data: { pad: "x".repeat(TEXT_FRAME_MAX_BYTES - 200) },
+      }),
+    );
+    await fits.first("pong");
+    await fits.leave();
+  },
+  "an unmasked frame ends the connection and no other [dep-ws-caps]": async (bench) => {
     const { port, wsUrl } = await bench.start();
     const { key } = await bench.key();
     const other = await Peer.greeted(wsUrl, { key, hello: {} });
@@ -216,8 +209,8 @@ const DOOR: readonly Case[] = [
     other.send("ping", {});
     await other.first("pong");
     await other.leave();
-  }),
-  relayCase("a body over the limit is 413, told in advance or not [http-413]", async (bench) => {
+  },
+  "a body over the limit is 413, told in advance or not [http-413]": async (bench) => {
     const { url, port } = await bench.start();
     const { key } = await bench.key();
     const body = JSON.stringify({ type: "note", body: "x".repeat(REQUEST_MAX_BYTES) });
@@ -231,8 +224,8 @@ const DOOR: readonly Case[] = [
     for (let n = 0; n < 5; n++) wire.write(chunk);
     await until("413", () => wire.text.startsWith("HTTP/1.1 413"));
     await wire.end();
-  }),
-  relayCase("junk instead of HTTP ends its own connection alone", async (bench) => {
+  },
+  "junk instead of HTTP ends its own connection alone": async (bench) => {
     const { url, port } = await bench.start();
     const wire = await Wire.open(port);
     wire.write("\x16\x03\x01\x02\x00 junk\r\n\r\n");
@@ -242,12 +235,11 @@ const DOOR: readonly Case[] = [
     absolute.write("GET http://elsewhere/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     await until("404", () => absolute.text.startsWith("HTTP/1.1 404"));
     await absolute.end();
-  }),
-];
+  },
+};
 
-const LIFE: readonly Case[] = [
-  relayCase(
-    "a key revoked by another process closes its sockets and stops working, in a second [sec-leaked-key, cli-keys]",
+const LIFE: Record<string, Body> = {
+  "a key revoked by another process closes its sockets and stops working, in a second [sec-leaked-key, cli-keys]":
     async (bench) => {
       const { url, wsUrl } = await bench.start();
       const [lost, kept] = [await bench.key(), await bench.key()];
@@ -264,24 +256,23 @@ const LIFE: readonly Case[] = [
       assert.equal(peers[1]?.closed, undefined);
       await peers[1]?.leave();
     },
-  ),
-  relayCase("a revoked device's socket is closed at once [http-revoke]", async (bench) => {
+  "a revoked device's socket is closed at once [http-revoke]": async (bench) => {
     const { url, wsUrl } = await bench.start();
     const { key } = await bench.key();
     const listener = await Peer.listener(wsUrl, key);
     const answer = await ask(url, { method: "DELETE", path: `/devices/${LISTENER}`, key });
     assert.equal(answer.status, 204);
     assert.equal((await listener.end()).code, 4401);
-  }),
-  relayCase("a second connection of a listener replaces the first with 4409", async (bench) => {
+  },
+  "a second connection of a listener replaces the first with 4409": async (bench) => {
     const { wsUrl } = await bench.start();
     const { key } = await bench.key();
     const first = await Peer.listener(wsUrl, key);
     const second = await Peer.listener(wsUrl, key);
     assert.equal((await first.end()).code, 4409);
     await second.leave();
-  }),
-  relayCase("a stop lets no client hold it up, and a taken address is told [rl-options]", async (bench) => {
+  },
+  "a stop lets no client hold it up, and a taken address is told [rl-options]": async (bench) => {
     const { port } = await bench.start();
     const wire = await Wire.open(port);
     wire.write("POST /pushes/send HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
@@ -295,11 +286,11 @@ const LIFE: readonly Case[] = [
     await bench.relay?.stop();
     assert.ok(systemClock.elapsed() - began < 5_000);
     await wire.end();
-  }),
-];
+  },
+};
 
 const TLS: readonly Case[] = [{
-  name: "with a certificate it speaks https and wss [up-tls]",
+  name: "with a certificate it speaks https and wss [up-tls, rl-options]",
   async run({ files, cwd }, directory) {
     const bench = new Bench(directory);
     const pem = async (end: string): Promise<string> =>
@@ -318,4 +309,7 @@ const TLS: readonly Case[] = [{
   },
 }];
 
-export const cases: readonly Case[] = [...DELIVERY, ...DOOR, ...LIFE, ...TLS];
+export const cases: readonly Case[] = [
+  ...Object.entries({ ...DELIVERY, ...DOOR, ...LIFE }).map(caseOf),
+  ...TLS,
+];

@@ -16,7 +16,7 @@ async function recordOf(relay: Fixture, key: string, id: string): Promise<PushRe
   return PushRecord.parse(await (await relay.request("GET", `/pushes/${id}`, { key })).json());
 }
 
-Deno.test("an accepted push is 202 with id, state and time, and can be read back [http-202, http-get-push, http-headers, http-push-send]", async () => {
+Deno.test("an accepted push is 202 with id, state and time, and can be read back [http-202, http-get-push, http-headers, http-send, enc-default-off, style-request-response]", async () => {
   await using relay = await Fixture.make();
   await relay.listener();
   const key = await relay.key();

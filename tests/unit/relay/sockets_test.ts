@@ -239,7 +239,7 @@ Deno.test("who says no hello in time is sent away, and cut off when deaf to it",
   assert.equal(relay.services.hub.size, 0);
 });
 
-Deno.test("who reads too slowly is closed, counted, and starts again from the store", async () => {
+Deno.test("who reads too slowly is closed, counted, and starts again from the store [style-bounded]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   listener.socket.unread = UNREAD_MAX_BYTES + 1;
@@ -317,7 +317,7 @@ Deno.test("many pushes past their time are all ended, a page at a time", async (
   assert.deepEqual(await store.duePushes({ now: relay.clock.now(), afterSeq: 0, limit: 9 }), []);
 });
 
-Deno.test("what is older than its retention is forgotten", async () => {
+Deno.test("what is older than its retention is forgotten [rl-retention]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   await relay.request("POST", "/pushes/send", { key, body: { id: uuid(1), type: "note" } });

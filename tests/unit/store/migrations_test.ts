@@ -42,7 +42,7 @@ Deno.test("there is a sample of every older version", async () => {
 });
 
 for (const version of newest.slice(0, -1)) {
-  Deno.test(`a database of version ${version} comes up with all it holds`, async () => {
+  Deno.test(`a database of version ${version} comes up with all it holds [run-migrations]`, async () => {
     const sql = await Deno.readTextFile(new URL(`v${version}.sql`, SAMPLES));
     await withDatabase(sql, async (dataDir) => {
       const store = await openStore(dataDir);

@@ -1,0 +1,140 @@
+/** `svc server` and `svc keys` as a person runs them: their words, their exit codes, and what a kill leaves. */
+import assert from "node:assert/strict";
+import { openStore } from "../../src/store/sqlite.ts";
+import { runSvc, type Started, startSvc } from "../helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { ask, Peer } from "./relay_peer.ts";
+
+const READY = /^svc server listening on (http:\/\/127\.0\.0\.1:\d+) \((ws:\/\/127\.0\.0\.1:\d+\/ws)\)$/;
+
+async function startServer(sandbox: Sandbox): Promise<{ server: Started; url: string; wsUrl: string }> {
+  const server = startSvc(sandbox, ["server", "--listen", "127.0.0.1:0"]);
+  const [, url = "", wsUrl = ""] = await server.line(READY);
+  return { server, url, wsUrl };
+}
+
+async function createKey(
+  sandbox: Sandbox,
+  scope = "push:read,push:send",
+): Promise<{ id: string; key: string }> {
+  const { code, stdout } = await runSvc(sandbox, [
+    "keys",
+    "create",
+    "--name",
+    "n",
+    "--scope",
+    scope,
+    "--json",
+  ]);
+  assert.equal(code, 0);
+  return JSON.parse(stdout);
+}
+
+Deno.test("the server prints one line when it is ready, and ends in time when asked [con-ready, con-free-port, rl-stop]", async () => {
+  await using sandbox = await makeSandbox();
+  const { server, url, wsUrl } = await startServer(sandbox);
+  const { key } = await createKey(sandbox);
+  const peer = await Peer.greeted(wsUrl, { key, hello: {} });
+  assert.equal((await ask(url, { path: "/healthz" })).status, 200);
+  server.kill("SIGTERM");
+  assert.equal((await peer.end()).code, 1012);
+  assert.equal((await server.exited).code, 0);
+  const stdout = server.output().split("\n").filter((line) => !line.startsWith("["));
+  assert.equal(stdout.filter((line) => line !== "").length, 1);
+  assert.ok(!server.output().includes(key));
+});
+
+Deno.test("a key is shown once, listed without itself, and revoked while the server runs [con-keys, cli-keys, rl-key-once]", async () => {
+  await using sandbox = await makeSandbox();
+  const { server, url, wsUrl } = await startServer(sandbox);
+  const created = await runSvc(sandbox, [
+    "keys",
+    "create",
+    "--name",
+    "laptop",
+    "--scope",
+    "push:read",
+    "--json",
+  ]);
+  const { id, name, scopes, key, ...rest } = JSON.parse(created.stdout);
+  assert.deepEqual([name, scopes, rest], ["laptop", ["push:read"], {}]);
+  const peer = await Peer.greeted(wsUrl, { key, hello: {} });
+  const listed = await runSvc(sandbox, ["keys", "list", "--json"]);
+  assert.ok(!listed.stdout.includes(key.slice(4)));
+  assert.equal(JSON.parse(listed.stdout)[0].id, id);
+  assert.equal((await runSvc(sandbox, ["keys", "revoke", id])).code, 0);
+  assert.equal((await ask(url, { path: "/sessions", key })).status, 401);
+  assert.equal((await peer.end()).code, 4401);
+  const again = await runSvc(sandbox, ["keys", "revoke", id]);
+  assert.deepEqual([again.code, /svc keys list/.test(again.stderr)], [1, true]);
+  server.kill("SIGTERM");
+  await server.exited;
+});
+
+Deno.test("wrong words are exit 2 and say what is taken [cli-exit]", async () => {
+  await using sandbox = await makeSandbox();
+  const wrong: [string[], RegExp][] = [
+    [["keys", "create", "--name", "n", "--scope", "push:all"], /push:send, push:read, admin/],
+    [["keys", "create", "--scope", "admin"], /--name/],
+    [["keys", "create", "--name", "n", "--scope", "admin", "--device", "x"], /dev_/],
+    [["keys", "burn"], /create, list or revoke/],
+    [["server", "--listen", "everywhere"], /127\.0\.0\.1:7420/],
+    [["server", "--tls-cert", "x"], /--tls-key/],
+    [["server", "--public-url", "x"], /https:\/\/relay\.example/],
+    [["server", "backup"], /file/],
+  ];
+  const ran = await Promise.all(wrong.map(([words]) => runSvc(sandbox, words)));
+  for (const [index, [words, said]] of wrong.entries()) {
+    assert.equal(ran[index]?.code, 2, words.join(" "));
+    assert.match(ran[index]?.stderr ?? "", said, words.join(" "));
+  }
+});
+
+Deno.test("a backup taken while the server works has what was acknowledged before it [rl-backup]", async () => {
+  await using sandbox = await makeSandbox();
+  const { server, url } = await startServer(sandbox);
+  const { key } = await createKey(sandbox);
+  const sent = await ask(url, {
+    method: "POST",
+    path: "/pushes/send",
+    key,
+    body: { type: "note", body: "kept" },
+  });
+  const copy = `${sandbox.root}/copy/relay.db`;
+  await Deno.mkdir(`${sandbox.root}/copy`);
+  const { code, stderr } = await runSvc(sandbox, ["server", "backup", copy]);
+  assert.equal(code, 0, stderr);
+  const store = await openStore(`${sandbox.root}/copy`);
+  const found = await store.findPush({ account: "default", id: String(sent.json["id"]) });
+  await store.close();
+  assert.equal(found?.push.body, "kept");
+  server.kill("SIGTERM");
+  await server.exited;
+  const none = await runSvc(sandbox, ["server", "backup", copy, "--data", `${sandbox.root}/nothing`]);
+  assert.deepEqual([none.code, /no store/.test(none.stderr)], [1, true]);
+});
+
+Deno.test("what was answered 202 is there after kill -9, whenever it comes [http-202, http-2xx-stored, fault-relay]", async () => {
+  await using sandbox = await makeSandbox();
+  const acknowledged: string[] = [];
+  let key = "";
+  for (let round = 0; round < 3; round++) {
+    const { server, url } = await startServer(sandbox);
+    key ||= (await createKey(sandbox)).key;
+    let answered = 0;
+    const flood = Array.from({ length: 60 }, async () => {
+      const id = crypto.randomUUID();
+      const sent = await ask(url, { method: "POST", path: "/pushes/send", key, body: { id, type: "note" } });
+      if (sent.status !== 202) return;
+      acknowledged.push(id);
+      answered += 1;
+      if (answered === 20) server.kill("SIGKILL");
+    });
+    await Promise.allSettled(flood);
+    await server.exited;
+  }
+  assert.ok(acknowledged.length >= 60);
+  const store = await openStore(`${sandbox.svcHome}/server`);
+  for (const id of acknowledged) assert.ok(await store.findPush({ account: "default", id }), id);
+  await store.close();
+});
