@@ -2,6 +2,10 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { NAUGHTY_BODIES, REFUSED_BODIES } from "../helpers/naughty.ts";
+import { encodeFrame } from "../../src/protocol/frames.ts";
+import { TinyRelay } from "../contract/tiny_relay.ts";
+import { startSvc } from "../helpers/program.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
@@ -14,6 +18,7 @@ Deno.test("main flow: every body arrives byte for byte at the agent, or is refus
       const { receipt } = await stack.send(echo.name, body);
       assert.deepEqual([receipt.state, receipt.reason], ["submitted", undefined]);
       expected.push(body);
+      await until("the prompt", async () => (await echo.prompts()).length === expected.length);
       assert.deepEqual((await echo.prompts()).at(-1), body);
     });
   }
@@ -43,6 +48,7 @@ Deno.test("main flow: the same push sent twice is typed once [proto-push-id, inj
   const again = await stack.send(echo.name, "once", { id });
   assert.deepEqual(again.push, first.push);
   await stack.send(echo.name, "after");
+  await until("the last prompt", async () => (await echo.prompts()).includes("after"));
   assert.deepEqual(await echo.prompts(), ["once", "after"]);
 });
 
@@ -83,7 +89,7 @@ Deno.test("main flow: a name that only begins another's is no session [show-pref
 Deno.test("main flow: an agent that left leaves a session that takes nothing [show-shell, sec-no-shell]", async () => {
   await using stack = await makeStack();
   const echo = await stack.echo();
-  await stack.sandbox.tmux("set-option", "-t", `=${echo.name}:`, "remain-on-exit", "on");
+  await stack.sandbox.tmux("set-option", "-p", "-t", `=${echo.name}:`, "remain-on-exit", "on");
   await stack.send(echo.name, "/exit");
   await until("the agent's end", async () => {
     const dead = await stack.sandbox.tmux("list-panes", "-a", "-F", "#{pane_dead}");
@@ -123,7 +129,21 @@ Deno.test("main flow: the log has the spec's lines, word for word [log-start, lo
 });
 
 Deno.test("main flow: a rejected report shows its reason in the log [log-rejected, log-reason, err-rejected]", async () => {
-  await using stack = await makeStack();
-  await stack.api.revokeDevice(stack.deviceId);
-  await stack.listener.line(/^(! server rejected listener\.sessions: .+|.*disconnected: .*)$/);
+  await using sandbox = await makeSandbox();
+  const relay = await TinyRelay.start();
+  await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
+  const config = JSON.stringify({ apiKey: "svc_x", wsUrl: relay.wsUrl });
+  await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, config, { mode: 0o600 });
+  const listener = startSvc(sandbox, ["listener"]);
+  try {
+    await listener.line(/reported 0 session\(s\): $/);
+    relay.send(encodeFrame("listener.rejected", { reason: "no device record" }));
+    await listener.line(/^! server rejected listener\.sessions: no device record$/);
+    const log = await Deno.readTextFile(`${sandbox.svcHome}/listener.log`);
+    assert.match(log, /^! server rejected listener\.sessions: no device record$/m);
+  } finally {
+    listener.kill("SIGTERM");
+    await listener.exited;
+    await relay.stop();
+  }
 });

@@ -17,7 +17,7 @@ export interface Stack extends AsyncDisposable {
   apiKey: string;
   deviceId: string;
   svc(...words: string[]): Promise<Ran>;
-  /** Starts an echo agent; resolves with its session once the agent reads and the relay knows it. */
+  /** Starts an echo agent; resolves with its session once the agent reads. */
   echo(): Promise<EchoSession>;
   /** Sends as a phone does; resolves with the final receipt. */
   send(session: string, body: string, more?: Partial<PushRequestInput>): Promise<PushRecord>;
@@ -89,7 +89,7 @@ async function assemble(sandbox: Sandbox, { launch, listener = true }: StackOpti
     async send(session, body, more = {}): Promise<PushRecord> {
       const push = { type: "agent.command", agentSessionName: session, body, ...more };
       const { id } = await api.sendPush(push);
-      return await waitForReceipt(api, id, { timeoutMs: 60_000, pollMs: 10 });
+      return await waitForReceipt(api, id, { timeoutMs: 60_000, pollMs: 50 });
     },
     async startRelay(): Promise<void> {
       stack.relay = serve(host);
@@ -115,10 +115,6 @@ async function startEcho(stack: Stack): Promise<EchoSession> {
   const name = stdout.trim();
   const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${name}:`);
   await until("the echo agent's input line", async () => /^❯/mu.test(await screen()));
-  await until("the session at the relay", async () => {
-    const { devices } = await stack.api.sessions();
-    return devices.some((device) => device.sessions.some((session) => session.name === name));
-  });
   const entries = async (): Promise<Record<string, unknown>[]> => {
     const lines = (await Deno.readTextFile(transcript)).split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line));

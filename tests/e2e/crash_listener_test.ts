@@ -1,0 +1,76 @@
+/** kill -9 of the listener after every step of an injection: nothing lost, nothing doubled, `unknown` where nobody can tell. */
+import assert from "node:assert/strict";
+import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import { crashingImportMap } from "../helpers/crashing_runtime.ts";
+import { FROM_CHECKOUT, startSvc } from "../helpers/program.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+/** More steps than an injection has: the sweep ends by itself before. */
+const STEPS_MAX = 60;
+
+interface Crashed {
+  /** The step after which the listener died; undefined when it had no step left to die at. */
+  step: string | undefined;
+  state: string;
+  /** Times that the text is in the agent: submitted, or in its input line. */
+  times: number;
+}
+
+async function crashAt(stack: Stack, { echo, at }: { echo: EchoSession; at: number }): Promise<Crashed> {
+  const { sandbox, api } = stack;
+  const importMap = ["--import-map", `${sandbox.root}/crashing.json`];
+  const launch = [...FROM_CHECKOUT.slice(0, -1), ...importMap, ...FROM_CHECKOUT.slice(-1)];
+  const listener = startSvc(sandbox, ["listener"], { launch, env: { SVC_TEST_CRASH: String(at) } });
+  await listener.line(/connected to/);
+  const body = `message ${at} of the sweep`;
+  const { id } = await api.sendPush({ type: "agent.command", agentSessionName: echo.name, body });
+  let died = false;
+  void listener.exited.then(() => died = true);
+  await until("the crash or the receipt", async () => died || (await api.getPush(id)).receipt.final, 30_000);
+  const step = /^svc-test-crash after (.*)$/m.exec(listener.output())?.[1];
+  if (step === undefined) listener.kill("SIGKILL");
+  await listener.exited;
+  await stack.startListener();
+  const { receipt } = await waitForReceipt(api, id, { timeoutMs: 30_000, pollMs: 50 });
+  stack.listener.kill("SIGKILL");
+  await stack.listener.exited;
+  const times = await until("the text where the receipt says it is", async () => {
+    const prompts = (await echo.prompts()).filter((prompt) => prompt.includes(body)).length;
+    const drafts = /^❯ .*$/m.exec(await echo.screen())?.[0].includes(body) ? 1 : 0;
+    return receipt.state === "submitted" && prompts === 0 ? undefined : { count: prompts + drafts };
+  });
+  await clearDraft(stack, echo);
+  return { step, state: receipt.state, times: times.count };
+}
+
+async function clearDraft(stack: Stack, echo: EchoSession): Promise<void> {
+  await stack.sandbox.tmux("send-keys", "-t", `=${echo.name}:`, "C-u");
+  await until("an empty input line", async () => /^❯\s*$/m.test(await echo.screen()));
+}
+
+Deno.test("crash: kill -9 of the listener after each step of an injection loses and doubles nothing [show-kill-listener, inj-unknown, inj-journal, inj-never-retype, ev-push-resend]", async (t) => {
+  await using stack = await makeStack({ listener: false });
+  await Deno.writeTextFile(`${stack.sandbox.root}/crashing.json`, await crashingImportMap(CHECKOUT));
+  const echo = await stack.echo();
+  await stack.svc("listener", "--stop");
+  const steps: string[] = [];
+  for (let at = 1; at <= STEPS_MAX; at++) {
+    const crashed = await crashAt(stack, { echo, at });
+    if (crashed.step === undefined) break;
+    steps.push(crashed.step);
+    await t.step(
+      `after step ${at}, ${crashed.step}: ${crashed.state}, there ${crashed.times} time(s)`,
+      () => {
+        assert.ok(["submitted", "typed", "unknown"].includes(crashed.state), crashed.state);
+        if (crashed.state === "unknown") assert.ok(crashed.times <= 1, `${crashed.times} times`);
+        else assert.equal(crashed.times, 1);
+      },
+    );
+  }
+  for (const step of ["journal sync", "marker", "tmux request", "acknowledgement"]) {
+    assert.ok(steps.includes(step), step);
+  }
+  assert.ok(steps.length < STEPS_MAX);
+});
