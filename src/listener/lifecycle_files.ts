@@ -33,13 +33,20 @@ export class Presence {
     await this.#listen();
   }
 
-  /** Puts back what was deleted meanwhile. */
+  /** Puts back what was deleted meanwhile; a socket at the second look. */
   async repair(): Promise<void> {
     const { files } = this.#host;
     const { paths } = this.#options;
     if (!this.#isOver && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
-    if (!this.#isOver && (await files.info(paths.socket)) === undefined) await this.#listen();
+    if (!this.#isOver && (await files.info(paths.socket)) === undefined) await this.#replaceSocket();
     if (this.#isOver) await this.end();
+  }
+
+  /** Deno unlinks a closed socket's path some time after the close, and would take the new socket with it. */
+  async #replaceSocket(): Promise<void> {
+    if (this.#control === undefined) return await this.#listen();
+    this.#control.close();
+    this.#control = undefined;
   }
 
   /** Turns clients away and removes what is this daemon's own. */
@@ -64,7 +71,6 @@ export class Presence {
 
   async #listen(): Promise<void> {
     const { paths, handlers } = this.#options;
-    this.#control?.close();
     await this.#host.files.remove(paths.socket);
     this.#control = await serveControl(this.#host.sockets, paths.socket, handlers);
   }

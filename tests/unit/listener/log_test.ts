@@ -1,0 +1,35 @@
+/** The lines of listener.log. */
+import assert from "node:assert/strict";
+import { openLog, stampLine, startLine } from "../../../src/listener/log.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
+const TIME = "2026-11-20T12:00:00.000Z";
+
+Deno.test("the first line is the spec's, word for word [log-start, ver-written]", () => {
+  assert.equal(
+    stampLine(startLine("1.2.3", "wss://host/stage"), NOW),
+    `[${TIME}] svc listener starting — v1.2.3 — wss://host/stage`,
+  );
+});
+
+Deno.test("a failure line stands as the spec has it, without a time [log-rejected]", () => {
+  const line = "! server rejected listener.sessions: missing scope";
+  assert.equal(stampLine(line, NOW), line);
+});
+
+Deno.test("a line end in what is logged does not make a second line", () => {
+  assert.equal(stampLine("one\r\n[x] two\nthree", NOW), `[${TIME}] one [x] two three`);
+});
+
+Deno.test("lines go to the file, and to whoever watches", async () => {
+  await using home = await makeTempHome();
+  const seen: string[] = [];
+  const echo = (line: string): void => void seen.push(line);
+  const log = openLog(home.files, { path: home.paths.log, now: () => NOW, echo });
+  log.line("one");
+  log.line("two");
+  await log.close();
+  assert.equal(await Deno.readTextFile(home.paths.log), `[${TIME}] one\n[${TIME}] two\n`);
+  assert.deepEqual(seen, [`[${TIME}] one`, `[${TIME}] two`]);
+});
