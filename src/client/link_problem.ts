@@ -90,5 +90,6 @@ export async function explainHandshake(api: RelayApi, signal: AbortSignal): Prom
 function problemCode({ code, status }: RelayError): LinkProblemCode {
   if (code === "unreachable" || code === "timeout" || code === "missing_scope") return code;
   if (code === "unauthenticated" || status === 401) return "unauthenticated";
+  if (code === "bad_answer" && status >= 500) return "unreachable";
   return code === "bad_answer" ? "bad_answer" : "handshake_failed";
 }

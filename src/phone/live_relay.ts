@@ -59,8 +59,8 @@ export class LiveRelay {
       ...(createSocket ? { createSocket } : {}),
     });
     this.#outbox = new Outbox({
-      next: () => parts.store.get().link.kind === "live" ? outboxOf(parts.store.get())[0] : undefined,
-      send: (message) => this.#post(message),
+      next: () => outboxOf(parts.store.get())[0],
+      send: (message, { signal }) => this.#post(message, signal),
       onAccepted: (accepted) => this.#tell({ type: "accepted", accepted }),
       onFailed: (id, failure) => parts.store.dispatch({ type: "failed", id, failure }),
       clock,
@@ -85,7 +85,7 @@ export class LiveRelay {
     this.#link.reconnectNow();
   }
 
-  /** Sends what waits, if there is a link. */
+  /** Sends what waits. */
   pump(): Promise<void> {
     return this.#outbox.pump();
   }
@@ -101,14 +101,10 @@ export class LiveRelay {
     return { role: "phone", name, version, capabilities: [], ...(deviceId ? { deviceId } : {}) };
   }
 
-  #post({ id, deviceId, session, body }: Message): Promise<PushAccepted> {
-    return this.#api.sendPush({
-      id,
-      type: "agent.command",
-      ...(deviceId === "" ? {} : { targetDeviceId: deviceId }),
-      agentSessionName: session,
-      body,
-    });
+  #post({ id, deviceId, session, body }: Message, signal: AbortSignal): Promise<PushAccepted> {
+    const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
+    const push = { id, type: "agent.command", ...target, agentSessionName: session, body };
+    return this.#api.sendPush(push, { signal });
   }
 
   /** For news of pushes: what the relay has need not be kept here. */
@@ -122,9 +118,11 @@ export class LiveRelay {
     const { store } = this.#parts;
     const wasLive = store.get().link.kind === "live";
     store.dispatch({ type: "link", link: state });
-    if (state.state !== "connected" || !state.answering || wasLive) return;
-    void this.#keepDeviceId(state.welcome.deviceId);
-    void this.#catchUp();
+    if (state.state === "connected" && state.answering && !wasLive) {
+      void this.#keepDeviceId(state.welcome.deviceId);
+      void this.#catchUp();
+    }
+    if (state.state === "waiting" && state.problem?.code === "handshake_failed") void this.#catchUp();
   }
 
   /** The relay names a phone that signed in with a key; under that name it is the same device next time. */
@@ -134,14 +132,14 @@ export class LiveRelay {
     await this.#parts.storage.writeAccount(this.#account);
   }
 
-  /** After every break: what changed meanwhile, then what waits to be sent. */
+  /** After every break, and where only HTTP passes: what waits is sent, what changed meanwhile is read. */
   async #catchUp(): Promise<void> {
+    void this.#outbox.hurry();
     await orStale(async () => {
       const { devices } = await this.#api.sessions();
       this.#parts.store.dispatch({ type: "sessions", devices });
       await this.#readHistory("end");
     });
-    await this.pump();
   }
 
   async #readHistory(before: string): Promise<void> {

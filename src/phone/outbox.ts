@@ -1,4 +1,4 @@
-/** Sends what is written, in order, one at a time, as long as there is a link; the phone keeps it until then. */
+/** Sends what is written over HTTP, in order, one at a time, for as long as it takes: a live link is no condition. */
 import { RelayError } from "../client/relay_error.ts";
 import { backoffDelayMs } from "../client/backoff.ts";
 import type { Clock } from "../client/clock.ts";
@@ -6,9 +6,9 @@ import type { PushAccepted } from "../protocol/push.ts";
 import type { Message, SendFailure } from "./message.ts";
 
 export interface OutboxOptions {
-  /** The next message to send; undefined when there is none, or no link. */
+  /** The next message to send; undefined when there is none. */
   next(): Message | undefined;
-  send(message: Message): Promise<PushAccepted>;
+  send(message: Message, options: { signal: AbortSignal }): Promise<PushAccepted>;
   onAccepted(accepted: PushAccepted): Promise<void>;
   /** The relay will never take this message as it is. */
   onFailed(id: string, failure: SendFailure): void;
@@ -19,6 +19,8 @@ export interface OutboxOptions {
 export class Outbox {
   readonly #options: OutboxOptions;
   #sending = false;
+  #stopped = false;
+  #attempt = new AbortController();
   #attempts = 0;
   #cancelRetry: () => void = () => {};
 
@@ -26,9 +28,9 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Call it when a message was written, and when the link came back. */
+  /** Call it when a message was written. */
   async pump(): Promise<void> {
-    if (this.#sending) return;
+    if (this.#sending || this.#stopped) return;
     this.#sending = true;
     this.#cancelRetry();
     try {
@@ -40,18 +42,30 @@ export class Outbox {
     }
   }
 
+  /** Call it when the network is back: a try that hangs in the old one begins anew. The id makes that safe. */
+  async hurry(): Promise<void> {
+    this.#attempts = 0;
+    this.#attempt.abort();
+    await this.pump();
+  }
+
   stop(): void {
+    this.#stopped = true;
+    this.#attempt.abort();
     this.#cancelRetry();
   }
 
   /** False when the rest has to wait. */
   async #sendOne(message: Message): Promise<boolean> {
+    this.#attempt = new AbortController();
+    const { signal } = this.#attempt;
     try {
-      const accepted = await this.#options.send(message);
+      const accepted = await this.#options.send(message, { signal });
       this.#attempts = 0;
       await this.#options.onAccepted(accepted);
       return true;
     } catch (error) {
+      if (signal.aborted) return !this.#stopped;
       if (!(error instanceof RelayError)) throw error;
       if (error.transient || error.code === "unauthenticated") return this.#retryLater(error);
       this.#options.onFailed(message.id, { code: error.code, message: error.message });

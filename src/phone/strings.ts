@@ -73,6 +73,7 @@ export const STRINGS = {
     live: "Live",
     connecting: "Connecting…",
     down: "Reconnecting…",
+    stopped: "Not connected",
     tryNow: "Try now",
     signInAgain: "Sign in again",
   },

@@ -99,7 +99,7 @@ export const cases: readonly Case[] = [
     run: () => withLink({}, restart),
   },
   {
-    name: "a refused handshake is told as a bad key, not as a dead network [ws-401]",
+    name: "a refused handshake is told as a bad key, not as a dead network [ws-401, dep-handshake-why]",
     run: () =>
       withLink({ manner: "refusing" }, async ({ link, relay }) => {
         await until("the explanation", () => problemOf(link) === "unauthenticated");

@@ -22,15 +22,14 @@ export function LinkNotice({ link, onTryNow, onSignOut }: Props): JSX.Element {
 
 function Notice({ link, onTryNow, onSignOut }: Props): JSX.Element {
   const problem = link.kind === "down" ? link.problem : undefined;
-  const lasting = isLasting(problem);
   return (
     <div class="notice">
-      <span class="spinner" aria-hidden="true" />
+      {isStopped(link) || <span class="spinner" aria-hidden="true" />}
       <p>
-        <strong>{WORDS.down}</strong>
+        <strong>{linkWord(link)}</strong>
         {problem && <span class="notice-why">{problem.message}</span>}
       </p>
-      {lasting && problem?.code !== "replaced"
+      {isStopped(link)
         ? <button type="button" class="quiet" onClick={onSignOut}>{WORDS.signInAgain}</button>
         : <button type="button" class="quiet" onClick={onTryNow}>{WORDS.tryNow}</button>}
     </div>
@@ -39,6 +38,21 @@ function Notice({ link, onTryNow, onSignOut }: Props): JSX.Element {
 
 /** The small sign in the picker's head. */
 export function LinkSign({ link }: { link: LinkView }): JSX.Element {
-  const word = link.kind === "live" ? WORDS.live : link.kind === "connecting" ? WORDS.connecting : WORDS.down;
-  return <span class="link-sign" data-link={link.kind}>{word}</span>;
+  return <span class="link-sign" data-link={link.kind}>{linkWord(link)}</span>;
+}
+
+function linkWord(link: LinkView): string {
+  switch (link.kind) {
+    case "live":
+      return WORDS.live;
+    case "connecting":
+      return WORDS.connecting;
+    case "down":
+      return isStopped(link) ? WORDS.stopped : WORDS.down;
+  }
+}
+
+/** Only another key helps. */
+function isStopped(link: LinkView): boolean {
+  return link.kind === "down" && isLasting(link.problem) && link.problem?.code !== "replaced";
 }

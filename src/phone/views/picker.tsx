@@ -56,7 +56,7 @@ function PickerHead({ state }: { state: PhoneState }): JSX.Element {
     <header class="picker-head">
       <div>
         <h1>{WORDS.heading}</h1>
-        {state.devices !== undefined && <p class="summary">{WORDS.summary(sessions, devices.length)}</p>}
+        {sessions > 0 && <p class="summary">{WORDS.summary(sessions, devices.length)}</p>}
       </div>
       <LinkSign link={state.link} />
     </header>

@@ -166,6 +166,7 @@ const HANDSHAKES: [string, () => Response, string][] = [
     "handshake_failed",
   ],
   ["somebody else's server", () => new Response("<html>"), "bad_answer"],
+  ["a relay that is away behind a proxy", () => new Response("Bad Gateway", { status: 502 }), "unreachable"],
   ["nobody", () => {
     throw new TypeError("refused");
   }, "unreachable"],
@@ -177,7 +178,7 @@ function wireAnswer(code: WireErrorCode): Response {
 }
 
 for (const [who, http, expected] of HANDSHAKES) {
-  Deno.test(`a handshake that failed because of ${who} is explained in words`, async () => {
+  Deno.test(`a handshake that failed because of ${who} is explained in words [dep-handshake-why]`, async () => {
     const { link, sockets } = linkOf({ http });
     link.start();
     sockets.last.ends(1006);

@@ -9,12 +9,15 @@ export class FakeRelay {
   records: PushRecord[] = [];
   /** Refuses every request with this, when set. */
   refusal: WireErrorCode | undefined;
+  /** Nobody answers. */
+  away = false;
   /** Method and path of every request, without the query. */
   readonly asked: string[] = [];
 
   readonly fetch = (url: string, init: RequestInit): Promise<Response> => {
     const path = new URL(url).pathname.replace(/^\/svc/, "");
     this.asked.push(`${init.method} ${path}`);
+    if (this.away) return Promise.reject(new TypeError("connection refused"));
     if (this.refusal !== undefined) {
       const body = problem(this.refusal);
       return Promise.resolve(Response.json(body, { status: body.status }));
@@ -23,6 +26,7 @@ export class FakeRelay {
   };
 
   #answer(path: string, init: RequestInit): unknown {
+    if (path === "/healthz") return { status: "ok", version: "0" };
     if (path === "/sessions") return { devices: this.devices };
     if (path === "/pushes") return { pushes: this.records };
     if (path === "/pushes/send") return this.#take(JSON.parse(String(init.body)));

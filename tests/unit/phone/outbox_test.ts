@@ -3,12 +3,17 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { Message } from "../../../src/phone/message.ts";
-import { Outbox } from "../../../src/phone/outbox.ts";
+import { Outbox, type OutboxOptions } from "../../../src/phone/outbox.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { idOf, messageOf } from "./samples.ts";
 
-type Answer = "taken" | RelayError;
+type Answer = "taken" | "hangs" | RelayError;
+
+/** Ends only by its signal. */
+function hang({ signal }: Parameters<OutboxOptions["send"]>[1]): Promise<never> {
+  return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+}
 
 function outboxWith(messages: Message[], answers: Answer[]) {
   const clock = new FakeClock();
@@ -16,9 +21,10 @@ function outboxWith(messages: Message[], answers: Answer[]) {
   const failed: string[] = [];
   const outbox = new Outbox({
     next: () => messages[0],
-    send: ({ id }) => {
+    send: ({ id }, options) => {
       sent.push(id);
       const answer = answers.shift() ?? "taken";
+      if (answer === "hangs") return hang(options);
       if (answer !== "taken") return Promise.reject(answer);
       return Promise.resolve({ id, state: "queued" as const, expiresAt: 0 });
     },
@@ -60,6 +66,15 @@ Deno.test("a rate limit is waited for", async () => {
   assert.equal(sent.length, 1);
   clock.advance(1);
   await until("the second try", () => sent.length === 2);
+});
+
+Deno.test("a try that hangs in a dead network begins anew when the network is back", async () => {
+  const { outbox, sent, clock } = outboxWith([messageOf(1)], ["hangs"]);
+  const pumping = outbox.pump();
+  await outbox.hurry();
+  await pumping;
+  assert.deepEqual(sent, [idOf(1), idOf(1)]);
+  assert.equal(clock.pending, 0);
 });
 
 Deno.test("what the relay will never take is set aside, the rest goes on", async () => {
