@@ -1,0 +1,121 @@
+/** kill -9 of the relay at every step of an accept and of a delivery: nothing lost, nothing doubled. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../src/client/relay_error.ts";
+import { RelayLink } from "../../src/client/relay_link.ts";
+import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import type { PushAccepted, PushRequestInput } from "../../src/protocol/push.ts";
+import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+/** Sends as the phone's outbox does: again with the same id until the relay has said yes. */
+async function sendUntilAccepted(stack: Stack, push: PushRequestInput): Promise<PushAccepted> {
+  return await until("the relay's yes", async () => {
+    try {
+      return await stack.api.sendPush(push);
+    } catch (error) {
+      if (error instanceof RelayError && error.transient) return undefined;
+      throw error;
+    }
+  });
+}
+
+async function killRelay(stack: Stack): Promise<void> {
+  stack.relay.kill("SIGKILL");
+  await stack.relay.exited;
+  await stack.startRelay();
+}
+
+/** A phone that waits for a receipt's state on its socket. */
+function watchReceipts(stack: Stack): { link: RelayLink; seen(id: string, state: string): Promise<void> } {
+  const states = new Set<string>();
+  const link = new RelayLink({
+    wsUrl: stack.wsUrl,
+    apiKey: stack.apiKey,
+    hello: () => ({ role: "phone", name: "test", version: "0", capabilities: [] }),
+    onFrame: (frame) => {
+      if (frame.event === "push.updated") states.add(`${frame.data.id} ${frame.data.receipt.state}`);
+    },
+    onState: () => {},
+  });
+  link.start();
+  const seen = async (id: string, state: string): Promise<void> => {
+    await until(`receipt ${state}`, () => states.has(`${id} ${state}`));
+  };
+  return { link, seen };
+}
+
+type Moment = (stack: Stack, push: PushRequestInput & { id: string }) => Promise<void>;
+
+/** When the relay is killed; each leaves the push accepted, or to be sent again with the same id. */
+const MOMENTS: Record<string, Moment> = {
+  "while it takes the request": async (stack, push) => {
+    const sent = stack.api.sendPush(push).catch((error) => error);
+    stack.relay.kill("SIGKILL");
+    await sent;
+    await killRelay(stack);
+  },
+  "a moment into the request": async (stack, push) => {
+    const sent = stack.api.sendPush(push).catch((error) => error);
+    await Promise.race([
+      sent,
+      fetch(`${stack.url}/healthz`).then((answer) => answer.body?.cancel(), () => {}),
+    ]);
+    await killRelay(stack);
+    await sent;
+  },
+  "right after its yes": async (stack, push) => {
+    await stack.api.sendPush(push);
+    await killRelay(stack);
+  },
+};
+for (const state of ["delivered", "typed", "submitted"]) {
+  MOMENTS[`when phones see ${state}`] = async (stack, push) => {
+    const phone = watchReceipts(stack);
+    try {
+      await until("the phone's socket", () => phone.link.connected);
+      await stack.api.sendPush(push);
+      await phone.seen(push.id, state);
+      await killRelay(stack);
+    } finally {
+      phone.link.close();
+    }
+  };
+}
+
+/** Its back-off would grow from kill to kill. */
+async function freshListener(stack: Stack): Promise<void> {
+  stack.listener.kill("SIGTERM");
+  await stack.listener.exited;
+  await stack.startListener();
+}
+
+async function checkOnce(
+  stack: Stack,
+  { echo, name, moment }: { echo: EchoSession; name: string; moment: Moment },
+) {
+  const id = crypto.randomUUID();
+  const body = `killed ${name} ${id}`;
+  const push = {
+    id,
+    type: "agent.command",
+    agentSessionName: echo.name,
+    body,
+    targetDeviceId: stack.deviceId,
+  };
+  await moment(stack, push);
+  await sendUntilAccepted(stack, push);
+  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 40_000, pollMs: 50 });
+  assert.equal(receipt.state, "submitted");
+  await until("the prompt", async () => (await echo.prompts()).includes(body));
+  assert.equal((await echo.prompts()).filter((prompt) => prompt === body).length, 1);
+}
+
+Deno.test("crash: kill -9 of the relay at each moment of a push loses and doubles nothing [show-kill-relay, http-202, http-2xx-stored, proto-push-id, ev-push-resend, ws-persistent, http-no-stream]", async (t) => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  for (const [name, moment] of Object.entries(MOMENTS)) {
+    for (const round of [1, 2]) {
+      await t.step(`${name}, round ${round}`, () => checkOnce(stack, { echo, name, moment }));
+    }
+  }
+});
