@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { describeFaults } from "./faults.ts";
 import { parseJson } from "./json.ts";
-import { DeviceId, Push, PushId, SessionName } from "./push.ts";
+import { DeviceId, PublicKey, Push, PushId, SessionName } from "./push.ts";
 import { PushState, Receipt } from "./receipt.ts";
 import { DeviceSessions, SessionList } from "./session.ts";
 
@@ -20,8 +20,8 @@ export const EVENTS = {
     deviceId: z.optional(DeviceId),
     name: z.string().check(z.maxLength(200)),
     version: z.string().check(z.maxLength(50)),
-    publicKey: z.optional(z.string()),
-    capabilities: z.array(z.string()),
+    publicKey: z.optional(PublicKey),
+    capabilities: z.array(z.string().check(z.maxLength(64))).check(z.maxLength(50)),
   }),
   /** relay → client: answers hello; `now` is the relay's clock in epoch milliseconds. */
   welcome: z.object({
@@ -60,12 +60,12 @@ export const EVENTS = {
     stream,
     agentSessionName: SessionName,
     deviceId: z.optional(DeviceId),
-    publicKey: z.optional(z.string()),
+    publicKey: z.optional(PublicKey),
     cols: z.optional(size),
     rows: z.optional(size),
   }),
   /** listener → phone: the mirror runs. */
-  "pane.opened": z.object({ stream, publicKey: z.optional(z.string()), cols: size, rows: size }),
+  "pane.opened": z.object({ stream, publicKey: z.optional(PublicKey), cols: size, rows: size }),
   /** both ways: the mirror ended. */
   "pane.closed": z.object({ stream, reason: z.string() }),
   /** phone → listener: how many bytes more the phone can take. */

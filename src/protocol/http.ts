@@ -1,5 +1,6 @@
 /** Bodies of the HTTP routes other than pushes and sessions. */
 import * as z from "zod/mini";
+import { PublicKey } from "./push.ts";
 
 export const SCOPES = ["push:send", "push:read", "admin"] as const;
 export const Scope = z.enum(SCOPES);
@@ -26,7 +27,7 @@ export type PairingCreated = z.infer<typeof PairingCreated>;
 
 export const PairingClaim = z.object({
   name: z.string().check(z.minLength(1), z.maxLength(200)),
-  publicKey: z.optional(z.string()),
+  publicKey: z.optional(PublicKey),
 });
 /** `POST /pairings/{code}/claim`: the phone's own key, shown this once. */
 export const PairingClaimed = z.object({ deviceId: z.string(), apiKey: z.string() });
@@ -35,7 +36,7 @@ export type PairingClaimed = z.infer<typeof PairingClaimed>;
 /** `PUT /devices/{id}/web-push`: the browser's PushSubscription. */
 export const WebPushSubscription = z.object({
   endpoint: z.string().check(z.startsWith("https://", "an https:// address"), z.maxLength(1_000)),
-  keys: z.object({ p256dh: z.string(), auth: z.string() }),
+  keys: z.object({ p256dh: PublicKey, auth: z.string().check(z.maxLength(100)) }),
 });
 export type WebPushSubscription = z.infer<typeof WebPushSubscription>;
 

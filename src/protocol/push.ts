@@ -68,6 +68,9 @@ export const Body = z.pipe(
 
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]*$/, "base64url without padding"));
 
+/** A public key as text: a point of P-256 takes 88 characters. */
+export const PublicKey = z.string().check(z.maxLength(200));
+
 /** A body sealed for the target device: HPKE single-shot (`enc`, `ciphertext`), both base64url. */
 export const SealedBody = z.object({
   mode: z.enum(["base", "psk"]),

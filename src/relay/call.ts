@@ -30,11 +30,25 @@ export async function readBody<S extends z.core.$ZodType>(
       `Cannot read a body of type "${type.slice(0, 100)}": send application/json`,
     );
   }
-  const json = parseJson(await request.text());
-  if (json === undefined) throw new Refusal(code, "Cannot read the body: it is no JSON, or nested too deep");
+  const text = utf8Text(await request.arrayBuffer());
+  const json = text === undefined ? undefined : parseJson(text);
+  if (json === undefined) {
+    throw new Refusal(code, "Cannot read the body: it is no JSON in UTF-8, or nested too deep");
+  }
   const parsed = z.safeParse(schema, json.value);
   if (!parsed.success) throw badFields(code, parsed.error);
   return parsed.data;
+}
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Undefined for bytes that are no UTF-8: a character put in their place would be typed. */
+function utf8Text(bytes: ArrayBuffer): string | undefined {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 export function json(body: unknown, status = 200): Response {

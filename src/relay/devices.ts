@@ -6,7 +6,7 @@ import { Refusal } from "./problems.ts";
 import type { Services } from "./services.ts";
 
 /** `GET /devices`. */
-export async function listDevices({ store }: Services, { key }: KeyedCall): Promise<Response> {
+export async function listDevices({ store, clock }: Services, { key }: KeyedCall): Promise<Response> {
   const devices = await store.listDevices(key.account);
   const answer: DevicesAnswer = {
     devices: devices.map(({ id, kind, name, version, online, createdAt, lastSeen }) => ({
@@ -16,7 +16,7 @@ export async function listDevices({ store }: Services, { key }: KeyedCall): Prom
       version,
       online,
       createdAt,
-      lastSeen,
+      lastSeen: online ? clock.now() : lastSeen,
     })),
   };
   return json(answer);

@@ -3,13 +3,16 @@ import { CLOSE } from "../protocol/errors.ts";
 import type { EventData } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
 import { VERSION } from "../protocol/version.ts";
-import type { DeviceName, DeviceRecord, KeyRecord } from "../store/store.ts";
+import type { DeviceName, DeviceRecord, DeviceStore, KeyRecord } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { Outbox } from "./outbox.ts";
 import type { Services } from "./services.ts";
 import { tellSessions } from "./sessions.ts";
 
 type Hello = EventData<"hello">;
+
+/** Devices of one account. */
+const DEVICES_MAX = 1_000;
 
 /** What clients may count on, in the unit that each name ends with. */
 const WELCOME_LIMITS = {
@@ -72,8 +75,14 @@ async function refusalOf(
     return { code: CLOSE.REVOKED, reason: "the key was revoked" };
   }
   if (known?.revokedAt !== undefined) return { code: CLOSE.REVOKED, reason: "the device was revoked" };
-  const wrong = wrongDevice(known, { device, hello, key });
+  const wrong = wrongDevice(known, { device, hello, key }) ??
+    (known === undefined ? await tooManyDevices(store, device) : undefined);
   return wrong === undefined ? undefined : { code: CLOSE.POLICY, reason: wrong };
+}
+
+async function tooManyDevices(store: DeviceStore, { account }: DeviceName): Promise<string | undefined> {
+  const devices = await store.listDevices(account);
+  return devices.length < DEVICES_MAX ? undefined : `the account has ${DEVICES_MAX} devices: revoke some`;
 }
 
 function wrongDevice(known: DeviceRecord | undefined, { device, hello, key }: Claim): string | undefined {

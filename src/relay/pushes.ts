@@ -32,6 +32,9 @@ export async function acceptPush(
   const { store, clock, metrics } = services;
   const { account } = key;
   const digest = contentDigest(request);
+  const known = request.id === undefined ? undefined : await store.findPush({ account, id: request.id });
+  // Not routed again: where it went then may be gone, and its answer stands.
+  if (known !== undefined) return repeated(services, { stored: known, digest });
   const route = await routePush(store, { account, push: request });
   const now = clock.now();
   const target = "listener" in route ? route.listener : undefined;
@@ -42,9 +45,18 @@ export async function acceptPush(
     push: pushOf(request, { route, now, from: key.deviceId ?? key.id }),
     receipt: target === undefined ? deliveredReceipt(now) : queuedReceipt(now),
   });
-  if (duplicate && !equalDigests(stored.digest, digest)) throw idReused(stored.push.id);
-  metrics.pushes.add({ outcome: duplicate ? "repeated" : "accepted" });
-  if (!duplicate) passOn(services, { stored, route });
+  if (duplicate) return repeated(services, { stored, digest });
+  metrics.pushes.add({ outcome: "accepted" });
+  passOn(services, { stored, route });
+  return firstAnswer(stored);
+}
+
+function repeated(
+  { metrics }: Services,
+  { stored, digest }: { stored: StoredPush; digest: Uint8Array },
+): PushAccepted {
+  if (!equalDigests(stored.digest, digest)) throw idReused(stored.push.id);
+  metrics.pushes.add({ outcome: "repeated" });
   return firstAnswer(stored);
 }
 

@@ -116,6 +116,10 @@ Deno.test("a bad push is 400 with a pointer for every bad field, and none of the
   for (const junk of ["{", "", "[]", "null", "[".repeat(10_000)]) {
     await assertProblem(await relay.request("POST", "/pushes/send", { key, body: junk }), "invalid_push");
   }
+  const latin1 = Uint8Array.from('{"type":"note","body":"\u00e9"}', (char) => char.charCodeAt(0));
+  const headers = { "content-type": "application/json", "x-api-key": key };
+  const request = new Request("http://relay/pushes/send", { method: "POST", headers, body: latin1 });
+  await assertProblem(await relay.app(request, "192.0.2.1"), "invalid_push");
 });
 
 Deno.test("too many requests of a key are 429 with the wait, others' go on [http-429]", async () => {

@@ -50,6 +50,16 @@ Deno.test("the same push again gets the first answer and goes out once; other co
   assert.equal(PushPage.parse(await page.json()).pushes.length, 1);
 });
 
+Deno.test("a push sent again is answered as before, wherever its listener is by now [proto-push-id]", async () => {
+  await using relay = await Fixture.make();
+  await relay.listener();
+  const key = await relay.key();
+  const first = await send(relay, key, command({ id: uuid(1) }));
+  await relay.listener("dev_listener_other");
+  assert.equal((await send(relay, key, command({ id: uuid(2) }))).status, 404);
+  assert.deepEqual(await send(relay, key, command({ id: uuid(1) })), first);
+});
+
 Deno.test("the same push at the same time is kept once", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
