@@ -27,6 +27,7 @@ export function handleFrame(services: Services, { connection, frame }: Received)
     case "pane.opened":
     case "pane.closed":
     case "pane.credit":
+      return handlePane(services, { connection, frame });
     case "hello":
     case "welcome":
     case "push.new":
@@ -35,6 +36,26 @@ export function handleFrame(services: Services, { connection, frame }: Received)
     case "listener.rejected":
     case "sessions.changed":
       return services.metrics.unknownEvents.add();
+    default:
+      frame satisfies never;
+  }
+}
+
+type PaneFrame = Extract<Frame, { event: `pane.${string}` }>;
+
+/** A listener opens nothing and takes no credit; a phone answers nothing. */
+function handlePane(services: Services, { connection, frame }: Received<PaneFrame>): void {
+  const { streams, metrics, tasks } = services;
+  const isListener = connection.greeted?.role === "listener";
+  switch (frame.event) {
+    case "pane.closed":
+      return streams.closed(connection, frame.data);
+    case "pane.opened":
+      return isListener ? streams.opened(connection, frame.data) : metrics.strayFrames.add();
+    case "pane.open":
+      return isListener ? metrics.strayFrames.add() : tasks.run(streams.open(connection, frame.data));
+    case "pane.credit":
+      return isListener ? metrics.strayFrames.add() : streams.credit(connection, frame.data);
     default:
       frame satisfies never;
   }

@@ -77,6 +77,14 @@ export class Hub {
     return !others.some(({ claimed, isOpen }) => isOpen && claimed === connection.claimed);
   }
 
+  /** The connection of a listener of the account, when it is on this node. */
+  listener(account: string, deviceId: string): Connection | undefined {
+    const connections = this.#accounts.get(account)?.connections ?? [];
+    return [...connections].find(({ greeted, isOpen }) =>
+      isOpen && greeted?.role === "listener" && greeted.deviceId === deviceId
+    );
+  }
+
   /** Closes what a revoked key or device has open. */
   revoke(revocation: Revocation): void {
     for (const connection of this.#connections) {

@@ -122,6 +122,10 @@ export class RelayMetrics {
     "svc_unknown_events_total",
     "Frames with an event this relay does not know.",
   );
+  readonly strayFrames = new Counter(
+    "svc_stray_frames_total",
+    "Mirror frames that belong to no stream of their sender.",
+  );
   readonly malformed = new Counter("svc_malformed_frames_total", "Frames that were not taken.");
   readonly delivered = new Histogram("svc_push_delivered_seconds", "From acceptance to the listener's word.");
   readonly final = new Histogram(
@@ -131,19 +135,20 @@ export class RelayMetrics {
 
   /** The text of `/metrics`; `gauges` are read now. */
   render(gauges: readonly Gauge[]): string {
-    const { requests, pushes, resent, slow, silent, unknownEvents, malformed, delivered, final } = this;
-    const metrics = [
+    const {
       requests,
       pushes,
       resent,
       slow,
       silent,
       unknownEvents,
+      strayFrames,
       malformed,
       delivered,
       final,
-      ...gauges,
-    ];
+    } = this;
+    const counters = [requests, pushes, resent, slow, silent, unknownEvents, strayFrames, malformed];
+    const metrics = [...counters, delivered, final, ...gauges];
     return `${metrics.flatMap((metric) => metric.render()).join("\n")}\n`;
   }
 }

@@ -13,6 +13,7 @@ import { type HttpServer, type HttpServerLimits, serveHttp } from "../runtime/ht
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
+import { findMirror } from "./find_mirror.ts";
 import { Hub } from "./hub.ts";
 import { hostAndPort, listenError, parseListenAddress } from "./listen_address.ts";
 import { RelayMetrics } from "./metrics.ts";
@@ -21,6 +22,7 @@ import { RateLimit, type RateLimitOptions } from "./rate_limit.ts";
 import type { Services } from "./services.ts";
 import { admit, SOCKET_PATH } from "./socket_door.ts";
 import { readStaticFiles } from "./static_files.ts";
+import { Streams } from "./streams.ts";
 import { Tasks } from "./tasks.ts";
 import { Upkeep } from "./upkeep.ts";
 
@@ -107,11 +109,16 @@ function bind(store: Store, options: RelayOptions): Services {
   const bus = new LocalBus();
   const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
+  const hub = new Hub({ bus, metrics, tasks });
   return {
     store,
     bus,
     metrics,
-    hub: new Hub({ bus, metrics, tasks }),
+    hub,
+    streams: new Streams({
+      find: ({ account }, open) => findMirror({ store, hub }, { account, open }),
+      stray: () => metrics.strayFrames.add(),
+    }),
     clock: options.clock ?? systemClock,
     requests: new RateLimit(options.rateLimit ?? REQUEST_RATE),
     claims: new RateLimit(CLAIM_RATE),

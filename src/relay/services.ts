@@ -5,12 +5,14 @@ import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { RateLimit } from "./rate_limit.ts";
+import type { Streams } from "./streams.ts";
 import type { Tasks } from "./tasks.ts";
 
 export interface Services {
   store: Store;
   bus: Bus;
   hub: Hub;
+  streams: Streams;
   metrics: RelayMetrics;
   clock: Clock;
   /** Requests and handshakes, by key. */

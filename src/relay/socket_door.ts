@@ -59,9 +59,9 @@ class Client implements SocketHandlers {
     else this.#hello(frame);
   }
 
-  bytes(_bytes: Uint8Array): void {
+  bytes(bytes: Uint8Array): void {
     this.#connection.heard();
-    this.#services.metrics.unknownEvents.add();
+    if (this.#connection.isOpen) this.#services.streams.bytes(this.#connection, bytes);
   }
 
   alive(): void {
@@ -69,8 +69,9 @@ class Client implements SocketHandlers {
   }
 
   closed(code: number): void {
-    const { hub, tasks, log } = this.#services;
+    const { hub, tasks, log, streams } = this.#services;
     const { greeted, claimed, account } = this.#connection;
+    streams.gone(this.#connection);
     const wasLast = hub.remove(this.#connection);
     if (greeted !== undefined) log(`${greeted.role} ${greeted.deviceId} disconnected (${code})`);
     if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));

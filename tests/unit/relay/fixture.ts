@@ -11,6 +11,7 @@ import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
 import { type App, createApp } from "../../../src/relay/app.ts";
 import { encodeBase64url } from "../../../src/relay/base64url.ts";
+import { findMirror } from "../../../src/relay/find_mirror.ts";
 import { Hub } from "../../../src/relay/hub.ts";
 import { createKey, type NewKey } from "../../../src/relay/keys.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
@@ -18,6 +19,7 @@ import { RateLimit } from "../../../src/relay/rate_limit.ts";
 import type { Services } from "../../../src/relay/services.ts";
 import { admit } from "../../../src/relay/socket_door.ts";
 import type { StaticFiles } from "../../../src/relay/static_files.ts";
+import { Streams } from "../../../src/relay/streams.ts";
 import { Tasks } from "../../../src/relay/tasks.ts";
 import { Upkeep } from "../../../src/relay/upkeep.ts";
 import type { ServerSocket, SocketHandlers } from "../../../src/runtime/http_server.ts";
@@ -108,11 +110,16 @@ export class Fixture implements AsyncDisposable {
     const failed = (error: unknown): void => void this.logged.push(`task failed: ${error}`);
     const tasks = new Tasks(failed);
     const { bus, metrics } = this;
+    const hub = new Hub({ bus, metrics, tasks });
     this.services = {
       store,
       bus,
       metrics,
-      hub: new Hub({ bus, metrics, tasks }),
+      hub,
+      streams: new Streams({
+        find: ({ account }, open) => findMirror({ store, hub }, { account, open }),
+        stray: () => metrics.strayFrames.add(),
+      }),
       clock: this.clock,
       requests: new RateLimit({ perSecond: 50, burst: 200 }),
       claims: new RateLimit({ perSecond: 0.2, burst: 3 }),

@@ -256,6 +256,7 @@ Deno.test("unknown events and bad frames are ignored and counted [ws-unknown]", 
     await client.sendText(text);
   }
   client.socket.handlers?.bytes(new Uint8Array(3));
+  await client.send("push.updated", { id: uuid(1), receipt: { state: "typed", final: true, at: {} } });
   assert.equal(client.socket.closedWith, undefined);
   const counted = relay.metrics.render([]);
   assert.match(counted, /svc_unknown_events_total 2/);

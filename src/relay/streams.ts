@@ -1,0 +1,147 @@
+/** Mirrors between phones and listeners: a phone's stream numbers are its own, mapped to ones that the relay gives out. */
+import type { EventData } from "../protocol/frames.ts";
+import { decodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../protocol/pane_frame.ts";
+import type { Connection } from "./connection.ts";
+
+/** Mirrors that one phone's connection may have open. */
+export const STREAMS_PER_PHONE = 32;
+
+const STREAM_BYTES_OFFSET = 1;
+const STREAM_MAX = 0xffff_ffff;
+
+interface Stream {
+  phone: Connection;
+  /** As the phone calls it. */
+  phoneStream: number;
+  /** Undefined until the listener is found. */
+  listener?: Connection;
+  /** As the relay calls it toward the listener. */
+  listenerStream: number;
+}
+
+export interface StreamsOptions {
+  /** The listener's connection that a phone means, or why there is none. */
+  find(phone: Connection, open: EventData<"pane.open">): Promise<Connection | string>;
+  /** A frame that belongs to no stream of its sender. */
+  stray(): void;
+}
+
+type Table = Map<Connection, Map<number, Stream>>;
+
+export class Streams {
+  readonly #options: StreamsOptions;
+  readonly #ofPhones: Table = new Map();
+  readonly #ofListeners: Table = new Map();
+  #lastNumber = 0;
+
+  constructor(options: StreamsOptions) {
+    this.#options = options;
+  }
+
+  /** A number that is in use is opened anew: a phone that lost its way starts over. */
+  async open(phone: Connection, open: EventData<"pane.open">): Promise<void> {
+    this.#end(this.#ofPhones.get(phone)?.get(open.stream), { toListener: "reopened" });
+    if ((this.#ofPhones.get(phone)?.size ?? 0) >= STREAMS_PER_PHONE) {
+      return phone.sendFrame("pane.closed", { stream: open.stream, reason: "too_many_streams" });
+    }
+    const stream: Stream = { phone, phoneStream: open.stream, listenerStream: 0 };
+    put(this.#ofPhones, { connection: phone, number: open.stream, stream });
+    const found = await this.#options.find(phone, open);
+    // Closed, reopened or gone while the listener was looked for.
+    if (this.#ofPhones.get(phone)?.get(open.stream) !== stream) return;
+    if (typeof found === "string") return this.#end(stream, { toPhone: found });
+    this.#join(stream, found);
+    found.sendFrame("pane.open", { ...open, stream: stream.listenerStream });
+  }
+
+  opened(listener: Connection, { stream: number, ...rest }: EventData<"pane.opened">): void {
+    const stream = this.#ofListeners.get(listener)?.get(number);
+    if (stream === undefined) return this.#options.stray();
+    stream.phone.sendFrame("pane.opened", { stream: stream.phoneStream, ...rest });
+  }
+
+  /** From either side. */
+  closed(from: Connection, { stream: number, reason }: EventData<"pane.closed">): void {
+    const isListener = from.greeted?.role === "listener";
+    const stream = (isListener ? this.#ofListeners : this.#ofPhones).get(from)?.get(number);
+    if (stream === undefined) return this.#options.stray();
+    this.#end(stream, isListener ? { toPhone: reason } : { toListener: reason });
+  }
+
+  credit(phone: Connection, { stream: number, bytes }: EventData<"pane.credit">): void {
+    const stream = this.#ofPhones.get(phone)?.get(number);
+    if (stream?.listener === undefined) return this.#options.stray();
+    stream.listener.sendFrame("pane.credit", { stream: stream.listenerStream, bytes });
+  }
+
+  /** A binary frame: only its number is looked at, and exchanged in place. */
+  bytes(from: Connection, bytes: Uint8Array): void {
+    const to = this.#receiver(from, bytes);
+    if (to === undefined) return this.#options.stray();
+    new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).setUint32(STREAM_BYTES_OFFSET, to.number);
+    to.connection.send(bytes);
+  }
+
+  /** Its streams end with a connection. */
+  gone(connection: Connection): void {
+    for (const stream of [...this.#ofPhones.get(connection)?.values() ?? []]) {
+      this.#end(stream, { toListener: "phone_gone" });
+    }
+    for (const stream of [...this.#ofListeners.get(connection)?.values() ?? []]) {
+      this.#end(stream, { toPhone: "listener_gone" });
+    }
+  }
+
+  /** Pane frames go from listeners to phones, keystrokes the other way and only with a key that may send. */
+  #receiver(from: Connection, bytes: Uint8Array): { connection: Connection; number: number } | undefined {
+    const frame = decodeBinaryFrame(bytes);
+    if (frame === undefined) return undefined;
+    if (frame.kind === PANE_FRAME) {
+      const stream = this.#ofListeners.get(from)?.get(frame.stream);
+      return stream && { connection: stream.phone, number: stream.phoneStream };
+    }
+    if (frame.kind !== KEY_FRAME || !from.key.scopes.includes("push:send")) return undefined;
+    const stream = this.#ofPhones.get(from)?.get(frame.stream);
+    return stream?.listener && { connection: stream.listener, number: stream.listenerStream };
+  }
+
+  #join(stream: Stream, listener: Connection): void {
+    const used = this.#ofListeners.get(listener);
+    do {
+      this.#lastNumber = this.#lastNumber === STREAM_MAX ? 1 : this.#lastNumber + 1;
+    } while (used?.has(this.#lastNumber));
+    stream.listener = listener;
+    stream.listenerStream = this.#lastNumber;
+    put(this.#ofListeners, { connection: listener, number: this.#lastNumber, stream });
+  }
+
+  #end(stream: Stream | undefined, tell: { toPhone?: string; toListener?: string }): void {
+    if (stream === undefined) return;
+    const { phone, phoneStream, listener, listenerStream } = stream;
+    remove(this.#ofPhones, { connection: phone, number: phoneStream });
+    if (tell.toPhone !== undefined) {
+      phone.sendFrame("pane.closed", { stream: phoneStream, reason: tell.toPhone });
+    }
+    if (listener === undefined) return;
+    remove(this.#ofListeners, { connection: listener, number: listenerStream });
+    if (tell.toListener !== undefined) {
+      listener.sendFrame("pane.closed", { stream: listenerStream, reason: tell.toListener });
+    }
+  }
+}
+
+interface Place {
+  connection: Connection;
+  number: number;
+}
+
+function put(table: Table, { connection, number, stream }: Place & { stream: Stream }): void {
+  const streams = table.get(connection) ?? new Map<number, Stream>();
+  table.set(connection, streams.set(number, stream));
+}
+
+function remove(table: Table, { connection, number }: Place): void {
+  const streams = table.get(connection);
+  streams?.delete(number);
+  if (streams?.size === 0) table.delete(connection);
+}
