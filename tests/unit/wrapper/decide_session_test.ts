@@ -1,0 +1,82 @@
+/** Which session a wrapper run gets. */
+import assert from "node:assert/strict";
+import { decideSession, type KnownSession } from "../../../src/wrapper/decide_session.ts";
+
+const WISH = { project: "p", root: "/work/p", agent: "cc" };
+
+function session(name: string, more: Partial<KnownSession> = {}): KnownSession {
+  return { name, agent: "cc", root: "/work/p", attached: false, ...more };
+}
+const attached = (name: string): KnownSession => session(name, { attached: true });
+
+const create = (name: string): unknown => ({ action: "create", name });
+const attach = (name: string): unknown => ({ action: "attach", name });
+
+interface Case {
+  name: string;
+  sessions: KnownSession[];
+  expected: unknown;
+}
+
+const cases: Case[] = [
+  { name: "none is there: the first is made [state-none]", sessions: [], expected: create("svc-p") },
+  {
+    name: "the first is attached: the second is made [wrap-next, state-attached]",
+    sessions: [attached("svc-p")],
+    expected: create("svc-p-2"),
+  },
+  {
+    name: "two are attached: the third is made [wrap-next]",
+    sessions: [attached("svc-p"), attached("svc-p-2")],
+    expected: create("svc-p-3"),
+  },
+  {
+    name: "it is detached: it is attached again [wrap-reattach, state-detached]",
+    sessions: [session("svc-p")],
+    expected: attach("svc-p"),
+  },
+  {
+    name: "the lowest detached one wins [wr-lowest]",
+    sessions: [session("svc-p-10"), session("svc-p-3"), attached("svc-p")],
+    expected: attach("svc-p-3"),
+  },
+  {
+    name: "a gap in the numbers is filled",
+    sessions: [attached("svc-p"), attached("svc-p-3")],
+    expected: create("svc-p-2"),
+  },
+  {
+    name: "another agent's detached session is not taken [wr-lowest]",
+    sessions: [session("svc-p", { agent: "codex" })],
+    expected: create("svc-p-2"),
+  },
+  {
+    name: "another agent's is passed over for one's own",
+    sessions: [session("svc-p", { agent: "codex" }), session("svc-p-2")],
+    expected: attach("svc-p-2"),
+  },
+  {
+    name: "a session that no wrapper made is known by its name",
+    sessions: [session("svc-p", { agent: "", root: "" })],
+    expected: attach("svc-p"),
+  },
+  {
+    name: "a directory of the same name elsewhere is another project",
+    sessions: [session("svc-p", { root: "/other/p" })],
+    expected: create("svc-p-2"),
+  },
+  {
+    name: "names that only begin alike are other projects'",
+    sessions: [session("svc-p-x"), session("svc-pp"), session("svc-p-02")],
+    expected: create("svc-p"),
+  },
+  {
+    name: "the session of a project named p-2 is not the second of p",
+    sessions: [attached("svc-p"), session("svc-p-2", { root: "/work/p-2" })],
+    expected: create("svc-p-3"),
+  },
+];
+
+for (const { name, sessions, expected } of cases) {
+  Deno.test(`decide session: ${name}`, () => assert.deepEqual(decideSession(WISH, sessions), expected));
+}

@@ -1,0 +1,39 @@
+/** The agent's environment, whatever tmux server it starts in. */
+import assert from "node:assert/strict";
+import { environmentNames, paneArgv, paneEnvironment } from "../../../src/wrapper/pane_environment.ts";
+
+Deno.test("the wrapper's variables go in, svc's win, the pane's own stay out [wr-session-env]", () => {
+  const { set } = paneEnvironment({
+    own: {
+      PATH: "/new",
+      KEY: "k",
+      TERM: "xterm",
+      TMUX: "/s,1,0",
+      PWD: "/p",
+      SHLVL: "2",
+      SVC_SESSION: "svc-old",
+    },
+    server: [],
+    svc: { SVC_SESSION: "svc-p", WAIT: "0" },
+  });
+  assert.deepEqual(set, { PATH: "/new", KEY: "k", SVC_SESSION: "svc-p", WAIT: "0" });
+});
+
+Deno.test("what only the old server has is taken out, but for what tmux sets", () => {
+  const { unset } = paneEnvironment({
+    own: { PATH: "/new" },
+    server: ["PATH", "CLAUDECODE", "TERM", "SHLVL", "STALE"],
+    svc: { SVC_SESSION: "svc-p" },
+  });
+  assert.deepEqual(unset, ["CLAUDECODE", "STALE"]);
+});
+
+Deno.test("the agent is exec'ed by env, without a shell, however few words it has [wr-own-process]", () => {
+  assert.deepEqual(paneArgv([], ["/bin/claude"]), ["env", "/bin/claude"]);
+  assert.deepEqual(paneArgv(["A", "B"], ["/c", "--x"]), ["env", "-u", "A", "-u", "B", "/c", "--x"]);
+});
+
+Deno.test("names are read from tmux's list; removed ones and the lines of long values are no names", () => {
+  const output = "A=1\n-REMOVED\nB=two\nlines of B\nBASH_FUNC_x%%=() {\n C_1=\n";
+  assert.deepEqual(environmentNames(output), ["A", "B"]);
+});

@@ -1,0 +1,84 @@
+/** What stands in the way of a session, in one sentence each. */
+import assert from "node:assert/strict";
+import { agentProfile } from "../../../src/agents/registry.ts";
+import type { RunResult } from "../../../src/runtime/types.ts";
+import {
+  agentCommand,
+  checkTerminal,
+  checkTmux,
+  type PreflightHost,
+} from "../../../src/wrapper/preflight.ts";
+
+interface Machine {
+  programs?: Record<string, string>;
+  tmux?: string;
+  terminal?: boolean;
+}
+
+function host({ programs = {}, tmux, terminal = true }: Machine): PreflightHost {
+  const answer: RunResult = {
+    code: tmux === undefined ? 127 : 0,
+    stdout: new TextEncoder().encode(`${tmux}\n`),
+    stderr: "",
+  };
+  return {
+    commands: {
+      run: () => Promise.resolve(answer),
+      which: (program) => Promise.resolve(programs[program]),
+    },
+    terminal: { isInputTerminal: () => terminal, isOutputTerminal: () => terminal },
+    selfCommand: () => ["deno", "run", "cli.ts"],
+  };
+}
+
+const claude = agentProfile("cc");
+
+Deno.test("the agent's program is the one on PATH, with its own first words", async () => {
+  const machine = host({ programs: { claude: "/bin/claude" } });
+  assert.deepEqual(await agentCommand(machine, claude), ["/bin/claude", ...claude.args]);
+});
+
+Deno.test("the built-in agent is svc itself", async () => {
+  assert.deepEqual(await agentCommand(host({}), agentProfile("echo")), [
+    "deno",
+    "run",
+    "cli.ts",
+    "echo-agent",
+  ]);
+});
+
+Deno.test("a missing agent is told with the command that installs it [wr-no-agent]", async () => {
+  await assert.rejects(
+    agentCommand(host({}), claude),
+    new Error(`Cannot start Claude: "claude" is not on PATH. Install it with: ${claude.install}`),
+  );
+});
+
+Deno.test("the editor's launcher is not taken for its terminal agent [spec-cursor-binary]", async () => {
+  const machine = host({ programs: { cursor: "/bin/cursor" } });
+  await assert.rejects(agentCommand(machine, agentProfile("cursor")), /"cursor-agent" is not on PATH/);
+});
+
+Deno.test("a missing tmux is told with this system's command [wrap-tmux, wr-no-tmux]", async () => {
+  const debian = host({ programs: { "apt-get": "/usr/bin/apt-get" } });
+  await assert.rejects(
+    checkTmux(debian, claude, { running: "" }),
+    /^Error: Cannot start Claude: tmux is not installed\. Install it with: sudo apt-get install -y tmux$/,
+  );
+  const mac = host({ programs: { brew: "/opt/homebrew/bin/brew" } });
+  await assert.rejects(checkTmux(mac, claude, { running: "" }), /brew install tmux$/);
+  await assert.rejects(checkTmux(host({}), claude, { running: "" }), /see https:\/\/github\.com\/tmux/);
+});
+
+Deno.test("a tmux that is too old is told with its version; a running server's counts [wr-no-tmux]", async () => {
+  const old = /tmux 2\.9 is too old, 3\.2 is the oldest that will do/;
+  await assert.rejects(checkTmux(host({ tmux: "tmux 2.9" }), claude, { running: "" }), old);
+  await assert.rejects(checkTmux(host({ tmux: "tmux 3.3a" }), claude, { running: "2.9" }), old);
+  await checkTmux(host({ tmux: "tmux 3.3a" }), claude, { running: "" });
+  await checkTmux(host({}), claude, { running: "3.3a" });
+});
+
+Deno.test("without a terminal --detach is named [wr-no-terminal]", () => {
+  checkTerminal(host({}), claude);
+  assert.throws(() => checkTerminal(host({ terminal: false }), claude), /no terminal.*svc --detach cc/);
+});
