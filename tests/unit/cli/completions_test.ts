@@ -1,0 +1,52 @@
+/** Completion scripts: what they offer, and that they run nothing of the command line. */
+import assert from "node:assert/strict";
+import { firstWords } from "../../../src/cli/completions.ts";
+import { bashScript } from "../../../src/cli/completions/bash.ts";
+import { fishScript } from "../../../src/cli/completions/fish.ts";
+import { zshScript } from "../../../src/cli/completions/zsh.ts";
+
+const words = firstWords();
+
+/** Completes in a real bash, with an `svc` that prints `sessions`. */
+async function completeInBash(line: readonly string[], sessions = "svc-app\nsvc-app-2\n"): Promise<string[]> {
+  const script = `
+    svc() { printf '%s' "$SESSIONS"; }
+    ${bashScript(words)}
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr } = await new Deno.Command("bash", {
+    args: ["--norc", "-c", script, "bash", ...line],
+    env: { SESSIONS: sessions },
+  }).output();
+  assert.equal(new TextDecoder().decode(stderr), "");
+  return new TextDecoder().decode(stdout).split("\n").filter((word) => word !== "");
+}
+
+Deno.test("bash completes commands, agents, sessions and shells [cli-completions]", async () => {
+  assert.deepEqual(
+    await completeInBash(["svc", "se"]),
+    ["server", "sessions", "send"].filter((name) => words.some((word) => word.name === name)),
+  );
+  assert.deepEqual(await completeInBash(["svc", "co"]), ["codex", "copilot", "completions"]);
+  assert.deepEqual(await completeInBash(["svc", "send", "svc-app-"]), ["svc-app-2"]);
+  assert.deepEqual(await completeInBash(["svc", "completions", "z"]), ["zsh"]);
+});
+
+Deno.test("what stands on the command line, or in a session's name, is never run [cli-completions]", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "svc-completion-" });
+  const trap = `$(touch ${directory}/ran)`;
+  await completeInBash(["svc", "cc", trap, trap]);
+  await completeInBash(["svc", "send", trap]);
+  await completeInBash(["svc", trap]);
+  await completeInBash(["svc", "send", ""], `${trap}\n\`touch ${directory}/ran\`\n`);
+  assert.deepEqual([...Deno.readDirSync(directory)], []);
+  await Deno.remove(directory, { recursive: true });
+  for (const script of [bashScript, zshScript, fishScript]) assert.doesNotMatch(script(words), /\beval\b/);
+});
+
+Deno.test("zsh and fish are offered every first word with its summary", () => {
+  for (const { name } of words) {
+    assert.ok(zshScript(words).includes(`'${name}:`), name);
+    assert.ok(fishScript(words).includes(`-a ${name} `), name);
+  }
+});

@@ -1,0 +1,17 @@
+/** How the checks are summed up. */
+import assert from "node:assert/strict";
+import { fault, ok, warning } from "../../../src/cli/checks/check.ts";
+import { judgeSkew } from "../../../src/cli/checks/relay_socket.ts";
+import { summary } from "../../../src/cli/verify.ts";
+
+Deno.test("one sentence ends the list", () => {
+  assert.match(summary([ok("a"), ok("b")]), /^All is well/);
+  assert.equal(summary([ok("a"), warning("b", "c")]), "It works, with 1 warning(s).");
+  assert.match(summary([fault("a", "b"), warning("c", "d")]), /^1 of 2 checks found a fault/);
+});
+
+Deno.test("clocks that are far apart are told, with the side", () => {
+  assert.equal(judgeSkew(29_000).mark, "ok");
+  assert.match(judgeSkew(60_000).finding, /60 s behind/);
+  assert.match(judgeSkew(-60_000).finding, /60 s ahead of/);
+});
