@@ -1,6 +1,6 @@
 /** Builds the phone's page into a folder that the relay serves: `deno run -A scripts/build_phone.ts [folder]`. */
-import { build, type OutputFile, stop } from "esbuild";
 import { STRINGS } from "../src/phone/strings.ts";
+import { runEsbuild } from "./run_esbuild.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const PHONE = `${ROOT}src/phone/`;
@@ -12,6 +12,7 @@ const SOURCES = [
   "deno.json",
   "deno.lock",
   "scripts/build_phone.ts",
+  "scripts/run_esbuild.ts",
 ];
 /** Holds the digest of the sources from which the folder was built. */
 const DIGEST_FILE = "sources.sha256";
@@ -72,14 +73,12 @@ interface Asset {
 }
 
 async function bundle(): Promise<[script: Asset, style: Asset]> {
+  const outdir = await Deno.makeTempDir({ prefix: "svc-page-" });
   try {
-    const { outputFiles } = await build({
-      absWorkingDir: ROOT,
+    await runEsbuild({
       entryPoints: { app: `${PHONE}main.tsx`, style: `${PHONE}styles.css` },
       entryNames: "[name]-[hash]",
-      outdir: "/",
-      write: false,
-      bundle: true,
+      outdir,
       minify: true,
       format: "esm",
       platform: "browser",
@@ -87,18 +86,17 @@ async function bundle(): Promise<[script: Asset, style: Asset]> {
       jsx: "automatic",
       jsxImportSource: "preact",
       legalComments: "none",
-      logLevel: "error",
     });
-    return [asset(outputFiles, ".js"), asset(outputFiles, ".css")];
+    return [await asset(outdir, ".js"), await asset(outdir, ".css")];
   } finally {
-    await stop();
+    await Deno.remove(outdir, { recursive: true });
   }
 }
 
-function asset(files: readonly OutputFile[], ending: string): Asset {
-  const file = files.find(({ path }) => path.endsWith(ending));
-  if (file === undefined) throw new Error(`Cannot build the phone's page: no file with "${ending}" came out`);
-  return { name: file.path.slice(1), bytes: file.contents };
+async function asset(folder: string, ending: string): Promise<Asset> {
+  const name = [...Deno.readDirSync(folder)].find((entry) => entry.name.endsWith(ending))?.name;
+  if (name === undefined) throw new Error(`Cannot build the phone's page: no file with "${ending}" came out`);
+  return { name, bytes: await Deno.readFile(`${folder}/${name}`) };
 }
 
 function fill(template: string, words: Record<string, string>): string {

@@ -1,6 +1,6 @@
 /** Bundles TypeScript of this checkout for Node, with `#runtime` meaning the Node one. */
 
-import { build, stop } from "esbuild";
+import { runEsbuild } from "./run_esbuild.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
@@ -25,38 +25,20 @@ export interface BundleOptions {
 /**
  * Shared code goes into chunks of its own, so that a command loads only what it uses. They lie beside the entries, where
  * `import.meta.url` finds the package's other files.
- */
-async function bundle({ entries, outdir, minify = false }: BundleOptions): Promise<void> {
-  try {
-    await build({
-      absWorkingDir: ROOT,
-      entryPoints: entries,
-      outdir,
-      minify,
-      alias: { "#runtime": `${ROOT}src/runtime/node.ts` },
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      platform: "node",
-      target: "node22",
-      chunkNames: "chunk-[hash]",
-      banner: { js: REQUIRE_BUILTIN },
-      logLevel: "error",
-    });
-  } finally {
-    await stop();
-  }
-}
-
-/**
- * Bundles in a process of its own: esbuild's service ends some time after `stop`, and a test must leave nothing behind.
  *
- * @throws with esbuild's words when it finds a fault
+ * @throws with the bundler's words when it finds a fault
  */
-export async function bundleForNode(options: BundleOptions): Promise<void> {
-  const args = ["run", "-A", "--quiet", "--no-check", import.meta.url, JSON.stringify(options)];
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
-  if (!success) throw new Error(`cannot bundle for Node:\n${new TextDecoder().decode(stderr)}`);
+export async function bundleForNode({ entries, outdir, minify = false }: BundleOptions): Promise<void> {
+  await runEsbuild({
+    entryPoints: entries,
+    outdir,
+    minify,
+    alias: { "#runtime": `${ROOT}src/runtime/node.ts` },
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22",
+    chunkNames: "chunk-[hash]",
+    banner: { js: REQUIRE_BUILTIN },
+  });
 }
-
-if (import.meta.main) await bundle(JSON.parse(Deno.args[0] ?? ""));
