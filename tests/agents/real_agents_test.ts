@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { canonicalText } from "../../src/protocol/canonical.ts";
 import { makeInjectBench } from "../helpers/inject_bench.ts";
-import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 import { REAL_AGENTS, type RealAgent } from "./install.ts";
-import { type RunningAgent, startAgent } from "./start_agent.ts";
+import { REAL_CLOCK } from "./real_clock.ts";
+import { startAgent } from "./start_agent.ts";
 
 /** Twenty messages: what a person writes, and what has broken terminals. */
 const MESSAGES = [
@@ -31,26 +32,11 @@ const MESSAGES = [
   "goodbye",
 ];
 
-/** The options that the wrapper sets, from which the injection knows the agent. */
-async function recordAgent(sandbox: Sandbox, { kind, pane }: RunningAgent): Promise<void> {
-  const options = { agent: kind, pane: pane.id, pid: String(pane.pid), dir: sandbox.project };
-  for (const [name, value] of Object.entries(options)) {
-    await sandbox.tmux("set-option", "-t", pane.id, `@svc_${name}`, value);
-  }
-}
-
-/** Settle times are the profile's own here: the agents' clocks are real. */
-const pause = (ms: number): Promise<void> => {
-  const end = Date.now() + ms;
-  return until("the end of a pause", () => Date.now() >= end).then(() => {});
-};
-
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
   Deno.test(`${kind} takes ${MESSAGES.length} of ${MESSAGES.length} messages exactly [show-real-agent]`, async () => {
     await using sandbox = await makeSandbox();
     await using agent = await startAgent(kind, sandbox);
-    await recordAgent(sandbox, agent);
-    await using bench = makeInjectBench(sandbox, { pause });
+    await using bench = makeInjectBench(sandbox, REAL_CLOCK);
     for (const [index, message] of MESSAGES.entries()) {
       const outcome = await bench.send(agent.pane.session, message);
       assert.ok(["submitted", "typed"].includes(outcome.state), `${message}: ${JSON.stringify(outcome)}`);

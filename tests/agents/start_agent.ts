@@ -54,6 +54,7 @@ export async function startAgent(
   const { home, project } = sandbox;
   const { args, env } = await SETUPS[kind]({ home, project, url: standIn.url, trusted });
   const pane = await Pane.open(sandbox, { session, argv: [binary, ...args], env });
+  await recordAgent(sandbox, kind, pane);
   if (trusted) await untilReady(kind, pane);
   return {
     kind,
@@ -64,6 +65,14 @@ export async function startAgent(
       await standIn[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The options that the wrapper sets, from which the listener knows the agent. */
+async function recordAgent(sandbox: Sandbox, kind: RealAgent, pane: Pane): Promise<void> {
+  const options = { agent: kind, pane: pane.id, pid: String(pane.pid), dir: sandbox.project };
+  for (const [name, value] of Object.entries(options)) {
+    await sandbox.tmux("set-option", "-t", pane.id, `@svc_${name}`, value);
+  }
 }
 
 async function untilReady(kind: RealAgent, pane: Pane): Promise<void> {
