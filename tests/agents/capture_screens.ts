@@ -1,14 +1,9 @@
 /** Takes the screen fixtures anew from a real agent: `deno run -A tests/agents/capture_screens.ts KIND [turns | shell | trust]`. */
-import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
+import { capture, drawnScreen, idle, OPEN_DIALOG, working } from "./capture.ts";
 import { REAL_AGENTS, type RealAgent } from "./install.ts";
 import { type RunningAgent, startAgent } from "./start_agent.ts";
-
-const FOLDER = new URL("../testdata/screens/", import.meta.url).pathname;
-/** A screen counts as drawn when it has not changed for so long, or keeps changing for so long. */
-const QUIET_MS = 1_200;
-const RESTLESS_MS = 4_000;
 
 /** These interrupt their work at the second Esc. */
 const ESCAPE_TWICE: readonly RealAgent[] = ["opencode", "copilot"];
@@ -31,54 +26,19 @@ const SHOWN_DRAFTS: Partial<Record<RealAgent, Record<string, string>>> = {
   },
 };
 
-type Expected = { [K in keyof ScreenReading]: ScreenReading[K] | null };
-
-async function drawnScreen(agent: RunningAgent): Promise<Screen> {
-  const start = Date.now();
-  let last = { screen: await agent.pane.screen(), since: start };
-  return await until("a drawn screen", async () => {
-    const screen = await agent.pane.screen();
-    if (JSON.stringify(screen) !== JSON.stringify(last.screen)) last = { screen, since: Date.now() };
-    const isDrawn = Date.now() > last.since + QUIET_MS || Date.now() > start + RESTLESS_MS;
-    return isDrawn ? screen : undefined;
-  });
-}
-
-async function capture(agent: RunningAgent, name: string, expect: Expected): Promise<void> {
-  const { lines, title, cursor } = await drawnScreen(agent);
-  const folder = `${FOLDER}${agent.kind}/${name}`;
-  await Deno.mkdir(folder, { recursive: true });
-  const { version } = REAL_AGENTS[agent.kind];
-  await Deno.writeTextFile(`${folder}/screen.txt`, `${lines.join("\n")}\n`);
-  await Deno.writeTextFile(
-    `${folder}/meta.json`,
-    `${JSON.stringify({ version, title, cursor, expect }, null, 2)}\n`,
-  );
-}
-
-function idle(draft: string): Expected {
-  return { state: "idle", dialog: false, draft };
-}
-
-function working(draft: string): Expected {
-  return { state: "working", dialog: false, draft };
-}
-
-const OPEN_DIALOG: Expected = { state: "waiting", dialog: true, draft: null };
-
 /** Presses Enter until the model has the draft: just after its start an agent may not take the first one. */
 async function enter(agent: RunningAgent): Promise<void> {
   const before = agent.standIn.prompts().length;
   await until("the draft at the model", async () => {
     await agent.pane.press("Enter");
-    await drawnScreen(agent);
+    await drawnScreen(agent.pane);
     return agent.standIn.prompts().length > before;
   });
 }
 
 async function submit(agent: RunningAgent, text: string): Promise<void> {
   await agent.pane.paste(text);
-  await drawnScreen(agent);
+  await drawnScreen(agent.pane);
   await agent.pane.press("Enter");
 }
 
@@ -88,13 +48,13 @@ async function captureDrafts(agent: RunningAgent): Promise<void> {
     await agent.pane.paste(DRAFTS[name]);
     await capture(agent, name, idle(SHOWN_DRAFTS[agent.kind]?.[name] ?? DRAFTS[name]));
     await enter(agent);
-    await drawnScreen(agent);
+    await drawnScreen(agent.pane);
   }
   await capture(agent, "answered", idle(""));
   await agent.pane.press("/");
   await capture(agent, "slash_menu", idle(SHOWN_DRAFTS[agent.kind]?.slash_menu ?? "/"));
   await agent.pane.press("BSpace");
-  await drawnScreen(agent);
+  await drawnScreen(agent.pane);
 }
 
 async function captureWork(agent: RunningAgent): Promise<void> {
@@ -106,7 +66,7 @@ async function captureWork(agent: RunningAgent): Promise<void> {
   await agent.pane.press("Enter");
   await capture(agent, "working_queued", working(""));
   release();
-  await drawnScreen(agent);
+  await drawnScreen(agent.pane);
   agent.standIn.callShell("rm -rf build");
   await submit(agent, "clean up");
   await capture(agent, "permission", OPEN_DIALOG);
@@ -118,10 +78,10 @@ async function captureWork(agent: RunningAgent): Promise<void> {
 async function captureInterrupt(agent: RunningAgent): Promise<void> {
   const release = agent.standIn.hold();
   await submit(agent, "never mind");
-  await drawnScreen(agent);
+  await drawnScreen(agent.pane);
   await agent.pane.press("Escape");
   if (ESCAPE_TWICE.includes(agent.kind)) {
-    await drawnScreen(agent);
+    await drawnScreen(agent.pane);
     await agent.pane.press("Escape");
   }
   await capture(agent, "interrupted", idle(SHOWN_DRAFTS[agent.kind]?.interrupted ?? ""));
@@ -132,7 +92,7 @@ async function captureInterrupt(agent: RunningAgent): Promise<void> {
 async function captureShellMode(kind: RealAgent): Promise<void> {
   await using sandbox = await makeSandbox();
   await using agent = await startAgent(kind, sandbox);
-  await drawnScreen(agent);
+  await drawnScreen(agent.pane);
   await agent.pane.press("!");
   await capture(agent, "shell_mode", idle("!"));
 }

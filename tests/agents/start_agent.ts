@@ -2,7 +2,7 @@
 import { Pane } from "../helpers/agents_pane.ts";
 import type { Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
-import { installAgent, type RealAgent } from "./install.ts";
+import { installAgent, REAL_AGENTS, type RealAgent } from "./install.ts";
 import { setUpClaude } from "./setup/cc.ts";
 import { setUpCodex } from "./setup/codex.ts";
 import { setUpCopilot } from "./setup/copilot.ts";
@@ -32,6 +32,7 @@ const START_LIMIT_MS = 60_000;
 
 export interface RunningAgent extends AsyncDisposable {
   kind: RealAgent;
+  version: string;
   pane: Pane;
   standIn: StandIn;
 }
@@ -58,6 +59,7 @@ export async function startAgent(
   if (trusted) await untilReady(kind, pane);
   return {
     kind,
+    version: REAL_AGENTS[kind].version,
     pane,
     standIn,
     async [Symbol.asyncDispose]() {

@@ -6,7 +6,7 @@ import { agentProfile } from "../../src/agents/registry.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { ECHO_ON_DENO, type EchoAgent, launchEcho, startEcho } from "../helpers/agents_echo.ts";
-import { makeSandbox } from "../helpers/sandbox.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -49,98 +49,105 @@ async function untilPrompts(agent: EchoAgent, count: number): Promise<string[]> 
   });
 }
 
+type Check = (agent: EchoAgent, sandbox: Sandbox) => Promise<void>;
+
+/** What one agent must do, in this order; the last one ends it. */
+const CHECKS: Record<string, Check> = {
+  async "says back exactly what was pasted and what was typed [show-echo]"(agent) {
+    for (const body of [...BODIES, ...LONG_BODIES]) {
+      await agent.pane.paste(body);
+      await agent.pane.press("Enter");
+    }
+    for (const body of BODIES) {
+      await agent.pane.type(body);
+      await agent.pane.press("Enter");
+    }
+    const sent = [...BODIES, ...LONG_BODIES, ...BODIES];
+    assert.deepEqual(await untilPrompts(agent, sent.length), sent);
+    await until("the last answer", async () => {
+      const { lines } = await agent.pane.screen();
+      return lines.includes("│ /nosuch word") && lines.includes("└ 12 bytes · sha256 1b7b3f35e4ff");
+    });
+  },
+
+  async "works, lets prompts wait, and is interrupted by Esc [show-echo]"(agent) {
+    const before = (await agent.prompts()).length;
+    await agent.pane.type("/work 600");
+    await agent.pane.press("Enter");
+    await until("work", async () => (await read(agent)).state === "working");
+    await agent.pane.paste("queued");
+    await agent.pane.press("Enter");
+    await agent.pane.paste("half typed");
+    await until("the draft", async () => (await read(agent)).draft === "half typed");
+    assert.equal((await agent.prompts()).length, before);
+    await agent.pane.press("Escape");
+    assert.equal((await untilPrompts(agent, before + 1)).at(-1), "queued");
+    await until("idle", async () => (await read(agent)).state === "idle");
+    await agent.pane.press("C-u");
+  },
+
+  async "opens its dialog when told, and tells what answered it [show-echo]"(agent) {
+    await agent.control({ op: "permit" });
+    await until("the dialog", async () => (await read(agent)).dialog);
+    await agent.pane.type("please");
+    await agent.pane.press("Enter");
+    const facts = await until("the answer", async () => {
+      const last = (await agent.transcript()).slice(-2);
+      return last.some((entry) => "approved" in entry) && last;
+    });
+    assert.deepEqual(facts.map(({ at: _, ...fact }) => fact), [
+      { dialogInput: "please" },
+      { approved: true, by: "enter" },
+    ]);
+  },
+
+  async "tells a prompt from the phone by its marker"(agent, sandbox) {
+    const home = { files: runtime.files, markers: `${sandbox.svcHome}/markers` };
+    await writeMarker(home, { dir: sandbox.project, text: "from afar", now: Date.now() });
+    await agent.pane.paste("from afar");
+    await agent.pane.press("Enter");
+    const told = async () =>
+      (await agent.pane.screen()).lines.some((line) => /\(from the phone\)/.test(line));
+    await until("the word of the phone", told);
+  },
+
+  async "keeps one input line when the terminal changes its size"(agent) {
+    await agent.pane.type("a draft that is longer than the narrow terminal");
+    for (const [columns, rows] of [[30, 12], [100, 30], [20, 8], [80, 24]] as const) {
+      await agent.pane.resize(columns, rows);
+      await until(`one input line at ${columns} columns`, async () => {
+        const { lines } = await agent.pane.screen();
+        const width = Math.max(...lines.filter((line) => line.startsWith("❯")).map((line) => line.length));
+        const drawn = lines.filter((line) => line === "echo · idle").length;
+        return drawn === 1 && width === Math.min(columns - 1, 49);
+      });
+    }
+    await agent.pane.press("C-u");
+  },
+
+  async "leaves at the second Ctrl-C, and the session with it"(agent, sandbox) {
+    await agent.pane.press("C-c");
+    await agent.pane.press("C-c");
+    await until("the end of the session", async () => {
+      return await sandbox.tmux("has-session", "-t", "=svc-proj").then(() => false, () => true);
+    });
+  },
+};
+
 for (const [name, program] of Object.entries(PROGRAMS)) {
   Deno.test(`the echo agent on ${name}`, async (test) => {
     await using sandbox = await makeSandbox();
     const argv = await program(sandbox.root);
     const agent = await startEcho(sandbox, { argv });
+    for (const [what, check] of Object.entries(CHECKS)) await test.step(what, () => check(agent, sandbox));
+  });
 
-    await test.step("says back exactly what was pasted and what was typed [show-echo]", async () => {
-      for (const body of [...BODIES, ...LONG_BODIES]) {
-        await agent.pane.paste(body);
-        await agent.pane.press("Enter");
-      }
-      for (const body of BODIES) {
-        await agent.pane.type(body);
-        await agent.pane.press("Enter");
-      }
-      const sent = [...BODIES, ...LONG_BODIES, ...BODIES];
-      assert.deepEqual(await untilPrompts(agent, sent.length), sent);
-      await until("the last answer", async () => {
-        const { lines } = await agent.pane.screen();
-        return lines.includes("│ /nosuch word") && lines.includes("└ 12 bytes · sha256 1b7b3f35e4ff");
-      });
-    });
-
-    await test.step("works, lets prompts wait, and is interrupted by Esc [show-echo]", async () => {
-      const before = (await agent.prompts()).length;
-      await agent.pane.type("/work 600");
-      await agent.pane.press("Enter");
-      await until("work", async () => (await read(agent)).state === "working");
-      await agent.pane.paste("queued");
-      await agent.pane.press("Enter");
-      await agent.pane.paste("half typed");
-      await until("the draft", async () => (await read(agent)).draft === "half typed");
-      assert.equal((await agent.prompts()).length, before);
-      await agent.pane.press("Escape");
-      assert.equal((await untilPrompts(agent, before + 1)).at(-1), "queued");
-      await until("idle", async () => (await read(agent)).state === "idle");
-      await agent.pane.press("C-u");
-    });
-
-    await test.step("opens its dialog when told, and tells what answered it [show-echo]", async () => {
-      await agent.control({ op: "permit" });
-      assert.deepEqual(await read(agent), { state: "waiting", dialog: true, draft: undefined });
-      await agent.pane.type("please");
-      await agent.pane.press("Enter");
-      const facts = await until("the answer", async () => {
-        const last = (await agent.transcript()).slice(-2);
-        return last.some((entry) => "approved" in entry) && last;
-      });
-      assert.deepEqual(facts.map(({ at: _, ...fact }) => fact), [
-        { dialogInput: "please" },
-        { approved: true, by: "enter" },
-      ]);
-    });
-
-    await test.step("tells a prompt from the phone by its marker", async () => {
-      const home = { files: runtime.files, markers: `${sandbox.svcHome}/markers` };
-      await writeMarker(home, { dir: sandbox.project, text: "from afar", now: Date.now() });
-      await agent.pane.paste("from afar");
-      await agent.pane.press("Enter");
-      const told = async () =>
-        (await agent.pane.screen()).lines.some((line) => /\(from the phone\)/.test(line));
-      await until("the word of the phone", told);
-    });
-
-    await test.step("keeps one input line when the terminal changes its size", async () => {
-      await agent.pane.type("a draft that is longer than the narrow terminal");
-      for (const [columns, rows] of [[30, 12], [100, 30], [20, 8], [80, 24]] as const) {
-        await agent.pane.resize(columns, rows);
-        await until(`one input line at ${columns} columns`, async () => {
-          const { lines } = await agent.pane.screen();
-          const width = Math.max(...lines.filter((line) => line.startsWith("❯")).map((line) => line.length));
-          const drawn = lines.filter((line) => line === "echo · idle").length;
-          return drawn === 1 && width === Math.min(columns - 1, 49);
-        });
-      }
-      await agent.pane.press("C-u");
-    });
-
-    await test.step("loses no input that came before it was ready", async () => {
-      const early = await launchEcho(sandbox, { argv, session: "svc-early" });
-      await early.pane.type("typed ahead");
-      await until("the draft", async () => (await read(early)).draft === "typed ahead");
-      await early.pane.press("Enter");
-      assert.deepEqual(await untilPrompts(early, 1), ["typed ahead"]);
-    });
-
-    await test.step("leaves at the second Ctrl-C, and the session with it", async () => {
-      await agent.pane.press("C-c");
-      await agent.pane.press("C-c");
-      await until("the end of the session", async () => {
-        return await sandbox.tmux("has-session", "-t", "=svc-proj").then(() => false, () => true);
-      });
-    });
+  Deno.test(`the echo agent on ${name} loses no input that came before it was ready`, async () => {
+    await using sandbox = await makeSandbox();
+    const early = await launchEcho(sandbox, { argv: await program(sandbox.root) });
+    await early.pane.type("typed ahead");
+    await until("the draft", async () => (await read(early)).draft === "typed ahead");
+    await early.pane.press("Enter");
+    assert.deepEqual(await untilPrompts(early, 1), ["typed ahead"]);
   });
 }

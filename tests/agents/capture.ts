@@ -1,0 +1,50 @@
+/** Writes what a pane shows as a screen fixture, with what a profile must read from it. */
+import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
+import type { Pane } from "../helpers/agents_pane.ts";
+import { until } from "../helpers/until.ts";
+
+const FOLDER = new URL("../testdata/screens/", import.meta.url).pathname;
+/** A screen counts as drawn when it has not changed for so long, or keeps changing for so long. */
+const QUIET_MS = 1_200;
+const RESTLESS_MS = 4_000;
+
+/** `null` where the reading has `undefined`: JSON knows no other. */
+export type Expected = { [K in keyof ScreenReading]: ScreenReading[K] | null };
+
+export interface Subject {
+  kind: string;
+  version: string;
+  pane: Pane;
+}
+
+export async function drawnScreen(pane: Pane): Promise<Screen> {
+  const start = Date.now();
+  let last = { screen: await pane.screen(), since: start };
+  return await until("a drawn screen", async () => {
+    const screen = await pane.screen();
+    if (JSON.stringify(screen) !== JSON.stringify(last.screen)) last = { screen, since: Date.now() };
+    const isDrawn = Date.now() > last.since + QUIET_MS || Date.now() > start + RESTLESS_MS;
+    return isDrawn ? screen : undefined;
+  });
+}
+
+/** Writes `<kind>/<name>/screen.txt` and `meta.json`. */
+export async function capture(subject: Subject, name: string, expect: Expected): Promise<void> {
+  const { kind, version, pane } = subject;
+  const { lines, title, cursor } = await drawnScreen(pane);
+  const folder = `${FOLDER}${kind}/${name}`;
+  const meta = JSON.stringify({ version, title, cursor, expect }, null, 2);
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(`${folder}/screen.txt`, `${lines.join("\n")}\n`);
+  await Deno.writeTextFile(`${folder}/meta.json`, `${meta}\n`);
+}
+
+export function idle(draft: string): Expected {
+  return { state: "idle", dialog: false, draft };
+}
+
+export function working(draft: string): Expected {
+  return { state: "working", dialog: false, draft };
+}
+
+export const OPEN_DIALOG: Expected = { state: "waiting", dialog: true, draft: null };
