@@ -76,6 +76,39 @@ export const cases: readonly Case[] = [
       }),
   },
   {
+    name: "a WebSocket is no such connection: strangers do not push it out",
+    async run() {
+      const heard: string[] = [];
+      const ends: (() => void)[] = [];
+      const upgrade: HttpServerOptions["upgrade"] = () =>
+        Promise.resolve((socket) => {
+          ends.push(() => socket.terminate());
+          return {
+            text: (text) => void heard.push(text),
+            bytes: () => undefined,
+            alive: () => undefined,
+            closed: () => void heard.push("closed"),
+          };
+        });
+      await withServer({ upgrade }, async ({ port }) => {
+        const socket = await Wire.open(port);
+        socket.write(
+          "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        );
+        await until("101", () => socket.text.startsWith("HTTP/1.1 101"));
+        const strangers: Wire[] = [];
+        for (let n = 0; n < 12; n++) strangers.push(await Wire.open(port));
+        await until("some strangers' end", () => strangers.filter((wire) => wire.ended).length === 4);
+        socket.socket.write(Uint8Array.of(0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69));
+        await until("the frame", () => heard.length > 0);
+        assert.deepEqual(heard, ["hi"]);
+        for (const end of ends) end();
+        await Promise.all([...strangers, socket].map((wire) => wire.end()));
+      });
+    },
+  },
+  {
     name: "a request in hand is not dropped for a newcomer",
     async run() {
       const gate = Promise.withResolvers<void>();
