@@ -1,5 +1,6 @@
 /** Attaches the terminal to a session, and tidies up when it comes back. */
-import { forgetLastWords, type LastWords, parseLastWords } from "./last_words.ts";
+import { waitFor } from "../home/wait_for.ts";
+import { forgetLastWords, readableWords } from "./last_words.ts";
 import { endLeftovers, processIdentity } from "./leftovers.ts";
 import type { ObtainedSession } from "./obtain_session.ts";
 import { attachSession, sessionExists, type TmuxDoor, tryTmux } from "./tmux_calls.ts";
@@ -15,7 +16,11 @@ export interface Attachment {
   meanwhile(): void;
 }
 
-/** Resolves with the agent's exit code when it ended, with 0 when the user detached. */
+/** How long the last words may take from the pane's end to their file, in milliseconds. */
+const WORDS_LIMIT_MS = 500;
+const WORDS_PROBE_MS = 20;
+
+/** Resolves with 0 when the agent ended or the user detached, else with tmux's exit code. */
 export async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment): Promise<number> {
   const { door, session: { name, pid, created } } = attachment;
   const started = host.clock.elapsed();
@@ -30,8 +35,8 @@ export async function attach(host: WrapperHost, run: WrapperRun, attachment: Att
   if (!created) return 0;
   const words = await takeLastWords(host, run, name);
   const wasSoon = host.clock.elapsed() - started < SOON_MS;
-  if (wasSoon && words.text !== "") host.terminal.write(`${words.text}\n`);
-  return words.code ?? 0;
+  if (wasSoon && words !== "") host.terminal.write(`${words}\n`);
+  return 0;
 }
 
 /** Words such as `--version` end the agent at once: then there is nothing to attach, and tmux would say so. */
@@ -60,21 +65,25 @@ async function leave(
   { door, name }: { door: TmuxDoor; name: string },
 ): Promise<void> {
   await tryTmux(door, forgetLastWords(name));
-  await host.files.remove(lastWordsFile(run, name));
+  await takeLastWords(host, run, name);
 }
 
-/** tmux writes into the file that is there, so its mode is ours. */
-export async function emptyLastWords(host: WrapperHost, run: WrapperRun, name: string): Promise<string> {
+/** Makes their place, without what a former session of this name left there. */
+export async function prepareLastWords(host: WrapperHost, run: WrapperRun, name: string): Promise<string> {
   await host.files.makeDirectory(run.paths.lastWords, { mode: 0o700 });
-  await host.files.writeText(lastWordsFile(run, name), "", { mode: 0o600 });
+  await host.files.remove(lastWordsFile(run, name));
   return lastWordsFile(run, name);
 }
 
-async function takeLastWords(host: WrapperHost, run: WrapperRun, name: string): Promise<LastWords> {
+async function takeLastWords(host: WrapperHost, run: WrapperRun, name: string): Promise<string> {
   const file = lastWordsFile(run, name);
-  const saved = await host.files.readText(file) ?? "";
+  const saved = await waitFor(() => host.files.readText(file), {
+    clock: host.clock,
+    limitMs: WORDS_LIMIT_MS,
+    everyMs: WORDS_PROBE_MS,
+  });
   await host.files.remove(file);
-  return parseLastWords(saved);
+  return readableWords(saved ?? "");
 }
 
 function lastWordsFile(run: WrapperRun, name: string): string {

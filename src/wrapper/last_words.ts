@@ -1,45 +1,39 @@
-/** What an agent printed before it ended: tmux closes the pane with it, so it is saved for the terminal that was attached. */
-import { commandLine, exactPane, type TmuxCommand } from "../tmux/argv.ts";
+/** What an agent printed before it ended at once: tmux clears it off the terminal, so it is saved and shown again. */
+import { exactPane, type TmuxCommand } from "../tmux/argv.ts";
 
-export interface LastWords {
-  /** Without blank lines at the end. */
-  text: string;
-  /** The agent's exit code; undefined when tmux did not tell. */
-  code: number | undefined;
-}
+/** An agent that prints more is at work on a screen, and said no last words. */
+const WORDS_MAX_BYTES = 65_536;
 
-/** How much of the history is saved, in lines. */
-const HISTORY_LINES = 1_000;
-const BUFFER_PREFIX = "svc-last-";
+/** What moves the cursor, clears, or takes the whole screen (ECMA-48, xterm): shown again it would be a mess. */
+const SCREEN_WORK = /\x1b\[[0-9;]*[A-HJKf]|\x1b\[\?1049h|\x1b[78cM]/;
 
-/** Keeps the dead pane for the instant in which its screen is written to `file`. tmux expands formats in the path. */
+/**
+ * Saves the first bytes of the pane's output, and moves them to `file` when the pane ends. A dead pane that tmux keeps
+ * (`remain-on-exit`) would tell the exit code too, but tmux 3.3a loses the news of one death in ten, and keeps it for good.
+ */
 export function saveLastWords(name: string, file: string): TmuxCommand[] {
-  const buffer = `${BUFFER_PREFIX}${name}`;
-  const save = commandLine([
-    ["capture-pane", "-J", "-S", `-${HISTORY_LINES}`, "-b", buffer],
-    ["save-buffer", "-b", buffer, file.replaceAll("#", "##")],
-    ["delete-buffer", "-b", buffer],
-    ["kill-pane"],
-  ]);
-  const pane = exactPane(name);
-  return [
-    ["set-option", "-p", "-t", pane, "remain-on-exit", "on"],
-    ["set-hook", "-p", "-t", pane, "pane-died", save],
-  ];
+  const words = `umask 077; head -c ${WORDS_MAX_BYTES} > ${quote(`${file}.part`)}; `;
+  const command = `${words}mv ${quote(`${file}.part`)} ${quote(file)}`;
+  return [["pipe-pane", "-t", exactPane(name), escapeFormat(command)]];
 }
 
 /** For a session that goes on without this terminal. */
 export function forgetLastWords(name: string): TmuxCommand[] {
-  const pane = exactPane(name);
-  return [
-    ["set-option", "-p", "-t", pane, "remain-on-exit", "off"],
-    ["set-hook", "-p", "-u", "-t", pane, "pane-died"],
-  ];
+  return [["pipe-pane", "-t", exactPane(name)]];
 }
 
-/** tmux's own line under a dead pane ends the text and tells the exit code: `Pane is dead (status 3, …)`. */
-export function parseLastWords(saved: string): LastWords {
-  const [, text = saved, status] = /^([\s\S]*?)\n?Pane is dead \((?:status (\d+))?[^\n]*\n*$/.exec(saved) ??
-    [];
-  return { text: text.trimEnd(), code: status === undefined ? undefined : Number(status) };
+/** What a person can read again; empty when the agent had worked on a screen. */
+export function readableWords(saved: string): string {
+  const isWork = SCREEN_WORK.test(saved) || new TextEncoder().encode(saved).length >= WORDS_MAX_BYTES;
+  return isWork ? "" : saved.replaceAll("\r\n", "\n").trimEnd();
+}
+
+/** One word of a POSIX shell. */
+function quote(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** tmux expands formats and the time (strftime) in the command. */
+function escapeFormat(text: string): string {
+  return text.replaceAll("#", "##").replaceAll("%", "%%");
 }

@@ -1,6 +1,6 @@
 /** `svc <agent>`: the agent in a tmux session of its own, reachable from the phone (spec, section 1). */
 import { TmuxError } from "../tmux/server.ts";
-import { attach, emptyLastWords, say } from "./attach.ts";
+import { attach, prepareLastWords, say } from "./attach.ts";
 import { checkListener, type ListenerCheck } from "./listener_check.ts";
 import { type ObtainedSession, obtainSession } from "./obtain_session.ts";
 import { agentCommand, checkTerminal, checkTmux } from "./preflight.ts";
@@ -64,7 +64,7 @@ async function obtain(
 ): Promise<ObtainedSession> {
   const project = await resolveProject({ env: run.env, cwd: run.cwd, files: host.files });
   const { profile, cwd, env, version } = run;
-  const lastWords = (name: string): Promise<string> => emptyLastWords(host, run, name);
+  const lastWords = (name: string): Promise<string> => prepareLastWords(host, run, name);
   try {
     return await obtainSession(door, {
       ...{ profile, project, cwd, env, version, agent },

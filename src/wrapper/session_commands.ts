@@ -36,7 +36,7 @@ export function sessionCommands(plan: SessionPlan): TmuxCommand[] {
     [ROOT_OPTION]: plan.project.root,
     ...(attaching && { [CLAIM_OPTION]: attaching.claim }),
   };
-  const exit = attaching ? saveLastWords(name, attaching.lastWords) : [keepNothing(pane)];
+  const words = attaching ? saveLastWords(name, attaching.lastWords) : [];
   return [
     verbs.newSession({
       name,
@@ -45,15 +45,12 @@ export function sessionCommands(plan: SessionPlan): TmuxCommand[] {
       env: plan.environment.set,
       argv: paneArgv(plan.environment.unset, plan.agent),
     }),
-    ...exit,
+    ["set-option", "-p", "-t", pane, "remain-on-exit", "off"],
+    ...words,
     ...Object.entries(options).map(([option, value]) => verbs.setSessionOption(name, option, value)),
     ["set-option", "-F", "-t", pane, SESSION_OPTIONS.pane, "#{pane_id}"],
     ["set-option", "-F", "-t", pane, SESSION_OPTIONS.pid, "#{pane_pid}"],
   ];
-}
-
-function keepNothing(pane: string): TmuxCommand {
-  return ["set-option", "-p", "-t", pane, "remain-on-exit", "off"];
 }
 
 /** The key of markers: the agent's hooks name the directory it runs in, or one below the project's. */

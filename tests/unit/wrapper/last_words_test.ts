@@ -1,23 +1,23 @@
 /** What an agent printed before it ended. */
 import assert from "node:assert/strict";
-import { parseLastWords, saveLastWords } from "../../../src/wrapper/last_words.ts";
+import { readableWords, saveLastWords } from "../../../src/wrapper/last_words.ts";
 
-Deno.test("tmux's line under a dead pane tells the exit code and is no word of the agent", () => {
-  const saved = "one\n\ntwo\n\n\n\nPane is dead (status 3, Fri Nov 20 23:45:35 2026)\n";
-  assert.deepEqual(parseLastWords(saved), { text: "one\n\ntwo", code: 3 });
+Deno.test("plain lines, also coloured ones, are shown again", () => {
+  assert.equal(readableWords("claude 9.9.9\r\n"), "claude 9.9.9");
+  assert.equal(readableWords("\x1b[31mno key\x1b[0m\r\n\r\n"), "\x1b[31mno key\x1b[0m");
+  assert.equal(readableWords(""), "");
 });
 
-Deno.test("an agent that a signal ended has no exit code", () => {
-  const saved = "bye\nPane is dead (signal 9, Fri Nov 20 23:45:35 2026)";
-  assert.deepEqual(parseLastWords(saved), { text: "bye", code: undefined });
+Deno.test("what worked on a screen, or said too much, is not", () => {
+  for (const work of ["\x1b[?1049hx", "\x1b[2J", "\x1b[H", "a\x1b[3A", "\x1b[10;5Hx", "x".repeat(70_000)]) {
+    assert.equal(readableWords(work), "", JSON.stringify(work.slice(0, 20)));
+  }
 });
 
-Deno.test("nothing saved is nothing said", () => {
-  assert.deepEqual(parseLastWords(""), { text: "", code: undefined });
-  assert.deepEqual(parseLastWords("Pane is dead (status 0, x)\n"), { text: "", code: 0 });
-});
-
-Deno.test("a path with a format's character is taken as it stands", () => {
-  const hook = saveLastWords("svc-p", "/home/a#b/{x}").flat().join(" ");
-  assert.match(hook, /\/home\/a\\043\\043b\/\\173x\\175/);
+Deno.test("a path with a shell's or a format's characters is taken as it stands", () => {
+  const [[, , , command = ""] = []] = saveLastWords("svc-p", "/home/it's #{x} 100%/$(y)");
+  assert.match(
+    command,
+    /mv '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)\.part' '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)'$/,
+  );
 });

@@ -1,0 +1,203 @@
+/** `svc <agent>` on real terminals, with real tmux. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { until } from "../helpers/until.ts";
+import { makeWrapperBench, type Terminal, type WrapperBench } from "../helpers/wrapper_bench.ts";
+
+async function attached(bench: WrapperBench, name: string): Promise<void> {
+  await until(`a client of ${name}`, async () => (await bench.sessions())[name]);
+}
+
+async function shows(terminal: Terminal, text: string): Promise<void> {
+  await until(`"${text}" on the terminal`, async () => (await terminal.screen()).includes(text));
+}
+
+/** tmux's own keys for "detach". */
+async function leave(terminal: Terminal): Promise<void> {
+  await terminal.keys("C-b", "d");
+  assert.equal(await terminal.exitCode(), 0);
+}
+
+Deno.test("the agent runs in svc-<project> with its words untouched, as the pane's own process [wrap-name, spec-agents, spec-args, cmd-agent, cli-agent-help, cli-options-first, cli-detach, con-detach, wr-own-process, wr-session-env, wr-options]", async () => {
+  await using bench = await makeWrapperBench();
+  const words = ["--help", "--version", "--", "a;", "", "two words", "$HOME", "#{pane_id}", "-x=~", "é\n2"];
+  const { code, stdout } = await bench.svc(["--detach", "cc", ...words]);
+  assert.deepEqual([code, stdout], [0, "svc-proj\n"]);
+  const [start] = await until("the agent's start", async () => {
+    const starts = await bench.starts();
+    return starts.length > 0 && starts;
+  });
+  assert.deepEqual(start?.args, words);
+  assert.equal(start?.env.SVC_SESSION, "svc-proj");
+  const { tmux, project } = bench.sandbox;
+  const format =
+    "#{pane_pid} #{@svc_agent} #{@svc_project} #{@svc_dir} #{@svc_pid} #{@svc_version} #{pane_id}=#{@svc_pane}";
+  const [pid, agent, name, directory, recordedPid, version, panes] = (await tmux(
+    ...["display-message", "-p", "-t", "=svc-proj:", format],
+  )).trim().split(" ");
+  assert.deepEqual([pid, recordedPid], [String(start?.pid), String(start?.pid)]);
+  assert.deepEqual([agent, name, directory], ["cc", "proj", await Deno.realPath(project)]);
+  assert.match(version ?? "", /^\d+\.\d+\.\d+/);
+  assert.equal(...(panes?.split("=") as [string, string]));
+});
+
+Deno.test("a session that is attached leads to the next number, a detached one is attached again [wrap-next, wrap-reattach, state-none, state-attached, state-detached]", async () => {
+  await using bench = await makeWrapperBench();
+  const first = await bench.terminal(["cc"]);
+  await attached(bench, "svc-proj");
+  const second = await bench.terminal(["cc"]);
+  await attached(bench, "svc-proj-2");
+  const third = await bench.terminal(["cc"]);
+  await attached(bench, "svc-proj-3");
+  await leave(second);
+  const again = await bench.terminal(["cc", "new", "words"]);
+  await attached(bench, "svc-proj-2");
+  assert.equal(Object.keys(await bench.sessions()).length, 3);
+  assert.equal((await bench.starts()).length, 3);
+  for (const terminal of [first, third, again]) await leave(terminal);
+  assert.match(await again.screen(), /Back in svc-proj-2, which runs already: the words .* were not used/);
+});
+
+Deno.test("a control-mode client is nobody's terminal [wr-control-client]", async () => {
+  await using bench = await makeWrapperBench();
+  await bench.svc(["--detach", "cc"]);
+  const control = new Deno.Command("tmux", {
+    args: ["-S", bench.sandbox.tmuxSocket, "-C", "attach-session", "-t", "=svc-proj"],
+    stdin: "piped",
+    stdout: "piped",
+    env: bench.sandbox.env,
+    clearEnv: true,
+  }).spawn();
+  await attached(bench, "svc-proj");
+  assert.equal((await bench.svc(["--detach", "cc"])).stdout, "svc-proj\n");
+  await control.stdin.close();
+  await control.stdout.cancel();
+  await control.status;
+});
+
+Deno.test("each kind of agent has sessions of its own; names match exactly [wr-lowest, wr-exact]", async () => {
+  await using bench = await makeWrapperBench();
+  assert.equal((await bench.svc(["--detach", "cc"])).stdout, "svc-proj\n");
+  assert.equal((await bench.svc(["--detach", "codex"])).stdout, "svc-proj-2\n");
+  await bench.sandbox.tmux("kill-session", "-t", "=svc-proj");
+  assert.equal((await bench.svc(["--detach", "cc"])).stdout, "svc-proj\n");
+  assert.deepEqual(Object.keys(await bench.sessions()).sort(), ["svc-proj", "svc-proj-2"]);
+});
+
+Deno.test("a directory with dots and blanks gives a name that tmux keeps [wr-underscore]", async () => {
+  await using bench = await makeWrapperBench();
+  const cwd = `${bench.sandbox.root}/my.pro #{x} ü`;
+  await Deno.mkdir(cwd);
+  const { stdout } = await bench.svc(["--detach", "cc"], { cwd });
+  assert.match(stdout, /^svc-my_pro___x___\n$/);
+  await until("the agent's start in its directory", async () => (await bench.starts())[0]?.cwd === cwd);
+  assert.deepEqual(Object.keys(await bench.sessions()), [stdout.trim()]);
+});
+
+Deno.test("the words of an agent that ends at once stay on the terminal", async () => {
+  await using bench = await makeWrapperBench();
+  const terminal = await bench.terminal(["cc", "--say", "claude 9.9.9", "7"]);
+  await terminal.exitCode();
+  await shows(terminal, "claude 9.9.9");
+  assert.doesNotMatch(await terminal.screen(), /can't find session/);
+  assert.deepEqual(await bench.sessions(), {});
+});
+
+Deno.test("leaving the agent ends the session, and the wrapper [wr-own-process]", async () => {
+  await using bench = await makeWrapperBench();
+  const terminal = await bench.terminal(["cc"]);
+  await shows(terminal, "agent is ready");
+  await terminal.keys("leave", "Enter");
+  assert.equal(await terminal.exitCode(), 0);
+  assert.deepEqual(await bench.sessions(), {});
+});
+
+Deno.test("an agent that ignores hang-up is ended with its session [wr-leftovers]", async () => {
+  await using bench = await makeWrapperBench();
+  const terminal = await bench.terminal(["gemini", "--deaf"]);
+  await shows(terminal, "agent is ready");
+  const [start] = await bench.starts();
+  await bench.sandbox.tmux("kill-session", "-t", "=svc-proj");
+  await terminal.exitCode();
+  assert.ok(start);
+  assert.equal(runtime.commands.kill(start.pid, 0), false);
+});
+
+Deno.test("inside tmux the agent runs in the pane at hand, without a session of its own [wrap-inside-tmux, wrap-inside-untargeted]", async () => {
+  await using bench = await makeWrapperBench();
+  const terminal = await bench.terminal(["cc", "--", "x"], { env: { TMUX: "/elsewhere,1,0" } });
+  await shows(terminal, "agent is ready");
+  assert.match(
+    await terminal.screen(),
+    /Inside tmux already: Claude runs in this pane, where the phone cannot reach it/,
+  );
+  const [start] = await bench.starts();
+  assert.deepEqual(start?.args, ["--", "x"]);
+  assert.equal(start?.env.SVC_SESSION, undefined);
+  assert.deepEqual(await bench.sessions(), {});
+  await terminal.keys("leave", "Enter");
+  assert.equal(await terminal.exitCode(), 0);
+});
+
+Deno.test("an old tmux server does not hand its stale environment to the agent", async () => {
+  await using bench = await makeWrapperBench();
+  const { env, tmuxSocket } = bench.sandbox;
+  await new Deno.Command("tmux", {
+    args: ["-S", tmuxSocket, "new-session", "-d", "-s", "old", "cat"],
+    env: { ...env, STALE: "1", CHANGED: "old", PATH: `/nowhere:${env.PATH}` },
+    clearEnv: true,
+  }).output();
+  const fresh = { CHANGED: "new", LONG: "x".repeat(40_000), ODD: 'two\nlines; "quoted" #{x} ~' };
+  const { code } = await bench.svc(["--detach", "cc"], { env: fresh });
+  assert.equal(code, 0);
+  const [start] = await until("the agent's start", async () => {
+    const starts = await bench.starts();
+    return starts.length > 0 && starts;
+  });
+  assert.equal(start?.env.STALE, undefined);
+  assert.deepEqual({ ...fresh, PATH: env.PATH }, {
+    ...{ CHANGED: start?.env.CHANGED, LONG: start?.env.LONG, ODD: start?.env.ODD, PATH: start?.env.PATH },
+  });
+  assert.match(start?.env.TERM ?? "", /^(screen|tmux)/);
+});
+
+interface Obstacle {
+  name: string;
+  words: string[];
+  /** PATH without tmux. */
+  bare?: boolean;
+  says: RegExp;
+}
+
+const OBSTACLES: Obstacle[] = [
+  { name: "no terminal [wr-no-terminal]", words: ["cc"], says: /this is no terminal.*svc --detach cc/ },
+  {
+    name: "no agent [wr-no-agent]",
+    words: ["--detach", "copilot"],
+    says: /"copilot" is not on PATH\. Install it with: npm/,
+  },
+  {
+    name: "no tmux [wrap-tmux, wr-no-tmux]",
+    words: ["--detach", "cc"],
+    bare: true,
+    says: /Cannot start Claude: tmux is not installed\. Install it with: \S+/,
+  },
+];
+
+for (const { name, words, bare, says } of OBSTACLES) {
+  Deno.test(`one sentence, exit 1 and nothing left behind: ${name}`, async () => {
+    await using bench = await makeWrapperBench();
+    const { code, stdout, stderr } = await bench.svc(words, bare ? { env: { PATH: bench.bin } } : {});
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, says);
+    assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+    assert.deepEqual(await bench.sessions(), {});
+    assert.deepEqual(await bench.starts(), []);
+  });
+}
+
+Deno.test("a machine without a phone is told so in one line, and the agent starts", async () => {
+  await using bench = await makeWrapperBench();
+  const { code, stderr } = await bench.svc(["--detach", "cc"]);
+  assert.deepEqual([code, stderr], [0, "svc: The phone is not set up on this machine: run svc up.\n"]);
+});
