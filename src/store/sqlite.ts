@@ -1,4 +1,4 @@
-/** The store in one SQLite file: WAL, every commit synced, writes that come together committed together. */
+/** The store in one SQLite file: WAL, writes that come together committed together, each as lasting as it must be. */
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
@@ -20,7 +20,6 @@ const databaseFile = (dataDir: string): string => `${dataDir}/relay.db`;
 
 const SETTINGS = `
   PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA journal_size_limit = 16777216;`;
 

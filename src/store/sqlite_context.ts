@@ -5,8 +5,10 @@ import type { WriteBatch } from "./write_batch.ts";
 
 export interface SqliteContext {
   database: Database;
-  /** Resolves once the work is durable. */
+  /** Resolves once the work outlives a power cut. */
   write<T>(work: () => T): Promise<T>;
+  /** Resolves once it outlives this process: for what can be asked for again. */
+  writeUnsynced<T>(work: () => T): Promise<T>;
   /** Reads at once: no transaction is open between two turns of the event loop. */
   read<T>(work: () => T): Promise<T>;
 }
@@ -14,7 +16,8 @@ export interface SqliteContext {
 export function sqliteContext(database: Database, batch: WriteBatch): SqliteContext {
   return {
     database,
-    write: (work) => batch.run(work),
+    write: (work) => batch.run(work, "synced"),
+    writeUnsynced: (work) => batch.run(work, "written"),
     read(work) {
       try {
         return Promise.resolve(work());

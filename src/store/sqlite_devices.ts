@@ -36,7 +36,7 @@ const SAVE = `
     kind = excluded.kind, name = excluded.name, version = excluded.version, public_key = excluded.public_key,
     online = excluded.online, last_seen = excluded.last_seen`;
 
-export function sqliteDevices({ database, read, write }: SqliteContext): DeviceStore {
+export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteContext): DeviceStore {
   const save = database.prepare(SAVE);
   const find = database.prepare("SELECT * FROM devices WHERE account = ? AND id = ?");
   const list = database.prepare(
@@ -69,8 +69,8 @@ export function sqliteDevices({ database, read, write }: SqliteContext): DeviceS
       }),
     listDevices: (account) => read(() => (list.all(account) as unknown as DeviceRow[]).map(toDevice)),
     setOnline: ({ account, id }, state) =>
-      write(() => void online.run(Number(state.online), state.now, account, id)),
-    setAllOffline: (now) => write(() => void offline.run(now)),
+      writeUnsynced(() => void online.run(Number(state.online), state.now, account, id)),
+    setAllOffline: (now) => writeUnsynced(() => void offline.run(now)),
     revokeDevice: ({ account, id }, now) =>
       write(() => {
         if (revoke.run(now, account, id) === 0) return false;

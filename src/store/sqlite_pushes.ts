@@ -38,7 +38,7 @@ const REMOVE = `
     LIMIT ${REMOVED_AT_ONCE})`;
 
 export function sqlitePushes(context: SqliteContext): PushStore {
-  const { database, read, write } = context;
+  const { database, read, write, writeUnsynced } = context;
   const insert = insertOf(database);
   const find = findOf(database);
   const update = database.prepare(
@@ -58,7 +58,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
     findPush: ({ account, id }) => read(() => find(account, id)),
     pagePushes: pageOf(context),
     changeReceipt: (name, decide) =>
-      write(() => {
+      writeUnsynced(() => {
         const stored = find(name.account, name.id);
         if (stored === undefined) return undefined;
         const receipt = decide(stored);

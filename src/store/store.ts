@@ -125,7 +125,10 @@ export interface PushStore {
   findPush(push: PushName): Promise<StoredPush | undefined>;
   /** Newest last; undefined when the cursor names no push of the account. */
   pagePushes(request: PageRequest): Promise<StoredPush[] | undefined>;
-  /** Applies a pure decision to the receipt as it stands, atomically; undefined from it leaves all as it is. */
+  /**
+   * Applies a pure decision to the receipt as it stands, atomically; undefined from it leaves all as it is. A power cut
+   * may undo it: the push is open again then, and its listener is asked again.
+   */
   changeReceipt(
     push: PushName,
     decide: (stored: StoredPush) => Receipt | undefined,

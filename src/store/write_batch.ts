@@ -6,8 +6,20 @@ import { StoreUnavailable } from "./store.ts";
 /** Writes that wait for their commit; beyond it the store says no. */
 export const WRITES_WAITING_MAX = 20_000;
 
+/**
+ * How long a write must last once it is said to be done: `synced` outlives a power cut; `written` outlives the process
+ * and is synced with the next write that is, so that nobody waits for the disk on behalf of what can be asked for again.
+ */
+export type Lasting = "synced" | "written";
+
+const SYNCHRONOUS: Record<Lasting, string> = {
+  synced: "PRAGMA synchronous = FULL",
+  written: "PRAGMA synchronous = NORMAL",
+};
+
 interface Write {
   work(): unknown;
+  lasting: Lasting;
   resolve(value: unknown): void;
   reject(error: unknown): void;
   result?: unknown;
@@ -22,20 +34,21 @@ export class WriteBatch {
   readonly #database: Database;
   readonly #schedule: (flush: () => void) => void;
   #waiting: Write[] = [];
+  #mode: Lasting | undefined;
 
   constructor(database: Database, options: WriteBatchOptions) {
     this.#database = database;
     this.#schedule = options.schedule;
   }
 
-  /** Resolves with what `work` returned, once it is durable. `work` may run twice and only touches the database. */
-  run<T>(work: () => T): Promise<T> {
+  /** Resolves with what `work` returned, once it lasts. `work` may run twice and only touches the database. */
+  run<T>(work: () => T, lasting: Lasting): Promise<T> {
     if (this.#waiting.length >= WRITES_WAITING_MAX) {
       return Promise.reject(new StoreUnavailable("Cannot use the store: too many writes wait for the disk"));
     }
     if (this.#waiting.length === 0) this.#schedule(() => this.flush());
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ work, lasting, resolve: resolve as (value: unknown) => void, reject });
     });
   }
 
@@ -63,6 +76,7 @@ export class WriteBatch {
     if (writes.length === 0) return undefined;
     let begun = false;
     try {
+      this.#setMode(writes.some(({ lasting }) => lasting === "synced") ? "synced" : "written");
       this.#database.exec("BEGIN IMMEDIATE");
       begun = true;
       for (const write of writes) write.result = write.work();
@@ -72,6 +86,12 @@ export class WriteBatch {
       if (begun) this.#rollBack();
       return { error };
     }
+  }
+
+  #setMode(mode: Lasting): void {
+    if (mode === this.#mode) return;
+    this.#database.exec(SYNCHRONOUS[mode]);
+    this.#mode = mode;
   }
 
   /** SQLite rolls back by itself on some failures, and then says that there is nothing to roll back. */

@@ -24,11 +24,28 @@ async function makeBatch(fail: (sql: string) => string | undefined = () => undef
 
 Deno.test("one transaction serves all that came together", async () => {
   const { batch, statements, flush, close } = await makeBatch();
-  const results = Promise.all([batch.run(() => 1), batch.run(() => 2), batch.run(() => 3)]);
+  const results = Promise.all([
+    batch.run(() => 1, "synced"),
+    batch.run(() => 2, "synced"),
+    batch.run(() => 3, "synced"),
+  ]);
   assert.deepEqual(statements, []);
   flush();
   assert.deepEqual(await results, [1, 2, 3]);
-  assert.deepEqual(statements, ["BEGIN IMMEDIATE", "COMMIT"]);
+  assert.deepEqual(statements, ["PRAGMA synchronous = FULL", "BEGIN IMMEDIATE", "COMMIT"]);
+  close();
+});
+
+Deno.test("the disk is waited for when one of the writes must outlive a power cut, and only then [http-202]", async () => {
+  const { batch, statements, flush, close } = await makeBatch();
+  const modes = (): string[] =>
+    statements.filter((sql) => sql.startsWith("PRAGMA")).map((sql) => sql.slice(-6).trim());
+  for (const kinds of [["written"], ["written", "synced"], ["synced"], ["written", "written"]] as const) {
+    const writes = kinds.map((lasting) => batch.run(() => lasting, lasting));
+    flush();
+    await Promise.all(writes);
+  }
+  assert.deepEqual(modes(), ["NORMAL", "= FULL", "NORMAL"]);
   close();
 });
 
@@ -36,8 +53,8 @@ Deno.test("a wrong write fails alone: the others are done in transactions of the
   const { batch, flush, close } = await makeBatch();
   const wrong = batch.run(() => {
     throw new TypeError("wrong");
-  });
-  const right = batch.run(() => "right");
+  }, "synced");
+  const right = batch.run(() => "right", "synced");
   flush();
   await assert.rejects(wrong, TypeError);
   assert.equal(await right, "right");
@@ -50,12 +67,12 @@ for (const where of ["BEGIN IMMEDIATE", "COMMIT"]) {
     const told = (sql: string): string | undefined =>
       full && sql === where ? "database or disk is full" : undefined;
     const { batch, statements, flush, close } = await makeBatch(told);
-    const writes = [batch.run(() => 1), batch.run(() => 2)];
+    const writes = [batch.run(() => 1, "synced"), batch.run(() => 2, "synced")];
     flush();
     for (const write of writes) await assert.rejects(write, StoreUnavailable);
     assert.equal(statements.filter((sql) => sql === "BEGIN IMMEDIATE").length, 1);
     full = false;
-    const later = batch.run(() => "kept");
+    const later = batch.run(() => "kept", "synced");
     flush();
     assert.equal(await later, "kept");
     close();
@@ -64,8 +81,8 @@ for (const where of ["BEGIN IMMEDIATE", "COMMIT"]) {
 
 Deno.test("the queue is bounded", async () => {
   const { batch, flush, close } = await makeBatch();
-  const writes = Array.from({ length: WRITES_WAITING_MAX }, () => batch.run(() => undefined));
-  await assert.rejects(batch.run(() => undefined), StoreUnavailable);
+  const writes = Array.from({ length: WRITES_WAITING_MAX }, () => batch.run(() => undefined, "synced"));
+  await assert.rejects(batch.run(() => undefined, "synced"), StoreUnavailable);
   flush();
   await Promise.all(writes);
   close();
