@@ -39,7 +39,10 @@ function watchReceipts(stack: Stack): { link: RelayLink; seen(id: string, state:
   });
   link.start();
   const seen = async (id: string, state: string): Promise<void> => {
-    await until(`receipt ${state}`, () => states.has(`${id} ${state}`));
+    await until(
+      `receipt ${state} of ${[...states].filter((one) => one.startsWith(id))}`,
+      () => states.has(`${id} ${state}`),
+    );
   };
   return { link, seen };
 }
@@ -50,9 +53,8 @@ type Moment = (stack: Stack, push: PushRequestInput & { id: string }) => Promise
 const MOMENTS: Record<string, Moment> = {
   "while it takes the request": async (stack, push) => {
     const sent = stack.api.sendPush(push).catch((error) => error);
-    stack.relay.kill("SIGKILL");
-    await sent;
     await killRelay(stack);
+    await sent;
   },
   "a moment into the request": async (stack, push) => {
     const sent = stack.api.sendPush(push).catch((error) => error);
@@ -102,6 +104,7 @@ async function checkOnce(
     body,
     targetDeviceId: stack.deviceId,
   };
+  await freshListener(stack);
   await moment(stack, push);
   await sendUntilAccepted(stack, push);
   const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 40_000, pollMs: 50 });

@@ -65,6 +65,7 @@ export interface Started {
   output(): string;
   /** The first line printed that matches; throws with the output when the program ends without one. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Does nothing once it has ended. */
   kill(signal: Deno.Signal): void;
   exited: Promise<Deno.CommandStatus>;
 }
@@ -106,7 +107,9 @@ export function startSvc(sandbox: Sandbox, words: readonly string[], options: Ru
         waiting.add(look);
         look();
       }),
-    kill: (signal) => child.kill(signal),
+    kill: (signal) => {
+      if (!ended) child.kill(signal);
+    },
     exited,
   };
 }

@@ -1,0 +1,217 @@
+/** One listener, whoever starts it, whatever was left behind (spec, sections 3 and 9). */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { until } from "../helpers/until.ts";
+import { makeWrapperBench, type WrapperBench } from "../helpers/wrapper_bench.ts";
+import type { Ran } from "../helpers/program.ts";
+import { VERSION } from "../../src/protocol/version.ts";
+
+/** A relay that is not there: the daemon lives all the same. */
+const WS_URL = "ws://127.0.0.1:9/ws";
+
+interface Host extends WrapperBench {
+  /** `~/.svc/<name>` */
+  path(name: string): string;
+  read(name: string): Promise<string>;
+  write(name: string, text: string): Promise<void>;
+  /** Runs a wrapper to its end. */
+  wrapper(env?: Record<string, string>): Promise<Ran>;
+  /** pid of the daemon that answers; it is ended with the test. */
+  daemon(): Promise<number>;
+  /** How often a daemon has started here. */
+  daemonStarts(): Promise<number>;
+}
+
+async function makeHost(): Promise<Host> {
+  const bench = await makeWrapperBench();
+  const path = (name: string): string => `${bench.sandbox.svcHome}/${name}`;
+  await Deno.mkdir(bench.sandbox.svcHome, { mode: 0o700 });
+  const host: Host = {
+    ...bench,
+    path,
+    read: async (name) => (await Deno.readTextFile(path(name))).trim(),
+    write: (name, text) => Deno.writeTextFile(path(name), text, { mode: 0o600 }),
+    async wrapper(env = {}) {
+      const ran = await bench.svc(["--detach", "cc"], { env });
+      assert.equal(ran.code, 0, ran.stderr);
+      await host.daemon();
+      return ran;
+    },
+    async daemon() {
+      const { stdout } = await bench.svc(["status", "--json"]);
+      const pid: unknown = JSON.parse(stdout).listener.pid;
+      assert.ok(typeof pid === "number", stdout);
+      bench.sandbox.killAtEnd(pid);
+      return pid;
+    },
+    async daemonStarts() {
+      const log = await Deno.readTextFile(path("listener.log")).catch(() => "");
+      return log.split("\n").filter((line) => line.includes("svc listener starting")).length;
+    },
+    [Symbol.asyncDispose]: () => bench[Symbol.asyncDispose](),
+  };
+  await host.write("config.json", JSON.stringify({ apiKey: "svc_test", wsUrl: WS_URL }));
+  return host;
+}
+
+/** A process that has nothing to do with svc. */
+function startStranger(host: Host): number {
+  const child = new Deno.Command("sleep", { args: ["600"] }).spawn();
+  host.sandbox.killAtEnd(child.pid);
+  host.sandbox.awaitAtEnd(child.status);
+  return child.pid;
+}
+
+Deno.test("twenty wrappers at once lead to one listener [ls-twenty, wrap-starts-listener, wrap-singleton, ls-readiness, state-absent]", async () => {
+  await using host = await makeHost();
+  const runs = await Promise.all(
+    Array.from({ length: 20 }, () => host.svc(["--detach", "cc"])),
+  );
+  const pid = await host.daemon();
+  assert.deepEqual(runs.filter(({ code, stderr }) => code !== 0 || stderr !== ""), []);
+  assert.equal(await host.daemonStarts(), 1);
+  assert.equal(await host.read("listener.pid"), String(pid));
+  assert.equal(await host.read("listener.version"), VERSION);
+});
+
+Deno.test("the next wrapper starts none; the daemon outlives them in a session of its own [state-running, wrap-survives, ls-own-session, con-ps, cmd-ps, wrap-never-by-hand]", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const pid = await host.daemon();
+  const { stderr } = await host.wrapper();
+  assert.equal(stderr, "");
+  assert.equal(await host.daemon(), pid);
+  assert.equal(await host.daemonStarts(), 1);
+  const shown = await runtime.commands.run(["ps", "-o", "sid=,args=", "-p", String(pid)]);
+  const [session, ...args] = new TextDecoder().decode(shown.stdout).trim().split(/\s+/);
+  assert.equal(session, String(pid));
+  assert.match(args.join(" "), /cli\.ts listener/);
+});
+
+Deno.test("the daemon has the wrapper's environment, less what belongs to one agent [wrap-env, ls-clean-env]", async () => {
+  await using host = await makeHost();
+  await host.wrapper({ SVC_TEST_WORD: "from the wrapper", CLAUDE_PROJECT_DIR: "/x/y", CODEX_HOME: "/c" });
+  const environment = await Deno.readTextFile(`/proc/${await host.daemon()}/environ`);
+  const names = new Map(
+    environment.split("\0").map((one) => [one.split("=")[0], one.slice(one.indexOf("=") + 1)]),
+  );
+  assert.equal(names.get("SVC_TEST_WORD"), "from the wrapper");
+  for (const name of ["CLAUDE_PROJECT_DIR", "CODEX_HOME", "SVC_SESSION"]) assert.ok(!names.has(name), name);
+});
+
+Deno.test("an older daemon is replaced, and both versions are told [state-older, state-older-told, ver-older, ver-upgrade]", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const old = await host.daemon();
+  await host.write("listener.version", "0.0.1\n");
+  assert.equal(await host.daemon(), old, "nothing but a wrapper replaces it");
+  const { stderr } = await host.wrapper();
+  assert.match(stderr, new RegExp(`runs v0\\.0\\.1, v${VERSION} is installed: restarting it on v${VERSION}`));
+  assert.notEqual(await host.daemon(), old);
+  assert.equal(runtime.commands.kill(old, 0), false);
+  assert.equal(await host.read("listener.version"), VERSION);
+});
+
+Deno.test("a newer daemon is left alone [state-newer, ver-newer]", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const pid = await host.daemon();
+  await host.write("listener.version", "99.0.0\n");
+  const { stderr } = await host.wrapper();
+  assert.equal(stderr, "");
+  assert.equal(await host.daemon(), pid);
+  assert.equal(await host.read("listener.version"), "99.0.0");
+});
+
+Deno.test("a killed daemon is replaced, though its files say that it lives [ls-stale-pid, state-absent]", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const first = await host.daemon();
+  Deno.kill(first, "SIGKILL");
+  await until("its end", () => !runtime.commands.kill(first, 0));
+  assert.equal(await host.read("listener.pid"), String(first));
+  await host.wrapper();
+  assert.notEqual(await host.daemon(), first);
+});
+
+Deno.test("a pid that another process has now neither stops a start nor is harmed [ls-stale-pid]", async () => {
+  await using host = await makeHost();
+  const stranger = startStranger(host);
+  await host.write("listener.pid", `${stranger}\n`);
+  await host.write("listener.version", "0.0.1\n");
+  await host.wrapper();
+  assert.notEqual(await host.daemon(), stranger);
+  assert.equal(runtime.commands.kill(stranger, 0), true);
+});
+
+Deno.test("a deleted pid file hides no daemon [ls-stale-pid, ls-lock]", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const pid = await host.daemon();
+  await Deno.remove(host.path("listener.pid"));
+  await Deno.remove(host.path("listener.version"));
+  await host.wrapper();
+  assert.equal(await host.daemon(), pid);
+  assert.equal(await host.daemonStarts(), 1);
+});
+
+Deno.test("junk in every file of a dead daemon is no hindrance [ls-stale-pid]", async () => {
+  await using host = await makeHost();
+  for (const name of ["pid", "version", "lock", "sock", "log"]) {
+    await host.write(`listener.${name}`, "\u0000junk\n");
+  }
+  for (const name of ["start.lock", "journal.jsonl", "muted.json"]) await host.write(name, "{junk");
+  await host.wrapper();
+  assert.equal(await host.read("listener.pid"), String(await host.daemon()));
+});
+
+Deno.test("a second svc listener says who runs and exits 1 [ls-lock]", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const pid = await host.daemon();
+  const { code, stdout } = await host.svc(["listener"]);
+  assert.equal(code, 1);
+  assert.match(stdout, new RegExp(`runs already: process ${pid}, .*svc listener --restart`));
+});
+
+Deno.test("--restart replaces a daemon of any version, --stop ends it [state-restart, cmd-restart, cli-listener-stop, ls-handover]", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const first = await host.daemon();
+  await host.write("listener.version", "99.0.0\n");
+  const restarted = await host.svc(["listener", "--restart"]);
+  const second = await host.daemon();
+  assert.deepEqual([restarted.code, restarted.stdout], [
+    0,
+    `The listener runs: v${VERSION}, process ${second}.\n`,
+  ]);
+  assert.notEqual(second, first);
+  assert.deepEqual(await host.svc(["listener", "--stop"]), {
+    code: 0,
+    stdout: "The listener has stopped.\n",
+    stderr: "",
+  });
+  assert.equal(runtime.commands.kill(second, 0), false);
+  assert.equal((await host.svc(["listener", "--stop"])).stdout, "No listener runs.\n");
+  const log = await host.read("listener.log");
+  assert.match(log, /svc listener stopped$/);
+});
+
+Deno.test("a daemon that hangs is replaced by --restart, and told by wrappers meanwhile", async () => {
+  await using host = await makeHost();
+  await host.wrapper();
+  const hung = await host.daemon();
+  Deno.kill(hung, "SIGSTOP");
+  const restarted = await host.svc(["listener", "--restart"]);
+  assert.equal(restarted.code, 0, restarted.stderr);
+  assert.notEqual(await host.daemon(), hung);
+  await until("its end", () => !runtime.commands.kill(hung, 0));
+});
+
+Deno.test("a broken configuration is told with its place, and the agent starts all the same", async () => {
+  await using host = await makeHost();
+  await host.write("config.json", '{\n  "apiKey": oops\n}');
+  const { code, stdout, stderr } = await host.svc(["--detach", "cc"]);
+  assert.deepEqual([code, stdout], [0, "svc-proj\n"]);
+  assert.match(stderr, /config\.json": line 2, column 13 is not JSON/);
+});

@@ -1,0 +1,34 @@
+/** Wrappers that ask at the same instant. */
+import assert from "node:assert/strict";
+import { until } from "../helpers/until.ts";
+import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
+
+Deno.test("terminals opened at one instant each get a session of their own [wr-race]", async () => {
+  await using bench = await makeWrapperBench();
+  const count = 6;
+  await Promise.all(Array.from({ length: count }, () => bench.terminal(["cc"])));
+  await until("a client of every session", async () => {
+    const clients = Object.values(await bench.sessions());
+    return clients.length === count && clients.every((attached) => attached === 1);
+  });
+  const names = ["svc-proj", ...Array.from({ length: count - 1 }, (_, index) => `svc-proj-${index + 2}`)];
+  assert.deepEqual(Object.keys(await bench.sessions()).sort(), names.sort());
+});
+
+Deno.test("of two that find one detached session at one instant one gets it, the other the next number [wr-race]", async () => {
+  await using bench = await makeWrapperBench();
+  await bench.svc(["--detach", "cc"]);
+  await Promise.all([bench.terminal(["cc"]), bench.terminal(["cc"])]);
+  await until("a client of both sessions", async () => {
+    const sessions = await bench.sessions();
+    return sessions["svc-proj"] === 1 && sessions["svc-proj-2"] === 1;
+  });
+});
+
+Deno.test("ten started at one instant without a terminal are all there under the names they told [wr-race]", async () => {
+  await using bench = await makeWrapperBench();
+  const runs = await Promise.all(Array.from({ length: 10 }, () => bench.svc(["--detach", "cc"])));
+  assert.deepEqual(runs.filter(({ code }) => code !== 0), []);
+  const told = new Set(runs.map(({ stdout }) => stdout.trim()));
+  assert.deepEqual([...told].sort(), Object.keys(await bench.sessions()).sort());
+});
