@@ -1,8 +1,9 @@
-/** Takes the screen fixtures anew from a real agent: `deno run -A tests/agents/capture_screens.ts KIND [turns | shell | trust]`. */
+/** Takes the screen fixtures anew from a real agent: `deno run -A tests/agents/capture_screens.ts KIND [turns | shell | questions]`. */
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 import { capture, drawnScreen, idle, OPEN_DIALOG, working } from "./capture.ts";
 import { REAL_AGENTS, type RealAgent } from "./install.ts";
+import type { StartQuestion } from "./setup/setup.ts";
 import { type RunningAgent, startAgent } from "./start_agent.ts";
 
 /** These interrupt their work at the second Esc. */
@@ -97,14 +98,37 @@ async function captureShellMode(kind: RealAgent): Promise<void> {
   await capture(agent, "shell_mode", idle("!"));
 }
 
+/** The start dialogs of each agent, with a word of each. */
+const START_QUESTIONS: Record<RealAgent, Partial<Record<StartQuestion, RegExp>>> = {
+  cc: {
+    trust: /trust this folder/,
+    api_key: /custom API key/,
+    auto_mode: /auto mode your default/,
+    theme: /text style/,
+  },
+  codex: { trust: /Trust this folder/, hooks_review: /Hooks need review/ },
+  gemini: { trust: /Do you trust/, sign_in: /authenticate/ },
+  opencode: {},
+  copilot: { trust: /Do you trust/ },
+};
+
 /** In a git repository, because one agent asks only there. */
-async function captureTrust(kind: RealAgent): Promise<void> {
+async function captureQuestion(
+  kind: RealAgent,
+  { asks, word }: { asks: StartQuestion; word: RegExp },
+): Promise<void> {
   await using sandbox = await makeSandbox();
   await new Deno.Command("git", { args: ["init", "--quiet", sandbox.project] }).output();
-  await using agent = await startAgent(kind, sandbox, { trusted: false });
-  const asks = async () => (await agent.pane.screen()).lines.some((line) => /trust/i.test(line));
-  await until("the question whether the folder is trusted", asks);
-  await capture(agent, "trust", OPEN_DIALOG);
+  await using agent = await startAgent(kind, sandbox, { asks });
+  const isAsked = async () => (await agent.pane.screen()).lines.some((line) => word.test(line));
+  await until(`the question of "${asks}"`, isAsked);
+  await capture(agent, asks, OPEN_DIALOG);
+}
+
+async function captureQuestions(kind: RealAgent): Promise<void> {
+  for (const [asks, word] of Object.entries(START_QUESTIONS[kind])) {
+    await captureQuestion(kind, { asks: asks as StartQuestion, word });
+  }
 }
 
 async function captureTurns(kind: RealAgent): Promise<void> {
@@ -118,7 +142,7 @@ async function captureTurns(kind: RealAgent): Promise<void> {
 const PARTS: Record<string, (kind: RealAgent) => Promise<void>> = {
   turns: captureTurns,
   shell: captureShellMode,
-  trust: captureTrust,
+  questions: captureQuestions,
 };
 
 const [kind = "", ...parts] = Deno.args;
@@ -126,6 +150,5 @@ if (!Object.hasOwn(REAL_AGENTS, kind)) {
   throw new TypeError(`cannot capture "${kind}": give one of ${Object.keys(REAL_AGENTS).join(", ")}`);
 }
 for (const [name, captureEach] of Object.entries(PARTS)) {
-  const asksNothing = kind === "opencode" && name === "trust";
-  if (!asksNothing && (parts.length === 0 || parts.includes(name))) await captureEach(kind as RealAgent);
+  if (parts.length === 0 || parts.includes(name)) await captureEach(kind as RealAgent);
 }

@@ -8,7 +8,7 @@ import { setUpCodex } from "./setup/codex.ts";
 import { setUpCopilot } from "./setup/copilot.ts";
 import { setUpGemini } from "./setup/gemini.ts";
 import { setUpOpenCode } from "./setup/opencode.ts";
-import type { Setup } from "./setup/setup.ts";
+import type { Setup, StartQuestion } from "./setup/setup.ts";
 import { type StandIn, startStandIn } from "./stand_in/server.ts";
 
 const SETUPS: Record<RealAgent, Setup> = {
@@ -38,25 +38,25 @@ export interface RunningAgent extends AsyncDisposable {
 }
 
 export interface StartOptions {
-  /** False leaves the agent's folder-trust question on the screen. */
-  trusted?: boolean;
+  /** Leaves the agent's start dialog with this question on the screen. */
+  asks?: StartQuestion;
   session?: string;
 }
 
-/** Resolves once the agent shows its input line, or at once when the folder is not to be trusted. */
+/** Resolves once the agent shows its input line, or at once when its start dialog is asked for. */
 export async function startAgent(
   kind: RealAgent,
   sandbox: Sandbox,
   options: StartOptions = {},
 ): Promise<RunningAgent> {
-  const { trusted = true, session = "svc-proj" } = options;
+  const { asks, session = "svc-proj" } = options;
   const binary = await installAgent(kind);
   const standIn = startStandIn();
   const { home, project } = sandbox;
-  const { args, env } = await SETUPS[kind]({ home, project, url: standIn.url, trusted });
+  const { args, env } = await SETUPS[kind]({ home, project, url: standIn.url, asks });
   const pane = await Pane.open(sandbox, { session, argv: [binary, ...args], env });
   await recordAgent(sandbox, kind, pane);
-  if (trusted) await untilReady(kind, pane);
+  if (asks === undefined) await untilReady(kind, pane);
   return {
     kind,
     version: REAL_AGENTS[kind].version,

@@ -4,15 +4,15 @@ import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./set
 /** Not a key: the stand-in takes any. Claude remembers the approval by the last twenty characters. */
 const KEY = "stand-in-key-of-no-account-0123456789abcdef";
 
-export async function setUpClaude({ home, project, url, trusted }: SetupOptions): Promise<Launch> {
+export async function setUpClaude({ home, project, url, asks }: SetupOptions): Promise<Launch> {
   await writeFiles(home, {
     ".claude.json": {
-      hasCompletedOnboarding: true,
+      hasCompletedOnboarding: asks !== "theme",
       theme: "dark",
-      hasSeenAutoDefaultNotice: true,
-      hasSeenAutoDefaultNudge: true,
-      customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
-      projects: trusted ? { [project]: { hasTrustDialogAccepted: true } } : {},
+      hasSeenAutoDefaultNotice: asks !== "auto_mode",
+      hasSeenAutoDefaultNudge: asks !== "auto_mode",
+      customApiKeyResponses: { approved: asks === "api_key" ? [] : [KEY.slice(-20)], rejected: [] },
+      projects: asks === "trust" ? {} : { [project]: { hasTrustDialogAccepted: true } },
     },
     ".claude/settings.json": { permissions: { defaultMode: "default" } },
   });

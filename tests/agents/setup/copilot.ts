@@ -1,8 +1,8 @@
 /** Copilot CLI off line, with a provider of its own instead of a GitHub account. */
 import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
 
-export async function setUpCopilot({ home, project, url, trusted }: SetupOptions): Promise<Launch> {
-  const folders = { trustedFolders: trusted ? [project] : [] };
+export async function setUpCopilot({ home, project, url, asks }: SetupOptions): Promise<Launch> {
+  const folders = { trustedFolders: asks === "trust" ? [] : [project] };
   await writeFiles(home, { ".copilot/config.json": folders, ".copilot/settings.json": folders });
   return {
     args: [],

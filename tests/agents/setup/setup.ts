@@ -5,9 +5,12 @@ export interface SetupOptions {
   project: string;
   /** Base address of the stand-in. */
   url: string;
-  /** The folder-trust question is answered beforehand; false leaves the start dialog on the screen. */
-  trusted: boolean;
+  /** The question of a start dialog that is left on the screen; all others are answered beforehand. */
+  asks: StartQuestion | undefined;
 }
+
+/** Folder trust, the use of an API key found in the environment, sign-in, the permission mode, unknown hooks, the theme. */
+export type StartQuestion = "trust" | "api_key" | "sign_in" | "auto_mode" | "hooks_review" | "theme";
 
 export interface Launch {
   args: string[];
