@@ -73,16 +73,17 @@ export class Hub {
     }
     if (this.#connections.size === 0) this.#emptied?.();
     if (this.#stopping || connection.claimed === undefined) return false;
-    const others = [...clients?.connections ?? []];
-    return !others.some(({ claimed, isOpen }) => isOpen && claimed === connection.claimed);
+    const other = find(
+      clients?.connections,
+      ({ claimed, isOpen }) => isOpen && claimed === connection.claimed,
+    );
+    return other === undefined;
   }
 
   /** The connection of a listener of the account, when it is on this node. */
   listener(account: string, deviceId: string): Connection | undefined {
-    const connections = this.#accounts.get(account)?.connections ?? [];
-    return [...connections].find(({ greeted, isOpen }) =>
-      isOpen && greeted?.role === "listener" && greeted.deviceId === deviceId
-    );
+    const { connections } = this.#accounts.get(account) ?? {};
+    return find(connections, (one) => isAddressed(one, { listener: deviceId }));
   }
 
   /** Closes what a revoked key or device has open. */
@@ -138,6 +139,15 @@ export class Hub {
   #count(role: string): number {
     return [...this.#connections].filter(({ greeted }) => (greeted?.role ?? "none") === role).length;
   }
+}
+
+/** Many clients may be connected: none is copied to find one. */
+function find(
+  connections: Iterable<Connection> | undefined,
+  wanted: (connection: Connection) => boolean,
+): Connection | undefined {
+  for (const connection of connections ?? []) if (wanted(connection)) return connection;
+  return undefined;
 }
 
 function handle(connections: Iterable<Connection>, message: BusMessage): void {
