@@ -60,12 +60,15 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
   }
 }
 
+/** Undefined when a daemon answers, or holds the lock for longer than a look. */
 async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
-  return await waitFor(() => tryLock(host.files, paths.lock), {
-    clock: host.clock,
-    limitMs: CLAIM_LIMIT_MS,
-    everyMs: CLAIM_PROBE_MS,
-  });
+  const held = "held" as const;
+  const found = await waitFor<FileLock | typeof held>(async () => {
+    const lock = await tryLock(host.files, paths.lock);
+    if (lock !== undefined) return lock;
+    return await daemonStatus(host, paths) && held;
+  }, { clock: host.clock, limitMs: CLAIM_LIMIT_MS, everyMs: CLAIM_PROBE_MS });
+  return found === held ? undefined : found;
 }
 
 async function whoRuns(host: LifecycleHost, paths: HomePaths): Promise<string> {
@@ -83,7 +86,7 @@ async function live(host: LifecycleHost, run: DaemonRun, log: ListenerLog): Prom
   const handlers = controlHandlers(host, run, { daemon, stop });
   const presence = new Presence(host, { paths: run.paths, version: run.version, handlers });
   await presence.show();
-  const tick = keepPresence(host, presence, log);
+  const tick = keepPresence(host, presence, { log, leave: () => stop.ask() });
   try {
     daemon.listener = await run.start((line) => log.line(line));
     await stop.asked;
@@ -130,10 +133,19 @@ function controlHandlers(
   };
 }
 
-function keepPresence(host: LifecycleHost, presence: Presence, log: ListenerLog): { end(): void } {
+/** Without its home a daemon cannot be found any more, nor do its work: it leaves. */
+function keepPresence(
+  host: LifecycleHost,
+  presence: Presence,
+  { log, leave }: { log: ListenerLog; leave: () => void },
+): { end(): void } {
   let cancel = (): void => {};
   const look = async (): Promise<void> => {
-    await presence.repair().catch((error) => log.line(`Cannot put the daemon's files back: ${error}`));
+    try {
+      if (!await presence.repair()) return leave();
+    } catch (error) {
+      log.line(`Cannot put the daemon's files back: ${error}`);
+    }
     arm();
   };
   const arm = (): void => {

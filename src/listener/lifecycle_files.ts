@@ -33,13 +33,15 @@ export class Presence {
     await this.#listen();
   }
 
-  /** Puts back what was deleted meanwhile; a socket at the second look. */
-  async repair(): Promise<void> {
+  /** Puts back what was deleted meanwhile, a socket at the second look; false when the whole home is gone. */
+  async repair(): Promise<boolean> {
     const { files } = this.#host;
     const { paths } = this.#options;
+    if ((await files.info(paths.root)) === undefined) return false;
     if (!this.#isOver && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
     if (!this.#isOver && (await files.info(paths.socket)) === undefined) await this.#replaceSocket();
     if (this.#isOver) await this.end();
+    return true;
   }
 
   /** Deno unlinks a closed socket's path some time after the close, and would take the new socket with it. */

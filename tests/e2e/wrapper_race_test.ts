@@ -5,7 +5,7 @@ import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
 
 Deno.test("terminals opened at one instant each get a session of their own [wr-race]", async () => {
   await using bench = await makeWrapperBench();
-  const count = 6;
+  const count = 10;
   await Promise.all(Array.from({ length: count }, () => bench.terminal(["cc"])));
   await until("a client of every session", async () => {
     const clients = Object.values(await bench.sessions());

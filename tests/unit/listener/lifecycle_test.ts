@@ -100,20 +100,43 @@ Deno.test("the status is the daemon's with the listener's own part; hooks reach 
   }));
 
 Deno.test("a second one does not run: no failure in the background, one in the foreground [ls-lock]", () =>
-  withBench(async ({ run, ready, ask, release, shown, clock }) => {
+  withBench(async ({ run, ready, ask, release, shown }) => {
     const first = run();
     await ready();
     for (const [background, code] of [[true, 0], [false, 1]] as const) {
-      const second = run({ background });
-      await until("the claim's pause", () => clock.pending >= 2);
-      clock.advance(2_000);
-      assert.equal(await second, code);
+      assert.equal(await run({ background }), code);
     }
     assert.match(shown[0] ?? "", new RegExp(`runs already: process ${runtime.pid}, v1\\.2\\.3 .*--restart`));
     assert.ok((await ask({ op: "status" }))?.ok, "the first lives on");
     release();
     await ask({ op: "stop" });
     await first;
+  }));
+
+Deno.test("a process that only looks at the lock does not turn it away [ls-stale-pid]", () =>
+  withBench(async ({ home: { files, paths }, run, ready, ask, release, clock }) => {
+    const look = await tryLock(files, paths.lock);
+    const ended = run();
+    await until("the claim's pause", () => clock.pending === 1);
+    look?.release();
+    clock.advance(100);
+    await ready();
+    release();
+    await ask({ op: "stop" });
+    assert.equal(await ended, 0);
+  }));
+
+Deno.test("a daemon that does not answer is not doubled", () =>
+  withBench(async ({ home: { files, paths }, run, shown, clock }) => {
+    const hung = await tryLock(files, paths.lock);
+    const ended = run({ background: false });
+    while (shown.length === 0) {
+      await until("the claim's pause", () => clock.pending === 1 || shown.length > 0);
+      clock.advance(500);
+    }
+    assert.equal(await ended, 1);
+    assert.match(shown[0] ?? "", /runs already: another process holds/);
+    hung?.release();
   }));
 
 Deno.test("what a dead daemon left is no hindrance [ls-stale-pid]", () =>
@@ -184,6 +207,16 @@ Deno.test("files that were deleted under it come back", () =>
     release();
     await ask({ op: "stop" });
     await ended;
+  }));
+
+Deno.test("a daemon whose home was removed leaves", () =>
+  withBench(async ({ home: { paths }, run, ready, release, clock }) => {
+    const ended = run();
+    await ready();
+    await Deno.remove(paths.root, { recursive: true });
+    release();
+    clock.advance(REPAIR_INTERVAL_MS);
+    assert.equal(await ended, 0);
   }));
 
 Deno.test("a listener that cannot start is told in the log, and leaves nothing behind", () =>
