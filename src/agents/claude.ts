@@ -1,16 +1,20 @@
 /** Agent 1, the primary agent: the Claude command line. */
-import { betweenRules, draftIn } from "./input_line.ts";
+import { composerInRules } from "./composer.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readByPatterns } from "./read_screen.ts";
+import { readComposer } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
-    "Do you want to (proceed|make this edit|create|allow|use)",
-    "Enter to confirm",
-    "Enter to select",
-    "Quick safety check",
-    "Do you trust",
-    "[0-9][.] (Yes|No)(, |$)",
+    // The names of the keys under a dialog, and the answers above them.
+    "Enter to (confirm|select|continue|submit|approve|choose|save|resume|connect)",
+    "Esc to [a-z]",
+    "^ ?Do you want to ",
+    "[0-9][.] (Yes|No)(,|$)",
+    "^ +(Yes|No), [a-z]",
+    "Choose the text style",
+    "Select login method",
+    // Keys scroll there, search, and open an editor.
+    "Showing detailed transcript",
   ],
   titles: [],
 };
@@ -26,15 +30,14 @@ export const claude: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>
-    readByPatterns(screen, {
+    readComposer(screen, {
       dialog,
+      find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
+      // A suggested next prompt may be any text; only the cursor tells it from a draft.
+      placeholder:
+        /^(?:Try "|Press up to |Press Enter to edit the selected |Message @|Taking your message back)/,
       // With a draft in the input line only the spinner tells: `✶ Channeling…`, `* Fixing the tests… (12s)`.
-      working: [/esc to interrupt/, /^[·*✢✳✶✻✽] \S[^…]*…( \(.*)?$/u],
-      workingTitle: /^[⠁-⣿]/u,
-      draft: (tail) =>
-        draftIn(betweenRules(tail), {
-          prompt: /^\s*([❯>!])\s?/u,
-          placeholder: /^(Try "|Press up to edit queued messages$)/,
-        }),
+      working: { above: /^[·*✢✳✶✻✽] (?!\S+ for \d)[^…]*…/u, below: /esc to interrupt/, title: /^[⠁-⣿]/u },
+      cursor: "loose",
     }),
 };

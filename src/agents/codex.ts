@@ -1,21 +1,19 @@
 /** Agent 3: the Codex command line. */
-import { aboveStatus, draftIn, type InputLine } from "./input_line.ts";
+import { composerAtPrompt } from "./composer.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readByPatterns } from "./read_screen.ts";
+import { readComposer } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
-    "Press enter to (confirm|continue)",
-    "enter to confirm",
-    "Would you like to (run|make|grant|allow)",
-    "Trust and continue",
+    "[Ee]nter (to )?(confirm|continue|select|submit|save|choose|review|approve)",
+    "esc (to )?(cancel|back|skip)",
+    "Would you like to (run|make|grant|send|allow)",
+    "[0-9][.] (Yes|No|Trust and continue)(,|$)",
     "Hooks need review",
-    "Sign in with",
+    "Sign in with ChatGPT",
   ],
   titles: ["*Action Required*"],
 };
-
-const input: InputLine = { prompt: /^([›!])(?:\s|$)/u, placeholder: /^Ask Codex to do anything$/ };
 
 export const codex: AgentProfile = {
   kind: "codex",
@@ -29,10 +27,12 @@ export const codex: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>
-    readByPatterns(screen, {
+    readComposer(screen, {
       dialog,
-      working: [/esc to interrupt/],
-      workingTitle: /^[⠁-⣿]/u,
-      draft: (tail) => draftIn(aboveStatus(tail, input), input),
+      find: (lines) => composerAtPrompt(lines, { sign: /^([›!])(?:\s|$)/u, width: 2 }),
+      placeholder: /^Ask (?:Codex to do anything|a follow-up question)$/,
+      working: { above: /^[•◦] .*esc to interrupt/u, title: /^[⠁-⣿]/u },
+      // The chosen row of its lists looks like the prompt.
+      cursor: "shown",
     }),
 };

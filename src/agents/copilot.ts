@@ -1,13 +1,14 @@
 /** The Copilot command line. */
-import { betweenRules, draftIn } from "./input_line.ts";
+import { composerInRules } from "./composer.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readByPatterns } from "./read_screen.ts";
+import { readComposer } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
-    "enter to select",
-    "to navigate .* enter to",
-    "Do you want to (run|allow|proceed|add)",
+    "[Ee]nter to (select|submit|confirm|continue|save|open)",
+    "to navigate",
+    "esc (to )?cancel",
+    "[0-9][.] (Yes|No)(,| |$)",
     "Confirm folder trust",
   ],
   titles: [],
@@ -24,13 +25,14 @@ export const copilot: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>
-    readByPatterns(screen, {
+    readComposer(screen, {
       dialog,
-      working: [/esc(?: esc)? (?:to )?(?:interrupt|cancel)/i, /^ \S Working /u],
-      draft: (tail) =>
-        draftIn(betweenRules(tail), {
-          prompt: /^\s*([❯>!])(?:\s|$)/u,
-          placeholder: /^(Enter @|Type @|Ask |Execute shell command$)/,
-        }),
+      find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
+      placeholder:
+        /^(?:Execute shell command|Edit queued message|Message th(?:is|e) subagent|Refining your prompt)/,
+      working: {
+        below: /^[^─]*?[∙∘○◎◉●] \S|\besc(?: esc| again to)? (?:interrupt|edit prompt|stop agents)/u,
+      },
+      cursor: "placed",
     }),
 };

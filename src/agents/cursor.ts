@@ -3,8 +3,18 @@ import { draftAfter } from "./input_line.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
 import { readByPatterns } from "./read_screen.ts";
 
+// From what others published of its screens: it cannot be run without an account.
 const dialog: DialogMarks = {
-  lines: ["Waiting for approval", "Run this command[?]", "Do you trust", "Workspace Trust", "Press enter to"],
+  lines: [
+    "Waiting for approval",
+    "Run this command[?]",
+    "Not in (team )?allowlist",
+    " [(]y[)]( |$)",
+    "[(](esc or [a-z]|n|tab|shift[+]tab)[)]( |$)",
+    "Do you trust",
+    "Workspace Trust",
+    "[Pp]ress (enter|any key) to",
+  ],
   titles: [],
 };
 
@@ -24,9 +34,9 @@ export const cursor: AgentProfile = {
       working: [/ctrl\+c to stop/i, /esc to (?:stop|cancel|interrupt)/i],
       draft: (tail) =>
         draftAfter(tail, {
-          prompt: /^\s*[│]?\s*[→❯>]\s?/u,
-          end: /^\s*[─╰━]{3}/u,
-          placeholder: /^Plan, search, build/,
+          prompt: /^\s*│?\s*[→❯>]\s?/u,
+          end: /^\s*(?:[─╰━▀]{3}|│?\s*$)/u,
+          placeholder: /^(?:Plan, search, build anything|Add a follow-up)/,
         }),
     }),
 };

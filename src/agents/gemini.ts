@@ -1,16 +1,16 @@
 /** Agent 2: the Gemini command line. */
-import { betweenRules, draftIn } from "./input_line.ts";
+import { composerInRules } from "./composer.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readByPatterns } from "./read_screen.ts";
+import { readComposer } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
     "Allow execution of",
-    "[0-9][.] (Allow once|Yes|No|Trust folder|Trust parent)",
-    "Do you trust",
-    "Apply this change",
-    "How would you like to authenticate",
-    "Use Enter to select",
+    "[0-9][.] +(Allow (once|for|tool|all)|Trust |Don't trust|Yes|No,|No .esc)",
+    "[0-9][.] +(Keep (trying|loop)|Switch to|Sign in|Accept and|Acknowledge and|Change auth|Verify your|Use AI|Get AI)",
+    "Do you trust the files",
+    "Apply this change[?]",
+    "[Ee]nter to (select|submit|confirm|choose)",
   ],
   titles: ["*Action Required*"],
 };
@@ -26,14 +26,12 @@ export const gemini: AgentProfile = {
   typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>
-    readByPatterns(screen, {
+    readComposer(screen, {
       dialog,
-      working: [/\(esc to cancel, \d+/],
-      workingTitle: /Working…/u,
-      draft: (tail) =>
-        draftIn(betweenRules(tail), {
-          prompt: /^\s*([>*!])(?:\s|$)/u,
-          placeholder: /^Type your (message or @path\/to\/file|shell command)$/,
-        }),
+      find: (lines) => composerInRules(lines, { sign: /^ ([>*!])(?:\s|$)/u, width: 3 }),
+      placeholder: /^(?:Type your (?:message|shell command)|Press '(?:Esc|i)' for )/,
+      working: { above: /\(esc to cancel, \d/, title: /^[✦⏲]/u },
+      // It leaves the input line when the terminal loses the focus.
+      cursor: "loose",
     }),
 };

@@ -1,9 +1,17 @@
 /** The OpenCode command line. */
+import { composerAtBar } from "./composer.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readByPatterns } from "./read_screen.ts";
+import { readComposer } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
-  lines: ["Permission required", "Allow once +Allow always +Reject", "enter confirm"],
+  lines: [
+    "Permission required",
+    "Allow once +Allow always",
+    "select +enter",
+    "enter (confirm|submit|toggle)( |$)",
+    // The title row of a list that is drawn over the screen.
+    "^ +[A-Z].*   esc$",
+  ],
   titles: [],
 };
 
@@ -18,24 +26,12 @@ export const opencode: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>
-    readByPatterns(screen, {
+    readComposer(screen, {
       dialog,
-      working: [/esc (to )?interrupt/],
-      draft: barredDraft,
+      find: composerAtBar,
+      placeholder: /^(?:Ask anything|Run a command)(?:…|\.\.\.)/u,
+      working: { below: /\besc (?:again to )?interrupt/ },
+      // Lists are drawn over the input line, which still shows around them.
+      cursor: "placed",
     }),
 };
-
-/**
- * The input box: lines with a bar before them, down to `╹▀▀▀`. The last one names the mode, and a menu above it has a bar
- * at its end too.
- */
-function barredDraft(tail: readonly string[]): string | undefined {
-  const end = tail.findLastIndex((line) => /^\s*╹/u.test(line));
-  if (end < 0) return undefined;
-  const start = tail.slice(0, end).findLastIndex((line) => !/^\s*┃(?:.*[^┃])?$/u.test(line));
-  const lines = tail.slice(start + 1, end).map((line) => line.replace(/^\s*┃\s*/u, ""));
-  const mode = lines.pop();
-  const text = lines.join("\n").trim();
-  const shown = /^(Ask anything|Run a command)…/u.test(text) ? "" : text;
-  return mode === "Shell" ? `!${shown}` : shown;
-}

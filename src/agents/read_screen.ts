@@ -30,9 +30,16 @@ export function readByPatterns(screen: Screen, patterns: ScreenPatterns): Screen
 
 /** The most pessimistic of lines and title wins. */
 export function showsDialog(screen: Screen, marks: DialogMarks): boolean {
-  const tail = tailOf(screen.lines);
-  const inLines = marks.lines.some((source) => tail.some((line) => new RegExp(source).test(line)));
-  return inLines || marks.titles.some((glob) => globPattern(glob).test(screen.title));
+  return hasMark(tailOf(screen.lines), marks) || hasTitleMark(screen.title, marks);
+}
+
+export function hasMark(lines: readonly string[], marks: DialogMarks): boolean {
+  const patterns = marks.lines.map((source) => new RegExp(source));
+  return lines.some((line) => patterns.some((pattern) => pattern.test(line)));
+}
+
+export function hasTitleMark(title: string, marks: DialogMarks): boolean {
+  return marks.titles.some((glob) => globPattern(glob).test(title));
 }
 
 function stateOf(

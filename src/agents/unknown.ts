@@ -2,12 +2,13 @@
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";
+import { cursor } from "./cursor.ts";
 import { gemini } from "./gemini.ts";
 import { opencode } from "./opencode.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "./profile.ts";
 import { showsDialog } from "./read_screen.ts";
 
-const known = [claude, codex, gemini, opencode, copilot];
+const known = [claude, codex, gemini, opencode, copilot, cursor];
 
 const dialog: DialogMarks = {
   lines: [...new Set(known.flatMap((profile) => profile.dialog.lines))],

@@ -1,31 +1,28 @@
 /** Every screen captured from a real agent is read by that agent's profile as its `meta.json` says. */
 import assert from "node:assert/strict";
-import type { ScreenReading } from "../../../src/agents/profile.ts";
 import { agentProfile } from "../../../src/agents/registry.ts";
-import { isAgentKind } from "../../../src/protocol/names.ts";
+import { unknownAgent } from "../../../src/agents/unknown.ts";
+import { agentScreens } from "../../helpers/agent_screens.ts";
 
-const FOLDER = new URL("../../testdata/screens/", import.meta.url);
+/** What the inventory gives as a cursor: it does not look. */
+const NO_CURSOR = { x: 0, y: 0, visible: true };
 
-interface Meta {
-  title: string;
-  cursor: { x: number; y: number; visible: boolean };
-  /** `draft` is null where the screen shows no input line. */
-  expect: Pick<ScreenReading, "state" | "dialog"> & { draft: string | null };
+/** Lists that a person opened over the input line: only the cursor tells. */
+const ONLY_CURSOR_TELLS = ["opencode model_picker", "opencode palette"];
+
+for (const { kind, name, screen, expect } of agentScreens()) {
+  Deno.test(`the ${kind} profile reads the screen "${name}" [inj-profile, ls-state-order]`, () => {
+    assert.deepEqual(agentProfile(kind).readScreen(screen), expect);
+  });
+
+  Deno.test(`the ${kind} profile tells the state of "${name}" without a cursor [ls-state-order]`, () => {
+    const { state } = agentProfile(kind).readScreen({ ...screen, cursor: NO_CURSOR });
+    assert.equal(state, ONLY_CURSOR_TELLS.includes(`${kind} ${name}`) ? "idle" : expect.state);
+  });
 }
 
-function foldersIn(url: URL): string[] {
-  return [...Deno.readDirSync(url)].filter((entry) => entry.isDirectory).map((entry) => entry.name).sort();
-}
-
-for (const kind of foldersIn(FOLDER)) {
-  for (const name of foldersIn(new URL(`${kind}/`, FOLDER))) {
-    Deno.test(`the ${kind} profile reads the screen "${name}" [inj-profile, ls-state-order]`, () => {
-      if (!isAgentKind(kind)) throw new Error(`"${kind}" is no kind of agent`);
-      const folder = new URL(`${kind}/${name}/`, FOLDER);
-      const { title, cursor, expect }: Meta = JSON.parse(Deno.readTextFileSync(new URL("meta.json", folder)));
-      const lines = Deno.readTextFileSync(new URL("screen.txt", folder)).replace(/\n$/, "").split("\n");
-      const { state, dialog, draft } = agentProfile(kind).readScreen({ lines, title, cursor });
-      assert.deepEqual({ state, dialog, draft: draft ?? null }, expect);
-    });
-  }
-}
+Deno.test("a pane of no known agent waits at every agent's dialogs for tools and trust [inj-dialog]", () => {
+  const asked = agentScreens().filter(({ name }) => /^(permission|trust|question)/.test(name));
+  const missed = asked.filter(({ screen }) => !unknownAgent.readScreen(screen).dialog);
+  assert.deepEqual(missed.map(({ kind, name }) => `${kind} ${name}`), []);
+});

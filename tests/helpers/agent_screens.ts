@@ -1,0 +1,47 @@
+/** The screens captured from real agents, with what a profile must read in each. */
+import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
+import { type AgentKind, isAgentKind } from "../../src/protocol/names.ts";
+
+const FOLDER = new URL("../testdata/screens/", import.meta.url);
+
+export interface AgentScreen {
+  kind: AgentKind;
+  /** Its folder's name. */
+  name: string;
+  screen: Screen;
+  expect: ScreenReading;
+  /** Path of the file that holds its lines. */
+  path: string;
+}
+
+interface Meta extends Pick<Screen, "title" | "cursor"> {
+  /** Null stands for undefined. */
+  expect: { [K in keyof ScreenReading]: ScreenReading[K] | null };
+}
+
+function foldersIn(url: URL): string[] {
+  return [...Deno.readDirSync(url)].filter((entry) => entry.isDirectory).map((entry) => entry.name).sort();
+}
+
+function readOne(kind: string, name: string): AgentScreen {
+  if (!isAgentKind(kind)) throw new Error(`"${kind}" is no kind of agent`);
+  const folder = new URL(`${kind}/${name}/`, FOLDER);
+  const path = new URL("screen.txt", folder).pathname;
+  const { title, cursor, expect }: Meta = JSON.parse(Deno.readTextFileSync(new URL("meta.json", folder)));
+  const lines = Deno.readTextFileSync(path).replace(/\n$/, "").split("\n");
+  const { state, dialog, draft } = expect;
+  return {
+    kind,
+    name,
+    screen: { lines, title, cursor },
+    expect: { state: state ?? undefined, dialog: dialog === true, draft: draft ?? undefined },
+    path,
+  };
+}
+
+/** Every capture, sorted by kind and name. */
+export function agentScreens(): AgentScreen[] {
+  return foldersIn(FOLDER).flatMap((kind) =>
+    foldersIn(new URL(`${kind}/`, FOLDER)).map((name) => readOne(kind, name))
+  );
+}
