@@ -1,0 +1,72 @@
+/** What each capability must show, as data: a claim, and the tests that show it again. */
+
+export interface Claim {
+  /** One sentence, as the README has it. */
+  text: string;
+  /** Words after `deno test` or `deno task`. */
+  tests?: { files: string[]; filter?: string };
+  task?: string;
+  /** Lines of the output that make the figure, counted under these names. */
+  count?: Record<string, RegExp>;
+}
+
+const MAIN: Claim[] = [
+  {
+    text: "the demo walks the whole path by itself, and exits 1 when a step is broken",
+    task: "demo",
+    count: { steps: /^✓ /gm },
+  },
+  {
+    text: "a broken step of the demo makes it exit 1",
+    tests: { files: ["tests/contract/demo_test.ts"] },
+  },
+  {
+    text: "bodies arrive byte for byte at the agent, or are refused as designed",
+    tests: { files: ["tests/e2e/main_flow_test.ts"], filter: "byte for byte" },
+    count: { "bodies shown": /^ {2}.* \.\.\. .*ok \(/gm },
+  },
+  {
+    text: "only the named session's recorded pane is typed into",
+    tests: {
+      files: ["tests/e2e/inject_tmux_test.ts", "tests/e2e/main_flow_test.ts"],
+      filter: "/name|split|copy mode|dead|two servers|left/",
+    },
+  },
+  {
+    text: "nothing reaches a shell, also when the agent exits between guard and typing (200 races)",
+    tests: { files: ["tests/e2e/guard_race_test.ts"] },
+  },
+  {
+    text: "kill -9 of the listener after each step: nothing lost, nothing doubled",
+    tests: { files: ["tests/e2e/crash_listener_test.ts"] },
+    count: {
+      "steps killed at": /after step/g,
+      unknown: /: unknown, there/g,
+      submitted: /: submitted, there 1/g,
+    },
+  },
+  {
+    text: "kill -9 of the relay at each moment: nothing lost, nothing doubled",
+    tests: { files: ["tests/e2e/crash_relay_test.ts"] },
+    count: { kills: /round \d \.\.\. .*ok/g },
+  },
+  {
+    text: "twenty wrappers lead to one listener; an older daemon is replaced, a newer one left alone",
+    tests: { files: ["tests/e2e/singleton_test.ts"], filter: "/twenty|older|newer/" },
+  },
+  {
+    text: "the spec's log lines, word for word",
+    tests: { files: ["tests/e2e/main_flow_test.ts"], filter: "/word for word|rejected/" },
+  },
+  {
+    text:
+      "a dialog holds a message, also when it opens before Enter; ! is refused; the marker comes and goes",
+    tests: { files: ["tests/e2e/dialog_test.ts"] },
+  },
+  {
+    text: "a real agent in its real screen takes 20 of 20 messages exactly",
+    tests: { files: ["tests/agents/real_agents_test.ts"], filter: "/^(cc|codex) takes/" },
+  },
+];
+
+export const CLAIMS: Readonly<Record<string, Claim[]>> = { main: MAIN };

@@ -1,0 +1,52 @@
+/** The demo's verdict: 0 when every step worked, 1 when one is broken. */
+import assert from "node:assert/strict";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+
+async function runDemo(
+  sandbox: Sandbox,
+  env: Record<string, string> = {},
+): Promise<{ code: number; text: string }> {
+  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--quiet",
+      "--no-check",
+      "--config",
+      `${CHECKOUT}deno.json`,
+      `${CHECKOUT}scripts/demo.ts`,
+    ],
+    env: { ...sandbox.env, ...env },
+    clearEnv: true,
+  }).output();
+  return { code, text: new TextDecoder().decode(stdout) };
+}
+
+Deno.test("demo: walks the whole path, prints each step with its milliseconds, cleans up, exits 0 [show-demo]", async () => {
+  await using sandbox = await makeSandbox();
+  const { code, text } = await runDemo(sandbox);
+  assert.equal(code, 0, text);
+  for (
+    const step of [
+      "relay",
+      "listener",
+      "--detach echo",
+      "POST",
+      "typed",
+      "submitted",
+      "byte for byte",
+      "gone",
+    ]
+  ) {
+    assert.match(text, new RegExp(`^✓ .*${step}.* \\d+ ms$`, "m"));
+  }
+});
+
+Deno.test("demo: a broken step makes it exit 1 [show-demo-fails]", async () => {
+  await using sandbox = await makeSandbox();
+  // Without tmux no session can be started.
+  const { code, text } = await runDemo(sandbox, { PATH: "/nonexistent" });
+  assert.equal(code, 1, text);
+  assert.match(text, /^✗ svc --detach echo starts an agent in tmux: /m);
+});
