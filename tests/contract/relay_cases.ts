@@ -7,6 +7,7 @@ import {
   REQUEST_MAX_BYTES,
   TEXT_FRAME_MAX_BYTES,
 } from "../../src/protocol/limits.ts";
+import { encodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
 import { createKey } from "../../src/relay/keys.ts";
 import { type RelayOptions, type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
@@ -256,6 +257,29 @@ const LIFE: Record<string, Body> = {
       assert.equal(peers[1]?.closed, undefined);
       await peers[1]?.leave();
     },
+  "a phone that does not read is cut off, and the relay serves the others on [style-bounded]": async (
+    bench,
+  ) => {
+    const { url, wsUrl } = await bench.start();
+    const { key } = await bench.key();
+    const listener = await Peer.listener(wsUrl, key);
+    const [deaf, other] = [
+      await Peer.greeted(wsUrl, { key, hello: {} }),
+      await Peer.greeted(wsUrl, { key, hello: {} }),
+    ];
+    deaf.send("pane.open", { stream: 1, agentSessionName: "svc-p", deviceId: LISTENER });
+    const { stream } = await listener.first("pane.open");
+    deaf.socket.pause();
+    const frame = encodeBinaryFrame({ kind: PANE_FRAME, stream, payload: new Uint8Array(1_000_000) });
+    for (let n = 0; n < 40; n++) listener.socket.send(frame);
+    const slow = async () => /^svc_slow_clients_total 1$/m.test(await (await fetch(`${url}/metrics`)).text());
+    await until("a slow client", slow);
+    other.send("ping", {});
+    await other.first("pong");
+    assert.equal((await listener.first("pane.closed")).reason, "phone_gone");
+    deaf.socket.resume();
+    await Promise.all([deaf.end(), listener.leave(), other.leave()]);
+  },
   "a revoked device's socket is closed at once [http-revoke]": async (bench) => {
     const { url, wsUrl } = await bench.start();
     const { key } = await bench.key();
