@@ -65,6 +65,7 @@ const STEPS = rows("product, injection", {
   "inj-rate-resend": main("The phone offers to send a refused message again."),
   "inj-turns": main("One slow session delays no other."),
   "inj-order": main("Within a session the order is the order of acceptance."),
+  "inj-muted": main("A message to a session of a muted project is refused as muted."),
   "inj-one-function": main("The steps stand in one function, in this order."),
 });
 
