@@ -8,6 +8,7 @@ import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
+import { withProgress } from "./progress.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
 import { VERSION } from "../protocol/version.ts";
 
@@ -38,14 +39,20 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 async function stop(paths: HomePaths): Promise<number> {
-  const wasAlive = await stopDaemon(daemonHost(), paths);
+  const wasAlive = await withProgress(
+    "Waiting until the listener has finished what it has in hand …",
+    stopDaemon(daemonHost(), paths),
+  );
   print(wasAlive ? "The listener has stopped." : "No listener runs.");
   return 0;
 }
 
 async function restart(paths: HomePaths, words: ListenerWords): Promise<number> {
   listenerSettings(paths, await addressInputs(paths, words.wsUrl));
-  const status = await restartListener(daemonHost(), daemonOptions(paths, { wsUrl: words.wsUrl }));
+  const status = await withProgress(
+    "Waiting until the old listener has finished and the new one answers …",
+    restartListener(daemonHost(), daemonOptions(paths, { wsUrl: words.wsUrl })),
+  );
   print(`The listener runs: v${status.version}, process ${status.pid}.`);
   return 0;
 }

@@ -8,13 +8,12 @@ import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { print, printError, printJson } from "./output.ts";
+import { PATIENCE_MS } from "./progress.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
 /** The relay's word that a message expired may come this much later, in milliseconds. */
 const GRACE_MS = 5_000;
-/** After this time a person is told what the message waits for, in milliseconds. */
-const PATIENCE_MS = 1_000;
 
 interface SendWords {
   json?: true | undefined;

@@ -18,7 +18,7 @@ async function leave(terminal: Terminal): Promise<void> {
   assert.equal(await terminal.exitCode(), 0);
 }
 
-Deno.test("the agent runs in svc-<project> with its words untouched, as the pane's own process [wrap-name, spec-agents, spec-args, cmd-agent, cli-agent-help, cli-options-first, cli-detach, con-detach, wr-own-process, wr-session-env, wr-options]", async () => {
+Deno.test("the agent runs in svc-<project> with its words untouched, as the pane's own process [wrap-name, spec-agent-kinds, spec-args, cmd-agent, cli-agent-help, cli-options-first, cli-detach, con-detach, wr-own-process, wr-session-env, wr-options]", async () => {
   await using bench = await makeWrapperBench();
   const words = ["--help", "--version", "--", "a;", "", "two words", "$HOME", "#{pane_id}", "-x=~", "é\n2"];
   const { code, stdout } = await bench.svc(["--detach", "cc", ...words]);

@@ -1,0 +1,151 @@
+/** The commands with a relay, a listener and an agent at work. */
+import assert from "node:assert/strict";
+import { runSvc, startSvc } from "../helpers/program.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { makeStack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+import { VERSION } from "../../src/protocol/version.ts";
+
+Deno.test("svc send types the message and tells what became of it [cli-send, con-send, con-send-exit, cli-json]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  const plain = await stack.svc("send", name, "two", "words");
+  assert.deepEqual(plain, { code: 0, stdout: "submitted\n", stderr: "" });
+  const json = await stack.svc("send", name, "as json", "--json");
+  const { push, receipt } = JSON.parse(json.stdout);
+  assert.deepEqual([push.body, push.agentSessionName, receipt.state, receipt.final], [
+    "as json",
+    name,
+    "submitted",
+    true,
+  ]);
+  const piped = await runSvc(stack.sandbox, ["send", name, "-"], { stdin: "from\nstdin\n" });
+  assert.equal(piped.code, 0);
+  const dashed = await stack.svc("send", name, "--", "--json", "is text");
+  assert.equal(dashed.code, 0);
+  await until("the prompts", async () => (await prompts()).length === 4);
+  assert.deepEqual(await prompts(), ["two words", "as json", "from\nstdin", "--json is text"]);
+});
+
+Deno.test("svc send exits 1 for what was not typed, with the reason in words [con-send-exit]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  const refused = await stack.svc("send", name, "!ls");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /refused \(shell_escape\): A message that begins with !/);
+  const json = await stack.svc("send", "svc-nobody", "x", "--json", "--device", stack.deviceId);
+  assert.equal(json.code, 1);
+  assert.equal(JSON.parse(json.stdout).receipt.reason, "no_such_session");
+  assert.deepEqual(await prompts(), []);
+});
+
+Deno.test("SVC_BASE_URL and SVC_API_KEY are enough for a script [env-base-url, env-api-key]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  const env = { SVC_HOME: `${stack.sandbox.root}/empty`, SVC_BASE_URL: stack.url, SVC_API_KEY: stack.apiKey };
+  const sent = await runSvc(stack.sandbox, ["send", name, "hello"], { env });
+  assert.deepEqual(sent, { code: 0, stdout: "submitted\n", stderr: "" });
+  const wrong = await runSvc(stack.sandbox, ["sessions"], { env: { ...env, SVC_API_KEY: "svc_wrong" } });
+  assert.equal(wrong.code, 1);
+});
+
+Deno.test("svc sessions is a table, an array for scripts, or names [cli-sessions, con-sessions, tty-sessions]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  const [entry, ...others] = JSON.parse((await stack.svc("sessions", "--json")).stdout);
+  assert.deepEqual(others, []);
+  assert.deepEqual([entry.name, entry.agent, entry.label], [name, "echo", "proj · Echo"]);
+  assert.deepEqual([entry.deviceId, entry.online], [stack.deviceId, true]);
+  const table = (await stack.svc("sessions")).stdout.split("\n");
+  assert.match(table[0] ?? "", /^SESSION +LABEL +STATE +SINCE +DESK +HOST$/);
+  assert.match(table[1] ?? "", new RegExp(`^${name} +proj · Echo +\\w+ +\\d+ \\w+ +- +`));
+  assert.equal((await stack.svc("sessions", "--names")).stdout, `${name}\n`);
+});
+
+Deno.test("svc status is one screen, and JSON for scripts [cli-status, con-status, tty-status, cli-json]", async () => {
+  await using stack = await makeStack();
+  await stack.echo();
+  const { listener, relay, sessions } = JSON.parse((await stack.svc("status", "--json")).stdout);
+  assert.deepEqual([listener.pid, listener.version, listener.connected], [stack.listener.pid, VERSION, true]);
+  assert.deepEqual([relay.reachable, relay.version, sessions.length], [true, VERSION, 1]);
+  const lines = (await stack.svc("status")).stdout.split("\n");
+  assert.ok(lines.length < 24);
+  assert.match(
+    lines[0] ?? "",
+    new RegExp(`^Listener +v${VERSION}, process ${stack.listener.pid} .*connected to ws://`),
+  );
+  assert.match(lines[1] ?? "", /^Relay +v\S+ at http:\/\//);
+});
+
+Deno.test("svc status tells what does not run [cli-status]", async () => {
+  await using sandbox = await makeSandbox();
+  const { code, stdout } = await runSvc(sandbox, ["status", "--json"]);
+  const { listener, relay } = JSON.parse(stdout);
+  assert.deepEqual([code, listener.running, listener.pid, listener.connected], [0, false, null, false]);
+  assert.equal(relay.reachable, false);
+  assert.match((await runSvc(sandbox, ["status"])).stdout, /^Listener +does not run/);
+});
+
+Deno.test("svc listener logs in the foreground as in its file; svc logs shows it, and goes on with -f [cmd-listener, cli-logs, ls-audit-shown]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  await stack.svc("send", name, "hello");
+  const shown = stack.listener.output().split("\n");
+  assert.match(shown[0] ?? "", /^\[\S+\] svc listener starting — v\S+ — ws:\/\//);
+  const logged = (await stack.svc("logs", "-n", "1000")).stdout.split("\n");
+  assert.deepEqual(logged.slice(0, 3), shown.slice(0, 3));
+  const [last] = (await stack.svc("logs", "--audit", "-n", "1")).stdout.split("\n");
+  assert.match(last ?? "", new RegExp(`${name} %\\d+ submitted — 5 characters [0-9a-f]{12} from `));
+  const following = startSvc(stack.sandbox, ["logs", "-f", "-n", "0"]);
+  const found = following.line(/submitted/);
+  await until("its tail", async () => {
+    await stack.svc("send", name, "again");
+    return following.output() !== "";
+  });
+  await found;
+  following.kill("SIGINT");
+  await following.exited;
+});
+
+Deno.test("svc verify is a list of checks with one sentence at its end, exit 0 when all is well [cmd-verify, tty-verify, cli-json]", async () => {
+  await using stack = await makeStack();
+  await stack.echo();
+  const { code, stdout } = await stack.svc("verify");
+  assert.equal(code, 0, stdout);
+  const checks = stdout.split("\n").filter((line) => line.startsWith("✓"));
+  assert.ok(checks.length >= 8, stdout);
+  assert.match(stdout, /All is well: the phone can reach this machine\.\n$/);
+  const findings = JSON.parse((await stack.svc("verify", "--json")).stdout);
+  assert.ok(findings.every(({ mark }: { mark: string }) => mark === "ok"), JSON.stringify(findings));
+});
+
+Deno.test("svc verify warns while SVC_WS_URL is set, and mends and tells loose modes [cmd-verify, env-ws-url-warn, sec-modes-mended]", async () => {
+  await using stack = await makeStack();
+  const config = `${stack.sandbox.svcHome}/config.json`;
+  await Deno.chmod(config, 0o644);
+  const env = { SVC_WS_URL: "ws://old/ws" };
+  const { code, stdout } = await runSvc(stack.sandbox, ["verify"], { env });
+  assert.match(
+    stdout,
+    /^! SVC_WS_URL: SVC_WS_URL is set to "ws:\/\/old\/ws" and has no effect.*\n +→ put wsUrl into/m,
+  );
+  assert.match(stdout, new RegExp(`^! home: others could read ${config}; mended`, "m"));
+  assert.equal((await Deno.stat(config)).mode! & 0o777, 0o600);
+  assert.equal(code, 0, "warnings are no faults");
+});
+
+Deno.test("svc verify names each fault with its fix, and exits 1 [cmd-verify, tty-verify]", async () => {
+  await using stack = await makeStack();
+  const config = `${stack.sandbox.svcHome}/config.json`;
+  const text = await Deno.readTextFile(config);
+  await Deno.writeTextFile(config, text.replace(stack.apiKey, "svc_wrong"));
+  const wrong = await stack.svc("verify");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stdout, /^✗ key: .*\n +→ make one: svc keys create/m);
+  assert.match(wrong.stdout, /^✗ relay, WebSocket: /m);
+  await Deno.writeTextFile(config, "{");
+  const broken = await stack.svc("verify");
+  assert.equal(broken.code, 1);
+  assert.match(broken.stdout, /^✗ configuration: .*line 1, column 2 is not JSON/m);
+  assert.match(broken.stdout, /\d of \d+ checks found a fault/);
+});

@@ -1,0 +1,111 @@
+/** The commands as a shell meets them, where nothing is set up. */
+import assert from "node:assert/strict";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { VERSION } from "../../src/protocol/version.ts";
+import { runSvc } from "../helpers/program.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
+
+const named = Object.entries(COMMANDS).filter(([, { summary }]) => summary !== undefined);
+
+Deno.test("every command has help with an example, and exits 0 with it [cli-help]", async (t) => {
+  await using sandbox = await makeSandbox();
+  for (const [name] of named) {
+    await t.step(name, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, [name, "--help"]);
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match(stdout, new RegExp(`Usage: svc ${name}`));
+      assert.match(stdout, new RegExp(`Example[\\s\\S]*\\bsvc ${name}`));
+    });
+  }
+});
+
+Deno.test("svc --help lists every agent and command; svc --version the version [cli-help]", async () => {
+  await using sandbox = await makeSandbox();
+  const help = await runSvc(sandbox, ["--help"]);
+  assert.equal(help.code, 0);
+  for (const word of ["cc", "gemini", "codex", "cursor", ...named.map(([name]) => name)]) {
+    assert.match(help.stdout, new RegExp(`^  ${word} `, "m"), word);
+  }
+  assert.deepEqual(await runSvc(sandbox, ["--version"]), { code: 0, stdout: `${VERSION}\n`, stderr: "" });
+});
+
+interface Misuse {
+  words: string[];
+  says: RegExp;
+}
+
+const MISUSES: Misuse[] = [
+  { words: [], says: /Usage: svc/ },
+  { words: ["lsitener"], says: /Unknown command "lsitener"\. Did you mean "listener"\? See: svc --help/ },
+  { words: ["frobnicate"], says: /Unknown command "frobnicate"\. See: svc --help/ },
+  { words: ["--frob", "cc"], says: /Unknown option "--frob"\. See: svc --help/ },
+  { words: ["--detach", "status"], says: /--detach is for agents only/ },
+  { words: ["status", "--frob"], says: /unknown option '--frob'\s+See: svc status --help/ },
+  { words: ["send"], says: /missing required argument 'session'\s+See: svc send --help/ },
+  { words: ["send", "svc-a", "x", "--wait", "soon"], says: /--wait takes a whole number from 10/ },
+  { words: ["logs", "--lines", "many"], says: /--lines takes a whole number/ },
+  { words: ["listener", "--stop", "--restart"], says: /exclude each other/ },
+  { words: ["completions", "tcsh"], says: /the shells are bash, zsh, fish/ },
+];
+
+Deno.test("wrong usage exits 2 and says on stderr what is right [cli-exit, cli-error-next]", async (t) => {
+  await using sandbox = await makeSandbox();
+  for (const { words, says } of MISUSES) {
+    await t.step(`svc ${words.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, words);
+      assert.deepEqual([code, stdout], [2, ""]);
+      assert.match(stderr, says);
+    });
+  }
+});
+
+Deno.test("what fails exits 1 and says on stderr what to do next [cli-exit, cli-error-next]", async (t) => {
+  await using sandbox = await makeSandbox();
+  const failures: Misuse[] = [
+    { words: ["sessions"], says: /the relay's address is not known\. Run svc up/ },
+    { words: ["send", "svc-a", "hello"], says: /Run svc up, or put wsUrl/ },
+    { words: ["listener"], says: /WebSocket address is not known\. Run svc up/ },
+    { words: ["listener", "--ws-url", "http://x"], says: /"http:\/\/x" \(--ws-url\).*must be ws:\/\// },
+    { words: ["logs"], says: /nothing was written there yet\. Start the listener/ },
+    { words: ["mute", "/nowhere"], says: /Cannot find the directory "\/nowhere"/ },
+  ];
+  for (const { words, says } of failures) {
+    await t.step(`svc ${words.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, words);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, says);
+    });
+  }
+});
+
+Deno.test("nothing is written outside SVC_HOME, and ~/.svc is the default [cli-home]", async () => {
+  await using sandbox = await makeSandbox();
+  await runSvc(sandbox, ["mute"], { env: { SVC_HOME: `${sandbox.root}/elsewhere` } });
+  assert.deepEqual([...Deno.readDirSync(sandbox.home)], []);
+  assert.ok(Deno.statSync(`${sandbox.root}/elsewhere/muted.json`).isFile);
+  await runSvc(sandbox, ["mute"], { env: { SVC_HOME: "" } });
+  assert.ok(Deno.statSync(`${sandbox.home}/.svc/muted.json`).isFile);
+});
+
+Deno.test("mute and unmute tell what they did, to which project [cli-mute, cli-json]", async () => {
+  await using sandbox = await makeSandbox();
+  const project = await Deno.realPath(sandbox.project);
+  assert.equal((await runSvc(sandbox, ["mute"])).stdout, `${project} is now muted.\n`);
+  assert.equal((await runSvc(sandbox, ["mute", "."])).stdout, `${project} is already muted.\n`);
+  assert.deepEqual(JSON.parse((await runSvc(sandbox, ["mute", "--list", "--json"])).stdout), [project]);
+  assert.equal((await runSvc(sandbox, ["unmute"])).stdout, `${project} is now not muted.\n`);
+  assert.equal((await runSvc(sandbox, ["mute", "--list"])).stdout, "");
+});
+
+Deno.test("colours appear on a terminal, and never with NO_COLOR [cli-colour]", async () => {
+  await using bench = await makeWrapperBench();
+  const colour = /\x1b\[31m/;
+  assert.doesNotMatch((await bench.svc(["verify"])).stdout, colour);
+  const plain = await bench.terminal(["verify"]);
+  await plain.exitCode();
+  assert.doesNotMatch(await plain.screen(), colour);
+  const coloured = await bench.terminal(["verify"], { env: { NO_COLOR: "" } });
+  await coloured.exitCode();
+  assert.match(await coloured.screen(), colour);
+});
