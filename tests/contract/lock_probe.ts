@@ -1,0 +1,9 @@
+/** A program that takes the lock at its first word, says so, and keeps it until its input ends. */
+import { runtime } from "#runtime";
+import { tryLock } from "../../src/home/lock.ts";
+
+const lock = await tryLock(runtime.files, runtime.args[0] ?? "");
+runtime.terminal.write(lock ? "held\n" : "refused\n");
+await runtime.terminal.readAll();
+lock?.release();
+runtime.exit(0);

@@ -1,0 +1,55 @@
+/** The daemon's lock is one lock for both runtimes. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { bundleForNode } from "../../scripts/bundle_for_node.ts";
+import { node22 } from "../../scripts/node22.ts";
+import { tryLock } from "../../src/home/lock.ts";
+import { makeTempHome } from "../helpers/temp_home.ts";
+
+const PROBE = new URL("lock_probe.ts", import.meta.url).pathname;
+
+interface Probe {
+  said: string;
+  end(signal: "SIGKILL" | undefined): Promise<void>;
+}
+
+async function startOnNode(program: string, path: string): Promise<Probe> {
+  const child = new Deno.Command(await node22(), {
+    args: [program, path],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = child.stdout.getReader();
+  const { value } = await reader.read();
+  return {
+    said: new TextDecoder().decode(value).trim(),
+    async end(signal) {
+      if (signal) child.kill(signal);
+      await child.stdin.close().catch(() => {});
+      await child.status;
+      await reader.cancel();
+    },
+  };
+}
+
+Deno.test("Node sees Deno's lock, Deno sees Node's, and a killed holder frees it [ls-lock]", async () => {
+  await using home = await makeTempHome();
+  await bundleForNode({ entries: { probe: PROBE }, outdir: `${home.directory}/built` });
+  await Deno.writeTextFile(`${home.directory}/built/package.json`, `{"type":"module"}`);
+  const program = `${home.directory}/built/probe.js`;
+
+  const held = await tryLock(home.files, home.paths.lock);
+  const refused = await startOnNode(program, home.paths.lock);
+  assert.equal(refused.said, "refused");
+  await refused.end(undefined);
+  held?.release();
+
+  const holder = await startOnNode(program, home.paths.lock);
+  assert.equal(holder.said, "held");
+  assert.equal(await tryLock(runtime.files, home.paths.lock), undefined);
+  await holder.end("SIGKILL");
+  const freed = await tryLock(home.files, home.paths.lock);
+  assert.ok(freed);
+  freed.release();
+});
