@@ -21,6 +21,8 @@ export const ControlRequest = z.discriminatedUnion("op", [
   z.object({ op: z.literal("stop") }),
   /** A hook reports. */
   z.object({ op: z.literal("hook"), report: HookReport }),
+  /** A session began: look at tmux now, not at the next poll. */
+  z.object({ op: z.literal("look") }),
 ]);
 export type ControlRequest = z.infer<typeof ControlRequest>;
 

@@ -14,6 +14,7 @@ export interface ControlHandlers {
   /** Begins to stop and returns at once; called when the answer is on its way. */
   stop(): void;
   hook(report: HookReport): void;
+  look(): void;
 }
 
 /** More clients than this at once are turned away. */
@@ -73,6 +74,9 @@ function take(request: ControlRequest, handlers: ControlHandlers): Reply {
       return { answer: { ok: true }, after: () => handlers.stop() };
     case "hook":
       handlers.hook(request.report);
+      return { answer: { ok: true } };
+    case "look":
+      handlers.look();
       return { answer: { ok: true } };
   }
 }

@@ -130,6 +130,7 @@ function controlHandlers(
     }),
     stop: () => stop.ask(),
     hook: (report) => daemon.listener?.hook(report),
+    look: () => daemon.listener?.look(),
   };
 }
 

@@ -95,6 +95,10 @@ class Listener implements RunningListener {
     this.#polls.wake();
   }
 
+  look(): void {
+    this.#polls.wake();
+  }
+
   async stop(): Promise<void> {
     this.#intake.stop();
     this.#messages.stop();

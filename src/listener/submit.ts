@@ -14,7 +14,7 @@ export async function submit(
 ): Promise<Outcome> {
   let { marker } = typed;
   try {
-    await settle(attempt);
+    await settle(attempt, typed.untouched);
     for (;;) {
       const now = await look(attempt);
       if ("outcome" in now) return await abandon(marker, now.outcome);

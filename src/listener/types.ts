@@ -11,6 +11,8 @@ export interface RunningListener {
   status(): ListenerStatus;
   /** An agent's hook reported. Must not throw. */
   hook(report: HookReport): void;
+  /** A session began: reads the inventory now. Must not throw. */
+  look(): void;
   /** Takes nothing more, finishes the injection in hand, closes every connection and timer. */
   stop(): Promise<void>;
 }

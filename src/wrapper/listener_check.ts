@@ -36,13 +36,13 @@ async function wakeUnlessAlive(host: DaemonHost, options: DaemonOptions): Promis
   return await work() ?? notice;
 }
 
-/** Any line in answer to a question will do. */
+/** Tells the daemon of the new session; any line in answer will do. */
 async function givesSign(host: DaemonHost, path: string): Promise<boolean> {
   const connection = await host.sockets.connect(path).catch(() => undefined);
   if (connection === undefined) return false;
   const late = new AbortController();
   try {
-    await connection.send(JSON.stringify({ op: "status" }));
+    await connection.send(JSON.stringify({ op: "look" }));
     const line = connection.lines[Symbol.asyncIterator]().next();
     const wait = delay(SIGN_LIMIT_MS, { clock: host.clock, signal: late.signal });
     return await Promise.race([line.then(({ done }) => !done), wait.then(() => false, () => false)]);

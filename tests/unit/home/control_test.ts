@@ -27,6 +27,7 @@ async function withServer(test: (served: Served) => Promise<void>): Promise<void
     status: () => STATUS,
     stop: () => void served.stops++,
     hook: (report) => void served.hooks.push(report),
+    look: () => {},
   });
   try {
     await test(served);

@@ -36,6 +36,7 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
   const listener: RunningListener = {
     status: () => ({ connected: true, sessions: 3, deviceId: "dev_x" }),
     hook: (report) => void bench.hooks.push(report),
+    look: () => void bench.hooks.push("look"),
     stop: () => {
       bench.stopping = true;
       return released;
@@ -93,7 +94,8 @@ Deno.test("the status is the daemon's with the listener's own part; hooks reach 
     });
     const report = { event: "Stop", agent: "cc", cwd: "/p" };
     await ask({ op: "hook", report });
-    assert.deepEqual(hooks, [report]);
+    await ask({ op: "look" });
+    assert.deepEqual(hooks, [report, "look"]);
     release();
     await ask({ op: "stop" });
     await ended;
