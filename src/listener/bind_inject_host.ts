@@ -1,5 +1,6 @@
 /** Binds what an injection needs to the real world. */
 import { isTaken, withdrawMarker, writeMarker } from "../home/markers.ts";
+import { isMuted, loadMuted } from "../home/muted.ts";
 import { runtime } from "#runtime";
 import type { InjectHost } from "./inject_host.ts";
 import { readProcessFacts } from "./process_facts.ts";
@@ -21,6 +22,7 @@ export function bindInjectHost({ options, targets, ...given }: InjectBindings): 
     resolve: (name) => targets.resolve(name),
     server: (target) => targets.server(target),
     processFacts: (pid) => readProcessFacts(pid, { platform, files, commands }),
+    isMuted: async (directory) => isMuted(await loadMuted(files, options.paths), directory),
     takeToken: (session) => rateLimit.take(session),
     writeMarker: async (dir, text) => {
       const handle = await writeMarker(home, { dir, text, now: given.now() });

@@ -22,6 +22,7 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
   const { command, host } = attempt;
   const first = await look(attempt);
   if ("outcome" in first) return first.outcome;
+  if (await host.isMuted(first.seen.directory)) return refused("muted");
   const waitSeconds = host.takeToken(command.session);
   if (waitSeconds > 0) return refused("rate_limited", waitSeconds);
   if (isShellEscape(command.body) && !host.policy.allowShellEscape) return refused("shell_escape");

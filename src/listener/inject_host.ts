@@ -28,6 +28,8 @@ export interface InjectHost {
   resolve(name: string): Promise<Resolved>;
   server(target: Target): TmuxServer;
   processFacts(pid: number): Promise<ProcessFacts>;
+  /** The person has silenced the project in this directory. */
+  isMuted(directory: string): Promise<boolean>;
   /** Whole seconds to wait, 0 when a token was taken. */
   takeToken(session: string): number;
   writeMarker(directory: string, body: string): Promise<WrittenMarker>;

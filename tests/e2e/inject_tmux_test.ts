@@ -120,6 +120,16 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
   assert.match(await sandbox.tmux("list-sessions"), /^svc-a:/);
 });
 
+Deno.test("inject: a muted project's session takes nothing [inj-muted]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox, {
+    isMuted: (directory) => Promise.resolve(directory === Deno.cwd()),
+  });
+  const received = await startRecorder(sandbox, "svc-a");
+  assert.deepEqual(await bench.send("svc-a", "hello"), { state: "refused", reason: "muted", pane: "%0" });
+  assert.equal(await received(), "");
+});
+
 Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-every-server]", async () => {
   await using sandbox = await makeSandbox();
   const other = `${sandbox.root}/tmux-${Deno.uid()}`;

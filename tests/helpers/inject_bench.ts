@@ -41,6 +41,7 @@ export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = 
     resolve: (name) => targets.resolve(name),
     server: (target) => targets.server(target),
     processFacts: (pid) => readProcessFacts(pid, { platform, files, commands }),
+    isMuted: () => Promise.resolve(false),
     takeToken: (session) => rateLimit.take(session),
     writeMarker: () => {
       events.push("marker written");

@@ -54,25 +54,42 @@ export async function makeSandbox(): Promise<Sandbox> {
     killAtEnd: (pid) => void pids.add(pid),
     awaitAtEnd: (ended) => void endings.push(ended),
     async [Symbol.asyncDispose](): Promise<void> {
-      for (const pid of pids) {
-        try {
-          Deno.kill(pid, "SIGKILL");
-        } catch (error) {
-          if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
-        }
-      }
-      const ended = new Deno.Command("tmux", {
-        args: ["-S", tmuxSocket, "kill-server"],
-        env,
-        clearEnv: true,
-        stderr: "null",
-      });
-      await ended.output().catch((error) => {
-        // Without tmux on the PATH no server was started either.
-        if (!(error instanceof Deno.errors.NotFound)) throw error;
-      });
+      for (const pid of [...pids, ...await daemonPid(env.SVC_HOME)]) kill(pid);
+      await endTmux({ socket: tmuxSocket, env });
       await Promise.all(endings);
       await Deno.remove(root, { recursive: true });
     },
   };
+}
+
+/** A daemon that a wrapper started in the background. */
+async function daemonPid(svcHome: string): Promise<number[]> {
+  const text = await Deno.readTextFile(`${svcHome}/listener.pid`).catch(() => "");
+  const pid = Number(text);
+  return pid > 1 ? [pid] : [];
+}
+
+/** Ends the server by force: `kill-server` alone hangs when a control client died with its reader (tmux 3.3a). */
+async function endTmux({ socket, env }: { socket: string; env: Record<string, string> }): Promise<void> {
+  const run = async (...args: string[]): Promise<string> => {
+    const all = ["-S", socket, ...args];
+    const command = new Deno.Command("tmux", { args: all, env, clearEnv: true, stderr: "null" });
+    // Without tmux on the PATH no server was started either.
+    const output = await command.output().catch(() => undefined);
+    return output ? new TextDecoder().decode(output.stdout) : "";
+  };
+  const clients = await run("list-clients", "-F", "#{client_pid}");
+  const server = await run("display-message", "-p", "#{pid}");
+  for (const pid of clients.split("\n").map(Number)) kill(pid);
+  await run("kill-server");
+  kill(Number(server));
+}
+
+function kill(pid: number): void {
+  if (pid <= 1) return;
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
+  }
 }
