@@ -1,0 +1,81 @@
+/** `svc up`: one command starts everything, shows what changes, and stops only what it started. */
+import assert from "node:assert/strict";
+import { qrLines } from "../../src/cli/up/qr.ts";
+import { runSvc, type Started, startSvc } from "../helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const UP = ["up", "--listen", "127.0.0.1:0"];
+
+async function stop(up: Started): Promise<void> {
+  up.kill("SIGINT");
+  assert.equal((await up.exited).code, 0, up.output());
+}
+
+async function listenerPid(sandbox: Sandbox): Promise<number | undefined> {
+  const { stdout } = await runSvc(sandbox, ["status", "--json"]);
+  return JSON.parse(stdout).listener?.pid ?? undefined;
+}
+
+async function connectedListener(sandbox: Sandbox): Promise<number> {
+  return await until("the listener", async () => {
+    const { stdout } = await runSvc(sandbox, ["status", "--json"]);
+    const { listener } = JSON.parse(stdout);
+    return listener?.connected && listener.pid;
+  });
+}
+
+Deno.test("svc up starts relay and listener, prints QR and link, shows sessions as they come, and Ctrl-C ends it all [up-one-command, up-inventory, up-demo, con-status, cli-send, con-send, con-send-exit, con-sessions]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, [...UP, "--demo"]);
+  await up.line(/^Open on the phone: http:\/\/localhost:\d+\/#\S+$/);
+  assert.match(up.output(), /^[█▀▄ ]{20,}$/m);
+  await up.line(/^svc-demo +demo · Echo/);
+  await connectedListener(sandbox);
+  const sent = await runSvc(sandbox, ["send", "svc-demo", "hello", "--json"]);
+  assert.equal(sent.code, 0, sent.stderr);
+  assert.equal(JSON.parse(sent.stdout).receipt.state, "submitted");
+  const listed = JSON.parse((await runSvc(sandbox, ["sessions", "--json"])).stdout);
+  assert.deepEqual(listed.map((entry: { name: string }) => entry.name), ["svc-demo"]);
+  const refused = await runSvc(sandbox, ["send", "svc-nobody", "hello", "--json"]);
+  assert.equal(refused.code, 1);
+  assert.equal(JSON.parse(refused.stdout).receipt.reason, "no_such_session");
+  await stop(up);
+  assert.equal(await listenerPid(sandbox), undefined);
+  await assert.rejects(sandbox.tmux("has-session", "-t", "=svc-demo"));
+});
+
+Deno.test("svc up leaves a listener that ran before it, and its session, alone [up-stops-own]", async () => {
+  await using sandbox = await makeSandbox();
+  const first = startSvc(sandbox, UP);
+  await first.line(/^Open on the phone:/);
+  await connectedListener(sandbox);
+  await stop(first);
+  const daemon = startSvc(sandbox, ["listener"]);
+  await daemon.line(/svc listener starting/);
+  const second = startSvc(sandbox, UP);
+  await second.line(/^Open on the phone:/);
+  const pid = await connectedListener(sandbox);
+  await stop(second);
+  assert.equal(await listenerPid(sandbox), pid);
+});
+
+Deno.test("svc up says which address works for what, and refuses to leave another relay unasked [up-addresses]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, UP);
+  await up.line(/^On this machine: http:\/\/localhost:\d+ \(everything works\)\.$/);
+  await up.line(/^From the phone: not yet\./);
+  await stop(up);
+  const other = JSON.stringify({ apiKey: "svc_x", wsUrl: "wss://relay.example/prod" });
+  await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, other);
+  const refused = await runSvc(sandbox, UP);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /names another one, "wss:\/\/relay\.example\/prod"\. Add --replace/);
+  assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), other);
+});
+
+Deno.test("the QR of a pairing link fits 80 × 24 [tty-qr]", () => {
+  const lines = qrLines(`https://workstation.tailnet-name.ts.net/#pair=${"x".repeat(27)}`);
+  assert.ok(lines.length <= 24, `${lines.length} lines`);
+  assert.ok(lines.every((line) => line.length <= 80));
+});
