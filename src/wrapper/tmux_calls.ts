@@ -4,7 +4,7 @@ import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../t
 import { fieldsFormat, parseFields } from "../tmux/fields.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { SESSION_OPTIONS } from "../tmux/sessions.ts";
-import { CLAIM_OPTION } from "./claim.ts";
+import { CLAIM_OPTION, spentClaim } from "./claim.ts";
 import { environmentNames } from "./pane_environment.ts";
 
 export interface TmuxDoor {
@@ -127,10 +127,10 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof TmuxError && error.message.includes("duplicate session");
 }
 
-/** Attaches this terminal until the user detaches or the session ends; the claim is void once it stands. */
+/** Attaches this terminal until the user detaches or the session ends; its claim is spent once it stands. */
 export async function attachSession(door: TmuxDoor, name: string): Promise<number> {
-  const unclaim: TmuxCommand = ["set-option", "-u", "-t", exactPane(name), CLAIM_OPTION];
-  return await door.commands.runInherited(spawnArgv(door.socket, [verbs.attach(name), unclaim]));
+  const spend = verbs.setSessionOption(name, CLAIM_OPTION, spentClaim());
+  return await door.commands.runInherited(spawnArgv(door.socket, [verbs.attach(name), spend]));
 }
 
 export async function sessionExists(door: TmuxDoor, name: string): Promise<boolean> {
