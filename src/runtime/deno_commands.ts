@@ -70,24 +70,28 @@ async function run(argv: readonly string[], options: RunOptions = {}): Promise<R
   return await finish(child, options);
 }
 
-/** The terminal sends its keys' signals to the child too, so this process waits for the child's decision. */
+/**
+ * The terminal sends its keys' signals to the child too, so this process waits for the child's decision. It listens
+ * before the child runs: a key may come at once.
+ */
 async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
-  let child: Deno.ChildProcess;
-  try {
-    child = command(argv, place, { stdin: "inherit", stdout: "inherit", stderr: "inherit" }).spawn();
-  } catch (error) {
-    return failedStart(argv, error).code;
-  }
+  let child: Deno.ChildProcess | undefined;
+  const pass = (signal: Signal) => (): void => void (child && signalChild(child, signal));
   const handlers: [Deno.Signal, () => void][] = [
     ["SIGINT", () => {}],
     ["SIGQUIT", () => {}],
-    ["SIGTERM", () => signalChild(child, "SIGTERM")],
-    ["SIGHUP", () => signalChild(child, "SIGHUP")],
+    ["SIGTERM", pass("SIGTERM")],
+    ["SIGHUP", pass("SIGHUP")],
   ];
   for (const [signal, handler] of handlers) Deno.addSignalListener(signal, handler);
-  const status = await child.status;
-  for (const [signal, handler] of handlers) Deno.removeSignalListener(signal, handler);
-  return status.code;
+  try {
+    child = command(argv, place, { stdin: "inherit", stdout: "inherit", stderr: "inherit" }).spawn();
+    return (await child.status).code;
+  } catch (error) {
+    return failedStart(argv, error).code;
+  } finally {
+    for (const [signal, handler] of handlers) Deno.removeSignalListener(signal, handler);
+  }
 }
 
 function signalChild(child: Deno.ChildProcess, signal: Signal): void {

@@ -76,19 +76,23 @@ async function finish(
   }
 }
 
-/** The terminal sends its keys' signals to the child too, so this process waits for the child's decision. */
+/**
+ * The terminal sends its keys' signals to the child too, so this process waits for the child's decision. It listens
+ * before the child runs: a key may come at once.
+ */
 async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
   const [program = "", ...args] = argv;
-  const child = spawn(program, args, { ...place, stdio: "inherit" });
+  let child: ChildProcess | undefined;
   const handlers: [NodeJS.Signals, () => void][] = [
     ["SIGINT", () => {}],
     ["SIGQUIT", () => {}],
-    ["SIGTERM", () => void child.kill("SIGTERM")],
-    ["SIGHUP", () => void child.kill("SIGHUP")],
+    ["SIGTERM", () => void child?.kill("SIGTERM")],
+    ["SIGHUP", () => void child?.kill("SIGHUP")],
   ];
-  const code = ended(child);
   for (const [signal, handler] of handlers) process.on(signal, handler);
   try {
+    child = spawn(program, args, { ...place, stdio: "inherit" });
+    const code = ended(child);
     await started(child);
     return await code;
   } catch (error) {
