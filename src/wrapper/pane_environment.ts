@@ -1,7 +1,8 @@
 /** The environment of the agent: the wrapper's own, however old the tmux server and its environment are. */
 
-/** tmux, or the new process itself, sets these for a pane. */
+/** tmux, the wrapper or the new process itself sets these for a pane. */
 const PANE_OWN = new Set([
+  "SVC_SESSION",
   "TERM",
   "TERM_PROGRAM",
   "TERM_PROGRAM_VERSION",
@@ -17,9 +18,12 @@ const PANE_OWN = new Set([
 ]);
 
 export interface PaneEnvironment {
-  set: Record<string, string>;
+  /** Of the session: other windows in it get it too. */
+  session: Record<string, string>;
   /** Variables that the tmux server would hand down, and that the wrapper does not have. */
   unset: string[];
+  /** Of the agent alone: what else runs in the session is not the one that the phone reaches. */
+  agent: Readonly<Record<string, string>>;
 }
 
 export interface EnvironmentSources {
@@ -32,15 +36,15 @@ export interface EnvironmentSources {
 }
 
 export function paneEnvironment({ own, server, svc }: EnvironmentSources): PaneEnvironment {
-  const inherited = Object.entries(own).filter(([name]) => !PANE_OWN.has(name));
-  const set = { ...Object.fromEntries(inherited), ...svc };
-  const unset = server.filter((name) => !Object.hasOwn(set, name) && !PANE_OWN.has(name));
-  return { set, unset };
+  const session = Object.fromEntries(Object.entries(own).filter(([name]) => !PANE_OWN.has(name)));
+  const unset = server.filter((name) => !Object.hasOwn(session, name) && !PANE_OWN.has(name));
+  return { session, unset, agent: svc };
 }
 
 /** `env` and what it starts: the agent becomes the pane's own process, without a shell under it. */
-export function paneArgv(unset: readonly string[], agent: readonly string[]): string[] {
-  return ["env", ...unset.flatMap((name) => ["-u", name]), ...agent];
+export function paneArgv({ unset, agent }: PaneEnvironment, argv: readonly string[]): string[] {
+  const set = Object.entries(agent).map(([name, value]) => `${name}=${value}`);
+  return ["env", ...unset.flatMap((name) => ["-u", name]), ...set, ...argv];
 }
 
 /** The names in what `show-environment -g` prints: `NAME=value`, or `-NAME` for one that is taken out. */

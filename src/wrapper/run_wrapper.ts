@@ -50,7 +50,8 @@ async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly str
   const listener = await checkListener(host, run);
   if (listener.notice !== undefined) say(host, listener.notice);
   say(host, `Inside tmux already: ${run.profile.label} runs in this pane, where the phone cannot reach it.`);
-  const running = host.commands.runInherited(agent, { env: { ...run.env, ...run.profile.env } });
+  const { SVC_SESSION: _another, ...env } = run.env;
+  const running = host.commands.runInherited(agent, { env: { ...env, ...run.profile.env } });
   const work = listener.work();
   const code = await running;
   await settle(host, work);

@@ -198,7 +198,7 @@ Deno.test("--restart replaces a daemon of any version, --stop ends it [state-res
   assert.match(log, /svc listener stopped$/);
 });
 
-Deno.test("a daemon that hangs is replaced by --restart, and told by wrappers meanwhile", async () => {
+Deno.test("a daemon that hangs is replaced by --restart", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const hung = await host.daemon();

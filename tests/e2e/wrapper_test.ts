@@ -29,6 +29,8 @@ Deno.test("the agent runs in svc-<project> with its words untouched, as the pane
   });
   assert.deepEqual(start?.args, words);
   assert.equal(start?.env.SVC_SESSION, "svc-proj");
+  const others = await bench.sandbox.tmux("show-environment", "-t", "=svc-proj:");
+  assert.doesNotMatch(others, /SVC_SESSION/, "another window is not the agent");
   const { tmux, project } = bench.sandbox;
   const format =
     "#{pane_pid} #{@svc_agent} #{@svc_project} #{@svc_dir} #{@svc_pid} #{@svc_version} #{pane_id}=#{@svc_pane}";
@@ -125,7 +127,9 @@ Deno.test("an agent that ignores hang-up is ended with its session [wr-leftovers
 
 Deno.test("inside tmux the agent runs in the pane at hand, without a session of its own [wrap-inside-tmux, wrap-inside-untargeted]", async () => {
   await using bench = await makeWrapperBench();
-  const terminal = await bench.terminal(["cc", "--", "x"], { env: { TMUX: "/elsewhere,1,0" } });
+  const terminal = await bench.terminal(["cc", "--", "x"], {
+    env: { TMUX: "/elsewhere,1,0", SVC_SESSION: "svc-another" },
+  });
   await shows(terminal, "agent is ready");
   assert.match(
     await terminal.screen(),

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { environmentNames, paneArgv, paneEnvironment } from "../../../src/wrapper/pane_environment.ts";
 
-Deno.test("the wrapper's variables go in, svc's win, the pane's own stay out [wr-session-env]", () => {
-  const { set } = paneEnvironment({
+Deno.test("the session gets the wrapper's variables but the pane's own; svc's are the agent's alone [wr-session-env]", () => {
+  const { session, agent } = paneEnvironment({
     own: {
       PATH: "/new",
       KEY: "k",
@@ -16,7 +16,8 @@ Deno.test("the wrapper's variables go in, svc's win, the pane's own stay out [wr
     server: [],
     svc: { SVC_SESSION: "svc-p", WAIT: "0" },
   });
-  assert.deepEqual(set, { PATH: "/new", KEY: "k", SVC_SESSION: "svc-p", WAIT: "0" });
+  assert.deepEqual(session, { PATH: "/new", KEY: "k" });
+  assert.deepEqual(agent, { SVC_SESSION: "svc-p", WAIT: "0" });
 });
 
 Deno.test("what only the old server has is taken out, but for what tmux sets", () => {
@@ -29,8 +30,19 @@ Deno.test("what only the old server has is taken out, but for what tmux sets", (
 });
 
 Deno.test("the agent is exec'ed by env, without a shell, however few words it has [wr-own-process]", () => {
-  assert.deepEqual(paneArgv([], ["/bin/claude"]), ["env", "/bin/claude"]);
-  assert.deepEqual(paneArgv(["A", "B"], ["/c", "--x"]), ["env", "-u", "A", "-u", "B", "/c", "--x"]);
+  const empty = { session: {}, unset: [], agent: {} };
+  assert.deepEqual(paneArgv(empty, ["/bin/claude"]), ["env", "/bin/claude"]);
+  const full = { session: {}, unset: ["A", "B"], agent: { SVC_SESSION: "svc-p" } };
+  assert.deepEqual(paneArgv(full, ["/c", "--x"]), [
+    "env",
+    "-u",
+    "A",
+    "-u",
+    "B",
+    "SVC_SESSION=svc-p",
+    "/c",
+    "--x",
+  ]);
 });
 
 Deno.test("names are read from tmux's list; removed ones and the lines of long values are no names", () => {

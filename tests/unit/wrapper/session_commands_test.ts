@@ -9,7 +9,7 @@ const PLAN: SessionPlan = {
   cwd: "/work/p/src",
   version: "1.2.3",
   agent: ["/bin/claude", "--resume", "--", "a;"],
-  environment: { set: { A: "1" }, unset: ["OLD"] },
+  environment: { session: { A: "1" }, unset: ["OLD"], agent: {} },
   size: { columns: 100, rows: 30 },
   attaching: undefined,
 };
