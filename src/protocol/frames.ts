@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { describeFaults } from "./faults.ts";
 import { parseJson } from "./json.ts";
-import { DeviceId, PublicKey, Push, PushId, SessionName } from "./push.ts";
+import { DeviceId, PublicKey, Push, PushId, SealMode, SessionName } from "./push.ts";
 import { PushState, Receipt } from "./receipt.ts";
 import { DeviceSessions, SessionList } from "./session.ts";
 
@@ -61,11 +61,21 @@ export const EVENTS = {
     agentSessionName: SessionName,
     deviceId: z.optional(DeviceId),
     publicKey: z.optional(PublicKey),
+    /** The phone's own device id; with `publicKey` and `mode` it asks for a sealed stream. */
+    from: z.optional(DeviceId),
+    /** The receiver's key of this side, fresh for this stream. */
     cols: z.optional(size),
+    mode: z.optional(SealMode),
     rows: z.optional(size),
   }),
-  /** listener → phone: the mirror runs. */
-  "pane.opened": z.object({ stream, publicKey: z.optional(PublicKey), cols: size, rows: size }),
+  /** listener → phone: the mirror runs; sealed when it has `publicKey` and `mode`. */
+  "pane.opened": z.object({
+    stream,
+    publicKey: z.optional(PublicKey),
+    mode: z.optional(SealMode),
+    cols: size,
+    rows: size,
+  }),
   /** both ways: the mirror ended. */
   "pane.closed": z.object({ stream, reason: z.string() }),
   /** phone → listener: how many bytes more the phone can take. */

@@ -71,9 +71,12 @@ const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]*$/, "base64url withou
 /** A public key as text: a point of P-256 takes 88 characters. */
 export const PublicKey = z.string().check(z.maxLength(200));
 
+/** Of HPKE (RFC 9180, section 5): `psk` mixes the secret of a pairing in. */
+export const SealMode = z.enum(["base", "psk"]);
+
 /** A body sealed for the target device: HPKE single-shot (`enc`, `ciphertext`), both base64url. */
 export const SealedBody = z.object({
-  mode: z.enum(["base", "psk"]),
+  mode: SealMode,
   enc: base64url.check(z.maxLength(200)),
   ciphertext: base64url.check(z.maxLength(24_000)),
 });

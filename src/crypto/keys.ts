@@ -1,0 +1,39 @@
+/** Key pairs of P-256, and public keys as the wire's text. */
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+
+const P256 = { name: "ECDH", namedCurve: "P-256" } as const;
+
+/** The private key leaves WebCrypto only when `extractable` is set. */
+export function generateKeyPair(options: { extractable?: boolean } = {}): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(P256, options.extractable ?? false, ["deriveBits"]);
+}
+
+/** base64url of the uncompressed point: 87 characters. */
+export async function exportPublicKey(publicKey: CryptoKey): Promise<string> {
+  return encodeBase64url(new Uint8Array(await crypto.subtle.exportKey("raw", publicKey)));
+}
+
+/** Undefined for what is no point of the curve. */
+export async function importPublicKey(text: string): Promise<CryptoKey | undefined> {
+  const point = decodeBase64url(text);
+  if (point === undefined) return undefined;
+  try {
+    return await crypto.subtle.importKey("raw", point, P256, true, []);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A private key as text for a file of its owner alone. Throws when the pair is not extractable. */
+export async function exportKeyPair({ privateKey }: CryptoKeyPair): Promise<JsonWebKey> {
+  return await crypto.subtle.exportKey("jwk", privateKey);
+}
+
+/** What `exportKeyPair` gave, not extractable any more. Throws on what is no private key of P-256. */
+export async function importKeyPair(jwk: JsonWebKey): Promise<CryptoKeyPair> {
+  const { kty, crv, x, y } = jwk;
+  return {
+    privateKey: await crypto.subtle.importKey("jwk", jwk, P256, false, ["deriveBits"]),
+    publicKey: await crypto.subtle.importKey("jwk", { kty, crv, x, y } as JsonWebKey, P256, true, []),
+  };
+}

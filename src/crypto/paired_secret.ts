@@ -1,0 +1,38 @@
+/** The secret that went from host to phone by QR code: each use of it has a key of its own, derived by HKDF. */
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+
+/** 256 bits. */
+export const SECRET_BYTES = 32;
+
+/** What the secret is used for: no two uses share bytes. */
+export type SecretUse = "stream" | "push" | "phone proof" | "listener proof" | "check phrase";
+
+/** A new secret as text: 43 characters of base64url. */
+export function newSecret(): string {
+  return encodeBase64url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
+}
+
+/** As a key that WebCrypto does not give out again; undefined for what is no secret. */
+export async function importSecret(text: string): Promise<CryptoKey | undefined> {
+  const bytes = decodeBase64url(text);
+  if (bytes?.length !== SECRET_BYTES) return undefined;
+  return await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveBits"]);
+}
+
+/** 32 bytes for one use (RFC 5869, without salt: the secret is uniform). */
+export async function deriveBytes(
+  secret: CryptoKey,
+  { use, context = "" }: { use: SecretUse; context?: string },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const info = new TextEncoder().encode(JSON.stringify(["svc.v1", use, context]));
+  const params = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info };
+  return new Uint8Array(await crypto.subtle.deriveBits(params, secret, SECRET_BYTES * 8));
+}
+
+/** The pre-shared key of HPKE's psk mode; its id is the phone's device id. */
+export async function pskOf(
+  secret: CryptoKey,
+  { use, phone }: { use: "stream" | "push"; phone: string },
+): Promise<{ id: Uint8Array; key: Uint8Array }> {
+  return { id: new TextEncoder().encode(phone), key: await deriveBytes(secret, { use }) };
+}
