@@ -10,7 +10,7 @@ import { runtime } from "../../src/runtime/deno.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** The injection's clock runs this much faster, so that waits for what never comes are short. */
-const CLOCK_SPEED = 5;
+const CLOCK_SPEED = 2;
 
 export interface InjectBench extends AsyncDisposable {
   targets: Targets;

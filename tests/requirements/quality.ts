@@ -5,9 +5,7 @@ const SPEED = rows("quality, speed and size", {
   "perf-bench": main(
     "deno task bench prints min, median, max and ratio beside an alternative of the same run, and writes JSON.",
   ),
-  "perf-no-verdict": main("No test's verdict is a time.", {
-    untested: "a test cannot tell a time that saves it from hanging from one that judges",
-  }),
+  "perf-no-verdict": main("No test's verdict is a time."),
   "perf-post-to-pane": faults(
     "From POST to text in the pane the whole path beats the bare script at the median.",
   ),

@@ -1,3 +1,4 @@
+/** How long the pause between text and Enter lasts, by the screens that the pane shows meanwhile. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../../../src/agents/registry.ts";
 import type { Attempt } from "../../../src/listener/inject_host.ts";

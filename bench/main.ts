@@ -1,0 +1,26 @@
+/** `deno task bench [word]`: every row beside what a person would use instead, in one run; writes `bench/results/`. */
+import { say } from "../scripts/say.ts";
+import { measure, type Result, type Row } from "./measure.ts";
+import { resultsJson, resultText } from "./report.ts";
+import { injectRow } from "./rows/inject.ts";
+import { messageRow } from "./rows/message.ts";
+import { startRows } from "./rows/start.ts";
+
+const ROWS: Row[] = [messageRow, injectRow, ...startRows];
+const RESULTS = new URL("./results/", import.meta.url).pathname;
+
+async function main(): Promise<void> {
+  const [word = ""] = Deno.args;
+  const results: Result[] = [];
+  for (const row of ROWS.filter(({ name }) => name.includes(word))) {
+    const result = await measure(row);
+    say(resultText(result));
+    results.push(result);
+  }
+  await Deno.mkdir(RESULTS, { recursive: true });
+  const file = `${RESULTS}${word || "all"}.json`;
+  await Deno.writeTextFile(file, resultsJson(results));
+  say(`written: ${file}`);
+}
+
+await main();

@@ -1,0 +1,23 @@
+/** The figures for a person and for a file. */
+import type { Figures, Result } from "./measure.ts";
+
+const ms = (value: number): string => value.toFixed(2).padStart(8);
+
+function line(name: string, { min, median, p99, max }: Figures): string {
+  return `  ${name.padEnd(46)} min ${ms(min)}  median ${ms(median)}  p99 ${ms(p99)}  max ${ms(max)} ms`;
+}
+
+export function resultText(result: Result): string {
+  const { median, p99 } = result.ratio;
+  return [
+    `${result.name} (${result.samples} samples)`,
+    line("svc", result.ours),
+    line(result.beside, result.theirs),
+    `  ratio ${median.toFixed(2)} at the median, ${p99.toFixed(2)} at p99; aim ${result.aim}\n`,
+  ].join("\n");
+}
+
+export function resultsJson(results: readonly Result[]): string {
+  const machine = { cores: navigator.hardwareConcurrency, os: Deno.build.os, deno: Deno.version.deno };
+  return `${JSON.stringify({ machine, results }, null, 2)}\n`;
+}

@@ -1,0 +1,55 @@
+/** The listener's own part: from the push in hand to the text typed, with journal and marker on the disk, beside one tmux spawn. */
+import { openJournal } from "../../src/home/journal.ts";
+import { withdrawMarker, writeMarker } from "../../src/home/markers.ts";
+import { runtime } from "../../src/runtime/deno.ts";
+import { makeInjectBench } from "../../tests/helpers/inject_bench.ts";
+import { makeSandbox } from "../../tests/helpers/sandbox.ts";
+import { type Row, timed } from "../measure.ts";
+import { startRecorder } from "../recorder.ts";
+
+export const injectRow: Row = {
+  name: "listener: push in hand → text typed",
+  beside: "one tmux send-keys spawn",
+  aim: "< 0.5",
+  samples: 100,
+  async open() {
+    const sandbox = await makeSandbox();
+    const recorder = await startRecorder(sandbox, "svc-bench");
+    const { files } = runtime;
+    const journal = await openJournal({ files, path: `${sandbox.root}/journal.jsonl`, now: Date.now });
+    const markers = { files, markers: `${sandbox.root}/markers` };
+    let typed = (): void => {};
+    const bench = makeInjectBench(sandbox, {
+      takeToken: () => 0,
+      record: async (id, step) => {
+        await journal.record(id, { step });
+        if (step === "typed") typed();
+      },
+      writeMarker: async (dir, text) => {
+        const handle = await writeMarker(markers, { dir, text, now: Date.now() });
+        return { withdraw: () => withdrawMarker(markers, handle), taken: () => Promise.resolve(true) };
+      },
+    });
+    const inject = async (): Promise<number> => {
+      let done: Promise<unknown> = Promise.resolve();
+      const took = await timed(() =>
+        new Promise<void>((resolve) => {
+          typed = resolve;
+          done = bench.send("svc-bench", "a message of the bench");
+        })
+      );
+      await done;
+      return took;
+    };
+    const spawn = (): Promise<number> =>
+      timed(() => sandbox.tmux("send-keys", "-l", "-t", "=svc-bench:", "a message"));
+    await inject();
+    const close = async (): Promise<void> => {
+      await bench[Symbol.asyncDispose]();
+      await journal.close();
+      await recorder.close();
+      await sandbox[Symbol.asyncDispose]();
+    };
+    return { ours: inject, theirs: spawn, close };
+  },
+};

@@ -1,0 +1,32 @@
+/** Runs a claim's tests again and makes its line. */
+import { type Outcome, runStep } from "../steps.ts";
+import type { Claim } from "./claims.ts";
+
+export interface Shown {
+  isShown: boolean;
+  /** `✓ <claim>: <figure>, <seconds> s`. */
+  line: string;
+  output: string;
+}
+
+function argsOf({ tests, task }: Claim): string[] {
+  if (task !== undefined) return ["task", "--quiet", task];
+  const filter = tests?.filter === undefined ? [] : ["--filter", tests.filter];
+  return ["test", "-A", "--no-check", ...filter, ...tests?.files ?? []];
+}
+
+/** What was counted in the output, else the number of tests. */
+function figure({ count }: Claim, { passed, output }: Outcome): string {
+  if (count === undefined) return `${passed} tests`;
+  const counted = Object.entries(count).map(([name, line]) => `${name} ${[...output.matchAll(line)].length}`);
+  return counted.join(", ");
+}
+
+/** A claim of which no test ran is not shown. */
+export async function runClaim(claim: Claim, root: string): Promise<Shown> {
+  const outcome = await runStep({ name: claim.text, args: argsOf(claim) }, root);
+  const isShown = outcome.isOk && (claim.task !== undefined || outcome.passed > 0);
+  const mark = isShown ? "✓" : "✗";
+  const line = `${mark} ${claim.text}: ${figure(claim, outcome)}, ${outcome.seconds.toFixed(1)} s`;
+  return { isShown, line, output: outcome.output };
+}

@@ -1,0 +1,39 @@
+/** `deno task prove`: a line with a figure for each claim, and a verdict that a broken claim turns. */
+import assert from "node:assert/strict";
+import type { Claim } from "../../scripts/prove/claims.ts";
+import { CLAIMS } from "../../scripts/prove/claims.ts";
+import { runClaim } from "../../scripts/prove/run_claim.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+
+const TESTS = `Deno.test("holds", async (t) => {
+  await t.step("body one", () => {});
+  await t.step("body two", () => {});
+});
+Deno.test("breaks", () => {
+  throw new Error("broken");
+});
+`;
+
+Deno.test("prove: a claim is shown by its tests, with its figure; a failing or absent test turns it [cli-prove]", async () => {
+  await using sandbox = await makeSandbox();
+  const file = `${sandbox.root}/claim_test.ts`;
+  await Deno.writeTextFile(file, TESTS);
+  const run = (filter: string, count?: Record<string, RegExp>): ReturnType<typeof runClaim> => {
+    const claim: Claim = { text: "it works", tests: { files: [file], filter }, ...(count && { count }) };
+    return runClaim(claim, CHECKOUT);
+  };
+  const shown = await run("holds", { bodies: /body \w+ \.\.\. ok/g });
+  assert.match(shown.line, /^✓ it works: bodies 2, \d+\.\d s$/);
+  assert.match((await run("holds")).line, /^✓ it works: 1 tests, /);
+  const broken = await run("breaks");
+  assert.ok(!broken.isShown && broken.line.startsWith("✗ it works: "));
+  assert.ok(!(await run("no such test")).isShown);
+});
+
+Deno.test("prove: every claim names tests that exist [cli-prove]", async () => {
+  for (const claim of Object.values(CLAIMS).flat()) {
+    for (const file of claim.tests?.files ?? []) await Deno.stat(`${CHECKOUT}${file}`);
+    assert.ok(claim.tests !== undefined || claim.task !== undefined, claim.text);
+  }
+});

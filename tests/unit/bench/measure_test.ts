@@ -1,0 +1,37 @@
+/** What the bench says: figures and ratios of two ways measured in turn. */
+import assert from "node:assert/strict";
+import { figures, measure } from "../../../bench/measure.ts";
+import { resultsJson, resultText } from "../../../bench/report.ts";
+
+Deno.test("bench: minimum, median, maximum and the ratio to the alternative, measured in turn [perf-bench]", async () => {
+  const order: string[] = [];
+  const way = (name: string, values: number[]) => (): Promise<number> => {
+    order.push(name);
+    return Promise.resolve(values.shift() ?? 0);
+  };
+  const result = await measure({
+    name: "a thing",
+    beside: "another",
+    aim: "< 1",
+    samples: 3,
+    open: () =>
+      Promise.resolve({
+        ours: way("ours", [3, 1, 2]),
+        theirs: way("theirs", [8, 4, 6]),
+        close: () => Promise.resolve(void order.push("closed")),
+      }),
+  });
+  assert.deepEqual(order, ["ours", "theirs", "ours", "theirs", "ours", "theirs", "closed"]);
+  assert.deepEqual(result.ours, { min: 1, median: 2, p99: 3, max: 3 });
+  assert.equal(result.ratio.median, 2 / 6);
+  const text = resultText(result);
+  for (const part of ["min     1.00", "median     6.00", "max     8.00", "ratio 0.33", "aim < 1"]) {
+    assert.ok(text.includes(part), text);
+  }
+  assert.equal(JSON.parse(resultsJson([result])).results[0].name, "a thing");
+});
+
+Deno.test("bench: the 99th percentile of a hundred is the largest but one's neighbour", () => {
+  const { p99, max } = figures(Array.from({ length: 200 }, (_, index) => index));
+  assert.deepEqual([p99, max], [198, 199]);
+});
