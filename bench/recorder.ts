@@ -1,4 +1,4 @@
-/** A tmux session whose program hands every byte that it reads to the bench at once. */
+/** A tmux session that stands for the echo agent, whose settle time is 0, and whose program hands every byte that it reads to the bench at once. */
 import type { Sandbox } from "../tests/helpers/sandbox.ts";
 import { until } from "../tests/helpers/until.ts";
 
@@ -26,6 +26,7 @@ export async function startRecorder(sandbox: Sandbox, session: string): Promise<
     );
     return command.trim() === "cat";
   });
+  await sandbox.tmux("set-option", "-t", `=${session}:`, "@svc_agent", "echo");
   let text = "";
   const waiting = new Set<() => void>();
   const reading = (async () => {

@@ -21,8 +21,12 @@ export type HoldReason = "dialog_open" | "desk_busy";
 /** One look at the pane, and the guard's verdict. */
 export async function look({ target, server, host }: Attempt): Promise<Clear> {
   try {
-    const seen = await observe(server, target);
-    const process = await host.processFacts(seen.pane.pid);
+    const { recordedPid } = target;
+    const [seen, expected] = await Promise.all([
+      observe(server, target),
+      recordedPid === 0 ? undefined : host.processFacts(recordedPid),
+    ]);
+    const process = seen.pane.pid === recordedPid && expected || await host.processFacts(seen.pane.pid);
     const reason = judgePane(seen.pane, { process, recordedPid: target.recordedPid });
     return reason === undefined ? { seen: { ...seen, process } } : { outcome: refused(reason) };
   } catch (error) {

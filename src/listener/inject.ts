@@ -30,7 +30,10 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
   for (let seen = first.seen;;) {
     const clear = await untilClear(attempt, seen);
     if ("outcome" in clear) return clear.outcome;
-    const marker = await host.writeMarker(clear.seen.directory, command.body);
+    const [marker] = await Promise.all([
+      host.writeMarker(clear.seen.directory, command.body),
+      host.record(command.id, "typing"),
+    ]);
     const typing = await typeText(attempt, clear.seen);
     if (typing.kind === "typed") return await submit(attempt, { marker, untouched: clear.seen });
     await marker.withdraw();

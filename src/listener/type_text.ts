@@ -19,6 +19,7 @@ export function guardOf({ target, host }: Attempt, seen: Seen): string {
   });
 }
 
+/** The journal says "typing" already. */
 export async function typeText(attempt: Attempt, seen: Seen): Promise<Typing> {
   const { command, target, server, host } = attempt;
   const { typing } = target.profile;
@@ -29,7 +30,6 @@ export async function typeText(attempt: Attempt, seen: Seen): Promise<Typing> {
   });
   try {
     for (const request of requests.fill) await server.run(...request);
-    await host.record(command.id, "typing");
     const answer = await server.run(...requests.type);
     if (!answer.includes(GUARD_REFUSED)) {
       await host.record(command.id, "typed");

@@ -11,7 +11,7 @@ Deno.test("dialog: while it is open the message is held and nothing is typed; th
   assert.ok(!bench.events.includes("typing"));
   await bench.control({ op: "deny" });
   assert.equal((await sent).state, "submitted");
-  assert.deepEqual(await bench.prompts(), ["after the dialog"]);
+  await bench.untilPrompts(["after the dialog"]);
   assert.deepEqual(await bench.entriesWith("dialogInput"), []);
   assert.deepEqual((await bench.entriesWith("approved")).map((entry) => entry.approved), [false]);
 });
@@ -37,7 +37,7 @@ Deno.test("dialog: one that opens between typing and Enter gets no Enter; the ma
   assert.deepEqual(await bench.entriesWith("approved"), []);
   await bench.control({ op: "deny" });
   assert.equal((await sent).state, "submitted");
-  assert.deepEqual(await bench.prompts(), ["typed before the dialog"]);
+  await bench.untilPrompts(["typed before the dialog"]);
   assert.deepEqual(bench.events.slice(5, 6), ["marker written"]);
 });
 
@@ -85,7 +85,7 @@ Deno.test("desk: a person's key holds the message until the desk is quiet [inj-d
   const sent = bench.send("after the person");
   await until("the hold", () => bench.events.includes("held desk_busy"));
   assert.equal((await sent).state, "submitted");
-  assert.deepEqual(await bench.prompts(), ["after the person"]);
+  await bench.untilPrompts(["after the person"]);
 });
 
 Deno.test("marker: it lies there before Enter, is the canonical hash, and the agent takes it once [inj-marker-before, remote-marker, inj-6-marker, res-marker-once]", async () => {

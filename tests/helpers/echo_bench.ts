@@ -1,4 +1,5 @@
 /** The real injection into the real echo agent, without a relay: a test can act between any two steps. */
+import assert from "node:assert/strict";
 import type { InjectHost } from "../../src/listener/inject_host.ts";
 import type { Outcome } from "../../src/listener/outcome.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../src/home/markers.ts";
@@ -18,6 +19,8 @@ export interface EchoBench extends AsyncDisposable {
   /** Speaks to the agent's control socket, and waits until its screen shows what was asked. */
   control(request: { op: "permit" } | { op: "deny" }): Promise<void>;
   prompts(): Promise<string[]>;
+  /** The agent writes its transcript a moment after its screen. Throws when it holds something else in the end. */
+  untilPrompts(expected: string[]): Promise<void>;
   entriesWith(field: string): Promise<Record<string, unknown>[]>;
   screen(): Promise<string>;
   /** A person's client at the session. */
@@ -82,6 +85,10 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
       connection.close();
     },
     prompts: async () => (await entriesWith("prompt")).map((entry) => String(entry.prompt)),
+    untilPrompts: async (expected) => {
+      await until("the prompts", async () => (await bench.prompts()).length >= expected.length);
+      assert.deepEqual(await bench.prompts(), expected);
+    },
     entriesWith,
     screen,
     attachPerson: () => attachPerson(sandbox, session),
