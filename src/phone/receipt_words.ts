@@ -69,6 +69,8 @@ function takenWords(receipt: Receipt, expiresAt: number, circumstances: Circumst
         ? { tone: "unsure", state, detail: WORDS.typedFinal }
         : { tone: "pending", state, detail: "" };
     case "submitted":
+    case "answered":
+    case "withdrawn":
       return { tone: "good", state, detail: "" };
     case "refused":
     case "ignored":

@@ -127,6 +127,8 @@ export const STRINGS = {
       expired: "Expired",
       unknown: "Unclear",
       ignored: "Ignored",
+      answered: "Answered",
+      withdrawn: "Withdrawn",
     } satisfies Record<PushState, string>,
     queuedOffline: (until: string) =>
       `The host is offline. It goes in when the host is back, until ${until}.`,
@@ -155,6 +157,7 @@ export const STRINGS = {
     tmux_failed: "Look at the listener's log: svc logs.",
     dialog_open: "Answer the dialog in the terminal: it cannot be answered from here.",
     unknown_type: "Bring svc on the host up to date.",
+    too_late: "See the session for what became of it.",
   } satisfies Record<Reason, string>,
   ages: {
     now: "just now",

@@ -12,6 +12,7 @@ export const WIRE_ERRORS = {
   not_found: { status: 404, title: "No such resource" },
   method_not_allowed: { status: 405, title: "The resource does not take this method" },
   id_reused: { status: 409, title: "The id was used for another content" },
+  ask_closed: { status: 409, title: "The question takes no answer any more" },
   ambiguous_session: { status: 409, title: "Several devices have a session of this name" },
   too_large: { status: 413, title: "The request is too large" },
   unsupported_media_type: { status: 415, title: "The request is not application/json" },

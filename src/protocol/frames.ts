@@ -37,7 +37,7 @@ export const EVENTS = {
   pong: z.object({}),
   /** relay → client: a push. Sent again until acknowledged, also after a reconnect. */
   "push.new": Push,
-  /** listener → relay: idempotent, accepted for an id already closed. `final` ends the push. */
+  /** listener or asker → relay: idempotent, accepted for an id already closed. `final` ends the push. */
   "push.ack": z.object({
     id: PushId,
     outcome: PushState,

@@ -59,6 +59,16 @@ export const ASK_TIMEOUT_MIN_SECONDS = 120;
 export const ASK_TIMEOUT_MAX_SECONDS = 600;
 /** Wait of a question that names none. */
 export const ASK_TIMEOUT_DEFAULT_SECONDS = 300;
+/** Options of one question. */
+export const ASK_OPTIONS_MAX = 20;
+/** Fields of one form. */
+export const ASK_FIELDS_MAX = 20;
+/** Characters of an option, or of a field's label. */
+export const ASK_LABEL_MAX_CHARS = 200;
+/** Life of a question that nobody answers. */
+export const ASK_TTL_SECONDS = 86_400;
+/** How long an answer waits for an asker that lost its connection; then it is typed. */
+export const ASK_RETURN_MS = 10_000;
 /** Life of a pairing code. */
 export const PAIRING_TTL_SECONDS = 600;
 

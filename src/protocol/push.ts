@@ -13,7 +13,10 @@ import {
   TTL_MIN_SECONDS,
 } from "./limits.ts";
 import { isSessionName } from "./names.ts";
+import { PushId } from "./push_id.ts";
 import { PushState, Receipt } from "./receipt.ts";
+
+export { PushId };
 
 /** The push types of this version. Others are stored and passed on: a listener answers `ignored`. */
 export const PUSH_TYPES = [
@@ -21,9 +24,9 @@ export const PUSH_TYPES = [
   "agent.command",
   /** phone → listener: start an agent in a known project, where the host allows it. */
   "agent.start",
-  /** MCP tool → phones: a question; `data` holds its kind, options, fields and deadline. */
+  /** MCP tool → phones: the question `body`; `data` holds its kind, options, fields and deadline. */
   "ask",
-  /** phone → MCP tool: the answer; `inReplyTo` names the question. */
+  /** phone → MCP tool: the answer, `body` or `data`; `inReplyTo` names the question. */
   "ask.answer",
   /** stop hook → phones: the agent ended its turn. */
   "agent.stop",
@@ -39,9 +42,6 @@ export type PushType = (typeof PUSH_TYPES)[number];
 const encoder = new TextEncoder();
 const byteLength = (text: string): number => encoder.encode(text).length;
 
-export const PushId = z.string().check(
-  z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, "a lower-case UUID"),
-);
 export const PushTypeName = z.string().check(
   z.regex(/^[a-z][a-z0-9.]{0,63}$/, "lower-case letters, digits and dots"),
 );

@@ -1,5 +1,6 @@
 /** What became of a push: its states, the reasons, and the receipt a phone sees live. */
 import * as z from "zod/mini";
+import { PushId } from "./push_id.ts";
 
 export const PUSH_STATES = [
   "queued",
@@ -11,6 +12,8 @@ export const PUSH_STATES = [
   "expired",
   "unknown",
   "ignored",
+  "answered",
+  "withdrawn",
 ] as const;
 export const PushState = z.enum(PUSH_STATES);
 export type PushState = z.infer<typeof PushState>;
@@ -32,6 +35,7 @@ export const REASONS = {
   tmux_failed: "tmux refused the command.",
   dialog_open: "The agent shows a permission or start dialog.",
   unknown_type: "This listener does not know the type of this push.",
+  too_late: "The agent had stopped waiting: the answer is typed into its session instead.",
 } as const;
 
 export type Reason = keyof typeof REASONS;
@@ -46,5 +50,7 @@ export const Receipt = z.object({
   /** True once nothing more will happen to the push. */
   final: z.boolean(),
   at: z.partialRecord(PushState, z.number()),
+  /** With `answered`: the push that answered. */
+  answer: z.optional(PushId),
 });
 export type Receipt = z.infer<typeof Receipt>;

@@ -1,6 +1,7 @@
 /** What a greeted client's frames do. Events that are not for the relay from this role are ignored and counted. */
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { StoreUnavailable } from "../store/store.ts";
+import { takeAskerAck } from "./asks_acks.ts";
 import type { Connection } from "./connection.ts";
 import { acknowledged } from "./receipt_transition.ts";
 import { changeReceipt } from "./receipts.ts";
@@ -69,12 +70,16 @@ export function rejectSessions(
   connection.sendFrame("listener.rejected", { reason: detail }, id === undefined ? {} : { re: id });
 }
 
-/** Only the listener that the push is for can close it. */
+/** Only the listener that the push is for can close it; a script has its say about its questions. */
 async function takeAck(
   services: Services,
   { connection, frame }: Received<Extract<Frame, { event: "push.ack" }>>,
 ): Promise<void> {
   const { account, greeted, outbox } = connection;
+  if (greeted?.role === "script") {
+    const device = { account, id: greeted.deviceId };
+    return await takeAskerAck(services, { device, ack: frame.data });
+  }
   if (greeted?.role !== "listener") return services.metrics.unknownEvents.add();
   const { id, ...ack }: EventData<"push.ack"> = frame.data;
   const now = services.clock.now();

@@ -7,80 +7,92 @@ import {
   PushId,
   type PushPage,
   type PushRecord,
-  PushRequest,
+  type PushRequest,
 } from "../protocol/push.ts";
+import type { Receipt } from "../protocol/receipt.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
-import type { KeyRecord, StoredPush } from "../store/store.ts";
-import { json, type KeyedCall, readBody } from "./call.ts";
+import type { StoredPush } from "../store/store.ts";
+import { json, type KeyedCall } from "./call.ts";
 import { Refusal } from "./problems.ts";
-import { deliveredReceipt, queuedReceipt } from "./receipt_transition.ts";
+import { askedReceipt, deliveredReceipt, queuedReceipt } from "./receipt_transition.ts";
 import { type Route, routePush } from "./routing.ts";
 import type { Services } from "./services.ts";
 
-/** `POST /pushes/send`. */
-export async function sendPush(services: Services, call: KeyedCall): Promise<Response> {
-  const request = await readBody(call, { schema: PushRequest, code: "invalid_push" });
-  const accepted = await acceptPush(services, { key: call.key, request });
-  return json(accepted, 202);
+/** What was sent, and by whom: `from` is the device or the key. */
+export interface Sent {
+  account: string;
+  from: string;
+  request: PushRequest;
 }
 
 /** The same push twice gets the first answer, and goes out once. */
-export async function acceptPush(
-  services: Services,
-  { key, request }: { key: KeyRecord; request: PushRequest },
-): Promise<PushAccepted> {
+export async function acceptPush(services: Services, sent: Sent): Promise<PushAccepted> {
   const { store, clock, metrics } = services;
-  const { account } = key;
-  const digest = contentDigest(request);
-  const known = request.id === undefined ? undefined : await store.findPush({ account, id: request.id });
+  const { account, request } = sent;
   // Not routed again: where it went then may be gone, and its answer stands.
-  if (known !== undefined) return repeated(services, { stored: known, digest });
+  const known = await knownAnswer(services, sent);
+  if (known !== undefined) return known;
   const route = await routePush(store, { account, push: request });
   const now = clock.now();
   const target = "listener" in route ? route.listener : undefined;
   const { stored, duplicate } = await store.insertPush({
     account,
     target,
-    digest,
-    push: pushOf(request, { route, now, from: key.deviceId ?? key.id }),
-    receipt: target === undefined ? deliveredReceipt(now) : queuedReceipt(now),
+    digest: contentDigest(request),
+    push: { ...pushOf(sent, now), ...(target === undefined ? {} : { targetDeviceId: target }) },
+    receipt: firstReceipt(request, { target, now }),
   });
-  if (duplicate) return repeated(services, { stored, digest });
+  if (duplicate) return repeated(services, { stored, request });
   metrics.pushes.add({ outcome: "accepted" });
   passOn(services, { stored, route });
   return firstAnswer(stored);
 }
 
-function repeated(
+/** What was answered to a push that is here already. */
+export async function knownAnswer(
+  services: Services,
+  { account, request }: Sent,
+): Promise<PushAccepted | undefined> {
+  if (request.id === undefined) return undefined;
+  const stored = await services.store.findPush({ account, id: request.id });
+  return stored && repeated(services, { stored, request });
+}
+
+/** The first answer once more; refuses another content. */
+export function repeated(
   { metrics }: Services,
-  { stored, digest }: { stored: StoredPush; digest: Uint8Array },
+  { stored, request }: { stored: StoredPush; request: PushRequest },
 ): PushAccepted {
-  if (!equalDigests(stored.digest, digest)) throw idReused(stored.push.id);
+  if (!equalDigests(stored.digest, contentDigest(request))) throw idReused(stored.push.id);
   metrics.pushes.add({ outcome: "repeated" });
   return firstAnswer(stored);
 }
 
-function pushOf(
-  request: PushRequest,
-  { route, now, from }: { route: Route; now: number; from: string },
-): Push {
+export function pushOf({ request, from }: Sent, now: number): Push {
   const { id = crypto.randomUUID(), ttlSeconds, ...fields } = request;
-  const target = "listener" in route ? { targetDeviceId: route.listener } : {};
-  return { id, ...fields, ...target, from, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
+  return { id, ...fields, from, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
+}
+
+function firstReceipt(
+  { type }: PushRequest,
+  { target, now }: { target: string | undefined; now: number },
+): Receipt {
+  if (target !== undefined) return queuedReceipt(now);
+  return type === "ask" ? askedReceipt(now) : deliveredReceipt(now);
 }
 
 /** Over all that the sender sent, its id apart. The schema gives the fields their order. */
-function contentDigest({ id: _id, ...content }: PushRequest): Uint8Array {
+export function contentDigest({ id: _id, ...content }: PushRequest): Uint8Array {
   return sha256(JSON.stringify(content));
 }
 
-function passOn({ bus }: Services, { stored, route }: { stored: StoredPush; route: Route }): void {
+export function passOn({ bus }: Services, { stored, route }: { stored: StoredPush; route: Route }): void {
   const { account, push, seq } = stored;
   const text = encodeFrame("push.new", push);
   bus.publish(account, { kind: "frame", to: route, text, push: { id: push.id, seq } });
 }
 
-function firstAnswer({ push, target }: StoredPush): PushAccepted {
+export function firstAnswer({ push, target }: StoredPush): PushAccepted {
   return { id: push.id, state: target === undefined ? "delivered" : "queued", expiresAt: push.expiresAt };
 }
 

@@ -15,6 +15,8 @@ const ORDER: Record<PushState, number> = {
   expired: 4,
   unknown: 4,
   ignored: 4,
+  answered: 4,
+  withdrawn: 4,
 };
 const END = 4;
 
@@ -25,6 +27,11 @@ export function queuedReceipt(now: number): Receipt {
 /** A push to phones: nobody acknowledges it, so it is at its end once it is stored. */
 export function deliveredReceipt(now: number): Receipt {
   return { state: "delivered", final: true, at: { queued: now, delivered: now } };
+}
+
+/** A question to phones: open until it is answered or withdrawn. */
+export function askedReceipt(now: number): Receipt {
+  return { ...deliveredReceipt(now), final: false };
 }
 
 /** The receipt after the acknowledgement, or undefined when it says nothing new. */

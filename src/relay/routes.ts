@@ -17,7 +17,8 @@ import { listDevices, removeWebPush, revokeDevice, saveWebPush } from "./devices
 import { healthy, metrics, ready } from "./health.ts";
 import { openApi } from "./openapi.ts";
 import { claimPairing, createPairing } from "./pairings.ts";
-import { getPush, listPushes, sendPush } from "./pushes.ts";
+import { getPush, listPushes } from "./pushes.ts";
+import { sendPush } from "./send.ts";
 import type { Services } from "./services.ts";
 import { listSessions } from "./sessions.ts";
 
@@ -57,7 +58,9 @@ const PUSHES: readonly Route[] = [
     errors: [
       "invalid_push",
       "unknown_device",
+      "unknown_push",
       "id_reused",
+      "ask_closed",
       "ambiguous_session",
       "too_large",
       "unsupported_media_type",

@@ -1,6 +1,7 @@
-/** What the relay does on its own as time passes: ends due pushes, and forgets what is old. */
+/** What the relay does on its own as time passes: ends due pushes, types late answers, and forgets what is old. */
 import { PUSH_RETENTION_DAYS, RECEIPT_RETENTION_DAYS } from "../protocol/limits.ts";
 import type { StoredPush } from "../store/store.ts";
+import { typeLate } from "./asks_late.ts";
 import { endOfDuePush } from "./expiry.ts";
 import { ended } from "./receipt_transition.ts";
 import { changeReceipt } from "./receipts.ts";
@@ -51,6 +52,7 @@ export class Upkeep {
   async #end(stored: StoredPush): Promise<void> {
     const { store, clock } = this.#services;
     const { account, target, push } = stored;
+    if (push.type === "ask.answer") return await typeLate(this.#services, stored);
     const listener = target === undefined ? undefined : await store.findDevice({ account, id: target });
     const now = clock.now();
     if (endOfDuePush(stored, { listener, now }) === undefined) return;

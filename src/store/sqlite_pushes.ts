@@ -41,9 +41,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
   const { database, read, write, writeUnsynced } = context;
   const insert = insertOf(database);
   const find = findOf(database);
-  const update = database.prepare(
-    "UPDATE pushes SET receipt = ?, state = ?, final = ? WHERE account = ? AND id = ?",
-  );
+  const change = changeOf(database, find);
   const open = database.prepare(
     "SELECT * FROM pushes WHERE account = ? AND target = ? AND final = 0 AND seq > ? ORDER BY seq LIMIT ?",
   );
@@ -55,18 +53,19 @@ export function sqlitePushes(context: SqliteContext): PushStore {
   return {
     insertPush: (push) =>
       write(() => insert(push) ?? { stored: found(find(push.account, push.push.id)), duplicate: true }),
+    insertAnswer: (answer, { id, close }) =>
+      write(() => {
+        const { account, push } = answer;
+        const known = find(account, push.id);
+        if (known !== undefined) return { kind: "duplicate", answer: known };
+        const question = change({ account, id }, close);
+        const inserted = question?.changed ? insert(answer) : undefined;
+        if (question === undefined || inserted === undefined) return { kind: "closed" };
+        return { kind: "stored", answer: inserted.stored, question: question.stored };
+      }),
     findPush: ({ account, id }) => read(() => find(account, id)),
     pagePushes: pageOf(context),
-    changeReceipt: (name, decide) =>
-      writeUnsynced(() => {
-        const stored = find(name.account, name.id);
-        if (stored === undefined) return undefined;
-        const receipt = decide(stored);
-        if (receipt === undefined) return { stored, changed: false };
-        const { account, id } = name;
-        update.run(JSON.stringify(receipt), receipt.state, Number(receipt.final), account, id);
-        return { stored: { ...stored, receipt }, changed: true };
-      }),
+    changeReceipt: (name, decide) => writeUnsynced(() => change(name, decide)),
     openPushes: ({ account, id }, { afterSeq, limit }) =>
       read(() => toPushes(open.all(account, id, afterSeq, limit))),
     duePushes: ({ now, afterSeq, limit }) => read(() => toPushes(due.all(afterSeq, now, limit))),
@@ -108,6 +107,25 @@ function findOf(database: Database): (account: string, id: string) => StoredPush
   return (account, id) => {
     const row = statement.get(account, id) as unknown as PushRow | undefined;
     return row && toPush(row);
+  };
+}
+
+type Changed = { stored: StoredPush; changed: boolean } | undefined;
+
+function changeOf(
+  database: Database,
+  find: (account: string, id: string) => StoredPush | undefined,
+): (name: PushName, decide: (stored: StoredPush) => Receipt | undefined) => Changed {
+  const update = database.prepare(
+    "UPDATE pushes SET receipt = ?, state = ?, final = ? WHERE account = ? AND id = ?",
+  );
+  return ({ account, id }, decide) => {
+    const stored = find(account, id);
+    if (stored === undefined) return undefined;
+    const receipt = decide(stored);
+    if (receipt === undefined) return { stored, changed: false };
+    update.run(JSON.stringify(receipt), receipt.state, Number(receipt.final), account, id);
+    return { stored: { ...stored, receipt }, changed: true };
   };
 }
 

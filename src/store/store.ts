@@ -79,6 +79,12 @@ export interface PairingRecord {
   expiresAt: number;
 }
 
+/** `duplicate`: the account has used the id, for that push. `closed`: `close` gave nothing, or there is no question. */
+export type AnswerOutcome =
+  | { kind: "stored"; answer: StoredPush; question: StoredPush }
+  | { kind: "duplicate"; answer: StoredPush }
+  | { kind: "closed" };
+
 /** A key, or a device with all its keys, that works no longer. */
 export type Revocation =
   | { kind: "key"; account: string; id: string }
@@ -122,6 +128,11 @@ export interface DeviceStore {
 export interface PushStore {
   /** Durable when it resolves. With an id that the account has used: that push, and nothing is stored. */
   insertPush(push: NewPush): Promise<{ stored: StoredPush; duplicate: boolean }>;
+  /** Inserts an answer and closes its question, both or neither; durable when it resolves. */
+  insertAnswer(
+    answer: NewPush,
+    question: { id: string; close: (stored: StoredPush) => Receipt | undefined },
+  ): Promise<AnswerOutcome>;
   findPush(push: PushName): Promise<StoredPush | undefined>;
   /** Newest last; undefined when the cursor names no push of the account. */
   pagePushes(request: PageRequest): Promise<StoredPush[] | undefined>;

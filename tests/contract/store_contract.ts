@@ -180,6 +180,22 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual((await store.findPush(name))?.receipt, typed);
     assert.equal(await store.changeReceipt({ account: "b", id: uuid(1) }, () => typed), undefined);
   },
+  "an answer is stored with its question's end, or not at all [type-answer]": async (store) => {
+    const asked: Receipt = { state: "delivered", final: false, at: {} };
+    await store.insertPush(aPush(1, { receipt: asked }));
+    const close = ({ receipt }: { receipt: Receipt }): Receipt | undefined =>
+      receipt.final ? undefined : { ...receipt, state: "answered", final: true };
+    const answer = (n: number, id = uuid(1)) => store.insertAnswer(aPush(n), { id, close });
+    const kinds = (await Promise.all([answer(2), answer(3), answer(2)])).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ["stored", "closed", "duplicate"]);
+    assert.equal((await store.findPush({ account: "a", id: uuid(1) }))?.receipt.state, "answered");
+    assert.equal((await store.findPush({ account: "a", id: uuid(2) }))?.push.body, "text 2");
+    assert.equal(await store.findPush({ account: "a", id: uuid(3) }), undefined);
+    assert.deepEqual(await answer(4, uuid(9)), { kind: "closed" });
+    const failing = store.insertAnswer(aPush(5), { id: uuid(1), close: () => assert.fail("broken") });
+    await assert.rejects(failing, /broken/);
+    assert.equal(await store.findPush({ account: "a", id: uuid(5) }), undefined);
+  },
   "a decision that throws fails alone": async (store) => {
     await store.insertPush(aPush(1));
     const failing = store.changeReceipt({ account: "a", id: uuid(1) }, () => {

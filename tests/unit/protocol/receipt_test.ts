@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { PUSH_STATES, Reason, REASONS, Receipt } from "../../../src/protocol/receipt.ts";
 
-Deno.test("the states are those of the design, with ignored for unknown types", () => {
+Deno.test("the states are those of the design, with ignored for unknown types and two ends of questions", () => {
   const path = ["queued", "delivered", "held", "typed", "submitted"];
-  assert.deepEqual([...PUSH_STATES], [...path, "refused", "expired", "unknown", "ignored"]);
+  const ends = ["refused", "expired", "unknown", "ignored", "answered", "withdrawn"];
+  assert.deepEqual([...PUSH_STATES], [...path, ...ends]);
 });
 
 Deno.test("each reason is a stable word with a sentence for people [rcpt-reasons]", () => {

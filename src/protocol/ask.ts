@@ -1,0 +1,184 @@
+/** A question of an agent to its person, and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
+import * as z from "zod/mini";
+import type { FieldFault } from "./faults.ts";
+import { ASK_FIELDS_MAX, ASK_LABEL_MAX_CHARS, ASK_OPTIONS_MAX, ASK_TIMEOUT_MAX_SECONDS } from "./limits.ts";
+import { Body, DeviceId, type Push, type PushRequest } from "./push.ts";
+
+/** One line that a person reads or chooses. */
+export const AskLabel = z.string().check(
+  z.minLength(1),
+  z.maxLength(ASK_LABEL_MAX_CHARS),
+  z.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, "no line break and no control character"),
+);
+export const AskFieldName = z.string().check(
+  z.regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "a letter, then at most 63 of A-Z a-z 0-9 _ . -"),
+);
+/** What may be chosen from. */
+export const AskOptions = z.array(AskLabel).check(
+  z.minLength(1),
+  z.maxLength(ASK_OPTIONS_MAX),
+  z.refine(areDifferent, "each once"),
+);
+
+export const ASK_FIELD_TYPES = ["text", "number", "boolean", "choice"] as const;
+
+/** One value that a form asks for; `options` belong to the type `choice`. */
+export const AskField = z.object({
+  name: AskFieldName,
+  /** What a person reads instead of the name. */
+  label: z.optional(AskLabel),
+  type: z.enum(ASK_FIELD_TYPES),
+  options: z.optional(AskOptions),
+  /** May be left out of the answer. */
+  optional: z.optional(z.boolean()),
+}).check(
+  z.refine((field) => (field.type === "choice") === (field.options !== undefined), {
+    path: ["options"],
+    error: "required for choice, and for no other type",
+  }),
+);
+export type AskField = z.infer<typeof AskField>;
+
+export const AskFields = z.array(AskField).check(
+  z.minLength(1),
+  z.maxLength(ASK_FIELDS_MAX),
+  z.refine((fields) => areDifferent(fields.map(({ name }) => name)), "each name once"),
+);
+
+const common = {
+  /** How long the asker waits, counted from `createdAt`; a later answer is typed into the session. */
+  timeoutSeconds: z.int().check(z.minimum(1), z.maximum(ASK_TIMEOUT_MAX_SECONDS)),
+  /** The device whose sockets wait for the answer. */
+  replyTo: z.optional(DeviceId),
+  /** The listener that has the session. */
+  listener: z.optional(DeviceId),
+};
+
+/** `data` of an `ask`; its `body` is the question, its `agentSessionName` where a late answer is typed. */
+export const AskData = z.discriminatedUnion("kind", [
+  /** One of the options, or several, or words of one's own. */
+  z.object({
+    kind: z.literal("ask"),
+    options: z.optional(AskOptions),
+    multiple: z.optional(z.boolean()),
+    ...common,
+  }),
+  /** Free text. */
+  z.object({ kind: z.literal("prompt"), ...common }),
+  /** A form. */
+  z.object({ kind: z.literal("input"), fields: AskFields, ...common }),
+]);
+export type AskData = z.infer<typeof AskData>;
+
+/** `data` of an `ask.answer`; free text is in its `body` instead. */
+export const AnswerData = z.object({
+  choices: z.optional(z.array(AskLabel).check(z.minLength(1), z.maxLength(ASK_OPTIONS_MAX))),
+  values: z.optional(z.record(AskFieldName, z.union([z.boolean(), z.number(), Body]))),
+});
+export type AnswerData = z.infer<typeof AnswerData>;
+export type FieldValue = string | number | boolean;
+
+export type Answer =
+  | { kind: "text"; text: string }
+  | { kind: "choices"; choices: string[] }
+  | { kind: "values"; values: Record<string, FieldValue> };
+
+/** The data of a stored `ask`; undefined for another push, and for one of another version. */
+export function askDataOf({ type, data }: Pick<Push, "type" | "data">): AskData | undefined {
+  return type === "ask" ? AskData.safeParse(data).data : undefined;
+}
+
+/** Epoch milliseconds until which the asker waits. */
+export function askDeadline(createdAt: number, { timeoutSeconds }: AskData): number {
+  return createdAt + timeoutSeconds * 1_000;
+}
+
+/** The answer that a push carries: exactly one of text, choices and values, else undefined. */
+export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): Answer | undefined {
+  const parsed = AnswerData.safeParse(data ?? {});
+  if (!parsed.success) return undefined;
+  const { choices, values } = parsed.data;
+  if ([body, choices, values].filter((part) => part !== undefined).length !== 1) return undefined;
+  if (choices !== undefined) return { kind: "choices", choices };
+  return values === undefined ? { kind: "text", text: body ?? "" } : { kind: "values", values };
+}
+
+/** The fields of the push that carries the answer. */
+export function answerFields(answer: Answer): { body?: string; data?: AnswerData } {
+  switch (answer.kind) {
+    case "text":
+      return { body: answer.text };
+    case "choices":
+      return { data: { choices: answer.choices } };
+    case "values":
+      return { data: { values: answer.values } };
+  }
+}
+
+/** Why the answer does not fit the question; undefined when it does. */
+export function answerFault(ask: AskData, answer: Answer): FieldFault | undefined {
+  switch (answer.kind) {
+    case "text":
+      return ask.kind === "input" ? { pointer: "/data/values", detail: "required for a form" } : undefined;
+    case "choices":
+      return choicesFault(ask, answer.choices);
+    case "values":
+      return ask.kind === "input"
+        ? valuesFault(ask.fields, answer.values)
+        : { pointer: "/data/values", detail: "only for a form" };
+  }
+}
+
+/** The answer as it is typed, told to the agent and shown. */
+export function answerText(answer: Answer): string {
+  switch (answer.kind) {
+    case "text":
+      return answer.text;
+    case "choices":
+      return answer.choices.join(", ");
+    case "values":
+      return Object.entries(answer.values).map(([name, value]) => `${name}: ${value}`).join("\n");
+  }
+}
+
+function choicesFault(ask: AskData, choices: readonly string[]): FieldFault | undefined {
+  const pointer = "/data/choices";
+  const options = ask.kind === "ask" ? ask.options ?? [] : [];
+  if (options.length === 0) return { pointer, detail: "only for a question with options" };
+  if (!choices.every((choice) => options.includes(choice)) || !areDifferent(choices)) {
+    return { pointer, detail: `of ${options.map((option) => JSON.stringify(option)).join(", ")}, each once` };
+  }
+  const several = choices.length > 1 && !(ask.kind === "ask" && ask.multiple === true);
+  return several ? { pointer, detail: "one only" } : undefined;
+}
+
+function valuesFault(
+  fields: readonly AskField[],
+  values: Readonly<Record<string, FieldValue>>,
+): FieldFault | undefined {
+  const unknown = Object.keys(values).find((name) => !fields.some((field) => field.name === name));
+  if (unknown !== undefined) return { pointer: `/data/values/${unknown}`, detail: "no field of this name" };
+  for (const field of fields) {
+    const detail = valueFault(field, Object.hasOwn(values, field.name) ? values[field.name] : undefined);
+    if (detail !== undefined) return { pointer: `/data/values/${field.name}`, detail };
+  }
+  return undefined;
+}
+
+function valueFault(field: AskField, value: FieldValue | undefined): string | undefined {
+  if (value === undefined) return field.optional === true ? undefined : "required";
+  switch (field.type) {
+    case "text":
+      return typeof value === "string" ? undefined : "must be a string";
+    case "number":
+      return typeof value === "number" ? undefined : "must be a number";
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "must be true or false";
+    case "choice":
+      return field.options?.includes(String(value)) ? undefined : `one of ${field.options?.join(", ")}`;
+  }
+}
+
+function areDifferent(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length;
+}

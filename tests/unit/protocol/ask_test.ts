@@ -1,0 +1,102 @@
+/** Questions and answers: which fit together, and what an answer reads like. */
+import assert from "node:assert/strict";
+import {
+  type Answer,
+  answerFault,
+  answerFields,
+  answerOf,
+  answerText,
+  AskData,
+  askDataOf,
+  askDeadline,
+} from "../../../src/protocol/ask.ts";
+import { ASK_TIMEOUT_MAX_SECONDS } from "../../../src/protocol/limits.ts";
+
+const ask = (fields: Record<string, unknown>): AskData =>
+  AskData.parse({ kind: "ask", timeoutSeconds: 300, ...fields });
+const isAsk = (fields: Record<string, unknown>): boolean =>
+  AskData.safeParse({ kind: "ask", timeoutSeconds: 300, ...fields }).success;
+
+Deno.test("a question is of one of three kinds and waits at most ten minutes [type-ask, lim-ask]", () => {
+  assert.ok(isAsk({}) && isAsk({ kind: "prompt" }) && isAsk({ options: ["a", "b"], multiple: true }));
+  assert.ok(isAsk({ kind: "input", fields: [{ name: "a", type: "choice", options: ["x"] }] }));
+  assert.ok(isAsk({ timeoutSeconds: ASK_TIMEOUT_MAX_SECONDS }));
+  assert.ok(!isAsk({ timeoutSeconds: ASK_TIMEOUT_MAX_SECONDS + 1 }));
+  for (const options of [[], ["a", "a"], [""], ["a\u001b"], Array.from({ length: 21 }, (_, n) => `${n}`)]) {
+    assert.ok(!isAsk({ options }), JSON.stringify(options));
+  }
+  for (
+    const fields of [
+      undefined,
+      [],
+      [{ name: "a b", type: "text" }],
+      [{ name: "a", type: "date" }],
+      [{ name: "a", type: "choice" }],
+      [{ name: "a", type: "text", options: ["x"] }],
+      [{ name: "a", type: "text" }, { name: "a", type: "number" }],
+    ]
+  ) assert.ok(!isAsk({ kind: "input", fields }), JSON.stringify(fields));
+});
+
+Deno.test("only a push of the type ask is a question; its time counts from its acceptance", () => {
+  const data = { kind: "prompt", timeoutSeconds: 120 };
+  const found = askDataOf({ type: "ask", data }) ?? assert.fail("no question");
+  assert.equal(askDeadline(1_000, found), 121_000);
+  assert.equal(askDataOf({ type: "note", data }), undefined);
+  assert.equal(askDataOf({ type: "ask", data: { kind: "vote" } }), undefined);
+});
+
+Deno.test("a push carries exactly one answer, and gives back what was put in [type-answer]", () => {
+  const answers: Answer[] = [
+    { kind: "text", text: "two\nlines" },
+    { kind: "choices", choices: ["a", "b"] },
+    { kind: "values", values: { a: "x", b: 1.5, c: false } },
+  ];
+  for (const answer of answers) assert.deepEqual(answerOf(answerFields(answer)), answer);
+  for (
+    const push of [{}, { body: "x", data: { choices: ["a"] } }, { data: { choices: ["a"], values: {} } }, {
+      data: { choices: [] },
+    }]
+  ) {
+    assert.equal(answerOf(push), undefined, JSON.stringify(push));
+  }
+});
+
+Deno.test("an answer reads as it is typed: labels with commas, values line by line [mcp-late]", () => {
+  assert.equal(answerText({ kind: "text", text: "as it is" }), "as it is");
+  assert.equal(answerText({ kind: "choices", choices: ["Yes, deploy", "No"] }), "Yes, deploy, No");
+  assert.equal(
+    answerText({ kind: "values", values: { host: "a", port: 80, tls: true } }),
+    "host: a\nport: 80\ntls: true",
+  );
+});
+
+Deno.test("an answer fits its question, or the place of the fault is told", () => {
+  const fault = (asked: AskData, answer: Answer): string | undefined => answerFault(asked, answer)?.pointer;
+  const choices = (...chosen: string[]): Answer => ({ kind: "choices", choices: chosen });
+  const one = ask({ options: ["a", "b"] });
+  assert.equal(fault(one, choices("a")), undefined);
+  assert.equal(fault(one, { kind: "text", text: "neither" }), undefined);
+  for (const wrong of [choices("a", "b"), choices("c")]) assert.equal(fault(one, wrong), "/data/choices");
+  const several = ask({ options: ["a", "b"], multiple: true });
+  assert.equal(fault(several, choices("b", "a")), undefined);
+  assert.equal(fault(several, choices("a", "a")), "/data/choices");
+  assert.equal(fault(ask({}), choices("a")), "/data/choices");
+  assert.equal(fault(ask({ kind: "prompt" }), { kind: "values", values: {} }), "/data/values");
+
+  const form = ask({
+    kind: "input",
+    fields: [
+      { name: "text", type: "text", optional: true },
+      { name: "pick", type: "choice", options: ["x", "y"] },
+    ],
+  });
+  const values = (given: Record<string, string | number | boolean>): Answer => ({
+    kind: "values",
+    values: given,
+  });
+  assert.equal(fault(form, values({ pick: "x" })), undefined);
+  assert.equal(fault(form, values({ text: 1, pick: "x" })), "/data/values/text");
+  assert.equal(fault(form, values({ pick: "z" })), "/data/values/pick");
+  assert.equal(fault(form, values({ constructor: "x", pick: "x" })), "/data/values/constructor");
+});

@@ -1,0 +1,273 @@
+/** Questions and answers at the relay: the first answer counts, and reaches the asker or the session, once. */
+import assert from "node:assert/strict";
+import { ASK_RETURN_MS } from "../../../src/protocol/limits.ts";
+import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
+
+const ASKER = "dev_script_1";
+const LISTENER = "dev_listener_0a1b2c3d";
+const ASK = uuid(1);
+const ANSWER = uuid(2);
+
+class Bench {
+  readonly relay: Fixture;
+  readonly key: string;
+  readonly phone: FakeClient;
+  readonly listener: FakeClient;
+  asker: FakeClient;
+
+  constructor(
+    relay: Fixture,
+    parts: { key: string; phone: FakeClient; listener: FakeClient; asker: FakeClient },
+  ) {
+    this.relay = relay;
+    this.key = parts.key;
+    this.phone = parts.phone;
+    this.listener = parts.listener;
+    this.asker = parts.asker;
+  }
+
+  async post(body: Record<string, unknown>): Promise<{ status: number; json: Record<string, unknown> }> {
+    const response = await this.relay.request("POST", "/pushes/send", { key: this.key, body });
+    await this.relay.settle();
+    return { status: response.status, json: await response.json() };
+  }
+
+  async ask(data: Record<string, unknown> = {}, fields: Record<string, unknown> = {}): Promise<number> {
+    const ask = { kind: "prompt", timeoutSeconds: 120, replyTo: ASKER, listener: LISTENER, ...data };
+    const push = { id: ASK, type: "ask", body: "Which one?", agentSessionName: "svc-p", ttlSeconds: 600 };
+    const { status, json } = await this.post({ ...push, data: ask, ...fields });
+    assert.equal(status, 202, JSON.stringify(json));
+    return status;
+  }
+
+  answer(fields: Record<string, unknown> = { body: "the first" }): ReturnType<Bench["post"]> {
+    return this.post({ id: ANSWER, type: "ask.answer", inReplyTo: ASK, ...fields });
+  }
+
+  async receipt(id: string): Promise<Record<string, unknown>> {
+    const response = await this.relay.request("GET", `/pushes/${id}`, { key: this.key });
+    return (await response.json()).receipt;
+  }
+
+  /** What was typed into the session. */
+  typed(): (string | undefined)[] {
+    return this.listener.received("push.new").map(({ data }) => data.body);
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.relay.clock.advance(ms);
+    await this.relay.upkeep.endDue();
+    await this.relay.settle();
+  }
+
+  async say(id: string, outcome: "delivered" | "ignored" | "withdrawn"): Promise<void> {
+    await this.asker.send("push.ack", { id, outcome, final: true });
+  }
+}
+
+async function withBench(act: (bench: Bench) => Promise<void>): Promise<void> {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const listener = await relay.listener(LISTENER);
+  await listener.send("listener.sessions", { sequence: 1, sessions: [sessionNamed("svc-p")] });
+  const phone = await relay.connect(key);
+  const asker = await relay.connect(key, { role: "script", deviceId: ASKER });
+  await act(new Bench(relay, { key, phone, listener, asker }));
+}
+
+Deno.test("an answer in time reaches the asker, who takes it, and no session [type-ask, type-answer]", () =>
+  withBench(async (bench) => {
+    await bench.ask({ kind: "ask", options: ["the first", "the second"] });
+    const [asked] = bench.phone.received("push.new");
+    assert.deepEqual([asked?.data.body, asked?.data.data?.["options"]], ["Which one?", [
+      "the first",
+      "the second",
+    ]]);
+    assert.deepEqual([(await bench.receipt(ASK)).state, (await bench.receipt(ASK)).final], [
+      "delivered",
+      false,
+    ]);
+
+    assert.equal((await bench.answer({ data: { choices: ["the second"] } })).status, 202);
+    const received = bench.asker.received("push.new").find(({ data }) => data.type === "ask.answer");
+    assert.deepEqual([received?.data.inReplyTo, received?.data.data], [ASK, { choices: ["the second"] }]);
+    const closed = bench.phone.received("push.updated").find(({ data }) => data.id === ASK);
+    assert.deepEqual([closed?.data.receipt.state, closed?.data.receipt.answer], ["answered", ANSWER]);
+
+    await bench.say(ANSWER, "delivered");
+    assert.equal(bench.asker.received("push.updated").at(-1)?.data.receipt.state, "delivered");
+    await bench.pass(ASK_RETURN_MS * 2);
+    assert.deepEqual(bench.typed(), []);
+    assert.equal((await bench.receipt(ANSWER)).state, "delivered");
+  }));
+
+Deno.test("an answer after the asker's time is typed into the session, once [mcp-late, flow-3]", () =>
+  withBench(async (bench) => {
+    await bench.ask({ kind: "ask", options: ["a", "b", "c"], multiple: true });
+    await bench.pass(120_000);
+    assert.equal((await bench.answer({ data: { choices: ["c", "a"] } })).status, 202);
+    assert.deepEqual(bench.typed(), ["c, a"]);
+    assert.deepEqual(
+      await bench.answer({ data: { choices: ["c", "a"] } }),
+      await bench.answer({ data: { choices: ["c", "a"] } }),
+    );
+    await bench.say(ANSWER, "delivered");
+    await bench.pass(ASK_RETURN_MS);
+    assert.deepEqual(bench.typed(), ["c, a"]);
+    const { state, reason, final } = await bench.receipt(ANSWER);
+    assert.deepEqual([state, reason, final], ["expired", "too_late", true]);
+    const [command] = bench.listener.received("push.new");
+    assert.deepEqual([command?.data.inReplyTo, command?.data.targetDeviceId], [ASK, LISTENER]);
+  }));
+
+Deno.test("an answer that the asker does not take, or takes no more, is typed once [mcp-late]", async (t) => {
+  const endings: Record<string, (bench: Bench) => Promise<void>> = {
+    "it says that it waits no more": (bench) => bench.say(ANSWER, "ignored"),
+    "it stays silent": (bench) => bench.pass(ASK_RETURN_MS),
+    "it says so and time passes": async (bench) => {
+      await bench.say(ANSWER, "ignored");
+      await bench.pass(ASK_RETURN_MS);
+      await bench.say(ANSWER, "delivered");
+    },
+  };
+  for (const [name, end] of Object.entries(endings)) {
+    await t.step(name, () =>
+      withBench(async (bench) => {
+        await bench.ask();
+        await bench.answer();
+        assert.deepEqual(bench.typed(), []);
+        await end(bench);
+        assert.deepEqual(bench.typed(), ["the first"]);
+      }));
+  }
+});
+
+Deno.test("a late answer whose relay died before it was typed is typed by the next one, once [mcp-late]", () =>
+  withBench(async (bench) => {
+    await bench.ask();
+    await bench.answer();
+    const { store } = bench.relay.services;
+    await store.changeReceipt(
+      { account: "default", id: ANSWER },
+      ({ receipt }) => ({ ...receipt, state: "expired" }),
+    );
+    await bench.say(ANSWER, "delivered");
+    await bench.pass(ASK_RETURN_MS);
+    await bench.pass(ASK_RETURN_MS);
+    assert.deepEqual(bench.typed(), ["the first"]);
+    assert.equal((await bench.receipt(ANSWER)).final, true);
+  }));
+
+Deno.test("an asker that lost its connection may come back for the answer; one that is gone is not waited for [mcp-survives]", () =>
+  withBench(async (bench) => {
+    await bench.ask();
+    bench.asker.leave();
+    await bench.relay.settle();
+    await bench.pass(ASK_RETURN_MS - 1);
+    await bench.answer();
+    bench.asker = await bench.relay.connect(bench.key, { role: "script", deviceId: ASKER });
+    await bench.say(ANSWER, "delivered");
+    await bench.pass(ASK_RETURN_MS);
+    assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).state], [[], "delivered"]);
+
+    await bench.ask({}, { id: uuid(3) });
+    bench.asker.leave();
+    await bench.relay.settle();
+    await bench.pass(ASK_RETURN_MS);
+    await bench.answer({ id: uuid(4), inReplyTo: uuid(3), body: "typed" });
+    assert.deepEqual(bench.typed(), ["typed"]);
+  }));
+
+Deno.test("the first answer counts: the second is told so, and nothing of it is stored", () =>
+  withBench(async (bench) => {
+    await bench.ask();
+    const [one, other] = await Promise.all([
+      bench.answer(),
+      bench.answer({ id: uuid(5), body: "the second" }),
+    ]);
+    assert.deepEqual([one.status, other.status, other.json["code"]], [202, 409, "ask_closed"]);
+    assert.match(String(other.json["detail"]), /answered/);
+    assert.equal((await bench.receipt(ASK)).answer, ANSWER);
+    assert.equal((await bench.relay.request("GET", `/pushes/${uuid(5)}`, { key: bench.key })).status, 404);
+    assert.deepEqual(await bench.answer(), one);
+  }));
+
+Deno.test("a question is taken back by its asker alone, and takes no answer then", () =>
+  withBench(async (bench) => {
+    await bench.ask();
+    const stranger = await bench.relay.connect(bench.key, { role: "script", deviceId: "dev_script_2" });
+    await stranger.send("push.ack", { id: ASK, outcome: "withdrawn", final: true });
+    assert.equal((await bench.receipt(ASK)).state, "delivered");
+    await bench.say(ASK, "withdrawn");
+    assert.equal(bench.phone.received("push.updated").at(-1)?.data.receipt.state, "withdrawn");
+    const { status, json } = await bench.answer();
+    assert.deepEqual([status, json["code"]], [409, "ask_closed"]);
+  }));
+
+Deno.test("what fits no question is refused with its place, and the question stays open", () =>
+  withBench(async (bench) => {
+    const fields = [{ name: "port", type: "number" }, { name: "on", type: "boolean", optional: true }];
+    await bench.ask({ kind: "input", fields });
+    const wrong: [Record<string, unknown>, string][] = [
+      [{ body: "8080" }, "/data/values"],
+      [{ data: { choices: ["port"] } }, "/data/choices"],
+      [{ data: { values: { port: "8080" } } }, "/data/values/port"],
+      [{ data: { values: { on: true } } }, "/data/values/port"],
+      [{ data: { values: { port: 1, other: 2 } } }, "/data/values/other"],
+      [{ data: { values: { port: "a\u0007" } } }, "/data/values/port"],
+      [{ body: "both", data: { choices: ["x"] } }, ""],
+      [{}, ""],
+    ];
+    for (const [given, pointer] of wrong) {
+      const { status, json } = await bench.answer(given);
+      assert.deepEqual([status, json["code"]], [400, "invalid_push"]);
+      assert.equal((json["errors"] as { pointer: string }[])[0]?.pointer, pointer, JSON.stringify(given));
+    }
+    assert.equal((await bench.answer({ inReplyTo: uuid(9), body: "x" })).json["code"], "unknown_push");
+    assert.equal((await bench.answer({ inReplyTo: undefined, body: "x" })).json["code"], "invalid_push");
+    assert.equal((await bench.answer({ data: { values: { port: 8080, on: false } } })).status, 202);
+    await bench.say(ANSWER, "ignored");
+    assert.deepEqual(bench.typed(), ["port: 8080\non: false"]);
+  }));
+
+Deno.test("a question that no phone could show is refused", () =>
+  withBench(async (bench) => {
+    const data = { kind: "ask", timeoutSeconds: 120 };
+    const wrong: [Record<string, unknown>, string][] = [
+      [{ data }, "/body"],
+      [{ body: "?", data: { ...data, kind: "poll" } }, "/data/kind"],
+      [{ body: "?", data: { ...data, options: ["a", "a"] } }, "/data/options"],
+      [{ body: "?", data: { ...data, options: ["a\nb"] } }, "/data/options/0"],
+      [{ body: "?", data: { ...data, timeoutSeconds: 601 } }, "/data/timeoutSeconds"],
+      [
+        { body: "?", data: { ...data, kind: "input", fields: [{ name: "x", type: "choice" }] } },
+        "/data/fields/0/options",
+      ],
+      [{ body: "?", data, targetDeviceId: LISTENER }, "/targetDeviceId"],
+    ];
+    for (const [given, pointer] of wrong) {
+      const { status, json } = await bench.post({ type: "ask", ...given });
+      assert.deepEqual([status, json["code"]], [400, "invalid_push"]);
+      assert.equal((json["errors"] as { pointer: string }[])[0]?.pointer, pointer, JSON.stringify(given));
+    }
+  }));
+
+Deno.test("a late answer whose session cannot be found is refused, and the question stays open", () =>
+  withBench(async (bench) => {
+    await bench.ask({ listener: "dev_listener_none" });
+    await bench.pass(120_000);
+    const { status, json } = await bench.answer();
+    assert.deepEqual([status, json["code"]], [404, "unknown_device"]);
+    assert.equal((await bench.receipt(ASK)).final, false);
+  }));
+
+Deno.test("a question without a session takes no late answer, and expires", () =>
+  withBench(async (bench) => {
+    await bench.ask({}, { agentSessionName: undefined });
+    await bench.pass(120_000);
+    const { status, json } = await bench.answer();
+    assert.deepEqual([status, json["code"]], [409, "ask_closed"]);
+    assert.match(String(json["detail"]), /runs in no session/);
+    await bench.pass(480_000);
+    assert.equal((await bench.receipt(ASK)).state, "expired");
+  }));
