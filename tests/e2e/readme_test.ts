@@ -37,14 +37,3 @@ Deno.test("the README's request types its text into the session [http-script, en
   assert.equal(record.receipt.state, "submitted");
   assert.deepEqual(await session.prompts(), ["run the tests"]);
 });
-
-Deno.test("svc send takes address and key from the environment too [env-base-url, env-api-key]", async () => {
-  await using stack = await makeStack();
-  const session = await stack.echo();
-  await Deno.writeTextFile(`${stack.sandbox.svcHome}/config.json`, "{}");
-  stack.sandbox.env.SVC_BASE_URL = stack.url;
-  stack.sandbox.env.SVC_API_KEY = stack.apiKey;
-  const sent = await stack.svc("send", session.name, "from the environment");
-  assert.deepEqual([sent.code, sent.stderr], [0, ""]);
-  assert.deepEqual(await session.prompts(), ["from the environment"]);
-});
