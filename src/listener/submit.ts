@@ -42,6 +42,9 @@ function mustWait({ host }: Attempt, seen: Seen): boolean {
   return seen.reading.dialog && !host.policy.allowRemoteApproval;
 }
 
+/** How long an agent may take to draw its input line again after a dialog. */
+export const REDRAW_MS = 1_000;
+
 /**
  * Waits for the dialog to go. When the input line does not show the text any more, or cannot be read, the dialog or a
  * person took it: Enter is not sent.
@@ -50,11 +53,17 @@ async function untilDialogGone(attempt: Attempt): Promise<{ seen: Seen } | { out
   const { host, command } = attempt;
   const blocked: Outcome = { state: "typed", reason: "dialog_open" };
   host.report(command.id, { state: "held", reason: "dialog_open" });
-  for (;;) {
+  for (let goneAt: number | undefined;;) {
     await host.pause(HOLD_STEP_MS);
     const now = await look(attempt);
     if ("outcome" in now) return { outcome: { ...blocked, ...now.outcome, state: "typed" } };
     if (host.now() >= command.expiresAt) return { outcome: blocked };
-    if (!mustWait(attempt, now.seen)) return now.seen.reading.draft ? now : { outcome: blocked };
+    if (mustWait(attempt, now.seen)) {
+      goneAt = undefined;
+      continue;
+    }
+    if (now.seen.reading.draft) return now;
+    goneAt ??= host.now();
+    if (host.now() - goneAt >= REDRAW_MS) return { outcome: blocked };
   }
 }
