@@ -4,6 +4,9 @@ import type { AgentState, SessionEntry } from "../protocol/session.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { isGuardedProgram } from "./guard.ts";
 
+/** What is reported of a title or a path: a full inventory must fit one frame. */
+const TEXT_MAX_CHARS = 200;
+
 /** Programs that are agents for sure, also in a session that no wrapper made. */
 const AGENT_PROGRAMS = new Set(["claude", "codex", "gemini", "opencode", "copilot", "cursor-agent"]);
 
@@ -43,8 +46,8 @@ export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
     stateSince: facts.stateSince,
     attached: session.attached,
     lastActivity: session.activity * 1_000,
-    cwd: pane?.path ?? recorded.directory,
-    title: (pane?.title ?? "").slice(0, 200),
+    cwd: (pane?.path ?? recorded.directory).slice(0, TEXT_MAX_CHARS),
+    title: (pane?.title ?? "").slice(0, TEXT_MAX_CHARS),
     cols: pane?.cols ?? 0,
     rows: pane?.rows ?? 0,
     muted: facts.muted,

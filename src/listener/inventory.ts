@@ -3,6 +3,7 @@ import { agentProfile } from "../agents/registry.ts";
 import type { ScreenReading } from "../agents/profile.ts";
 import { unknownAgent } from "../agents/unknown.ts";
 import { isAgentKind } from "../protocol/names.ts";
+import { SESSIONS_MAX } from "../protocol/limits.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
@@ -40,7 +41,7 @@ export class Inventory {
 
   /** Sorted by name. */
   async read(): Promise<SessionEntry[]> {
-    const sessions = (await this.#host.sessions()).filter(isReported);
+    const sessions = (await this.#host.sessions()).filter(isReported).slice(0, SESSIONS_MAX);
     await this.#readScreens(sessions);
     const muted = await this.#host.muted();
     this.#clock.keep(sessions);

@@ -51,7 +51,7 @@ export const INVENTORY_POLL_MS = 5_000;
 /** An unchanged inventory is sent again after this. */
 export const INVENTORY_HEARTBEAT_MS = 30_000;
 /** Sessions in one inventory. */
-export const SESSIONS_MAX = 500;
+export const SESSIONS_MAX = 200;
 
 /** Shortest wait of a question. */
 export const ASK_TIMEOUT_MIN_SECONDS = 120;
