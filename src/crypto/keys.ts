@@ -2,6 +2,8 @@
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 
 const P256 = { name: "ECDH", namedCurve: "P-256" } as const;
+/** Of an uncompressed point. */
+const POINT_BYTES = 65;
 
 /** The private key leaves WebCrypto only when `extractable` is set. */
 export function generateKeyPair(options: { extractable?: boolean } = {}): Promise<CryptoKeyPair> {
@@ -16,9 +18,12 @@ export async function exportPublicKey(publicKey: CryptoKey): Promise<string> {
 /** Undefined for what is no point of the curve. */
 export async function importPublicKey(text: string): Promise<CryptoKey | undefined> {
   const point = decodeBase64url(text);
-  if (point === undefined) return undefined;
+  if (point?.length !== POINT_BYTES) return undefined;
   try {
-    return await crypto.subtle.importKey("raw", point, P256, true, []);
+    const key = await crypto.subtle.importKey("raw", point, P256, true, []);
+    // Deno looks whether the point is on the curve only when it is used.
+    await crypto.subtle.exportKey("raw", key);
+    return key;
   } catch {
     return undefined;
   }

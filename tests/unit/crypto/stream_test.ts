@@ -1,6 +1,5 @@
 /** Streams sealed end to end: both sides agree, and nobody between them is taken for either. */
 import assert from "node:assert/strict";
-import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import {
   acceptStream,
   beginStream,
@@ -8,21 +7,13 @@ import {
   type StreamChannel,
   type StreamParties,
 } from "../../../src/crypto/stream.ts";
+import { bytes, secretKey, text } from "./secrets.ts";
 
 const PARTIES: StreamParties = {
   phone: "dev_phone_a",
   listener: "dev_listener_01234567",
   agentSessionName: "svc-app",
 };
-const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const bytes = (word: string): Uint8Array => new TextEncoder().encode(word);
-
-async function secretKey(): Promise<CryptoKey> {
-  const key = await importSecret(newSecret());
-  assert.ok(key);
-  return key;
-}
-
 interface Both {
   phone: StreamChannel;
   listener: StreamChannel;

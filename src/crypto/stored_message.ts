@@ -1,0 +1,91 @@
+/** A stored message sealed for one device: HPKE single-shot, bound to where it goes (RFC 9180, section 6.1). */
+import type { SealedBody } from "../protocol/push.ts";
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { encodeFields } from "./binding.ts";
+import { importPublicKey } from "./keys.ts";
+import { pskOf } from "./paired_secret.ts";
+import { SUITE } from "./suite.ts";
+
+/** Fields of the push that the ciphertext is good for; with any other it does not open. */
+export interface MessagePlace {
+  id: string;
+  type: string;
+  /** The sender's device id: whose pairing it is. */
+  from: string;
+  targetDeviceId: string;
+  agentSessionName: string;
+  /** `data.sendAnyway` of the push. */
+  sendAnyway: boolean;
+}
+
+export interface SealedContent {
+  body: string;
+  /** Epoch milliseconds by the sender's clock after which nobody may act on it. */
+  notAfter: number;
+}
+
+const INFO = new TextEncoder().encode("svc.v1 push");
+const TIME_BYTES = 8;
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Psk mode with the secret of the pairing, base mode without. Throws when `publicKey` is none. */
+export async function sealMessage(
+  content: SealedContent,
+  { place, publicKey, secret }: {
+    place: MessagePlace;
+    /** The receiver's, as text. */
+    publicKey: string;
+    secret?: CryptoKey | undefined;
+  },
+): Promise<SealedBody> {
+  const recipientPublicKey = await importPublicKey(publicKey);
+  if (recipientPublicKey === undefined) {
+    throw new TypeError("Cannot seal the message: the receiver's key is no point of P-256; pair again");
+  }
+  const psk = secret && await pskOf(secret, { use: "push", phone: place.from });
+  const params = { recipientPublicKey, info: INFO, ...(psk ? { psk } : {}) };
+  const { ct, enc } = await SUITE.seal(params, encodeContent(content), bindingOf(place));
+  return {
+    mode: psk ? "psk" : "base",
+    enc: encodeBase64url(new Uint8Array(enc)),
+    ciphertext: encodeBase64url(new Uint8Array(ct)),
+  };
+}
+
+/** Undefined when it was not sealed for this key and place, or, in psk mode, not by the holder of the secret. */
+export async function openMessage(
+  sealed: SealedBody,
+  { place, keyPair, secret }: { place: MessagePlace; keyPair: CryptoKeyPair; secret?: CryptoKey | undefined },
+): Promise<SealedContent | undefined> {
+  const [enc, ciphertext] = [decodeBase64url(sealed.enc), decodeBase64url(sealed.ciphertext)];
+  if (enc === undefined || ciphertext === undefined) return undefined;
+  const isPsk = sealed.mode === "psk";
+  if (isPsk && secret === undefined) return undefined;
+  try {
+    const psk = isPsk && secret ? await pskOf(secret, { use: "push", phone: place.from }) : undefined;
+    const params = { recipientKey: keyPair, enc, info: INFO, ...(psk ? { psk } : {}) };
+    return decodeContent(new Uint8Array(await SUITE.open(params, ciphertext, bindingOf(place))));
+  } catch {
+    return undefined;
+  }
+}
+
+function bindingOf(place: MessagePlace): Uint8Array {
+  const { id, type, from, targetDeviceId, agentSessionName, sendAnyway } = place;
+  return encodeFields([id, type, from, targetDeviceId, agentSessionName, sendAnyway ? "send anyway" : ""]);
+}
+
+/** `notAfter u64 · body`, big-endian. */
+function encodeContent({ body, notAfter }: SealedContent): Uint8Array {
+  const text = new TextEncoder().encode(body);
+  const bytes = new Uint8Array(TIME_BYTES + text.length);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.trunc(notAfter)));
+  bytes.set(text, TIME_BYTES);
+  return bytes;
+}
+
+/** Throws on what `encodeContent` does not write. */
+function decodeContent(bytes: Uint8Array<ArrayBuffer>): SealedContent {
+  const notAfter = Number(new DataView(bytes.buffer).getBigUint64(0));
+  return { notAfter, body: strictUtf8.decode(bytes.subarray(TIME_BYTES)) };
+}

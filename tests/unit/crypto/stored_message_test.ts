@@ -1,0 +1,102 @@
+/** Stored messages: sealed for one device and one place, and for nothing else. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { decodeBase64url, encodeBase64url } from "../../../src/crypto/base64url.ts";
+import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
+import { type MessagePlace, openMessage, sealMessage } from "../../../src/crypto/stored_message.ts";
+import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";
+import { SealedBody } from "../../../src/protocol/push.ts";
+import { secretKey } from "./secrets.ts";
+
+const PLACE: MessagePlace = {
+  id: "00000000-0000-4000-8000-000000000001",
+  type: "agent.command",
+  from: "dev_phone_a",
+  targetDeviceId: "dev_listener_01234567",
+  agentSessionName: "svc-app",
+  sendAnyway: false,
+};
+const keyPair = await generateKeyPair();
+const publicKey = await exportPublicKey(keyPair.publicKey);
+const secret = await secretKey();
+const content = { body: "run the tests", notAfter: 1_800_000_000_000 };
+
+/** Changes one byte of a base64url text. */
+function flipped(word: string, place: number): string {
+  const bytes = decodeBase64url(word) ?? new Uint8Array();
+  const at = place % bytes.length;
+  return encodeBase64url(bytes.with(at, (bytes[at] ?? 0) ^ 1));
+}
+
+Deno.test("any text comes back byte for byte, from psk and base mode, and is nowhere plain [seal-stored]", async () => {
+  const body = fc.string({ unit: "binary", minLength: 1, maxLength: 300 });
+  await fc.assert(
+    fc.asyncProperty(body, fc.boolean(), async (text, isPaired) => {
+      const own = isPaired ? { secret } : {};
+      const sealed = await sealMessage({ ...content, body: text }, { place: PLACE, publicKey, ...own });
+      assert.equal(sealed.mode, isPaired ? "psk" : "base");
+      assert.deepEqual(await openMessage(sealed, { place: PLACE, keyPair, ...own }), {
+        ...content,
+        body: text,
+      });
+      if (text.length > 3) assert.ok(!JSON.stringify(sealed).includes(text));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+Deno.test("the longest body fits what the wire takes of a sealed one", async () => {
+  const longest = { ...content, body: "x".repeat(BODY_MAX_BYTES) };
+  const sealed = await sealMessage(longest, { place: PLACE, publicKey, secret });
+  assert.ok(SealedBody.safeParse(sealed).success);
+  assert.deepEqual(await openMessage(sealed, { place: PLACE, keyPair, secret }), longest);
+});
+
+Deno.test("with any other id, type, sender, target, session or option it does not open [seal-stored]", async () => {
+  const sealed = await sealMessage(content, { place: PLACE, publicKey, secret });
+  const others: Partial<MessagePlace>[] = [
+    { id: "00000000-0000-4000-8000-000000000002" },
+    { type: "agent.start" },
+    { from: "dev_phone_b" },
+    { targetDeviceId: "dev_listener_76543210" },
+    { agentSessionName: "svc-app-2" },
+    { sendAnyway: true },
+  ];
+  for (const other of others) {
+    assert.equal(await openMessage(sealed, { place: { ...PLACE, ...other }, keyPair, secret }), undefined);
+  }
+});
+
+Deno.test("another key, another secret, none, or another mode does not open it [seal-psk]", async () => {
+  const sealed = await sealMessage(content, { place: PLACE, publicKey, secret });
+  const open = (options: { keyPair?: CryptoKeyPair; secret?: CryptoKey | undefined }, mode = sealed.mode) =>
+    openMessage({ ...sealed, mode }, { place: PLACE, keyPair, secret, ...options });
+  assert.deepEqual(await open({}), content);
+  assert.equal(await open({ keyPair: await generateKeyPair() }), undefined);
+  assert.equal(await open({ secret: await secretKey() }), undefined);
+  assert.equal(await open({ secret: undefined }), undefined);
+  assert.equal(await open({}, "base"), undefined);
+});
+
+Deno.test("every changed, cut or lengthened byte is found", async () => {
+  const sealed = await sealMessage(content, { place: PLACE, publicKey, secret });
+  const place = fc.nat({ max: 500 });
+  await fc.assert(
+    fc.asyncProperty(place, fc.constantFrom("enc", "ciphertext"), async (at, field) => {
+      const word = sealed[field as "enc" | "ciphertext"];
+      for (const changed of [flipped(word, at), word.slice(0, at % word.length), `${word}AAAA`]) {
+        assert.equal(
+          await openMessage({ ...sealed, [field]: changed }, { place: PLACE, keyPair, secret }),
+          undefined,
+        );
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+Deno.test("a key that is none is told to the sender", async () => {
+  for (const wrong of ["", "AAAA", publicKey.slice(0, -4), encodeBase64url(new Uint8Array(65).fill(4))]) {
+    await assert.rejects(sealMessage(content, { place: PLACE, publicKey: wrong }), /no point of P-256/);
+  }
+});
