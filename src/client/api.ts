@@ -6,6 +6,8 @@ import {
   type PairingClaim,
   PairingClaimed,
   PairingCreated,
+  type PairingRequest,
+  PairingStatus,
 } from "../protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, type PushRequestInput } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
@@ -45,8 +47,10 @@ export interface RelayApi {
   devices(options?: CallOptions): Promise<DevicesAnswer>;
   /** Its key stops working at once. */
   revokeDevice(id: string, options?: CallOptions): Promise<void>;
-  createPairing(options?: CallOptions): Promise<PairingCreated>;
-  /** The phone's side of a pairing: works without a key, once. */
+  /** With the offer of a host, for which the code is. */
+  createPairing(options?: CallOptions & PairingRequest): Promise<PairingCreated>;
+  pairingStatus(code: string, options?: CallOptions): Promise<PairingStatus>;
+  /** The phone's side of a pairing: works without a key, once. A phone's own key keeps it the device it is. */
   claimPairing(
     code: string,
     claim: z.input<typeof PairingClaim>,
@@ -83,8 +87,18 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
       const what = `revoke the device "${id}"`;
       await call(z.unknown(), { method: "DELETE", path: `/devices/${segment(id)}`, what }, given);
     },
-    createPairing: (given) =>
-      call(PairingCreated, { method: "POST", path: "/pairings", what: "make a pairing code" }, given),
+    createPairing: ({ offer, ...given } = {}) => {
+      const body = offer === undefined ? {} : { body: { offer } };
+      return call(
+        PairingCreated,
+        { method: "POST", path: "/pairings", what: "make a pairing code", ...body },
+        given,
+      );
+    },
+    pairingStatus: (code, given) => {
+      const path = `/pairings/${segment(code)}`;
+      return call(PairingStatus, { method: "GET", path, what: "look after the pairing code" }, given);
+    },
     claimPairing: (code, body, given) => {
       const path = `/pairings/${segment(code)}/claim`;
       return call(PairingClaimed, { method: "POST", path, what: "claim the pairing code", body }, given);

@@ -59,13 +59,14 @@ export const EVENTS = {
   "pane.open": z.object({
     stream,
     agentSessionName: SessionName,
+    /** The listener's. */
     deviceId: z.optional(DeviceId),
-    publicKey: z.optional(PublicKey),
     /** The phone's own device id; with `publicKey` and `mode` it asks for a sealed stream. */
     from: z.optional(DeviceId),
     /** The receiver's key of this side, fresh for this stream. */
-    cols: z.optional(size),
+    publicKey: z.optional(PublicKey),
     mode: z.optional(SealMode),
+    cols: z.optional(size),
     rows: z.optional(size),
   }),
   /** listener → phone: the mirror runs; sealed when it has `publicKey` and `mode`. */

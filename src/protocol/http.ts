@@ -1,6 +1,6 @@
 /** Bodies of the HTTP routes other than pushes and sessions. */
 import * as z from "zod/mini";
-import { PublicKey } from "./push.ts";
+import { DeviceId, PublicKey } from "./push.ts";
 
 export const SCOPES = ["push:send", "push:read", "admin"] as const;
 export const Scope = z.enum(SCOPES);
@@ -21,17 +21,48 @@ export type Device = z.infer<typeof Device>;
 export const DevicesAnswer = z.object({ devices: z.array(Device) });
 export type DevicesAnswer = z.infer<typeof DevicesAnswer>;
 
+/** Shows that a key comes from a holder of the secret that went by QR code; the relay cannot make one. */
+const Proof = z.string().check(z.maxLength(100));
+const PeerName = z.string().check(z.minLength(1), z.maxLength(200));
+
+/** The host of a code, as the phone will know it. */
+export const PairingOffer = z.object({
+  deviceId: DeviceId,
+  host: PeerName,
+  publicKey: PublicKey,
+  proof: Proof,
+});
+export type PairingOffer = z.infer<typeof PairingOffer>;
+
+/** `POST /pairings`, whose body may be left out: a code without an offer gives a phone its key and no secret. */
+export const PairingRequest = z.object({ offer: z.optional(PairingOffer) });
+export type PairingRequest = z.infer<typeof PairingRequest>;
+
 /** `POST /pairings`: a one-time code for the QR. */
 export const PairingCreated = z.object({ code: z.string(), expiresAt: z.number() });
 export type PairingCreated = z.infer<typeof PairingCreated>;
 
 export const PairingClaim = z.object({
-  name: z.string().check(z.minLength(1), z.maxLength(200)),
+  name: PeerName,
   publicKey: z.optional(PublicKey),
+  proof: z.optional(Proof),
 });
-/** `POST /pairings/{code}/claim`: the phone's own key, shown this once. */
-export const PairingClaimed = z.object({ deviceId: z.string(), apiKey: z.string() });
+export type PairingClaim = z.infer<typeof PairingClaim>;
+
+/** `POST /pairings/{code}/claim`: the phone's own key, shown this once, and what the host offered. */
+export const PairingClaimed = z.object({
+  deviceId: z.string(),
+  apiKey: z.string(),
+  offer: z.optional(PairingOffer),
+});
 export type PairingClaimed = z.infer<typeof PairingClaimed>;
+
+/** `GET /pairings/{code}`: for the host that waits. `phone` is there once one claimed the code. */
+export const PairingStatus = z.object({
+  expiresAt: z.number(),
+  phone: z.optional(z.object({ deviceId: z.string(), ...PairingClaim.shape })),
+});
+export type PairingStatus = z.infer<typeof PairingStatus>;
 
 /** `PUT /devices/{id}/web-push`: the browser's PushSubscription. */
 export const WebPushSubscription = z.object({

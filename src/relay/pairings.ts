@@ -1,21 +1,31 @@
 /** Pairing: a one-time code, and its claim by a phone, which gets a device and a key of its own. */
-import { PairingClaim, type PairingClaimed, type PairingCreated, type Scope } from "../protocol/http.ts";
+import {
+  PairingClaim,
+  type PairingClaimed,
+  type PairingCreated,
+  PairingRequest,
+  type PairingStatus,
+  type Scope,
+} from "../protocol/http.ts";
 import { PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { sha256 } from "../runtime/digest.ts";
-import type { PairingRecord } from "../store/store.ts";
+import type { KeyRecord, PairingRecord } from "../store/store.ts";
+import { keyOfRequest } from "./auth.ts";
 import { type Call, json, type KeyedCall, readBody } from "./call.ts";
-import { createKey, randomWord } from "./keys.ts";
+import { createKey, findKey, randomWord } from "./keys.ts";
 import { Refusal, tooManyRequests } from "./problems.ts";
 import type { Services } from "./services.ts";
 
-/** 160 bits. */
-const CODE_BYTES = 20;
+/** 128 bits; a code shares its QR with the pairing's secret, and both must fit a terminal. */
+const CODE_BYTES = 16;
 const DEVICE_ID_BYTES = 9;
 /** What a phone may do, as far as the key that asked for the code may. */
 const PHONE_SCOPES: readonly Scope[] = ["push:send", "push:read"];
 
 /** `POST /pairings`. */
-export async function createPairing({ store, clock }: Services, { key }: KeyedCall): Promise<Response> {
+export async function createPairing({ store, clock }: Services, call: KeyedCall): Promise<Response> {
+  const { key } = call;
+  const offer = await readOffer(call);
   const code = randomWord(CODE_BYTES);
   const expiresAt = clock.now() + PAIRING_TTL_SECONDS * 1000;
   const scopes = PHONE_SCOPES.filter((scope) => key.scopes.includes(scope));
@@ -25,9 +35,24 @@ export async function createPairing({ store, clock }: Services, { key }: KeyedCa
     keyId: key.id,
     scopes,
     expiresAt,
+    offer,
   });
   const answer: PairingCreated = { code, expiresAt };
   return json(answer, 201);
+}
+
+async function readOffer(call: KeyedCall): Promise<PairingRequest["offer"]> {
+  if (!call.request.headers.has("content-type")) return undefined;
+  return (await readBody(call, { schema: PairingRequest, code: "invalid_request" })).offer;
+}
+
+/** `GET /pairings/{code}`: only for the account that made it. */
+export async function pairingStatus({ store }: Services, { key, param }: KeyedCall): Promise<Response> {
+  const pairing = await store.findPairing(sha256(param("code")));
+  if (pairing?.account !== key.account) throw unknownCode();
+  const { expiresAt, phone } = pairing;
+  const answer: PairingStatus = { expiresAt, ...(phone ? { phone } : {}) };
+  return json(answer);
 }
 
 /** `POST /pairings/{code}/claim`: needs no key, works once. */
@@ -37,9 +62,29 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
   const wait = claims.take(call.address, now);
   if (wait > 0) throw tooManyRequests(wait);
   const claim = await readBody(call, { schema: PairingClaim, code: "invalid_request" });
-  const pairing = await store.takePairing(sha256(call.param("code")), now);
+  const codeHash = sha256(call.param("code"));
+  const pairing = await store.takePairing(codeHash, now);
   if (pairing === undefined || !await isStillGranted(services, pairing)) throw unknownCode();
-  return json(await pairPhone(services, { pairing, claim, now }), 201);
+  const own = await ownKey(services, { call, pairing });
+  const phone = own ?? await newPhone(services, { pairing, claim, now });
+  await store.completePairing(codeHash, { ...claim, deviceId: phone.deviceId });
+  const { offer } = pairing;
+  const answer: PairingClaimed = { ...phone, ...(offer ? { offer } : {}) };
+  return json(answer, 201);
+}
+
+/** A phone of this account that pairs with one more host stays the device that it is, and keeps its key. */
+async function ownKey(
+  { store }: Services,
+  { call, pairing }: { call: Call; pairing: PairingRecord },
+): Promise<Phone | undefined> {
+  const apiKey = keyOfRequest(call.request);
+  const key: KeyRecord | undefined = apiKey === undefined ? undefined : await findKey(store, apiKey);
+  if (apiKey === undefined || key?.account !== pairing.account || key.deviceId === undefined) {
+    return undefined;
+  }
+  const device = await store.findDevice({ account: key.account, id: key.deviceId });
+  return device?.kind === "phone" ? { deviceId: device.id, apiKey } : undefined;
 }
 
 /** A code does not outlive the key that asked for it. */
@@ -50,11 +95,13 @@ async function isStillGranted({ store }: Services, { keyId }: PairingRecord): Pr
 
 interface Claimed {
   pairing: PairingRecord;
-  claim: { name: string; publicKey?: string | undefined };
+  claim: PairingClaim;
   now: number;
 }
 
-async function pairPhone({ store }: Services, { pairing, claim, now }: Claimed): Promise<PairingClaimed> {
+type Phone = Pick<PairingClaimed, "deviceId" | "apiKey">;
+
+async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): Promise<Phone> {
   const { account, scopes } = pairing;
   const id = `dev_phone_${randomWord(DEVICE_ID_BYTES).replaceAll("-", "_")}`;
   await store.saveDevice({

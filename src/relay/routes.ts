@@ -7,6 +7,8 @@ import {
   PairingClaim,
   PairingClaimed,
   PairingCreated,
+  PairingRequest,
+  PairingStatus,
   type Scope,
   WebPushSubscription,
 } from "../protocol/http.ts";
@@ -16,7 +18,7 @@ import { type Call, json, type KeyedCall } from "./call.ts";
 import { listDevices, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
 import { healthy, metrics, ready } from "./health.ts";
 import { openApi } from "./openapi.ts";
-import { claimPairing, createPairing } from "./pairings.ts";
+import { claimPairing, createPairing, pairingStatus } from "./pairings.ts";
 import { getPush, listPushes } from "./pushes.ts";
 import { sendPush } from "./send.ts";
 import type { Services } from "./services.ts";
@@ -144,16 +146,27 @@ const PAIRINGS: readonly Route[] = [
   {
     method: "POST",
     path: "/pairings",
-    summary: "A one-time pairing code that lives 10 minutes.",
+    summary: "A one-time pairing code that lives 10 minutes, with what the host offers, if it does.",
     scopes: ["push:read"],
+    body: PairingRequest,
     answer: { status: 201, schema: PairingCreated },
-    errors: ["store_unavailable"],
+    errors: ["invalid_request", "too_large", "unsupported_media_type", "store_unavailable"],
     handle: createPairing,
+  },
+  {
+    method: "GET",
+    path: "/pairings/{code}",
+    summary: "Whether the code was claimed, and by which phone.",
+    scopes: ["push:read"],
+    answer: { status: 200, schema: PairingStatus },
+    errors: ["unknown_pairing"],
+    handle: pairingStatus,
   },
   {
     method: "POST",
     path: "/pairings/{code}/claim",
-    summary: "Claims a code, once: the phone's own key and device id.",
+    summary:
+      "Claims a code, once: the phone's own key and device id. With a phone's key it stays that phone.",
     body: PairingClaim,
     answer: { status: 201, schema: PairingClaimed },
     errors: [

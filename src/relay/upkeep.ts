@@ -39,7 +39,10 @@ export class Upkeep {
       madeBefore: now - PUSH_RETENTION_DAYS * DAY_MS,
       expiredBefore: now - RECEIPT_RETENTION_DAYS * DAY_MS,
     });
-    await store.removePairings(now);
+    await store.removePairings({
+      openBefore: now,
+      takenBefore: now - RECEIPT_RETENTION_DAYS * DAY_MS,
+    });
   }
 
   async #endPage(): Promise<void> {

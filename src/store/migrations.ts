@@ -89,8 +89,14 @@ const PHONES = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+const OFFERS = `
+  ALTER TABLE pairings ADD COLUMN offer TEXT;
+  ALTER TABLE pairings ADD COLUMN taken INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE pairings ADD COLUMN phone TEXT;
+`;
+
 /** Step n brings a database of version n to version n + 1. Never edit one that was released: add the next. */
-export const MIGRATIONS: readonly string[] = [CORE, PHONES];
+export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS];
 
 function schemaVersion(database: Database): number {
   database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");

@@ -1,7 +1,7 @@
 /** Pairing codes and Web Push subscriptions in SQLite. */
-import type { Scope, WebPushSubscription } from "../protocol/http.ts";
+import type { PairingOffer, Scope, WebPushSubscription } from "../protocol/http.ts";
 import type { SqliteContext } from "./sqlite_context.ts";
-import type { PairingRecord, PairingStore, WebPushStore } from "./store.ts";
+import type { PairedPhone, PairingRecord, PairingStore, WebPushStore } from "./store.ts";
 
 interface PairingRow {
   code_hash: Uint8Array;
@@ -9,6 +9,8 @@ interface PairingRow {
   key_id: string;
   scopes: string;
   expires_at: number;
+  offer: string | null;
+  phone: string | null;
 }
 
 const toPairing = (row: PairingRow): PairingRecord => ({
@@ -17,23 +19,40 @@ const toPairing = (row: PairingRow): PairingRecord => ({
   keyId: row.key_id,
   scopes: row.scopes.split(" ") as Scope[],
   expiresAt: row.expires_at,
+  ...(row.offer === null ? {} : { offer: JSON.parse(row.offer) as PairingOffer }),
 });
 
-export function sqlitePairings({ database, write }: SqliteContext): PairingStore {
+export function sqlitePairings({ database, read, write }: SqliteContext): PairingStore {
   const insert = database.prepare(
-    "INSERT INTO pairings (code_hash, account, key_id, scopes, expires_at) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO pairings (code_hash, account, key_id, scopes, expires_at, offer) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const take = database.prepare("DELETE FROM pairings WHERE code_hash = ? AND expires_at > ? RETURNING *");
-  const remove = database.prepare("DELETE FROM pairings WHERE expires_at <= ?");
+  const take = database.prepare(
+    "UPDATE pairings SET taken = 1 WHERE code_hash = ? AND expires_at > ? AND taken = 0 RETURNING *",
+  );
+  const complete = database.prepare("UPDATE pairings SET phone = ? WHERE code_hash = ?");
+  const find = database.prepare("SELECT * FROM pairings WHERE code_hash = ?");
+  const remove = database.prepare(
+    "DELETE FROM pairings WHERE expires_at <= ? OR (taken = 0 AND expires_at <= ?)",
+  );
   return {
-    insertPairing: ({ codeHash, account, keyId, scopes, expiresAt }) =>
-      write(() => void insert.run(codeHash, account, keyId, scopes.join(" "), expiresAt)),
+    insertPairing: ({ codeHash, account, keyId, scopes, expiresAt, offer }) => {
+      const offered = offer === undefined ? null : JSON.stringify(offer);
+      return write(() => void insert.run(codeHash, account, keyId, scopes.join(" "), expiresAt, offered));
+    },
     takePairing: (codeHash, now) =>
       write(() => {
         const row = take.get(codeHash, now) as unknown as PairingRow | undefined;
         return row && toPairing(row);
       }),
-    removePairings: (now) => write(() => void remove.run(now)),
+    completePairing: (codeHash, phone) => write(() => void complete.run(JSON.stringify(phone), codeHash)),
+    findPairing: (codeHash) =>
+      read(() => {
+        const row = find.get(codeHash) as unknown as PairingRow | undefined;
+        if (row === undefined) return undefined;
+        const phone = row.phone === null ? {} : { phone: JSON.parse(row.phone) as PairedPhone };
+        return { ...toPairing(row), ...phone };
+      }),
+    removePairings: ({ openBefore, takenBefore }) => write(() => void remove.run(takenBefore, openBefore)),
   };
 }
 

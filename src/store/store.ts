@@ -1,5 +1,5 @@
 /** What the relay keeps, as an interface: keys, devices, pushes, inventories, pairings and subscriptions. */
-import type { Scope, WebPushSubscription } from "../protocol/http.ts";
+import type { PairingOffer, PairingStatus, Scope, WebPushSubscription } from "../protocol/http.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
@@ -77,7 +77,11 @@ export interface PairingRecord {
   keyId: string;
   scopes: readonly Scope[];
   expiresAt: number;
+  offer?: PairingOffer | undefined;
 }
+
+/** The phone that claimed a code. */
+export type PairedPhone = NonNullable<PairingStatus["phone"]>;
 
 /** `duplicate`: the account has used the id, for that push. `closed`: `close` gave nothing, or there is no question. */
 export type AnswerOutcome =
@@ -167,8 +171,12 @@ export interface PairingStore {
   insertPairing(pairing: PairingRecord): Promise<void>;
   /** Takes the code, once: undefined when it is unknown, taken or too old. */
   takePairing(codeHash: Uint8Array, now: number): Promise<PairingRecord | undefined>;
-  /** Forgets codes that ended before `now`. */
-  removePairings(now: number): Promise<void>;
+  /** Records who took the code. */
+  completePairing(codeHash: Uint8Array, phone: PairedPhone): Promise<void>;
+  /** Open and taken ones. */
+  findPairing(codeHash: Uint8Array): Promise<(PairingRecord & { phone?: PairedPhone }) | undefined>;
+  /** Forgets codes that ended before `openBefore` untaken, and taken ones that ended before `takenBefore`. */
+  removePairings(bounds: { openBefore: number; takenBefore: number }): Promise<void>;
 }
 
 export interface WebPushStore {

@@ -269,8 +269,21 @@ const BODIES: Record<string, Body> = {
     assert.equal(await store.takePairing(bytes(1), NOW + 10), undefined);
     const taken = await Promise.all([store.takePairing(bytes(1), NOW), store.takePairing(bytes(1), NOW)]);
     assert.deepEqual(taken.filter((one) => one !== undefined).map(({ keyId }) => keyId), ["key_1"]);
-    await store.removePairings(NOW + 10);
+    await store.removePairings({ openBefore: NOW + 10, takenBefore: NOW });
     assert.equal(await store.takePairing(bytes(2), NOW), undefined);
+    assert.equal((await store.findPairing(bytes(1)))?.keyId, "key_1");
+    await store.removePairings({ openBefore: NOW + 10, takenBefore: NOW + 10 });
+    assert.equal(await store.findPairing(bytes(1)), undefined);
+  },
+  "a pairing keeps what the host offered, and who took it": async (store) => {
+    const offer = { deviceId: "dev_l", host: "desk", publicKey: "L", proof: "x" };
+    const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const, expiresAt: NOW + 10 };
+    await store.insertPairing({ ...pairing, codeHash: bytes(4), offer });
+    assert.deepEqual((await store.findPairing(bytes(4)))?.offer, offer);
+    assert.deepEqual((await store.takePairing(bytes(4), NOW))?.offer, offer);
+    const phone = { deviceId: "dev_p", name: "iPhone", publicKey: "P", proof: "y" };
+    await store.completePairing(bytes(4), phone);
+    assert.deepEqual((await store.findPairing(bytes(4)))?.phone, phone);
   },
   "a phone's subscription is replaced and removed": async (store) => {
     const device = { account: "a", id: "dev_p" };

@@ -73,6 +73,41 @@ Deno.test("a claimed code gives a phone its own key and device, once [http-claim
   assert.equal(impostor.socket.closedWith?.code, 1008);
 });
 
+Deno.test("a host's offer reaches the phone that claims, and the claim the host, which alone may ask [http-pairings, http-claim]", async () => {
+  await using relay = await Fixture.make();
+  const owner = await relay.key();
+  const offer = { deviceId: LISTENER, host: "desk", publicKey: "L", proof: "shown" };
+  const created = await relay.request("POST", "/pairings", { key: owner, body: { offer } });
+  const { code: pairing, expiresAt } = PairingCreated.parse(await created.json());
+  const status = (key: string): Promise<Response> => relay.request("GET", `/pairings/${pairing}`, { key });
+  assert.deepEqual(await (await status(owner)).json(), { expiresAt });
+  assert.equal((await status(await relay.key(undefined, { account: "other" }))).status, 404);
+
+  const body = { name: "iPhone", publicKey: "P", proof: "mine" };
+  const answer = await relay.request("POST", `/pairings/${pairing}/claim`, { body });
+  const claimed = PairingClaimed.parse(await answer.json());
+  assert.deepEqual(claimed.offer, offer);
+  const phone = { deviceId: claimed.deviceId, ...body };
+  assert.deepEqual(await (await status(owner)).json(), { expiresAt, phone });
+});
+
+Deno.test("a phone that pairs with one more host stays the device it is, with the key it has [http-claim]", async () => {
+  await using relay = await Fixture.make();
+  const owner = await relay.key();
+  const first = PairingClaimed.parse(await (await claim(relay, await code(relay, owner))).json());
+  const again = async (key: string): Promise<PairingClaimed> => {
+    relay.clock.advance(60_000);
+    const path = `/pairings/${await code(relay, owner)}/claim`;
+    const answer = await relay.request("POST", path, { key, body: { name: "my phone" } });
+    return PairingClaimed.parse(await answer.json());
+  };
+  assert.deepEqual(await again(first.apiKey), first);
+  const stranger = await relay.key(["push:read"], { account: "other", deviceId: first.deviceId });
+  for (const key of [owner, stranger, "svc_unknown"]) {
+    assert.notEqual((await again(key)).deviceId, first.deviceId);
+  }
+});
+
 Deno.test("a code ends after 10 minutes, and with the key that asked for it [sec-claim]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key();

@@ -52,7 +52,9 @@ for (const version of newest.slice(0, -1)) {
       const [open] = await store.openPushes(device, { afterSeq: 0, limit: 9 });
       assert.deepEqual([open?.push.body, open?.receipt.state], ["hello", "held"]);
       assert.deepEqual(await store.devicesWithSession("default", "svc-proj"), [device.id]);
-      await store.removePairings(0);
+      const pairing = await store.takePairing(new Uint8Array(32), 1_790_000_000_000);
+      assert.equal(pairing?.account, version >= 2 ? "default" : undefined);
+      await store.removePairings({ openBefore: 0, takenBefore: 0 });
       await store.close();
       assert.deepEqual(await versionsIn(dataDir), newest);
     });
