@@ -26,10 +26,16 @@ async function dispatch(args: readonly string[]): Promise<number> {
   if (first < 0 || options.includes("--help") || options.includes("-h")) return await printHelp(options);
   const word = args[first] ?? "";
   const rest = args.slice(first + 1);
-  if (isAgentKind(word)) return await (await import("./agent.ts")).runAgent(word, rest, { detach });
+  if (isAgentKind(word)) return await (await loadAgent()).runAgent(word, rest, { detach });
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is none. ${SEE_HELP}`);
   return await (await commandNamed(word).load()).run(rest);
 }
+
+// The casts are explained in commands.ts.
+const loadAgent = (): Promise<typeof import("./agent.ts")> => import("./agent.ts" as string);
+const loadHelp = (): Promise<typeof import("./help.ts")> => import("./help.ts" as string);
+const loadVersion = (): Promise<typeof import("../protocol/version.ts")> =>
+  import("../protocol/version.ts" as string);
 
 const OPTIONS: readonly string[] = ["--detach", "--version", "--help", "-h"];
 const SEE_HELP = "See: svc --help";
@@ -43,17 +49,14 @@ function commandNamed(word: string): (typeof COMMANDS)[string] {
 }
 
 async function printVersion(): Promise<number> {
-  const { VERSION } = await import("../protocol/version.ts");
+  const { VERSION } = await loadVersion();
   runtime.terminal.write(`${VERSION}\n`);
   return 0;
 }
 
 /** `svc` alone was used wrongly, and gets the same text. */
 async function printHelp(options: readonly string[]): Promise<number> {
-  const [{ helpText }, { VERSION }] = await Promise.all([
-    import("./help.ts"),
-    import("../protocol/version.ts"),
-  ]);
+  const [{ helpText }, { VERSION }] = await Promise.all([loadHelp(), loadVersion()]);
   const wasAsked = options.length > 0;
   if (wasAsked) runtime.terminal.write(helpText(VERSION));
   else runtime.terminal.writeError(helpText(VERSION));

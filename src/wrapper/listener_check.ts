@@ -25,9 +25,11 @@ export async function checkListener(host: DaemonHost, options: DaemonOptions): P
   return { notice: undefined, work: () => wakeUnlessAlive(host, options) };
 }
 
+/** Without the cast Deno would read it, and the schemas with it, before the program's first line. */
+const loadWaker = (): Promise<typeof import("./wake_listener.ts")> => import("./wake_listener.ts" as string);
+
 async function wake(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
-  const { wakeListener } = await import("./wake_listener.ts");
-  return await wakeListener(host, options);
+  return await (await loadWaker()).wakeListener(host, options);
 }
 
 async function wakeUnlessAlive(host: DaemonHost, options: DaemonOptions): Promise<string | undefined> {
