@@ -41,6 +41,11 @@ export interface StartOptions {
   /** Leaves the agent's start dialog with this question on the screen. */
   asks?: StartQuestion;
   session?: string;
+  /** Runs once the agent's own configuration is written, with the environment that the agent gets. */
+  prepare?: (env: Record<string, string>) => Promise<void>;
+  /** Words after the agent's own. */
+  args?: readonly string[];
+  env?: Record<string, string>;
 }
 
 /** Resolves once the agent shows its input line, or at once when its start dialog is asked for. */
@@ -53,8 +58,11 @@ export async function startAgent(
   const binary = await installAgent(kind);
   const standIn = startStandIn();
   const { home, project } = sandbox;
-  const { args, env } = await SETUPS[kind]({ home, project, url: standIn.url, asks });
-  const pane = await Pane.open(sandbox, { session, argv: [binary, ...args], env });
+  const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks });
+  const env = { ...launch.env, ...options.env };
+  await options.prepare?.(env);
+  const argv = [binary, ...launch.args, ...options.args ?? []];
+  const pane = await Pane.open(sandbox, { session, argv, env });
   await recordAgent(sandbox, kind, pane);
   if (asks === undefined) await untilReady(kind, pane);
   return {
