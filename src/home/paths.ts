@@ -20,6 +20,12 @@ export interface HomePaths {
   muted: string;
   /** What an agent showed last, by session, for the wrapper that was attached. */
   lastWords: string;
+  /** The listener's own key pair, whose public half paired phones hold. */
+  identity: string;
+  /** Paired phones, each with its secret, and the pairings that wait for one. */
+  paired: string;
+  /** Held while one process changes `identity` or `paired`. */
+  pairedLock: string;
 }
 
 /** What the paths depend on. */
@@ -55,6 +61,9 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
 function homeRoot({ svcHome, homeDirectory, cwd }: HomePlace): string {
   if (!svcHome) return `${homeDirectory}/.svc`;
   const absolute = svcHome.startsWith("/") ? svcHome : `${cwd}/${svcHome}`;
+    identity: `${root}/identity`,
+    paired: `${root}/paired.json`,
+    pairedLock: `${root}/paired.lock`,
   return absolute.replace(/\/+$/, "") || "/";
 }
 

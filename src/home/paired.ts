@@ -1,0 +1,79 @@
+/** `paired.json`: the phones that share a secret with this host, and the pairings that wait for a phone. */
+import * as z from "zod/mini";
+import { systemClock } from "../client/clock.ts";
+import { describeFaults } from "../protocol/faults.ts";
+import { parseJson } from "../protocol/json.ts";
+import type { Files } from "../runtime/types.ts";
+import { tryLock } from "./lock.ts";
+import type { HomePaths } from "./paths.ts";
+import { waitFor } from "./wait_for.ts";
+
+/** A phone that holds the secret too. */
+export const PairedPhone = z.object({
+  deviceId: z.string(),
+  name: z.string(),
+  publicKey: z.string(),
+  /** base64url of 256 bits. */
+  secret: z.string(),
+  /** Epoch milliseconds. */
+  pairedAt: z.number(),
+});
+export type PairedPhone = z.infer<typeof PairedPhone>;
+
+/** A code and its secret, shown as a QR and not known to be claimed. */
+export const PendingPairing = z.object({ code: z.string(), secret: z.string(), expiresAt: z.number() });
+export type PendingPairing = z.infer<typeof PendingPairing>;
+
+const PairedFile = z.object({ phones: z.array(PairedPhone), pending: z.array(PendingPairing) });
+export type PairedFile = z.infer<typeof PairedFile>;
+
+/** The oldest goes when there are more. */
+const PENDING_MAX = 20;
+const LOCK_LIMIT_MS = 5_000;
+const LOCK_PROBE_MS = 20;
+
+/** Throws on a file that is not as this version writes it: to go on would forget its phones. */
+export async function loadPaired(
+  files: Pick<Files, "readText">,
+  { paired }: Pick<HomePaths, "paired">,
+): Promise<PairedFile> {
+  const text = await files.readText(paired);
+  if (text === undefined) return { phones: [], pending: [] };
+  const parsed = PairedFile.safeParse(parseJson(text)?.value);
+  if (parsed.success) return parsed.data;
+  const why = describeFaults(parsed.error);
+  throw new Error(`Cannot read the paired phones in "${paired}": ${why}. Remove it and pair again.`);
+}
+
+/** One process at a time. */
+export async function changePaired(
+  files: Files,
+  paths: HomePaths,
+  edit: (file: PairedFile) => PairedFile,
+): Promise<PairedFile> {
+  return await withPairedLock(files, paths, async () => {
+    const { phones, pending } = edit(await loadPaired(files, paths));
+    const changed = { phones, pending: pending.slice(-PENDING_MAX) };
+    await files.replaceText(paths.paired, `${JSON.stringify(changed, null, 2)}\n`, { mode: 0o600 });
+    return changed;
+  });
+}
+
+/** Runs `work` while no other process changes the pairings or the identity. Throws after 5 s of waiting. */
+export async function withPairedLock<T>(
+  files: Files,
+  paths: HomePaths,
+  work: () => Promise<T>,
+): Promise<T> {
+  await files.makeDirectory(paths.root, { mode: 0o700 });
+  const waiting = { clock: systemClock, limitMs: LOCK_LIMIT_MS, everyMs: LOCK_PROBE_MS };
+  const lock = await waitFor(() => tryLock(files, paths.pairedLock), waiting);
+  if (lock === undefined) {
+    throw new Error(`Cannot change the pairings: another svc holds "${paths.pairedLock}". Try again.`);
+  }
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,135 @@
+/** A pairing from the host's side: offered with a code, completed when a phone's claim is proven, undone. */
+import type { RelayApi } from "../client/api.ts";
+import { RelayError } from "../client/relay_error.ts";
+import { checkPhrase } from "../crypto/check_phrase.ts";
+import { exportPublicKey } from "../crypto/keys.ts";
+import { importSecret, newSecret } from "../crypto/paired_secret.ts";
+import { hostProof, phoneProof } from "../crypto/pairing_proof.ts";
+import type { PairingStatus } from "../protocol/http.ts";
+import type { Files } from "../runtime/types.ts";
+import { ensureIdentity, loadIdentity } from "./identity.ts";
+import { changePaired, loadPaired, type PairedPhone, type PendingPairing, withPairedLock } from "./paired.ts";
+import type { HomePaths } from "./paths.ts";
+
+/** What a pairing needs of this machine and of its relay. */
+export interface PairingHost {
+  files: Files;
+  paths: HomePaths;
+  api: Pick<RelayApi, "createPairing" | "pairingStatus">;
+  /** The listener's device id. */
+  deviceId: string;
+  hostname: string;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** `joined`: the phone got its key, but a browser without cryptography has no keys to pair with. */
+export type PairingOutcome =
+  | { kind: "open" }
+  | { kind: "paired"; phone: PairedPhone; words: string[] }
+  | { kind: "joined"; name: string }
+  | { kind: "unproven"; name: string }
+  | { kind: "ended" };
+
+/** A new code with a secret that the relay never sees. Throws RelayError. */
+export async function offerPairing(host: PairingHost): Promise<PendingPairing> {
+  const { files, paths, deviceId, hostname } = host;
+  const secret = newSecret();
+  const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
+  const offered = { deviceId, host: hostname, publicKey: await exportPublicKey(identity.publicKey) };
+  const offer = { ...offered, proof: await hostProof(await keyOf(secret), offered) };
+  const { code, expiresAt } = await host.api.createPairing({ offer });
+  const pairing = { code, secret, expiresAt };
+  await changePaired(files, paths, (file) => ({ ...file, pending: [...file.pending, pairing] }));
+  return pairing;
+}
+
+/** Asks the relay once who claimed the code, and keeps a phone that proves itself. Throws RelayError. */
+export async function completePairing(host: PairingHost, pairing: PendingPairing): Promise<PairingOutcome> {
+  const phone = await claimOf(host, pairing);
+  if (phone === "open") return { kind: "open" };
+  const outcome = phone === "ended" ? { kind: "ended" as const } : await judge(host, { pairing, phone });
+  await changePaired(host.files, host.paths, ({ phones, pending }) => ({
+    pending: pending.filter(({ code }) => code !== pairing.code),
+    phones: outcome.kind === "paired"
+      ? [...phones.filter(({ deviceId }) => deviceId !== outcome.phone.deviceId), outcome.phone]
+      : phones,
+  }));
+  return outcome;
+}
+
+/**
+ * The phone as it is paired now, also by a claim that nobody waited for; undefined when it shares no secret with this
+ * host. A relay that does not answer leaves the pairings as they are.
+ */
+export async function findPhone(host: PairingHost, deviceId: string): Promise<PairedPhone | undefined> {
+  await completePending(host);
+  const { phones } = await loadPaired(host.files, host.paths);
+  return phones.find((phone) => phone.deviceId === deviceId);
+}
+
+/** Forgets the secret, also one that the phone just claimed; false when the host shared none with it. */
+export async function forgetPhone(host: PairingHost, deviceId: string): Promise<boolean> {
+  await completePending(host);
+  let found = false;
+  await changePaired(host.files, host.paths, ({ phones, pending }) => {
+    const others = phones.filter((phone) => phone.deviceId !== deviceId);
+    found = others.length < phones.length;
+    return { phones: others, pending };
+  });
+  return found;
+}
+
+async function completePending(host: PairingHost): Promise<void> {
+  const { pending } = await loadPaired(host.files, host.paths);
+  for (const pairing of pending) {
+    try {
+      await completePairing(host, pairing);
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+    }
+  }
+}
+
+type Claim = NonNullable<PairingStatus["phone"]>;
+
+async function claimOf(
+  { api, now }: PairingHost,
+  { code, expiresAt }: PendingPairing,
+): Promise<Claim | "open" | "ended"> {
+  try {
+    const { phone } = await api.pairingStatus(code);
+    return phone ?? (now() < expiresAt ? "open" : "ended");
+  } catch (error) {
+    if (error instanceof RelayError && error.code === "unknown_pairing") return "ended";
+    throw error;
+  }
+}
+
+async function judge(
+  host: PairingHost,
+  { pairing, phone }: { pairing: PendingPairing; phone: Claim },
+): Promise<PairingOutcome> {
+  const { deviceId, name, publicKey, proof } = phone;
+  const identity = await loadIdentity(host.files, host.paths);
+  if (publicKey === undefined || identity === undefined) return { kind: "joined", name };
+  const secret = await keyOf(pairing.secret);
+  if (proof !== await phoneProof(secret, { code: pairing.code, name, publicKey })) {
+    return { kind: "unproven", name };
+  }
+  const words = await checkPhrase(secret, {
+    phone: { deviceId, publicKey },
+    listener: { deviceId: host.deviceId, publicKey: await exportPublicKey(identity.publicKey) },
+  });
+  const paired = { deviceId, name, publicKey, secret: pairing.secret, pairedAt: host.now() };
+  return { kind: "paired", phone: paired, words };
+}
+
+/** Throws on a secret that this program did not make. */
+async function keyOf(secret: string): Promise<CryptoKey> {
+  const key = await importSecret(secret);
+  if (key === undefined) {
+    throw new Error("Cannot use the secret of the pairing: it is not 256 bits. Pair again.");
+  }
+  return key;
+}

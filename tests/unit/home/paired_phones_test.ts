@@ -1,0 +1,182 @@
+/** A pairing from the host's side, against a relay that is honest, and against one that is not. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
+import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
+import { importSecret } from "../../../src/crypto/paired_secret.ts";
+import { hostProof, phoneProof } from "../../../src/crypto/pairing_proof.ts";
+import { ensureIdentity, loadIdentity } from "../../../src/home/identity.ts";
+import { changePaired, loadPaired, type PendingPairing, withPairedLock } from "../../../src/home/paired.ts";
+import {
+  completePairing,
+  findPhone,
+  forgetPhone,
+  offerPairing,
+  type PairingHost,
+} from "../../../src/home/paired_phones.ts";
+import type { PairingOffer, PairingStatus } from "../../../src/protocol/http.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+
+const NOW = 1_800_000_000_000;
+const HOST = { deviceId: "dev_listener_01234567", hostname: "desk" };
+
+interface FakeRelay {
+  offers: PairingOffer[];
+  claims: Map<string, PairingStatus["phone"]>;
+  isDown: boolean;
+  host: PairingHost;
+}
+
+function fakeRelay({ files, paths }: TempHome): FakeRelay {
+  const relay: FakeRelay = {
+    offers: [],
+    claims: new Map(),
+    isDown: false,
+    host: {
+      ...HOST,
+      files,
+      paths,
+      now: () => NOW,
+      api: {
+        createPairing: ({ offer } = {}) => {
+          if (offer) relay.offers.push(offer);
+          const code = `code${relay.offers.length}`;
+          relay.claims.set(code, undefined);
+          return Promise.resolve({ code, expiresAt: NOW + 600_000 });
+        },
+        pairingStatus: (code) => {
+          if (relay.isDown) return Promise.reject(new RelayError("down", { code: "unreachable" }));
+          if (!relay.claims.has(code)) {
+            return Promise.reject(new RelayError("none", { code: "unknown_pairing", status: 404 }));
+          }
+          const phone = relay.claims.get(code);
+          return Promise.resolve({ expiresAt: NOW + 600_000, ...(phone ? { phone } : {}) });
+        },
+      },
+    },
+  };
+  return relay;
+}
+
+/** What a phone that scanned the code claims. */
+async function claimFor({ code, secret }: PendingPairing, deviceId = "dev_phone_a") {
+  const key = await importSecret(secret);
+  assert.ok(key);
+  const publicKey = await exportPublicKey((await generateKeyPair()).publicKey);
+  const proof = await phoneProof(key, { code, name: "iPhone", publicKey });
+  return { deviceId, name: "iPhone", publicKey, proof };
+}
+
+Deno.test("a claim that proves the secret makes a paired phone, with the words that the phone shows [pair-words, pair-keys]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const pairing = await offerPairing(relay.host);
+  assert.deepEqual(await completePairing(relay.host, pairing), { kind: "open" });
+  const claim = await claimFor(pairing);
+  relay.claims.set(pairing.code, claim);
+  const outcome = await completePairing(relay.host, pairing);
+  assert.ok(outcome.kind === "paired");
+
+  const secret = await importSecret(pairing.secret);
+  const [offer] = relay.offers;
+  assert.ok(secret && offer);
+  assert.equal(offer.proof, await hostProof(secret, offer));
+  assert.deepEqual(
+    outcome.words,
+    await checkPhrase(secret, {
+      phone: claim,
+      listener: offer,
+    }),
+  );
+  const { phones, pending } = await loadPaired(home.files, home.paths);
+  assert.deepEqual(phones.map(({ deviceId, name }) => [deviceId, name]), [["dev_phone_a", "iPhone"]]);
+  assert.deepEqual(pending, []);
+});
+
+Deno.test("the secret never goes to the relay; files of keys are their owner's alone [pair-fragment, sec-other-account]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const { secret } = await offerPairing(relay.host);
+  assert.ok(!JSON.stringify(relay.offers).includes(secret));
+  for (const path of [home.paths.identity, home.paths.paired, home.paths.pairedLock]) {
+    assert.equal((await home.files.info(path))?.mode, 0o600, path);
+  }
+});
+
+Deno.test("a claim with another key than the one proven is not taken, nor one without a proof [sec-active-relay, hostile-relay]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const mallory = await exportPublicKey((await generateKeyPair()).publicKey);
+  for (const change of [{ publicKey: mallory }, { proof: undefined }, { name: "Mallory" }]) {
+    const pairing = await offerPairing(relay.host);
+    relay.claims.set(pairing.code, { ...await claimFor(pairing), ...change });
+    assert.equal((await completePairing(relay.host, pairing)).kind, "unproven");
+  }
+  const other = await offerPairing(relay.host);
+  relay.claims.set(other.code, await claimFor({ ...other, code: "code1" }));
+  assert.equal((await completePairing(relay.host, other)).kind, "unproven");
+  assert.deepEqual(await loadPaired(home.files, home.paths), { phones: [], pending: [] });
+});
+
+Deno.test("a browser without cryptography joins without a secret; a code that ended is forgotten", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const plain = await offerPairing(relay.host);
+  relay.claims.set(plain.code, { deviceId: "dev_phone_a", name: "iPhone" });
+  assert.deepEqual(await completePairing(relay.host, plain), { kind: "joined", name: "iPhone" });
+  const late = await offerPairing(relay.host);
+  assert.equal((await completePairing({ ...relay.host, now: () => NOW + 600_000 }, late)).kind, "ended");
+  const gone = await offerPairing(relay.host);
+  relay.claims.delete(gone.code);
+  assert.equal((await completePairing(relay.host, gone)).kind, "ended");
+  assert.deepEqual(await loadPaired(home.files, home.paths), { phones: [], pending: [] });
+});
+
+Deno.test("a claim that nobody waited for counts when the phone speaks, also a later one of the same phone", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const first = await offerPairing(relay.host);
+  assert.equal(await findPhone(relay.host, "dev_phone_a"), undefined);
+  relay.claims.set(first.code, await claimFor(first));
+  assert.equal((await findPhone(relay.host, "dev_phone_a"))?.secret, first.secret);
+  const second = await offerPairing(relay.host);
+  relay.claims.set(second.code, await claimFor(second));
+  relay.isDown = true;
+  assert.equal((await findPhone(relay.host, "dev_phone_a"))?.secret, first.secret, "known without the relay");
+  relay.isDown = false;
+  assert.equal((await findPhone(relay.host, "dev_phone_a"))?.secret, second.secret);
+  assert.equal((await loadPaired(home.files, home.paths)).phones.length, 1);
+});
+
+Deno.test("a forgotten phone shares nothing any more, also one that just claimed [pair-devices]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const [one, other] = [await offerPairing(relay.host), await offerPairing(relay.host)];
+  relay.claims.set(one.code, await claimFor(one, "dev_phone_a"));
+  relay.claims.set(other.code, await claimFor(other, "dev_phone_b"));
+  assert.equal(await forgetPhone(relay.host, "dev_phone_a"), true);
+  assert.equal(await forgetPhone(relay.host, "dev_phone_a"), false);
+  assert.equal(await findPhone(relay.host, "dev_phone_a"), undefined);
+  assert.equal((await findPhone(relay.host, "dev_phone_b"))?.secret, other.secret);
+});
+
+Deno.test("two processes that pair at once make one key and lose no pairing", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  await Promise.all(Array.from({ length: 5 }, () => offerPairing(relay.host)));
+  assert.equal((await loadPaired(home.files, home.paths)).pending.length, 5);
+  assert.equal(new Set(relay.offers.map(({ publicKey }) => publicKey)).size, 1);
+  const [one, other] = await Promise.all(
+    [1, 2].map(() => withPairedLock(home.files, home.paths, () => ensureIdentity(home.files, home.paths))),
+  );
+  assert.equal(await exportPublicKey(one!.publicKey), await exportPublicKey(other!.publicKey));
+});
+
+Deno.test("damaged files are told with what to do, and not written over", async () => {
+  await using home = await makeTempHome();
+  await Deno.writeTextFile(home.paths.paired, '{"phones": 1}');
+  await assert.rejects(changePaired(home.files, home.paths, (file) => file), /Remove it and pair again/);
+  assert.equal(await Deno.readTextFile(home.paths.paired), '{"phones": 1}');
+  await Deno.writeTextFile(home.paths.identity, "{}");
+  await assert.rejects(loadIdentity(home.files, home.paths), /it is none of P-256/);
+});
