@@ -56,13 +56,14 @@ export class Controller {
   }
 
   /** Shown at once, kept over a reload, sent as soon as there is a link. */
-  async send(to: SessionName, body: string): Promise<void> {
+  async send(to: SessionName, body: string, options: { sendAnyway?: boolean } = {}): Promise<void> {
     const { store, kept, clock = systemClock } = this.#parts;
     const entry = {
       id: crypto.randomUUID(),
       deviceId: to.deviceId,
       session: to.session,
       body,
+      ...(options.sendAnyway ? { sendAnyway: true } : {}),
       createdAt: clock.now() + store.get().clockOffsetMs,
     };
     const put = kept.put(entry);
@@ -71,9 +72,12 @@ export class Controller {
     await this.#live?.pump();
   }
 
-  /** The same text as a new message; what the relay never took keeps its id. */
+  /** The same text as a new message, after a busy desk whatever goes on there; what the relay never took keeps its id. */
   async resend(message: Message): Promise<void> {
-    if (message.progress.kind === "taken") return await this.send(message, message.body);
+    const { progress, body } = message;
+    if (progress.kind === "taken") {
+      return await this.send(message, body, { sendAnyway: progress.receipt.reason === "desk_busy" });
+    }
     this.#parts.store.dispatch({ type: "retried", id: message.id });
     await this.#live?.pump();
   }

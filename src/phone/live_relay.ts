@@ -101,9 +101,10 @@ export class LiveRelay {
     return { role: "phone", name, version, capabilities: [], ...(deviceId ? { deviceId } : {}) };
   }
 
-  #post({ id, deviceId, session, body }: Message, signal: AbortSignal): Promise<PushAccepted> {
+  #post({ id, deviceId, session, body, sendAnyway }: Message, signal: AbortSignal): Promise<PushAccepted> {
     const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
-    const push = { id, type: "agent.command", ...target, agentSessionName: session, body };
+    const anyway = sendAnyway ? { data: { sendAnyway } } : {};
+    const push = { id, type: "agent.command", ...target, agentSessionName: session, body, ...anyway };
     return this.#api.sendPush(push, { signal });
   }
 

@@ -21,6 +21,8 @@ export interface Message {
   deviceId: string;
   session: string;
   body: string;
+  /** Typed also while someone types at the desk. */
+  sendAnyway?: boolean;
   /** Epoch milliseconds. */
   createdAt: number;
   progress: Progress;

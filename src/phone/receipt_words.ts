@@ -14,6 +14,8 @@ export interface ReceiptWords {
   detail: string;
   /** Epoch milliseconds by the relay's clock from which the same text may be sent again. */
   resendFrom?: number;
+  /** Sent again it is typed although someone types at the desk. */
+  anyway?: boolean;
   /** It has not left this phone, so it can be taken back. */
   discardable?: boolean;
 }
@@ -73,8 +75,16 @@ function takenWords(receipt: Receipt, expiresAt: number, circumstances: Circumst
     case "withdrawn":
       return { tone: "good", state, detail: "" };
     case "refused":
-    case "ignored":
-      return { tone: "bad", state, detail: reasonDetail(receipt), resendFrom: resendFrom(receipt) };
+    case "ignored": {
+      const anyway = receipt.reason === "desk_busy" ? { anyway: true } : {};
+      return {
+        tone: "bad",
+        state,
+        detail: reasonDetail(receipt),
+        resendFrom: resendFrom(receipt),
+        ...anyway,
+      };
+    }
     case "expired":
       return { tone: "bad", state, detail: WORDS.expired, resendFrom: 0 };
     case "unknown":

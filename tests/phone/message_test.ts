@@ -96,6 +96,19 @@ Deno.test("a refused message says why and what to do, and is sent again when its
     );
   }));
 
+Deno.test("a message that met a busy desk can be sent anyway [inj-desk-anyway]", () =>
+  withScene(async (scene) => {
+    const { listener } = scene;
+    const page = await open(scene);
+    await send(page, "while someone types");
+    const first = await listener.received("while someone types");
+    assert.equal(first.data, undefined);
+    listener.acknowledge(first, { outcome: "refused", reason: "desk_busy" });
+    await bubble(page, "while someone types").getByRole("button", { name: "Send anyway" }).tap();
+    const second = await until("the message again", () => listener.pushes.find(({ id }) => id !== first.id));
+    assert.deepEqual([second.body, second.data], ["while someone types", { sendAnyway: true }]);
+  }));
+
 Deno.test("the history is there after a reload, with what scripts and other phones sent [http-script]", () =>
   withScene(async (scene) => {
     const { relay, listener, makeKey } = scene;

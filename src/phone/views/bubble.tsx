@@ -54,6 +54,7 @@ function Actions({ message, words, clockOffsetMs, onResend, onDiscard }: Props):
       {resendFrom !== undefined && (
         <ResendButton
           from={resendFrom - clockOffsetMs}
+          label={words.anyway ? WORDS.sendAnyway : WORDS.sendAgain}
           onClick={() => onResend(message)}
         />
       )}
@@ -62,12 +63,14 @@ function Actions({ message, words, clockOffsetMs, onResend, onDiscard }: Props):
 }
 
 /** Counts down to `from`, by this device's clock. */
-function ResendButton({ from, onClick }: { from: number; onClick(): void }): JSX.Element {
+function ResendButton(
+  { from, label, onClick }: { from: number; label: string; onClick(): void },
+): JSX.Element {
   const now = useNow(from > Date.now() ? SECOND_MS : RARELY_MS);
   const seconds = Math.ceil((from - now) / SECOND_MS);
   return (
     <button type="button" class="secondary" disabled={seconds > 0} onClick={onClick}>
-      {seconds > 0 ? WORDS.sendAgainIn(seconds) : WORDS.sendAgain}
+      {seconds > 0 ? WORDS.sendAgainIn(seconds) : label}
     </button>
   );
 }

@@ -1,7 +1,7 @@
 /** What the bench says: figures and ratios of two ways measured in turn. */
 import assert from "node:assert/strict";
-import { figures, measure } from "../../../bench/measure.ts";
-import { resultsJson, resultText } from "../../../bench/report.ts";
+import { figures, measure } from "../../bench/measure.ts";
+import { resultsJson, resultText } from "../../bench/report.ts";
 
 Deno.test("bench: minimum, median, maximum and the ratio to the alternative, measured in turn [perf-bench]", async () => {
   const order: string[] = [];
