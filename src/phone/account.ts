@@ -16,5 +16,6 @@ export const OutboxEntry = z.object({
   session: z.string(),
   body: z.string(),
   createdAt: z.number(),
+  sendAnyway: z.optional(z.boolean()),
 });
 export type OutboxEntry = z.infer<typeof OutboxEntry>;
