@@ -1,6 +1,8 @@
 /** The listener's parts put together: the link to the relay, the inventory, and the injection with its real effects. */
+import { createRelayApi } from "../client/api.ts";
 import type { LinkState } from "../client/link_state.ts";
 import { RelayLink } from "../client/relay_link.ts";
+import { resolveBaseUrl } from "../home/addresses.ts";
 import { type Audit, openAudit } from "../home/audit.ts";
 import type { HookReport } from "../home/control_messages.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
@@ -17,6 +19,8 @@ import { Inventory } from "./inventory.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
 import { PushIntake } from "./pushes.ts";
 import { Reporter } from "./reporter.ts";
+import { sealedKeys } from "./sealed_keys.ts";
+import { type SealedKeys, unseal } from "./sealed_message.ts";
 import { SessionQueues } from "./session_queues.ts";
 import { Targets } from "./targets.ts";
 import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.ts";
@@ -46,6 +50,7 @@ class Listener implements RunningListener {
   #inventory: Inventory;
   #reporter: Reporter;
   #intake: PushIntake;
+  #sealedKeys: SealedKeys;
   #queues = new SessionQueues();
   #messages = new Waker();
   #polls = new Waker();
@@ -73,6 +78,7 @@ class Listener implements RunningListener {
     });
     this.#inventory = this.#makeInventory();
     this.#reporter = this.#makeReporter();
+    this.#sealedKeys = this.#makeSealedKeys();
     this.#intake = this.#makeIntake();
     this.#link.start();
     this.#polling = this.#reporter.run().catch((error) => {
@@ -165,6 +171,14 @@ class Listener implements RunningListener {
     });
   }
 
+  #makeSealedKeys(): SealedKeys {
+    const { paths, wsUrl, apiKey, config, env } = this.#options;
+    const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
+    const api = createRelayApi({ baseUrl, apiKey });
+    const { files } = runtime;
+    return sealedKeys({ files, paths, api, deviceId: this.#deviceId, hostname: runtime.hostname(), now });
+  }
+
   #makeIntake(): PushIntake {
     const host = bindInjectHost({
       options: this.#options,
@@ -183,7 +197,8 @@ class Listener implements RunningListener {
       log: this.#options.log,
       now,
       toLocalTime: (relayMs) => relayMs - this.#clockOffsetMs,
-      requireSealed: this.#options.config.requireEncryption !== undefined,
+      unseal: (push) => unseal(push, { ...this.#sealedKeys, now, log: this.#options.log }),
+      floor: this.#options.config.requireEncryption,
     });
   }
 

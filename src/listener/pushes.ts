@@ -1,4 +1,5 @@
 /** The door of the listener: a push comes in, is journalled, waits its turn, and is answered. */
+import { isEnough, type Sealing } from "../crypto/mode.ts";
 import type { Journal } from "../home/journal.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { Body, type Push } from "../protocol/push.ts";
@@ -28,8 +29,10 @@ export interface PushHost {
   now(): number;
   /** This host's epoch milliseconds for one of the relay's. */
   toLocalTime(relayMs: number): number;
-  /** The host takes sealed messages only. */
-  requireSealed: boolean;
+  /** The push with its text, or how it ends. */
+  unseal(push: Push): Promise<Push | Outcome>;
+  /** The weakest sealing that this host takes. */
+  floor: Sealing | undefined;
 }
 
 export class PushIntake {
@@ -70,9 +73,9 @@ export class PushIntake {
   }
 
   #fault(push: Push): Reason | undefined {
-    if (push.sealed) return "unsealable";
-    if (this.#host.requireSealed) return "sealed_required";
+    if (!isEnough(push.sealed?.mode ?? "off", this.#host.floor)) return "sealed_required";
     if (push.agentSessionName === undefined) return "invalid_session_name";
+    if (push.sealed) return undefined;
     return Body.safeParse(push.body).success ? undefined : "invalid_body";
   }
 
@@ -100,7 +103,9 @@ export class PushIntake {
   async #work(push: Push, arrived: number): Promise<void> {
     try {
       if (this.#stopping) return;
-      await this.#end(push, await this.#host.inject(this.#command(push)), arrived);
+      const opened = push.sealed ? await this.#host.unseal(push) : push;
+      if ("state" in opened) await this.#end(push, opened, arrived);
+      else await this.#end(opened, await this.#host.inject(this.#command(opened)), arrived);
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
     } finally {

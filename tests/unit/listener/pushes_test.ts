@@ -18,6 +18,8 @@ const push: Push = {
   expiresAt: 100_000,
 };
 
+const sealed = { mode: "psk" as const, enc: "AA", ciphertext: "AA" };
+
 interface Bench {
   intake: PushIntake;
   acks: Acknowledgement[];
@@ -51,7 +53,8 @@ function makeBench(
     log: (line) => void log.push(line),
     now: () => 0,
     toLocalTime: (ms) => ms - 500,
-    requireSealed: false,
+    unseal: () => Promise.resolve({ state: "refused", reason: "unsealable" }),
+    floor: undefined,
     ...change,
   });
   return { intake, acks, injected, steps, queues, log };
@@ -128,13 +131,36 @@ Deno.test("pushes: without name or sound body nothing is typed [err-ignored, pus
 });
 
 Deno.test("pushes: a host that demands sealing refuses plain messages, and unopenable ones [seal-floor-message, seal-unsealable]", async () => {
-  const strict = makeBench(undefined, { requireSealed: true });
+  const strict = makeBench(undefined, { floor: "psk" });
   await strict.intake.receive(push);
   assert.deepEqual(outcomes(strict.acks), ["refused sealed_required final"]);
+  const weak = makeBench(undefined, { floor: "psk" });
+  await weak.intake.receive({ ...push, sealed: { ...sealed, mode: "base" } });
+  assert.deepEqual(outcomes(weak.acks), ["refused sealed_required final"]);
   const bench = makeBench();
-  const sealed = { mode: "base" as const, enc: "AA", ciphertext: "AA" };
-  await bench.intake.receive({ ...push, body: undefined, sealed });
-  assert.deepEqual(outcomes(bench.acks), ["refused unsealable final"]);
+  await bench.intake.receive({ ...push, sealed });
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks), ["delivered", "refused unsealable final"]);
+  assert.equal(bench.injected.length, 0);
+});
+
+Deno.test("pushes: of a sealed message the opened text is typed, in its turn, and no text beside it [seal-stored, inj-order]", async () => {
+  const held = Promise.withResolvers<void>();
+  const ended: (string | undefined)[] = [];
+  const bench = makeBench(undefined, {
+    floor: "psk",
+    unseal: async (push) => {
+      if (push.id === ID) await held.promise;
+      return { ...push, body: `opened ${push.id.at(-1)}` };
+    },
+    ended: (push) => Promise.resolve(void ended.push(push.body)),
+  });
+  await bench.intake.receive({ ...push, body: "the relay's own words", sealed });
+  await bench.intake.receive({ ...push, id: ID.replace(/1$/, "2"), body: undefined, sealed });
+  held.resolve();
+  await bench.queues.idle();
+  assert.deepEqual(bench.injected.map(({ body }) => body), ["opened 1", "opened 2"]);
+  assert.deepEqual(ended, ["opened 1", "opened 2"], "the audit has the digest of what was typed");
 });
 
 Deno.test("pushes: a message that waits when the daemon stops stays open [ls-handover]", async () => {

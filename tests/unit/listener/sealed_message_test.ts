@@ -1,0 +1,106 @@
+/** Which sealed messages a host takes: its own, from a paired phone, for the place that the relay names, in time. */
+import assert from "node:assert/strict";
+import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
+import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
+import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
+import { unseal, type UnsealHost } from "../../../src/listener/sealed_message.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+
+const NOW = 1_800_000_000_000;
+const DAY_MS = 86_400_000;
+const LISTENER = "dev_listener_01234567";
+const PHONE = "dev_phone_a";
+const keyPair = await generateKeyPair();
+const secret = await importSecret(newSecret());
+
+const PLAIN: Push = {
+  id: "00000000-0000-4000-8000-000000000001",
+  type: "agent.command",
+  targetDeviceId: LISTENER,
+  agentSessionName: "svc-a",
+  from: PHONE,
+  createdAt: NOW,
+  expiresAt: NOW + 3_600_000,
+};
+
+function makeHost(change: Partial<UnsealHost> = {}): UnsealHost & { logged: string[] } {
+  const logged: string[] = [];
+  return {
+    deviceId: LISTENER,
+    identity: () => Promise.resolve(keyPair),
+    secretOf: (phone) => Promise.resolve(phone === PHONE ? secret : undefined),
+    now: () => NOW,
+    log: (line) => void logged.push(line),
+    logged,
+    ...change,
+  };
+}
+
+async function sealedPush(
+  content: Partial<SealedContent> = {},
+  { isPaired = true }: { isPaired?: boolean } = {},
+): Promise<Push> {
+  const place = { ...PLAIN, targetDeviceId: LISTENER, agentSessionName: "svc-a", sendAnyway: false };
+  const sealed = await sealMessage(
+    { body: "hello", notAfter: NOW + DAY_MS, ...content },
+    { place, publicKey: await exportPublicKey(keyPair.publicKey), secret: isPaired ? secret : undefined },
+  );
+  return { ...PLAIN, sealed };
+}
+
+async function judged(push: Push, change: Partial<UnsealHost> = {}): Promise<string> {
+  const opened = await unseal(push, makeHost(change));
+  return "state" in opened ? `${opened.state} ${opened.reason ?? ""}`.trim() : `text ${opened.body}`;
+}
+
+Deno.test("a paired phone's message is opened, also one sealed without the secret [seal-stored, seal-base]", async () => {
+  assert.equal(await judged(await sealedPush()), "text hello");
+  assert.equal(await judged(await sealedPush({}, { isPaired: false })), "text hello");
+  assert.equal(await judged({ ...await sealedPush(), body: "the relay's words" }), "text hello");
+});
+
+Deno.test("what the relay changed around it makes it unsealable [seal-stored, seal-unsealable, hostile-relay]", async () => {
+  const push = await sealedPush();
+  const changes: Partial<Push>[] = [
+    { id: "00000000-0000-4000-8000-000000000002" },
+    { type: "agent.start" },
+    { from: "dev_phone_b" },
+    { agentSessionName: "svc-b" },
+    { agentSessionName: undefined },
+    { data: { sendAnyway: true } },
+    { sealed: undefined },
+    { sealed: push.sealed && { ...push.sealed, mode: "base" } },
+  ];
+  for (const change of changes) {
+    assert.equal(await judged({ ...push, ...change }), "refused unsealable", JSON.stringify(change));
+  }
+  assert.equal(await judged(push, { deviceId: "dev_listener_other" }), "refused unsealable");
+});
+
+Deno.test("a phone that is not paired, and a host that never paired, are told from a forgery in the log", async () => {
+  const push = await sealedPush();
+  const host = makeHost({ secretOf: () => Promise.resolve(undefined) });
+  await unseal(push, host);
+  assert.match(host.logged[0] ?? "", /sealed by "dev_phone_a".*not paired/);
+  assert.equal(await judged(push, { identity: () => Promise.resolve(undefined) }), "refused unsealable");
+});
+
+Deno.test("keys that cannot be read refuse the message, and say why in the log", async () => {
+  const host = makeHost({ identity: () => Promise.reject(new Error("damaged file")) });
+  assert.deepEqual(await unseal(await sealedPush(), host), { state: "refused", reason: "unsealable" });
+  assert.match(host.logged[0] ?? "", /damaged file/);
+});
+
+Deno.test("a message that a relay kept back too long is not typed, nor one that would outlive the journal [hostile-relay]", async () => {
+  const push = await sealedPush({ notAfter: NOW - 3_600_000 });
+  assert.equal(await judged(push), "expired");
+  assert.equal(await judged(await sealedPush({ notAfter: NOW - 60_000 })), "text hello", "clocks differ");
+  assert.equal(await judged(await sealedPush({ notAfter: NOW + 8 * DAY_MS })), "refused unsealable");
+});
+
+Deno.test("a sealed text is held to the rules of any other [show-controls]", async () => {
+  for (const body of ["a\u001bb", "", "x".repeat(16_385)]) {
+    const push = await sealedPush({ body });
+    assert.equal(await judged(push), "refused invalid_body");
+  }
+});
