@@ -25,8 +25,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./server.ts" as string),
   },
   pair: {
-    summary: "print a link and a QR code that pair one phone",
+    summary: "pair one phone: print its link and QR code, and wait for it",
     load: () => import("./pair.ts" as string),
+  },
+  devices: {
+    summary: "list the account's devices; devices revoke ID locks one out",
+    load: () => import("./devices.ts" as string),
   },
   keys: {
     summary: "create, list and revoke API keys",

@@ -1,26 +1,42 @@
-/** `svc pair`: a one-time link that makes a phone a device of this account. */
+/** `svc pair`: a one-time link that makes a phone a device of this account, and shares a secret with it. */
+import { resolveBaseUrl } from "../home/addresses.ts";
+import { offerPairing } from "../home/paired_phones.ts";
+import { awaitPhone, outcomeLines } from "./await_phone.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths } from "./context.ts";
+import { EXIT_FAILED } from "./exit.ts";
 import { print, printJson } from "./output.ts";
+import { pairingHost, pairingLink } from "./pairing_host.ts";
 import { addressInputs, relayApi } from "./settings.ts";
-import { resolveBaseUrl } from "../home/addresses.ts";
 import { qrLines } from "./up/qr.ts";
+
+interface PairWords {
+  publicUrl?: string | undefined;
+  json?: true | undefined;
+}
 
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "pair",
-    summary: "Print a link and a QR code that pair one phone, once, within 10 minutes.",
-    examples: ["svc pair", "svc pair --json"],
-  }).option("--json", "print code, url and expiresAt as JSON");
-  const words: { json?: true | undefined } = parseWords(command, args).opts();
+    summary: "Pair one phone, once, within 10 minutes: print its link and QR code, and wait for it.",
+    examples: ["svc pair", "svc pair --json", "svc pair --public-url https://relay.example"],
+  })
+    .option("--public-url <url>", "the address under which the phone reaches the relay")
+    .option("--json", "print code, url and expiresAt as JSON, and do not wait");
+  const words: PairWords = parseWords(command, args).opts();
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
-  const { code, expiresAt } = await relayApi(paths, inputs).createPairing();
-  const url = `${resolveBaseUrl(inputs) ?? ""}/#pair=${code}`;
-  if (words.json) printJson({ code, url, expiresAt });
-  else {print(
-      [...qrLines(url), "", url, `Valid until ${new Date(expiresAt).toLocaleTimeString()}, for one phone.`]
-        .join("\n"),
-    );}
-  return 0;
+  const host = await pairingHost(paths, relayApi(paths, inputs));
+  const pairing = await offerPairing(host);
+  const { code, expiresAt } = pairing;
+  const url = pairingLink(words.publicUrl ?? resolveBaseUrl(inputs) ?? "", pairing);
+  if (words.json) {
+    printJson({ code, url, expiresAt });
+    return 0;
+  }
+  const until = new Date(expiresAt).toLocaleTimeString();
+  print([...qrLines(url), "", url, `Valid until ${until}, for one phone. Waiting for it …`].join("\n"));
+  const outcome = await awaitPhone(host, pairing);
+  if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
+  return outcome?.kind === "paired" || outcome?.kind === "joined" ? 0 : EXIT_FAILED;
 }

@@ -4,10 +4,14 @@ import { createRelayApi } from "../client/api.ts";
 import { ensureListener, planDaemon, restartListener } from "../home/daemon.ts";
 import { stopDaemon } from "../home/stop_daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
+import type { PendingPairing } from "../home/paired.ts";
+import { offerPairing, type PairingHost } from "../home/paired_phones.ts";
 import { type RunningRelay, startRelay } from "../relay/server.ts";
+import { awaitPhone, outcomeLines } from "./await_phone.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { print, printError } from "./output.ts";
+import { pairingHost, pairingLink } from "./pairing_host.ts";
 import { phoneDirectory } from "./phone_directory.ts";
 import { readTls } from "./tls.ts";
 import { startDemo } from "./up/demo_session.ts";
@@ -73,9 +77,10 @@ async function bringUp(words: UpWords, paths: HomePaths, undo: Undo[]): Promise<
   if (tunnel) undo.push(() => tunnel.close());
   if (words.demo) await startDemo(undo);
   const api = createRelayApi({ baseUrl: relay.url.replace("0.0.0.0", "127.0.0.1"), apiKey: key.apiKey });
-  const { code } = await api.createPairing();
-  show(relay, { code, publicUrl: tunnel?.url ?? words.publicUrl });
-  await watchSessions(api, stopped);
+  const host = await pairingHost(paths, api);
+  const pairing = await offerPairing(host);
+  show(relay, { pairing, publicUrl: tunnel?.url ?? words.publicUrl });
+  await Promise.all([watchSessions(api, stopped), announcePhone(host, pairing, { signal: stopped })]);
   print("Stopping.");
 }
 
@@ -93,15 +98,29 @@ async function bringListener(
 
 function show(
   relay: RunningRelay,
-  { code, publicUrl }: { code: string; publicUrl: string | undefined },
+  { pairing, publicUrl }: { pairing: PendingPairing; publicUrl: string | undefined },
 ): void {
   const { link, lines } = reach({ url: relay.url, publicUrl });
-  const url = `${link}/#pair=${code}`;
+  const url = pairingLink(link, pairing);
   print(qrLines(url).join("\n"));
   print(`\nOpen on the phone: ${url}`);
   print(`  This link pairs one phone, once, within 10 minutes. Another one: svc pair\n`);
   print(lines.join("\n"));
   print("\nStart an agent in another terminal, for example: svc cc. Ctrl-C stops what was started here.");
+}
+
+/** Says which phone took the link, and the words to compare. */
+async function announcePhone(
+  host: PairingHost,
+  pairing: PendingPairing,
+  options: { signal: AbortSignal },
+): Promise<void> {
+  try {
+    const outcome = await awaitPhone(host, pairing, options);
+    if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
+  } catch (error) {
+    printError(`Cannot tell whether a phone paired: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /** Fires at Ctrl-C, SIGTERM or hang-up. */

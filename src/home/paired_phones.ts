@@ -28,7 +28,7 @@ export type PairingOutcome =
   | { kind: "open" }
   | { kind: "paired"; phone: PairedPhone; words: string[] }
   | { kind: "joined"; name: string }
-  | { kind: "unproven"; name: string }
+  | { kind: "unproven"; name: string; deviceId: string }
   | { kind: "ended" };
 
 /** A new code with a secret that the relay never sees. Throws RelayError. */
@@ -115,7 +115,7 @@ async function judge(
   if (publicKey === undefined || identity === undefined) return { kind: "joined", name };
   const secret = await keyOf(pairing.secret);
   if (proof !== await phoneProof(secret, { code: pairing.code, name, publicKey })) {
-    return { kind: "unproven", name };
+    return { kind: "unproven", name, deviceId };
   }
   const words = await checkPhrase(secret, {
     phone: { deviceId, publicKey },

@@ -1,0 +1,80 @@
+/** `svc devices`: the account's listeners and phones, which of them share a secret with this host, and how one is revoked. */
+import { runtime } from "#runtime";
+import { loadPaired } from "../home/paired.ts";
+import { forgetPhone } from "../home/paired_phones.ts";
+import type { HomePaths } from "../home/paths.ts";
+import type { Device } from "../protocol/http.ts";
+import { defineCommand, parseWords } from "./command.ts";
+import { accountPaths } from "./context.ts";
+import { duration } from "./duration.ts";
+import { UsageError } from "./exit.ts";
+import { columns, paint, print, printJson } from "./output.ts";
+import { pairingHost } from "./pairing_host.ts";
+import { addressInputs, relayApi } from "./settings.ts";
+
+/** As `--json` prints it. */
+type ListedDevice = Device & { paired: boolean };
+
+export async function run(args: readonly string[]): Promise<number> {
+  const [word, ...rest] = args;
+  if (word === "revoke") return await revoke(rest);
+  if (word !== undefined && !word.startsWith("-")) {
+    throw new UsageError(
+      `Cannot use "svc devices ${word}": it takes nothing, or revoke. See: svc devices --help`,
+    );
+  }
+  return await list(args);
+}
+
+async function list(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "devices",
+    summary: "List the account's devices; svc devices revoke ID locks one out.",
+    examples: ["svc devices", "svc devices --json", "svc devices revoke dev_phone_1a2b3c4d5e6f"],
+  }).option("--json", "print a JSON array");
+  const words = parseWords(command, args).opts();
+  const paths = await accountPaths();
+  const devices = await listedDevices(paths);
+  if (words.json) printJson(devices);
+  else for (const line of table(devices, Date.now())) print(line);
+  return 0;
+}
+
+async function listedDevices(paths: HomePaths): Promise<ListedDevice[]> {
+  const { devices } = await relayApi(paths, await addressInputs(paths)).devices();
+  const { phones } = await loadPaired(runtime.files, paths);
+  const paired = new Set(phones.map(({ deviceId }) => deviceId));
+  return devices.map((device) => ({ ...device, paired: paired.has(device.id) }));
+}
+
+function table(devices: readonly ListedDevice[], now: number): string[] {
+  if (devices.length === 0) return ["No devices yet. Pair a phone with: svc pair"];
+  const [head = "", ...lines] = columns([
+    ["NAME", "KIND", "LAST SEEN", "PAIRED HERE", "ID"],
+    ...devices.map(({ name, kind, online, lastSeen, paired, id }) => [
+      name,
+      kind,
+      online ? "online" : `${duration(now - lastSeen)} ago`,
+      paired ? "yes" : "-",
+      id,
+    ]),
+  ]);
+  return [paint(head, "bold"), ...lines];
+}
+
+/** The secret goes first: it goes also when the relay cannot be reached. */
+async function revoke(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "devices revoke",
+    summary: "Lock a device out: its key stops working, its sockets are closed, its secret is forgotten.",
+    examples: ["svc devices revoke dev_phone_1a2b3c4d5e6f"],
+  }).argument("<id>", "as svc devices shows it");
+  const [id] = parseWords(command, args).processedArgs;
+  const paths = await accountPaths();
+  const api = relayApi(paths, await addressInputs(paths));
+  const forgotten = await forgetPhone(await pairingHost(paths, api), id);
+  if (forgotten) print(`Forgot the secret shared with ${id}: what it seals is not opened any more.`);
+  await api.revokeDevice(id);
+  print(`Revoked ${id}: its key works no longer, and its connections are closed.`);
+  return 0;
+}
