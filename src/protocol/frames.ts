@@ -2,12 +2,13 @@
 import * as z from "zod/mini";
 import { describeFaults } from "./faults.ts";
 import { parseJson } from "./json.ts";
+import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX } from "./limits.ts";
 import { DeviceId, PublicKey, Push, PushId, SealMode, SessionName } from "./push.ts";
 import { PushState, Receipt } from "./receipt.ts";
 import { DeviceSessions, SessionList } from "./session.ts";
 
 const stream = z.int().check(z.minimum(1), z.maximum(0xffff_ffff));
-const size = z.int().check(z.minimum(1), z.maximum(1_000));
+const size = z.int().check(z.minimum(1), z.maximum(PANE_SIZE_MAX));
 
 export const ROLES = ["listener", "phone", "script"] as const;
 export type Role = (typeof ROLES)[number];
@@ -81,6 +82,11 @@ export const EVENTS = {
   "pane.closed": z.object({ stream, reason: z.string() }),
   /** phone → listener: how many bytes more the phone can take. */
   "pane.credit": z.object({ stream, bytes: z.int().check(z.minimum(1), z.maximum(0x7fff_ffff)) }),
+  /** phone → listener: send the screen anew, with so many lines above it. */
+  "pane.scrollback": z.object({
+    stream,
+    lines: z.int().check(z.minimum(1), z.maximum(SCROLLBACK_LINES_MAX)),
+  }),
 } as const;
 
 export type EventName = keyof typeof EVENTS;

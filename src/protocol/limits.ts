@@ -46,6 +46,14 @@ export const PUSH_RESEND_MS = 5_000;
 export const INJECTIONS_PER_MINUTE = 30;
 /** Keys typed into one session. */
 export const KEYS_PER_SECOND = 200;
+/** Characters of typed text in one keystroke frame; longer text is a paste. */
+export const KEY_TEXT_MAX_CHARS = 256;
+/** Bytes of a mirror that may be under way to a phone; `pane.credit` allows as many again as the phone has shown. */
+export const MIRROR_CREDIT_BYTES = 262_144;
+/** Lines above the screen that a phone may ask for. */
+export const SCROLLBACK_LINES_MAX = 2_000;
+/** Columns or rows of a pane. */
+export const PANE_SIZE_MAX = 1_000;
 /** The listener reads its sessions this often. */
 export const INVENTORY_POLL_MS = 5_000;
 /** An unchanged inventory is sent again after this. */

@@ -28,6 +28,7 @@ export function handleFrame(services: Services, { connection, frame }: Received)
     case "pane.opened":
     case "pane.closed":
     case "pane.credit":
+    case "pane.scrollback":
       return handlePane(services, { connection, frame });
     case "hello":
     case "welcome":
@@ -56,7 +57,8 @@ function handlePane(services: Services, { connection, frame }: Received<PaneFram
     case "pane.open":
       return isListener ? metrics.strayFrames.add() : tasks.run(streams.open(connection, frame.data));
     case "pane.credit":
-      return isListener ? metrics.strayFrames.add() : streams.credit(connection, frame.data);
+    case "pane.scrollback":
+      return isListener ? metrics.strayFrames.add() : streams.ask(connection, frame.event, frame.data);
     default:
       frame satisfies never;
   }

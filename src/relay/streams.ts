@@ -51,7 +51,8 @@ export class Streams {
     if (this.#ofPhones.get(phone)?.get(open.stream) !== stream) return;
     if (typeof found === "string") return this.#end(stream, { toPhone: found });
     this.#join(stream, found);
-    found.sendFrame("pane.open", { ...open, stream: stream.listenerStream });
+    const from = phone.greeted?.deviceId ?? open.from;
+    found.sendFrame("pane.open", { ...open, ...(from ? { from } : {}), stream: stream.listenerStream });
   }
 
   opened(listener: Connection, { stream: number, ...rest }: EventData<"pane.opened">): void {
@@ -68,10 +69,11 @@ export class Streams {
     this.#end(stream, isListener ? { toPhone: reason } : { toListener: reason });
   }
 
-  credit(phone: Connection, { stream: number, bytes }: EventData<"pane.credit">): void {
-    const stream = this.#ofPhones.get(phone)?.get(number);
+  /** What a phone asks of a mirror that runs. */
+  ask<E extends "pane.credit" | "pane.scrollback">(phone: Connection, event: E, data: EventData<E>): void {
+    const stream = this.#ofPhones.get(phone)?.get(data.stream);
     if (stream?.listener === undefined) return this.#options.stray();
-    stream.listener.sendFrame("pane.credit", { stream: stream.listenerStream, bytes });
+    stream.listener.sendFrame(event, { ...data, stream: stream.listenerStream });
   }
 
   /** A binary frame: only its number is looked at, and exchanged in place. */

@@ -54,9 +54,16 @@ Deno.test("a phone's mirror goes both ways under its own number [bin-route, ev-p
   sendBytes(listener, { kind: PANE_FRAME, stream: first, payload: "for one" });
   sendBytes(two, { kind: KEY_FRAME, stream: 1, payload: "from two" });
   await one.send("pane.credit", { stream: 1, bytes: 500 });
+  await one.send("pane.scrollback", { stream: 1, lines: 100 });
   assert.deepEqual([bytesOf(one), bytesOf(two)], [[[PANE_FRAME, 1, "for one"]], []]);
   assert.deepEqual(bytesOf(listener), [[KEY_FRAME, second, "from two"]]);
   assert.deepEqual(listener.received("pane.credit").map(({ data }) => data), [{ stream: first, bytes: 500 }]);
+  assert.deepEqual(listener.received("pane.scrollback").map(({ data }) => data), [{
+    stream: first,
+    lines: 100,
+  }]);
+  const phones = [one, two].map((phone) => phone.received("welcome")[0]?.data.deviceId);
+  assert.deepEqual(listener.received("pane.open").map(({ data }) => data.from), phones, "who watches");
 });
 
 Deno.test("a number that is not the sender's own reaches nobody and is counted [bin-route]", async () => {
