@@ -21,6 +21,8 @@ export function isGuardedProgram(command: string): boolean {
 export interface PaneFacts {
   dead: boolean;
   inputOff: boolean;
+  /** tmux gives its keys to the other panes of its window too, which nobody judged. */
+  synchronized: boolean;
   /** The pane's own process. */
   pid: number;
   /** The foreground program as tmux names it. */
@@ -42,10 +44,14 @@ export function judgePane(
   { process, recordedPid }: { process: ProcessFacts; recordedPid: number },
 ): Reason | undefined {
   if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
+  if (pane.synchronized) return "shell_in_pane";
   if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
   if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";
   return undefined;
 }
+
+/** 1 for a pane whose keys other panes get too (the window option `synchronize-panes`). */
+export const SYNCHRONIZED_FORMAT = "#{?#{pane_synchronized},#{!=:#{window_panes},1},0}";
 
 /** `,` and `}` end a format's argument. */
 function formatText(text: string): string {
@@ -78,6 +84,7 @@ export function guardFormat(
   return all([
     "#{==:#{pane_dead},0}",
     "#{==:#{pane_input_off},0}",
+    `#{==:${SYNCHRONIZED_FORMAT},0}`,
     `#{==:#{pane_pid},${guard.pid}}`,
     `#{?#{m/r:${formatText(GUARDED_PATTERN)},#{pane_current_command}},0,1}`,
     ...lines,

@@ -3,7 +3,7 @@ import type { Screen, ScreenReading } from "../agents/profile.ts";
 import { verbs } from "../tmux/argv.ts";
 import { fieldsFormat, parseFields } from "../tmux/fields.ts";
 import { TmuxError, type TmuxServer } from "../tmux/server.ts";
-import { dialogRowFormat, type PaneFacts } from "./guard.ts";
+import { dialogRowFormat, type PaneFacts, SYNCHRONIZED_FORMAT } from "./guard.ts";
 import type { Target } from "./target.ts";
 
 export interface Observation {
@@ -21,6 +21,7 @@ const FIELDS = {
   session: "#{session_id}",
   dead: "#{pane_dead}",
   inputOff: "#{pane_input_off}",
+  synchronized: SYNCHRONIZED_FORMAT,
   pid: "#{pane_pid}",
   command: "#{pane_current_command}",
   cursorX: "#{cursor_x}",
@@ -71,6 +72,7 @@ export function parseObservation(output: string, target: Target): Observation {
     pane: {
       dead: facts.dead === "1",
       inputOff: facts.inputOff === "1",
+      synchronized: facts.synchronized === "1",
       pid: Number(facts.pid),
       command: facts.command,
     },

@@ -109,3 +109,25 @@ Deno.test("guard: a respawned pane is not the recorded agent any more [inj-guard
   await sandbox.tmux("respawn-pane", "-k", "-t", "=svc-a:", "--", "cat");
   assert.equal((await bench.send("svc-a", "hello")).reason, "shell_in_pane");
 });
+
+Deno.test("guard: a pane whose keys a shell beside it gets too takes nothing, also when that begins after the look [sec-no-shell, inj-guard-more]", async () => {
+  await using sandbox = await makeSandbox();
+  const canary = `${sandbox.root}/canary`;
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "cat", "-");
+  const synchronize = (value: string): Promise<string> =>
+    sandbox.tmux("set-option", "-w", "-t", "=svc-a:", "synchronize-panes", value);
+  let onceSeen = (): Promise<unknown> => Promise.resolve();
+  await using bench = makeInjectBench(sandbox, { record: async () => void await onceSeen() });
+  await synchronize("on");
+  assert.equal((await bench.send("svc-a", "alone")).state, "typed");
+  await sandbox.tmux("split-window", "-d", "-t", "=svc-a:", "--", ...BASH);
+  const message = `/tmp ; touch ${canary}`;
+  const refused = { state: "refused", reason: "shell_in_pane", pane: "%0" };
+  assert.deepEqual(await bench.send("svc-a", message), refused);
+  await synchronize("off");
+  onceSeen = () => synchronize("on");
+  assert.deepEqual(await bench.send("svc-a", message), refused);
+  const shell = await sandbox.tmux("capture-pane", "-p", "-t", "%1");
+  assert.ok(!shell.includes("touch"), shell);
+  await assert.rejects(Deno.stat(canary), Deno.errors.NotFound);
+});

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { guardFormat, isGuardedProgram, judgePane } from "../../../src/listener/guard.ts";
 
-const pane = { dead: false, inputOff: false, pid: 10, command: "claude" };
+const pane = { dead: false, inputOff: false, synchronized: false, pid: 10, command: "claude" };
 const running = { stopped: false, foreground: "claude", shellBelow: false };
 const judge = (change: Partial<typeof pane>, process: Partial<typeof running> = {}, recordedPid = 10) =>
   judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid });
@@ -49,6 +49,7 @@ Deno.test("guard: the format for tmux asks for every condition, and for no dialo
     const part of [
       "pane_dead",
       "pane_input_off",
+      "pane_synchronized",
       "#{pane_pid},10",
       "pane_current_command",
       "Do you want#, to {x#}",

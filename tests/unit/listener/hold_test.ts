@@ -10,7 +10,7 @@ const options = { now: 100_000, sendAnyway: false, allowRemoteApproval: false };
 
 function seen(reading: Partial<ScreenReading>, deskActivity = 0): Observation {
   return {
-    pane: { dead: false, inputOff: false, pid: 1, command: "claude" },
+    pane: { dead: false, inputOff: false, synchronized: false, pid: 1, command: "claude" },
     screen: { lines: [], title: "", cursor: { x: 0, y: 0, visible: true } },
     reading: { ...idle, ...reading },
     dialogRow: 0,
