@@ -68,6 +68,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: "undo mute",
     load: () => import("./unmute.ts" as string),
   },
+  mcp: {
+    summary: "the MCP server on stdio, which agents start: svc_ask and its like",
+    load: () => import("./mcp.ts"),
+  },
   completions: {
     summary: "print the completion script for bash, zsh or fish",
     load: () => import("./completions.ts" as string),

@@ -1,0 +1,63 @@
+/** `svc mcp`: the MCP server that an agent starts, on standard input and output. */
+import { runtime } from "#runtime";
+import { httpBaseFromWs } from "../client/addresses.ts";
+import { systemClock } from "../client/clock.ts";
+import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
+import type { RelaySettings } from "../mcp/desk.ts";
+import { VERSION } from "../protocol/version.ts";
+import { splitLines } from "../runtime/lines.ts";
+import { accountPaths } from "./context.ts";
+import { UsageError } from "./exit.ts";
+import { addressInputs } from "./settings.ts";
+
+const HELP = `svc mcp
+
+The MCP server of svc on standard input and output: svc_ask, svc_prompt, svc_input and svc_notify reach the
+person on their phone. An agent starts it; svc setup registers it.
+
+Example, in an agent's configuration:
+  {"mcpServers": {"svc": {"command": "svc", "args": ["mcp"]}}}
+`;
+
+/** A message of the client: a question has at most 16 KiB. */
+const LINE_MAX_BYTES = 1_048_576;
+
+const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+export async function run(args: readonly string[]): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) {
+    runtime.terminal.write(HELP);
+    return 0;
+  }
+  if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no words`);
+  const { serveMcp } = await import("../mcp/serve.ts");
+  await serveMcp({
+    lines: {
+      read: splitLines(runtime.terminal.rawInput(), LINE_MAX_BYTES),
+      write: (text) => runtime.terminal.write(text),
+    },
+    settings: relaySettings,
+    hostname: runtime.hostname(),
+    session: runtime.env.get("SVC_SESSION"),
+    version: VERSION,
+    clock: systemClock,
+    random: Math.random,
+    onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
+  });
+  return 0;
+}
+
+/** Those of the listener, which types the late answers. Throws an Error with what is missing. */
+async function relaySettings(): Promise<RelaySettings> {
+  const paths = await accountPaths();
+  const inputs = await addressInputs(paths);
+  const wsUrl = resolveWsUrl(inputs)?.url;
+  const apiKey = listenerApiKey(inputs);
+  if (wsUrl === undefined || apiKey === undefined) {
+    const missing = wsUrl === undefined ? "wsUrl" : "apiKey";
+    throw new Error(
+      `Cannot reach the phone: svc is not set up on this machine, "${paths.config}" has no ${missing}. The person sets it up with: svc up`,
+    );
+  }
+  return { wsUrl, apiKey, baseUrl: inputs.config.baseUrl || httpBaseFromWs(wsUrl) };
+}

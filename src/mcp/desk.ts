@@ -1,0 +1,211 @@
+/** The asker's side of the relay: sends questions and notes, and waits for answers over one reconnecting link. */
+import { createRelayApi, type RelayApi } from "../client/api.ts";
+import { backoffDelayMs } from "../client/backoff.ts";
+import { type Clock, delay } from "../client/clock.ts";
+import type { LinkState } from "../client/link_state.ts";
+import { RelayError } from "../client/relay_error.ts";
+import { RelayLink } from "../client/relay_link.ts";
+import type { AskData } from "../protocol/ask.ts";
+import type { Frame } from "../protocol/frames.ts";
+import { ASK_TTL_SECONDS } from "../protocol/limits.ts";
+import type { PushRequestInput } from "../protocol/push.ts";
+import { Bell } from "./bell.ts";
+import { followQuestion, type Outcome } from "./follow_question.ts";
+import type { Identity } from "./identity.ts";
+import { LeftQuestions } from "./left_questions.ts";
+
+export interface RelaySettings {
+  wsUrl: string;
+  baseUrl: string;
+  apiKey: string;
+}
+
+export interface DeskOptions {
+  settings: RelaySettings;
+  identity: Identity;
+  version: string;
+  /** For the waits; the link has the system's. */
+  clock: Clock;
+  random: () => number;
+}
+
+type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listener"> : never;
+
+/** What is asked; who asks is added here. */
+export interface Question {
+  text: string;
+  data: WithoutAsker<AskData>;
+}
+
+export interface Note {
+  title: string;
+  body?: string | undefined;
+  data: Record<string, unknown>;
+}
+
+/** The first question waits this long for the link, so that the relay knows where its answer goes. */
+const LINK_LIMIT_MS = 3_000;
+/** A relay that is away is tried again for this long. */
+const POST_LIMIT_MS = 30_000;
+/** At the end, withdrawals are waited for this long. */
+const CLOSE_LIMIT_MS = 1_000;
+
+export class Desk {
+  readonly identity: Identity;
+  readonly #options: DeskOptions;
+  readonly #api: RelayApi;
+  readonly #link: RelayLink;
+  readonly #left: LeftQuestions;
+  /** Of the open questions, by their ids and by those of the answers that are being taken. */
+  readonly #bells = new Map<string, Bell>();
+  /** For what happens on the link. */
+  readonly #linkBell: Bell;
+  readonly #asking = new Set<Promise<Outcome>>();
+
+  constructor(options: DeskOptions) {
+    const { settings: { baseUrl, wsUrl, apiKey }, identity, version, clock } = options;
+    this.identity = identity;
+    this.#options = options;
+    this.#linkBell = new Bell(clock);
+    this.#api = createRelayApi({ baseUrl, apiKey });
+    this.#link = new RelayLink({
+      wsUrl,
+      apiKey,
+      hello: () => ({
+        role: "script",
+        deviceId: identity.deviceId,
+        name: identity.name,
+        version,
+        capabilities: [],
+      }),
+      onFrame: (frame) => this.#onFrame(frame),
+      onState: (state) => this.#onState(state),
+    });
+    this.#left = new LeftQuestions((ack) => this.#link.send("push.ack", ack));
+  }
+
+  /**
+   * Asks every phone, and waits. An abort withdraws the question; so does the end of the time where no session could get
+   * a late answer. Throws RelayError when the question could not be sent, and the signal's reason.
+   */
+  ask(question: Question, signal: AbortSignal): Promise<Outcome> {
+    const asking = this.#ask(question, signal).finally(() => this.#asking.delete(asking));
+    this.#asking.add(asking);
+    return asking;
+  }
+
+  /** Resolves once the note is durable at the relay. */
+  async note({ title, body, data }: Note, signal: AbortSignal): Promise<void> {
+    const { session } = this.identity;
+    await this.#api.sendPush({
+      type: "note",
+      title,
+      data,
+      ...(body === undefined ? {} : { body }),
+      ...(session === undefined ? {} : { agentSessionName: session }),
+    }, { signal });
+  }
+
+  /** For when all questions were aborted. Resolves when the relay has heard of it, or soon after all the same. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#asking);
+    const end = this.#options.clock.elapsed() + CLOSE_LIMIT_MS;
+    for (;;) {
+      const left = end - this.#options.clock.elapsed();
+      if (left <= 0 || !this.#link.connected || this.#left.withdrawing === 0) break;
+      await this.#linkBell.next(left);
+    }
+    this.#link.close();
+  }
+
+  async #ask(question: Question, signal: AbortSignal): Promise<Outcome> {
+    const id = crypto.randomUUID();
+    const bell = new Bell(this.#options.clock);
+    this.#bells.set(id, bell);
+    try {
+      await this.#linked(signal);
+      await this.#post(this.#pushOf(id, question), signal);
+      const timeoutMs = question.data.timeoutSeconds * 1_000;
+      const outcome = await followQuestion(this.#followParts(bell), { id, timeoutMs, signal });
+      if (outcome.kind === "timed_out") this.#leave(id);
+      return outcome;
+    } catch (error) {
+      const mayBeStored = !(error instanceof RelayError) || error.transient;
+      if (mayBeStored) this.#left.withdraw(id);
+      throw error;
+    } finally {
+      for (const [key, one] of this.#bells) if (one === bell) this.#bells.delete(key);
+    }
+  }
+
+  #followParts(bell: Bell): Parameters<typeof followQuestion>[0] {
+    return {
+      api: this.#api,
+      clock: this.#options.clock,
+      bell,
+      take: (id) => {
+        this.#bells.set(id, bell);
+        this.#link.send("push.ack", { id, outcome: "delivered", final: true });
+      },
+    };
+  }
+
+  #leave(id: string): void {
+    if (this.identity.session === undefined) this.#left.withdraw(id);
+    else this.#left.leave(id);
+  }
+
+  #pushOf(id: string, { text, data }: Question): PushRequestInput {
+    const { session, deviceId, listener } = this.identity;
+    return {
+      id,
+      type: "ask",
+      body: text,
+      data: { ...data, replyTo: deviceId, listener },
+      ttlSeconds: ASK_TTL_SECONDS,
+      ...(session === undefined ? {} : { agentSessionName: session }),
+    };
+  }
+
+  async #linked(signal: AbortSignal): Promise<void> {
+    this.#link.start();
+    const end = this.#options.clock.elapsed() + LINK_LIMIT_MS;
+    while (!this.#link.connected) {
+      const left = end - this.#options.clock.elapsed();
+      if (left <= 0) return;
+      await this.#linkBell.next(left, signal);
+    }
+  }
+
+  /** The id makes it safe to send it again. */
+  async #post(push: PushRequestInput, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const end = clock.elapsed() + POST_LIMIT_MS;
+    for (let attempt = 0;; attempt++) {
+      try {
+        await this.#api.sendPush(push, { signal });
+        return;
+      } catch (error) {
+        const isPassing = error instanceof RelayError && error.transient && clock.elapsed() < end;
+        if (!isPassing) throw error;
+        const seconds = error.retryAfterSeconds;
+        const waitMs = seconds === undefined ? backoffDelayMs(attempt, random()) : seconds * 1_000;
+        await delay(waitMs, { clock, signal });
+      }
+    }
+  }
+
+  #onState(state: LinkState): void {
+    this.#linkBell.ring();
+    if (state.state !== "connected") return;
+    this.#left.connected();
+    for (const bell of this.#bells.values()) bell.ring();
+  }
+
+  #onFrame(frame: Frame): void {
+    if (frame.event !== "push.updated") return;
+    this.#left.updated(frame.data);
+    this.#linkBell.ring();
+    this.#bells.get(frame.data.id)?.ring();
+  }
+}

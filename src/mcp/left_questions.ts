@@ -1,0 +1,53 @@
+/** Questions that nobody waits for any more: withdrawn ones, and ones whose late answers the session shall get. */
+import type { EventData } from "../protocol/frames.ts";
+
+/** Kept of them; beyond it the oldest is forgotten. */
+const LEFT_MAX = 100;
+
+export type SendAck = (ack: EventData<"push.ack">) => boolean;
+
+export class LeftQuestions {
+  readonly #send: SendAck;
+  readonly #left = new Map<string, "late" | "withdrawn">();
+
+  constructor(send: SendAck) {
+    this.#send = send;
+  }
+
+  /** Withdrawals that the relay has not confirmed. */
+  get withdrawing(): number {
+    return [...this.#left.values()].filter((how) => how === "withdrawn").length;
+  }
+
+  /** Its answer may still come, for the session. */
+  leave(id: string): void {
+    this.#keep(id, "late");
+  }
+
+  /** It takes no answer any more. */
+  withdraw(id: string): void {
+    this.#keep(id, "withdrawn");
+    this.#send({ id, outcome: "withdrawn", final: true });
+  }
+
+  /** After every break: what was not confirmed is said again. */
+  connected(): void {
+    for (const [id, how] of this.#left) {
+      if (how === "withdrawn") this.#send({ id, outcome: "withdrawn", final: true });
+    }
+  }
+
+  /** An answer that crossed with the end of the wait is given back at once. */
+  updated({ id, receipt }: EventData<"push.updated">): void {
+    if (!receipt.final || !this.#left.delete(id)) return;
+    if (receipt.answer !== undefined) this.#send({ id: receipt.answer, outcome: "ignored", final: true });
+  }
+
+  #keep(id: string, how: "late" | "withdrawn"): void {
+    this.#left.set(id, how);
+    for (const oldest of this.#left.keys()) {
+      if (this.#left.size <= LEFT_MAX) return;
+      this.#left.delete(oldest);
+    }
+  }
+}

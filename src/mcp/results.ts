@@ -1,0 +1,47 @@
+/** What a tool answers to the model: always a sentence that says what happened and what comes next. */
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { answerText } from "../protocol/ask.ts";
+import type { Outcome } from "./follow_question.ts";
+import type { Identity } from "./identity.ts";
+
+export function textResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }] };
+}
+
+export function errorResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+export function outcomeResult(
+  outcome: Outcome,
+  { identity, timeoutSeconds }: { identity: Identity; timeoutSeconds: number },
+): CallToolResult {
+  switch (outcome.kind) {
+    case "answered":
+      return textResult(answerText(outcome.answer));
+    case "typed":
+      return textResult(TYPED);
+    case "timed_out":
+      return textResult(`No answer came within ${timeoutSeconds} s. ${whatNext(identity)}`);
+    case "closed":
+      return textResult("The question was closed without an answer. Go on without it.");
+  }
+}
+
+const TYPED =
+  "The answer came while the connection to the relay was lost: it is being typed into this session as the next user message. End your turn, so that it can come in.";
+
+function whatNext({ session }: Identity): string {
+  if (session === undefined) {
+    return "This agent runs in no session that svc started, so a late answer cannot be typed in: the question was withdrawn. Started as svc <agent>, it stays reachable.";
+  }
+  return `This session (${session}) stays reachable: the question stays open on the phone, and a late answer will be typed in here as a user message when it comes. Do not ask again: go on with what needs no answer, or end your turn.`;
+}
+
+export function secretRefused(names: readonly string[]): CallToolResult {
+  return errorResult(
+    `Cannot ask for the secret fields ${
+      names.map((name) => `"${name}"`).join(", ")
+    }: an answer would pass the relay readable, and this version of svc cannot seal it. Have the person enter it at the desk, for example into a file that you read; never ask for it as another field.`,
+  );
+}

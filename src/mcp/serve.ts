@@ -1,0 +1,115 @@
+/** `svc mcp` as a whole: the tools behind the protocol, until the client is gone. */
+import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import type { Clock } from "../client/clock.ts";
+import { Desk, type RelaySettings } from "./desk.ts";
+import { identify, type Identity } from "./identity.ts";
+import { type Lines, LineTransport } from "./line_transport.ts";
+import { type Progress, startProgress } from "./progress.ts";
+import { errorResult } from "./results.ts";
+import { toolSchema } from "./tool_schema.ts";
+import { type Call, type Tool, TOOLS } from "./tools.ts";
+
+export interface McpHost {
+  lines: Lines;
+  /** Asked at the first call, and again until it gives some. Throws an Error that says what is missing. */
+  settings(): Promise<RelaySettings>;
+  hostname: string;
+  /** `SVC_SESSION`. */
+  session: string | undefined;
+  version: string;
+  clock: Clock;
+  random: () => number;
+  /** Calls `stop` when the process is to end. */
+  onStop(stop: () => void): void;
+}
+
+const INSTRUCTIONS =
+  "Reaches the person who drives this session, on their phone. svc_ask, svc_prompt and svc_input wait for an answer; svc_notify only tells.";
+
+/** They change nothing but what is on the person's screen: some clients ask before any other tool. */
+const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+
+/** Resolves when the client is gone, and the relay knows that nobody waits any more. */
+export async function serveMcp(host: McpHost): Promise<void> {
+  const identity = await identify(host);
+  const desks = new DeskDoor(host, identity);
+  const server = new McpServer({ name: "svc", version: host.version }, {
+    capabilities: { tools: { listChanged: false } },
+    instructions: INSTRUCTIONS,
+  });
+  for (const tool of TOOLS) register(server, { tool, desks, clock: host.clock });
+  const transport = new LineTransport(host.lines);
+  host.onStop(() => void transport.close());
+  await server.connect(transport);
+  await transport.ended;
+  await desks.close();
+}
+
+interface Registration {
+  tool: Tool;
+  desks: DeskDoor;
+  clock: Clock;
+}
+
+function register(server: McpServer, { tool, desks, clock }: Registration): void {
+  const { name, description, input } = tool;
+  const config = { description, inputSchema: toolSchema(input), annotations: ANNOTATIONS };
+  server.registerTool(name, config, async (args, context) => {
+    try {
+      return await tool.run(args, callOf(context, { desk: await desks.open(), clock }));
+    } catch (error) {
+      if (context.mcpReq.signal.aborted) throw error;
+      return errorResult(error instanceof Error ? error.message : String(error));
+    }
+  });
+}
+
+function callOf({ mcpReq }: ServerContext, { desk, clock }: { desk: Desk; clock: Clock }): Call {
+  const progressToken = mcpReq._meta?.progressToken;
+  return {
+    desk,
+    signal: mcpReq.signal,
+    async telling(totalSeconds, wait) {
+      if (progressToken === undefined) return await wait;
+      const tell = (progress: Progress): void => {
+        const params = { progressToken, ...progress };
+        // A client that is gone hears nothing any more, and its call is aborted.
+        mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+      };
+      const stop = startProgress(tell, { clock, totalSeconds });
+      return await wait.finally(stop);
+    },
+  };
+}
+
+/** One desk for the process, from the first call on that finds the settings complete. */
+class DeskDoor {
+  readonly #host: McpHost;
+  readonly #identity: Identity;
+  #desk: Promise<Desk> | undefined;
+
+  constructor(host: McpHost, identity: Identity) {
+    this.#host = host;
+    this.#identity = identity;
+  }
+
+  async open(): Promise<Desk> {
+    this.#desk ??= this.#make();
+    try {
+      return await this.#desk;
+    } catch (error) {
+      this.#desk = undefined;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#desk?.catch(() => undefined))?.close();
+  }
+
+  async #make(): Promise<Desk> {
+    const { version, clock, random } = this.#host;
+    const settings = await this.#host.settings();
+    return new Desk({ settings, identity: this.#identity, version, clock, random });
+  }
+}

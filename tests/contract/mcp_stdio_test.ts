@@ -1,0 +1,149 @@
+/** `svc mcp` as agents start it: a process on standard input and output, from the checkout and as the package on Node. */
+import assert from "node:assert/strict";
+import { bundleForNode } from "../../scripts/bundle_for_node.ts";
+import { node22 } from "../../scripts/node22.ts";
+import { PhoneSide, textOf } from "../helpers/mcp_bench.ts";
+import { startMcp } from "../helpers/mcp_process.ts";
+import { FROM_CHECKOUT, type Launch } from "../helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+
+interface Bench {
+  sandbox: Sandbox;
+  launch: Launch;
+  configure(config: unknown): Promise<void>;
+}
+
+const LAUNCHES: Record<string, (sandbox: Sandbox) => Promise<Launch>> = {
+  deno: () => Promise.resolve(FROM_CHECKOUT),
+  async node(sandbox) {
+    await bundleForNode({ entries: { cli: `${CHECKOUT}cli.ts` }, outdir: `${sandbox.root}/built` });
+    await Deno.writeTextFile(`${sandbox.root}/built/package.json`, '{"type":"module"}');
+    return [await node22(), `${sandbox.root}/built/cli.js`];
+  },
+};
+
+function testOnBoth(name: string, body: (bench: Bench) => Promise<void>): void {
+  for (const [runtime, launch] of Object.entries(LAUNCHES)) {
+    Deno.test(`svc mcp on ${runtime}: ${name}`, async () => {
+      await using sandbox = await makeSandbox();
+      await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
+      const configure = (config: unknown): Promise<void> => {
+        const text = typeof config === "string" ? config : JSON.stringify(config);
+        return Deno.writeTextFile(`${sandbox.svcHome}/config.json`, text, { mode: 0o600 });
+      };
+      await body({ sandbox, launch: await launch(sandbox), configure });
+    });
+  }
+}
+
+/** What the process prints for these lines of input. Then its input ends, or the signal comes. */
+async function exchange(
+  { sandbox, launch }: Bench,
+  { lines, until, signal }: { lines: string[]; until: RegExp; signal?: Deno.Signal },
+): Promise<{ code: number; lines: Record<string, unknown>[]; stderr: string }> {
+  const [program = "", ...args] = [...launch, "mcp"];
+  const child = new Deno.Command(program, {
+    args,
+    cwd: sandbox.project,
+    env: sandbox.env,
+    clearEnv: true,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  sandbox.killAtEnd(child.pid);
+  const input = child.stdin.getWriter();
+  await input.write(new TextEncoder().encode(lines.map((line) => `${line}\n`).join("")));
+  const stderr = new Response(child.stderr).text();
+  let text = "";
+  let asked = false;
+  for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (asked || !until.test(text)) continue;
+    asked = true;
+    if (signal === undefined) await input.close();
+    else child.kill(signal);
+  }
+  const { code } = await child.status;
+  if (signal !== undefined) await input.close().catch(() => undefined);
+  const printed = text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+  return { code, lines: printed, stderr: await stderr };
+}
+
+const initialize = (protocolVersion: string): string =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id: "init-1",
+    method: "initialize",
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: "agent", version: "1" } },
+  });
+
+testOnBoth(
+  "the protocol's own client lists and calls its tools over pipes [cli-mcp, other-mcp, run-node]",
+  async (bench) => {
+    const phone = await PhoneSide.start(bench.sandbox.root);
+    const { wsUrl, apiKey } = phone.settings;
+    await bench.configure({ wsUrl, apiKey });
+    const env = { SVC_SESSION: "svc-proj" };
+    const { client } = await startMcp(bench.sandbox, { launch: bench.launch, env });
+    assert.equal((await client.listTools()).tools.length, 4);
+    const call = client.callTool({
+      name: "svc_ask",
+      arguments: { question: "Go?", options: ["Go", "Stop"] },
+    });
+    const asked = await phone.asked("Go?");
+    assert.equal(asked.agentSessionName, "svc-proj");
+    await phone.answer(asked, { data: { choices: ["Go"] } });
+    assert.equal(textOf(await call), "Go");
+    await client.close();
+    await phone.relay.stop();
+  },
+);
+
+testOnBoth(
+  "a probe before initialize is refused, ids may be words, and each client's version is spoken",
+  async (bench) => {
+    for (const version of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
+      const probe = '{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover"}';
+      const { code, lines, stderr } = await exchange(bench, {
+        lines: [probe, "no JSON at all", initialize(version)],
+        until: /protocolVersion/,
+      });
+      const [refused, initialized] = lines;
+      assert.deepEqual([refused?.["id"], (refused?.["error"] as { code: number }).code], [
+        "server-discover-probe-1",
+        -32601,
+      ]);
+      assert.equal(initialized?.["id"], "init-1");
+      assert.equal((initialized?.["result"] as { protocolVersion: string }).protocolVersion, version);
+      assert.deepEqual([code, lines.length, stderr], [0, 2, ""]);
+    }
+  },
+);
+
+testOnBoth("a broken configuration is told in a result, and a signal ends it", async (bench) => {
+  await bench.configure('{"wsUrl": }');
+  const call =
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"svc_notify","arguments":{"title":"x"}}}';
+  const { code, lines } = await exchange(bench, {
+    lines: [initialize("2025-11-25"), '{"jsonrpc":"2.0","method":"notifications/initialized"}', call],
+    until: /isError/,
+    signal: "SIGTERM",
+  });
+  const result = lines.at(-1)?.["result"] as { isError: boolean; content: { text: string }[] };
+  assert.equal(result.isError, true);
+  assert.match(result.content[0]?.text ?? "", /config\.json": line 1, column 11 is not JSON/);
+  assert.equal(code, 0);
+});
+
+testOnBoth("without a configuration a call says what to run", async (bench) => {
+  const call =
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"svc_ask","arguments":{"question":"?"}}}';
+  const { code, lines } = await exchange(bench, {
+    lines: [initialize("2025-11-25"), call],
+    until: /isError/,
+  });
+  assert.match(JSON.stringify(lines.at(-1)), /not set up on this machine.*svc up/);
+  assert.equal(code, 0);
+});

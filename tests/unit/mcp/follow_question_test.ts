@@ -1,0 +1,121 @@
+/** Following a question: the relay's word decides, whatever is lost on the way. */
+import assert from "node:assert/strict";
+import type { RelayApi } from "../../../src/client/api.ts";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import { Bell } from "../../../src/mcp/bell.ts";
+import { followQuestion, type Outcome } from "../../../src/mcp/follow_question.ts";
+import type { Receipt } from "../../../src/protocol/receipt.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+import { idOf, NOW } from "../phone/samples.ts";
+
+const [ASK, ANSWER] = [idOf(1), idOf(2)];
+const open: Receipt = { state: "delivered", final: false, at: {} };
+const answered: Receipt = { state: "answered", final: true, at: {}, answer: ANSWER };
+
+/** A relay of two pushes. */
+class Bench {
+  readonly clock = new FakeClock();
+  readonly bell = new Bell(this.clock);
+  readonly taken: string[] = [];
+  readonly abort = new AbortController();
+  asked: Receipt | RelayError = open;
+  answer: Receipt = { state: "queued", final: false, at: {} };
+  looks = 0;
+  outcome: Outcome | Error | undefined;
+
+  constructor() {
+    const getPush = (id: string): ReturnType<RelayApi["getPush"]> => {
+      this.looks += Number(id === ASK);
+      const receipt = id === ASK ? this.asked : this.answer;
+      if (receipt instanceof RelayError) return Promise.reject(receipt);
+      const push = { id, type: "ask.answer", body: "yes", from: "key_1", createdAt: NOW, expiresAt: NOW };
+      return Promise.resolve({ push, receipt });
+    };
+    const { clock, bell } = this;
+    const parts = {
+      api: { getPush } as RelayApi,
+      clock,
+      bell,
+      take: (id: string) => void this.taken.push(id),
+    };
+    followQuestion(parts, { id: ASK, timeoutMs: 120_000, signal: this.abort.signal }).then(
+      (outcome) => this.outcome = outcome,
+      (error) => this.outcome = error,
+    );
+  }
+
+  /** Lets time pass, or news come, and waits until it was looked. */
+  async look(ms?: number): Promise<void> {
+    const before = this.looks;
+    await until("the wait", () => this.clock.pending > 0);
+    if (ms === undefined) this.bell.ring();
+    else this.clock.advance(ms);
+    await until("a look", () => this.looks > before);
+  }
+
+  ended(): Promise<Outcome | Error> {
+    return until("the outcome", () => this.outcome);
+  }
+}
+
+Deno.test("an answer counts once the relay says that it was taken [type-answer]", async () => {
+  const bench = new Bench();
+  bench.asked = answered;
+  await bench.look();
+  await until("the answer taken", () => bench.taken.length > 0);
+  assert.equal(bench.outcome, undefined);
+  bench.answer = { state: "delivered", final: true, at: {} };
+  await bench.look();
+  assert.deepEqual(await bench.ended(), { kind: "answered", answer: { kind: "text", text: "yes" } });
+});
+
+Deno.test("news that got lost are found by looking again; a relay that is away is asked again [mcp-survives]", async () => {
+  const bench = new Bench();
+  bench.asked = new RelayError("away", { code: "unreachable" });
+  await bench.look(15_000);
+  bench.asked = answered;
+  await bench.look(15_000);
+  bench.answer = { state: "delivered", final: true, at: {} };
+  await bench.look(15_000);
+  assert.equal((await bench.ended() as Outcome).kind, "answered");
+});
+
+Deno.test("an answer that the session got is told apart [mcp-late]", async () => {
+  const bench = new Bench();
+  bench.asked = answered;
+  bench.answer = { state: "expired", reason: "too_late", final: false, at: {} };
+  await bench.look();
+  assert.deepEqual(await bench.ended(), { kind: "typed" });
+});
+
+Deno.test("the time's end is its end, unless an answer is being taken [mcp-timeout]", async () => {
+  const alone = new Bench();
+  for (let n = 0; n < 8; n++) await alone.look(15_000);
+  assert.deepEqual(await alone.ended(), { kind: "timed_out" });
+
+  const taking = new Bench();
+  for (let n = 0; n < 7; n++) await taking.look(15_000);
+  taking.asked = answered;
+  await taking.look(15_000);
+  await taking.look(15_000);
+  taking.answer = { state: "delivered", final: true, at: {} };
+  await taking.look(15_000);
+  assert.equal((await taking.ended() as Outcome).kind, "answered");
+});
+
+Deno.test("a closed question, a refusal and an abort end the wait", async () => {
+  const closed = new Bench();
+  closed.asked = { state: "withdrawn", final: true, at: {} };
+  await closed.look();
+  assert.deepEqual(await closed.ended(), { kind: "closed" });
+
+  const refused = new Bench();
+  refused.asked = new RelayError("the key was revoked", { code: "unauthenticated", status: 401 });
+  await refused.look();
+  assert.match(String(await refused.ended()), /revoked/);
+
+  const aborted = new Bench();
+  aborted.abort.abort(new Error("taken back"));
+  assert.match(String(await aborted.ended()), /taken back/);
+});
