@@ -60,6 +60,14 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: "check the setup, and say how to mend it",
     load: () => import("./verify.ts" as string),
   },
+  "remote-hook": {
+    summary: "what an agent's prompt hook runs: tells the model who drives",
+    load: () => import("./remote_hook.ts" as string),
+  },
+  hook: {
+    summary: "what an agent's other hooks run: reports to the listener",
+    load: () => import("./hook.ts" as string),
+  },
   mute: {
     summary: "silence a project: no remote mode, no messages",
     load: () => import("./mute.ts" as string),
@@ -70,7 +78,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   mcp: {
     summary: "the MCP server on stdio, which agents start: svc_ask and its like",
-    load: () => import("./mcp.ts"),
+    load: () => import("./mcp.ts" as string),
   },
   completions: {
     summary: "print the completion script for bash, zsh or fish",
