@@ -6,22 +6,35 @@ import type { Account } from "./account.ts";
 import { KeptMessages } from "./kept_messages.ts";
 import { LiveRelay, type PhoneParts } from "./live_relay.ts";
 import type { Message } from "./message.ts";
+import { newPushId } from "./new_push_id.ts";
+import { claimPairing, UnprovenHost } from "./pairing.ts";
+import type { PairingStorage } from "./pairing_storage.ts";
 import type { Handover } from "./route.ts";
 import { draftKey, type SessionName } from "./names.ts";
+import { Sealing } from "./sealing.ts";
+import type { PairingNews, SignInProblem } from "./state.ts";
+
+export interface ControllerParts extends Omit<PhoneParts, "kept" | "sealing"> {
+  /** Undefined on a page without cryptography. */
+  pairing?: PairingStorage | undefined;
+}
 
 export class Controller {
-  readonly #parts: PhoneParts;
+  readonly #parts: PhoneParts & Pick<ControllerParts, "pairing">;
   #live: LiveRelay | undefined;
   #watched = false;
 
-  constructor(parts: Omit<PhoneParts, "kept">) {
-    this.#parts = { ...parts, kept: new KeptMessages(parts.storage) };
+  constructor(parts: ControllerParts) {
+    const { storage, pairing, clock = systemClock } = parts;
+    const sealing = new Sealing({ storage: pairing, now: () => clock.now() });
+    this.#parts = { ...parts, kept: new KeptMessages(storage), sealing };
   }
 
   /** Takes what the address handed over, else what the phone kept. */
   async start(handover?: Handover): Promise<void> {
+    await this.#parts.sealing.load();
     if (handover?.kind === "key") return await this.signIn(handover.key);
-    if (handover?.kind === "pair") return await this.claim(handover.code);
+    if (handover?.kind === "pair") return await this.claim(handover);
     const account = await this.#parts.storage.readAccount();
     if (account !== undefined) await this.#enter(account);
     else this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
@@ -36,18 +49,43 @@ export class Controller {
     });
   }
 
-  async claim(code: string): Promise<void> {
-    this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "pair" } });
-    await this.#enterOrSayWhy(() =>
-      createRelayApi(this.#parts).claimPairing(code, { name: this.#parts.name })
-    );
+  /** A phone that is signed in stays the device that it is, and pairs with one more host. */
+  async claim({ code, secret }: { code: string; secret?: string | undefined }): Promise<void> {
+    const { store, storage, sealing, pairing, name } = this.#parts;
+    store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "pair" } });
+    let news: PairingNews | undefined;
+    const entered = await this.#enterOrSayWhy(async () => {
+      const apiKey = (await storage.readAccount())?.apiKey;
+      const api = createRelayApi({ ...this.#parts, apiKey });
+      const keyPair = await pairing?.ownKeys();
+      const { account, paired } = await claimPairing(api, { code, secret, name, keyPair });
+      if (paired === undefined) return account;
+      await sealing.keep(paired.host);
+      news = { kind: "words", host: paired.host.host, words: paired.words };
+      return account;
+    });
+    const isIn = store.get().signIn.kind === "in";
+    if (entered !== "anew" && secret !== undefined && isIn) news = { kind: "failed", ...entered };
+    store.dispatch({ type: "pairing", news });
   }
 
-  /** The phone forgets the key, and what it has not sent. */
-  async signOut(): Promise<void> {
+  /** The person has seen what came of the pairing. */
+  pairingRead(): void {
+    this.#parts.store.dispatch({ type: "pairing", news: undefined });
+  }
+
+  /** Somebody stands between phone and host: nothing of the pairing stays. */
+  async wordsDiffer(): Promise<void> {
+    await this.signOut({ code: "words_differ", message: "The words differ" });
+  }
+
+  /** The phone forgets the key, what it shares with hosts, and what it has not sent. */
+  async signOut(problem?: SignInProblem): Promise<void> {
+    const { storage, sealing, store } = this.#parts;
     this.stop();
-    await this.#parts.storage.clear();
-    this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
+    await storage.clear();
+    await sealing.clear();
+    store.dispatch({ type: "signIn", signIn: { kind: "out", ...(problem ? { problem } : {}) } });
   }
 
   stop(): void {
@@ -59,7 +97,7 @@ export class Controller {
   async send(to: SessionName, body: string, options: { sendAnyway?: boolean } = {}): Promise<void> {
     const { store, kept, clock = systemClock } = this.#parts;
     const entry = {
-      id: crypto.randomUUID(),
+      id: newPushId(),
       deviceId: to.deviceId,
       session: to.session,
       body,
@@ -106,29 +144,38 @@ export class Controller {
     this.#live?.reconnectNow();
   }
 
-  /** A link that does not work any more leaves a phone that is signed in as it is. */
-  async #enterOrSayWhy(find: () => Promise<Account>): Promise<void> {
+  /** `anew`, or why not: then a phone that was signed in is so still. */
+  async #enterOrSayWhy(find: () => Promise<Account>): Promise<"anew" | SignInProblem> {
     try {
       const { apiKey, deviceId } = await find();
       const account = deviceId === undefined ? { apiKey } : { apiKey, deviceId };
       await this.#parts.storage.writeAccount(account);
       await this.#enter(account);
+      return "anew";
     } catch (error) {
-      if (!(error instanceof RelayError)) throw error;
+      const problem = problemOf(error);
       const kept = await this.#parts.storage.readAccount();
-      if (kept !== undefined) return await this.#enter(kept);
-      const problem = { code: error.code, message: error.message };
-      this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out", problem } });
+      if (kept !== undefined) await this.#enter(kept);
+      else this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out", problem } });
+      return problem;
     }
   }
 
   async #enter(account: Account): Promise<void> {
-    const { store, kept } = this.#parts;
+    const { store, kept, sealing } = this.#parts;
     this.stop();
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
+    store.dispatch({ type: "paired", paired: sealing.pairedWith(account.deviceId) });
     store.dispatch({ type: "restored", messages: await kept.restore() });
     this.#live = new LiveRelay(account, this.#parts);
     this.#live.watch(this.#watched);
     this.#live.start();
   }
+}
+
+/** In words for the sign-in page. Throws what is no such problem. */
+function problemOf(error: unknown): SignInProblem {
+  if (error instanceof RelayError) return { code: error.code, message: error.message };
+  if (error instanceof UnprovenHost) return { code: "unproven_host", message: error.message };
+  throw error;
 }

@@ -15,6 +15,7 @@ import type { KeptMessages } from "./kept_messages.ts";
 import type { Message } from "./message.ts";
 import { Outbox } from "./outbox.ts";
 import { oldestTaken, outboxOf } from "./selectors.ts";
+import type { Sealing } from "./sealing.ts";
 import type { PhoneEvent } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
 import type { Store } from "./store.ts";
@@ -28,6 +29,7 @@ export interface PhoneParts {
   store: Store;
   storage: PhoneStorage;
   kept: KeptMessages;
+  sealing: Sealing;
   clock?: Clock;
   random?: () => number;
   fetch?: Fetch;
@@ -101,11 +103,14 @@ export class LiveRelay {
     return { role: "phone", name, version, capabilities: [], ...(deviceId ? { deviceId } : {}) };
   }
 
-  #post({ id, deviceId, session, body, sendAnyway }: Message, signal: AbortSignal): Promise<PushAccepted> {
+  /** Sealed for a paired host, plain for others. */
+  async #post(message: Message, signal: AbortSignal): Promise<PushAccepted> {
+    const { id, deviceId, session, sendAnyway } = message;
+    const content = await this.#parts.sealing.contentOf(message, this.#account.deviceId);
     const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
     const anyway = sendAnyway ? { data: { sendAnyway } } : {};
-    const push = { id, type: "agent.command", ...target, agentSessionName: session, body, ...anyway };
-    return this.#api.sendPush(push, { signal });
+    const push = { id, type: "agent.command", ...target, agentSessionName: session, ...content, ...anyway };
+    return await this.#api.sendPush(push, { signal });
   }
 
   /** For news of pushes: what the relay has need not be kept here. */
@@ -146,7 +151,8 @@ export class LiveRelay {
   async #readHistory(before: string): Promise<void> {
     const { pushes } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
     const whole = pushes.length < PAGE_LIMIT_MAX;
-    await this.#tell({ type: "history", records: pushes, ...(whole ? { whole } : {}) });
+    const records = await this.#parts.sealing.readable(pushes);
+    await this.#tell({ type: "history", records, ...(whole ? { whole } : {}) });
   }
 
   #onFrame(frame: Frame): void {
@@ -159,7 +165,8 @@ export class LiveRelay {
 
   /** A message that another phone, or a script, sent. */
   async #meet(id: string): Promise<void> {
-    await this.#tell({ type: "history", records: [await this.#api.getPush(id)] });
+    const records = await this.#parts.sealing.readable([await this.#api.getPush(id)]);
+    await this.#tell({ type: "history", records });
   }
 }
 

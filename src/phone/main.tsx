@@ -1,9 +1,11 @@
 /** Starts the page: binds state, views and the browser's own events together. */
 import { render } from "preact";
+import { generateKeyPair } from "../crypto/keys.ts";
 import { VERSION } from "../protocol/version.ts";
 import { Controller } from "./controller.ts";
 import { deviceName } from "./device_name.ts";
 import { formatRoute, type Handover, parseHandover, parseRoute } from "./route.ts";
+import { openPairingStorage } from "./pairing_storage.ts";
 import { outboxOf } from "./selectors.ts";
 import { openStorage } from "./storage.ts";
 import { createStore } from "./store.ts";
@@ -24,6 +26,8 @@ async function start(): Promise<void> {
     version: VERSION,
     store,
     storage: await openStorage(indexedDB),
+    // Browsers give keys on https and localhost only.
+    pairing: isSecureContext ? await openPairingStorage(indexedDB, generateKeyPair) : undefined,
   });
   const actions: AppActions = {
     signIn: (key) => void controller.signIn(key),
@@ -35,6 +39,8 @@ async function start(): Promise<void> {
     resend: (message) => void controller.resend(message),
     discard: (id) => void controller.discard(id),
     draft: (to, text) => controller.draft(to, text),
+    pairingRead: () => controller.pairingRead(),
+    wordsDiffer: () => void controller.wordsDiffer(),
     readOlder: () => controller.readOlder(),
     reconnectNow: () => controller.reconnectNow(),
   };

@@ -21,6 +21,8 @@ export interface Message {
   deviceId: string;
   session: string;
   body: string;
+  /** Went out sealed; `elsewhere`: by another device, so that its text is not known here. */
+  sealed?: "here" | "elsewhere";
   /** Typed also while someone types at the desk. */
   sendAnyway?: boolean;
   /** Epoch milliseconds. */
@@ -30,13 +32,15 @@ export interface Message {
 
 /** The message that a push stands for; undefined for a push that is no message to a session. */
 export function messageOf({ push, receipt }: PushRecord): Message | undefined {
-  const { type, targetDeviceId, agentSessionName, body } = push;
-  if (type !== "agent.command" || agentSessionName === undefined || body === undefined) return undefined;
+  const { type, targetDeviceId, agentSessionName, body, sealed } = push;
+  if (type !== "agent.command" || agentSessionName === undefined) return undefined;
+  if (body === undefined && sealed === undefined) return undefined;
   return {
     id: push.id,
     deviceId: targetDeviceId ?? "",
     session: agentSessionName,
-    body,
+    body: body ?? "",
+    ...(sealed ? { sealed: body === undefined ? "elsewhere" : "here" } : {}),
     createdAt: push.createdAt,
     progress: { kind: "taken", receipt, expiresAt: push.expiresAt },
   };

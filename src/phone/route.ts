@@ -3,7 +3,9 @@
 export type Route = { view: "picker" } | { view: "session"; deviceId: string; session: string };
 
 /** What a link or a QR code hands over in the fragment, which no browser sends to a server. */
-export type Handover = { kind: "pair"; code: string } | { kind: "key"; key: string };
+export type Handover =
+  | { kind: "pair"; code: string; secret?: string }
+  | { kind: "key"; key: string };
 
 export function parseRoute(fragment: string): Route {
   const match = /^#\/s\/([^/]+)\/([^/]+)$/.exec(fragment);
@@ -16,11 +18,12 @@ export function formatRoute(route: Route): string {
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}`;
 }
 
-/** `#pair=<code>` or `#key=svc_…`; a code may be followed by more fields after `&`. */
+/** `#pair=<code>&s=<secret>` or `#key=svc_…`; a code may come without a secret, and with more fields. */
 export function parseHandover(fragment: string): Handover | undefined {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const code = fields.get("pair");
-  if (code) return { kind: "pair", code };
+  const secret = fields.get("s");
+  if (code) return { kind: "pair", code, ...(secret ? { secret } : {}) };
   const key = fields.get("key");
   return key ? { kind: "key", key } : undefined;
 }

@@ -23,6 +23,11 @@ export type SignIn =
   | { kind: "busy"; how: "key" | "pair" }
   | { kind: "in" };
 
+/** What came of a pairing, until the person has read it. */
+export type PairingNews =
+  | { kind: "words"; host: string; words: readonly string[] }
+  | { kind: "failed"; code: string; message: string };
+
 /** `live` only while the relay answers: messages are sent then, and held otherwise. */
 export type LinkView =
   | { kind: "connecting" }
@@ -39,6 +44,9 @@ export interface PhoneState {
   messages: ReadonlyMap<string, Message>;
   history: "unread" | "more" | "whole";
   route: Route;
+  /** Device ids of the hosts that share a secret with this phone. */
+  paired: ReadonlySet<string>;
+  pairing?: PairingNews | undefined;
   /** What is typed and not sent, by `deviceId/session`. */
   drafts: Readonly<Record<string, string>>;
 }
@@ -46,6 +54,8 @@ export interface PhoneState {
 export type PhoneEvent =
   /** Whoever signs in or out begins with nothing of what another account showed. */
   | { type: "signIn"; signIn: SignIn }
+  | { type: "paired"; paired: ReadonlySet<string> }
+  | { type: "pairing"; news: PairingNews | undefined }
   | { type: "link"; link: LinkState }
   | { type: "sessions"; devices: readonly DeviceSessions[] }
   | { type: "device"; device: DeviceSessions }
@@ -68,6 +78,7 @@ export const INITIAL_STATE: PhoneState = {
   messages: new Map(),
   history: "unread",
   route: { view: "picker" },
+  paired: new Set(),
   drafts: {},
 };
 
@@ -75,6 +86,10 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
   switch (event.type) {
     case "signIn":
       return { ...INITIAL_STATE, route: state.route, signIn: event.signIn };
+    case "paired":
+      return { ...state, paired: event.paired };
+    case "pairing":
+      return { ...state, pairing: event.news };
     case "link":
       return withLink(state, event.link);
     case "sessions":

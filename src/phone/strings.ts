@@ -1,4 +1,5 @@
 /** Every text a person reads on the page, in one catalogue (English). */
+import type { Sealing } from "../crypto/mode.ts";
 import type { AgentState } from "../protocol/session.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { Group } from "./sessions.ts";
@@ -33,6 +34,10 @@ export const STRINGS = {
       timeout: "The relay does not answer. Check the network, then try again.",
       rate_limited: "Too many tries. Wait a moment, then try again.",
       unknown_pairing: "This pairing code was used already or is too old. Make a new one on the host.",
+      unproven_host:
+        "The relay could not prove that it speaks for the host of this code, so nothing was paired. Make a new code on the host with svc pair; if this comes again, do not trust the relay.",
+      words_differ:
+        "This phone forgot the pairing. On the host, see svc devices and revoke what you do not know.",
     } as Partial<Record<string, string>>,
   },
   picker: {
@@ -53,6 +58,22 @@ export const STRINGS = {
     noHostCommand: "svc up",
     signOut: "Sign out",
     signOutAsk: (unsent: number) => `Sign out? ${count(unsent, "message")} not sent yet will be lost.`,
+  },
+  pairing: {
+    heading: (host: string) => `Paired with ${host}`,
+    compare: (host: string) => `Does ${host} show these six words, in this order?`,
+    same: "They are the same",
+    differ: "They differ",
+    failedHeading: "Not paired",
+    understood: "Go on",
+  },
+  sealing: {
+    modes: {
+      psk: "Sealed end to end: paired",
+      base: "Sealed, but a lying relay could read it: pair this phone",
+      off: "Not sealed: the relay can read it",
+    } satisfies Record<Sealing, string>,
+    elsewhere: "Sealed on another device: only the host could read it.",
   },
   card: {
     attached: "Attached",

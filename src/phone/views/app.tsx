@@ -4,11 +4,12 @@ import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Mark } from "./icons.tsx";
 import { LinkNotice } from "./link_notice.tsx";
+import { type PairingActions, PairingView } from "./pairing.tsx";
 import { PickerView } from "./picker.tsx";
 import { type SessionActions, SessionView } from "./session.tsx";
 import { SignInView } from "./sign_in.tsx";
 
-export interface AppActions extends SessionActions {
+export interface AppActions extends SessionActions, PairingActions {
   signIn(key: string): void;
   signOut(): void;
   reconnectNow(): void;
@@ -32,7 +33,8 @@ export function App({ state, actions }: { state: PhoneState; actions: AppActions
 }
 
 function Routed({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
-  const { route, link } = state;
+  const { route, link, pairing } = state;
+  if (pairing !== undefined) return <PairingView news={pairing} actions={actions} />;
   const notice = <LinkNotice link={link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />;
   return route.view === "picker"
     ? <PickerView state={state} notice={notice} onSignOut={actions.signOut} />

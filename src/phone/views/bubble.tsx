@@ -29,7 +29,7 @@ export function Bubble(props: Props): JSX.Element {
   const { message, words, now } = props;
   return (
     <li class="message" data-tone={words.tone} data-id={message.id}>
-      <Text body={message.body} />
+      <Text body={message.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : message.body} />
       <p class="receipt">
         <Icon name={TONE_ICONS[words.tone]} />
         <span class="receipt-state">{words.state}</span>
@@ -45,7 +45,7 @@ export function Bubble(props: Props): JSX.Element {
 
 function Actions({ message, words, clockOffsetMs, onResend, onDiscard }: Props): JSX.Element | null {
   const { resendFrom, discardable } = words;
-  if (resendFrom === undefined && !discardable) return null;
+  if (message.sealed === "elsewhere" || (resendFrom === undefined && !discardable)) return null;
   return (
     <div class="bubble-actions">
       {discardable && (

@@ -1,6 +1,7 @@
 /** One session: what it is doing, what was sent to it, and the field for the next message. */
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import type { Sealing } from "../../crypto/mode.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import { agoWords } from "../ages.ts";
 import type { Message } from "../message.ts";
@@ -14,6 +15,7 @@ import { STRINGS } from "../strings.ts";
 import { Composer } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { MessageList } from "./message_list.tsx";
+import { SealSign } from "./seal_sign.tsx";
 import { SessionLabel } from "./session_card.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { useNow } from "./use_now.ts";
@@ -49,7 +51,12 @@ export function SessionView({ state, name, notice, actions }: Props): JSX.Elemen
   const note = noteOf(state, session, now);
   return (
     <div class="page session">
-      <SessionHead name={name} session={session} now={now} />
+      <SessionHead
+        name={name}
+        session={session}
+        now={now}
+        mode={state.paired.has(name.deviceId) ? "psk" : "off"}
+      />
       <div class="notice-anchor">{notice}</div>
       <MessageList
         shown={shown}
@@ -76,9 +83,11 @@ interface HeadProps {
   name: SessionName;
   session: PickedSession | undefined;
   now: number;
+  /** How messages go out. */
+  mode: Sealing;
 }
 
-function SessionHead({ name, session, now }: HeadProps): JSX.Element {
+function SessionHead({ name, session, now, mode }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [draftKey(name)]);
   return (
@@ -96,6 +105,9 @@ function SessionHead({ name, session, now }: HeadProps): JSX.Element {
             <span>{session.host}</span>
           </p>
         )}
+        <p class="facts">
+          <SealSign mode={mode} />
+        </p>
       </div>
     </header>
   );

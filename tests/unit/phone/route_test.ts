@@ -28,7 +28,8 @@ Deno.test("anything else is the picker", () => {
 
 Deno.test("a link hands over a pairing code or a key", () => {
   assert.deepEqual(parseHandover("#pair=abc-_1"), { kind: "pair", code: "abc-_1" });
-  assert.deepEqual(parseHandover("#pair=abc&psk=x"), { kind: "pair", code: "abc" });
+  assert.deepEqual(parseHandover("#pair=abc&s=x-_1"), { kind: "pair", code: "abc", secret: "x-_1" });
+  assert.deepEqual(parseHandover("#pair=abc&more=x"), { kind: "pair", code: "abc" });
   assert.deepEqual(parseHandover("#key=svc_k"), { kind: "key", key: "svc_k" });
   for (const fragment of ["", "#/", "#/s/a/b", "#pair="]) assert.equal(parseHandover(fragment), undefined);
 });

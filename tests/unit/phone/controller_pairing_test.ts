@@ -1,0 +1,98 @@
+/** Pairing as the page lives it: the words, a host that is not proven, words that differ, a second host. */
+import assert from "node:assert/strict";
+import { Controller } from "../../../src/phone/controller.ts";
+import { createStore } from "../../../src/phone/store.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { FakeSockets } from "../client/fake_socket.ts";
+import { FakePairingStorage } from "./fake_pairing_storage.ts";
+import { FakeRelay } from "./fake_relay.ts";
+import { FakeStorage } from "./fake_storage.ts";
+import { HOST_ID, type OfferingHost, offeringHost, PHONE_ID } from "./offering_host.ts";
+import { NOW } from "./samples.ts";
+
+function phoneBefore(host: OfferingHost, account = new FakeStorage()) {
+  const relay = new FakeRelay();
+  const keys: (string | null)[] = [];
+  const pairing = new FakePairingStorage();
+  const store = createStore(() => {});
+  const controller = new Controller({
+    baseUrl: "https://relay.example/svc/",
+    name: "iPhone",
+    version: "0.1.0",
+    store,
+    storage: account,
+    pairing,
+    clock: new FakeClock(NOW),
+    createSocket: new FakeSockets().create,
+    fetch: async (url, init) => {
+      if (!url.endsWith("/claim")) return await relay.fetch(url, init);
+      keys.push(new Headers(init.headers).get("x-api-key"));
+      return Response.json(await host.api.claimPairing("c", JSON.parse(String(init.body))));
+    },
+  });
+  return { controller, store, account, pairing, keys };
+}
+
+Deno.test("after a pairing the page shows the words until they are read, and the host counts as paired [pair-words, ux-pair]", async () => {
+  const host = await offeringHost();
+  const { controller, store, pairing } = phoneBefore(host);
+  await controller.start({ kind: "pair", code: "c", secret: host.word });
+  const { signIn, pairing: news, paired } = store.get();
+  assert.equal(signIn.kind, "in");
+  assert.ok(news?.kind === "words");
+  assert.deepEqual([news.host, news.words.length], ["desk", 6]);
+  assert.deepEqual([...paired], [HOST_ID]);
+  controller.pairingRead();
+  assert.equal(store.get().pairing, undefined);
+  assert.equal(pairing.hosts.size, 1);
+  controller.stop();
+});
+
+Deno.test("a page that is opened again is still paired", async () => {
+  const host = await offeringHost();
+  const first = phoneBefore(host);
+  await first.controller.start({ kind: "pair", code: "c", secret: host.word });
+  first.controller.stop();
+  const store = createStore(() => {});
+  const again = new Controller({
+    baseUrl: "https://relay.example/svc/",
+    name: "iPhone",
+    version: "0.1.0",
+    store,
+    storage: first.account,
+    pairing: first.pairing,
+    fetch: new FakeRelay().fetch,
+    createSocket: new FakeSockets().create,
+    clock: new FakeClock(NOW),
+  });
+  await again.start();
+  assert.deepEqual([...store.get().paired], [HOST_ID]);
+  again.stop();
+});
+
+Deno.test("a host that is not proven signs nobody in, and is told; a phone that was signed in stays so [sec-active-relay]", async () => {
+  const liar = await offeringHost(() => undefined);
+  const fresh = phoneBefore(liar);
+  await fresh.controller.start({ kind: "pair", code: "c", secret: liar.word });
+  const { signIn } = fresh.store.get();
+  assert.equal(signIn.kind === "out" && signIn.problem?.code, "unproven_host");
+  assert.deepEqual([fresh.account.account, fresh.pairing.hosts.size], [undefined, 0]);
+
+  const known = phoneBefore(liar, new FakeStorage({ apiKey: "svc_k", deviceId: PHONE_ID }));
+  await known.controller.start({ kind: "pair", code: "c", secret: liar.word });
+  const { signIn: still, pairing } = known.store.get();
+  assert.equal(still.kind, "in");
+  assert.equal(pairing?.kind === "failed" && pairing.code, "unproven_host");
+  assert.deepEqual(known.keys, ["svc_k"], "it claims as the device that it is");
+  known.controller.stop();
+});
+
+Deno.test("where the words differ nothing of the pairing stays", async () => {
+  const host = await offeringHost();
+  const { controller, store, account, pairing } = phoneBefore(host);
+  await controller.start({ kind: "pair", code: "c", secret: host.word });
+  await controller.wordsDiffer();
+  const { signIn, pairing: news, paired } = store.get();
+  assert.equal(signIn.kind === "out" && signIn.problem?.code, "words_differ");
+  assert.deepEqual([news, paired.size, account.account, pairing.hosts.size], [undefined, 0, undefined, 0]);
+});

@@ -1,0 +1,44 @@
+/** What pairing leaves on a phone, in memory. */
+import { generateKeyPair } from "../../../src/crypto/keys.ts";
+import type { PairedHost } from "../../../src/phone/pairing.ts";
+import type { PairingStorage, SentForm } from "../../../src/phone/pairing_storage.ts";
+
+export class FakePairingStorage implements PairingStorage {
+  readonly hosts = new Map<string, PairedHost>();
+  readonly sent = new Map<string, SentForm>();
+  #keys: Promise<CryptoKeyPair> | undefined;
+
+  ownKeys(): Promise<CryptoKeyPair> {
+    return this.#keys ??= generateKeyPair();
+  }
+
+  readHosts(): Promise<PairedHost[]> {
+    return Promise.resolve([...this.hosts.values()]);
+  }
+
+  putHost(host: PairedHost): Promise<void> {
+    this.hosts.set(host.deviceId, host);
+    return Promise.resolve();
+  }
+
+  removeHost(deviceId: string): Promise<void> {
+    this.hosts.delete(deviceId);
+    return Promise.resolve();
+  }
+
+  readSent(ids: readonly string[]): Promise<SentForm[]> {
+    return Promise.resolve(ids.map((id) => this.sent.get(id)).filter((one) => one !== undefined));
+  }
+
+  putSent(sent: SentForm): Promise<void> {
+    this.sent.set(sent.id, sent);
+    return Promise.resolve();
+  }
+
+  clear(): Promise<void> {
+    this.hosts.clear();
+    this.sent.clear();
+    this.#keys = undefined;
+    return Promise.resolve();
+  }
+}

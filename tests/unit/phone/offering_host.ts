@@ -1,0 +1,55 @@
+/** A host that offers a pairing, and a relay between it and a phone that may lie. */
+import assert from "node:assert/strict";
+import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
+import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
+import { hostProof } from "../../../src/crypto/pairing_proof.ts";
+import { PairingClaim, type PairingClaimed, type PairingOffer } from "../../../src/protocol/http.ts";
+
+export const HOST_ID = "dev_listener_01234567";
+export const PHONE_ID = "dev_phone_9";
+
+export interface OfferingHost {
+  keyPair: CryptoKeyPair;
+  /** As the link carries it. */
+  word: string;
+  secret: CryptoKey;
+  offer: PairingOffer;
+  /** What the phone claimed. */
+  claims: PairingClaim[];
+  api: { claimPairing(code: string, claim: PairingClaim): Promise<PairingClaimed> };
+}
+
+/** `change`: what the relay makes of the offer. */
+export async function offeringHost(
+  change: (offer: PairingOffer) => PairingOffer | undefined = (offer) => offer,
+): Promise<OfferingHost> {
+  const keyPair = await generateKeyPair();
+  const word = newSecret();
+  const secret = await importSecret(word);
+  assert.ok(secret);
+  const offered = {
+    deviceId: HOST_ID,
+    host: "desk",
+    publicKey: await exportPublicKey(keyPair.publicKey),
+  };
+  const offer = { ...offered, proof: await hostProof(secret, offered) };
+  const claims: PairingClaim[] = [];
+  const given = change(offer);
+  return {
+    keyPair,
+    word,
+    secret,
+    offer,
+    claims,
+    api: {
+      claimPairing: (_code, claim) => {
+        claims.push(PairingClaim.parse(claim));
+        return Promise.resolve({
+          deviceId: PHONE_ID,
+          apiKey: "svc_claimed",
+          ...(given ? { offer: given } : {}),
+        });
+      },
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** The phone's side of a pairing: what it takes from the relay's answer, and what it does not. */
+import assert from "node:assert/strict";
+import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
+import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
+import { phoneProof } from "../../../src/crypto/pairing_proof.ts";
+import { claimPairing, UnprovenHost } from "../../../src/phone/pairing.ts";
+import { newPushId } from "../../../src/phone/new_push_id.ts";
+import { PushId } from "../../../src/protocol/push.ts";
+import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
+
+const keyPair = await generateKeyPair();
+const publicKey = await exportPublicKey(keyPair.publicKey);
+const other = await exportPublicKey((await generateKeyPair()).publicKey);
+const mine = { code: "c", name: "iPhone", keyPair };
+
+Deno.test("a proven host is kept with a secret that does not come out, and the words are the host's [pair-keys, pair-words]", async () => {
+  const host = await offeringHost();
+  const { account, paired } = await claimPairing(host.api, { ...mine, secret: host.word });
+  assert.deepEqual(account, { apiKey: "svc_claimed", deviceId: PHONE_ID });
+  assert.ok(paired);
+  assert.deepEqual([paired.host.deviceId, paired.host.host, paired.host.phone], [HOST_ID, "desk", PHONE_ID]);
+  assert.equal(paired.host.secret.extractable, false);
+  const devices = { phone: { deviceId: PHONE_ID, publicKey }, listener: host.offer };
+  assert.deepEqual(paired.words, await checkPhrase(host.secret, devices));
+});
+
+Deno.test("the claim proves the secret without telling it [pair-fragment]", async () => {
+  const host = await offeringHost();
+  await claimPairing(host.api, { ...mine, secret: host.word });
+  const proof = await phoneProof(host.secret, { code: "c", name: "iPhone", publicKey });
+  assert.deepEqual(host.claims, [{ name: "iPhone", publicKey, proof }]);
+  assert.ok(!JSON.stringify(host.claims).includes(host.word));
+});
+
+Deno.test("a relay that swaps the host's key, changes its name, or keeps the offer back pairs nothing [sec-active-relay, hostile-relay]", async () => {
+  const lies = [
+    { publicKey: other },
+    { deviceId: "dev_listener_other" },
+    { host: "another desk" },
+    { proof: "" },
+  ];
+  for (const lie of lies) {
+    const host = await offeringHost((offer) => ({ ...offer, ...lie }));
+    await assert.rejects(claimPairing(host.api, { ...mine, secret: host.word }), UnprovenHost);
+  }
+  const silent = await offeringHost(() => undefined);
+  await assert.rejects(claimPairing(silent.api, { ...mine, secret: silent.word }), UnprovenHost);
+});
+
+Deno.test("without a secret, or without cryptography, a code gives an account and no more [seal-off]", async () => {
+  const host = await offeringHost();
+  for (const without of [{ secret: undefined }, { secret: host.word, keyPair: undefined }]) {
+    const { account, paired } = await claimPairing(host.api, { ...mine, ...without });
+    assert.deepEqual([account.deviceId, paired], [PHONE_ID, undefined]);
+  }
+  assert.deepEqual(host.claims, [{ name: "iPhone" }, { name: "iPhone" }]);
+});
+
+Deno.test("a push id needs no https", () => {
+  const ids = Array.from({ length: 50 }, newPushId);
+  for (const id of ids) {
+    assert.ok(PushId.safeParse(id).success);
+    assert.match(id, /^.{14}4.{4}[89ab]/);
+  }
+  assert.equal(new Set(ids).size, 50);
+});

@@ -1,0 +1,96 @@
+/** What goes out sealed, what plain, and how a phone reads its own sealed messages again. */
+import assert from "node:assert/strict";
+import { generateKeyPair } from "../../../src/crypto/keys.ts";
+import { openMessage } from "../../../src/crypto/stored_message.ts";
+import { claimPairing } from "../../../src/phone/pairing.ts";
+import { messageOf } from "../../../src/phone/message.ts";
+import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
+import { FakePairingStorage } from "./fake_pairing_storage.ts";
+import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
+import { idOf, NOW, recordOf } from "./samples.ts";
+
+const MESSAGE: OutgoingMessage = { id: idOf(1), deviceId: HOST_ID, session: "svc-demo", body: "hello" };
+
+async function pairedPhone() {
+  const host = await offeringHost();
+  const storage = new FakePairingStorage();
+  const sealing = new Sealing({ storage, now: () => NOW });
+  const options = { code: "c", name: "iPhone", secret: host.word, keyPair: await generateKeyPair() };
+  const { paired } = await claimPairing(host.api, options);
+  assert.ok(paired);
+  return { host, storage, sealing, keep: () => sealing.keep(paired.host) };
+}
+
+Deno.test("a message to a paired host is sealed for that host, session and option, for a day [seal-stored]", async () => {
+  const { host, sealing, keep } = await pairedPhone();
+  await keep();
+  const content = await sealing.contentOf({ ...MESSAGE, sendAnyway: true }, PHONE_ID);
+  assert.equal(content.body, undefined);
+  assert.ok(content.sealed?.mode === "psk");
+  const place = {
+    id: MESSAGE.id,
+    type: "agent.command",
+    from: PHONE_ID,
+    targetDeviceId: HOST_ID,
+    agentSessionName: "svc-demo",
+    sendAnyway: true,
+  };
+  const { keyPair, secret } = host;
+  const opened = await openMessage(content.sealed, { place, keyPair, secret });
+  assert.deepEqual(opened, { body: "hello", notAfter: NOW + SEALED_LIFE_MS });
+});
+
+Deno.test("sent again a message is the same to the byte, also over a reload, and after pairing meanwhile [ux-outbox]", async () => {
+  const { storage, sealing, keep } = await pairedPhone();
+  const plain = await sealing.contentOf(MESSAGE, PHONE_ID);
+  assert.deepEqual(plain, { body: "hello" });
+  await keep();
+  assert.deepEqual(await sealing.contentOf(MESSAGE, PHONE_ID), { body: "hello" }, "the relay may have it");
+  const next = { ...MESSAGE, id: idOf(2) };
+  const first = await sealing.contentOf(next, PHONE_ID);
+  const reloaded = new Sealing({ storage, now: () => NOW });
+  await reloaded.load();
+  assert.ok(first.sealed);
+  assert.deepEqual(await reloaded.contentOf(next, PHONE_ID), first);
+});
+
+Deno.test("to a host that is not paired, under another name, or without cryptography messages go out plain [seal-off]", async () => {
+  const { sealing, keep } = await pairedPhone();
+  await keep();
+  const next = (number: number) => ({ ...MESSAGE, id: idOf(number) });
+  assert.deepEqual(await sealing.contentOf({ ...next(1), deviceId: "dev_listener_b" }, PHONE_ID), {
+    body: "hello",
+  });
+  assert.deepEqual(await sealing.contentOf(next(2), "dev_phone_other"), { body: "hello" });
+  assert.deepEqual([...sealing.pairedWith(PHONE_ID)], [HOST_ID]);
+  assert.deepEqual([...sealing.pairedWith("dev_phone_other")], []);
+  const bare = new Sealing({ storage: undefined, now: () => NOW });
+  await bare.load();
+  assert.deepEqual([await bare.contentOf(MESSAGE, PHONE_ID), bare.isPossible], [{ body: "hello" }, false]);
+});
+
+Deno.test("the phone reads its own sealed messages in the history; another device's are shown as such", async () => {
+  const { sealing, keep } = await pairedPhone();
+  await keep();
+  const { sealed } = await sealing.contentOf(MESSAGE, PHONE_ID);
+  assert.ok(sealed);
+  const asStored = (number: number) => {
+    const { push, receipt } = recordOf(number);
+    return { push: { ...push, body: undefined, sealed }, receipt };
+  };
+  const read = await sealing.readable([asStored(1), asStored(2), recordOf(3)]);
+  const messages = read.map((record) => messageOf(record));
+  assert.deepEqual(messages.map((message) => [message?.body, message?.sealed]), [
+    ["hello", "here"],
+    ["", "elsewhere"],
+    ["text 3", undefined],
+  ]);
+});
+
+Deno.test("who signs out leaves no host, no secret and no text behind", async () => {
+  const { storage, sealing, keep } = await pairedPhone();
+  await keep();
+  await sealing.contentOf(MESSAGE, PHONE_ID);
+  await sealing.clear();
+  assert.deepEqual([storage.hosts.size, storage.sent.size, sealing.pairedWith(PHONE_ID).size], [0, 0, 0]);
+});
