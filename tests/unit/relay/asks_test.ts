@@ -96,6 +96,7 @@ Deno.test("an answer in time reaches the asker, who takes it, and no session [ty
 
     await bench.say(ANSWER, "delivered");
     assert.equal(bench.asker.received("push.updated").at(-1)?.data.receipt.state, "delivered");
+    await bench.say(ANSWER, "ignored");
     await bench.pass(ASK_RETURN_MS * 2);
     assert.deepEqual(bench.typed(), []);
     assert.equal((await bench.receipt(ANSWER)).state, "delivered");
@@ -142,20 +143,24 @@ Deno.test("an answer that the asker does not take, or takes no more, is typed on
   }
 });
 
-Deno.test("a late answer whose relay died before it was typed is typed by the next one, once [mcp-late]", () =>
+Deno.test("a relay that dies before or after it typed a late answer leaves it typed once [mcp-late]", () =>
   withBench(async (bench) => {
     await bench.ask();
     await bench.answer();
     const { store } = bench.relay.services;
-    await store.changeReceipt(
-      { account: "default", id: ANSWER },
-      ({ receipt }) => ({ ...receipt, state: "expired" }),
-    );
+    const dieInBetween = () =>
+      store.changeReceipt({ account: "default", id: ANSWER }, ({ receipt }) => ({
+        ...receipt,
+        state: "expired",
+        final: false,
+      }));
+    await dieInBetween();
     await bench.say(ANSWER, "delivered");
     await bench.pass(ASK_RETURN_MS);
+    assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).final], [["the first"], true]);
+    await dieInBetween();
     await bench.pass(ASK_RETURN_MS);
-    assert.deepEqual(bench.typed(), ["the first"]);
-    assert.equal((await bench.receipt(ANSWER)).final, true);
+    assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).final], [["the first"], true]);
   }));
 
 Deno.test("an asker that lost its connection may come back for the answer; one that is gone is not waited for [mcp-survives]", () =>

@@ -1,0 +1,185 @@
+/** An agent's question, from its tool to a phone and back: real relay, listener, tmux and `svc mcp`. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../src/client/relay_error.ts";
+import { RelayLink } from "../../src/client/relay_link.ts";
+import type { EventData } from "../../src/protocol/frames.ts";
+import type { Push } from "../../src/protocol/push.ts";
+import { connectMcp, textOf } from "../helpers/mcp_bench.ts";
+import { type McpProcess, startMcp } from "../helpers/mcp_process.ts";
+import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+interface Scene {
+  stack: Stack;
+  echo: EchoSession;
+  /** Starts `svc mcp` as the session's agent does. */
+  agent(): Promise<McpProcess>;
+}
+
+async function withScene(act: (scene: Scene) => Promise<void>): Promise<void> {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  await until(
+    "the session at the relay",
+    async () =>
+      (await stack.api.sessions()).devices.some(({ sessions }) =>
+        sessions.some(({ name }) => name === echo.name)
+      ),
+  );
+  await act({ stack, echo, agent: () => startMcp(stack.sandbox, { env: { SVC_SESSION: echo.name } }) });
+}
+
+async function ask(
+  { client }: Pick<McpProcess, "client">,
+  question: string,
+  more: Record<string, unknown> = {},
+): Promise<string> {
+  return textOf(await client.callTool({ name: "svc_ask", arguments: { question, ...more } }));
+}
+
+/** The open question with this text, as a phone reads it. */
+function asked({ api }: Stack, text: string): Promise<Push> {
+  return until(`the question "${text}"`, async () => {
+    const { pushes } = await api.listPushes({ before: "end" });
+    return pushes.find(({ push, receipt }) => push.body === text && push.type === "ask" && !receipt.final)
+      ?.push;
+  });
+}
+
+async function answer(
+  { api }: Stack,
+  { id }: Push,
+  body: string,
+  own: string = crypto.randomUUID(),
+): Promise<string> {
+  return (await api.sendPush({ id: own, type: "ask.answer", inReplyTo: id, body })).id;
+}
+
+/** A phone's socket: every push and every receipt that it is told. */
+function listen(
+  { wsUrl, apiKey }: Stack,
+): { pushes: Push[]; updates: EventData<"push.updated">[]; link: RelayLink } {
+  const pushes: Push[] = [];
+  const updates: EventData<"push.updated">[] = [];
+  const link = new RelayLink({
+    wsUrl,
+    apiKey,
+    hello: () => ({
+      role: "phone",
+      deviceId: "dev_phone_1",
+      name: "phone",
+      version: "1.0.0",
+      capabilities: [],
+    }),
+    onFrame: (frame) => {
+      if (frame.event === "push.new") pushes.push(frame.data);
+      if (frame.event === "push.updated") updates.push(frame.data);
+    },
+    onState: () => {},
+  });
+  link.start();
+  return { pushes, updates, link };
+}
+
+Deno.test("a question is answered from a phone in time: the tool gets it, the terminal does not [flow-3, mcp-ask, type-ask, type-answer]", () =>
+  withScene(async ({ stack, echo, agent }) => {
+    const phone = listen(stack);
+    try {
+      await until("the phone's link", () => phone.link.connected);
+      const mcp = await agent();
+      const waiting = ask(mcp, "Deploy?", { options: ["Yes", "No"] });
+      const question = await until(
+        "the question, live",
+        () => phone.pushes.find(({ body }) => body === "Deploy?"),
+      );
+      assert.equal(question.agentSessionName, echo.name);
+      await stack.api.sendPush({ type: "ask.answer", inReplyTo: question.id, data: { choices: ["Yes"] } });
+      assert.equal(await waiting, "Yes");
+      await until(
+        "the answer, live",
+        () => phone.updates.some(({ id, receipt }) => id === question.id && receipt.state === "answered"),
+      );
+      const note = mcp.client.callTool({
+        name: "svc_notify",
+        arguments: { title: "Deployed", body: "All green" },
+      });
+      assert.notEqual((await note).isError, true);
+      await until(
+        "the note, live",
+        () => phone.pushes.some(({ type, title }) => type === "note" && title === "Deployed"),
+      );
+      await mcp.client.close();
+      assert.deepEqual(await echo.prompts(), []);
+    } finally {
+      phone.link.close();
+    }
+  }));
+
+Deno.test("an answer after the tool's time is typed into the session, exactly once [mcp-late, mcp-timeout, flow-3]", () =>
+  withScene(async ({ stack, echo }) => {
+    const { url: baseUrl, wsUrl, apiKey } = stack;
+    const settings = (): Promise<{ baseUrl: string; wsUrl: string; apiKey: string }> =>
+      Promise.resolve({ baseUrl, wsUrl, apiKey });
+    const { client, clock, served } = await connectMcp({
+      settings,
+      session: echo.name,
+      hostname: Deno.hostname(),
+    });
+    const waiting = ask({ client }, "Which branch?", { timeoutSeconds: 120 });
+    const question = await asked(stack, "Which branch?");
+    clock.advance(120_000);
+    assert.match(await waiting, /will be typed in here/);
+    const own = crypto.randomUUID();
+    await answer(stack, question, "the main one;\nnot -mine", own);
+    await until("the prompt", async () => (await echo.prompts()).length > 0);
+    assert.equal(await answer(stack, question, "the main one;\nnot -mine", own), own);
+    await until("the answer's end", async () => (await stack.api.getPush(own)).receipt.final);
+    const second = await stack.send(echo.name, "and a message after it");
+    assert.equal(second.receipt.state, "submitted");
+    assert.deepEqual(await echo.prompts(), ["the main one;\nnot -mine", "and a message after it"]);
+    await client.close();
+    await served;
+  }));
+
+Deno.test("an answer to an agent that was killed is typed into its session [mcp-late]", () =>
+  withScene(async ({ stack, echo, agent }) => {
+    const mcp = await agent();
+    const waiting = ask(mcp, "Still there?").catch(() => "killed");
+    const question = await asked(stack, "Still there?");
+    await mcp.kill();
+    assert.equal(await waiting, "killed");
+    await answer(stack, question, "typed instead");
+    await until("the prompt", async () => (await echo.prompts()).length > 0, 40_000);
+    assert.deepEqual(await echo.prompts(), ["typed instead"]);
+  }));
+
+Deno.test("a relay that is killed while an agent waits loses neither question nor answer [mcp-survives]", () =>
+  withScene(async ({ stack, echo, agent }) => {
+    const mcp = await agent();
+    const waiting = ask(mcp, "After the crash?");
+    const question = await asked(stack, "After the crash?");
+    stack.relay.kill("SIGKILL");
+    await stack.relay.exited;
+    await stack.startRelay();
+    await answer(stack, question, "yes");
+    assert.equal(await waiting, "yes");
+    await mcp.client.close();
+    assert.deepEqual(await echo.prompts(), []);
+  }));
+
+Deno.test("of two phones that answer at once one wins, and the other is told", () =>
+  withScene(async ({ stack, echo, agent }) => {
+    const mcp = await agent();
+    for (let round = 0; round < 5; round++) {
+      const waiting = ask(mcp, `Round ${round}?`);
+      const question = await asked(stack, `Round ${round}?`);
+      const texts = ["from one", "from the other"];
+      const answers = await Promise.allSettled(texts.map((text) => answer(stack, question, text)));
+      const winners = texts.filter((_, place) => answers[place]?.status === "fulfilled");
+      assert.deepEqual(winners, [await waiting]);
+      const refused = answers.find((one) => one.status === "rejected");
+      assert.ok(refused?.reason instanceof RelayError && refused.reason.code === "ask_closed");
+    }
+    await mcp.client.close();
+    assert.deepEqual(await echo.prompts(), []);
+  }));
