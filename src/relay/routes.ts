@@ -209,8 +209,19 @@ const OPERATION: readonly Route[] = [
     path: "/openapi.json",
     summary: "This document.",
     answer: { status: 200, type: "application/json" },
-    handleOpen: ({ publicUrl }) => json(openApi(ROUTES, { serverUrl: publicUrl ?? "/" })),
+    handleOpen: (services) => json(describeOnce(services)),
   },
 ];
 
 export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...PAIRINGS, ...OPERATION];
+
+const descriptions = new WeakMap<Services, ReturnType<typeof openApi>>();
+
+/** It needs no key and costs more than all other answers, so it is made once for each relay. */
+function describeOnce(services: Services): ReturnType<typeof openApi> {
+  const known = descriptions.get(services);
+  if (known !== undefined) return known;
+  const made = openApi(ROUTES, { serverUrl: services.publicUrl ?? "/" });
+  descriptions.set(services, made);
+  return made;
+}

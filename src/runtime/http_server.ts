@@ -69,7 +69,7 @@ export interface HttpServerLimits {
   headersMs: number;
   requestMs: number;
   keepAliveMs: number;
-  /** Connections that are no WebSocket; beyond it the one that has been idle longest is dropped. */
+  /** Connections that are no WebSocket; beyond it the one that has been idle longest is dropped, or one that does not read. */
   plainConnections: number;
 }
 
@@ -87,7 +87,12 @@ const TOO_BIG = 1009;
 /** Resolves once connections are taken; rejects when the address cannot be had. */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const server = createServer(options);
-  const plain = new PlainConnections(options.limits.plainConnections);
+  const { plainConnections, requestMs } = options.limits;
+  const plain = new PlainConnections({
+    connections: plainConnections,
+    stuckMs: requestMs,
+    elapsed: () => performance.now(),
+  });
   server.on("connection", (socket) => plain.add(socket));
   server.on("request", (request, response) => void answer({ request, response, plain, options }));
   server.on("clientError", (_error, socket) => socket.destroy());
@@ -143,7 +148,9 @@ async function answer({ request, response, plain, options }: Exchange): Promise<
     const read = await readRequest(request, options.limits.bodyBytes);
     if (read === "gone") return;
     // Not before its body is here: who sends slowly counts as idle.
-    response.once("close", plain.busy(request.socket));
+    const answered = plain.busy(request.socket);
+    if (answered === undefined) return;
+    response.once("close", answered);
     const found = read === "too_large" ? options.tooLarge() : await options.fetch(read, peerOf(request));
     await writeResponse(response, found, { close: read === "too_large" });
   } catch (error) {

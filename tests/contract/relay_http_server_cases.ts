@@ -6,6 +6,7 @@ import {
   type HttpServerOptions,
   serveHttp,
 } from "../../src/runtime/http_server.ts";
+import { PIPELINED_MAX } from "../../src/runtime/plain_connections.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { Wire } from "./relay_peer.ts";
@@ -130,6 +131,50 @@ export const cases: readonly Case[] = [
         gate.resolve();
         await until("the answer", () => first.text.includes("done"));
         await Promise.all([first.end(), second.end()]);
+      });
+    },
+  },
+  {
+    name: "a connection that asks and never reads is dropped for a newcomer once it is stuck",
+    async run() {
+      let asked = 0;
+      const options = {
+        limits: { ...LIMITS, headersMs: 50, requestMs: 50, plainConnections: 1 },
+        fetch: async (request: Request): Promise<Response> => {
+          if (new URL(request.url).pathname === "/hello") return new Response("hello");
+          asked += 1;
+          return await new Promise<never>(() => {});
+        },
+      };
+      await withServer(options, async ({ port }) => {
+        const stuck = await Wire.open(port);
+        stuck.write(request("/stuck"));
+        await until("a request", () => asked === 1);
+        const answered = await until("a newcomer's answer", async () => {
+          const newcomer = await Wire.open(port);
+          newcomer.write(request("/hello", "Connection: close\r\n"));
+          await until("its end", () => newcomer.ended);
+          return newcomer.text.includes("hello");
+        });
+        assert.ok(answered && stuck.ended);
+        await stuck.end();
+      });
+    },
+  },
+  {
+    name: "a connection with too many requests in hand is dropped, and they are not worked on",
+    async run() {
+      let asked = 0;
+      const fetch = (): Promise<never> => {
+        asked += 1;
+        return new Promise<never>(() => {});
+      };
+      await withServer({ fetch }, async ({ port }) => {
+        const greedy = await Wire.open(port);
+        greedy.write(request("/").repeat(PIPELINED_MAX + 20));
+        await until("its end", () => greedy.ended);
+        assert.equal(asked, PIPELINED_MAX);
+        await greedy.end();
       });
     },
   },
