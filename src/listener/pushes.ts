@@ -12,6 +12,9 @@ export type Acknowledgement = EventData<"push.ack">;
 
 export type PushJournal = Pick<Journal, "state" | "record">;
 
+/** What the sender of a message is told to wait for whose session has as many waiting as it may. */
+export const QUEUE_FULL_WAIT_SECONDS = 60;
+
 interface Said {
   state: PushState;
   reason?: string | undefined;
@@ -96,8 +99,10 @@ export class PushIntake {
       return;
     }
     const taken = this.#host.queues.add(session, () => this.#work(push, arrived));
-    if (taken) this.report(push.id, { state: "delivered" });
-    else this.#inHand.delete(push.id);
+    if (taken) return this.report(push.id, { state: "delivered" });
+    this.#inHand.delete(push.id);
+    // Left without an answer it would take up the relay's window, and with it every other session's messages.
+    await this.#end(push, refused("rate_limited", QUEUE_FULL_WAIT_SECONDS), arrived);
   }
 
   async #work(push: Push, arrived: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** Messages of one session go in one after the other, in the order of acceptance; sessions never wait for one another. */
 
-/** More messages than this waiting for one session are not taken: the relay sends them again. */
+/** More messages than this waiting for one session are refused. */
 export const QUEUE_MAX = 100;
 
 export class SessionQueues {

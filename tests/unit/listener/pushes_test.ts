@@ -3,8 +3,13 @@ import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal_lines.ts";
 import type { Command } from "../../../src/listener/inject_host.ts";
 import { type Outcome, Stopping } from "../../../src/listener/outcome.ts";
-import { type Acknowledgement, type PushHost, PushIntake } from "../../../src/listener/pushes.ts";
-import { SessionQueues } from "../../../src/listener/session_queues.ts";
+import {
+  type Acknowledgement,
+  type PushHost,
+  PushIntake,
+  QUEUE_FULL_WAIT_SECONDS,
+} from "../../../src/listener/pushes.ts";
+import { QUEUE_MAX, SessionQueues } from "../../../src/listener/session_queues.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 const ID = "00000000-0000-4000-8000-000000000001";
@@ -195,6 +200,25 @@ Deno.test("pushes: without a journal nothing is taken", async () => {
   await bench.queues.idle();
   assert.deepEqual(bench.acks, []);
   assert.equal(bench.injected.length, 0);
+});
+
+Deno.test("pushes: more than a session may have waiting are refused with a wait, not left to fill the relay's window [inj-turns]", async () => {
+  let release = (): void => {};
+  const held = new Promise<Outcome>((resolve) => release = () => resolve({ state: "submitted" }));
+  const bench = makeBench(() => held);
+  const idOf = (n: number): string => ID.slice(0, -3) + String(n).padStart(3, "0");
+  for (let n = 1; n <= QUEUE_MAX + 1; n++) await bench.intake.receive({ ...push, id: idOf(n) });
+  const last = bench.acks.at(-1);
+  assert.deepEqual(last, {
+    id: idOf(QUEUE_MAX + 1),
+    outcome: "refused",
+    reason: "rate_limited",
+    retryAfterSeconds: QUEUE_FULL_WAIT_SECONDS,
+    final: true,
+  });
+  release();
+  await bench.queues.idle();
+  assert.ok(!bench.injected.some(({ id }) => id === last?.id));
 });
 
 Deno.test("queues: one slow session delays no other, and each keeps its order [inj-turns, inj-order]", async () => {
