@@ -15,17 +15,23 @@ export interface HomePaths {
   /** The control socket; outside `root` when the path would be too long for a socket. */
   socket: string;
   markers: string;
+  /** Which sessions of agents are in REMOTE mode. */
+  remote: string;
   journal: string;
   audit: string;
   muted: string;
-  /** What an agent showed last, by session, for the wrapper that was attached. */
-  lastWords: string;
   /** The listener's own key pair, whose public half paired phones hold. */
   identity: string;
   /** Paired phones, each with its secret, and the pairings that wait for one. */
   paired: string;
   /** Held while one process changes `identity` or `paired`. */
   pairedLock: string;
+  /** What an agent showed last, by session, for the wrapper that was attached. */
+  lastWords: string;
+  /** What hooks and MCP registrations run: starts the svc that `svc setup` ran with. */
+  launcher: string;
+  /** What `svc setup` changed, and the files as they were before. */
+  setup: string;
 }
 
 /** What the paths depend on. */
@@ -51,19 +57,22 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     startLock: `${root}/start.lock`,
     socket: await socketPath(root, place),
     markers: `${root}/markers`,
+    remote: `${root}/remote`,
     journal: `${root}/journal.jsonl`,
     audit: `${root}/audit.jsonl`,
     muted: `${root}/muted.json`,
+    identity: `${root}/identity`,
+    paired: `${root}/paired.json`,
+    pairedLock: `${root}/paired.lock`,
     lastWords: `${root}/last-words`,
+    launcher: `${root}/bin/svc`,
+    setup: `${root}/setup`,
   };
 }
 
 function homeRoot({ svcHome, homeDirectory, cwd }: HomePlace): string {
   if (!svcHome) return `${homeDirectory}/.svc`;
   const absolute = svcHome.startsWith("/") ? svcHome : `${cwd}/${svcHome}`;
-    identity: `${root}/identity`,
-    paired: `${root}/paired.json`,
-    pairedLock: `${root}/paired.lock`,
   return absolute.replace(/\/+$/, "") || "/";
 }
 
