@@ -4,6 +4,7 @@ import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import { COMMANDS } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";
 import { nearest } from "./nearest.ts";
+import { printError } from "./output.ts";
 
 /** Resolves with the exit code: 0 done, 1 failed, 2 used wrongly. Never rejects. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -11,7 +12,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return await dispatch(args);
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
-    runtime.terminal.writeError(`svc: ${error instanceof Error ? error.message : String(error)}\n`);
+    printError(error instanceof Error ? error.message : String(error));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }

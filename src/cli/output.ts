@@ -1,16 +1,30 @@
 /** What the commands print: words in colour on a terminal only, JSON for scripts. */
 import { runtime } from "#runtime";
 
+/** Control characters but TAB and LF; the first group is what paint() writes, and stays. */
+const CONTROLS = /(\x1b\[\d{1,2}m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+/** Titles, names and reasons come from other machines: what they say must not work this terminal. */
+export function harmless(text: string): string {
+  return text.replace(CONTROLS, (_control, colour?: string) => colour ?? "\ufffd");
+}
+
 export function print(line: string): void {
-  runtime.terminal.write(`${line}\n`);
+  runtime.terminal.write(`${harmless(line)}\n`);
 }
 
 export function printError(line: string): void {
-  runtime.terminal.writeError(`svc: ${line}\n`);
+  runtime.terminal.writeError(`svc: ${harmless(line)}\n`);
+}
+
+/** JSON leaves DEL and C1 as they are: they are escaped, so that nothing is lost. */
+export function jsonText(value: unknown): string {
+  const escaped = (control: string): string => `\\u00${control.charCodeAt(0).toString(16)}`;
+  return JSON.stringify(value, null, 2).replace(/[\x7f-\x9f]/g, escaped);
 }
 
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
+  print(jsonText(value));
 }
 
 const CODES = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
@@ -22,8 +36,9 @@ export function paint(text: string, colour: Colour): string {
   return isPlain ? text : `\x1b[${CODES[colour]}m${text}\x1b[0m`;
 }
 
-/** Rows as columns, each as wide as its widest cell; the last one is not padded. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
+/** Rows as columns, each as wide as its widest cell; the last one is not padded. A cell is one line, whatever it holds. */
+export function columns(cells: readonly (readonly string[])[]): string[] {
+  const rows = cells.map((row) => row.map((cell) => cell.replace(/[\n\t]/g, "\ufffd")));
   const widths = rows.reduce<number[]>(
     (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),
     [],

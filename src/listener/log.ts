@@ -32,9 +32,9 @@ export function openLog(files: Files, { path, now, echo }: LogOptions): Listener
   };
 }
 
-/** `[<time>] <text>`, but the spec's failure line, `! …`, has no time. A line end inside the text must not forge a line. */
+/** `[<time>] <text>`, but the spec's failure line, `! …`, has no time. What a relay says must not forge a line, nor work a terminal. */
 export function stampLine(text: string, now: number): string {
-  const line = text.replace(/[\r\n]+/g, " ");
+  const line = text.replace(/[\r\n]+/g, " ").replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
   return line.startsWith("! ") ? line : `[${new Date(now).toISOString()}] ${line}`;
 }
 

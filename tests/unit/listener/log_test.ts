@@ -22,6 +22,14 @@ Deno.test("a line end in what is logged does not make a second line", () => {
   assert.equal(stampLine("one\r\n[x] two\nthree", NOW), `[${TIME}] one [x] two three`);
 });
 
+Deno.test("what a relay says does not work the terminal of who reads the log [log-rejected]", () => {
+  const line = "! server rejected listener.sessions: \x1b]0;title\x07\x1b[2J\x9b31m";
+  assert.equal(
+    stampLine(line, NOW),
+    "! server rejected listener.sessions: \ufffd]0;title\ufffd\ufffd[2J\ufffd31m",
+  );
+});
+
 Deno.test("lines go to the file, and to whoever watches", async () => {
   await using home = await makeTempHome();
   const seen: string[] = [];
