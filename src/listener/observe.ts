@@ -1,7 +1,7 @@
 /** One look at a pane: its facts, who is typing at the desk, and its screen, in one tmux request. */
 import type { Screen, ScreenReading } from "../agents/profile.ts";
 import { verbs } from "../tmux/argv.ts";
-import { fieldsFormat, parseFields } from "../tmux/fields.ts";
+import { fieldsFormat, oneLine, parseFields } from "../tmux/fields.ts";
 import { TmuxError, type TmuxServer } from "../tmux/server.ts";
 import { dialogRowFormat, type PaneFacts, SYNCHRONIZED_FORMAT } from "./guard.ts";
 import type { Target } from "./target.ts";
@@ -28,7 +28,7 @@ const FIELDS = {
   cursorY: "#{cursor_y}",
   cursorVisible: "#{cursor_flag}",
   title: "#{pane_title}",
-  directory: "#{pane_current_path}",
+  directory: oneLine("pane_current_path"),
 };
 
 const CLIENT_FIELDS = {

@@ -2,6 +2,11 @@
 
 const SEPARATOR = "\t";
 
+/** The value of a variable in one line: tmux prints a path as it is, and one with a line end could pass for a record. */
+export function oneLine(variable: string): string {
+  return `#{s/[\u0001-\u001f]/?/:${variable}}`;
+}
+
 /** A format that prints `tag` and then the value of each field, in the order of the record's keys. */
 export function fieldsFormat(tag: string, fields: Record<string, string>): string {
   return [tag, ...Object.values(fields)].join(SEPARATOR);

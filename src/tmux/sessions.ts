@@ -1,5 +1,5 @@
 /** Every session of a tmux server with its panes and the people attached, by one tmux call. */
-import { fieldsFormat, parseFields } from "./fields.ts";
+import { fieldsFormat, oneLine, parseFields } from "./fields.ts";
 import { verbs } from "./argv.ts";
 import type { TmuxServer } from "./server.ts";
 
@@ -55,7 +55,7 @@ const PANE_FIELDS = {
   project: "#{@svc_project}",
   recordedPane: "#{@svc_pane}",
   recordedPid: "#{@svc_pid}",
-  directory: "#{@svc_dir}",
+  directory: oneLine("@svc_dir"),
   pane: "#{pane_id}",
   pid: "#{pane_pid}",
   dead: "#{pane_dead}",
@@ -64,7 +64,7 @@ const PANE_FIELDS = {
   cols: "#{pane_width}",
   rows: "#{pane_height}",
   title: "#{pane_title}",
-  path: "#{pane_current_path}",
+  path: oneLine("pane_current_path"),
 };
 type PaneFields = Record<keyof typeof PANE_FIELDS, string>;
 

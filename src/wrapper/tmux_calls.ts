@@ -1,7 +1,7 @@
 /** What the wrapper asks of tmux: one call to look, one to claim, one to create, one to attach. */
 import type { Commands } from "../runtime/types.ts";
 import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../tmux/argv.ts";
-import { fieldsFormat, parseFields } from "../tmux/fields.ts";
+import { fieldsFormat, oneLine, parseFields } from "../tmux/fields.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { SESSION_OPTIONS } from "../tmux/sessions.ts";
 import { CLAIM_OPTION, spentClaim } from "./claim.ts";
@@ -39,7 +39,7 @@ const SESSION_FIELDS = {
   agent: `#{${SESSION_OPTIONS.agent}}`,
   claim: `#{${CLAIM_OPTION}}`,
   pid: "#{pane_pid}",
-  root: `#{${ROOT_OPTION}}`,
+  root: oneLine(ROOT_OPTION),
 };
 const CLIENT_FIELDS = { control: "#{client_control_mode}", session: "#{client_session}" };
 const SERVER_FIELDS = { version: "#{version}" };

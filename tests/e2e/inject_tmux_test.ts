@@ -152,3 +152,37 @@ Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-e
     }
   }
 });
+
+Deno.test("inject: a directory whose name looks like a pane's record leads no message into another session [inj-exact]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const meant = await startRecorder(sandbox, "svc-meant");
+  const other = await startRecorder(sandbox, "svc-other");
+  const record = [
+    "pane",
+    "svc-meant",
+    "$0",
+    "1",
+    "1",
+    "0",
+    "",
+    "p",
+    "%1",
+    "",
+    "d",
+    "%1",
+    "1",
+    "0",
+    "1",
+    "cat",
+  ];
+  const directory = `${sandbox.root}/x\n${[...record, "80", "24", "t", "p"].join("\t")}`;
+  await Deno.mkdir(directory);
+  // Listed before the others.
+  await sandbox.tmux("new-session", "-d", "-s", "a", "-c", directory, "--", "cat", "-");
+  await until("its directory", async () => (await sandbox.tmux("list-panes", "-a")).includes("%2"));
+  const outcome = await bench.send("svc-meant", "hello");
+  assert.deepEqual([outcome.state, outcome.pane], ["typed", "%0"]);
+  await until("the message", async () => (await meant()) === "hello\r");
+  assert.equal(await other(), "");
+});
