@@ -69,7 +69,8 @@ Deno.test("crash: kill -9 of the listener after each step of an injection loses 
       },
     );
   }
-  for (const step of ["journal sync", "marker", "tmux request", "acknowledgement"]) {
+  // Marker and journal are written at one time: which of them a count hits is chance.
+  for (const step of ["journal sync", "tmux request", "acknowledgement"]) {
     assert.ok(steps.includes(step), step);
   }
   assert.ok(steps.length < STEPS_MAX);
