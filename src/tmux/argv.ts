@@ -3,7 +3,8 @@
 /** One tmux command with its words; words are data, never syntax. */
 export type TmuxCommand = readonly string[];
 
-const SAFE_WORD = /^[A-Za-z0-9_@%=:,.\/+-]+$/;
+/** A word that begins with `%` is a pane's id or syntax. */
+const SAFE_WORD = /^(%\d+|[A-Za-z0-9_@=:,.\/+-][A-Za-z0-9_@%=:,.\/+-]*)$/;
 const encoder = new TextEncoder();
 
 /**
@@ -40,6 +41,12 @@ export function controlArgv(socket: string, session: string): string[] {
   return ["tmux", "-u", "-S", socket, "-C", ...attach];
 }
 
+/** argv of a control-mode client that gets the session's output; it never resizes either. */
+export function mirrorArgv(socket: string, session: string): string[] {
+  const attach = ["attach-session", "-E", "-t", exactSession(session), "-f", "ignore-size"];
+  return ["tmux", "-u", "-S", socket, "-C", ...attach];
+}
+
 /** Matches the session's name exactly; a bare name would match by prefix. */
 export function exactSession(name: string): string {
   return `=${name}`;
@@ -66,6 +73,54 @@ export const verbs = {
   listClients: (format: string): TmuxCommand => ["list-clients", "-F", format],
   /** The visible screen as text; wrapped lines stay separate. */
   captureScreen: (pane: string): TmuxCommand => ["capture-pane", "-p", "-t", pane],
+  /**
+   * The screen with its attributes, which go on from line to line; trailing blanks stay. `saved`: the normal screen
+   * behind the alternate one, nothing where none is behind. `history`: so many lines above the screen instead.
+   */
+  captureCells: (pane: string, part: { saved?: boolean; history?: number } = {}): TmuxCommand => [
+    ...["capture-pane", "-p", "-e", "-N", "-t", pane],
+    ...(part.saved ? ["-a", "-q"] : []),
+    ...historyRange(part.history),
+  ],
+  /** The same lines without attributes, wrapped ones joined. */
+  captureJoined: (pane: string, part: { saved?: boolean; history?: number } = {}): TmuxCommand => [
+    ...["capture-pane", "-p", "-J", "-t", pane],
+    ...(part.saved ? ["-a", "-q"] : []),
+    ...historyRange(part.history),
+  ],
+  /** The beginning of a sequence that the pane's program has not ended yet, control characters in octal. */
+  capturePending: (pane: string): TmuxCommand => ["capture-pane", "-p", "-P", "-C", "-t", pane],
+  /** Whether this control client gets the pane's output. Pausing drops what waits, and never holds the program up. */
+  paneOutput: (pane: string, state: "pause" | "continue"): TmuxCommand => [
+    "refresh-client",
+    "-A",
+    `${pane}:${state}`,
+  ],
+  /** Tells this control client, within a second, when what `format` gives for `what` changes; a session when empty. */
+  subscribe: (name: string, { what, format }: { what: string; format: string }): TmuxCommand => [
+    "refresh-client",
+    "-B",
+    `${name}:${what}:${format}`,
+  ],
+  /** Gives the pane's window this size, whatever looks at it. */
+  resizeWindow: (pane: string, { cols, rows }: { cols: number; rows: number }): TmuxCommand => [
+    ...["resize-window", "-t", pane],
+    ...["-x", String(cols), "-y", String(rows)],
+  ],
+  /** Prints the window's own value, nothing when it has none. */
+  showWindowOption: (
+    pane: string,
+    option: string,
+  ): TmuxCommand => ["show-options", "-w", "-v", "-t", pane, option],
+  setWindowOption: (pane: string, option: string, value: string): TmuxCommand => [
+    ...["set-option", "-w", "-t", pane],
+    option,
+    value,
+  ],
+  unsetWindowOption: (
+    pane: string,
+    option: string,
+  ): TmuxCommand => ["set-option", "-w", "-u", "-t", pane, option],
   /** Runs one of two command lists, as `format` says, in the same queue: nothing happens in between. */
   ifFormat: (
     pane: string,
@@ -126,3 +181,7 @@ export const verbs = {
     ...options.argv,
   ],
 };
+
+function historyRange(lines: number | undefined): string[] {
+  return lines === undefined ? [] : ["-S", String(-lines), "-E", "-1"];
+}
