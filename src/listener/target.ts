@@ -5,6 +5,7 @@ import { unknownAgent } from "../agents/unknown.ts";
 import { isAgentKind, isSessionName } from "../protocol/names.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
+import { isReported } from "./entry.ts";
 
 export type TargetProfile = Pick<AgentProfile, "typing" | "dialog" | "readScreen">;
 
@@ -23,12 +24,17 @@ export interface Target {
 
 export type Resolved = { target: Target } | { refused: Reason };
 
-/** Picks the session among all that are known now (spec, section 7; tmux's own `-t` would match by prefix). */
+/**
+ * Picks the session among all that are known now (spec, section 7; tmux's own `-t` would match by prefix). Only those
+ * that the phone is shown take messages.
+ */
 export function resolveTarget(name: string, sessions: readonly TmuxSession[]): Resolved {
   if (!isSessionName(name)) return { refused: "invalid_session_name" };
   const [session, another] = sessions.filter((one) => one.name === name);
   if (session === undefined) return { refused: "no_such_session" };
   if (another !== undefined) return { refused: "ambiguous_session" };
+  // The guard knows shells, not each editor and interpreter that a person keeps in a session of their own.
+  if (!isReported(session)) return { refused: "no_such_session" };
   if (session.pane === undefined) return { refused: "pane_dead" };
   const kind = session.recorded.agent;
   return {

@@ -186,3 +186,13 @@ Deno.test("inject: a directory whose name looks like a pane's record leads no me
   await until("the message", async () => (await meant()) === "hello\r");
   assert.equal(await other(), "");
 });
+
+Deno.test("inject: a session that no phone is shown takes nothing: its program may run whatever is typed [sec-no-shell]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const own = await startRecorder(sandbox, "work");
+  assert.deepEqual(await bench.send("work", "hello"), { state: "refused", reason: "no_such_session" });
+  await sandbox.tmux("set-option", "-t", "=work:", "@svc_agent", "cc");
+  assert.equal((await bench.send("work", "hello")).state, "typed");
+  await until("the second message alone", async () => (await own()) === "hello\r");
+});
