@@ -68,6 +68,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: "what an agent's other hooks run: reports to the listener",
     load: () => import("./hook.ts" as string),
   },
+  setup: {
+    summary: "register svc's hooks and tools in the agents; --remove undoes it",
+    load: () => import("./setup.ts" as string),
+  },
   mute: {
     summary: "silence a project: no remote mode, no messages",
     load: () => import("./mute.ts" as string),

@@ -1,5 +1,7 @@
 /** `svc listener`: the daemon itself, and its restart and end. */
 import { runtime } from "#runtime";
+import { httpBaseFromWs } from "../client/addresses.ts";
+import { resolveBaseUrl } from "../home/addresses.ts";
 import { restartListener } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { BACKGROUND_OPTION } from "../home/start_daemon.ts";
@@ -60,9 +62,11 @@ async function restart(paths: HomePaths, words: ListenerWords): Promise<number> 
 async function runHere(paths: HomePaths, words: ListenerWords): Promise<number> {
   const inputs = await addressInputs(paths, words.wsUrl);
   const settings = listenerSettings(paths, inputs);
-  const [{ runDaemon }, { startListener }] = await Promise.all([
+  const [{ runDaemon }, { startListener }, { makeNewsDesk }, { withNews }] = await Promise.all([
     import("../listener/lifecycle.ts"),
     import("../listener/listener.ts"),
+    import("./news_desk.ts"),
+    import("../listener/hook_news.ts"),
   ]);
   const { files, commands, sockets, pid, uid } = runtime;
   const host = {
@@ -77,6 +81,11 @@ async function runHere(paths: HomePaths, words: ListenerWords): Promise<number> 
     version: VERSION,
     wsUrl: settings.wsUrl,
     background: words.background ?? false,
-    start: (log) => startListener({ paths, config: inputs.config, ...settings, version: VERSION, env, log }),
+    async start(log) {
+      const { config } = inputs;
+      const listener = await startListener({ paths, config, ...settings, version: VERSION, env, log });
+      const baseUrl = resolveBaseUrl(inputs) ?? httpBaseFromWs(settings.wsUrl);
+      return withNews(listener, makeNewsDesk(paths, { baseUrl, apiKey: settings.apiKey, log }));
+    },
   });
 }

@@ -1,7 +1,19 @@
 /** Every message of the control socket `listener.sock`: one JSON object a line, an answer for each request. */
 import * as z from "zod/mini";
+import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
+import { Body } from "../protocol/push.ts";
+import { AgentState } from "../protocol/session.ts";
 
-/** What an agent's hook saw. Fields that one agent alone sends are kept. */
+/** What the phones are to be told of it. */
+export const HookNews = z.object({
+  type: z.enum(["agent.stop", "agent.attention"]),
+  title: z.string().check(z.maxLength(TITLE_MAX_CHARS)),
+  /** The agent's words. */
+  body: z.optional(Body),
+});
+export type HookNews = z.infer<typeof HookNews>;
+
+/** What an agent's hook saw. */
 export const HookReport = z.looseObject({
   /** The agent's own name of the event: `UserPromptSubmit`, `PermissionRequest`, `Stop`, … */
   event: z.string().check(z.maxLength(100)),
@@ -11,6 +23,9 @@ export const HookReport = z.looseObject({
   cwd: z.string().check(z.maxLength(4_096)),
   /** `SVC_SESSION` of the pane. */
   session: z.optional(z.string().check(z.maxLength(256))),
+  /** The agent's state from then on, where the event tells it. */
+  state: z.optional(AgentState),
+  news: z.optional(HookNews),
 });
 export type HookReport = z.infer<typeof HookReport>;
 

@@ -1,5 +1,4 @@
 /** Injection markers (spec, section 2): one-shot files by which a hook knows a prompt that came from the phone. */
-import * as z from "zod/mini";
 import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
@@ -8,17 +7,16 @@ import { type KnownText, matchJoin } from "./match_join.ts";
 import { sha256Hex } from "./sha256_hex.ts";
 
 /** What a marker's file holds; its name repeats all but the length. */
-export const Marker = z.object({
+export interface Marker {
   /** Epoch milliseconds of the injection. */
-  epoch: z.number(),
+  epoch: number;
   /** Of the canonical text. */
-  sha256: z.string(),
+  sha256: string;
   /** Real path of the pane's project directory. */
-  key: z.string(),
+  key: string;
   /** Of the canonical text, in characters: lets a join be matched without the text. */
-  length: z.number(),
-});
-export type Marker = z.infer<typeof Marker>;
+  length: number;
+}
 
 /** A queued message may be submitted late; after this time its marker is dead. */
 export const MARKER_LIFE_MS = 24 * 3_600_000;
@@ -75,11 +73,12 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
  * several. The markers are gone then: of two that ask at once one is told true.
  */
 export async function takeMarker(home: MarkerHome, { dir, text, now }: MarkedText): Promise<boolean> {
+  const alive = (await storedMarkers(home)).filter((marker) => isAlive(marker, now));
+  if (alive.length === 0) return false;
   const keys = new Set(
     await Promise.all(directoriesAbove(await home.files.realPath(dir) ?? dir).map(sha256Hex)),
   );
-  const outstanding = (await storedMarkers(home))
-    .filter((marker) => keys.has(marker.directory) && isAlive(marker, now));
+  const outstanding = alive.filter((marker) => keys.has(marker.directory));
   if (outstanding.length === 0) return false;
   const sha256 = await canonicalDigest(text);
   for (const marker of outstanding.filter((one) => one.sha256 === sha256)) {
@@ -110,10 +109,17 @@ async function withLengths(
   markers: readonly StoredMarker[],
 ): Promise<(StoredMarker & KnownText)[]> {
   const found = await Promise.all(markers.map(async (marker) => {
-    const content = Marker.safeParse(parseJson(await home.files.readText(marker.path) ?? "")?.value);
-    return content.success ? [{ ...marker, length: content.data.length }] : [];
+    const length = lengthIn(await home.files.readText(marker.path) ?? "");
+    return length === undefined ? [] : [{ ...marker, length }];
   }));
   return found.flat();
+}
+
+/** Parsed by hand: a hook reads markers at every prompt, and loading a schema would cost more than all the rest. */
+function lengthIn(content: string): number | undefined {
+  const marker = parseJson(content)?.value;
+  const isMarker = typeof marker === "object" && marker !== null && "length" in marker;
+  return isMarker && typeof marker.length === "number" ? marker.length : undefined;
 }
 
 async function sweep(

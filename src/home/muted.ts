@@ -1,16 +1,16 @@
 /** The projects that `svc mute` silenced, by directory. */
-import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
-const Muted = z.object({ directories: z.array(z.string()) });
-
-/** Real paths of the muted directories; none when the file is missing or broken. */
+/**
+ * Real paths of the muted directories; none when the file is missing or broken. Parsed by hand: a hook asks at every
+ * prompt, and loading a schema would cost more than all the rest.
+ */
 export async function loadMuted(files: Pick<Files, "readText">, paths: HomePaths): Promise<string[]> {
-  const text = await files.readText(paths.muted);
-  const muted = Muted.safeParse(parseJson(text ?? "")?.value);
-  return muted.success ? muted.data.directories : [];
+  const list = parseJson(await files.readText(paths.muted) ?? "")?.value;
+  const directories = typeof list === "object" && list !== null && "directories" in list && list.directories;
+  return Array.isArray(directories) ? directories.filter((one) => typeof one === "string") : [];
 }
 
 /** A directory is muted with everything below it. `directory` must be a real path. */

@@ -33,27 +33,6 @@ export function decideState({ session, reading, hint, now }: StateFacts): AgentS
   return now - session.activity * 1_000 < ACTIVE_MS ? "working" : "idle";
 }
 
-/** The events of all agents' hooks and the state that each means. Others say nothing about the state. */
-const EVENT_STATES: Record<string, AgentState> = {
-  SessionStart: "idle",
-  UserPromptSubmit: "working",
-  BeforeAgent: "working",
-  userPromptSubmitted: "working",
-  PreToolUse: "working",
-  PostToolUse: "working",
-  PermissionRequest: "waiting",
-  Stop: "idle",
-  StopFailure: "idle",
-  AfterAgent: "idle",
-  agentStop: "idle",
-  Interrupt: "idle",
-  prompt: "working",
-};
-
-export function stateOfEvent(event: string): AgentState | undefined {
-  return Object.hasOwn(EVENT_STATES, event) ? EVENT_STATES[event] : undefined;
-}
-
 /** Remembers since when each session is in its state. Sessions are told apart by server and id. */
 export class StateClock {
   #since = new Map<string, { state: AgentState; at: number }>();

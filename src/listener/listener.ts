@@ -11,7 +11,6 @@ import type { EventData, Frame } from "../protocol/frames.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import type { Push } from "../protocol/push.ts";
 import { runtime } from "#runtime";
-import { stateOfEvent } from "./agent_states.ts";
 import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { inject } from "./inject.ts";
@@ -95,7 +94,7 @@ class Listener implements RunningListener {
   }
 
   hook(report: HookReport): void {
-    const state = stateOfEvent(report.event);
+    const { state } = report;
     if (state && report.session) this.#inventory.hint(report.session, { state, at: now() });
     this.#messages.wake();
     this.#polls.wake();

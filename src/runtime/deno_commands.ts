@@ -144,13 +144,15 @@ function kill(pid: number, signal: Signal | 0): boolean {
   }
 }
 
+/** Deno reads whatever a literal import names before the program's first line: the cast keeps it from that. */
+const loadDetached = (): Promise<typeof import("./detached.ts")> => import("./detached.ts" as string);
+
 export const commands: Commands = {
   run,
   runInherited,
   pipe,
   async spawnDetached(argv, options) {
-    const { spawnDetached } = await import("./detached.ts");
-    return await spawnDetached(argv, options);
+    return await (await loadDetached()).spawnDetached(argv, options);
   },
   kill,
   which: (program) => findProgram(program, Deno.env.get("PATH"), files.isExecutable),

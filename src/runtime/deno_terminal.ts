@@ -37,12 +37,23 @@ function openKeys(): KeySource {
   };
 }
 
+/** Read by hand: a stream and a Response around it would cost a hook more than everything else in it. */
+async function readAll(): Promise<string> {
+  const buffer = new Uint8Array(64 * 1024);
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let size = await Deno.stdin.read(buffer); size !== null; size = await Deno.stdin.read(buffer)) {
+    text += decoder.decode(buffer.subarray(0, size), { stream: true });
+  }
+  return text + decoder.decode();
+}
+
 export const terminal: Terminal = {
   isInputTerminal: () => Deno.stdin.isTerminal(),
   isOutputTerminal: () => Deno.stdout.isTerminal(),
   size,
   write: (text) => writeFully((bytes) => Deno.stdout.writeSync(bytes), utf8.encode(text)),
   writeError: (text) => writeFully((bytes) => Deno.stderr.writeSync(bytes), utf8.encode(text)),
-  readAll: () => new Response(Deno.stdin.readable).text(),
+  readAll,
   rawInput: () => rawInput(openKeys),
 };

@@ -1,6 +1,7 @@
 /** The key with which this machine speaks to its own relay: the configured one if the relay knows it, else a new one. */
 import { runtime } from "#runtime";
 import { loadConfig, saveConfig } from "../../home/config.ts";
+import { newHookId } from "../../home/hook_id.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import { SCOPES } from "../../protocol/http.ts";
 import { createKey, findKey } from "../../relay/keys.ts";
@@ -26,7 +27,7 @@ export async function joinRelay(
   }
   const apiKey = await knownKey(dataDir, config.apiKey);
   const changed = apiKey !== config.apiKey || wsUrl !== config.wsUrl;
-  const hookId = config.hookId ?? `hook_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  const hookId = config.hookId ?? newHookId();
   if (changed || config.hookId === undefined) {
     await saveConfig(runtime.files, paths, { apiKey, wsUrl, hookId });
   }

@@ -1,7 +1,7 @@
 /** What the picker shows of a session, and in which order its state is decided. */
 import assert from "node:assert/strict";
 import { isAlive, isReported, toEntry } from "../../../src/listener/entry.ts";
-import { decideState, StateClock, stateOfEvent } from "../../../src/listener/agent_states.ts";
+import { decideState, StateClock } from "../../../src/listener/agent_states.ts";
 import { resolveTarget } from "../../../src/listener/target.ts";
 import type { TmuxSession } from "../../../src/tmux/sessions.ts";
 
@@ -83,13 +83,6 @@ Deno.test("state: dead, dialog, hook, screen, age, activity, in this order [ls-s
   assert.equal(state({ session: { ...session, created: 2_000 } }), "starting");
   assert.equal(state({}), "working");
   assert.equal(state({ now: now + 10_000 }), "idle");
-});
-
-Deno.test("state: hooks' events mean states, unknown ones nothing", () => {
-  assert.equal(stateOfEvent("UserPromptSubmit"), "working");
-  assert.equal(stateOfEvent("PermissionRequest"), "waiting");
-  assert.equal(stateOfEvent("Stop"), "idle");
-  assert.equal(stateOfEvent("toString"), undefined);
 });
 
 Deno.test("state: since when is remembered for each session and forgotten with it", () => {

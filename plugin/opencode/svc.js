@@ -1,0 +1,94 @@
+/** Tells svc what OpenCode does, and the model when the user drives from the phone. Written by svc setup. */
+import { spawn } from "node:child_process";
+
+const LAUNCHER = "{{launcher}}";
+/** OpenCode waits no longer than this for svc. */
+const LIMIT_MS = 2_000;
+
+/** What `svc <words>` says for the model; undefined when it says nothing, fails, or is not there any more. */
+function runSvc(words, input) {
+  const { promise, resolve } = Promise.withResolvers();
+  const child = spawn(LAUNCHER, words, { stdio: ["pipe", "pipe", "ignore"] });
+  const timer = setTimeout(() => child.kill(), LIMIT_MS);
+  let output = "";
+  child.stdout.on("data", (chunk) => output += chunk);
+  child.stdin.on("error", () => {});
+  child.on("error", () => resolve(""));
+  child.on("close", () => resolve(output));
+  child.stdin.end(JSON.stringify(input));
+  return promise.then(contextIn, () => undefined).finally(() => clearTimeout(timer));
+}
+
+function contextIn(output) {
+  try {
+    return JSON.parse(output).additionalContext;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A part of a message that the model reads and the person does not see. */
+function hiddenPart(message, text) {
+  const id = `prt_${crypto.randomUUID().replaceAll("-", "")}`;
+  return { id, sessionID: message.sessionID, messageID: message.id, type: "text", synthetic: true, text };
+}
+
+/** What the person typed: parts that OpenCode or a plugin added are not theirs. */
+function typedText(parts) {
+  return parts.filter(({ type, synthetic }) => type === "text" && !synthetic).map(({ text }) => text).join(
+    "\n",
+  );
+}
+
+/** The last words of the agent; undefined when they are a summary that it wrote for itself. */
+async function lastWords(client, id) {
+  const { data = [] } = await client.session.messages({ path: { id } });
+  const last = data.filter(({ info }) => info.role === "assistant").at(-1);
+  return last === undefined || last.info.summary ? undefined : typedText(last.parts);
+}
+
+/** A task of its own that the agent gave to another: nobody waits for that one. */
+async function isSubtask(client, id) {
+  const { data } = await client.session.get({ path: { id } });
+  return data?.parentID !== undefined;
+}
+
+export const Svc = ({ client, directory }) => {
+  const report = (event, id, more) =>
+    runSvc(["hook", event, "opencode"], { session_id: id, cwd: directory, ...more });
+  const events = {
+    "session.idle": async ({ sessionID }) => {
+      const words = await lastWords(client, sessionID);
+      if (words !== undefined) await report("session.idle", sessionID, { last_message: words });
+    },
+    "permission.asked": ({ sessionID, permission, patterns = [] }) =>
+      report("permission.asked", sessionID, { message: [permission, ...patterns].join(" ") }),
+    "permission.replied": ({ sessionID }) => report("permission.replied", sessionID),
+    "session.deleted": ({ info }) => report("session.deleted", info.id),
+    "session.compacted": async ({ sessionID: id }) => {
+      const text = await report("session.compacted", id);
+      if (!text) return;
+      const body = { noReply: true, parts: [{ type: "text", synthetic: true, text }] };
+      await client.session.prompt({ path: { id }, body });
+    },
+  };
+  return Promise.resolve({
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      const prompt = typedText(parts);
+      if (prompt === "") return;
+      const input = { session_id: sessionID, cwd: directory, prompt };
+      const text = await runSvc(["remote-hook", "opencode"], input);
+      if (text) parts.push(hiddenPart(message, text));
+    },
+    event: async ({ event: { type, properties } }) => {
+      const handle = Object.hasOwn(events, type) ? events[type] : undefined;
+      if (handle === undefined) return;
+      try {
+        const id = properties.sessionID;
+        if (id === undefined || !await isSubtask(client, id)) await handle(properties);
+      } catch {
+        // OpenCode goes on without svc.
+      }
+    },
+  });
+};

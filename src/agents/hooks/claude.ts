@@ -1,0 +1,64 @@
+/** Hooks of agent 1, the primary agent. */
+import { objectOf, textOf } from "./input.ts";
+import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
+
+/** Prompts in which a task in the background reports: older versions do not say who wrote a prompt. */
+const MACHINE_PROMPT = /^\s*<task-notification>/;
+
+export const claude: AgentHooks = {
+  promptEvent: "UserPromptSubmit",
+  sessionOf: (input) => textOf(input, "session_id"),
+  directoryOf: (input) => textOf(input, "cwd"),
+  isFromMachine(input) {
+    const source = textOf(input, "source");
+    if (source !== undefined) return source !== "user" && source !== "sdk";
+    return MACHINE_PROMPT.test(textOf(input, "prompt") ?? "");
+  },
+  meaning,
+  contextOutput: (hookEventName, additionalContext) =>
+    JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),
+};
+
+function meaning(event: string, input: HookInput): HookMeaning {
+  switch (event) {
+    case "SessionStart":
+      return textOf(input, "source") === "compact" ? { session: "compacted" } : { state: "idle" };
+    case "PermissionRequest":
+      return { state: "waiting" };
+    case "Notification":
+      return notification(input);
+    case "Elicitation":
+      return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };
+    case "Stop":
+      return {
+        state: "idle",
+        words: { type: "agent.stop", text: textOf(input, "last_assistant_message") },
+      };
+    case "StopFailure":
+      return { state: "idle", words: { type: "agent.stop", text: failure(input) } };
+    case "SessionEnd":
+      return { session: "ended" };
+    default:
+      return {};
+  }
+}
+
+/** Comes some seconds after a dialog opened, and only when nobody has touched it: a person at the desk needs no push. */
+function notification(input: HookInput): HookMeaning {
+  const words = { type: "agent.attention", text: textOf(input, "message") } as const;
+  switch (textOf(input, "notification_type")) {
+    case "permission_prompt":
+    case "worker_permission_prompt":
+    case "agent_needs_input":
+      return { state: "waiting", words };
+    case "idle_prompt":
+      return { state: "idle", words };
+    default:
+      return {};
+  }
+}
+
+function failure(input: HookInput): string | undefined {
+  return textOf(input, "error_details") ?? textOf(input, "error") ??
+    textOf(objectOf(input, "error"), "message");
+}

@@ -1,0 +1,42 @@
+/** Hooks of the Copilot command line. */
+import { parseJson } from "../../protocol/json.ts";
+import { objectOf, textOf } from "./input.ts";
+import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
+
+export const copilot: AgentHooks = {
+  promptEvent: "userPromptSubmitted",
+  sessionOf: (input) => textOf(input, "sessionId"),
+  directoryOf: (input) => textOf(input, "cwd"),
+  isFromMachine: () => false,
+  meaning,
+  // The form of the others, within `hookSpecificOutput`, never reaches this model.
+  contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
+  transcript: { pathOf: (input) => textOf(input, "transcriptPath"), lastWords },
+};
+
+function meaning(event: string, input: HookInput): HookMeaning {
+  switch (event) {
+    case "notification":
+      if (textOf(input, "notification_type") !== "permission_prompt") return {};
+      return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };
+    case "agentStop":
+      return { state: "idle", words: { type: "agent.stop", text: undefined } };
+    case "sessionEnd":
+      return { session: "ended" };
+    default:
+      return {};
+  }
+}
+
+/** Its transcript is a list of events, one a line. */
+function lastWords(text: string): string | undefined {
+  const lines = text.trimEnd().split("\n");
+  for (const line of lines.reverse()) {
+    if (!line.includes('"assistant.message"')) continue;
+    const event = parseJson(line)?.value;
+    if (typeof event !== "object" || event === null) continue;
+    const words = textOf(objectOf({ ...event }, "data"), "content");
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}

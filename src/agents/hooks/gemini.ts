@@ -1,0 +1,35 @@
+/** Hooks of agent 2, the Gemini command line. */
+import { objectOf, textOf } from "./input.ts";
+import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
+
+export const gemini: AgentHooks = {
+  promptEvent: "BeforeAgent",
+  sessionOf: (input) => textOf(input, "session_id"),
+  directoryOf: (input) => textOf(input, "cwd"),
+  isFromMachine: () => false,
+  meaning,
+  // Plain text never reaches this model.
+  contextOutput: (_event, additionalContext) => JSON.stringify({ hookSpecificOutput: { additionalContext } }),
+};
+
+function meaning(event: string, input: HookInput): HookMeaning {
+  switch (event) {
+    case "SessionStart":
+      return { state: "idle" };
+    case "Notification":
+      if (textOf(input, "notification_type") !== "ToolPermission") return {};
+      return { state: "waiting", words: { type: "agent.attention", text: permission(input) } };
+    case "AfterAgent":
+      return { state: "idle", words: { type: "agent.stop", text: textOf(input, "prompt_response") } };
+    case "SessionEnd":
+      return { session: "ended" };
+    default:
+      return {};
+  }
+}
+
+function permission(input: HookInput): string | undefined {
+  const message = textOf(input, "message");
+  const command = textOf(objectOf(input, "details"), "command");
+  return command === undefined ? message : `${message ?? "Tool permission"}: ${command}`;
+}

@@ -1,0 +1,29 @@
+/** What svc's plugin in OpenCode reports; the form of its messages is the plugin's own. */
+import { textOf } from "./input.ts";
+import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
+
+export const opencode: AgentHooks = {
+  promptEvent: "chat.message",
+  sessionOf: (input) => textOf(input, "session_id"),
+  directoryOf: (input) => textOf(input, "cwd"),
+  isFromMachine: () => false,
+  meaning,
+  contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
+};
+
+function meaning(event: string, input: HookInput): HookMeaning {
+  switch (event) {
+    case "permission.asked":
+      return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };
+    case "permission.replied":
+      return { state: "working" };
+    case "session.idle":
+      return { state: "idle", words: { type: "agent.stop", text: textOf(input, "last_message") } };
+    case "session.compacted":
+      return { session: "compacted" };
+    case "session.deleted":
+      return { session: "ended" };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,27 @@
+/** What the hooks need of the machine, and what they were called with. */
+import type { AgentHooks, HookInput } from "../agents/hooks/types.ts";
+import type { HomePaths } from "../home/paths.ts";
+import type { AgentKind } from "../protocol/names.ts";
+import type { Files, LocalSockets } from "../runtime/types.ts";
+
+export interface HookHost {
+  files: Files;
+  sockets: Pick<LocalSockets, "connect">;
+  paths: HomePaths;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** `SVC_SESSION`: the session in which svc started the agent. */
+  session: string | undefined;
+  /** Gives the text to the agent. */
+  print(text: string): void;
+}
+
+export interface HookCall {
+  kind: AgentKind;
+  hooks: AgentHooks;
+  /** The agent's name for it. */
+  event: string;
+  input: HookInput;
+}
+
+export type Hook = (host: HookHost, call: HookCall) => Promise<void>;

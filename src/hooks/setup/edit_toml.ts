@@ -1,0 +1,193 @@
+/** Puts a table of svc's into a TOML file, or takes tables out, line by line; every other byte stays, and that is checked. */
+import { parse } from "smol-toml";
+import { isEqual } from "./is_equal.ts";
+
+type Keys = readonly string[];
+type Values = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** A table's header with the lines under it; the first part of a file has no header. */
+interface Part {
+  keys: string[] | undefined;
+  lines: string[];
+}
+
+/** Throws Error when the text is not TOML, or says the same in a way that lines cannot be edited in. */
+export function putTable(text: string, keys: Keys, values: Values): string {
+  const before = parse(text);
+  if (isEqual(ownValues(tableAt(before, keys)), values)) return text;
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const lines = [
+    header(keys),
+    ...Object.entries(values).map(([key, value]) => `${word(key)} = ${inToml(value)}`),
+  ];
+  const parts = partsOf(text);
+  const place = parts.findIndex((part) => isEqual(part.keys, keys));
+  const after = place >= 0
+    ? joined(parts.with(place, replaced(parts[place], lines.map((line) => line + eol))))
+    : text + gapAfter(text, eol) + lines.map((line) => line + eol).join("");
+  return checked({ before, after, isOurs: (path) => isEqual(path, keys), values });
+}
+
+/** Takes out each table that is among `tables` or below one of them, and headers that only led to it. Throws as `putTable` does. */
+export function takeTables(text: string, tables: readonly Keys[]): string {
+  const before = parse(text);
+  const isOurs = (keys: Keys | undefined): boolean =>
+    keys !== undefined && tables.some((table) => isAtOrBelow(keys, table));
+  const parts = partsOf(text);
+  if (!parts.some(({ keys }) => isOurs(keys))) return text;
+  const others = parts.filter(({ keys }) => !isOurs(keys));
+  const isIdle = ({ keys, lines }: Part): boolean =>
+    keys !== undefined && tables.some((table) => isAtOrBelow(table, keys)) &&
+    lines.slice(1).every(isWithoutValue) &&
+    others.filter((other) => other.keys !== undefined && isAtOrBelow(other.keys, keys)).length === 1;
+  const kept = parts.map((part) => isOurs(part.keys) || isIdle(part) ? replaced(part, []) : part);
+  return checked({ before, after: withoutTrailingGap(joined(kept), text), isOurs });
+}
+
+function isAtOrBelow(keys: Keys, table: Keys): boolean {
+  return table.every((key, at) => keys[at] === key);
+}
+
+function isWithoutValue(line: string): boolean {
+  return /^\s*(#.*)?$/.test(line);
+}
+
+/** The lines of the next table's comment belong to that one: what svc wrote ends with the last value. */
+function replaced(part: Part | undefined, lines: string[]): Part {
+  const all = part?.lines ?? [];
+  const last = all.findLastIndex((line) => !isWithoutValue(line));
+  return { keys: part?.keys, lines: [...lines, ...all.slice(last + 1)] };
+}
+
+function joined(parts: readonly Part[]): string {
+  return parts.flatMap(({ lines }) => lines).join("");
+}
+
+function gapAfter(text: string, eol: string): string {
+  if (text === "") return "";
+  return text.endsWith("\n") ? eol : eol + eol;
+}
+
+/** The blank line that was put before a table at the end of a file. */
+function withoutTrailingGap(after: string, before: string): string {
+  return before.endsWith("\n") ? after.replace(/(\r?\n)(?:\r?\n)+$/, "$1") : after;
+}
+
+function partsOf(text: string): Part[] {
+  const parts: Part[] = [{ keys: undefined, lines: [] }];
+  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    const keys = headerKeys(line);
+    if (keys !== undefined) parts.push({ keys, lines: [] });
+    parts.at(-1)?.lines.push(line);
+  }
+  return parts;
+}
+
+const KEY = /\s*(?:([A-Za-z0-9_-]+)|"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(\.|$)/y;
+
+/** The keys of a line like `[a."b c".d] # why`; undefined for every other line. */
+function headerKeys(line: string): string[] | undefined {
+  const inside = /^\s*\[([^[].*?)\]\s*(?:#.*)?$/.exec(line.trimEnd())?.[1];
+  if (inside === undefined) return undefined;
+  const keys: string[] = [];
+  KEY.lastIndex = 0;
+  while (KEY.lastIndex < inside.length) {
+    const found = KEY.exec(inside);
+    if (found === null) return undefined;
+    const [, bare, quoted, literal] = found;
+    keys.push(bare ?? literal ?? unquoted(quoted ?? ""));
+  }
+  return keys;
+}
+
+/** Escapes that JSON does not know stand as they are: svc writes none. */
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+}
+
+function header(keys: Keys): string {
+  return `[${keys.map(word).join(".")}]`;
+}
+
+function word(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+function inToml(value: string | number | readonly string[]): string {
+  return Array.isArray(value)
+    ? `[${value.map((one) => JSON.stringify(one)).join(", ")}]`
+    : JSON.stringify(value);
+}
+
+function tableAt(root: unknown, keys: Keys): unknown {
+  return keys.reduce<unknown>(
+    (value, key) => typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined,
+    root,
+  );
+}
+
+/** What stands in the table itself: a person may have put tables below it. */
+function ownValues(table: unknown): unknown {
+  if (!isTable(table)) return table;
+  return Object.fromEntries(Object.entries(table).filter(([, value]) => !isTable(value)));
+}
+
+interface Edited {
+  before: Record<string, unknown>;
+  after: string;
+  isOurs(path: Keys): boolean;
+  /** What svc's table must hold; nothing when it must be gone. */
+  values?: Values;
+}
+
+function checked({ before, after, isOurs, values }: Edited): string {
+  const parsed = parseEdited(after);
+  const others = (root: unknown): unknown => without(root, { isOurs, path: [] });
+  const ours = found(parsed, { isOurs, path: [] });
+  const isRight = values === undefined ? ours === undefined : isEqual(ownValues(ours), values);
+  if (parsed !== undefined && isRight && isEqual(others(before), others(parsed))) return after;
+  throw new Error("it writes svc's table, or one above it, in a form that cannot be edited line by line");
+}
+
+function parseEdited(text: string): Record<string, unknown> | undefined {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Walk {
+  isOurs(path: Keys): boolean;
+  path: Keys;
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** The value without svc's tables, and without tables that hold nothing then. */
+function without(value: unknown, { isOurs, path }: Walk): unknown {
+  if (!isTable(value)) return value;
+  const entries = Object.entries(value).flatMap(([key, inner]) => {
+    const at = [...path, key];
+    const rest = isOurs(at) ? undefined : without(inner, { isOurs, path: at });
+    return rest === undefined || (isTable(rest) && Object.keys(rest).length === 0) ? [] : [[key, rest]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The first of svc's tables in it. */
+function found(value: unknown, { isOurs, path }: Walk): unknown {
+  if (!isTable(value)) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const at = [...path, key];
+    const ours = isOurs(at) ? inner : found(inner, { isOurs, path: at });
+    if (ours !== undefined) return ours;
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+/** What `svc setup` changed, with each file as it was before: kept in `~/.svc/setup`, so that all can be undone. */
+import * as z from "zod/mini";
+import type { HomePaths } from "../../home/paths.ts";
+import { sha256Hex } from "../../home/sha256_hex.ts";
+import { parseJson } from "../../protocol/json.ts";
+import type { Files } from "../../runtime/types.ts";
+
+const Entry = z.object({
+  /** Name of the file's copy from before the first change, in the same directory; null when there was no file. */
+  backup: z.nullable(z.string()),
+  /** SHA-256 of the text that setup left; another one means that someone changed the file since. */
+  left: z.string(),
+  /** The topmost directory that was made for the file. */
+  made: z.nullable(z.string()),
+  /** Tables that the agent itself added on svc's behalf. */
+  tables: z.array(z.array(z.string())),
+});
+export type Entry = z.infer<typeof Entry>;
+
+const Entries = z.record(z.string(), Entry);
+
+export class Manifest {
+  #files: Files;
+  #directory: string;
+  #entries: Map<string, Entry>;
+
+  private constructor(files: Files, directory: string, entries: Map<string, Entry>) {
+    this.#files = files;
+    this.#directory = directory;
+    this.#entries = entries;
+  }
+
+  /** An unreadable manifest is none: what it would have restored is taken out entry by entry then. */
+  static async open(files: Files, paths: HomePaths): Promise<Manifest> {
+    const text = await files.readText(`${paths.setup}/manifest.json`);
+    const parsed = Entries.safeParse(parseJson(text ?? "")?.value);
+    return new Manifest(files, paths.setup, new Map(parsed.success ? Object.entries(parsed.data) : []));
+  }
+
+  get(path: string): Entry | undefined {
+    return this.#entries.get(path);
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** The text from before the first change; undefined when there was no file, or it is not known. */
+  async before(path: string): Promise<string | undefined> {
+    const backup = this.#entries.get(path)?.backup;
+    return backup ? await this.#files.readText(`${this.#directory}/${backup}`) : undefined;
+  }
+
+  /** True when the file is just as setup left it. */
+  async isUntouched(path: string, text: string | undefined): Promise<boolean> {
+    const entry = this.#entries.get(path);
+    return entry !== undefined && text !== undefined && entry.left === await sha256Hex(text);
+  }
+
+  /** Before a change. Only the first one keeps the text. */
+  async keep(path: string, { text, made }: { text: string | undefined; made: string | null }): Promise<void> {
+    if (this.#entries.has(path)) return;
+    const backup = text === undefined ? null : await this.#writeBackup(path, text);
+    this.#entries.set(path, { backup, left: "", made, tables: [] });
+    await this.#save();
+  }
+
+  /** After a change. `restorable`: the kept text is still what the file would be without svc. */
+  async left(path: string, text: string, options: { restorable: boolean }): Promise<void> {
+    const entry = this.#entries.get(path);
+    if (entry === undefined) return;
+    this.#entries.set(path, { ...entry, left: options.restorable ? await sha256Hex(text) : "" });
+    await this.#save();
+  }
+
+  async addTables(path: string, tables: readonly (readonly string[])[]): Promise<void> {
+    const entry = this.#entries.get(path);
+    if (entry === undefined) return;
+    this.#entries.set(path, { ...entry, tables: tables.map((keys) => [...keys]) });
+    await this.#save();
+  }
+
+  /** After the undoing; the last one takes the directory with it. */
+  async forget(path: string): Promise<void> {
+    const backup = this.#entries.get(path)?.backup;
+    if (!this.#entries.delete(path)) return;
+    if (backup) await this.#files.remove(`${this.#directory}/${backup}`);
+    if (this.isEmpty) await this.#files.remove(this.#directory, { recursive: true });
+    else await this.#save();
+  }
+
+  async #writeBackup(path: string, text: string): Promise<string> {
+    const name = `${(await sha256Hex(path)).slice(0, 12)}-${path.slice(path.lastIndexOf("/") + 1)}`;
+    await this.#files.makeDirectory(this.#directory, { mode: 0o700 });
+    await this.#files.replaceText(`${this.#directory}/${name}`, text, { mode: 0o600 });
+    return name;
+  }
+
+  async #save(): Promise<void> {
+    await this.#files.makeDirectory(this.#directory, { mode: 0o700 });
+    const path = `${this.#directory}/manifest.json`;
+    const text = `${JSON.stringify(Object.fromEntries(this.#entries), null, 2)}\n`;
+    if (await this.#files.readText(path) === text) return;
+    await this.#files.replaceText(path, text, { mode: 0o600 });
+  }
+}

@@ -1,0 +1,77 @@
+/** Takes svc out of one agent: puts back the file from before where nobody changed it since, else takes out svc's part. */
+import { agentProfile } from "../../agents/registry.ts";
+import type { FileEdit } from "../../agents/setup/types.ts";
+import type { AgentKind } from "../../protocol/names.ts";
+import { withoutSvc } from "./edit_file.ts";
+import { readExactly, removeMade, writeWhole } from "./file_texts.ts";
+import { editInputs, setupOf } from "./install.ts";
+import { lineDiff } from "./line_diff.ts";
+import type { InstallOptions } from "./install.ts";
+import type { Manifest } from "./manifest.ts";
+import type { AgentReport, FileAction, FileReport, SetupHost } from "./types.ts";
+
+interface RemovalPlan {
+  path: string;
+  before: string;
+  after: string | undefined;
+  action: FileAction;
+}
+
+/** Throws Error when a file cannot be edited. */
+export async function removeAgent(
+  host: SetupHost,
+  kind: AgentKind,
+  { manifest, dryRun }: InstallOptions,
+): Promise<AgentReport> {
+  const plans: RemovalPlan[] = [];
+  for (const edit of setupOf(host, kind).files) plans.push(...await planRemovals(host, edit, manifest));
+  if (!dryRun) {
+    for (const plan of plans) await carryOut(host, plan, manifest);
+    // Files that someone else removed.
+    for (const path of setupOf(host, kind).files.flatMap(({ paths }) => paths)) await manifest.forget(path);
+  }
+  const files = plans.filter(({ action }) => action !== "keep").map(toReport);
+  return { kind, label: agentProfile(kind).label, isOk: true, files, trusts: [], notes: [] };
+}
+
+/** An edit's every file: the person may have begun to use another one since. */
+async function planRemovals(host: SetupHost, edit: FileEdit, manifest: Manifest): Promise<RemovalPlan[]> {
+  const plans = await Promise.all(edit.paths.map((path) => planRemoval(host, edit, { path, manifest })));
+  return plans.filter((plan) => plan !== undefined);
+}
+
+async function planRemoval(
+  host: SetupHost,
+  edit: FileEdit,
+  { path, manifest }: { path: string; manifest: Manifest },
+): Promise<RemovalPlan | undefined> {
+  try {
+    const before = await readExactly(host.files, path);
+    const entry = manifest.get(path);
+    if (before === undefined) return undefined;
+    if (entry !== undefined && await manifest.isUntouched(path, before)) {
+      const after = await manifest.before(path);
+      if (entry.backup === null) return { path, before, after: undefined, action: "delete" };
+      if (after !== undefined) return { path, before, after, action: "restore" };
+    }
+    const after = withoutSvc(edit, before, await editInputs(host, edit, entry?.tables ?? []));
+    const action = after === undefined ? "delete" : after === before ? "keep" : "change";
+    return { path, before, after, action };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot edit "${path}": ${why}. Take svc's part out by hand.`);
+  }
+}
+
+async function carryOut({ files }: SetupHost, plan: RemovalPlan, manifest: Manifest): Promise<void> {
+  const { path, before, after } = plan;
+  const made = manifest.get(path)?.made ?? null;
+  if (after === undefined) {
+    await files.remove(path);
+    await removeMade(files, path, made);
+  } else if (after !== before) await writeWhole(files, path, after);
+}
+
+function toReport({ path, before, after, action }: RemovalPlan): FileReport {
+  return { path, action, diff: lineDiff(before, after ?? "") };
+}

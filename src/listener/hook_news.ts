@@ -1,0 +1,111 @@
+/** Tells the phones what hooks saw: an agent's last words, or that it waits. In the order in which it happened. */
+import { backoffDelayMs } from "../client/backoff.ts";
+import { type Clock, delay } from "../client/clock.ts";
+import { RelayError } from "../client/relay_error.ts";
+import type { HookNews, HookReport } from "../home/control_messages.ts";
+import { isSessionName } from "../protocol/names.ts";
+import type { PushRequestInput } from "../protocol/push.ts";
+import type { RunningListener } from "./types.ts";
+
+/** News that wait; the oldest go first when more come. */
+export const NEWS_MAX = 100;
+/** News older than this are not told any more, in milliseconds. */
+export const NEWS_LIFE_MS = 600_000;
+/** A longer path would not fit into a push's data. */
+const DIRECTORY_MAX_CHARS = 1_000;
+
+export interface NewsHost {
+  clock: Clock;
+  /** Throws RelayError. */
+  send(push: PushRequestInput, options: { signal: AbortSignal }): Promise<unknown>;
+  /** Names this installation's hooks. */
+  hookId(): Promise<string>;
+  isMuted(directory: string): Promise<boolean>;
+  log(line: string): void;
+}
+
+interface Entry {
+  /** Given here, so that a repeated send is one push. */
+  id: string;
+  at: number;
+  report: HookReport;
+  news: HookNews;
+}
+
+export class NewsDesk {
+  #host: NewsHost;
+  #queue: Entry[] = [];
+  #working: Promise<void> | undefined;
+  #end = new AbortController();
+
+  constructor(host: NewsHost) {
+    this.#host = host;
+  }
+
+  /** Queues what the report has for the phones. Never throws. */
+  take(report: HookReport): void {
+    if (report.news === undefined || this.#end.signal.aborted) return;
+    if (this.#queue.length >= NEWS_MAX) this.#queue.shift();
+    this.#queue.push({ id: crypto.randomUUID(), at: this.#host.clock.now(), report, news: report.news });
+    this.#working ??= this.#work();
+  }
+
+  /** What is not told by then stays untold. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    for (let entry = this.#queue.shift(); entry !== undefined; entry = this.#queue.shift()) {
+      try {
+        await this.#tell(entry);
+      } catch (error) {
+        if (this.#end.signal.aborted) break;
+        const why = error instanceof Error ? error.message : String(error);
+        this.#host.log(`hook ${entry.report.event} ${entry.report.agent}: ${why}`);
+      }
+    }
+    this.#working = undefined;
+  }
+
+  async #tell(entry: Entry): Promise<void> {
+    const { clock, isMuted, hookId } = this.#host;
+    if (await isMuted(entry.report.cwd)) return;
+    const push = toPush(entry, await hookId());
+    for (let attempt = 0;; attempt++) {
+      try {
+        await this.#host.send(push, { signal: this.#end.signal });
+        return;
+      } catch (error) {
+        const isOld = clock.now() - entry.at > NEWS_LIFE_MS;
+        if (!(error instanceof RelayError) || !error.transient || isOld) throw error;
+        await delay(backoffDelayMs(attempt, Math.random()), { clock, signal: this.#end.signal });
+      }
+    }
+  }
+}
+
+function toPush({ id, report, news }: Entry, hookId: string): PushRequestInput {
+  const { agent, event, cwd, session } = report;
+  const place = cwd.length <= DIRECTORY_MAX_CHARS ? { cwd } : {};
+  return {
+    id,
+    ...news,
+    ...(session !== undefined && isSessionName(session) ? { agentSessionName: session } : {}),
+    data: { hookId, agent, event, ...place },
+  };
+}
+
+/** The listener, with its hooks' news told to the phones. */
+export function withNews(listener: RunningListener, desk: NewsDesk): RunningListener {
+  return {
+    status: () => listener.status(),
+    look: () => listener.look(),
+    hook(report) {
+      listener.hook(report);
+      desk.take(report);
+    },
+    stop: async () => void await Promise.all([desk.stop(), listener.stop()]),
+  };
+}
