@@ -1,5 +1,6 @@
 /** Who this phone is to the relay, and what of it is kept on the phone. */
 import * as z from "zod/mini";
+import { AnswerData } from "../protocol/ask.ts";
 import { DeviceId, PushId } from "../protocol/push.ts";
 
 export const Account = z.object({
@@ -17,5 +18,7 @@ export const OutboxEntry = z.object({
   body: z.string(),
   createdAt: z.number(),
   sendAnyway: z.optional(z.boolean()),
+  /** For an answer: the question, and the answer where it is no text. */
+  answers: z.optional(z.object({ question: PushId, data: z.optional(AnswerData) })),
 });
 export type OutboxEntry = z.infer<typeof OutboxEntry>;

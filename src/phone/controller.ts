@@ -2,7 +2,8 @@
 import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../client/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
-import type { Account } from "./account.ts";
+import { type Answer, answerFields, answerText } from "../protocol/ask.ts";
+import type { Account, OutboxEntry } from "./account.ts";
 import { KeptMessages } from "./kept_messages.ts";
 import { LiveRelay, type PhoneParts } from "./live_relay.ts";
 import type { Message } from "./message.ts";
@@ -10,7 +11,7 @@ import { newPushId } from "./new_push_id.ts";
 import { claimPairing, UnprovenHost } from "./pairing.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import type { Handover } from "./route.ts";
-import { draftKey, type SessionName } from "./names.ts";
+import { answerDraftKey, draftKey, type SessionName } from "./names.ts";
 import { Sealing } from "./sealing.ts";
 import type { PairingNews, SignInProblem } from "./state.ts";
 
@@ -95,19 +96,15 @@ export class Controller {
 
   /** Shown at once, kept over a reload, sent as soon as there is a link. */
   async send(to: SessionName, body: string, options: { sendAnyway?: boolean } = {}): Promise<void> {
-    const { store, kept, clock = systemClock } = this.#parts;
-    const entry = {
-      id: newPushId(),
-      deviceId: to.deviceId,
-      session: to.session,
-      body,
-      ...(options.sendAnyway ? { sendAnyway: true } : {}),
-      createdAt: clock.now() + store.get().clockOffsetMs,
-    };
-    const put = kept.put(entry);
-    store.dispatch({ type: "composed", message: { ...entry, progress: { kind: "outbox" } } });
-    await put;
-    await this.#live?.pump();
+    const { deviceId, session } = to;
+    await this.#compose({ deviceId, session, body, ...(options.sendAnyway ? { sendAnyway: true } : {}) });
+  }
+
+  /** The same for an answer to a question. */
+  async answer(question: string, answer: Answer): Promise<void> {
+    const { data } = answerFields(answer);
+    const answers = { question, ...(data ? { data } : {}) };
+    await this.#compose({ deviceId: "", session: "", body: answerText(answer), answers });
   }
 
   /** The same text as a new message, after a busy desk whatever goes on there; what the relay never took keeps its id. */
@@ -129,6 +126,10 @@ export class Controller {
     this.#parts.store.dispatch({ type: "drafted", key: draftKey(to), text });
   }
 
+  draftAnswer(question: string, text: string): void {
+    this.#parts.store.dispatch({ type: "drafted", key: answerDraftKey(question), text });
+  }
+
   readOlder(): void {
     void this.#live?.readOlder();
   }
@@ -142,6 +143,15 @@ export class Controller {
 
   reconnectNow(): void {
     this.#live?.reconnectNow();
+  }
+
+  async #compose(written: Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
+    const { store, kept, clock = systemClock } = this.#parts;
+    const entry = { id: newPushId(), ...written, createdAt: clock.now() + store.get().clockOffsetMs };
+    const put = kept.put(entry);
+    store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress: { kind: "outbox" } } });
+    await put;
+    await this.#live?.pump();
   }
 
   /** `anew`, or why not: then a phone that was signed in is so still. */

@@ -15,7 +15,7 @@ export class KeptMessages {
   async restore(): Promise<Message[]> {
     const entries = await this.#storage.readOutbox();
     for (const { id } of entries) this.#ids.add(id);
-    return entries.map((entry) => ({ ...entry, progress: { kind: "outbox" } }));
+    return entries.map((entry) => ({ ...entry, fromHere: true, progress: { kind: "outbox" } }));
   }
 
   /** Resolves once the entry would survive a reload. */

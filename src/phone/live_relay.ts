@@ -9,12 +9,12 @@ import { RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
-import type { PushAccepted } from "../protocol/push.ts";
+import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
 import type { Account } from "./account.ts";
 import type { KeptMessages } from "./kept_messages.ts";
 import type { Message } from "./message.ts";
 import { Outbox } from "./outbox.ts";
-import { oldestTaken, outboxOf } from "./selectors.ts";
+import { outboxOf } from "./selectors.ts";
 import type { Sealing } from "./sealing.ts";
 import type { PhoneEvent } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
@@ -92,9 +92,9 @@ export class LiveRelay {
     return this.#outbox.pump();
   }
 
-  /** The page of the history before the oldest message known. */
+  /** The page of the history before those that were read. */
   readOlder(): Promise<void> {
-    return orStale(() => this.#readHistory(oldestTaken(this.#parts.store.get())?.id ?? "end"));
+    return orStale(() => this.#readHistory(this.#parts.store.get().oldestRead?.id ?? "end"));
   }
 
   #hello(): EventData<"hello"> {
@@ -105,6 +105,7 @@ export class LiveRelay {
 
   /** Sealed for a paired host, plain for others. */
   async #post(message: Message, signal: AbortSignal): Promise<PushAccepted> {
+    if (message.answers !== undefined) return await this.#api.sendPush(answerPush(message), { signal });
     const { id, deviceId, session, sendAnyway } = message;
     const content = await this.#parts.sealing.contentOf(message, this.#account.deviceId);
     const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
@@ -150,24 +151,31 @@ export class LiveRelay {
 
   async #readHistory(before: string): Promise<void> {
     const { pushes } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
-    const whole = pushes.length < PAGE_LIMIT_MAX;
     const records = await this.#parts.sealing.readable(pushes);
-    await this.#tell({ type: "history", records, ...(whole ? { whole } : {}) });
+    await this.#tell({ type: "history", records, page: pushes.length < PAGE_LIMIT_MAX ? "last" : "more" });
   }
 
   #onFrame(frame: Frame): void {
     const { store } = this.#parts;
     if (frame.event === "sessions.changed") store.dispatch({ type: "device", device: frame.data });
+    if (frame.event === "push.new") void orStale(() => this.#meet(frame.data.id));
     if (frame.event !== "push.updated") return;
-    if (store.get().messages.has(frame.data.id)) void this.#tell({ type: "receipt", update: frame.data });
+    const { messages, inbox } = store.get();
+    const isKnown = messages.has(frame.data.id) || inbox.has(frame.data.id);
+    if (isKnown) void this.#tell({ type: "receipt", update: frame.data });
     else void orStale(() => this.#meet(frame.data.id));
   }
 
-  /** A message that another phone, or a script, sent. */
+  /** A question, a note, or what another phone or a script sent. */
   async #meet(id: string): Promise<void> {
     const records = await this.#parts.sealing.readable([await this.#api.getPush(id)]);
     await this.#tell({ type: "history", records });
   }
+}
+
+function answerPush({ id, body, answers }: Message): PushRequestInput {
+  const { question, data } = answers ?? {};
+  return { id, type: "ask.answer", inReplyTo: question, ...(data ? { data } : { body }) };
 }
 
 /** A question to the relay that failed leaves what is shown as it is: the link's state says why. */

@@ -39,6 +39,8 @@ async function start(): Promise<void> {
     resend: (message) => void controller.resend(message),
     discard: (id) => void controller.discard(id),
     draft: (to, text) => controller.draft(to, text),
+    answer: (question, answer) => void controller.answer(question, answer),
+    draftAnswer: (question, text) => controller.draftAnswer(question, text),
     pairingRead: () => controller.pairingRead(),
     wordsDiffer: () => void controller.wordsDiffer(),
     readOlder: () => controller.readOlder(),

@@ -1,4 +1,5 @@
 /** A message of this phone or of another one, as the session's view shows it. */
+import { type AnswerData, answerFields, answerOf, answerText } from "../protocol/ask.ts";
 import type { PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 
@@ -25,14 +26,22 @@ export interface Message {
   sealed?: "here" | "elsewhere";
   /** Typed also while someone types at the desk. */
   sendAnyway?: boolean;
+  /** An answer to a question, not a message to a session; without `data` its text is the answer. */
+  answers?: { question: string; data?: AnswerData };
+  /** The question whose late answer this message is. */
+  inReplyTo?: string;
+  /** Written on this phone. */
+  fromHere?: boolean;
   /** Epoch milliseconds. */
   createdAt: number;
   progress: Progress;
 }
 
-/** The message that a push stands for; undefined for a push that is no message to a session. */
-export function messageOf({ push, receipt }: PushRecord): Message | undefined {
+/** The message that a push stands for; undefined for a push that is no message to a session and no answer. */
+export function messageOf(record: PushRecord): Message | undefined {
+  const { push, receipt } = record;
   const { type, targetDeviceId, agentSessionName, body, sealed } = push;
+  if (type === "ask.answer") return answerMessageOf(record);
   if (type !== "agent.command" || agentSessionName === undefined) return undefined;
   if (body === undefined && sealed === undefined) return undefined;
   return {
@@ -41,6 +50,22 @@ export function messageOf({ push, receipt }: PushRecord): Message | undefined {
     session: agentSessionName,
     body: body ?? "",
     ...(sealed ? { sealed: body === undefined ? "elsewhere" : "here" } : {}),
+    ...(push.inReplyTo ? { inReplyTo: push.inReplyTo } : {}),
+    createdAt: push.createdAt,
+    progress: { kind: "taken", receipt, expiresAt: push.expiresAt },
+  };
+}
+
+function answerMessageOf({ push, receipt }: PushRecord): Message | undefined {
+  const answer = answerOf(push);
+  if (answer === undefined || push.inReplyTo === undefined) return undefined;
+  const { data } = answerFields(answer);
+  return {
+    id: push.id,
+    deviceId: "",
+    session: "",
+    body: answerText(answer),
+    answers: { question: push.inReplyTo, ...(data ? { data } : {}) },
     createdAt: push.createdAt,
     progress: { kind: "taken", receipt, expiresAt: push.expiresAt },
   };

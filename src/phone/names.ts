@@ -5,6 +5,11 @@ export interface SessionName {
   session: string;
 }
 
+/** The key under which the draft of an answer is kept. */
+export function answerDraftKey(questionId: string): string {
+  return `ask/${questionId}`;
+}
+
 /** The key under which a session's draft is kept. */
 export function draftKey({ deviceId, session }: SessionName): string {
   return `${deviceId}/${session}`;

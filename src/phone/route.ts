@@ -1,6 +1,9 @@
-/** Where the page is, as the address's fragment says: the picker, or one session. Back is the browser's own. */
+/** Where the page is, as the address's fragment says: the picker, the inbox, or one session. Back is the browser's own. */
 
-export type Route = { view: "picker" } | { view: "session"; deviceId: string; session: string };
+export type Route =
+  | { view: "picker" }
+  | { view: "inbox" }
+  | { view: "session"; deviceId: string; session: string };
 
 /** What a link or a QR code hands over in the fragment, which no browser sends to a server. */
 export type Handover =
@@ -8,6 +11,7 @@ export type Handover =
   | { kind: "key"; key: string };
 
 export function parseRoute(fragment: string): Route {
+  if (fragment === "#/inbox") return { view: "inbox" };
   const match = /^#\/s\/([^/]+)\/([^/]+)$/.exec(fragment);
   const [deviceId, session] = [decode(match?.[1]), decode(match?.[2])];
   return deviceId && session ? { view: "session", deviceId, session } : { view: "picker" };
@@ -15,6 +19,7 @@ export function parseRoute(fragment: string): Route {
 
 export function formatRoute(route: Route): string {
   if (route.view === "picker") return "#/";
+  if (route.view === "inbox") return "#/inbox";
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}`;
 }
 

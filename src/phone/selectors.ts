@@ -24,13 +24,6 @@ export function outboxOf(state: PhoneState): Message[] {
     .sort((one, other) => one.createdAt - other.createdAt);
 }
 
-/** The oldest message that is in the relay's history. */
-export function oldestTaken(state: PhoneState): Message | undefined {
-  return [...state.messages.values()]
-    .filter(({ progress }) => progress.kind === "taken")
-    .sort((one, other) => one.createdAt - other.createdAt)[0];
-}
-
 /** The relay's clock now, in epoch milliseconds. */
 export function relayNow(state: PhoneState, now: number): number {
   return now + state.clockOffsetMs;

@@ -4,8 +4,9 @@ import type { LinkProblem } from "../client/link_problem.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
+import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import { type Message, messageOf, type SendFailure, withReceipt } from "./message.ts";
-import { draftKey } from "./names.ts";
+import { answerDraftKey, draftKey } from "./names.ts";
 import type { Route } from "./route.ts";
 
 /** The newest messages that the page keeps; older ones are at the relay. */
@@ -43,11 +44,14 @@ export interface PhoneState {
   devices: readonly DeviceSessions[] | undefined;
   messages: ReadonlyMap<string, Message>;
   history: "unread" | "more" | "whole";
+  /** The oldest push of the pages of the history that were read: the next page goes on from it. */
+  oldestRead: { id: string; createdAt: number } | undefined;
+  inbox: Inbox;
   route: Route;
   /** Device ids of the hosts that share a secret with this phone. */
   paired: ReadonlySet<string>;
   pairing?: PairingNews | undefined;
-  /** What is typed and not sent, by `deviceId/session`. */
+  /** What is typed and not sent, by `deviceId/session` or `ask/<question>`. */
   drafts: Readonly<Record<string, string>>;
 }
 
@@ -60,7 +64,8 @@ export type PhoneEvent =
   | { type: "sessions"; devices: readonly DeviceSessions[] }
   | { type: "device"; device: DeviceSessions }
   | { type: "receipt"; update: EventData<"push.updated"> }
-  | { type: "history"; records: readonly PushRecord[]; whole?: boolean }
+  /** `page`: they are a page of the history, up to its beginning when it is `last`. */
+  | { type: "history"; records: readonly PushRecord[]; page?: "more" | "last" }
   | { type: "restored"; messages: readonly Message[] }
   | { type: "composed"; message: Message }
   | { type: "accepted"; accepted: PushAccepted }
@@ -77,6 +82,8 @@ export const INITIAL_STATE: PhoneState = {
   devices: undefined,
   messages: new Map(),
   history: "unread",
+  oldestRead: undefined,
+  inbox: new Map(),
   route: { view: "picker" },
   paired: new Set(),
   drafts: {},
@@ -97,13 +104,16 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "device":
       return { ...state, devices: withDevice(state.devices ?? [], event.device) };
     case "receipt":
-      return change(state, event.update.id, (message) => withReceipt(message, event.update.receipt));
+      return {
+        ...change(state, event.update.id, (message) => withReceipt(message, event.update.receipt)),
+        inbox: withItemReceipt(state.inbox, event.update),
+      };
     case "history":
       return withHistory(state, event);
     case "restored":
       return withMessages(state, event.messages);
     case "composed":
-      return withDraft(withMessages(state, [event.message]), draftKey(event.message), "");
+      return withDraft(withMessages(state, [event.message]), draftKeyOf(event.message), "");
     case "accepted":
       return change(state, event.accepted.id, (message) => taken(message, event.accepted));
     case "failed":
@@ -156,11 +166,23 @@ function withDevice(devices: readonly DeviceSessions[], device: DeviceSessions):
 
 function withHistory(
   state: PhoneState,
-  { records, whole }: { records: readonly PushRecord[]; whole?: boolean },
+  { records, page }: { records: readonly PushRecord[]; page?: "more" | "last" },
 ): PhoneState {
   const told = records.map(messageOf).filter((message) => message !== undefined);
-  const history = whole ? "whole" : state.history === "whole" ? "whole" : "more";
-  return { ...withMessages(state, told), history };
+  const items = records.map(inboxItemOf).filter((item) => item !== undefined);
+  const history = page === "last" || state.history === "whole" ? "whole" : "more";
+  const [first] = page === undefined ? [] : records;
+  const isOlder = first !== undefined && first.push.createdAt < (state.oldestRead?.createdAt ?? Infinity);
+  return {
+    ...withMessages(state, told),
+    history,
+    oldestRead: isOlder ? { id: first.push.id, createdAt: first.push.createdAt } : state.oldestRead,
+    inbox: withItems(state.inbox, items),
+  };
+}
+
+function draftKeyOf(message: Message): string {
+  return message.answers === undefined ? draftKey(message) : answerDraftKey(message.answers.question);
 }
 
 /** Adds messages, keeps what is known better already, and bounds how many there are. */

@@ -2,6 +2,9 @@
 import type { Sealing } from "../crypto/mode.ts";
 import type { AgentState } from "../protocol/session.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
+import type { FormFault } from "./form_answer.ts";
+import type { ToldType } from "./inbox.ts";
+import type { AnswerWay } from "./question_status.ts";
 import type { Group } from "./sessions.ts";
 
 export const STRINGS = {
@@ -82,6 +85,65 @@ export const STRINGS = {
     lastSeen: (age: string) => `Last seen ${age}`,
     notAddressable: "Takes no messages right now",
   },
+  inbox: {
+    heading: "Inbox",
+    back: "All agents",
+    link: "Inbox",
+    waiting: (questions: number) => `${count(questions, "question")} for you`,
+    open: "For you",
+    closed: "Earlier",
+    emptyHeading: "Nothing here yet",
+    emptyText:
+      "Questions of your agents, their notes, and the ends of their turns show up here by themselves.",
+    loading: "Loading…",
+    told: {
+      note: "Note",
+      "agent.stop": "Turn ended",
+      "agent.attention": "Waits at the terminal",
+    } satisfies Record<ToldType, string>,
+  },
+  question: {
+    noSession: "An agent",
+    left: (span: string) => `Waits ${span} more`,
+    leftSoon: "Waits less than a minute",
+    late: "No longer waiting",
+    lateHint: "The agent has stopped waiting. Your answer will be typed into its session.",
+    options: "Options",
+    chooseOne: "Choose one",
+    chooseSeveral: "Choose any",
+    send: "Send answer",
+    ownWords: "Answer in your own words",
+    answerLabel: "Your answer",
+    noChoice: "Choose…",
+    optional: "optional",
+    faults: {
+      required: "This is needed.",
+      number: "This is no number.",
+      controls: "The text has control characters.",
+      too_long: "All in all this is too long: shorten it.",
+    } satisfies Record<FormFault, string>,
+    yours: "Your answer",
+    anothers: "The answer",
+    reading: "Reading the answer…",
+    sending: "Sending your answer…",
+    waitingForLink: "Your answer waits for the connection",
+    notSent: "Your answer was not taken",
+    takeBack: "Take back",
+    tryAgain: "Try again",
+    ways: {
+      under_way: "On its way to the agent",
+      taken: "The agent has it",
+      typed: "The agent had stopped waiting: it is typed into the session",
+      lost: "The session is gone, so nobody got it",
+    } satisfies Record<AnswerWay, string>,
+    typedState: (state: string) => `In the session: ${state}`,
+    closed: {
+      withdrawn: "The agent took the question back",
+      expired: "Too old to be answered",
+    } satisfies Record<"withdrawn" | "expired", string>,
+    toSession: "Open session",
+    announce: (open: number) => open === 0 ? "No open questions" : `${count(open, "open question")}`,
+  },
   offline: "Offline",
   states: {
     starting: "Starting",
@@ -138,6 +200,8 @@ export const STRINGS = {
       unknown_device: "The relay does not know this host any more.",
       too_large: "The message is too large for the relay.",
       invalid_push: "The relay does not take this text. Change it and send it again.",
+      ask_closed: "It was answered elsewhere first, or the agent asks no more.",
+      unknown_push: "The relay does not know this question any more.",
     } as Partial<Record<string, string>>,
     states: {
       queued: "Queued",

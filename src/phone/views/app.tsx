@@ -3,13 +3,14 @@ import type { JSX } from "preact";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Mark } from "./icons.tsx";
+import { type InboxActions, InboxView } from "./inbox.tsx";
 import { LinkNotice } from "./link_notice.tsx";
 import { type PairingActions, PairingView } from "./pairing.tsx";
 import { PickerView } from "./picker.tsx";
 import { type SessionActions, SessionView } from "./session.tsx";
 import { SignInView } from "./sign_in.tsx";
 
-export interface AppActions extends SessionActions, PairingActions {
+export interface AppActions extends SessionActions, PairingActions, InboxActions {
   signIn(key: string): void;
   signOut(): void;
   reconnectNow(): void;
@@ -36,7 +37,12 @@ function Routed({ state, actions }: { state: PhoneState; actions: AppActions }):
   const { route, link, pairing } = state;
   if (pairing !== undefined) return <PairingView news={pairing} actions={actions} />;
   const notice = <LinkNotice link={link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />;
-  return route.view === "picker"
-    ? <PickerView state={state} notice={notice} onSignOut={actions.signOut} />
-    : <SessionView state={state} name={route} notice={notice} actions={actions} />;
+  switch (route.view) {
+    case "picker":
+      return <PickerView state={state} notice={notice} onSignOut={actions.signOut} />;
+    case "inbox":
+      return <InboxView state={state} notice={notice} actions={actions} />;
+    case "session":
+      return <SessionView state={state} name={route} notice={notice} actions={actions} />;
+  }
 }

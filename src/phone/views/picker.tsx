@@ -1,9 +1,12 @@
 /** The home view: every session of every host, those that wait for a person first. */
 import type { JSX } from "preact";
+import { type Inbox, openQuestions } from "../inbox.ts";
+import { formatRoute } from "../route.ts";
 import { relayNow } from "../selectors.ts";
 import { groupSessions } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { Icon } from "./icons.tsx";
 import { LinkSign } from "./link_notice.tsx";
 import { SessionCard } from "./session_card.tsx";
 import { useNow } from "./use_now.ts";
@@ -24,6 +27,7 @@ export function PickerView({ state, notice, onSignOut }: Props): JSX.Element {
   return (
     <div class="page">
       <PickerHead state={state} />
+      <InboxLink inbox={state.inbox} />
       <main class="picker">
         {state.devices === undefined && <Loading />}
         {state.devices !== undefined && groups.length === 0 && <Empty state={state} />}
@@ -60,6 +64,20 @@ function PickerHead({ state }: { state: PhoneState }): JSX.Element {
       </div>
       <LinkSign link={state.link} />
     </header>
+  );
+}
+
+/** Stands out while a question is open. */
+function InboxLink({ inbox }: { inbox: Inbox }): JSX.Element {
+  const open = openQuestions(inbox);
+  return (
+    <nav class="inbox-place">
+      <a class="card inbox-link" href={formatRoute({ view: "inbox" })} data-open={open.length > 0}>
+        <Icon name="inbox" />
+        <span class="label">{open.length > 0 ? STRINGS.inbox.waiting(open.length) : STRINGS.inbox.link}</span>
+        {open[0] && <span class="inbox-first">{open[0].push.body}</span>}
+      </a>
+    </nav>
   );
 }
 

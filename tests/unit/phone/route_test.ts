@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { formatRoute, parseHandover, parseRoute } from "../../../src/phone/route.ts";
 
 Deno.test("a session's address is read back as it was written, whatever its name", () => {
+  assert.deepEqual(parseRoute(formatRoute({ view: "inbox" })), { view: "inbox" });
   for (const session of ["svc-demo", "svc-my.proj", "a b/c%", "日本"]) {
     const route = { view: "session", deviceId: "dev_listener_1", session } as const;
     assert.deepEqual(parseRoute(formatRoute(route)), route);

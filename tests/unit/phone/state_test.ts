@@ -55,7 +55,7 @@ Deno.test("an older answer never undoes what is known already", () => {
 Deno.test("a message that the relay has is not in the outbox, also when its 202 never came", () => {
   const state = after(
     { type: "restored", messages: [messageOf(1)] },
-    { type: "history", records: [recordOf(1)], whole: true },
+    { type: "history", records: [recordOf(1)], page: "last" },
   );
   assert.equal(receiptStateOf(state, 1), "submitted");
   assert.equal(state.history, "whole");
@@ -67,6 +67,34 @@ Deno.test("the history takes messages to sessions only, and knows whether there 
   const state = after({ type: "history", records: [recordOf(1), note] });
   assert.deepEqual([...state.messages.keys()], [idOf(1)]);
   assert.equal(state.history, "more");
+});
+
+Deno.test("questions come into the inbox, and a live receipt closes them [ux-inbox, ux-live]", () => {
+  const asked = recordOf(3, { state: "delivered", final: false, at: {} });
+  asked.push = { ...asked.push, type: "ask", data: { kind: "prompt", timeoutSeconds: 60 } };
+  const id = idOf(3);
+  const update = { id, receipt: { state: "answered", final: true, at: {}, answer: idOf(4) } as const };
+  const state = after({ type: "history", records: [asked] }, { type: "receipt", update });
+  assert.deepEqual([state.inbox.get(id)?.receipt.state, state.messages.size], ["answered", 0]);
+});
+
+Deno.test("an answer is no message to a session, and its draft goes when it is written", () => {
+  const answers = { question: idOf(3) };
+  const answer = { ...messageOf(1), deviceId: "", session: "", answers };
+  const state = after({ type: "drafted", key: `ask/${idOf(3)}`, text: "yes" }, {
+    type: "composed",
+    message: answer,
+  });
+  assert.equal(state.drafts[`ask/${idOf(3)}`], "");
+});
+
+Deno.test("the history goes on from the oldest page that was read, whatever came alone", () => {
+  const state = after(
+    { type: "history", records: [recordOf(50), recordOf(60)], page: "more" },
+    { type: "history", records: [recordOf(5)] },
+    { type: "history", records: [recordOf(55), recordOf(65)], page: "more" },
+  );
+  assert.equal(state.oldestRead?.id, idOf(50));
 });
 
 Deno.test("what was not sent is never dropped to make room", () => {

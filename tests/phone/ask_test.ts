@@ -1,0 +1,195 @@
+/** Questions of agents in a real browser: shown live, answered by touch, in time and late, and kept readable. */
+
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
+import { type Connected, connectMcp, textOf } from "../helpers/mcp_bench.ts";
+import { until } from "../helpers/until.ts";
+import { type Scene, withScene } from "./scene.ts";
+
+const LISTENER = "dev_listener_00000001";
+
+interface Bench {
+  scene: Scene;
+  page: Page;
+  api: RelayApi;
+  mcp: Connected;
+  /** Calls a tool as the agent does. */
+  call(name: string, args: Record<string, unknown>): Promise<string>;
+}
+
+/** The inbox is open on the phone, and an agent's tools are at hand. */
+async function withInbox(act: (bench: Bench) => Promise<void>): Promise<void> {
+  await withScene(async (scene) => {
+    const { phone: { page }, wire, relay, listener, makeKey } = scene;
+    await listener.report({ name: "svc-demo", state: "working" }, { name: "svc-shop", agentLabel: "Codex" });
+    const apiKey = await makeKey("push:read", "push:send");
+    const settings = { baseUrl: relay.url, wsUrl: relay.wsUrl, apiKey };
+    const mcp = await connectMcp({ settings: () => Promise.resolve(settings), session: "svc-demo" });
+    try {
+      await page.goto(`${wire.url}/#key=${apiKey}`);
+      await page.getByRole("link", { name: "Inbox" }).tap();
+      await page.getByText("Nothing here yet").waitFor();
+      const call: Bench["call"] = (name, args) => {
+        const result = mcp.client.callTool({ name, arguments: args }).then(textOf);
+        // A test that fails before it waits for the result tells its own failure.
+        result.catch(() => {});
+        return result;
+      };
+      await act({ scene, page, api: createRelayApi(settings), mcp, call });
+    } finally {
+      await mcp.client.close();
+      await mcp.served;
+    }
+  });
+}
+
+const card = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
+
+/** A question of an agent that is not there any more; its time is over after a second. */
+async function askLate({ api }: Bench, body: string, data: Record<string, unknown> = {}): Promise<void> {
+  const ask = { kind: "prompt", timeoutSeconds: 1, listener: LISTENER, ...data };
+  await api.sendPush({ type: "ask", body, agentSessionName: "svc-demo", data: ask });
+}
+
+Deno.test("a question shows at once, is answered by a tap, and stays readable [ux-inbox, ux-live, mcp-ask]", () =>
+  withInbox(async (bench) => {
+    const { page, call, scene } = bench;
+    await page.getByRole("link", { name: "All agents" }).tap();
+    const waiting = call("svc_ask", {
+      question: "The migration drops the column `legacy_id`.\nApply it to the staging database?",
+      options: ["Yes, apply it", "No, keep the column", "Show me the SQL first"],
+    });
+    await page.getByRole("link", { name: /1 question for you/ }).tap();
+    const question = card(page, "The migration drops");
+    await question.getByText("Waits 4 min more").waitFor();
+    await scene.phone.shoot("ask-options");
+    assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
+
+    await question.getByRole("button", { name: "Show me the SQL first" }).tap();
+    assert.equal(await waiting, "Show me the SQL first");
+    await question.getByText("The agent has it").waitFor();
+    assert.equal(await question.getByRole("button").count(), 0);
+    await page.reload();
+    await card(page, "The migration drops").getByText("The agent has it").waitFor();
+    assert.match(await card(page, "The migration drops").innerText(), /Show me the SQL first/);
+    assert.deepEqual([scene.phone.strangers, scene.phone.faults], [[], []]);
+  }));
+
+Deno.test("boxes, words and forms are answered too, each with what it needs [ux-inbox, mcp-prompt, mcp-input]", () =>
+  withInbox(async ({ page, call, scene }) => {
+    const several = call("svc_ask", {
+      question: "Which suites?",
+      options: ["unit", "e2e", "phone"],
+      multiple: true,
+    });
+    const suites = card(page, "Which suites?");
+    const send = suites.getByRole("button", { name: "Send answer" }).first();
+    await send.waitFor();
+    assert.equal(await send.isDisabled(), true);
+    for (const name of ["phone", "unit"]) await suites.getByRole("checkbox", { name }).check();
+    await send.tap();
+    assert.equal(await several, "unit, phone");
+
+    const words = call("svc_ask", { question: "Tabs or spaces?", options: ["Tabs", "Spaces"] });
+    await card(page, "Tabs or spaces?").getByText("Answer in your own words").tap();
+    await card(page, "Tabs or spaces?").getByRole("textbox").fill("whatever\ndeno fmt does");
+    await card(page, "Tabs or spaces?").getByRole("button", { name: "Send answer" }).tap();
+    assert.equal(await words, "whatever\ndeno fmt does");
+
+    const form = call("svc_input", {
+      question: "Where shall it run?",
+      fields: [
+        { name: "host", type: "text", label: "Host name" },
+        { name: "port", type: "number", label: "Port" },
+        { name: "zone", type: "choice", label: "Zone", options: ["Frankfurt", "Dublin"] },
+        { name: "note", type: "text", optional: true },
+        { name: "tls", type: "boolean", label: "With TLS" },
+      ],
+    });
+    const where = card(page, "Where shall it run?");
+    await where.getByLabel("Host name").fill("box.example");
+    await where.getByLabel("Port").fill("eighty");
+    await where.getByRole("button", { name: "Send answer" }).tap();
+    await where.getByText("This is no number.").waitFor();
+    assert.equal(await where.getByText("This is needed.").count(), 1);
+    await scene.phone.shoot("ask-form");
+    assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
+    await where.getByLabel("Port").fill("8080");
+    await where.getByLabel("Zone").selectOption("Dublin");
+    await where.getByRole("checkbox", { name: "With TLS" }).check();
+    await where.getByRole("button", { name: "Send answer" }).tap();
+    assert.equal(await form, "host: box.example\nport: 8080\nzone: Dublin\ntls: true");
+  }));
+
+Deno.test("a late answer says that it is typed into the session, and what became of it [mcp-late, ux-inbox]", () =>
+  withInbox(async (bench) => {
+    const { page, scene: { listener, phone } } = bench;
+    await askLate(bench, "Shall I go on with the second part?", {
+      kind: "ask",
+      options: ["Go on", "Stop here"],
+    });
+    const question = card(page, "Shall I go on");
+    await question.getByText("Your answer will be typed into its session.").waitFor();
+    await phone.shoot("ask-late");
+    await question.getByRole("button", { name: "Go on" }).tap();
+    const push = await listener.received("Go on");
+    await question.getByText("it is typed into the session").waitFor();
+    listener.acknowledge(push, { outcome: "held", reason: "dialog_open" });
+    await question.getByText(/In the session: On hold.*permission or start dialog/).waitFor();
+    listener.acknowledge(push, { outcome: "submitted" });
+    await question.getByText("In the session: Submitted").waitFor();
+    assert.equal(listener.pushes.length, 1);
+    await question.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.locator(".body", { hasText: "Go on" }).waitFor();
+  }));
+
+Deno.test("what another phone answered, and what the agent took back, closes here too [ux-inbox, ux-live]", () =>
+  withInbox(async ({ page, api, mcp, call, scene }) => {
+    const elsewhere = call("svc_prompt", { question: "Who is first?" });
+    await card(page, "Who is first?").getByRole("textbox").fill("not I");
+    const { pushes } = await api.listPushes({ before: "end" });
+    await api.sendPush({ type: "ask.answer", inReplyTo: pushes.at(-1)?.push.id, body: "another phone" });
+    assert.equal(await elsewhere, "another phone");
+    await card(page, "Who is first?").getByText("The answer").waitFor();
+    assert.equal(await page.getByRole("textbox").count(), 0);
+
+    const cancel = new AbortController();
+    const taken = mcp.client.callTool({ name: "svc_prompt", arguments: { question: "Never mind?" } }, {
+      signal: cancel.signal,
+    });
+    await card(page, "Never mind?").getByRole("textbox").waitFor();
+    cancel.abort();
+    await assert.rejects(taken);
+    await card(page, "Never mind?").getByText("The agent took the question back").waitFor();
+
+    await call("svc_notify", {
+      title: "Deployed to staging",
+      body: "All 412 tests are green.",
+      level: "warning",
+    });
+    await card(page, "Deployed to staging").getByText("All 412 tests are green.").waitFor();
+    await api.sendPush({
+      type: "agent.stop",
+      agentSessionName: "svc-shop",
+      body: "I have fixed the rounding of VAT.",
+    });
+    await card(page, "rounding of VAT").getByText("Turn ended").waitFor();
+    await scene.phone.shoot("inbox");
+    assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
+  }));
+
+Deno.test("an answer given without a link waits over a reload of the page's state, and goes out once [ux-outbox]", () =>
+  withInbox(async ({ page, api, call, scene }) => {
+    const waiting = call("svc_prompt", { question: "In the tunnel?" });
+    await card(page, "In the tunnel?").getByRole("textbox").fill("yes, in the tunnel");
+    scene.wire.freeze();
+    await page.getByText("Reconnecting…").first().waitFor();
+    await card(page, "In the tunnel?").getByRole("button", { name: "Send answer" }).tap();
+    await page.getByText("Your answer waits for the connection").waitFor();
+    scene.wire.thaw();
+    assert.equal(await waiting, "yes, in the tunnel");
+    await page.getByText("The agent has it").waitFor();
+    const { pushes } = await until("the history", () => api.listPushes({ before: "end" }));
+    assert.equal(pushes.filter(({ push }) => push.type === "ask.answer").length, 1);
+  }));
