@@ -26,6 +26,7 @@ export const cursor: AgentProfile = {
   args: [],
   env: {},
   ignoresHangup: false,
+  takesNoMarkers: true,
   typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
   dialog,
   readScreen: (screen) =>

@@ -50,7 +50,7 @@ export function enterWasLost(draft: string | undefined, now: ScreenReading): boo
   return !now.dialog && Boolean(draft) && now.draft === draft && now.state !== "working";
 }
 
-interface Sent {
+export interface Sent {
   marker: WrittenMarker;
   /** The last look before typing, and before Enter. */
   untouched: Seen;

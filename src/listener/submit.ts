@@ -5,7 +5,7 @@ import { failureOutcome } from "./inject_failure.ts";
 import type { Attempt, WrittenMarker } from "./inject_host.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
 import { pressEnter } from "./press_enter.ts";
-import { prove } from "./prove.ts";
+import { prove, type Sent } from "./prove.ts";
 import { settle } from "./settle.ts";
 
 export async function submit(
@@ -19,7 +19,7 @@ export async function submit(
       const now = await look(attempt);
       if ("outcome" in now) return await abandon(marker, now.outcome);
       const sent = !mustWait(attempt, now.seen) && await pressEnter(attempt, now.seen);
-      if (sent) return await prove(attempt, { ...typed, marker, before: now.seen });
+      if (sent) return await proved(attempt, { ...typed, marker, before: now.seen });
       await marker.withdraw();
       const clear = await untilDialogGone(attempt);
       if ("outcome" in clear) return clear.outcome;
@@ -30,6 +30,12 @@ export async function submit(
     if (error instanceof Stopping) return await abandon(marker, { state: "typed", reason: "dialog_open" });
     throw error;
   }
+}
+
+async function proved(attempt: Attempt, sent: Sent): Promise<Outcome> {
+  const outcome = await prove(attempt, sent);
+  if (attempt.target.profile.takesNoMarkers) await sent.marker.withdraw();
+  return outcome;
 }
 
 /** The text was typed and Enter was not sent: `typed`, with what stood in the way. */

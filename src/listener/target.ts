@@ -7,7 +7,7 @@ import type { Reason } from "../protocol/receipt.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { isReported } from "./entry.ts";
 
-export type TargetProfile = Pick<AgentProfile, "typing" | "dialog" | "readScreen">;
+export type TargetProfile = Pick<AgentProfile, "typing" | "dialog" | "readScreen" | "takesNoMarkers">;
 
 /** A pane to type into; `pane` is its id, from here on the only name it has. */
 export interface Target {

@@ -196,3 +196,15 @@ Deno.test("inject: a session that no phone is shown takes nothing: its program m
   assert.equal((await bench.send("work", "hello")).state, "typed");
   await until("the second message alone", async () => (await own()) === "hello\r");
 });
+
+Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  await startRecorder(sandbox, "svc-a");
+  await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "cursor");
+  assert.equal((await bench.send("svc-a", "hello")).state, "typed");
+  assert.equal(bench.events.at(-1), "marker withdrawn");
+  await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "cc");
+  assert.equal((await bench.send("svc-a", "hello again")).state, "typed");
+  assert.notEqual(bench.events.at(-1), "marker withdrawn");
+});
