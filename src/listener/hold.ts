@@ -1,7 +1,7 @@
 /** Guard, dialog and desk: looks at the pane until a message may go in, or never will. */
 import { TmuxError } from "../tmux/server.ts";
 import { judgePane, type ProcessFacts } from "./guard.ts";
-import type { Attempt } from "./inject_host.ts";
+import type { Attempt, Sight } from "./inject_host.ts";
 import { failureOutcome } from "./inject_failure.ts";
 import { type Observation, observe } from "./observe.ts";
 import { type Outcome, refused } from "./outcome.ts";
@@ -19,7 +19,7 @@ export type Clear = { seen: Seen } | { outcome: Outcome };
 export type HoldReason = "dialog_open" | "desk_busy";
 
 /** One look at the pane, and the guard's verdict. */
-export async function look({ target, server, host }: Attempt): Promise<Clear> {
+export async function look({ target, server, host }: Sight): Promise<Clear> {
   try {
     const { recordedPid } = target;
     const [seen, expected] = await Promise.all([

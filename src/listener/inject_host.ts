@@ -46,3 +46,8 @@ export interface Attempt {
   server: TmuxServer;
   host: InjectHost;
 }
+
+/** What a look at a pane and its guard need. */
+export interface Sight extends Pick<Attempt, "target" | "server"> {
+  host: Pick<InjectHost, "processFacts" | "policy">;
+}

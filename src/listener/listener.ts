@@ -13,8 +13,11 @@ import type { Push } from "../protocol/push.ts";
 import { runtime } from "#runtime";
 import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
+import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
 import { inject } from "./inject.ts";
+import type { InjectHost } from "./inject_host.ts";
 import { Inventory } from "./inventory.ts";
+import type { Mirrors } from "./mirrors.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
 import { PushIntake } from "./pushes.ts";
 import { Reporter } from "./reporter.ts";
@@ -26,7 +29,7 @@ import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.t
 import { Waker } from "./waker.ts";
 
 /** What this listener acts on. */
-const CAPABILITIES = ["agent.command"];
+const CAPABILITIES = ["agent.command", "pane.open"];
 
 const now = (): number => Date.now();
 
@@ -50,10 +53,12 @@ class Listener implements RunningListener {
   #reporter: Reporter;
   #intake: PushIntake;
   #sealedKeys: SealedKeys;
+  #mirrors: Mirrors;
   #queues = new SessionQueues();
   #messages = new Waker();
   #polls = new Waker();
   #polling: Promise<void>;
+  #unfitting: Promise<void>;
   /** Relay's clock minus this one, in milliseconds. */
   #clockOffsetMs = 0;
 
@@ -73,12 +78,18 @@ class Listener implements RunningListener {
       apiKey: options.apiKey,
       hello: () => this.#hello(),
       onFrame: (frame) => this.#onFrame(frame),
+      onBinary: (bytes) => this.#mirrors.bytes(bytes),
       onState: (state) => this.#onState(state),
     });
     this.#inventory = this.#makeInventory();
     this.#reporter = this.#makeReporter();
     this.#sealedKeys = this.#makeSealedKeys();
-    this.#intake = this.#makeIntake();
+    const host = this.#makeInjectHost();
+    this.#intake = this.#makeIntake(host);
+    this.#mirrors = this.#makeMirrors(host);
+    this.#unfitting = unfitAll(this.#targets).catch((error) =>
+      options.log(`windows: not given back: ${error}`)
+    );
     this.#link.start();
     this.#polling = this.#reporter.run().catch((error) => {
       if (!(error instanceof Stopping)) throw error;
@@ -110,7 +121,9 @@ class Listener implements RunningListener {
     this.#polls.stop();
     await this.#queues.idle();
     await this.#polling;
+    await this.#unfitting;
     this.#link.close();
+    await this.#mirrors.close();
     await this.#targets.close();
     await this.#journal.close();
     await this.#audit.close();
@@ -128,10 +141,21 @@ class Listener implements RunningListener {
 
   #onFrame(frame: Frame): void {
     const { log } = this.#options;
-    if (frame.event === "push.new") void this.#intake.receive(frame.data);
-    else if (frame.event === "listener.stored") log(`✓ server persisted ${frame.data.count} session(s)`);
-    else if (frame.event === "listener.rejected") {
-      log(`! server rejected listener.sessions: ${frame.data.reason}`);
+    switch (frame.event) {
+      case "push.new":
+        return void this.#intake.receive(frame.data);
+      case "listener.stored":
+        return log(`✓ server persisted ${frame.data.count} session(s)`);
+      case "listener.rejected":
+        return log(`! server rejected listener.sessions: ${frame.data.reason}`);
+      case "pane.open":
+        return void this.#mirrors.open(frame.data);
+      case "pane.closed":
+        return this.#mirrors.closed(frame.data.stream);
+      case "pane.credit":
+        return this.#mirrors.credit(frame.data);
+      case "pane.scrollback":
+        return this.#mirrors.scrollback(frame.data);
     }
   }
 
@@ -143,6 +167,7 @@ class Listener implements RunningListener {
       this.#polls.wake();
       log(`connected to ${wsUrl}`);
     } else if (state.state === "waiting") {
+      this.#mirrors.lost();
       const why = state.problem ? `: ${state.problem.message}` : "";
       log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
@@ -178,8 +203,8 @@ class Listener implements RunningListener {
     return sealedKeys({ files, paths, api, deviceId: this.#deviceId, hostname: runtime.hostname(), now });
   }
 
-  #makeIntake(): PushIntake {
-    const host = bindInjectHost({
+  #makeInjectHost(): InjectHost {
+    return bindInjectHost({
       options: this.#options,
       targets: this.#targets,
       now,
@@ -187,6 +212,20 @@ class Listener implements RunningListener {
       record: (id, step) => this.#journal.record(id, { step }),
       report: (id, progress) => this.#intake.report(id, progress),
     });
+  }
+
+  #makeMirrors(inject: InjectHost): Mirrors {
+    return bindMirrors({
+      options: this.#options,
+      targets: this.#targets,
+      inject,
+      keys: this.#sealedKeys,
+      link: this.#link,
+      audit: this.#audit,
+    });
+  }
+
+  #makeIntake(host: InjectHost): PushIntake {
     return new PushIntake({
       journal: this.#journal,
       queues: this.#queues,

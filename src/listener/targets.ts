@@ -1,7 +1,9 @@
 /** Resolves session names against the tmux servers that live now, and connects to them. */
 import type { Commands } from "../runtime/types.ts";
+import { mirrorArgv } from "../tmux/argv.ts";
 import { ControlPool } from "../tmux/control_pool.ts";
 import { TmuxDiscovery } from "../tmux/discovery.ts";
+import { MirrorClient, type MirrorEvents } from "../tmux/mirror_client.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import type { DiscoveryEnvironment } from "../tmux/sockets.ts";
@@ -13,10 +15,12 @@ export interface TargetsHost extends DiscoveryEnvironment {
 }
 
 export class Targets {
+  #host: TargetsHost;
   #pool: ControlPool;
   #discovery: TmuxDiscovery;
 
   constructor(host: TargetsHost) {
+    this.#host = host;
     this.#pool = new ControlPool(host.commands);
     this.#discovery = new TmuxDiscovery(host, {
       now: host.now,
@@ -39,6 +43,11 @@ export class Targets {
   server(target: Target): TmuxServer {
     if (target.spawnOnly) return this.#discovery.server(target.socket);
     return this.#pool.get(target.socket, target.session);
+  }
+
+  /** A client that gets the output of the target's pane; its owner closes it. */
+  openMirror({ socket, session, pane }: Target, events: MirrorEvents): MirrorClient {
+    return new MirrorClient(this.#host.commands.pipe(mirrorArgv(socket, session)), { pane, events });
   }
 
   /** A connection for a look at many panes. */

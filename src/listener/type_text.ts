@@ -1,7 +1,7 @@
 /** Types a message's text, guarded, at most once. */
 import { TmuxError } from "../tmux/server.ts";
 import { guardFormat } from "./guard.ts";
-import type { Attempt } from "./inject_host.ts";
+import type { Attempt, Sight } from "./inject_host.ts";
 import { failureOutcome } from "./inject_failure.ts";
 import type { Seen } from "./hold.ts";
 import type { Outcome } from "./outcome.ts";
@@ -11,7 +11,7 @@ import { GUARD_REFUSED, typedText, typingMethod, typingRequests } from "./typing
 export type Typing = { kind: "typed" } | { kind: "refused" } | { kind: "failed"; outcome: Outcome };
 
 /** The guard for this pane as it was seen. */
-export function guardOf({ target, host }: Attempt, seen: Seen): string {
+export function guardOf({ target, host }: Sight, seen: Seen): string {
   return guardFormat({
     pid: seen.pane.pid,
     dialog: host.policy.allowRemoteApproval ? undefined : target.profile.dialog,

@@ -23,8 +23,8 @@ interface Drawing {
  * call, so that anything may be written between two outputs.
  */
 export class OutputFilter {
-  /** The output went on from something that this filter did not see: what is drawn now may be wrong. */
-  isLost = false;
+  /** Something was drawn that depends on what this filter did not see: it may be wrong. Its reader sets it back. */
+  isUnsure = false;
   /** The user switched the alternate screen off: tmux ignores what would switch to it. */
   keepsScreen = false;
   #isFresh = true;
@@ -39,11 +39,6 @@ export class OutputFilter {
   #sequence: number[] = [];
   /** Bytes of the character that is being read. */
   #wanted = 0;
-  /** True once the attributes of what is drawn next are certain. */
-  get knowsPen(): boolean {
-    return this.#pen.known;
-  }
-
   /** Output was missed: nothing that was known holds any more. */
   forget(): void {
     this.#draw(undefined);
@@ -51,7 +46,7 @@ export class OutputFilter {
     this.#ofScreen = undefined;
     this.#state = "ground";
     this.#sequence = [];
-    this.isLost = false;
+    this.isUnsure = false;
     this.#isFresh = true;
   }
 
@@ -71,13 +66,15 @@ export class OutputFilter {
     const first = output[0];
     if (this.#isFresh && first !== undefined) {
       this.#isFresh = false;
-      this.isLost ||= first >= 0x80 && first < 0xc0;
+      this.isUnsure ||= first >= 0x80 && first < 0xc0;
     }
     const kept = new Uint8Array(output.length + this.#sequence.length);
     let length = 0;
     for (const byte of output) {
-      if (this.#state === "ground" && byte >= 0x20 && byte < 0x7f) kept[length++] = byte;
-      else for (const passed of this.#step(byte)) kept[length++] = passed;
+      if (this.#state === "ground" && byte >= 0x20 && byte < 0x7f) {
+        kept[length++] = byte;
+        this.isUnsure ||= !this.#pen.known;
+      } else for (const passed of this.#step(byte)) kept[length++] = passed;
     }
     return kept.subarray(0, length);
   }
@@ -125,7 +122,9 @@ export class OutputFilter {
     this.#begin("ground");
     const isControl = whole[0] === 0xc2 && byte < 0xa0;
     const isValid = whole.slice(1).every((one) => (one & 0xc0) === 0x80);
-    return isControl || !isValid ? NOTHING : whole;
+    if (isControl || !isValid) return NOTHING;
+    this.isUnsure ||= !this.#pen.known;
+    return whole;
   }
 
   #escape(byte: number): readonly number[] {
@@ -174,7 +173,7 @@ export class OutputFilter {
   }
 
   #restore(): void {
-    this.isLost ||= this.#saved === undefined;
+    this.isUnsure ||= this.#saved === undefined;
     this.#draw(this.#saved);
   }
 

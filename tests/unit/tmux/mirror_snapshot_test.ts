@@ -1,44 +1,12 @@
 /** What tmux prints of a pane becomes lines and facts, and these become output that draws the same. */
 import assert from "node:assert/strict";
 import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
+import { type PrintedPane, printedPane } from "../../helpers/printed_pane.ts";
 import { paintAnew, paintOver } from "../../../src/tmux/mirror_paint.ts";
 import { type PaneFacts, parseSnapshot, type Snapshot } from "../../../src/tmux/mirror_snapshot.ts";
 
-const FACTS = {
-  pane: "%3",
-  dead: "0",
-  cols: "10",
-  rows: "4",
-  cursorX: "2",
-  cursorY: "1",
-  cursorVisible: "1",
-  insert: "0",
-  cursorKeys: "0",
-  keypad: "0",
-  wrap: "1",
-  origin: "0",
-  alternate: "0",
-  savedX: "4294967295",
-  savedY: "4294967295",
-  regionTop: "0",
-  regionBottom: "3",
-  mouseStandard: "0",
-  mouseButton: "0",
-  mouseAll: "0",
-  mouseSgr: "0",
-  history: "0",
-  tabs: "8",
-  switches: "1",
-  title: "a\ttitle",
-};
-
-function snapshotOf(
-  cells: string,
-  { facts = {}, more = [] }: { facts?: Partial<typeof FACTS>; more?: string[] } = {},
-): Snapshot {
-  const joined = cells.replace(/\u001b\[[\d:;]*m/g, "").replaceAll("↩\n", "").replaceAll("↩", "");
-  const printed = ["pane", ...Object.values({ ...FACTS, ...facts })].join("\t");
-  const snapshot = parseSnapshot("%3", [printed, "", cells.replaceAll("↩", ""), joined, ...more]);
+function snapshotOf(cells: string, more: Omit<PrintedPane, "cells"> = {}): Snapshot {
+  const snapshot = parseSnapshot("%3", printedPane({ cells, ...more }));
   assert.ok(snapshot);
   return snapshot;
 }
@@ -63,8 +31,7 @@ Deno.test("snapshot: lines, wrapped ones, facts and the rest of a sequence are r
   const { saved, title, tabs, cursor }: PaneFacts = snapshot.facts;
   assert.deepEqual([saved, title, tabs, cursor.visible], [{ x: 3, y: 2 }, "a\ttitle", [8], true]);
   assert.equal(parseSnapshot("%4", ["pane\t%3"]), undefined, "another pane, or none");
-  const printed = ["pane", ...Object.values(FACTS)].join("\t");
-  assert.deepEqual([...parseSnapshot("%3", [printed, "\\033[3"])?.pending ?? []], [0x1b, 0x5b, 0x33]);
+  assert.deepEqual([...snapshotOf("", { pending: "\\033[3" }).pending], [0x1b, 0x5b, 0x33]);
 });
 
 Deno.test("snapshot: tmux's misspelt overline is not taken for blinking", () => {
@@ -101,8 +68,7 @@ Deno.test("paint: a cursor behind the last column wraps with the next character"
 Deno.test("paint: lines above the screen scroll out of it, all of them", async () => {
   for (const count of [1, 3, 9]) {
     const history = Array.from({ length: count }, (_, at) => `old ${at}`).join("\n");
-    const more = ["", "", history, history];
-    const snapshot = snapshotOf("a\nb\nc\nd", { facts: { history: String(count) }, more });
+    const snapshot = snapshotOf("a\nb\nc\nd", { facts: { history: String(count) }, history });
     const terminal = await draw(paintAnew(snapshot, { pen: "" }));
     assert.deepEqual(lines(terminal, 0), [...history.split("\n"), "a", "b", "c", "d"]);
   }
@@ -118,7 +84,7 @@ Deno.test("paint: the normal screen is there when the alternate one is left", as
     mouseAll: "1",
     mouseSgr: "1",
   };
-  const snapshot = snapshotOf("full\nscreen\n\n", { facts, more: ["$ vi\n\n\n", "$ vi\n\n\n"] });
+  const snapshot = snapshotOf("full\nscreen\n\n", { facts, behind: "$ vi\n\n\n" });
   const terminal = await draw(paintAnew(snapshot, { pen: "" }));
   assert.equal(terminal.buffer.active.type, "alternate");
   const { applicationCursorKeysMode, applicationKeypadMode, mouseTrackingMode } = terminal.modes;

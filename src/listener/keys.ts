@@ -1,0 +1,133 @@
+/** The live input of one phone's stream: opened, in order, each at most once, at its own pace, behind the guard. */
+import type { Clock } from "../client/clock.ts";
+import type { FrameOpener } from "../crypto/stream_frames.ts";
+import { decodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
+import type { KeyState } from "../protocol/mirror.ts";
+import type { KeyLimit } from "./keys_limit.ts";
+import { costOf, isLineBegun, type TypedInput } from "./keys_rules.ts";
+import type { KeyOutcome } from "./keys_typing.ts";
+
+/** Inputs that wait for the rate limit or for a dialog; beyond it they are refused. */
+export const KEYS_WAITING_MAX = 1_000;
+/** How long keys wait for a dialog to go: later ones would surprise. */
+export const KEYS_HOLD_MS = 10_000;
+/** How often a held key looks again. */
+export const KEYS_HOLD_STEP_MS = 200;
+
+export interface KeysHost {
+  opener: FrameOpener;
+  /** Of the session: all its phones share it. */
+  limit: KeyLimit;
+  clock: Pick<Clock, "elapsed" | "after">;
+  type(input: TypedInput, options: { lineBegun: boolean }): Promise<KeyOutcome>;
+  fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
+  tell(state: KeyState): void;
+  audit(input: TypedInput, outcome: string): void;
+  /** The stream cannot go on: frames were lost, or do not open. */
+  end(reason: "unsealable" | "keys_lost"): void;
+  /** Something broke that should not; the key counts as refused. */
+  failed(error: unknown): void;
+}
+
+interface Waiting {
+  sequence: number;
+  input: KeyInput;
+  at: number;
+}
+
+export class Keys {
+  readonly #host: KeysHost;
+  #next = 0n;
+  #waiting: Waiting[] = [];
+  #isWorking = false;
+  #isOver = false;
+  #lineBegun = false;
+  #wake: () => void = () => {};
+
+  constructor(host: KeysHost) {
+    this.#host = host;
+  }
+
+  /** The payload of a keystroke frame. A repeated one is dropped; a gap means that keys are lost, and ends the stream. */
+  async receive(payload: Uint8Array): Promise<void> {
+    const opened = await this.#host.opener.open(payload);
+    if (this.#isOver || opened.kind === "dropped") return;
+    if (opened.kind === "broken") return this.#host.end("unsealable");
+    if (opened.sequence !== this.#next) return this.#host.end("keys_lost");
+    this.#next += 1n;
+    this.#accept(Number(opened.sequence), decodeKeyInput(opened.bytes));
+  }
+
+  /** What still waits is not typed. */
+  close(): void {
+    this.#isOver = true;
+    this.#waiting = [];
+    this.#wake();
+  }
+
+  #accept(sequence: number, input: KeyInput | undefined): void {
+    const { tell, clock } = this.#host;
+    if (input === undefined) return tell({ sequence, state: "refused", reason: "invalid_body" });
+    if (this.#waiting.length >= KEYS_WAITING_MAX) {
+      return tell({ sequence, state: "refused", reason: "rate_limited" });
+    }
+    this.#waiting.push({ sequence, input, at: clock.elapsed() });
+    void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    for (let next = this.#waiting[0]; next !== undefined && !this.#isOver; next = this.#waiting[0]) {
+      await this.#workOne(next);
+      this.#waiting.shift();
+    }
+    this.#isWorking = false;
+  }
+
+  async #workOne({ sequence, input, at }: Waiting): Promise<void> {
+    try {
+      if (input.type === "fit" || input.type === "unfit") return await this.#host.fit(input);
+      const outcome = await this.#typed(input, { sequence, at });
+      if (outcome === undefined) return;
+      this.#lineBegun = outcome.state === "typed" ? isLineBegun(this.#lineBegun, input) : this.#lineBegun;
+      const reason = outcome.state === "typed" ? undefined : outcome.reason;
+      this.#host.audit(input, ["keys", outcome.state, ...(reason ? [reason] : [])].join(" "));
+      if (reason !== undefined || this.#waiting.length === 1) this.#host.tell({ sequence, ...outcome });
+    } catch (error) {
+      this.#host.failed(error);
+      this.#host.tell({ sequence, state: "refused", reason: "tmux_failed" });
+    }
+  }
+
+  /** Undefined when the stream ended before it was typed. */
+  async #typed(
+    input: TypedInput,
+    { sequence, at }: { sequence: number; at: number },
+  ): Promise<KeyOutcome | undefined> {
+    const { clock, limit, type, tell } = this.#host;
+    const cost = costOf(input);
+    for (let wait = limit.take(cost, clock.elapsed()); wait > 0; wait = limit.take(cost, clock.elapsed())) {
+      await this.#pause(wait);
+      if (this.#isOver) return undefined;
+    }
+    for (let told = false; !this.#isOver; told = true) {
+      const outcome = await type(input, { lineBegun: this.#lineBegun });
+      if (outcome.state !== "held") return outcome;
+      if (clock.elapsed() - at >= KEYS_HOLD_MS) return { ...outcome, state: "refused" };
+      if (!told) tell({ sequence, ...outcome });
+      await this.#pause(KEYS_HOLD_STEP_MS);
+    }
+    return undefined;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#host.clock.after(ms, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,282 @@
+/** One session's mirror: one control-mode client for all the phones that watch it. */
+import type { Clock } from "../client/clock.ts";
+import { verbs } from "../tmux/argv.ts";
+import type { MirrorAnswer, MirrorClient, MirrorEvents } from "../tmux/mirror_client.ts";
+import { OutputFilter } from "../tmux/mirror_filter.ts";
+import { paintAnew, paintOver } from "../tmux/mirror_paint.ts";
+import { parseSnapshot, type Snapshot, snapshotCommands } from "../tmux/mirror_snapshot.ts";
+import { FLOOD_REST_MS, FloodGauge } from "./mirror_flood.ts";
+import { isSame, type Size, type Viewer } from "./mirror_viewer.ts";
+
+/** Output is sent at once, and then gathered for so long: a screen shows no more frames. */
+export const FRAME_MS = 16;
+/** After so long without output the screen is quiet: what may be wrong is drawn again. */
+export const QUIET_MS = 300;
+/** The same for a screen that is never quiet. */
+export const UNSURE_MAX_MS = 1_000;
+
+/** tmux tells within a second when one of these changes: which panes there are, which are dead, and the title. */
+const PANES_FORMAT = "#{W:#{P:#{pane_id} #{pane_dead};}}";
+const TITLE_FORMAT = "#{pane_title}";
+
+/** The client as a mirror uses it. */
+export type MirrorConnection = Pick<MirrorClient, "request" | "close">;
+
+export interface MirrorOptions {
+  pane: string;
+  sessionId: string;
+  clock: Pick<Clock, "elapsed" | "after">;
+  open(events: MirrorEvents): MirrorConnection;
+  /** The client is gone, and every phone was told. */
+  ended(): void;
+}
+
+/**
+ * The client is always read. While no phone can take output, or a flood runs, its output is paused, which drops it and
+ * never holds the program up; a snapshot comes after that.
+ */
+export class SessionMirror {
+  readonly #options: MirrorOptions;
+  readonly #client: MirrorConnection;
+  readonly #viewers = new Set<Viewer>();
+  readonly #filter = new OutputFilter();
+  readonly #flood = new FloodGauge();
+  #size: Size | undefined;
+  /** Counts the pauses: a snapshot asked for before one is of no use after it. */
+  #pauses = 0;
+  #isPaused = false;
+  #isResting = false;
+  #isAsking = false;
+  #mustAsk = false;
+  #isOver = false;
+  #flushedAt = -Infinity;
+  #outputAt = 0;
+  #unsureAt: number | undefined;
+  #flushDue = false;
+  #quietDue = false;
+  readonly #cancels = new Set<() => void>();
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+    const { pane } = options;
+    this.#client = options.open({
+      output: (bytes) => this.#output(bytes),
+      otherOutput: (length) => this.#measure(length),
+      notified: (line) => this.#notified(line),
+      ended: () => this.#end("mirror_lost"),
+    });
+    this.#client.request([
+      verbs.subscribe("svc-panes", { what: "", format: PANES_FORMAT }),
+      verbs.subscribe("svc-title", { what: pane, format: TITLE_FORMAT }),
+    ], () => {});
+  }
+
+  get isWatched(): boolean {
+    return this.#viewers.size > 0;
+  }
+
+  add(viewer: Viewer): void {
+    if (this.#isOver) return viewer.end("mirror_lost");
+    this.#viewers.add(viewer);
+    this.#refresh();
+  }
+
+  remove(viewer: Viewer): void {
+    viewer.leave();
+    this.#viewers.delete(viewer);
+  }
+
+  credit(viewer: Viewer, bytes: number): void {
+    viewer.addCredit(bytes);
+    if (viewer.isStale) this.#refresh();
+    else viewer.flush();
+  }
+
+  /** Sends the screen anew, with so many lines above it. */
+  scrollback(viewer: Viewer, lines: number): void {
+    viewer.history = lines;
+    viewer.fallBehind();
+    this.#refresh();
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    for (const viewer of this.#viewers) viewer.leave();
+    await this.#client.close();
+  }
+
+  #output(bytes: Uint8Array): void {
+    if (this.#isPaused || this.#measure(bytes.length)) return;
+    const live = [...this.#viewers].filter(({ isStale }) => !isStale);
+    if (live.length === 0) {
+      this.#filter.forget();
+      if (![...this.#viewers].some(({ canTake }) => canTake)) this.#pause();
+      return;
+    }
+    const shown = this.#filter.pass(bytes);
+    const { isUnsure } = this.#filter;
+    this.#filter.isUnsure = false;
+    for (const viewer of live) {
+      viewer.output(shown);
+      viewer.isUnsure ||= isUnsure;
+    }
+    this.#outputAt = this.#options.clock.elapsed();
+    this.#flushSoon();
+    if (isUnsure) this.#repaintLater();
+    if (live.some(({ isStale }) => isStale)) this.#refresh();
+  }
+
+  /** True when it is a flood, which is let run on unwatched for a moment. */
+  #measure(bytes: number): boolean {
+    if (this.#isPaused || !this.#flood.isFlood(bytes, this.#options.clock.elapsed())) return false;
+    this.#pause();
+    this.#isResting = true;
+    this.#after(FLOOD_REST_MS, () => {
+      this.#isResting = false;
+      this.#refresh();
+    });
+    return true;
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    this.#pauses += 1;
+    this.#filter.forget();
+    for (const viewer of this.#viewers) viewer.fallBehind();
+    this.#client.request([verbs.paneOutput(this.#options.pane, "pause")], (answer) => {
+      if (answer instanceof Error) this.#end("mirror_lost");
+    });
+  }
+
+  /** Asks for a snapshot when someone needs one and can take it. */
+  #refresh(): void {
+    if (this.#isAsking || this.#isResting || this.#isOver) return;
+    const wanting = [...this.#viewers].filter(({ isStale, canTake }) => isStale && canTake);
+    if (wanting.length === 0 && !(this.#mustAsk && !this.#isPaused)) return;
+    const { pane } = this.#options;
+    const resumed = this.#isPaused ? [verbs.paneOutput(pane, "continue")] : [];
+    if (this.#isPaused) this.#flood.rested(this.#options.clock.elapsed());
+    this.#isPaused = false;
+    this.#isAsking = true;
+    this.#mustAsk = false;
+    const { pauses, skipped } = { pauses: this.#pauses, skipped: resumed.length };
+    const history = Math.max(0, ...wanting.map((viewer) => viewer.history));
+    this.#client.request([...resumed, ...snapshotCommands(pane, { history })], (answer) => {
+      this.#isAsking = false;
+      if (pauses === this.#pauses) this.#took(answer, skipped);
+      this.#refresh();
+    });
+  }
+
+  /** Must not wait: the output that follows belongs after this snapshot. */
+  #took(answer: MirrorAnswer, skipped: number): void {
+    if (this.#isOver) return;
+    const { pane } = this.#options;
+    const snapshot = answer instanceof Error ? undefined : parseSnapshot(pane, answer.slice(skipped));
+    if (snapshot === undefined) return this.#end("pane_gone");
+    const { cols, rows, title, switchesScreen } = snapshot.facts;
+    this.#filter.keepsScreen = !switchesScreen;
+    const isNewSize = this.#size === undefined || !isSame(this.#size, { cols, rows });
+    this.#size = { cols, rows };
+    if (isNewSize) { for (const viewer of this.#viewers) viewer.fallBehind(); }
+    this.#show(snapshot);
+    this.#entitle(title);
+  }
+
+  #show(snapshot: Snapshot): void {
+    const { cols, rows } = snapshot.facts;
+    this.#filter.resume(snapshot.pending);
+    const pen = this.#filter.penSequences();
+    for (const viewer of this.#viewers) {
+      if (viewer.isStale && viewer.canTake) {
+        const history = viewer.history > 0 ? snapshot.history : [];
+        viewer.history = 0;
+        viewer.snapshot({ cols, rows }, paintAnew({ ...snapshot, history }, { pen }));
+      } else if (viewer.isUnsure && !viewer.isStale) {
+        viewer.repaint(paintOver(snapshot, { pen }));
+      }
+    }
+  }
+
+  #entitle(title: string): void {
+    for (const viewer of this.#viewers) viewer.entitle(title);
+  }
+
+  #flushSoon(): void {
+    if (this.#flushDue) return;
+    this.#flushDue = true;
+    const waited = this.#options.clock.elapsed() - this.#flushedAt;
+    const flush = (): void => {
+      this.#flushDue = false;
+      this.#flushedAt = this.#options.clock.elapsed();
+      for (const viewer of this.#viewers) viewer.flush();
+    };
+    if (waited >= FRAME_MS) queueMicrotask(flush);
+    else this.#after(FRAME_MS - waited, flush);
+  }
+
+  #repaintLater(): void {
+    this.#unsureAt ??= this.#outputAt;
+    if (!this.#quietDue) this.#waitForQuiet(QUIET_MS);
+  }
+
+  #waitForQuiet(ms: number): void {
+    this.#quietDue = true;
+    this.#after(ms, () => {
+      const now = this.#options.clock.elapsed();
+      const [calm, unsure] = [now - this.#outputAt, now - (this.#unsureAt ?? now)];
+      if (calm < QUIET_MS && unsure < UNSURE_MAX_MS) return this.#waitForQuiet(QUIET_MS - calm);
+      this.#quietDue = false;
+      this.#unsureAt = undefined;
+      this.#askAgain();
+    });
+  }
+
+  #notified(line: string): void {
+    const [event, ...words] = line.split(" ");
+    const { sessionId } = this.#options;
+    if (event === "%session-renamed" && words[0] === sessionId) this.#end("session_renamed");
+    else if (event === "%session-changed" && words[0] !== sessionId) this.#end("session_ended");
+    else if (event === "%layout-change") this.#askAgain();
+    else if (event === "%subscription-changed") this.#changed(line);
+  }
+
+  /** A pane that died says so on its screen, which is no output of a program. */
+  #changed(line: string): void {
+    const value = line.slice(line.indexOf(" : ") + 3);
+    if (line.startsWith("%subscription-changed svc-title ")) return this.#entitle(value);
+    if (value.includes(`${this.#options.pane} 1;`)) {
+      for (const viewer of this.#viewers) {
+        viewer.fallBehind();
+      }
+    }
+    this.#askAgain();
+  }
+
+  /** The size may have changed, or the pane may be gone. */
+  #askAgain(): void {
+    this.#mustAsk = true;
+    this.#refresh();
+  }
+
+  #after(ms: number, action: () => void): void {
+    const cancel = this.#options.clock.after(ms, () => {
+      this.#cancels.delete(cancel);
+      if (!this.#isOver) action();
+    });
+    this.#cancels.add(cancel);
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    for (const cancel of this.#cancels) cancel();
+    this.#cancels.clear();
+  }
+
+  #end(reason: string): void {
+    if (this.#isOver) return;
+    this.#stop();
+    for (const viewer of this.#viewers) viewer.end(reason);
+    this.#options.ended();
+  }
+}
