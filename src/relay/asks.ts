@@ -47,7 +47,7 @@ export async function acceptAnswer(services: Services, sent: Sent): Promise<Push
     id: question.push.id,
     close: ({ receipt }) => answeredBy(receipt, { id: stored.push.id, now }),
   });
-  return await accepted(services, { sent, outcome, route });
+  return accepted(services, { sent, outcome, route });
 }
 
 /** Nothing is stored that could go nowhere: a late answer's session must be one that can be found. */
@@ -73,10 +73,10 @@ function newAnswer(sent: Sent, { route, now }: { route: AnswerRoute; now: number
   return { account, target, digest: contentDigest(request), push, receipt: queuedReceipt(now) };
 }
 
-async function accepted(
+function accepted(
   services: Services,
   { sent, outcome, route }: { sent: Sent; outcome: AnswerOutcome; route: AnswerRoute },
-): Promise<PushAccepted> {
+): PushAccepted {
   switch (outcome.kind) {
     case "duplicate":
       return repeated(services, { stored: outcome.answer, request: sent.request });
@@ -86,7 +86,8 @@ async function accepted(
       services.metrics.pushes.add({ outcome: "accepted" });
       passOn(services, { stored: outcome.answer, route: { phones: true } });
       tellReceipt(services, outcome.question);
-      if (route.to === "session") await typeLate(services, outcome.answer);
+      // Where this fails the upkeep does it: the answer is stored, and that is what the 202 says.
+      if (route.to === "session") services.tasks.run(typeLate(services, outcome.answer));
       return firstAnswer(outcome.answer);
   }
 }
