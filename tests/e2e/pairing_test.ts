@@ -1,0 +1,123 @@
+/** svc pair and svc devices on the real stack, with scripted phones. */
+import assert from "node:assert/strict";
+import { RelayLink } from "../../src/client/relay_link.ts";
+import { RelayError } from "../../src/client/relay_error.ts";
+import { qrLines } from "../../src/cli/up/qr.ts";
+import { startSvc } from "../helpers/program.ts";
+import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+const LINK = /^(http:\/\/127\.0\.0\.1:\d+\/#pair=([\w-]{22,})&s=([\w-]{43}))$/;
+
+async function pairJson(stack: Stack): Promise<{ code: string; url: string; expiresAt: number }> {
+  const { code, stdout, stderr } = await stack.svc("pair", "--json");
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+async function paired(stack: Stack, name?: string): Promise<ScriptedPhone> {
+  return await pairScriptedPhone((await pairJson(stack)).url, name === undefined ? {} : { name });
+}
+
+const outcomeOf = async (phone: ScriptedPhone, session: string, body: string): Promise<string> => {
+  const { receipt } = await phone.send(session, body);
+  return [receipt.state, receipt.reason].filter((word) => word !== undefined).join(" ");
+};
+
+Deno.test("svc pair prints QR and link, waits, and shows the six words of the phone [cli-pair, pair-qr, pair-words, tty-qr]", async () => {
+  await using stack = await makeStack();
+  const waiting = startSvc(stack.sandbox, ["pair"]);
+  const [link = ""] = await waiting.line(LINK);
+  const qr = waiting.output().split("\n").filter((line) => /^[█▀▄ ]{20,80}$/.test(line));
+  assert.ok(qr.length > 15 && qr.length <= 24, `${qr.length} lines`);
+  const phone = await pairScriptedPhone(link);
+  await waiting.line(/^Paired: iPhone\./);
+  assert.equal((await waiting.exited).code, 0);
+  assert.ok(waiting.output().includes(`\n  ${phone.words.join(" ")}\n`), waiting.output());
+});
+
+Deno.test("the link's QR fits 80 × 24 with the address of a tunnel [tty-qr]", () => {
+  const fields = `#pair=${"x".repeat(22)}&s=${"y".repeat(43)}`;
+  const lines = qrLines(`https://some-quite-random-words-here.trycloudflare.com/${fields}`);
+  assert.ok(lines.length <= 24 && lines.every((line) => line.length <= 80), `${lines.length} lines`);
+});
+
+Deno.test("svc pair --json prints code, url and expiresAt at once; the phone is paired all the same [con-pair, cli-json, seal-stored]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  const { code, url, expiresAt } = await pairJson(stack);
+  const [, , linkCode] = LINK.exec(url) ?? [];
+  assert.equal(linkCode, code);
+  assert.ok(Math.abs(expiresAt - Date.now() - 600_000) < 60_000);
+  const phone = await pairScriptedPhone(url);
+  assert.equal(await outcomeOf(phone, name, "sealed at once"), "submitted");
+  await until("the prompt", async () => (await prompts()).length === 1);
+  assert.deepEqual(await prompts(), ["sealed at once"]);
+});
+
+Deno.test("svc devices lists listener and phones; revoking one closes its sockets and forgets its secret, the other stays [cli-devices, pair-devices, sec-leaked-key]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  const [lost, kept] = [await paired(stack, "lost phone"), await paired(stack, "kept phone")];
+  for (const phone of [lost, kept]) assert.equal(await outcomeOf(phone, name, "hello"), "submitted");
+  const listed = JSON.parse((await stack.svc("devices", "--json")).stdout);
+  const facts = listed.map(({ id, kind, paired }: Record<string, unknown>) => [id, kind, paired]);
+  assert.deepEqual(facts, [
+    [stack.deviceId, "listener", false],
+    [lost.deviceId, "phone", true],
+    [kept.deviceId, "phone", true],
+  ]);
+  const table = (await stack.svc("devices")).stdout;
+  assert.match(table, /^NAME +KIND +LAST SEEN +PAIRED HERE +ID$/m);
+  assert.match(table, new RegExp(`^lost phone +phone +\\S.* +yes +${lost.deviceId}$`, "m"));
+
+  const states: string[] = [];
+  const link = new RelayLink({
+    wsUrl: stack.wsUrl,
+    apiKey: lost.apiKey,
+    hello: () => ({ role: "phone", name: "lost phone", version: "0", capabilities: [] }),
+    onFrame: () => {},
+    onState: (state) => states.push(state.state === "waiting" ? state.problem?.code ?? "" : state.state),
+  });
+  link.start();
+  await until("the socket", () => states.includes("connected"));
+  const revoked = await stack.svc("devices", "revoke", lost.deviceId);
+  assert.equal(revoked.code, 0, revoked.stderr);
+  assert.match(revoked.stdout, /Forgot the secret .*\nRevoked dev_phone_/);
+  await until("the end of the socket", () => states.includes("revoked"));
+  link.close();
+
+  const refusal = (error: unknown): boolean =>
+    error instanceof RelayError && error.code === "unauthenticated";
+  await assert.rejects(lost.send(name, "still me"), refusal);
+  const file = await Deno.readTextFile(`${stack.sandbox.svcHome}/paired.json`);
+  assert.ok(!file.includes(lost.deviceId) && file.includes(kept.deviceId));
+  assert.equal(await outcomeOf(kept, name, "hello again"), "submitted");
+  const again = await stack.svc("devices", "revoke", lost.deviceId);
+  assert.equal(again.code, 1);
+});
+
+Deno.test("a phone that pairs again is the same device with a new secret; the old one opens nothing [pair-devices]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  const first = await paired(stack);
+  assert.equal(await outcomeOf(first, name, "one"), "submitted");
+  const { url } = await pairJson(stack);
+  const second = await pairScriptedPhone(url, { apiKey: first.apiKey });
+  assert.deepEqual([second.deviceId, second.apiKey], [first.deviceId, first.apiKey]);
+  assert.equal(await outcomeOf(second, name, "two"), "submitted");
+  assert.equal(await outcomeOf(first, name, "three"), "refused unsealable");
+  await until("the prompts", async () => (await prompts()).length === 2);
+  assert.deepEqual(await prompts(), ["one", "two"]);
+});
+
+Deno.test("a code works once, also with its secret [sec-claim]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { url } = await pairJson(stack);
+  await pairScriptedPhone(url);
+  await assert.rejects(
+    pairScriptedPhone(url),
+    (error) => error instanceof RelayError && error.code === "unknown_pairing",
+  );
+});

@@ -1,0 +1,176 @@
+/** Sealed messages on the real stack, before a relay that writes down everything, and one that lies. */
+import assert from "node:assert/strict";
+import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import { decodeBase64url } from "../../src/crypto/base64url.ts";
+import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
+import { sealMessage } from "../../src/crypto/stored_message.ts";
+import { UnprovenHost } from "../../src/phone/pairing.ts";
+import type { PushRequestInput } from "../../src/protocol/push.ts";
+import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
+import { startSvc } from "../helpers/program.ts";
+import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { type Tap, tapWire } from "../helpers/tapped_wire.ts";
+import { until } from "../helpers/until.ts";
+
+interface Tapped extends AsyncDisposable {
+  stack: Stack;
+  tap: Tap;
+}
+
+/** All that goes to the relay, from host and phones, passes the tap. */
+async function tappedStack(
+  config: Record<string, unknown> = {},
+  change?: (bytes: Uint8Array, direction: "up" | "down") => Uint8Array,
+): Promise<Tapped> {
+  const stack = await makeStack({ listener: false });
+  const tap = tapWire({ port: Number(new URL(stack.url).port), ...(change ? { change } : {}) });
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  const { apiKey } = JSON.parse(await Deno.readTextFile(path));
+  await Deno.writeTextFile(
+    path,
+    JSON.stringify({ apiKey, wsUrl: stack.wsUrl.replace(/\/\/[^/]+/, `//${tap.host}`), ...config }),
+  );
+  await stack.startListener();
+  return {
+    stack,
+    tap,
+    [Symbol.asyncDispose]: async () => {
+      await stack[Symbol.asyncDispose]();
+      await tap.close();
+    },
+  };
+}
+
+async function pairLink({ stack }: Pick<Tapped, "stack">): Promise<string> {
+  const { code, stdout, stderr } = await stack.svc("pair", "--json");
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout).url;
+}
+
+async function outcomeOf(phone: Pick<ScriptedPhone, "api">, push: PushRequestInput): Promise<string> {
+  const { id } = await phone.api.sendPush(push);
+  const { receipt } = await waitForReceipt(phone.api, id, { timeoutMs: 60_000, pollMs: 50 });
+  return [receipt.state, receipt.reason].filter((word) => word !== undefined).join(" ");
+}
+
+/** What the relay keeps: its store and all beside it. */
+async function storeOf(stack: Stack): Promise<string> {
+  const folder = `${stack.sandbox.svcHome}/server`;
+  const files = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile);
+  const bytes = await Promise.all(files.map(({ name }) => Deno.readFile(`${folder}/${name}`)));
+  return bytes.map((one) => new TextDecoder("latin1").decode(one)).join("");
+}
+
+const latin1 = (text: string): string => new TextDecoder("latin1").decode(new TextEncoder().encode(text));
+
+Deno.test("sealed messages arrive byte for byte, and neither text nor secret is found in what crossed or stayed at the relay [seal-stored, sec-passive-relay, pair-fragment, hostile-relay]", async () => {
+  await using tapped = await tappedStack();
+  const { stack, tap } = tapped;
+  const { name, prompts } = await stack.echo();
+  const link = await pairLink(tapped);
+  const phone = await pairScriptedPhone(link);
+  const bodies = ["a body that nobody in between may read", ...Object.values(NAUGHTY_BODIES)];
+  for (const body of bodies) {
+    assert.equal((await phone.send(name, body)).receipt.state, "submitted");
+  }
+  await until("the prompts", async () => (await prompts()).length === bodies.length);
+  assert.deepEqual(await prompts(), bodies);
+
+  const control = "a plain body, to show that the tap sees";
+  await stack.send(name, control);
+  const [seen, stored] = [tap.seen(), await storeOf(stack)];
+  for (const place of [seen, stored]) {
+    assert.ok(place.includes(control));
+    for (const body of bodies.filter((one) => one.length > 8)) assert.ok(!place.includes(latin1(body)));
+  }
+  const word = new URLSearchParams(new URL(link).hash.slice(1)).get("s") ?? "";
+  const secret = decodeBase64url(word) ?? new Uint8Array();
+  const forms = [word, secret.toHex(), secret.toBase64(), new TextDecoder("latin1").decode(secret)];
+  for (const form of forms) assert.ok(form.length >= 32 && !seen.includes(form) && !stored.includes(form));
+});
+
+Deno.test("what a relay moves, changes or repeats of a sealed message is refused, and nothing is typed [seal-stored, seal-unsealable, hostile-relay]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  const phone = await pairScriptedPhone(await pairLink({ stack }));
+  const push = await phone.pushOf(name, "once");
+  assert.equal(await outcomeOf(phone, push), "submitted");
+  assert.equal(await outcomeOf(phone, push), "submitted", "the same answer, and nothing typed");
+  const moved: Partial<PushRequestInput>[] = [
+    {},
+    { data: { sendAnyway: true } },
+    { sealed: push.sealed && { ...push.sealed, mode: "base" } },
+    { sealed: push.sealed && { ...push.sealed, ciphertext: `${push.sealed.ciphertext.slice(0, -4)}AAAA` } },
+  ];
+  for (const change of moved) {
+    const replayed = { ...push, ...change, id: crypto.randomUUID() };
+    assert.equal(await outcomeOf(phone, replayed), "refused unsealable", JSON.stringify(change));
+  }
+  const byOther = { ...await phone.pushOf(name, "from another key") };
+  assert.equal(await outcomeOf(stack, byOther), "refused unsealable");
+  await stack.sandbox.tmux("new-session", "-d", "-s", `${name}-2`, "cat");
+  const elsewhere = { ...await phone.pushOf(name, "to another session"), agentSessionName: `${name}-2` };
+  assert.equal(await outcomeOf(phone, elsewhere), "refused unsealable");
+  await stack.send(name, "end");
+  await until("the end", async () => (await prompts()).includes("end"));
+  assert.deepEqual(await prompts(), ["once", "end"]);
+});
+
+Deno.test("a host that demands paired phones refuses plain messages, and those sealed without a secret [seal-floor, seal-floor-message]", async () => {
+  await using tapped = await tappedStack({ requireEncryption: "psk" });
+  const { stack } = tapped;
+  const { name, prompts } = await stack.echo();
+  const phone = await pairScriptedPhone(await pairLink(tapped));
+  const plain = { type: "agent.command", agentSessionName: name, body: "plain" };
+  assert.equal(await outcomeOf(phone, plain), "refused sealed_required");
+  const id = crypto.randomUUID();
+  const place = {
+    id,
+    type: "agent.command",
+    from: phone.deviceId,
+    targetDeviceId: phone.host.deviceId,
+    agentSessionName: name,
+    sendAnyway: false,
+  };
+  const { publicKey } = phone.host;
+  const sealed = await sealMessage({ body: "base", notAfter: Date.now() + 60_000 }, { place, publicKey });
+  const { from: _from, sendAnyway: _anyway, ...fields } = place;
+  assert.equal(await outcomeOf(phone, { ...fields, sealed }), "refused sealed_required");
+  assert.equal((await phone.send(name, "paired")).receipt.state, "submitted");
+  await until("the prompt", async () => (await prompts()).length > 0);
+  assert.deepEqual(await prompts(), ["paired"]);
+});
+
+/** A relay that puts its own public key where `pattern` finds one; the length stays. */
+async function keySwapper(pattern: RegExp): Promise<(bytes: Uint8Array) => Uint8Array> {
+  const own = await exportPublicKey((await generateKeyPair()).publicKey);
+  return (bytes) => {
+    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    const swapped = text.replace(pattern, (found) => found.replace(/[\w-]{87}/, own));
+    return Uint8Array.from(swapped, (character) => character.charCodeAt(0));
+  };
+}
+
+Deno.test("a relay that gives the phone its own key in place of the host's pairs nothing, and the person is told [sec-active-relay, seal-psk, hostile-relay]", async () => {
+  await using tapped = await tappedStack({}, await keySwapper(/"host":"[^"]*","publicKey":"[\w-]{87}"/));
+  const { stack, tap } = tapped;
+  await assert.rejects(pairScriptedPhone(await pairLink(tapped)), UnprovenHost);
+  assert.match(tap.seen(), /"publicKey":"[\w-]{87}"/);
+  assert.equal((await stack.api.sessions()).devices.length, 1);
+});
+
+Deno.test("a relay that gives the host its own key in place of the phone's pairs nothing, and the person is told [sec-active-relay, seal-psk, hostile-relay]", async () => {
+  await using tapped = await tappedStack({}, await keySwapper(/"name":"iPhone","publicKey":"[\w-]{87}"/));
+  const { stack } = tapped;
+  const { name, prompts } = await stack.echo();
+  const waiting = startSvc(stack.sandbox, ["pair"]);
+  const [link = ""] = await waiting.line(/^http\S+#pair=\S+$/);
+  const phone = await pairScriptedPhone(link);
+  await waiting.line(/^Not paired: "iPhone" claimed the code without its secret\./);
+  assert.equal((await waiting.exited).code, 1);
+  const listed = JSON.parse((await stack.svc("devices", "--json")).stdout);
+  assert.ok(listed.every(({ paired }: { paired: boolean }) => !paired));
+  assert.equal(await outcomeOf(phone, await phone.pushOf(name, "sealed")), "refused unsealable");
+  assert.deepEqual(await prompts(), []);
+});
