@@ -167,10 +167,18 @@ class Listener implements RunningListener {
       this.#polls.wake();
       log(`connected to ${wsUrl}`);
     } else if (state.state === "waiting") {
+      if (state.problem?.code === "replaced") this.#letGo();
       this.#mirrors.lost();
       const why = state.problem ? `: ${state.problem.message}` : "";
       log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
+  }
+
+  /** Another listener of this device took over: what is held or queued here must not be typed by both. */
+  #letGo(): void {
+    this.#intake.drop();
+    this.#messages.stop();
+    this.#messages = new Waker();
   }
 
   #makeInventory(): Inventory {

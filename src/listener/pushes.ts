@@ -42,6 +42,8 @@ export class PushIntake {
   #host: PushHost;
   #inHand = new Map<string, Progress>();
   #stopping = false;
+  /** Work of an earlier era was dropped. */
+  #era = 0;
 
   constructor(host: PushHost) {
     this.#host = host;
@@ -50,6 +52,12 @@ export class PushIntake {
   /** Takes nothing more: what comes now stays with the relay. */
   stop(): void {
     this.#stopping = true;
+  }
+
+  /** Lets go of what waits: another listener of this device took over, and gets it from the relay. */
+  drop(): void {
+    this.#era += 1;
+    this.#inHand.clear();
   }
 
   /** Answers what is known already; accepts what is new. Must not be awaited for the outcome. */
@@ -98,23 +106,24 @@ export class PushIntake {
       this.#host.log(`push ${push.id}: not taken, the journal cannot be written: ${message(error)}`);
       return;
     }
-    const taken = this.#host.queues.add(session, () => this.#work(push, arrived));
+    const era = this.#era;
+    const taken = this.#host.queues.add(session, () => this.#work(push, { arrived, era }));
     if (taken) return this.report(push.id, { state: "delivered" });
     this.#inHand.delete(push.id);
     // Left without an answer it would take up the relay's window, and with it every other session's messages.
     await this.#end(push, refused("rate_limited", QUEUE_FULL_WAIT_SECONDS), arrived);
   }
 
-  async #work(push: Push, arrived: number): Promise<void> {
+  async #work(push: Push, { arrived, era }: { arrived: number; era: number }): Promise<void> {
     try {
-      if (this.#stopping) return;
+      if (this.#stopping || era !== this.#era) return;
       const opened = push.sealed ? await this.#host.unseal(push) : push;
       if ("state" in opened) await this.#end(push, opened, arrived);
       else await this.#end(opened, await this.#host.inject(this.#command(opened)), arrived);
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
     } finally {
-      this.#inHand.delete(push.id);
+      if (era === this.#era) this.#inHand.delete(push.id);
     }
   }
 

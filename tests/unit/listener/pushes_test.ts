@@ -179,6 +179,22 @@ Deno.test("pushes: a message that waits when the daemon stops stays open [ls-han
   assert.equal(bench.injected.length, 1);
 });
 
+Deno.test("pushes: what another listener took over is let go, and taken anew when it comes back", async () => {
+  let release = (): void => {};
+  const bench = makeBench(() => new Promise((_resolve, reject) => release = () => reject(new Stopping())));
+  const second = { ...push, id: ID.replace(/1$/, "2") };
+  await bench.intake.receive(push);
+  await bench.intake.receive(second);
+  bench.intake.drop();
+  release();
+  await bench.queues.idle();
+  assert.equal(bench.injected.length, 1, "the queued one was not injected");
+  await bench.intake.receive(second);
+  release();
+  await bench.queues.idle();
+  assert.equal(bench.injected.length, 2);
+});
+
 Deno.test("pushes: a failure before typing is a refusal, one after it is unknown [inj-unknown]", async () => {
   const before = makeBench(() => Promise.reject(new Error("broken")));
   await before.intake.receive(push);
