@@ -1,0 +1,90 @@
+/** Hooks on a throw-away home: what they print, and what they tell the daemon. */
+import { runtime } from "#runtime";
+import { agentHooks } from "../../src/agents/hooks/registry.ts";
+import type { HookInput } from "../../src/agents/hooks/types.ts";
+import type { HookReport } from "../../src/home/control_messages.ts";
+import { serveControl } from "../../src/home/control_server.ts";
+import { writeMarker } from "../../src/home/markers.ts";
+import { setMuted } from "../../src/home/muted.ts";
+import { eventHook } from "../../src/hooks/event_hook.ts";
+import type { HookHost } from "../../src/hooks/host.ts";
+import { remoteHook } from "../../src/hooks/remote_hook.ts";
+import type { AgentKind } from "../../src/protocol/names.ts";
+import { makeTempHome, type TempHome } from "./temp_home.ts";
+
+export interface HookBench extends AsyncDisposable {
+  home: TempHome;
+  host: HookHost;
+  /** A directory that exists. */
+  project: string;
+  /** What the daemon was told, in order. */
+  reports: HookReport[];
+  /** As the listener does when it types a message. */
+  mark(text: string, directory?: string): Promise<void>;
+  mute(muted: boolean): Promise<void>;
+  /** What the prompt's hook printed; `""` when nothing. */
+  submit(prompt: string, more?: Partial<Submission>): Promise<string>;
+  /** What another hook printed. */
+  call(kind: AgentKind, event: string, input: HookInput): Promise<string>;
+}
+
+export interface Submission {
+  kind: AgentKind;
+  cwd: string;
+  conversation: string;
+}
+
+export const BENCH_NOW = 1_795_000_000_000;
+
+export async function makeHookBench(): Promise<HookBench> {
+  const home = await makeTempHome();
+  const project = `${home.directory}/proj`;
+  await Deno.mkdir(project);
+  const reports: HookReport[] = [];
+  let markedAt = BENCH_NOW - 1_000;
+  const control = await serveControl(runtime.sockets, home.paths.socket, {
+    status: () => ({ pid: 1, version: "1", startedAt: 1, wsUrl: "", connected: true, sessions: 0 }),
+    stop: () => {},
+    look: () => {},
+    hook: (report) => void reports.push(report),
+  });
+  const { paths, files } = home;
+  const host: HookHost = {
+    files,
+    paths,
+    sockets: runtime.sockets,
+    now: () => BENCH_NOW,
+    session: "svc-proj",
+    print: () => {},
+  };
+  const call: HookBench["call"] = async (kind, event, input) => {
+    const hooks = agentHooks(kind);
+    if (hooks === undefined) throw new Error(`no hooks of "${kind}"`);
+    const hook = event === hooks.promptEvent ? remoteHook : eventHook;
+    const printed: string[] = [];
+    await hook({ ...host, print: (text) => void printed.push(text) }, { kind, hooks, event, input });
+    return printed.join("\n");
+  };
+  return {
+    home,
+    host,
+    project,
+    reports,
+    call,
+    mark: async (text, dir = project) =>
+      void await writeMarker({ files, markers: paths.markers }, { dir, text, now: markedAt++ }),
+    mute: async (muted) =>
+      void await setMuted(files, paths, { directory: await Deno.realPath(project), muted }),
+    submit: (prompt, { kind = "codex", cwd = project, conversation = "c-1" } = {}) =>
+      call(kind, agentHooks(kind)?.promptEvent ?? "", {
+        session_id: conversation,
+        sessionId: conversation,
+        cwd,
+        prompt,
+      }),
+    async [Symbol.asyncDispose]() {
+      control.close();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}

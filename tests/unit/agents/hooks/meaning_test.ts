@@ -1,0 +1,154 @@
+/** What each agent gave its hooks, recorded from the real ones, and what svc reads from it. */
+import assert from "node:assert/strict";
+import { agentHooks } from "../../../../src/agents/hooks/registry.ts";
+import type { AgentHooks, HookInput, HookMeaning } from "../../../../src/agents/hooks/types.ts";
+import type { AgentKind } from "../../../../src/protocol/names.ts";
+import { recordedCalls } from "../../../helpers/hook_calls.ts";
+
+function hooksOf(kind: AgentKind): AgentHooks {
+  const hooks = agentHooks(kind);
+  assert.ok(hooks);
+  return hooks;
+}
+
+const stop = (text?: string): HookMeaning => ({ state: "idle", words: { type: "agent.stop", text } });
+const waits = (text?: string): HookMeaning => ({
+  state: "waiting",
+  words: { type: "agent.attention", text },
+});
+
+const MEANINGS: Record<string, Record<string, HookMeaning>> = {
+  cc: {
+    "SessionStart startup": { state: "idle" },
+    "SessionStart compact": { session: "compacted" },
+    PermissionRequest: { state: "waiting" },
+    Notification: waits("Claude needs your permission"),
+    Stop: stop("Done."),
+    SessionEnd: { session: "ended" },
+  },
+  codex: {
+    PermissionRequest: waits("Bash: rm -rf build"),
+    Stop: stop("Done."),
+    SessionEnd: { session: "ended" },
+  },
+  gemini: {
+    "SessionStart startup": { state: "idle" },
+    Notification: waits("Tool Confirm Shell Command requires execution: rm -rf build"),
+    AfterAgent: stop("Done."),
+  },
+  copilot: {
+    notification: waits("Run command: rm -rf build"),
+    agentStop: stop(),
+    sessionEnd: { session: "ended" },
+  },
+};
+
+for (const [kind, meanings] of Object.entries(MEANINGS)) {
+  Deno.test(`${kind}: what its events mean, and nothing else means anything [cli-hook]`, async () => {
+    const hooks = hooksOf(kind as AgentKind);
+    const found: Record<string, HookMeaning> = {};
+    for (const { event, input } of await recordedCalls(kind)) {
+      const meaning = hooks.meaning(event, input);
+      const name = typeof input.source === "string" && event === "SessionStart"
+        ? `${event} ${input.source}`
+        : event;
+      if (Object.keys(meaning).length > 0) found[name] = meaning;
+    }
+    assert.deepEqual(found, meanings);
+  });
+
+  Deno.test(`${kind}: every input names the directory and the conversation [rm-cwd]`, async () => {
+    const hooks = hooksOf(kind as AgentKind);
+    for (const { event, input } of await recordedCalls(kind)) {
+      assert.equal(hooks.directoryOf(input), "/work/app", event);
+      assert.match(hooks.sessionOf(input) ?? "", /^[0-9a-f-]{36}$/, event);
+      if (event === hooks.promptEvent) assert.equal(typeof input.prompt, "string");
+    }
+  });
+}
+
+Deno.test("the model is told in each agent's own form [ev-hooks, remote-cc, remote-gemini, remote-codex]", () => {
+  const output = (kind: AgentKind, event = hooksOf(kind).promptEvent ?? ""): unknown =>
+    JSON.parse(hooksOf(kind).contextOutput(event, "X"));
+  const specific = { hookEventName: "UserPromptSubmit", additionalContext: "X" };
+  assert.deepEqual(output("cc"), { hookSpecificOutput: specific });
+  assert.deepEqual(output("codex"), { hookSpecificOutput: specific });
+  assert.deepEqual(output("gemini"), { hookSpecificOutput: { additionalContext: "X" } });
+  assert.deepEqual(output("copilot"), { additionalContext: "X" });
+  assert.deepEqual(output("opencode"), { additionalContext: "X" });
+  assert.equal(hooksOf("gemini").promptEvent, "BeforeAgent");
+  const again = { hookEventName: "SessionStart", additionalContext: "X" };
+  assert.deepEqual(output("cc", "SessionStart"), { hookSpecificOutput: again });
+});
+
+Deno.test("the Cursor-class agent has no prompt hook; its stop is pushed [remote-cursor-none, remote-cursor-stop]", () => {
+  const hooks = hooksOf("cursor");
+  const input = { conversation_id: "c1", workspace_roots: ["/work/app"], status: "aborted" };
+  assert.equal(hooks.promptEvent, undefined);
+  assert.equal(hooks.directoryOf(input), "/work/app");
+  assert.equal(hooks.sessionOf(input), "c1");
+  assert.deepEqual(hooks.meaning("stop", input), stop('It ended as "aborted".'));
+  assert.deepEqual(hooks.meaning("stop", { ...input, status: "completed" }), stop());
+  assert.deepEqual(hooks.meaning("beforeSubmitPrompt", input), {});
+});
+
+Deno.test("OpenCode's plugin: its events and what they mean", () => {
+  const meaning = (event: string, input: HookInput = {}): HookMeaning =>
+    hooksOf("opencode").meaning(event, input);
+  assert.deepEqual(meaning("session.idle", { last_message: "Done." }), stop("Done."));
+  assert.deepEqual(meaning("permission.asked", { message: "bash rm" }), waits("bash rm"));
+  assert.deepEqual(meaning("permission.replied"), { state: "working" });
+  assert.deepEqual(meaning("session.compacted"), { session: "compacted" });
+  assert.deepEqual(meaning("session.deleted"), { session: "ended" });
+  assert.deepEqual(meaning("session.updated"), {});
+});
+
+Deno.test("prompts that no person wrote are known where the agent submits them itself", () => {
+  const isFromMachine = (input: HookInput): boolean => hooksOf("cc").isFromMachine(input);
+  assert.ok(isFromMachine({ prompt: "go on", source: "schedule_wakeup" }));
+  assert.ok(isFromMachine({ prompt: "<task-notification>\n<task-id>1</task-id>" }));
+  assert.ok(!isFromMachine({ prompt: "<task-notification> typed by hand", source: "user" }));
+  assert.ok(!isFromMachine({ prompt: "what is a <task-notification>?" }));
+});
+
+Deno.test("waits and failures beyond a permission are told too; an answered dialog is not", () => {
+  const { meaning } = hooksOf("cc");
+  const notified = (type: string): HookMeaning =>
+    meaning("Notification", { notification_type: type, message: "m" });
+  assert.deepEqual(notified("idle_prompt"), { state: "idle", words: { type: "agent.attention", text: "m" } });
+  assert.deepEqual(notified("auth_success"), {});
+  assert.deepEqual(meaning("Elicitation", { message: "which?" }), waits("which?"));
+  assert.deepEqual(meaning("StopFailure", { error: "rate_limit", error_details: "429" }), stop("429"));
+  assert.deepEqual(meaning("StopFailure", { error: "rate_limit" }), stop("rate_limit"));
+});
+
+Deno.test("fields that are missing or of another form break nothing", () => {
+  const inputs: HookInput[] = [{}, {
+    cwd: 1,
+    session_id: [],
+    prompt: {},
+    workspace_roots: "x",
+    tool_input: "y",
+  }];
+  for (const kind of ["cc", "codex", "gemini", "copilot", "opencode", "cursor"] as const) {
+    const hooks = hooksOf(kind);
+    for (const input of inputs) {
+      assert.equal(hooks.directoryOf(input), undefined);
+      assert.equal(hooks.sessionOf(input), undefined);
+      for (const event of ["Stop", "Notification", "PermissionRequest", "AfterAgent", "agentStop", "stop"]) {
+        hooks.meaning(event, input);
+      }
+    }
+  }
+});
+
+Deno.test("Copilot's last words are the last that are not empty in its transcript", () => {
+  const transcript = hooksOf("copilot").transcript;
+  const line = (content: unknown): string => JSON.stringify({ type: "assistant.message", data: { content } });
+  const text = [line("first"), line("Done."), line(""), '{"type":"assistant.turn_end"}', "{broken"].join(
+    "\n",
+  );
+  assert.equal(transcript?.lastWords(`${text}\n`), "Done.");
+  assert.equal(transcript?.lastWords('{"type":"assistant.message"}\n'), undefined);
+  assert.equal(transcript?.pathOf({ transcriptPath: "/t" }), "/t");
+});

@@ -1,0 +1,71 @@
+/** The hooks of all other events: what the daemon is told of them. */
+import assert from "node:assert/strict";
+import type { HookReport } from "../../../src/home/control_messages.ts";
+import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";
+import { type HookBench, makeHookBench } from "../../helpers/hook_bench.ts";
+import { recordedCall } from "../../helpers/hook_calls.ts";
+import { until } from "../../helpers/until.ts";
+
+async function reported(bench: HookBench, ...call: Parameters<HookBench["call"]>): Promise<HookReport> {
+  const before = bench.reports.length;
+  assert.equal(await bench.call(...call), "");
+  await until("the report", () => bench.reports.length > before);
+  const report = bench.reports[before];
+  assert.ok(report);
+  return report;
+}
+
+Deno.test("a stop carries the agent's last words [type-stop, ls-hook-at-once]", async () => {
+  await using bench = await makeHookBench();
+  const news = { type: "agent.stop", title: "app · Claude has finished", body: "Done." } as const;
+  assert.deepEqual(await reported(bench, "cc", "Stop", await recordedCall("cc", "Stop")), {
+    ...{ event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-proj" },
+    ...{ state: "idle", news },
+  });
+  const codex = await reported(bench, "codex", "Stop", await recordedCall("codex", "Stop"));
+  assert.equal(codex.news?.body, "Done.");
+  const gemini = await reported(bench, "gemini", "AfterAgent", await recordedCall("gemini", "AfterAgent"));
+  assert.deepEqual([gemini.news?.body, gemini.state], ["Done.", "idle"]);
+});
+
+Deno.test("a permission that waits says so, with the command [type-attention]", async () => {
+  await using bench = await makeHookBench();
+  const input = await recordedCall("codex", "PermissionRequest");
+  const { state, news } = await reported(bench, "codex", "PermissionRequest", input);
+  const title = "app · Codex waits for you";
+  assert.deepEqual({ state, news }, {
+    state: "waiting",
+    news: { type: "agent.attention", title, body: "Bash: rm -rf build" },
+  });
+});
+
+Deno.test("a state without words tells the phones nothing", async () => {
+  await using bench = await makeHookBench();
+  const input = await recordedCall("cc", "PermissionRequest");
+  const { state, news } = await reported(bench, "cc", "PermissionRequest", input);
+  assert.deepEqual([state, news], ["waiting", undefined]);
+});
+
+Deno.test("Copilot's last words come from its transcript; without one the stop has none", async () => {
+  await using bench = await makeHookBench();
+  const transcriptPath = `${bench.home.directory}/events.jsonl`;
+  const input = { ...await recordedCall("copilot", "agentStop"), transcriptPath };
+  assert.equal((await reported(bench, "copilot", "agentStop", input)).news?.body, undefined);
+  const event = { type: "assistant.message", data: { content: "Done." } };
+  await Deno.writeTextFile(transcriptPath, `${JSON.stringify(event)}\n`);
+  assert.equal((await reported(bench, "copilot", "agentStop", input)).news?.body, "Done.");
+});
+
+Deno.test("words are cut and cleaned to what a push takes", async () => {
+  await using bench = await makeHookBench();
+  const words = `${"long ".repeat(10_000)}\x1b[0m the end`;
+  const input = {
+    ...await recordedCall("cc", "Stop"),
+    last_assistant_message: words,
+    cwd: `/w/${"x".repeat(300)}`,
+  };
+  const { news } = await reported(bench, "cc", "Stop", input);
+  assert.match(news?.body ?? "", /^….* the end$/);
+  assert.ok(new TextEncoder().encode(news?.body).length <= BODY_MAX_BYTES);
+  assert.ok((news?.title.length ?? 0) <= 200);
+});

@@ -1,0 +1,69 @@
+/** The rule of sticky REMOTE mode, case by case. */
+import assert from "node:assert/strict";
+import type { RemoteState } from "../../../src/home/remote_mode.ts";
+import { nextRemote, type Notice, noticeWords, type RemoteEvent } from "../../../src/hooks/remote_mode.ts";
+
+type Submitted = RemoteEvent & { kind: "prompt" };
+
+const typed: Submitted = { kind: "prompt", matched: false, fromMachine: false, muted: false };
+const fromPhone: Submitted = { ...typed, matched: true };
+const fromTask: Submitted = { ...typed, fromMachine: true };
+const compacted: RemoteEvent = { kind: "compacted", muted: false };
+const ended: RemoteEvent = { kind: "ended" };
+const muted = (event: Submitted): Submitted => ({ ...event, muted: true });
+
+function check(cases: [RemoteState, RemoteEvent, RemoteState, Notice | undefined][]): void {
+  for (const [before, event, state, notice] of cases) {
+    assert.deepEqual(nextRemote(before, event), { state, notice }, `${before} ${JSON.stringify(event)}`);
+  }
+}
+
+Deno.test("a phone's prompt turns it on, and the model is told each time [remote-told, remote-sticky]", () => {
+  check([["off", fromPhone, "on", "phone"], ["on", fromPhone, "on", "phone"], [
+    "untold",
+    fromPhone,
+    "on",
+    "phone",
+  ]]);
+});
+
+Deno.test("a typed prompt ends it, and the model is told once [rm-ends]", () => {
+  check([["on", typed, "off", "desk"], ["off", typed, "off", undefined]]);
+});
+
+Deno.test("what the agent itself submits neither begins nor ends it", () => {
+  check([["off", fromTask, "off", undefined], ["on", fromTask, "on", undefined]]);
+});
+
+Deno.test("a muted project is never flagged, and muting ends it [remote-muted, rm-ends-mute]", () => {
+  check([
+    ["off", muted(fromPhone), "off", undefined],
+    ["on", muted(fromPhone), "off", "muted"],
+    ["on", muted(typed), "off", "muted"],
+    ["on", { kind: "compacted", muted: true }, "on", undefined],
+  ]);
+});
+
+Deno.test("it is told again after a compaction, and only while it lasts [rm-compact]", () => {
+  check([["on", compacted, "on", "phone"], ["off", compacted, "off", undefined]]);
+});
+
+Deno.test("a session's end ends it; the model learns it should the conversation be taken up [rm-ends-mute]", () => {
+  check([
+    ["on", ended, "untold", undefined],
+    ["off", ended, "off", undefined],
+    ["untold", ended, "untold", undefined],
+    ["untold", compacted, "untold", undefined],
+    ["untold", typed, "off", "desk"],
+    ["untold", fromTask, "untold", undefined],
+  ]);
+});
+
+Deno.test("the model is told to end every response with svc_ask, until told otherwise [remote-sticky]", () => {
+  assert.match(noticeWords("phone"), /from their phone/);
+  assert.match(
+    noticeWords("phone"),
+    /Until you are told otherwise, end every response by calling .* svc_ask/,
+  );
+  for (const notice of ["desk", "muted"] as const) assert.match(noticeWords(notice), /REMOTE mode has ended/);
+});

@@ -1,0 +1,79 @@
+/** A hook never breaks its agent, whatever it is given. */
+import assert from "node:assert/strict";
+import { runHook } from "../../../src/hooks/run_hook.ts";
+import { eventHook } from "../../../src/hooks/event_hook.ts";
+import type { Hook, HookHost } from "../../../src/hooks/host.ts";
+import { remoteHook } from "../../../src/hooks/remote_hook.ts";
+import { makeHookBench } from "../../helpers/hook_bench.ts";
+
+async function printedBy(host: HookHost, hook: Hook, kind: string, input: string): Promise<string> {
+  let printed = "";
+  const event = hook === eventHook ? { event: "Stop" } : {};
+  const print = (text: string): void => void (printed += text);
+  await runHook({ ...host, print }, { hook, kind, ...event, readInput: () => Promise.resolve(input) });
+  return printed;
+}
+
+Deno.test("junk on stdin says nothing [rm-never-breaks]", async () => {
+  await using bench = await makeHookBench();
+  const junk = ["", "junk", "[]", "null", "42", '"text"', "{", "[".repeat(10_000), "\0\x1b", '{"prompt":1}'];
+  for (const input of junk) {
+    for (const hook of [remoteHook, eventHook]) {
+      for (const kind of ["cc", "codex", "gemini", "cursor", "echo", "nobody", "__proto__"]) {
+        assert.equal(await printedBy(bench.host, hook, kind, input), "", `${kind} ${input.slice(0, 20)}`);
+      }
+    }
+  }
+  assert.deepEqual(bench.reports, []);
+});
+
+Deno.test("a byte order mark before the JSON is no junk", async () => {
+  await using bench = await makeHookBench();
+  await bench.mark("go");
+  const input = JSON.stringify({ session_id: "c", cwd: bench.project, prompt: "go" });
+  assert.match(await printedBy(bench.host, remoteHook, "codex", `\uFEFF${input}`), /phone/);
+});
+
+Deno.test("a home that cannot be read or written says nothing [rm-never-breaks]", async () => {
+  await using bench = await makeHookBench();
+  const file = `${bench.home.directory}/file`;
+  await Deno.writeTextFile(file, "");
+  const { paths } = bench.host;
+  const broken = { ...paths, markers: `${file}/markers`, remote: `${file}/remote`, muted: `${file}/muted` };
+  const input = JSON.stringify({ session_id: "c", cwd: bench.project, prompt: "go" });
+  for (const hook of [remoteHook, eventHook]) {
+    assert.equal(await printedBy({ ...bench.host, paths: broken }, hook, "codex", input), "");
+  }
+});
+
+Deno.test("no daemon, and one that does not answer, hold up nothing [rm-never-breaks]", async () => {
+  await using bench = await makeHookBench();
+  await bench.mark("go");
+  const { paths } = bench.host;
+  const host = { ...bench.host, paths: { ...paths, socket: `${bench.home.directory}/nobody.sock` } };
+  const input = JSON.stringify({ session_id: "c", cwd: bench.project, prompt: "go" });
+  assert.match(await printedBy(host, remoteHook, "codex", input), /phone/);
+  const mute = await Deno.listen({ transport: "unix", path: host.paths.socket });
+  await bench.mark("go");
+  assert.match(await printedBy(host, remoteHook, "codex", input), /phone/);
+  mute.close();
+});
+
+Deno.test("markers that are no files, and a state that is junk, are passed over", async () => {
+  await using bench = await makeHookBench();
+  const { markers, remote } = bench.host.paths;
+  await Deno.mkdir(`${markers}/directory`, { recursive: true });
+  await Deno.writeTextFile(`${markers}/junk`, "x");
+  await Deno.mkdir(remote);
+  await Deno.writeTextFile(`${remote}/codex.c-1`, "\0junk");
+  await bench.mark("go");
+  assert.match(await bench.submit("go"), /phone/);
+  assert.match(await bench.submit("typed"), /keyboard/);
+});
+
+Deno.test("an agent that never closes stdin is waited for a moment only", async () => {
+  await using bench = await makeHookBench();
+  const forever = new Promise<string>(() => {});
+  await runHook(bench.host, { hook: remoteHook, kind: "codex", readInput: () => forever });
+  assert.deepEqual(bench.reports, []);
+});
