@@ -1,0 +1,103 @@
+/** Pairing in a real browser with a real host: the words on both sides, the lock, and what is kept where. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { buildPhone } from "../../scripts/build_phone.ts";
+import { createRelayApi } from "../../src/client/api.ts";
+import { newSecret } from "../../src/crypto/paired_secret.ts";
+import { startSvc } from "../helpers/program.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { until } from "../helpers/until.ts";
+import { Phone } from "./phone.ts";
+import { withScene } from "./scene.ts";
+
+const BODY = "a body that only phone and host may read";
+
+/** What the browser keeps of pairing: whether its keys could be taken out, and all else as text. */
+async function keptKeys(page: Page): Promise<{ extractable: boolean[]; text: string }> {
+  return await page.evaluate(async () => {
+    const open = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const database = await open(indexedDB.open("svc-keys"));
+    const read = (store: string) => open(database.transaction(store).objectStore(store).getAll());
+    const [keys, hosts] = [await read("keys"), await read("hosts")];
+    database.close();
+    const secrets = [...keys.map((pair) => pair.privateKey), ...hosts.map((host) => host.secret)];
+    const text = JSON.stringify([keys, hosts, localStorage, sessionStorage, location.href]);
+    return { extractable: secrets.map((key) => key.extractable), text };
+  });
+}
+
+async function storeOf(folder: string): Promise<string> {
+  const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name);
+  const files = await Promise.all(names.map((name) => Deno.readFile(`${folder}/${name}`)));
+  return files.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
+}
+
+Deno.test("a scanned link shows the host's six words, seals what is sent, and keeps keys that cannot be taken out [ux-pair, pair-words, pair-keys, sec-browser-keys, seal-shown, seal-stored]", async () => {
+  await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
+  const [, link = "", origin = ""] = await up.line(/^Open on the phone: ((http:\/\/localhost:\d+)\/#\S+)$/);
+  const phone = await Phone.start(origin);
+  try {
+    const { page } = phone;
+    await page.goto(link);
+    await page.getByRole("heading", { name: /^Paired with / }).waitFor();
+    await phone.shoot("pairing-words");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    const words = await page.locator(".phrase li").allInnerTexts();
+    assert.equal(words.length, 6);
+    const printed = await up.line(/^ {2}(?:[a-z]{3,8} ?){6}$/);
+    assert.equal(printed[0].trim(), words.join(" "));
+    await page.getByRole("button", { name: "They are the same" }).tap();
+
+    await page.getByRole("link", { name: /demo · Echo/ }).tap();
+    await page.getByText("Sealed end to end: paired").waitFor();
+    await page.getByRole("textbox").fill(BODY);
+    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
+    await phone.shoot("sealed-session");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    const pane = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", "=svc-demo:");
+    await until("the text in the pane", async () => (await pane()).includes(BODY));
+
+    await page.reload();
+    await page.getByText(BODY).waitFor();
+    const secret = new URLSearchParams(new URL(link).hash.slice(1)).get("s") ?? "";
+    const { extractable, text } = await keptKeys(page);
+    assert.deepEqual(extractable, [false, false]);
+    const stored = await storeOf(`${sandbox.svcHome}/server`);
+    assert.ok(secret.length === 43 && !text.includes(secret) && !stored.includes(secret));
+    assert.ok(!stored.includes(BODY), "the relay keeps no text");
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  } finally {
+    await phone.close();
+    up.kill("SIGINT");
+    await up.exited;
+  }
+});
+
+Deno.test("a relay that does not prove the host pairs nothing and says so; a phone without a secret sees an open lock [seal-shown, seal-off, sec-active-relay]", () =>
+  withScene(async ({ phone, wire, relay, listener, makeKey }) => {
+    const { page } = phone;
+    const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:read", "push:send") });
+    await listener.report({ name: "svc-demo" });
+    const unproven = `${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`;
+    await page.goto(unproven);
+    await page.getByRole("alert").getByText("could not prove that it speaks for the host").waitFor();
+    await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}`);
+    await page.getByRole("link", { name: /demo/ }).tap();
+    await page.getByText("Not sealed: the relay can read it").waitFor();
+
+    await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`);
+    await page.getByRole("heading", { name: "Not paired" }).waitFor();
+    await phone.shoot("pairing-failed");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("button", { name: "Go on" }).tap();
+    await page.getByText("Live", { exact: true }).waitFor();
+    assert.equal(page.url(), `${wire.url}/#/`);
+  }));
