@@ -37,6 +37,8 @@ export async function bundleForNode({ entries, outdir, minify = false }: BundleO
     splitting: true,
     format: "esm",
     platform: "node",
+    // Modules that esbuild can split; some packages' main file loads its parts in a way that it cannot follow.
+    mainFields: ["module", "main"],
     target: "node22",
     chunkNames: "chunk-[hash]",
     banner: { js: REQUIRE_BUILTIN },

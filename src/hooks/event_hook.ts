@@ -4,7 +4,7 @@ import type { HookNews } from "../home/control_messages.ts";
 import { readRemote, writeRemote } from "../home/remote_mode.ts";
 import { tellDaemon } from "../home/tell_daemon.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
-import { AGENT_LABELS, type AgentKind, projectName } from "../protocol/names.ts";
+import { AGENT_LABELS, type AgentKind, projectName, sessionLabel } from "../protocol/names.ts";
 import { toBodyText } from "./body_text.ts";
 import type { HookCall, HookHost } from "./host.ts";
 import { conversationOf, isMutedHere, remoteHome } from "./place.ts";
@@ -50,7 +50,7 @@ async function toNews(
 
 function titleOf(kind: AgentKind, type: HookWords["type"], project: string): string {
   const what = type === "agent.stop" ? "has finished" : "waits for you";
-  return `${project} · ${AGENT_LABELS[kind]} ${what}`;
+  return `${sessionLabel(project, AGENT_LABELS[kind], 1)} ${what}`;
 }
 
 async function transcriptWords(host: HookHost, { hooks, input }: HookCall): Promise<string | undefined> {

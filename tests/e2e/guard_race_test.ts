@@ -5,7 +5,7 @@ import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const RACES = 200;
-const RETYPE_MS = 1_000;
+const RETYPE_LOOKS = 100;
 const CLEAR_PROMPT = /^ready>\s*$/;
 
 interface ShellPane {
@@ -48,12 +48,11 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
     command,
     promptLine,
     async startAgent(): Promise<number> {
-      let typedAt = 0;
+      let looks = 0;
       await until("the agent in the pane", async () => {
         if ((await command()) === "cat") return true;
         // A shell that is just taking its terminal back may lose a key: the line is typed again.
-        if (Date.now() - typedAt < RETYPE_MS || !CLEAR_PROMPT.test(await promptLine())) return false;
-        typedAt = Date.now();
+        if (looks++ % RETYPE_LOOKS > 0 || !CLEAR_PROMPT.test(await promptLine())) return false;
         await sandbox.tmux("send-keys", "-t", "=svc-a:", `sh ${sandbox.root}/agent`, "Enter");
         return false;
       });

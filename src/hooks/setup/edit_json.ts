@@ -16,7 +16,7 @@ import { isEqual } from "./is_equal.ts";
 export function putJson(text: string, { set = [], append = [] }: JsonEdit): string {
   checkJson(text);
   const withValues = set.reduce((result, { at, value }) => {
-    return isEqual(valueAt(result, at), value) ? result : change(result, [...at], value);
+    return isEqual(valueAt(result, at), value) ? result : change(result, { at, value });
   }, text);
   return append.reduce((result, { at, values }) => putEntries(result, at, values), withValues);
 }
@@ -30,7 +30,7 @@ export function takeJson(text: string, { set = [], append = [] }: JsonEdit): str
   }, text);
   return set.reduce((result, { at }) => {
     if (valueAt(result, at) === undefined) return result;
-    return pruned(change(result, [...at], undefined), at.slice(0, -1));
+    return pruned(change(result, { at, value: undefined }), at.slice(0, -1));
   }, withoutEntries);
 }
 
@@ -41,14 +41,17 @@ function putEntries(text: string, at: readonly string[], values: readonly unknow
   return values.reduce<string>((result, value) => {
     const list = listAt(result, at);
     if (list.some((entry) => isEqual(entry, value))) return result;
-    if (valueAt(result, at) === undefined) return change(result, [...at], [value]);
-    return change(result, [...at, list.length], value, { isArrayInsertion: true });
+    if (valueAt(result, at) === undefined) return change(result, { at, value: [value] });
+    return change(result, { at: [...at, list.length], value, isArrayInsertion: true });
   }, clean);
 }
 
 function withoutEntriesOf(text: string, at: readonly string[], isOurs: (entry: unknown) => boolean): string {
   const places = listAt(text, at).flatMap((entry, place) => isOurs(entry) ? [place] : []);
-  return places.reverse().reduce((result, place) => change(result, [...at, place], undefined), text);
+  return places.reverse().reduce(
+    (result, place) => change(result, { at: [...at, place], value: undefined }),
+    text,
+  );
 }
 
 /** A group of hooks is svc's when all in it is: a person may have added one of theirs. */
@@ -61,16 +64,21 @@ function isSvcs(entry: unknown): boolean {
 function pruned(text: string, at: readonly string[]): string {
   const value = valueAt(text, at);
   const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
-  return at.length > 0 && isEmpty ? pruned(change(text, [...at], undefined), at.slice(0, -1)) : text;
+  return at.length > 0 && isEmpty ? pruned(change(text, { at, value: undefined }), at.slice(0, -1)) : text;
 }
 
 function change(
   text: string,
-  at: JSONPath,
-  value: unknown,
-  options: { isArrayInsertion?: boolean } = {},
+  { at, value, isArrayInsertion = false }: {
+    at: readonly (string | number)[];
+    value: unknown;
+    isArrayInsertion?: boolean;
+  },
 ): string {
-  return applyEdits(text, modify(text, at, value, { ...options, formattingOptions: layoutOf(text) }));
+  return applyEdits(
+    text,
+    modify(text, [...at], value, { isArrayInsertion, formattingOptions: layoutOf(text) }),
+  );
 }
 
 /** The file's own indentation and line ends. */
