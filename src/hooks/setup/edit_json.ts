@@ -2,7 +2,6 @@
 import {
   applyEdits,
   type FormattingOptions,
-  type JSONPath,
   modify,
   parse,
   type ParseError,
