@@ -55,22 +55,28 @@ export async function pairingStatus({ store }: Services, { key, param }: KeyedCa
   return json(answer);
 }
 
-/** `POST /pairings/{code}/claim`: needs no key, works once. */
+/**
+ * `POST /pairings/{code}/claim`: needs no key, works once. Only wrong codes count toward the limit of an address: behind
+ * a tunnel everyone has the same one, and a stranger's guesses must not keep a phone out.
+ */
 export async function claimPairing(services: Services, call: Call): Promise<Response> {
-  const { claims, clock, store } = services;
+  const { clock, store } = services;
   const now = clock.now();
-  const wait = claims.take(call.address, now);
-  if (wait > 0) throw tooManyRequests(wait);
   const claim = await readBody(call, { schema: PairingClaim, code: "invalid_request" });
   const codeHash = sha256(call.param("code"));
   const pairing = await store.takePairing(codeHash, now);
-  if (pairing === undefined || !await isStillGranted(services, pairing)) throw unknownCode();
+  if (pairing === undefined || !await isStillGranted(services, pairing)) throw wrongCode(services, call);
   const own = await ownKey(services, { call, pairing });
   const phone = own ?? await newPhone(services, { pairing, claim, now });
   await store.completePairing(codeHash, { ...claim, deviceId: phone.deviceId });
   const { offer } = pairing;
   const answer: PairingClaimed = { ...phone, ...(offer ? { offer } : {}) };
   return json(answer, 201);
+}
+
+function wrongCode({ claims, clock }: Services, { address }: Call): Error {
+  const wait = claims.take(address, clock.now());
+  return wait > 0 ? tooManyRequests(wait) : unknownCode();
 }
 
 /** A phone of this account that pairs with one more host stays the device that it is, and keeps its key. */

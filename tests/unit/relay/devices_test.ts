@@ -128,12 +128,13 @@ Deno.test("a phone gets no scope that the asking key has not", async () => {
   assert.equal(sent.status, 403);
 });
 
-Deno.test("guessing codes is limited by address [sec-claim]", async () => {
+Deno.test("guessing codes is limited by address, a right code from there is taken all the same [sec-claim]", async () => {
   await using relay = await Fixture.make();
   const statuses: number[] = [];
   for (let n = 0; n < 4; n++) statuses.push((await claim(relay, `guess${n}`)).status);
   assert.deepEqual(statuses, [404, 404, 404, 429]);
   assert.equal((await claim(relay, "guess", "198.51.100.2")).status, 404);
+  assert.equal((await claim(relay, await code(relay, await relay.key()))).status, 201);
 });
 
 Deno.test("a phone keeps its own subscription, no other's [http-web-push]", async () => {
