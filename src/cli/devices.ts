@@ -1,5 +1,6 @@
 /** `svc devices`: the account's listeners and phones, which of them share a secret with this host, and how one is revoked. */
 import { runtime } from "#runtime";
+import { askDaemon } from "../home/control_client.ts";
 import { loadPaired } from "../home/paired.ts";
 import { forgetPhone } from "../home/paired_phones.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -11,6 +12,8 @@ import { UsageError } from "./exit.ts";
 import { columns, paint, print, printJson } from "./output.ts";
 import { pairingHost } from "./pairing_host.ts";
 import { addressInputs, relayApi } from "./settings.ts";
+
+const DAEMON_LIMIT_MS = 2_000;
 
 /** As `--json` prints it. */
 type ListedDevice = Device & { paired: boolean };
@@ -74,7 +77,14 @@ async function revoke(args: readonly string[]): Promise<number> {
   const api = relayApi(paths, await addressInputs(paths));
   const forgotten = await forgetPhone(await pairingHost(paths, api), id);
   if (forgotten) print(`Forgot the secret shared with ${id}: what it seals is not opened any more.`);
+  await endStreams(paths, id);
   await api.revokeDevice(id);
   print(`Revoked ${id}: its key works no longer, and its connections are closed.`);
   return 0;
+}
+
+/** A relay that lies would leave them open. A daemon that does not run has none. */
+async function endStreams({ socket }: HomePaths, phone: string): Promise<void> {
+  const { sockets } = runtime;
+  await askDaemon({ sockets, path: socket }, { op: "forget", phone }, { timeoutMs: DAEMON_LIMIT_MS });
 }

@@ -1,7 +1,7 @@
 /** Every message of the control socket `listener.sock`: one JSON object a line, an answer for each request. */
 import * as z from "zod/mini";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
-import { Body } from "../protocol/push.ts";
+import { Body, DeviceId } from "../protocol/push.ts";
 import { AgentState } from "../protocol/session.ts";
 
 /** What the phones are to be told of it. */
@@ -38,6 +38,8 @@ export const ControlRequest = z.discriminatedUnion("op", [
   z.object({ op: z.literal("hook"), report: HookReport }),
   /** A session began: look at tmux now, not at the next poll. */
   z.object({ op: z.literal("look") }),
+  /** A phone was revoked: end what it has open. */
+  z.object({ op: z.literal("forget"), phone: DeviceId }),
 ]);
 export type ControlRequest = z.infer<typeof ControlRequest>;
 

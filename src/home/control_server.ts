@@ -15,6 +15,7 @@ export interface ControlHandlers {
   stop(): void;
   hook(report: HookReport): void;
   look(): void;
+  forget(phone: string): void;
 }
 
 /** More clients than this at once are turned away. */
@@ -77,6 +78,9 @@ function take(request: ControlRequest, handlers: ControlHandlers): Reply {
       return { answer: { ok: true } };
     case "look":
       handlers.look();
+      return { answer: { ok: true } };
+    case "forget":
+      handlers.forget(request.phone);
       return { answer: { ok: true } };
   }
 }

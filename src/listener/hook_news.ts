@@ -102,6 +102,7 @@ export function withNews(listener: RunningListener, desk: NewsDesk): RunningList
   return {
     status: () => listener.status(),
     look: () => listener.look(),
+    forget: (phone) => listener.forget(phone),
     hook(report) {
       listener.hook(report);
       desk.take(report);

@@ -131,6 +131,7 @@ function controlHandlers(
     stop: () => stop.ask(),
     hook: (report) => daemon.listener?.hook(report),
     look: () => daemon.listener?.look(),
+    forget: (phone) => daemon.listener?.forget(phone),
   };
 }
 

@@ -115,6 +115,10 @@ class Listener implements RunningListener {
     this.#polls.wake();
   }
 
+  forget(phone: string): void {
+    this.#mirrors.forget(phone);
+  }
+
   async stop(): Promise<void> {
     this.#intake.stop();
     this.#messages.stop();

@@ -15,6 +15,8 @@ export interface MirrorsHost extends Omit<WatchedSessionHost, "ended"> {
 }
 
 interface Stream {
+  /** Whose it is, as far as it said. */
+  phone: string | undefined;
   /** Undefined while it is being opened. */
   session?: WatchedSession;
 }
@@ -36,7 +38,7 @@ export class Mirrors {
     const { stream } = open;
     this.closed(stream);
     if (this.#streams.size >= STREAMS_MAX) return this.#refuse(stream, "too_many_streams");
-    const entry: Stream = {};
+    const entry: Stream = { phone: open.from };
     this.#streams.set(stream, entry);
     const found = await this.#find(open);
     // Closed, or opened anew, while the session was looked for.
@@ -73,6 +75,13 @@ export class Mirrors {
     const { session } = this.#streams.get(frame.stream) ?? {};
     // The frame's memory is the socket's.
     session?.keys(frame.stream, frame.payload.slice());
+  }
+
+  /** The phone was revoked: its streams end, whatever the relay does about it. */
+  forget(phone: string): void {
+    for (const [stream, entry] of [...this.#streams]) {
+      if (entry.phone === phone) this.#ended(stream, "revoked");
+    }
   }
 
   /** The link to the relay is gone, and with it every stream. */

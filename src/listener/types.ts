@@ -13,6 +13,8 @@ export interface RunningListener {
   hook(report: HookReport): void;
   /** A session began: reads the inventory now. Must not throw. */
   look(): void;
+  /** A phone was revoked: ends its streams. Must not throw. */
+  forget(phone: string): void;
   /** Takes nothing more, finishes the injection in hand, closes every connection and timer. */
   stop(): Promise<void>;
 }

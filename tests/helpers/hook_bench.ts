@@ -46,6 +46,7 @@ export async function makeHookBench(): Promise<HookBench> {
     status: () => ({ pid: 1, version: "1", startedAt: 1, wsUrl: "", connected: true, sessions: 0 }),
     stop: () => {},
     look: () => {},
+    forget: () => {},
     hook: (report) => void reports.push(report),
   });
   const { paths, files } = home;

@@ -18,16 +18,18 @@ interface Served {
   path: string;
   stops: number;
   hooks: HookReport[];
+  forgotten: string[];
 }
 
 async function withServer(test: (served: Served) => Promise<void>): Promise<void> {
   await using home = await makeTempHome();
-  const served: Served = { path: home.paths.socket, stops: 0, hooks: [] };
+  const served: Served = { path: home.paths.socket, stops: 0, hooks: [], forgotten: [] };
   const server = await serveControl(runtime.sockets, served.path, {
     status: () => STATUS,
     stop: () => void served.stops++,
     hook: (report) => void served.hooks.push(report),
     look: () => {},
+    forget: (phone) => void served.forgotten.push(phone),
   });
   try {
     await test(served);
@@ -50,12 +52,14 @@ async function nextLine(connection: LineConnection): Promise<string | undefined>
   return next.done ? undefined : next.value;
 }
 
-Deno.test("status, stop and hook are answered; the socket is 0600 [ls-socket]", () =>
+Deno.test("status, hook, forget and stop are answered; the socket is 0600 [ls-socket]", () =>
   withServer(async (served) => {
     assert.deepEqual(await ask(served.path, { op: "status" }), { ok: true, status: STATUS });
     const report = { event: "Stop", agent: "cc", cwd: "/p", session: "svc-p", extra: 1 };
     assert.deepEqual(await ask(served.path, { op: "hook", report }), { ok: true });
     assert.deepEqual(served.hooks, [report]);
+    assert.deepEqual(await ask(served.path, { op: "forget", phone: "dev_phone_a" }), { ok: true });
+    assert.deepEqual(served.forgotten, ["dev_phone_a"]);
     assert.deepEqual(await ask(served.path, { op: "stop" }), { ok: true });
     await until("the stop after its answer", () => served.stops === 1);
     assert.equal((await Deno.stat(served.path)).mode! & 0o777, 0o600);

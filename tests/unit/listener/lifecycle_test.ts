@@ -37,6 +37,7 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     status: () => ({ connected: true, sessions: 3, deviceId: "dev_x" }),
     hook: (report) => void bench.hooks.push(report),
     look: () => void bench.hooks.push("look"),
+    forget: (phone) => void bench.hooks.push(`forget ${phone}`),
     stop: () => {
       bench.stopping = true;
       return released;
@@ -95,7 +96,8 @@ Deno.test("the status is the daemon's with the listener's own part; hooks reach 
     const report = { event: "Stop", agent: "cc", cwd: "/p" };
     await ask({ op: "hook", report });
     await ask({ op: "look" });
-    assert.deepEqual(hooks, [report, "look"]);
+    await ask({ op: "forget", phone: "dev_phone_a" });
+    assert.deepEqual(hooks, [report, "look", "forget dev_phone_a"]);
     release();
     await ask({ op: "stop" });
     await ended;
