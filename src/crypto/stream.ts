@@ -9,7 +9,7 @@ import { type Agreement, receivingKey, sendingKey } from "./stream_keys.ts";
 
 /** Whose stream it is: a stream's keys work for these three and no others. */
 export interface StreamParties {
-  /** The phone's device id. */
+  /** The phone's device id; empty while the relay has not named it. */
   phone: string;
   /** The listener's device id. */
   listener: string;
@@ -32,8 +32,8 @@ export interface StreamChannel {
 }
 
 export interface PhoneHandshake {
-  /** Goes into `pane.open`, with the phone's device id in `from`. */
-  hello: StreamHello;
+  /** Goes into `pane.open`; `from` is the phone's device id, by which the listener finds the secret. */
+  hello: StreamHello & { from?: string };
   /** Undefined when `pane.opened` does not grant what was asked: close the stream, never go on plain. */
   finish(answer: Partial<StreamHello>): Promise<StreamChannel | undefined>;
 }
@@ -47,7 +47,7 @@ export async function beginStream(
   const mode = secret === undefined ? "base" : "psk";
   const hello: StreamHello = { publicKey: await exportPublicKey(own.publicKey), mode };
   return {
-    hello,
+    hello: { ...hello, ...(parties.phone === "" ? {} : { from: parties.phone }) },
     finish: async (answer) => {
       if (answer.mode !== mode || answer.publicKey === undefined) return undefined;
       const keys = { phone: hello.publicKey, listener: answer.publicKey };

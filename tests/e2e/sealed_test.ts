@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { decodeBase64url } from "../../src/crypto/base64url.ts";
-import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
 import { sealMessage } from "../../src/crypto/stored_message.ts";
 import { UnprovenHost } from "../../src/phone/pairing.ts";
 import type { PushRequestInput } from "../../src/protocol/push.ts";
@@ -10,43 +9,8 @@ import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { startSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
-import { type Tap, tapWire } from "../helpers/tapped_wire.ts";
+import { keySwapper, pairLink, tappedStack } from "../helpers/tapped_stack.ts";
 import { until } from "../helpers/until.ts";
-
-interface Tapped extends AsyncDisposable {
-  stack: Stack;
-  tap: Tap;
-}
-
-/** All that goes to the relay, from host and phones, passes the tap. */
-async function tappedStack(
-  config: Record<string, unknown> = {},
-  change?: (bytes: Uint8Array, direction: "up" | "down") => Uint8Array,
-): Promise<Tapped> {
-  const stack = await makeStack({ listener: false });
-  const tap = tapWire({ port: Number(new URL(stack.url).port), ...(change ? { change } : {}) });
-  const path = `${stack.sandbox.svcHome}/config.json`;
-  const { apiKey } = JSON.parse(await Deno.readTextFile(path));
-  await Deno.writeTextFile(
-    path,
-    JSON.stringify({ apiKey, wsUrl: stack.wsUrl.replace(/\/\/[^/]+/, `//${tap.host}`), ...config }),
-  );
-  await stack.startListener();
-  return {
-    stack,
-    tap,
-    [Symbol.asyncDispose]: async () => {
-      await stack[Symbol.asyncDispose]();
-      await tap.close();
-    },
-  };
-}
-
-async function pairLink({ stack }: Pick<Tapped, "stack">): Promise<string> {
-  const { code, stdout, stderr } = await stack.svc("pair", "--json");
-  assert.equal(code, 0, stderr);
-  return JSON.parse(stdout).url;
-}
 
 async function outcomeOf(phone: Pick<ScriptedPhone, "api">, push: PushRequestInput): Promise<string> {
   const { id } = await phone.api.sendPush(push);
@@ -141,16 +105,6 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
   await until("the prompt", async () => (await prompts()).length > 0);
   assert.deepEqual(await prompts(), ["paired"]);
 });
-
-/** A relay that puts its own public key where `pattern` finds one; the length stays. */
-async function keySwapper(pattern: RegExp): Promise<(bytes: Uint8Array) => Uint8Array> {
-  const own = await exportPublicKey((await generateKeyPair()).publicKey);
-  return (bytes) => {
-    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-    const swapped = text.replace(pattern, (found) => found.replace(/[\w-]{87}/, own));
-    return Uint8Array.from(swapped, (character) => character.charCodeAt(0));
-  };
-}
 
 Deno.test("a relay that gives the phone its own key in place of the host's pairs nothing, and the person is told [sec-active-relay, seal-psk, hostile-relay]", async () => {
   await using tapped = await tappedStack({}, await keySwapper(/"host":"[^"]*","publicKey":"[\w-]{87}"/));

@@ -1,0 +1,54 @@
+/** A stack whose host and phones reach the relay only through a tap, and what a lying relay does there. */
+import assert from "node:assert/strict";
+import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
+import { makeStack, type Stack } from "./stack.ts";
+import { type Tap, type TapOptions, tapWire } from "./tapped_wire.ts";
+
+export interface Tapped extends AsyncDisposable {
+  stack: Stack;
+  tap: Tap;
+  /** The relay's, through the tap. */
+  wsUrl: string;
+}
+
+/** All that goes to the relay, from host and phones, passes the tap. */
+export async function tappedStack(
+  config: Record<string, unknown> = {},
+  change?: TapOptions["change"],
+): Promise<Tapped> {
+  const stack = await makeStack({ listener: false });
+  const tap = tapWire({ port: Number(new URL(stack.url).port), ...(change ? { change } : {}) });
+  const wsUrl = stack.wsUrl.replace(/\/\/[^/]+/, `//${tap.host}`);
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  const { apiKey } = JSON.parse(await Deno.readTextFile(path));
+  await Deno.writeTextFile(
+    path,
+    JSON.stringify({ apiKey, wsUrl, ...config }),
+  );
+  await stack.startListener();
+  return {
+    stack,
+    tap,
+    wsUrl,
+    [Symbol.asyncDispose]: async () => {
+      await stack[Symbol.asyncDispose]();
+      await tap.close();
+    },
+  };
+}
+
+export async function pairLink({ stack }: Pick<Tapped, "stack">): Promise<string> {
+  const { code, stdout, stderr } = await stack.svc("pair", "--json");
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout).url;
+}
+
+/** A relay that puts its own public key where `pattern` finds one; the length stays. */
+export async function keySwapper(pattern: RegExp): Promise<(bytes: Uint8Array) => Uint8Array> {
+  const own = await exportPublicKey((await generateKeyPair()).publicKey);
+  return (bytes) => {
+    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    const swapped = text.replace(pattern, (found) => found.replace(/[\w-]{87}/, own));
+    return Uint8Array.from(swapped, (character) => character.charCodeAt(0));
+  };
+}
