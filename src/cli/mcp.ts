@@ -10,12 +10,13 @@ import { accountPaths } from "./context.ts";
 import { UsageError } from "./exit.ts";
 import { addressInputs } from "./settings.ts";
 
-const HELP = `svc mcp
+const HELP = `Usage: svc mcp
 
 The MCP server of svc on standard input and output: svc_ask, svc_prompt, svc_input and svc_notify reach the
 person on their phone. An agent starts it; svc setup registers it.
 
-Example, in an agent's configuration:
+Example, with Claude's own command line, and in an agent's configuration:
+  claude mcp add -s user svc -- svc mcp
   {"mcpServers": {"svc": {"command": "svc", "args": ["mcp"]}}}
 `;
 
