@@ -1,23 +1,26 @@
 /** Puts svc's entries into a JSON file with comments, or takes them out; every other byte stays. */
 import {
-  applyEdits,
-  type FormattingOptions,
-  modify,
+  findNodeAtLocation,
+  type Node,
   parse,
   type ParseError,
+  parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
 import { runsSvcHook } from "../../agents/setup/registered.ts";
 import type { JsonEdit } from "../../agents/setup/types.ts";
 import { isEqual } from "./is_equal.ts";
+import { insertLast, layoutOf, removeItem, render } from "./json_text.ts";
+
+type Path = readonly string[];
 
 /** Throws Error when the text is not JSON, or has something else where a list or an object must stand. */
 export function putJson(text: string, { set = [], append = [] }: JsonEdit): string {
   checkJson(text);
-  const withValues = set.reduce((result, { at, value }) => {
-    return isEqual(valueAt(result, at), value) ? result : change(result, { at, value });
-  }, text);
-  return append.reduce((result, { at, values }) => putEntries(result, at, values), withValues);
+  const withValues = set.reduce((result, { at, value }) => putValue(result, at, value), text);
+  const all = append.reduce((result, { at, values }) => putEntries(result, at, values), withValues);
+  checkJson(all);
+  return all;
 }
 
 /** Throws Error when the text is not JSON. */
@@ -25,32 +28,29 @@ export function takeJson(text: string, { set = [], append = [] }: JsonEdit): str
   checkJson(text);
   const withoutEntries = append.reduce((result, { at, values }) => {
     const isOurs = (entry: unknown): boolean => isSvcs(entry) || values.some((one) => isEqual(one, entry));
-    return pruned(withoutEntriesOf(result, at, isOurs), at);
+    const rest = takeEntries(result, at, isOurs);
+    return rest === result ? result : pruned(rest, at);
   }, text);
-  return set.reduce((result, { at }) => {
-    if (valueAt(result, at) === undefined) return result;
-    return pruned(change(result, { at, value: undefined }), at.slice(0, -1));
+  const all = set.reduce((result, { at }) => {
+    return valueAt(result, at) === undefined ? result : pruned(takeValue(result, at), at.slice(0, -1));
   }, withoutEntries);
+  checkJson(all);
+  return all;
 }
 
 /** Older entries of svc go, so that a hook runs once however often svc moved. */
-function putEntries(text: string, at: readonly string[], values: readonly unknown[]): string {
+function putEntries(text: string, at: Path, values: readonly unknown[]): string {
   const isStale = (entry: unknown): boolean => isSvcs(entry) && !values.some((one) => isEqual(one, entry));
-  const clean = withoutEntriesOf(text, at, isStale);
   return values.reduce<string>((result, value) => {
-    const list = listAt(result, at);
-    if (list.some((entry) => isEqual(entry, value))) return result;
-    if (valueAt(result, at) === undefined) return change(result, { at, value: [value] });
-    return change(result, { at: [...at, list.length], value, isArrayInsertion: true });
-  }, clean);
+    if (listAt(result, at).some((entry) => isEqual(entry, value))) return result;
+    if (valueAt(result, at) === undefined) return putValue(result, at, [value]);
+    return insertLast(result, nodeAt(result, at), (indent) => render(value, { ...layoutOf(result), indent }));
+  }, takeEntries(text, at, isStale));
 }
 
-function withoutEntriesOf(text: string, at: readonly string[], isOurs: (entry: unknown) => boolean): string {
+function takeEntries(text: string, at: Path, isOurs: (entry: unknown) => boolean): string {
   const places = listAt(text, at).flatMap((entry, place) => isOurs(entry) ? [place] : []);
-  return places.reverse().reduce(
-    (result, place) => change(result, { at: [...at, place], value: undefined }),
-    text,
-  );
+  return places.reverse().reduce((result, place) => removeItem(result, nodeAt(result, at), place), text);
 }
 
 /** A group of hooks is svc's when all in it is: a person may have added one of theirs. */
@@ -59,45 +59,47 @@ function isSvcs(entry: unknown): boolean {
   return Array.isArray(hooks) && hooks.length > 0 && hooks.every(runsSvcHook);
 }
 
-/** Takes away what became empty on the way to `at`. */
-function pruned(text: string, at: readonly string[]): string {
-  const value = valueAt(text, at);
-  const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
-  return at.length > 0 && isEmpty ? pruned(change(text, { at, value: undefined }), at.slice(0, -1)) : text;
-}
-
-function change(
-  text: string,
-  { at, value, isArrayInsertion = false }: {
-    at: readonly (string | number)[];
-    value: unknown;
-    isArrayInsertion?: boolean;
-  },
-): string {
-  return applyEdits(
+/** Makes the objects on the way. */
+function putValue(text: string, at: Path, value: unknown): string {
+  if (isEqual(valueAt(text, at), value)) return text;
+  const [parent, name] = [at.slice(0, -1), at.at(-1) ?? ""];
+  if (valueAt(text, at) !== undefined) return putValue(takeValue(text, at), at, value);
+  if (valueAt(text, parent) === undefined) return putValue(text, parent, { [name]: value });
+  return insertLast(
     text,
-    modify(text, [...at], value, { isArrayInsertion, formattingOptions: layoutOf(text) }),
+    nodeAt(text, parent),
+    (indent) => `${JSON.stringify(name)}: ${render(value, { ...layoutOf(text), indent })}`,
   );
 }
 
-/** The file's own indentation and line ends. */
-function layoutOf(text: string): FormattingOptions {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";
-  return {
-    insertSpaces: !indent.startsWith("\t"),
-    tabSize: indent.startsWith("\t") ? 1 : indent.length,
-    eol: text.includes("\r\n") ? "\r\n" : "\n",
-  };
+function takeValue(text: string, at: Path): string {
+  const parent = nodeAt(text, at.slice(0, -1));
+  const index = parent.children?.findIndex(({ children }) => children?.[0]?.value === at.at(-1)) ?? -1;
+  return removeItem(text, parent, index);
 }
 
-function listAt(text: string, at: readonly string[]): unknown[] {
+/** Takes away what became empty on the way to `at`. */
+function pruned(text: string, at: Path): string {
+  const value = valueAt(text, at);
+  const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return at.length > 0 && isEmpty ? pruned(takeValue(text, at), at.slice(0, -1)) : text;
+}
+
+function nodeAt(text: string, at: Path): Node {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const node = root && findNodeAtLocation(root, [...at]);
+  if (node === undefined) throw new Error(`"${at.join(".")}" is not there`);
+  return node;
+}
+
+function listAt(text: string, at: Path): unknown[] {
   const value = valueAt(text, at);
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
   throw new Error(`"${at.join(".")}" is no list`);
 }
 
-function valueAt(text: string, at: readonly string[]): unknown {
+function valueAt(text: string, at: Path): unknown {
   let value: unknown = parse(text, [], { allowTrailingComma: true });
   for (const [depth, name] of at.entries()) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -40,7 +40,7 @@ export function takeTables(text: string, tables: readonly Keys[]): string {
     keys !== undefined && tables.some((table) => isAtOrBelow(table, keys)) &&
     lines.slice(1).every(isWithoutValue) &&
     others.filter((other) => other.keys !== undefined && isAtOrBelow(other.keys, keys)).length === 1;
-  const kept = parts.map((part) => isOurs(part.keys) || isIdle(part) ? replaced(part, []) : part);
+  const kept = parts.map((part) => isOurs(part.keys) || isIdle(part) ? removed(part) : part);
   return checked({ before, after: withoutTrailingGap(joined(kept), text), isOurs });
 }
 
@@ -49,7 +49,7 @@ function isAtOrBelow(keys: Keys, table: Keys): boolean {
 }
 
 function isWithoutValue(line: string): boolean {
-  return /^\s*(#.*)?$/.test(line);
+  return /^\s*(#.*)?$/.test(line.trimEnd());
 }
 
 /** The lines of the next table's comment belong to that one: what svc wrote ends with the last value. */
@@ -57,6 +57,13 @@ function replaced(part: Part | undefined, lines: string[]): Part {
   const all = part?.lines ?? [];
   const last = all.findLastIndex((line) => !isWithoutValue(line));
   return { keys: part?.keys, lines: [...lines, ...all.slice(last + 1)] };
+}
+
+/** The blank line before the table parts what stood around it. */
+function removed(part: Part): Part {
+  const { keys, lines } = replaced(part, []);
+  const first = lines.findIndex((line) => line.trim() !== "");
+  return { keys, lines: first < 0 ? [] : lines.slice(first) };
 }
 
 function joined(parts: readonly Part[]): string {
@@ -75,12 +82,24 @@ function withoutTrailingGap(after: string, before: string): string {
 
 function partsOf(text: string): Part[] {
   const parts: Part[] = [{ keys: undefined, lines: [] }];
+  let quote: string | undefined;
   for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
-    const keys = headerKeys(line);
+    const keys = quote === undefined ? headerKeys(line) : undefined;
     if (keys !== undefined) parts.push({ keys, lines: [] });
     parts.at(-1)?.lines.push(line);
+    quote = openQuote(line, quote);
   }
   return parts;
+}
+
+/** The quotes of a string of several lines that is open after the line. */
+function openQuote(line: string, before: string | undefined): string | undefined {
+  let quote = before;
+  for (const [found] of line.matchAll(/"""|'''/g)) {
+    if (quote === undefined) quote = found;
+    else if (quote === found) quote = undefined;
+  }
+  return quote;
 }
 
 const KEY = /\s*(?:([A-Za-z0-9_-]+)|"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(\.|$)/y;

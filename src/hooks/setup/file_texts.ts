@@ -32,8 +32,7 @@ export async function writeWhole(files: Files, path: string, text: string): Prom
 }
 
 /** Removes the directories from the file's own up to `top`, as far as nothing else is in them. */
-export async function removeMade(files: Files, path: string, top: string | null): Promise<void> {
-  if (top === null) return;
+export async function removeMade(files: Files, path: string, top: string): Promise<void> {
   const parent = parentOf(path);
   const isWithin = parent === top || parent.startsWith(`${top}/`);
   if (!isWithin || (await files.list(parent)).length > 0) return;

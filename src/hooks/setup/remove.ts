@@ -26,9 +26,8 @@ export async function removeAgent(
   const plans: RemovalPlan[] = [];
   for (const edit of setupOf(host, kind).files) plans.push(...await planRemovals(host, edit, manifest));
   if (!dryRun) {
-    for (const plan of plans) await carryOut(host, plan, manifest);
-    // Files that someone else removed.
-    for (const path of setupOf(host, kind).files.flatMap(({ paths }) => paths)) await manifest.forget(path);
+    for (const plan of plans) await carryOut(host, plan);
+    await clear(host, kind, manifest);
   }
   const files = plans.filter(({ action }) => action !== "keep").map(toReport);
   return { kind, label: agentProfile(kind).label, isOk: true, files, trusts: [], notes: [] };
@@ -63,13 +62,19 @@ async function planRemoval(
   }
 }
 
-async function carryOut({ files }: SetupHost, plan: RemovalPlan, manifest: Manifest): Promise<void> {
-  const { path, before, after } = plan;
-  const made = manifest.get(path)?.made ?? null;
-  if (after === undefined) {
-    await files.remove(path);
-    await removeMade(files, path, made);
-  } else if (after !== before) await writeWhole(files, path, after);
+async function carryOut({ files }: SetupHost, { path, before, after }: RemovalPlan): Promise<void> {
+  if (after === undefined) await files.remove(path);
+  else if (after !== before) await writeWhole(files, path, after);
+}
+
+/** Directories that were made for the files, and the manifest's word of them, also where someone else removed the file. */
+async function clear(host: SetupHost, kind: AgentKind, manifest: Manifest): Promise<void> {
+  const paths = setupOf(host, kind).files.flatMap((edit) => edit.paths);
+  const made = paths.map((path) => manifest.get(path)?.made).filter((top) => typeof top === "string");
+  for (const path of paths) {
+    for (const top of made) await removeMade(host.files, path, top);
+    await manifest.forget(path);
+  }
 }
 
 function toReport({ path, before, after, action }: RemovalPlan): FileReport {

@@ -1,0 +1,95 @@
+/** What is registered in each agent: hooks, the MCP server, its time limit in the agent's own unit, its tools allowed. */
+import assert from "node:assert/strict";
+import { agentHooks } from "../../../../src/agents/hooks/registry.ts";
+import { MCP_TOOLS } from "../../../../src/agents/setup/registered.ts";
+import { agentSetup, SETUP_KINDS } from "../../../../src/agents/setup/registry.ts";
+import { shellWord } from "../../../../src/agents/setup/shell_word.ts";
+import type { AgentSetup } from "../../../../src/agents/setup/types.ts";
+import { ASK_TIMEOUT_MAX_SECONDS } from "../../../../src/protocol/limits.ts";
+import type { AgentKind } from "../../../../src/protocol/names.ts";
+import { CHECKOUT } from "../../../helpers/sources.ts";
+
+const LAUNCHER = "/home/it's/.svc/bin/svc";
+const place = { home: "/home/u", env: {}, launcher: LAUNCHER, plugin: "/svc/plugin" };
+
+function setupOf(kind: AgentKind, env: Record<string, string> = {}): AgentSetup {
+  const setup = agentSetup(kind, { ...place, env });
+  assert.ok(setup);
+  return setup;
+}
+
+const text = (kind: AgentKind): string => JSON.stringify(setupOf(kind).files);
+const read = async (path: string): Promise<string> => await Deno.readTextFile(`${CHECKOUT}plugin/${path}`);
+
+/** Commands of the hooks, as the agent will run them. */
+function commandsOf(kind: AgentKind): string[] {
+  return Array.from(
+    text(kind).matchAll(/"(?:command|bash)":("'(?:[^"\\]|\\.)*")/g),
+    ([, word]) => JSON.parse(word ?? ""),
+  );
+}
+
+Deno.test("every agent but the echo has a setup, and each setup says what it trusts [set-trust-told]", () => {
+  assert.deepEqual([...SETUP_KINDS].sort(), ["cc", "codex", "copilot", "cursor", "gemini", "opencode"]);
+  for (const kind of SETUP_KINDS) assert.ok(setupOf(kind).trusts.length > 0, kind);
+});
+
+Deno.test("hooks run the launcher by its absolute path, quoted [remote-gemini, remote-codex, cmd-setup]", () => {
+  const word = shellWord(LAUNCHER);
+  assert.equal(word, `'/home/it'\\''s/.svc/bin/svc'`);
+  for (const kind of ["gemini", "codex", "copilot"] as const) {
+    const commands = commandsOf(kind);
+    assert.equal(commands[0], `${word} remote-hook ${kind}`);
+    assert.ok(text(kind).includes(`"${agentHooks(kind)?.promptEvent}"`));
+    assert.ok(commands.slice(1).every((command) => command.startsWith(`${word} hook `)), kind);
+    assert.ok(commands.length > 3, kind);
+  }
+  assert.deepEqual(commandsOf("cursor"), [`${word} hook stop cursor`]);
+});
+
+Deno.test("each client's tool limit lets the longest question pass, in its own unit [set-timeout]", async () => {
+  const longest = ASK_TIMEOUT_MAX_SECONDS + 10;
+  for (const kind of ["gemini", "opencode", "copilot"] as const) {
+    const limits = Array.from(text(kind).matchAll(/"timeout":(\d+)/g), ([, ms]) => Number(ms));
+    assert.ok(Math.max(...limits) >= longest * 1_000, kind);
+  }
+  assert.ok(Number(/"tool_timeout_sec":(\d+)/.exec(text("codex"))?.[1]) >= longest);
+  const { svc } = JSON.parse(await read("svc/.mcp.json")).mcpServers;
+  assert.ok(svc.timeout >= longest * 1_000);
+  assert.equal(svc.alwaysLoad, true);
+});
+
+Deno.test("the tools are allowed beforehand where the client can be told so [set-allowed]", () => {
+  for (const tool of MCP_TOOLS) assert.ok(text("cc").includes(`"mcp__plugin_svc_svc__${tool}"`));
+  assert.match(text("gemini"), /"trust":true/);
+  assert.match(text("codex"), /"default_tools_approval_mode":"approve"/);
+  assert.match(text("cursor"), /"Mcp\(svc:\*\)"/);
+});
+
+Deno.test("the plugin's names are those that the settings enable; every hook runs a script of it [set-plugin, arch-plugin, remote-cc]", async () => {
+  const market = JSON.parse(await read(".claude-plugin/marketplace.json"));
+  const plugin = JSON.parse(await read("svc/.claude-plugin/plugin.json"));
+  const [enabled] = Object.entries({ [`${plugin.name}@${market.name}`]: true });
+  assert.ok(text("cc").includes(`"value":true`) && text("cc").includes(String(enabled?.[0])));
+  assert.deepEqual(market.plugins.map(({ source }: { source: string }) => source), ["./svc"]);
+  const { hooks } = JSON.parse(await read("svc/hooks/hooks.json"));
+  assert.match(JSON.stringify(hooks.UserPromptSubmit), /scripts\/svc-remote\.sh/);
+  for (const event of Object.keys(hooks).filter((one) => one !== "UserPromptSubmit")) {
+    assert.match(JSON.stringify(hooks[event]), new RegExp(`scripts/svc.sh\\\\" hook ${event} cc`));
+  }
+  for (const script of ["svc.sh", "svc-remote.sh"]) {
+    assert.ok(((await Deno.stat(`${CHECKOUT}plugin/svc/scripts/${script}`)).mode ?? 0) & 0o100, script);
+  }
+});
+
+Deno.test("the agents' own variables for their directories are followed", () => {
+  const paths = (kind: AgentKind, env: Record<string, string>): string[] =>
+    setupOf(kind, env).files.flatMap((file) => file.paths);
+  const at = (kind: AgentKind, env: Record<string, string>): boolean =>
+    paths(kind, env).every((path) => path.startsWith("/x/"));
+  assert.ok(at("cc", { CLAUDE_CONFIG_DIR: "/x" }));
+  assert.ok(at("codex", { CODEX_HOME: "/x" }));
+  assert.ok(at("gemini", { GEMINI_CLI_HOME: "/x" }));
+  assert.ok(at("copilot", { COPILOT_HOME: "/x" }));
+  assert.ok(at("opencode", { XDG_CONFIG_HOME: "/x" }));
+});

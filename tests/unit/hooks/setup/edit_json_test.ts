@@ -1,0 +1,145 @@
+/** Edits of JSON files with comments: svc's entries in and out, everything else byte for byte. */
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { parse } from "jsonc-parser";
+import type { JsonEdit } from "../../../../src/agents/setup/types.ts";
+import { putJson, takeJson } from "../../../../src/hooks/setup/edit_json.ts";
+
+const group = (launcher: string): unknown => ({
+  hooks: [{ type: "command", command: `'${launcher}/bin/svc' remote-hook gemini` }],
+});
+const edit: JsonEdit = {
+  form: "json",
+  paths: ["/settings.json"],
+  set: [{ at: ["mcpServers", "svc"], value: { command: "/new/bin/svc", args: ["mcp"] } }],
+  append: [
+    { at: ["hooks", "BeforeAgent"], values: [group("/new")] },
+    { at: ["permissions", "allow"], values: ["svc_ask"] },
+  ],
+};
+
+const THEIRS = `// settings of mine
+{
+\t"theme": "dark", // the only one
+\t/* servers */
+\t"mcpServers": {
+\t\t"other": { "command": "a" } // keep
+\t},
+\t"hooks": {
+\t\t"BeforeAgent": [
+\t\t\t{ "hooks": [{ "type": "command", "command": "mine" }] } // first
+\t\t]
+\t},
+\t"permissions": { "allow": ["Read"], "deny": [] }
+}
+`;
+
+const WITH_SVC = `// settings of mine
+{
+\t"theme": "dark", // the only one
+\t/* servers */
+\t"mcpServers": {
+\t\t"other": { "command": "a" }, // keep
+\t\t"svc": {
+\t\t\t"command": "/new/bin/svc",
+\t\t\t"args": [
+\t\t\t\t"mcp"
+\t\t\t]
+\t\t}
+\t},
+\t"hooks": {
+\t\t"BeforeAgent": [
+\t\t\t{ "hooks": [{ "type": "command", "command": "mine" }] }, // first
+\t\t\t{
+\t\t\t\t"hooks": [
+\t\t\t\t\t{
+\t\t\t\t\t\t"type": "command",
+\t\t\t\t\t\t"command": "'/new/bin/svc' remote-hook gemini"
+\t\t\t\t\t}
+\t\t\t\t]
+\t\t\t}
+\t\t]
+\t},
+\t"permissions": { "allow": ["Read", "svc_ask"], "deny": [] }
+}
+`;
+
+Deno.test("svc's entries go in, and no other byte changes but a comma [set-comments]", () => {
+  assert.equal(putJson(THEIRS, edit), WITH_SVC);
+});
+
+Deno.test("a second edit changes nothing [set-idempotent]", () => {
+  for (const text of [THEIRS, "{}\n", '{"hooks":{}}', "// empty\n{\n}\n"]) {
+    const once = putJson(text, edit);
+    assert.equal(putJson(once, edit), once);
+  }
+});
+
+Deno.test("what is taken out again leaves the person's file, byte for byte [set-remove]", () => {
+  assert.equal(takeJson(WITH_SVC, edit), THEIRS);
+  assert.equal(takeJson(THEIRS, edit), THEIRS);
+  for (
+    const text of [
+      "{}\n",
+      "{}",
+      '{"a":1}',
+      '{\n  "a": 1\n}\n',
+      '{"a":1, "b":[1,2]}\n',
+      "[]\n".replace("[]", '{ "a": [] }'),
+    ]
+  ) {
+    assert.equal(takeJson(putJson(text, edit), edit).replaceAll(/\s/g, ""), text.replaceAll(/\s/g, ""));
+  }
+});
+
+Deno.test("svc's part goes also from between what the person wrote since", () => {
+  const since = WITH_SVC.replace(
+    '\t\t}\n\t},\n\t"hooks"',
+    '\t\t},\n\t\t"newer": {} // mine\n\t},\n\t"hooks"',
+  );
+  const back = takeJson(since, edit);
+  assert.equal(back, THEIRS.replace("} // keep\n", '}, // keep\n\t\t"newer": {} // mine\n'));
+});
+
+Deno.test("entries of an svc that lay elsewhere are replaced, a group with the person's own hook is not touched", () => {
+  const mixed = { hooks: [{ command: "'/old/bin/svc' hook Stop cc" }, { command: "mine" }] };
+  const text = JSON.stringify({ hooks: { BeforeAgent: [group("/old"), mixed] } });
+  assert.deepEqual(parse(putJson(text, edit)).hooks.BeforeAgent, [mixed, group("/new")]);
+  assert.deepEqual(parse(takeJson(text, edit)).hooks.BeforeAgent, [mixed]);
+});
+
+Deno.test("line ends of the file and a trailing comma stay", () => {
+  const windows = THEIRS.replaceAll("\n", "\r\n");
+  assert.equal(putJson(windows, edit), WITH_SVC.replaceAll("\n", "\r\n"));
+  assert.equal(takeJson(putJson(windows, edit), edit), windows);
+  const trailing = '{\n  "hooks": {\n    "Other": [1,],\n  },\n}\n';
+  const result = putJson(trailing, edit);
+  assert.deepEqual(parse(result).hooks.Other, [1]);
+  assert.deepEqual(parse(takeJson(result, edit)), parse(trailing));
+});
+
+Deno.test("any JSON takes svc's entries, keeps its own values, and is itself again", () => {
+  const keys = fc.constantFrom("a", "hooks", "mcpServers", "x y", "permissions");
+  const plain = { noNullPrototype: true };
+  const objects = fc.dictionary(keys, fc.dictionary(keys, fc.jsonValue({ maxDepth: 2 }), plain), plain);
+  fc.assert(fc.property(objects, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
+    const text = JSON.stringify(value, null, indent);
+    const result = putJson(text, edit);
+    assert.equal(putJson(result, edit), result);
+    assert.deepEqual(parse(result).mcpServers.svc, { command: "/new/bin/svc", args: ["mcp"] });
+    const own = JSON.parse(text);
+    for (const name of ["hooks", "mcpServers", "permissions"]) if (isEmptyObject(own[name])) delete own[name];
+    assert.deepEqual(parse(takeJson(result, edit)), own);
+  }));
+});
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+Deno.test("what is not JSON, or has another form in its place, is refused with the reason", () => {
+  assert.throws(() => putJson('{\n  "a": }', edit), /line 2, column 8 is not JSON/);
+  assert.throws(() => putJson('{"hooks": {"BeforeAgent": {}}}', edit), /"hooks.BeforeAgent" is no list/);
+  assert.throws(() => putJson('{"mcpServers": []}', edit), /"mcpServers" is no object/);
+  assert.throws(() => putJson("[]", edit), /"" is no object/);
+});

@@ -1,0 +1,96 @@
+/** Edits of TOML files: a table in and out, everything else byte for byte. */
+import assert from "node:assert/strict";
+import { parse } from "smol-toml";
+import { putTable, takeTables } from "../../../../src/hooks/setup/edit_toml.ts";
+
+/** Objects of the parser have no prototype. */
+const values = (text: string): Record<string, unknown> => JSON.parse(JSON.stringify(parse(text)));
+
+const KEYS = ["mcp_servers", "svc"];
+const VALUES = { command: "/bin/svc", args: ["mcp", 'a"b'], tool_timeout_sec: 700 };
+
+const THEIRS = `# my settings
+model = "x" # the good one
+
+[mcp_servers.other]   # a server
+command = "a"
+args = [
+  "one", # first
+  ["nested"],
+]
+
+# about projects
+[projects."/work/app"]
+trust_level = "trusted"
+
+[[lists]]
+name = '''
+[mcp_servers.svc]
+'''
+`;
+
+Deno.test("the table is put at the end, and nothing else changes [set-comments]", () => {
+  const result = putTable(THEIRS, KEYS, VALUES);
+  assert.ok(result.startsWith(THEIRS));
+  assert.equal(
+    result.slice(THEIRS.length),
+    '\n[mcp_servers.svc]\ncommand = "/bin/svc"\nargs = ["mcp", "a\\"b"]\ntool_timeout_sec = 700\n',
+  );
+  assert.equal(putTable("", KEYS, { a: 1 }), "[mcp_servers.svc]\na = 1\n");
+  assert.equal(putTable("x = 1", KEYS, { a: 1 }), "x = 1\n\n[mcp_servers.svc]\na = 1\n");
+});
+
+Deno.test("a second edit changes nothing, another value changes the table in its place [set-idempotent]", () => {
+  const once = `${putTable(THEIRS, KEYS, VALUES)}\n# after it\n[after]\na = 1\n`;
+  assert.equal(putTable(once, KEYS, VALUES), once);
+  const changed = putTable(once, KEYS, { ...VALUES, tool_timeout_sec: 800 });
+  assert.equal(changed, once.replace("700", "800"));
+});
+
+Deno.test("what is taken out again leaves every byte of the others [set-remove]", () => {
+  assert.equal(takeTables(putTable(THEIRS, KEYS, VALUES), [KEYS]), THEIRS);
+  const between = THEIRS.replace(
+    "# about projects",
+    '[mcp_servers.svc]\na = 1\n\n[mcp_servers.svc.env]\nB = "1"\n\n$&',
+  );
+  const back = takeTables(between, [KEYS]);
+  assert.deepEqual(parse(back), parse(THEIRS));
+  assert.ok(back.includes("# about projects\n[projects"));
+  assert.equal(takeTables(THEIRS, [["nothing"]]), THEIRS);
+});
+
+Deno.test("tables that the agent put there go by their keys, and the header that only led to them", () => {
+  const key = "/home/u/.codex/hooks.json:stop:0:0";
+  const text = `a = 1\n\n[hooks.state]\n\n[hooks.state."${key}"]\ntrusted_hash = "x"\n`;
+  assert.equal(takeTables(text, [["hooks", "state", key]]), "a = 1\n");
+  const more = `${text}\n[hooks.state."theirs"]\ntrusted_hash = "y"\n`;
+  const left = takeTables(more, [["hooks", "state", key]]);
+  assert.deepEqual(values(left), { a: 1, hooks: { state: { theirs: { trusted_hash: "y" } } } });
+});
+
+Deno.test("a person's own table below svc's stays when svc's own is written anew", () => {
+  const text = '[mcp_servers.svc]\ncommand = "old"\n\n[mcp_servers.svc.env]\nA = "1"\n';
+  const { mcp_servers } = values(putTable(text, KEYS, VALUES));
+  assert.deepEqual(mcp_servers, { svc: { ...VALUES, env: { A: "1" } } });
+});
+
+Deno.test("forms that lines cannot be edited in are refused, and what is no TOML", () => {
+  const forms = [
+    'mcp_servers = { svc = { command = "a" } }',
+    '[mcp_servers]\nsvc = { command = "a" }',
+    'mcp_servers.svc.command = "a"',
+  ];
+  for (const text of forms) {
+    assert.throws(() => putTable(`${text}\n`, KEYS, VALUES), /cannot be edited line by line/, text);
+  }
+  const inList = 'x = [\n["a"]\n]\n[mcp_servers.svc]\nb = 1\n';
+  assert.deepEqual(parse(putTable(inList, KEYS, VALUES)).x, [["a"]]);
+  assert.throws(() => putTable("a = \n", KEYS, VALUES));
+});
+
+Deno.test("line ends of the file stay", () => {
+  const text = 'a = 1\r\n[b]\r\nc = "d"\r\n';
+  const result = putTable(text, KEYS, VALUES);
+  assert.equal(result.replaceAll("\r\n", "").includes("\n"), false);
+  assert.equal(takeTables(result, [KEYS]), text);
+});

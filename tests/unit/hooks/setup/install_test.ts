@@ -1,0 +1,164 @@
+/** Setup and its undoing on real files, for every agent. */
+import assert from "node:assert/strict";
+import { SETUP_KINDS } from "../../../../src/agents/setup/registry.ts";
+import { isThere } from "../../../../src/hooks/setup/detect.ts";
+import type { AgentKind } from "../../../../src/protocol/names.ts";
+import { makeSetupBench, type SetupBench } from "../../../helpers/setup_bench.ts";
+
+/** Files of a person who uses all of them. */
+const THEIRS: Record<string, string> = {
+  ".claude/settings.json": '{\n  // mine\n  "permissions": { "allow": ["Read"] },\n  "model": "x"\n}\n',
+  ".gemini/settings.json": '{\n\t"ui": {}, // mine\n\t"hooks": { "BeforeAgent": [] }\n}',
+  ".codex/config.toml": '# mine\nmodel = "x"\n\n[projects."/work"]\ntrust_level = "trusted"\n',
+  ".codex/hooks.json": '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}',
+  ".cursor/hooks.json": '{ "version": 1, "hooks": { "stop": [{ "command": "mine" }] } }\n',
+  ".cursor/cli-config.json": '{"version":1,"permissions":{"allow":[],"deny":[]}}',
+  ".config/opencode/opencode.jsonc": '// mine\n{\n  "theme": "x",\n}\n',
+  ".copilot/mcp-config.json": '{"mcpServers":{"mine":{"type":"local"}}}\n',
+};
+
+async function withHome(
+  files: Record<string, string>,
+  test: (bench: SetupBench) => Promise<void>,
+): Promise<void> {
+  await using bench = await makeSetupBench();
+  for (const [path, text] of Object.entries(files)) await bench.write(path, text);
+  await test(bench);
+}
+
+async function installAll({ install }: SetupBench): Promise<string[]> {
+  const actions: string[] = [];
+  for (const kind of SETUP_KINDS) actions.push(...(await install(kind)).files.map(({ action }) => action));
+  return actions;
+}
+
+async function removeAll({ remove }: SetupBench): Promise<void> {
+  for (const kind of SETUP_KINDS) await remove(kind);
+}
+
+Deno.test("on a home without any file: made, the same the second time, and gone without a trace [set-idempotent, set-remove]", () =>
+  withHome({}, async (bench) => {
+    const before = await bench.tree();
+    const first = await installAll(bench);
+    assert.ok(first.includes("create") && !first.includes("change"));
+    const after = await bench.tree();
+    assert.ok(Object.keys(after).length > 15);
+    assert.ok((await installAll(bench)).every((action) => action === "keep"));
+    assert.deepEqual(await bench.tree(), after);
+    await removeAll(bench);
+    assert.deepEqual(await bench.tree(), before);
+    assert.deepEqual(await bench.own(), []);
+  }));
+
+Deno.test("on a person's own files: all of theirs stays, the second time changes nothing, and they are restored byte for byte [set-idempotent, set-remove, set-comments]", () =>
+  withHome(THEIRS, async (bench) => {
+    const before = await bench.tree();
+    await installAll(bench);
+    const after = await bench.tree();
+    for (const path of Object.keys(THEIRS)) assert.notEqual(after[`/${path}`], before[`/${path}`], path);
+    for (const path of Object.keys(THEIRS)) assert.match(after[`/${path}`] ?? "", /mine|version/, path);
+    assert.ok((await installAll(bench)).every((action) => action === "keep"));
+    assert.deepEqual(await bench.tree(), after);
+    await removeAll(bench);
+    assert.deepEqual(await bench.tree(), before);
+  }));
+
+Deno.test("what the person changed since stays; only svc's part goes [set-remove]", () =>
+  withHome(THEIRS, async (bench) => {
+    await installAll(bench);
+    const since = await bench.tree();
+    const changed = (path: string, change: (text: string) => string): Promise<void> =>
+      bench.write(path, change(since[`/${path}`] ?? ""));
+    await changed(".claude/settings.json", (text) => text.replace('"x"', '"newer"'));
+    await changed(".codex/config.toml", (text) => `${text}\n[newer]\na = 1\n`);
+    await changed(".gemini/settings.json", (text) => text.replace('"ui": {}', '"ui": { "newer": true }'));
+    assert.ok((await installAll(bench)).every((action) => action === "keep"));
+    await removeAll(bench);
+    const left = await bench.tree();
+    assert.equal(left["/.claude/settings.json"], THEIRS[".claude/settings.json"]?.replace('"x"', '"newer"'));
+    assert.equal(left["/.codex/config.toml"], `${THEIRS[".codex/config.toml"]}\n[newer]\na = 1\n`);
+    assert.match(left["/.gemini/settings.json"] ?? "", /"newer": true \},? \/\/ mine/);
+    assert.ok(!JSON.stringify(left).includes("bin/svc"));
+    assert.deepEqual(await bench.own(), []);
+  }));
+
+Deno.test("the first change keeps the file as it was, once; an svc that moved writes its new path, and undoes it all [set-backup]", () =>
+  withHome({ ".gemini/settings.json": "{}\n" }, async (bench) => {
+    await bench.install("gemini");
+    const moved = { ...bench.host.paths, launcher: "/elsewhere/.svc/bin/svc" };
+    const backups = await bench.own();
+    bench.host.paths = moved;
+    assert.deepEqual((await bench.install("gemini")).files.map(({ action }) => action), ["change"]);
+    const text = (await bench.tree())["/.gemini/settings.json"] ?? "";
+    assert.equal(text.match(/remote-hook gemini/g)?.length, 1);
+    assert.ok(text.includes("/elsewhere/.svc/bin/svc"));
+    assert.deepEqual(await bench.own(), backups);
+    await bench.remove("gemini");
+    assert.equal((await bench.tree())["/.gemini/settings.json"], "{}\n");
+  }));
+
+Deno.test("a dry run tells every change and makes none [set-dry-run]", () =>
+  withHome(THEIRS, async (bench) => {
+    const before = await bench.tree();
+    for (const kind of SETUP_KINDS) {
+      const { files } = await bench.install(kind, { dryRun: true });
+      assert.ok(files.some(({ diff }) => diff.some((line) => line.startsWith("+ "))), kind);
+    }
+    assert.deepEqual([await bench.tree(), await bench.own()], [before, []]);
+    await installAll(bench);
+    const installed = await bench.tree();
+    const { files } = await bench.remove("codex", { dryRun: true });
+    assert.deepEqual(files.map(({ action }) => action), ["restore", "restore"]);
+    assert.deepEqual(await bench.tree(), installed);
+  }));
+
+Deno.test("a file that cannot be edited is named with its fault, and none of that agent is touched", () =>
+  withHome({ ".codex/config.toml": "model = \n", ".copilot/mcp-config.json": "[1]" }, async (bench) => {
+    const before = await bench.tree();
+    await assert.rejects(bench.install("codex"), /Cannot edit ".*config\.toml": .*Mend the file/s);
+    await assert.rejects(bench.install("copilot"), /Cannot edit ".*mcp-config\.json": .*is no object/);
+    assert.deepEqual(await bench.tree(), before);
+  }));
+
+Deno.test("a file that is no UTF-8 is refused, and another's plugin of the same name too", () =>
+  withHome({ ".config/opencode/plugin/svc.js": "mine" }, async (bench) => {
+    await assert.rejects(bench.install("opencode"), /it is there and is not svc's/);
+    assert.deepEqual((await bench.remove("opencode")).files, []);
+    await Deno.mkdir(`${bench.home}/.gemini`);
+    await Deno.writeFile(`${bench.home}/.gemini/settings.json`, new Uint8Array([0x7b, 0xff, 0x7d]));
+    await assert.rejects(bench.install("gemini"), /it is not UTF-8/);
+  }));
+
+Deno.test("a linked file stays a link, and the file behind it keeps its mode", () =>
+  withHome({ "dotfiles/settings.json": "{}\n" }, async (bench) => {
+    await Deno.mkdir(`${bench.home}/.claude`);
+    await Deno.chmod(`${bench.home}/dotfiles/settings.json`, 0o640);
+    await Deno.symlink(`${bench.home}/dotfiles/settings.json`, `${bench.home}/.claude/settings.json`);
+    await bench.install("cc");
+    assert.ok((await Deno.lstat(`${bench.home}/.claude/settings.json`)).isSymlink);
+    assert.equal((await Deno.stat(`${bench.home}/dotfiles/settings.json`)).mode! & 0o777, 0o640);
+    await bench.remove("cc");
+    assert.equal(await Deno.readTextFile(`${bench.home}/dotfiles/settings.json`), "{}\n");
+  }));
+
+Deno.test("an agent is there by its program, or by its editor's directory [set-detect]", () =>
+  withHome({ ".cursor/x": "" }, async ({ host }) => {
+    const there = async (kind: AgentKind, program?: string): Promise<boolean> => {
+      const which = (name: string) => Promise.resolve(name === program ? `/bin/${name}` : undefined);
+      return await isThere({ ...host, commands: { ...host.commands, which } }, kind);
+    };
+    assert.deepEqual([await there("cc"), await there("cc", "claude"), await there("codex", "claude")], [
+      false,
+      true,
+      false,
+    ]);
+    assert.equal(await there("cursor"), true);
+  }));
+
+Deno.test("a manifest that is junk loses the copies, and svc's part still goes", () =>
+  withHome(THEIRS, async (bench) => {
+    await installAll(bench);
+    await Deno.writeTextFile(`${bench.host.paths.setup}/manifest.json`, "junk");
+    await removeAll(bench);
+    assert.ok(!JSON.stringify(await bench.tree()).includes("bin/svc"));
+  }));

@@ -1,0 +1,45 @@
+/** The launcher: a program of the shell that runs svc wherever it lies, and never fails a hook. */
+import assert from "node:assert/strict";
+import { launcherText, writeLauncher } from "../../../../src/hooks/setup/launcher.ts";
+import { makeTempHome, type TempHome } from "../../../helpers/temp_home.ts";
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+async function run(home: TempHome, words: string[], env: Record<string, string> = {}): Promise<Ran> {
+  const options = { args: words, env: { PATH: "/usr/bin:/bin", ...env }, clearEnv: true };
+  const { code, stdout, stderr } = await new Deno.Command(home.paths.launcher, options).output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+const WORDS = ["sh", "-c", 'printf "%s|" "$SVC_HOME" "$@"', "it's $HOME"];
+
+Deno.test("it runs svc with its words as they are, and with its home", async () => {
+  await using home = await makeTempHome();
+  await writeLauncher(home.files, home.paths, launcherText(WORDS, '/a "$b'));
+  assert.equal((await run(home, ["mcp", "a b", ""])).stdout, '/a "$b|mcp|a b||');
+  const other = await run(home, ["hook", "Stop"], { SVC_HOME: "/other" });
+  assert.equal(other.stdout, "/other|hook|Stop|");
+  assert.equal((await Deno.stat(home.paths.launcher)).mode! & 0o777, 0o700);
+});
+
+Deno.test("a hook whose svc is gone exits 0 and says nothing; other words fail as they should [rm-never-breaks]", async () => {
+  await using home = await makeTempHome();
+  await writeLauncher(home.files, home.paths, launcherText(["/nowhere/deno"], "/h"));
+  for (const hook of ["remote-hook", "hook"]) {
+    assert.deepEqual(await run(home, [hook, "x"]), { code: 0, stdout: "", stderr: "" });
+  }
+  assert.equal((await run(home, ["mcp"])).code, 127);
+  await writeLauncher(home.files, home.paths, launcherText(["sh", "-c", "echo broken >&2; exit 2"], "/h"));
+  assert.deepEqual(await run(home, ["remote-hook", "codex"]), { code: 0, stdout: "", stderr: "" });
+});
+
+Deno.test("it is written when it changed, and only then", async () => {
+  await using home = await makeTempHome();
+  const write = (words: string[]): Promise<boolean> =>
+    writeLauncher(home.files, home.paths, launcherText(words, "/h"));
+  assert.deepEqual([await write(["a"]), await write(["a"]), await write(["b"])], [true, false, true]);
+});

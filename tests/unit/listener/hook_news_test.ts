@@ -1,0 +1,127 @@
+/** What hooks saw reaches the phones: in order, once, as often tried as it may, and never from a muted project. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import type { HookReport } from "../../../src/home/control_messages.ts";
+import { NEWS_LIFE_MS, NEWS_MAX, NewsDesk, type NewsHost } from "../../../src/listener/hook_news.ts";
+import { PushRequest, type PushRequestInput } from "../../../src/protocol/push.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+
+interface Bench {
+  desk: NewsDesk;
+  clock: FakeClock;
+  sent: PushRequestInput[];
+  log: string[];
+}
+
+function makeBench(change: Partial<NewsHost> = {}): Bench {
+  const clock = new FakeClock();
+  const sent: PushRequestInput[] = [];
+  const log: string[] = [];
+  const desk = new NewsDesk({
+    clock,
+    send: (push) => Promise.resolve(void sent.push(push)),
+    hookId: () => Promise.resolve("hook_1"),
+    isMuted: () => Promise.resolve(false),
+    log: (line) => void log.push(line),
+    ...change,
+  });
+  return { desk, clock, sent, log };
+}
+
+function report(body: string, more: Partial<HookReport> = {}): HookReport {
+  const news = { type: "agent.stop", title: "app · Claude has finished", body } as const;
+  return { event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-app", news, ...more };
+}
+
+const unreachable = (): RelayError => new RelayError("no relay answers", { code: "unreachable" });
+
+Deno.test("a stop becomes a push with its session, its words and the hook's id [rm-hook-id, type-stop]", async () => {
+  const { desk, sent } = makeBench();
+  desk.take(report("Done."));
+  await until("the push", () => sent.length === 1);
+  const { id, ttlSeconds: _, ...push } = PushRequest.parse(sent[0]);
+  assert.match(id ?? "", /^[0-9a-f-]{36}$/);
+  assert.deepEqual(push, {
+    type: "agent.stop",
+    title: "app · Claude has finished",
+    body: "Done.",
+    agentSessionName: "svc-app",
+    data: { hookId: "hook_1", agent: "cc", event: "Stop", cwd: "/work/app" },
+  });
+  await desk.stop();
+});
+
+Deno.test("an agent outside a session, a path too long and a report without news", async () => {
+  const { desk, sent } = makeBench();
+  desk.take(report("", { news: undefined }));
+  desk.take(report("x", { session: undefined, cwd: `/${"x".repeat(4_000)}` }));
+  desk.take(report("y", { session: "not a name" }));
+  await until("both pushes", () => sent.length === 2);
+  for (const push of sent) assert.ok(PushRequest.safeParse(push).success);
+  assert.deepEqual(sent.map(({ agentSessionName }) => agentSessionName), [undefined, undefined]);
+  await desk.stop();
+});
+
+Deno.test("a muted project says nothing", async () => {
+  const asked: string[] = [];
+  const isMuted = (directory: string): Promise<boolean> => Promise.resolve(asked.push(directory) > 0);
+  const { desk, sent } = makeBench({ isMuted });
+  desk.take(report("Done."));
+  await until("the question", () => asked.length === 1);
+  await desk.stop();
+  assert.deepEqual([sent, asked], [[], ["/work/app"]]);
+});
+
+Deno.test("a relay that is away is tried again, with the same id, and the order stays", async () => {
+  let fails = 2;
+  const tried: PushRequestInput[] = [];
+  const send = (push: PushRequestInput): Promise<void> => {
+    tried.push(push);
+    return fails-- > 0 ? Promise.reject(unreachable()) : Promise.resolve();
+  };
+  const { desk, clock, log } = makeBench({ send });
+  desk.take(report("first"));
+  desk.take(report("second"));
+  await until("both told", () => {
+    clock.advance(1_000);
+    return tried.length === 4;
+  });
+  assert.deepEqual(tried.map(({ body }) => body), ["first", "first", "first", "second"]);
+  assert.equal(new Set(tried.map(({ id }) => id)).size, 2);
+  await desk.stop();
+  assert.deepEqual(log, []);
+});
+
+Deno.test("news that are old, or refused, are given up with a line in the log", async () => {
+  const { desk, clock, log } = makeBench({ send: () => Promise.reject(unreachable()) });
+  desk.take(report("old"));
+  await until("the end of it", () => {
+    clock.advance(NEWS_LIFE_MS / 10);
+    return log.length === 1;
+  });
+  assert.match(log[0] ?? "", /^hook Stop cc: no relay answers$/);
+  await desk.stop();
+  const refusing = makeBench({
+    send: () =>
+      Promise.reject(new RelayError("the key lacks push:send", { code: "missing_scope", status: 403 })),
+  });
+  refusing.desk.take(report("x"));
+  await until("the line", () => refusing.log.length === 1);
+  await refusing.desk.stop();
+});
+
+Deno.test("more news than may wait push out the oldest; the end waits for none", async () => {
+  const tried: string[] = [];
+  const { desk } = makeBench({
+    send: (push, { signal }) => {
+      tried.push(push.body ?? "");
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+  });
+  desk.take(report("0"));
+  await until("the first try", () => tried.length === 1);
+  for (let at = 1; at <= NEWS_MAX + 5; at++) desk.take(report(String(at)));
+  await desk.stop();
+  assert.deepEqual(tried, ["0"]);
+});
