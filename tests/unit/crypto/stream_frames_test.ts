@@ -111,6 +111,19 @@ Deno.test("a relay that puts its own key in place of either side's opens nothing
   assert.equal((await phone?.opener.open(toMallory))?.kind, "broken");
 });
 
+Deno.test("a relay that swaps the listener's key alone, or hands the phone its own key back, is found out by the first frame [sec-active-relay, hostile-relay]", async () => {
+  const began = await beginStream(PARTIES, { secret });
+  const accepted = await acceptStream(PARTIES, { hello: began.hello, secret });
+  assert.ok(accepted);
+  const mallory = await beginStream(PARTIES);
+  const swapped = await began.finish({ mode: "psk", publicKey: mallory.hello.publicKey });
+  const screen = await accepted.channel.sealer.seal(bytes("screen")) ?? bytes("");
+  assert.equal((await swapped?.opener.open(screen))?.kind, "broken");
+  const reflected = await began.finish({ mode: "psk", publicKey: began.hello.publicKey });
+  const own = await reflected?.sealer.seal(bytes("key")) ?? bytes("");
+  assert.equal((await reflected?.opener.open(own))?.kind, "broken");
+});
+
 Deno.test("a listener that a relay minted is found out by its first frame [sec-active-relay, hostile-relay]", async () => {
   const began = await beginStream(PARTIES, { secret });
   const minted = await acceptStream(PARTIES, { hello: began.hello, secret: await secretKey() });
