@@ -87,6 +87,30 @@ Deno.test("the phone reads its own sealed messages in the history; another devic
   ]);
 });
 
+Deno.test("of several hosts each gets what is sealed for it alone [seal-stored]", async () => {
+  const { storage, sealing, keep, host } = await pairedPhone();
+  await keep();
+  const second = await offeringHost();
+  const own = { deviceId: "dev_listener_b", host: "other desk", phone: PHONE_ID };
+  await sealing.keep({ ...own, publicKey: second.offer.publicKey, secret: second.secret });
+  assert.equal(storage.hosts.size, 2);
+  for (const [deviceId, keys, others] of [[HOST_ID, host, second], [own.deviceId, second, host]] as const) {
+    const id = idOf(deviceId === HOST_ID ? 1 : 2);
+    const { sealed } = await sealing.contentOf({ ...MESSAGE, id, deviceId }, PHONE_ID);
+    assert.ok(sealed);
+    const place = {
+      id,
+      type: "agent.command",
+      from: PHONE_ID,
+      targetDeviceId: deviceId,
+      agentSessionName: "svc-demo",
+      sendAnyway: false,
+    };
+    assert.equal((await openMessage(sealed, { place, ...keys }))?.body, "hello");
+    assert.equal(await openMessage(sealed, { place, ...others }), undefined);
+  }
+});
+
 Deno.test("who signs out leaves no host, no secret and no text behind", async () => {
   const { storage, sealing, keep } = await pairedPhone();
   await keep();
