@@ -1,5 +1,4 @@
 /** `svc pair`: a one-time link that makes a phone a device of this account, and shares a secret with it. */
-import { resolveBaseUrl } from "../home/addresses.ts";
 import { offerPairing } from "../home/paired_phones.ts";
 import { awaitPhone, outcomeLines } from "./await_phone.ts";
 import { defineCommand, parseWords } from "./command.ts";
@@ -9,6 +8,7 @@ import { print, printJson } from "./output.ts";
 import { pairingHost, pairingLink } from "./pairing_host.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 import { qrLines } from "./up/qr.ts";
+import { localName } from "./up/reach.ts";
 
 interface PairWords {
   publicUrl?: string | undefined;
@@ -26,10 +26,11 @@ export async function run(args: readonly string[]): Promise<number> {
   const words: PairWords = parseWords(command, args).opts();
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
-  const host = await pairingHost(paths, relayApi(paths, inputs));
+  const api = relayApi(paths, inputs);
+  const host = await pairingHost(paths, api);
   const pairing = await offerPairing(host);
   const { code, expiresAt } = pairing;
-  const url = pairingLink(words.publicUrl ?? resolveBaseUrl(inputs) ?? "", pairing);
+  const url = pairingLink(words.publicUrl ?? localName(api.baseUrl), pairing);
   if (words.json) {
     printJson({ code, url, expiresAt });
     return 0;

@@ -100,10 +100,10 @@ function show(
   relay: RunningRelay,
   { pairing, publicUrl }: { pairing: PendingPairing; publicUrl: string | undefined },
 ): void {
-  const { link, lines } = reach({ url: relay.url, publicUrl });
+  const { link, lines } = reach({ url: relay.url, publicUrl, lanAddress: runtime.lanAddress() });
   const url = pairingLink(link, pairing);
   print(qrLines(url).join("\n"));
-  print(`\nOpen on the phone: ${url}`);
+  print(`\nOpen this link: ${url}`);
   print(`  This link pairs one phone, once, within 10 minutes. Another one: svc pair\n`);
   print(lines.join("\n"));
   print("\nStart an agent in another terminal, for example: svc cc. Ctrl-C stops what was started here.");

@@ -5,6 +5,7 @@ import { files } from "./deno_files.ts";
 import { sockets } from "./deno_sockets.ts";
 import { restoreTerminal, terminal } from "./deno_terminal.ts";
 import { homeFrom, temporaryFrom } from "./directories.ts";
+import { lanAddressAmong } from "./lan_address.ts";
 import type { Runtime, Signal } from "./types.ts";
 
 /** The checkout whose `cli.ts` is running; in a test, the one this file belongs to. */
@@ -39,6 +40,7 @@ export const runtime: Runtime = {
   uid: Deno.uid() ?? -1,
   platform: Deno.build.os,
   hostname: () => Deno.hostname(),
+  lanAddress: () => lanAddressAmong(Deno.networkInterfaces()),
   cwd: () => Deno.cwd(),
   temporaryDirectory: () => temporaryFrom(Deno.env.get("TMPDIR")),
   homeDirectory: () => homeFrom(Deno.env.get("HOME")),

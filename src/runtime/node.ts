@@ -1,8 +1,9 @@
 /** The runtime on Node 22 and later. */
 
-import { hostname } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import process from "node:process";
 import { homeFrom, temporaryFrom } from "./directories.ts";
+import { lanAddressAmong } from "./lan_address.ts";
 import { commands } from "./node_commands.ts";
 import { files } from "./node_files.ts";
 import { sockets } from "./node_sockets.ts";
@@ -14,6 +15,13 @@ function allVariables(): Record<string, string> {
     entry[1] !== undefined
   );
   return Object.fromEntries(set);
+}
+
+function lanAddress(): string | undefined {
+  const interfaces = Object.entries(networkInterfaces());
+  return lanAddressAmong(
+    interfaces.flatMap(([name, addresses = []]) => addresses.map((address) => ({ ...address, name }))),
+  );
 }
 
 function onSignal(signal: Signal, handler: () => void): () => void {
@@ -34,6 +42,7 @@ export const runtime: Runtime = {
   uid: process.getuid?.() ?? -1,
   platform: process.platform,
   hostname,
+  lanAddress,
   cwd: () => process.cwd(),
   temporaryDirectory: () => temporaryFrom(process.env.TMPDIR),
   homeDirectory: () => homeFrom(process.env.HOME),

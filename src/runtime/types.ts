@@ -149,6 +149,8 @@ export interface Runtime {
   readonly uid: number;
   readonly platform: string;
   hostname(): string;
+  /** IPv4, as the local network knows this machine; undefined without a network. */
+  lanAddress(): string | undefined;
   cwd(): string;
   temporaryDirectory(): string;
   homeDirectory(): string;

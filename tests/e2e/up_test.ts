@@ -28,7 +28,7 @@ async function connectedListener(sandbox: Sandbox): Promise<number> {
 Deno.test("svc up starts relay and listener, prints QR and link, shows sessions as they come, and Ctrl-C ends it all [up-one-command, up-inventory, up-demo, con-status, cli-send, con-send, con-send-exit, con-sessions]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, [...UP, "--demo"]);
-  await up.line(/^Open on the phone: http:\/\/localhost:\d+\/#\S+$/);
+  await up.line(/^Open this link: http:\/\/localhost:\d+\/#\S+$/);
   assert.match(up.output(), /^[█▀▄ ]{20,}$/m);
   await up.line(/^svc-demo +demo · Echo/);
   await connectedListener(sandbox);
@@ -48,13 +48,13 @@ Deno.test("svc up starts relay and listener, prints QR and link, shows sessions 
 Deno.test("svc up leaves a listener that ran before it, and its session, alone [up-stops-own]", async () => {
   await using sandbox = await makeSandbox();
   const first = startSvc(sandbox, UP);
-  await first.line(/^Open on the phone:/);
+  await first.line(/^Open this link:/);
   await connectedListener(sandbox);
   await stop(first);
   const daemon = startSvc(sandbox, ["listener"]);
   await daemon.line(/svc listener starting/);
   const second = startSvc(sandbox, UP);
-  await second.line(/^Open on the phone:/);
+  await second.line(/^Open this link:/);
   const pid = await connectedListener(sandbox);
   await stop(second);
   assert.equal(await listenerPid(sandbox), pid);

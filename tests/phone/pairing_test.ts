@@ -41,7 +41,7 @@ Deno.test("a scanned link shows the host's six words, seals what is sent, and ke
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
-  const [, link = "", origin = ""] = await up.line(/^Open on the phone: ((http:\/\/localhost:\d+)\/#\S+)$/);
+  const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
   const phone = await Phone.start(origin);
   try {
     const { page } = phone;

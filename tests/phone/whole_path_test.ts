@@ -11,7 +11,7 @@ Deno.test("svc up --demo, its link on a phone, a message typed into the real pan
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
-  const [, link = "", origin = ""] = await up.line(/^Open on the phone: ((http:\/\/localhost:\d+)\/#\S+)$/);
+  const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
   const phone = await Phone.start(origin);
   try {
     const { page } = phone;

@@ -5,16 +5,15 @@ export interface ReachFacts {
   url: string;
   /** The address that others use, from `--public-url` or a tunnel. */
   publicUrl: string | undefined;
+  /** Of this machine on the local network. */
+  lanAddress: string | undefined;
 }
 
 /** The address that the phone should open, and one line for each thing that does or does not work. */
-export function reach({ url, publicUrl }: ReachFacts): { link: string; lines: string[] } {
-  const link = publicUrl ?? localName(url);
+export function reach({ url, publicUrl, lanAddress }: ReachFacts): { link: string; lines: string[] } {
+  const link = publicUrl ?? networkName(url, lanAddress);
   const lines = [`On this machine: ${localName(url)} (everything works).`];
-  if (publicUrl !== undefined) {
-    const secure = publicUrl.startsWith("https:");
-    lines.push(`From the phone: ${publicUrl} (${secure ? "everything works" : PLAIN}).`);
-  } else if (isLoopback(url)) {
+  if (publicUrl === undefined && isLoopback(link)) {
     lines.push("From the phone: not yet. This relay listens on this machine only. Add one of");
     lines.push("  --tunnel                       a tailscale or cloudflared tunnel, https");
     lines.push(
@@ -22,7 +21,7 @@ export function reach({ url, publicUrl }: ReachFacts): { link: string; lines: st
     );
     lines.push("  --tls-cert FILE --tls-key FILE your own certificate, with --listen");
   } else {
-    lines.push(`From the phone: http://THIS-MACHINE:${new URL(url).port} (${PLAIN}).`);
+    lines.push(`From the phone: ${link} (${link.startsWith("https:") ? "everything works" : PLAIN}).`);
   }
   return { link, lines };
 }
@@ -34,8 +33,19 @@ function isLoopback(url: string): boolean {
 }
 
 /** Browsers call localhost secure, and 127.0.0.1 not everywhere. */
-function localName(url: string): string {
+export function localName(url: string): string {
+  return renamed(url, { from: ["127.0.0.1", "[::1]", ...ANY_ADDRESS], to: "localhost" });
+}
+
+/** A phone cannot open an address that only means "all of them". */
+function networkName(url: string, lanAddress: string | undefined): string {
+  return localName(lanAddress === undefined ? url : renamed(url, { from: ANY_ADDRESS, to: lanAddress }));
+}
+
+const ANY_ADDRESS: readonly string[] = ["0.0.0.0", "[::]"];
+
+function renamed(url: string, { from, to }: { from: readonly string[]; to: string }): string {
   const address = new URL(url);
-  if (["127.0.0.1", "0.0.0.0", "[::]", "[::1]"].includes(address.hostname)) address.hostname = "localhost";
+  if (from.includes(address.hostname)) address.hostname = to;
   return address.href.replace(/\/$/, "");
 }

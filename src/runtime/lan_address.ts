@@ -1,0 +1,18 @@
+/** Chooses the address under which the local network reaches this machine. */
+
+export interface InterfaceAddress {
+  /** The interface's, such as `eth0`. */
+  name: string;
+  family: string;
+  address: string;
+}
+
+/** Bridges of containers and virtual machines, which a phone cannot reach. */
+const VIRTUAL = /^(docker|br-|veth|virbr|podman|cni)/;
+
+/** The first IPv4 address that is neither loopback nor of a virtual interface. */
+export function lanAddressAmong(addresses: readonly InterfaceAddress[]): string | undefined {
+  return addresses.find(({ name, family, address }) =>
+    family === "IPv4" && !address.startsWith("127.") && !VIRTUAL.test(name)
+  )?.address;
+}

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { reach } from "../../../../src/cli/up/reach.ts";
+
+const LAN = "192.168.1.5";
+
+Deno.test("the link of a relay that listens on every address is one that the phone can open [up-addresses]", () => {
+  const { link, lines } = reach({ url: "http://0.0.0.0:7420", publicUrl: undefined, lanAddress: LAN });
+  assert.equal(link, `http://${LAN}:7420`);
+  assert.match(lines.join("\n"), /^From the phone: http:\/\/192\.168\.1\.5:7420 \(plain http/m);
+});
+
+Deno.test("the link of a relay on this machine alone is localhost, and of a public one its address [up-addresses]", () => {
+  const here = reach({ url: "http://127.0.0.1:7420", publicUrl: undefined, lanAddress: LAN });
+  assert.equal(here.link, "http://localhost:7420");
+  assert.match(here.lines.join("\n"), /From the phone: not yet/);
+  const there = reach({ url: "http://127.0.0.1:7420", publicUrl: "https://relay.example", lanAddress: LAN });
+  assert.equal(there.link, "https://relay.example");
+  assert.match(there.lines.join("\n"), /relay\.example \(everything works\)/);
+});
