@@ -22,6 +22,7 @@ export function defineCommand({ name, summary, examples }: CommandText): Command
     .configureOutput({
       writeOut: (text) => runtime.terminal.write(text),
       writeErr: (text) => runtime.terminal.writeError(text),
+      outputError: (text, write) => write(text.replace(/^error: /, "svc: ")),
     });
 }
 

@@ -40,7 +40,7 @@ function overview(args: readonly string[]): number {
   });
   parseWords(command, args.filter((word) => word.startsWith("-")));
   throw new UsageError(
-    `Cannot use "svc keys ${args.join(" ")}": it takes create, list or revoke. See: svc keys --help`,
+    `Cannot use "${["svc keys", ...args].join(" ")}": it takes create, list or revoke. See: svc keys --help`,
   );
 }
 

@@ -12,9 +12,15 @@ export async function main(args: readonly string[]): Promise<number> {
     return await dispatch(args);
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
+    if (isReaderGone(error)) return EXIT_FAILED;
     printError(error instanceof Error ? error.message : String(error));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
+}
+
+/** As in `svc logs | head -1`: nobody is left to be told. */
+function isReaderGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
 async function dispatch(args: readonly string[]): Promise<number> {
@@ -28,6 +34,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   const word = args[first] ?? "";
   const rest = args.slice(first + 1);
   if (isAgentKind(word)) return await (await loadAgent()).runAgent(word, rest, { detach });
+  if (word === "help") return await dispatch([...rest.slice(0, 1), "--help"]);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is none. ${SEE_HELP}`);
   return await (await commandNamed(word).load()).run(rest);
 }

@@ -37,7 +37,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const parsed = parseWords(command, args);
   const [session, words] = parsed.processedArgs;
   const options: SendWords = parsed.opts();
-  const record = await sendAndWait(options, pushFor(session, await messageText(words), options));
+  const body = await messageText(words);
+  if (body === "") throw new UsageError("Cannot send an empty message: give its text, or pipe it in with -.");
+  const record = await sendAndWait(options, pushFor(session, body, options));
   if (options.json) printJson(record);
   return report(record.receipt, options);
 }
@@ -102,5 +104,6 @@ function describe({ state, reason, retryAfterSeconds }: Receipt): string {
   if (reason === undefined) return state;
   const sentence = Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;
   const retry = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
-  return `${state} (${reason}): ${sentence}${retry}`;
+  const next = reason === "no_such_session" ? " Those that there are: svc sessions" : "";
+  return `${state} (${reason}): ${sentence}${retry}${next}`;
 }

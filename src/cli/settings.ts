@@ -19,8 +19,10 @@ export async function addressInputs(paths: HomePaths, option?: string): Promise<
 export function relayApi(paths: HomePaths, inputs: AddressInputs): RelayApi {
   const baseUrl = resolveBaseUrl(inputs);
   const apiKey = scriptApiKey(inputs);
-  if (baseUrl === undefined) throw missing(paths, "the relay's address", "wsUrl or set SVC_BASE_URL");
-  if (apiKey === undefined) throw missing(paths, "an API key", "apiKey or set SVC_API_KEY");
+  if (baseUrl === undefined) {
+    throw missing(paths, "the relay's address", { field: "wsUrl", or: "set SVC_BASE_URL" });
+  }
+  if (apiKey === undefined) throw missing(paths, "an API key", { field: "apiKey", or: "set SVC_API_KEY" });
   return createRelayApi({ baseUrl, apiKey });
 }
 
@@ -33,13 +35,16 @@ export interface ListenerSettings {
 export function listenerSettings(paths: HomePaths, inputs: AddressInputs): ListenerSettings {
   const wsUrl = resolveWsUrl(inputs)?.url;
   const apiKey = listenerApiKey(inputs);
-  if (wsUrl === undefined) throw missing(paths, "the relay's WebSocket address", "wsUrl or give --ws-url");
-  if (apiKey === undefined) throw missing(paths, "an API key", "apiKey");
+  if (wsUrl === undefined) {
+    throw missing(paths, "the relay's WebSocket address", { field: "wsUrl", or: "give --ws-url" });
+  }
+  if (apiKey === undefined) throw missing(paths, "an API key", { field: "apiKey" });
   return { wsUrl, apiKey };
 }
 
-function missing(paths: HomePaths, what: string, field: string): Error {
+function missing(paths: HomePaths, what: string, { field, or }: { field: string; or?: string }): Error {
+  const otherwise = or === undefined ? "" : `, or ${or}`;
   return new Error(
-    `Cannot reach the relay: ${what} is not known. Run svc up, or put ${field} into "${paths.config}".`,
+    `Cannot reach the relay: ${what} is not known. Run svc up, or put ${field} into "${paths.config}"${otherwise}.`,
   );
 }

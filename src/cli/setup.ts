@@ -18,7 +18,7 @@ import { pluginDirectory } from "./plugin_directory.ts";
 import { printSetup } from "./setup_report.ts";
 
 interface SetupWords {
-  agent: string[];
+  agent?: string[] | undefined;
   dryRun?: true | undefined;
   remove?: true | undefined;
   json?: true | undefined;
@@ -42,7 +42,7 @@ export async function run(args: readonly string[]): Promise<number> {
       "svc setup --remove",
     ],
   })
-    .option("--agent <kind>", "only this agent; may be repeated", collect, [])
+    .option("--agent <kind>", "only this agent; may be repeated", collect)
     .option("--dry-run", "show what would change, and change nothing")
     .option("--remove", "take out what an earlier setup put in")
     .option("--json", "print it as JSON");
@@ -58,7 +58,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return outcome.failures.length === 0 && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
 }
 
-function collect(kind: string, before: string[]): string[] {
+function collect(kind: string, before: string[] = []): string[] {
   return [...before, kind];
 }
 
@@ -75,7 +75,7 @@ interface Choice {
 
 /** A removal looks at every agent: its program may be gone already. */
 async function choose(host: SetupHost, { agent, remove }: SetupWords): Promise<Choice> {
-  const named = agent.map(toKind);
+  const named = (agent ?? []).map(toKind);
   if (remove) return { kinds: named.length > 0 ? named : SETUP_KINDS, absent: [] };
   const found = await Promise.all(SETUP_KINDS.map((kind) => isThere(host, kind)));
   const absent = SETUP_KINDS.filter((kind, at) => !found[at] && (named.length === 0 || named.includes(kind)));
@@ -101,7 +101,7 @@ async function setUp(host: SetupHost, words: SetupWords, { kinds, absent }: Choi
   const options: InstallOptions = { manifest, dryRun: words.dryRun ?? false };
   const work = words.remove ? removeAgent : installAgent;
   const outcome: SetupOutcome = { agents: [], absent, failures: [] };
-  if (words.agent.length > 0) outcome.failures.push(...absent.map(notInstalled));
+  if (words.agent !== undefined) outcome.failures.push(...absent.map(notInstalled));
   for (const kind of kinds) {
     try {
       outcome.agents.push(await work(host, kind, options));

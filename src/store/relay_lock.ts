@@ -12,7 +12,7 @@ export async function lockForRelay(dataDir: string): Promise<() => void> {
     lock.close();
     if (!(error instanceof Error) || !error.message.includes("locked")) throw error;
     throw new StoreUnavailable(
-      `Cannot open the store in "${dataDir}": another relay runs on it; stop that one, or give another folder`,
+      `Cannot open the store in "${dataDir}": another relay runs on it; use that one (svc pair prints a link to it), stop it, or give another folder`,
     );
   }
 }

@@ -17,5 +17,5 @@ export async function tmuxInstallHint(
   for (const [program, command] of INSTALLERS) {
     if (await which(program) !== undefined) return command;
   }
-  return "see https://github.com/tmux/tmux/wiki/Installing";
+  return "the steps at https://github.com/tmux/tmux/wiki/Installing";
 }

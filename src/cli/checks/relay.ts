@@ -6,6 +6,8 @@ import { type Check, fault, type Finding, messageOf, ok, warning } from "./check
 
 const NEW_KEY = "make one: svc keys create --name NAME --scope push:read,push:send";
 
+const CONFIGURE = "mend the configuration first";
+
 export const relayCheck: Check = {
   name: "relay, HTTP",
   async run({ paths, inputs }) {
@@ -15,6 +17,7 @@ export const relayCheck: Check = {
       const { version } = await api.health();
       return ok(`v${version} at ${api.baseUrl}`);
     } catch (error) {
+      if (!(error instanceof RelayError)) return fault(messageOf(error), CONFIGURE);
       return fault(messageOf(error), "see that svc server runs there, and that the address is right");
     }
   },
@@ -32,7 +35,7 @@ export const keyCheck: Check = {
       if (error instanceof RelayError && error.status === 0) {
         return fault("not asked: the relay does not answer", "mend that first");
       }
-      return fault(messageOf(error), NEW_KEY);
+      return fault(messageOf(error), error instanceof RelayError ? NEW_KEY : CONFIGURE);
     }
   },
 };

@@ -9,7 +9,7 @@ export const tmuxCheck: Check = {
   async run() {
     const { code, stdout } = await runtime.commands.run(["tmux", "-V"]);
     const version = new TextDecoder().decode(stdout).trim();
-    const hint = `run: ${await tmuxInstallHint((program) => runtime.commands.which(program))}`;
+    const hint = `install it with: ${await tmuxInstallHint((program) => runtime.commands.which(program))}`;
     if (code !== 0) return fault("tmux is not installed", hint);
     const oldest = `${TMUX_OLDEST.major}.${TMUX_OLDEST.minor}`;
     return isTmuxTooOld(version) ? fault(`${version} is older than ${oldest}`, hint) : ok(version);

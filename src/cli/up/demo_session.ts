@@ -10,7 +10,9 @@ export async function startDemo(undo: (() => Promise<unknown>)[]): Promise<void>
   const env = { ...runtime.env.all(), CLAUDE_PROJECT_DIR: folder, TMUX: "" };
   const words = [...runtime.selfCommand(), "--detach", "echo"];
   const started = await runtime.commands.run(words, { cwd: folder, env });
-  if (started.code !== 0) throw new Error(`Cannot start the demo's session: ${started.stderr.trim()}`);
+  if (started.code !== 0) {
+    throw new Error(`Cannot start the demo's session: ${started.stderr.trim().replace(/^svc: /, "")}`);
+  }
   const name = new TextDecoder().decode(started.stdout).trim();
   const socket = runtime.env.get("SVC_TMUX_SOCKET");
   undo.push(async () => {

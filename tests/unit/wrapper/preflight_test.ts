@@ -67,7 +67,10 @@ Deno.test("a missing tmux is told with this system's command [wrap-tmux, wr-no-t
   );
   const mac = host({ programs: { brew: "/opt/homebrew/bin/brew" } });
   await assert.rejects(checkTmux(mac, claude, { running: "" }), /brew install tmux$/);
-  await assert.rejects(checkTmux(host({}), claude, { running: "" }), /see https:\/\/github\.com\/tmux/);
+  await assert.rejects(
+    checkTmux(host({}), claude, { running: "" }),
+    /the steps at https:\/\/github\.com\/tmux/,
+  );
 });
 
 Deno.test("a tmux that is too old is told with its version; a running server's counts [wr-no-tmux]", async () => {
