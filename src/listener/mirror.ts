@@ -114,15 +114,15 @@ export class SessionMirror {
       return;
     }
     const shown = this.#filter.pass(bytes);
-    const { isUnsure } = this.#filter;
-    this.#filter.isUnsure = false;
+    const doubt = this.#filter.takeDoubt();
     for (const viewer of live) {
       viewer.output(shown);
-      viewer.isUnsure ||= isUnsure;
+      viewer.isUnsure ||= doubt === "unsure";
+      if (doubt === "lost") viewer.fallBehind();
     }
     this.#outputAt = this.#options.clock.elapsed();
     this.#flushSoon();
-    if (isUnsure) this.#repaintLater();
+    if (doubt === "unsure") this.#repaintLater();
     if (live.some(({ isStale }) => isStale)) this.#refresh();
   }
 
@@ -185,7 +185,8 @@ export class SessionMirror {
 
   #show(snapshot: Snapshot): void {
     const { cols, rows } = snapshot.facts;
-    this.#filter.resume(snapshot.pending);
+    const { modes } = snapshot.facts;
+    this.#filter.resume(snapshot.pending, { isOdd: modes.insert || modes.origin || !modes.wrap });
     const pen = this.#filter.penSequences();
     for (const viewer of this.#viewers) {
       if (viewer.isStale && viewer.canTake) {

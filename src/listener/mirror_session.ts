@@ -88,7 +88,7 @@ export class WatchedSession {
       send: (frame) => this.#host.sendBinary(frame),
       ended,
     });
-    const names = { device: open.from ?? "", session: this.#target.session, pane: this.#target.pane };
+    const names = { device: open.sender ?? "", session: this.#target.session, pane: this.#target.pane };
     const audit = new KeysAudit({
       clock: this.#host.clock,
       names,

@@ -67,6 +67,8 @@ export const EVENTS = {
     /** The receiver's key of this side, fresh for this stream. */
     publicKey: z.optional(PublicKey),
     mode: z.optional(SealMode),
+    /** Whose connection it is, by the relay's word: for the host's records. */
+    sender: z.optional(DeviceId),
     cols: z.optional(size),
     rows: z.optional(size),
   }),

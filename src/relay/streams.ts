@@ -51,8 +51,9 @@ export class Streams {
     if (this.#ofPhones.get(phone)?.get(open.stream) !== stream) return;
     if (typeof found === "string") return this.#end(stream, { toPhone: found });
     this.#join(stream, found);
-    const from = phone.greeted?.deviceId ?? open.from;
-    found.sendFrame("pane.open", { ...open, ...(from ? { from } : {}), stream: stream.listenerStream });
+    const { sender: _claimed, ...asked } = open;
+    const sender = phone.greeted?.deviceId;
+    found.sendFrame("pane.open", { ...asked, ...(sender ? { sender } : {}), stream: stream.listenerStream });
   }
 
   opened(listener: Connection, { stream: number, ...rest }: EventData<"pane.opened">): void {

@@ -11,13 +11,17 @@ export interface Line {
 const OVERLINE = /(?<=[[;])5:3(?=[;m])/g;
 const SGR = /\u001b\[[\d:;]*m/g;
 
+/** What tmux joined to a character without giving it width, which another terminal would. */
+const JOINED = /\u200d[^\u0000-\u007f]/gu;
+
 /**
  * Both texts hold the same characters; where the joined one goes on, tmux wrapped the line. It counts as wrapped while
  * it is still full: a program may have erased its end since.
  */
 export function toLines({ cells, joined, cols }: { cells: string; joined: string; cols: number }): Line[] {
-  const texts = cells.split("\n").map((line) => line.replace(SGR, (sgr) => sgr.replace(OVERLINE, "53")));
-  const rests = joined.split("\n");
+  const texts = cells.replace(JOINED, "").split("\n")
+    .map((line) => line.replace(SGR, (sgr) => sgr.replace(OVERLINE, "53")));
+  const rests = joined.replace(JOINED, "").split("\n");
   let rest = rests.shift() ?? "";
   return texts.map((text) => {
     const plain = text.replace(SGR, "").replace(/[\u000e\u000f]/g, "");

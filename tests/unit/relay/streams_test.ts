@@ -63,7 +63,7 @@ Deno.test("a phone's mirror goes both ways under its own number [bin-route, ev-p
     lines: 100,
   }]);
   const phones = [one, two].map((phone) => phone.received("welcome")[0]?.data.deviceId);
-  assert.deepEqual(listener.received("pane.open").map(({ data }) => data.from), phones, "who watches");
+  assert.deepEqual(listener.received("pane.open").map(({ data }) => data.sender), phones, "who watches");
 });
 
 Deno.test("a number that is not the sender's own reaches nobody and is counted [bin-route]", async () => {

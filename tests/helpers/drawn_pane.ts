@@ -1,0 +1,42 @@
+/** A pane whose program writes exactly what the test gives it, when it gives it. */
+import type { Sandbox } from "./sandbox.ts";
+import { until } from "./until.ts";
+
+export interface DrawnPane extends Disposable {
+  session: string;
+  /** Resolves once the terminal of the pane has all of it. */
+  draw(output: string | Uint8Array): Promise<void>;
+}
+
+let panes = 0;
+
+/** Starts a session of this size; nothing translates what is drawn. */
+export async function makeDrawnPane(
+  sandbox: Sandbox,
+  { cols, rows }: { cols: number; rows: number },
+): Promise<DrawnPane> {
+  const session = `svc-drawn-${++panes}`;
+  const fifo = `${sandbox.root}/${session}.fifo`;
+  const made = await new Deno.Command("mkfifo", { args: [fifo] }).output();
+  if (!made.success) throw new Error(`mkfifo failed: ${new TextDecoder().decode(made.stderr)}`);
+  const size = ["-x", String(cols), "-y", String(rows)];
+  await sandbox.tmux(
+    ...["-f", "/dev/null", "new-session", "-d", "-s", session, ...size],
+    `stty raw -echo; exec cat "${fifo}"`,
+  );
+  const file = await Deno.open(fifo, { write: true });
+  const pane = `=${session}:`;
+  await until(
+    "cat in the pane",
+    async () =>
+      (await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat\n",
+  );
+  return {
+    session,
+    async draw(output): Promise<void> {
+      let rest = typeof output === "string" ? new TextEncoder().encode(output) : output;
+      while (rest.length > 0) rest = rest.subarray(await file.write(rest));
+    },
+    [Symbol.dispose]: () => file.close(),
+  };
+}
