@@ -1,0 +1,180 @@
+/** The hooks as agents run them: real processes, a real listener, a real relay. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { writeMarker } from "../../src/home/markers.ts";
+import type { PushRecord } from "../../src/protocol/push.ts";
+import { Pane } from "../helpers/agents_pane.ts";
+import { recordedCall } from "../helpers/hook_calls.ts";
+import { type Ran, runSvc } from "../helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+const SILENT: Ran = { code: 0, stdout: "", stderr: "" };
+
+function prompt(sandbox: Sandbox, text: string, conversation = "c-1"): string {
+  return JSON.stringify({ session_id: conversation, cwd: sandbox.project, prompt: text });
+}
+
+function hook(
+  sandbox: Sandbox,
+  words: string[],
+  stdin: string,
+  env: Record<string, string> = {},
+): Promise<Ran> {
+  return runSvc(sandbox, words, { stdin, env });
+}
+
+async function mark(sandbox: Sandbox, text: string): Promise<void> {
+  const home = { files: runtime.files, markers: `${sandbox.svcHome}/markers` };
+  await writeMarker(home, { dir: sandbox.project, text, now: Date.now() });
+}
+
+Deno.test("the same words from the desk and from the phone at once: two hooks, one is flagged [remote-race, cmd-remote-hook]", async () => {
+  await using sandbox = await makeSandbox();
+  for (let round = 0; round < 5; round++) {
+    await mark(sandbox, "go on");
+    const both = await Promise.all(
+      ["desk", "phone"].map((conversation) =>
+        hook(sandbox, ["remote-hook", "gemini"], prompt(sandbox, "go on", `${conversation}-${round}`))
+      ),
+    );
+    assert.deepEqual(both.map(({ stdout }) => stdout.includes("from their phone")).sort(), [false, true]);
+    assert.ok(both.every(({ code, stderr }) => code === 0 && stderr === ""));
+  }
+});
+
+Deno.test("from one process to the next: flagged, then back at the keyboard, then silent [remote-sticky, rm-ends]", async () => {
+  await using sandbox = await makeSandbox();
+  const submit = async (text: string): Promise<string> =>
+    (await hook(sandbox, ["remote-hook", "codex"], prompt(sandbox, text))).stdout;
+  await mark(sandbox, "go on");
+  assert.match(await submit("go on"), /drives this session from their phone/);
+  assert.match(await submit("thanks"), /back at the keyboard/);
+  assert.equal(await submit("thanks"), "");
+});
+
+Deno.test("no daemon, no home, a broken home, junk: exit 0 and not a word [rm-never-breaks, cli-hook]", async () => {
+  await using sandbox = await makeSandbox();
+  const file = `${sandbox.root}/file`;
+  await Deno.writeTextFile(file, "");
+  const broken = `${sandbox.root}/broken`;
+  await Deno.mkdir(broken);
+  for (const name of ["config.json", "muted.json", "markers", "remote", "listener.sock"]) {
+    await Deno.writeTextFile(`${broken}/${name}`, "{junk");
+  }
+  const stop = JSON.stringify(await recordedCall("codex", "Stop"));
+  const places: Record<string, string>[] = [{}, { SVC_HOME: `${file}/below` }, { SVC_HOME: broken }, {
+    SVC_HOME: "/proc/1/nothing",
+  }, {
+    HOME: "",
+  }];
+  for (const env of places) {
+    assert.deepEqual(await hook(sandbox, ["remote-hook", "codex"], prompt(sandbox, "x"), env), SILENT);
+    assert.deepEqual(await hook(sandbox, ["hook", "Stop", "codex"], stop, env), SILENT);
+  }
+  for (const junk of ["", "junk", "{}", "[1]", "\0"]) {
+    assert.deepEqual(await hook(sandbox, ["remote-hook", "cc"], junk), SILENT);
+    assert.deepEqual(await hook(sandbox, ["hook", "Stop", "cc"], junk), SILENT);
+  }
+  assert.deepEqual(await hook(sandbox, ["remote-hook", "nobody"], prompt(sandbox, "x")), SILENT);
+  assert.deepEqual(await hook(sandbox, ["hook", "Nothing", "cc"], stop), SILENT);
+});
+
+Deno.test("a hook without its words is used wrongly, and has a help", async () => {
+  await using sandbox = await makeSandbox();
+  for (const words of [["remote-hook"], ["hook"], ["hook", "Stop"]]) {
+    const { code, stderr } = await hook(sandbox, words, "");
+    assert.deepEqual([code, /See: svc \S*hook --help/.test(stderr)], [2, true]);
+  }
+  for (const words of [["remote-hook", "--help"], ["hook", "--help"]]) {
+    const { code, stdout } = await hook(sandbox, words, "");
+    assert.deepEqual([code, /Examples:/.test(stdout)], [0, true]);
+  }
+});
+
+Deno.test("the plugin's scripts run svc by what setup recorded, else by PATH, else do nothing [remote-cc, rm-never-breaks]", async () => {
+  await using sandbox = await makeSandbox();
+  const script = new URL("../../plugin/svc/scripts/svc-remote.sh", import.meta.url).pathname;
+  const program = `${sandbox.root}/bin/svc`;
+  await Deno.mkdir(`${sandbox.root}/bin`);
+  await Deno.mkdir(`${sandbox.svcHome}/bin`, { recursive: true });
+  const run = async (env: Record<string, string>): Promise<Ran> => {
+    const options = { env: { HOME: sandbox.home, PATH: "/usr/bin:/bin", ...env }, clearEnv: true };
+    const { code, stdout, stderr } = await new Deno.Command(script, options).output();
+    return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+  };
+  assert.deepEqual(await run({}), SILENT);
+  await Deno.writeTextFile(program, '#!/bin/sh\necho "from PATH $@"; exit 2\n', { mode: 0o700 });
+  const onPath = { PATH: `${sandbox.root}/bin:/usr/bin:/bin` };
+  assert.deepEqual(await run(onPath), { ...SILENT, stdout: "from PATH remote-hook cc\n" });
+  await Deno.writeTextFile(`${sandbox.svcHome}/bin/svc`, '#!/bin/sh\necho "recorded $@"\n', { mode: 0o700 });
+  assert.deepEqual(await run(onPath), { ...SILENT, stdout: "recorded remote-hook cc\n" });
+  assert.equal((await run({ SVC_BIN: program })).stdout, "from PATH remote-hook cc\n");
+});
+
+/** The newest push of the type. */
+async function newest({ api }: Stack, type: string): Promise<PushRecord["push"]> {
+  return await untilAsked(`a push ${type}`, async () => {
+    const { pushes } = await api.listPushes({ before: "end" });
+    return pushes.map(({ push }) => push).findLast((push) => push.type === type);
+  });
+}
+
+async function untilState({ api }: Stack, name: string, state: string): Promise<void> {
+  await untilAsked(`the state ${state}`, async () => {
+    const { devices } = await api.sessions();
+    return devices.some(({ sessions }) => sessions.some((one) => one.name === name && one.state === state));
+  });
+}
+
+/** As `until`, but asks a relay no more often than its limit allows. */
+async function untilAsked<T>(what: string, ask: () => Promise<T>): Promise<NonNullable<T>> {
+  let last = 0;
+  return await until(what, async () => {
+    if (performance.now() < last + 100) return undefined;
+    last = performance.now();
+    return await ask();
+  }) as NonNullable<T>;
+}
+
+Deno.test("a stop and a wait reach the phones with the hook's id, and the state is told at once [type-stop, type-attention, rm-hook-id, ls-hook-at-once]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  const { sandbox } = stack;
+  const call = async (event: string): Promise<void> => {
+    const input = JSON.stringify({ ...await recordedCall("codex", event), cwd: sandbox.project });
+    assert.deepEqual(await hook(sandbox, ["hook", event, "codex"], input, { SVC_SESSION: name }), SILENT);
+  };
+  await untilState(stack, name, "idle");
+  await call("PermissionRequest");
+  await untilState(stack, name, "waiting");
+  const attention = await newest(stack, "agent.attention");
+  assert.equal(attention.body, "Bash: rm -rf build");
+  await call("Stop");
+  const { type, title, body, agentSessionName, data } = await newest(stack, "agent.stop");
+  assert.deepEqual({ type, title, body, agentSessionName, data }, {
+    type: "agent.stop",
+    title: "proj · Codex has finished",
+    body: "Done.",
+    agentSessionName: name,
+    data: { hookId: "hook_test", agent: "codex", event: "Stop", cwd: sandbox.project },
+  });
+});
+
+Deno.test("a message from the phone, typed into a session, is flagged by the hook of its agent [remote-compare, rm-cwd]", async () => {
+  await using stack = await makeStack();
+  const { sandbox } = stack;
+  // A program that takes no marker itself, as an agent whose hook has not run yet.
+  const pane = await Pane.open(sandbox, { session: "svc-proj", argv: ["cat"] });
+  const { receipt } = await stack.send(pane.session, "fix the bug, please");
+  assert.ok(["submitted", "typed"].includes(receipt.state), JSON.stringify(receipt));
+  await until(
+    "the text in the pane",
+    async () => (await pane.screen()).lines.includes("fix the bug, please"),
+  );
+  const submit = async (text: string): Promise<string> =>
+    (await hook(sandbox, ["remote-hook", "codex"], prompt(sandbox, text))).stdout;
+  assert.equal(await submit("fix the bug"), "");
+  assert.match(await submit(" fix the bug, please\n"), /from their phone/);
+});

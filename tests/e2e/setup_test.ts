@@ -1,0 +1,193 @@
+/** `svc setup` as a person runs it, with agents' programs that stand in for the real ones. */
+import assert from "node:assert/strict";
+import { parse } from "smol-toml";
+import type { SetupOutcome } from "../../src/cli/setup.ts";
+import { type Ran, runSvc } from "../helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+
+/** Puts a program into the sandbox's PATH, before all others; the real agents of the machine are out of reach. */
+async function addProgram(sandbox: Sandbox, name: string, script: string): Promise<void> {
+  const directory = `${sandbox.root}/bin`;
+  await Deno.mkdir(directory, { recursive: true });
+  await Deno.writeTextFile(`${directory}/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+  sandbox.env.PATH = `${directory}:/usr/bin:/bin`;
+}
+
+async function addCodex(sandbox: Sandbox, mode = "willing"): Promise<void> {
+  const helper = `${CHECKOUT}tests/helpers/codex_stand_in.ts`;
+  await addProgram(
+    sandbox,
+    "codex",
+    `exec ${Deno.execPath()} run -A --quiet ${helper} "$HOME/.codex" ${mode}`,
+  );
+}
+
+function setup(sandbox: Sandbox, ...words: string[]): Promise<Ran> {
+  return runSvc(sandbox, ["setup", ...words]);
+}
+
+async function outcome(sandbox: Sandbox, ...words: string[]): Promise<SetupOutcome> {
+  return JSON.parse((await setup(sandbox, "--json", ...words)).stdout);
+}
+
+/** Name, mode and content of every file under the home, svc's own and Deno's apart. */
+async function tree(sandbox: Sandbox, below = ""): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for await (const { name, isDirectory } of Deno.readDir(sandbox.home + below)) {
+    const path = `${below}/${name}`;
+    if (path === "/.svc" || path === "/.cache") continue;
+    if (isDirectory) Object.assign(found, { [path]: "" }, await tree(sandbox, path));
+    else found[path] = await Deno.readTextFile(sandbox.home + path);
+  }
+  return found;
+}
+
+async function write(sandbox: Sandbox, path: string, text: string): Promise<void> {
+  await Deno.mkdir(`${sandbox.home}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+  await Deno.writeTextFile(`${sandbox.home}/${path}`, text);
+}
+
+const SETTINGS = '{\n  // mine\n  "theme": "dark",\n  "hooks": {\n    "Stop": [] // none yet\n  }\n}\n';
+const CONFIG = '# mine\nmodel = "x"\n';
+
+async function withAgents(test: (sandbox: Sandbox) => Promise<void>): Promise<void> {
+  await using sandbox = await makeSandbox();
+  for (const name of ["claude", "gemini", "opencode", "copilot"]) await addProgram(sandbox, name, "exit 0");
+  await addCodex(sandbox);
+  await write(sandbox, ".claude/settings.json", SETTINGS);
+  await write(sandbox, ".codex/config.toml", CONFIG);
+  await test(sandbox);
+}
+
+Deno.test("setup finds the agents, says what it did and trusts; again it changes nothing; --remove restores every byte [cmd-setup, set-detect, set-idempotent, set-remove, set-trust-told]", () =>
+  withAgents(async (sandbox) => {
+    const before = await tree(sandbox);
+    const first = await setup(sandbox);
+    assert.equal(first.code, 0, first.stderr);
+    for (const label of ["Claude", "Gemini", "Codex", "OpenCode", "Copilot"]) {
+      assert.match(first.stdout, new RegExp(`^${label}$`, "m"));
+    }
+    assert.match(first.stdout, /Not found: Cursor/);
+    assert.match(first.stdout, /Trusted on your behalf: the plugin in ".*\/plugin"/);
+    assert.match(first.stdout, /Trusted on your behalf: hooks that run .*, marked as reviewed by you/);
+    const after = await tree(sandbox);
+    const second = await setup(sandbox);
+    assert.deepEqual([second.code, /Nothing to change/.test(second.stdout)], [0, true]);
+    assert.deepEqual(await tree(sandbox), after);
+    const removed = await setup(sandbox, "--remove");
+    assert.equal(removed.code, 0, removed.stderr);
+    assert.deepEqual(await tree(sandbox), before);
+    assert.match((await setup(sandbox, "--remove")).stdout, /Nothing of svc is left/);
+    assert.deepEqual((await Array.fromAsync(Deno.readDir(sandbox.svcHome))).map(({ name }) => name), [
+      "markers",
+    ]);
+  }));
+
+Deno.test("Codex itself marks svc's hooks as trusted, not the person's own [set-trust-told, remote-codex]", () =>
+  withAgents(async (sandbox) => {
+    const own = { hooks: { Stop: [{ hooks: [{ type: "command", command: "mine" }] }] } };
+    await write(sandbox, ".codex/hooks.json", JSON.stringify(own));
+    assert.equal((await setup(sandbox, "--agent", "codex")).code, 0);
+    const text = await Deno.readTextFile(`${sandbox.home}/.codex/config.toml`);
+    assert.ok(text.startsWith(CONFIG));
+    const keys = Object.keys(Object(parse(text).hooks).state);
+    assert.equal(keys.length, 6);
+    assert.ok(keys.some((key) => key.endsWith("hooks.json:Stop:1:0")));
+    assert.ok(!keys.some((key) => key.endsWith("hooks.json:Stop:0:0")));
+    await write(sandbox, ".codex/config.toml", `${text}\n[newer]\na = 1\n`);
+    await setup(sandbox, "--remove");
+    assert.equal(
+      await Deno.readTextFile(`${sandbox.home}/.codex/config.toml`),
+      `${CONFIG}\n[newer]\na = 1\n`,
+    );
+    assert.equal(await Deno.readTextFile(`${sandbox.home}/.codex/hooks.json`), JSON.stringify(own));
+  }));
+
+Deno.test("a Codex that cannot be asked, or does not trust, is named with what to do", () =>
+  withAgents(async (sandbox) => {
+    for (
+      const [mode, why] of [["unwilling", /still does not trust/], [
+        "broken",
+        /refused "initialize"/,
+      ]] as const
+    ) {
+      await addCodex(sandbox, mode);
+      const { code, stdout } = await setup(sandbox, "--agent", "codex");
+      assert.equal(code, 1);
+      assert.match(stdout, why);
+      assert.match(stdout, /start codex once and answer its question/);
+    }
+  }));
+
+Deno.test("the launcher that hooks run is this svc, by absolute path, and needs no PATH", () =>
+  withAgents(async (sandbox) => {
+    await setup(sandbox, "--agent", "gemini");
+    const { hooks } = JSON.parse(await Deno.readTextFile(`${sandbox.home}/.gemini/settings.json`));
+    const command: string = hooks.BeforeAgent[0].hooks[0].command;
+    const input = JSON.stringify({ session_id: "1", cwd: sandbox.project, prompt: "x" });
+    const script =
+      `printf %s '${input}' | ${command}; echo "exit $?"; '${sandbox.svcHome}/bin/svc' --version`;
+    const { HOME = "", DENO_DIR = "" } = sandbox.env;
+    const env = { HOME, DENO_DIR, PATH: "/usr/bin:/bin" };
+    const { stdout } = await new Deno.Command("sh", { args: ["-c", script], env, clearEnv: true }).output();
+    assert.match(new TextDecoder().decode(stdout), /^exit 0\n\d+\.\d+\.\d+\n$/);
+  }));
+
+Deno.test("a dry run shows the lines and writes nothing at all [set-dry-run]", () =>
+  withAgents(async (sandbox) => {
+    const before = await tree(sandbox);
+    const { code, stdout } = await setup(sandbox, "--dry-run");
+    assert.equal(code, 0);
+    assert.match(stdout, /settings\.json: would be changed\n/);
+    assert.match(stdout, /^ {4}\+ +"svc@svc-market": true$/m);
+    assert.match(stdout, /Would be trusted on your behalf/);
+    assert.match(stdout, /Nothing was written: \d+ file\(s\) would change\.\n$/);
+    assert.deepEqual(await tree(sandbox), before);
+    await assert.rejects(Deno.stat(sandbox.svcHome), Deno.errors.NotFound);
+  }));
+
+Deno.test("one agent alone, by name; names that are none, and agents that are not there", () =>
+  withAgents(async (sandbox) => {
+    const { agents } = await outcome(sandbox, "--agent", "gemini", "--agent", "copilot");
+    assert.deepEqual(agents.map(({ kind }) => kind), ["gemini", "copilot"]);
+    assert.equal(await Deno.readTextFile(`${sandbox.home}/.claude/settings.json`), SETTINGS);
+    const wrong = await setup(sandbox, "--agent", "nobody");
+    assert.deepEqual([wrong.code, /the agents are cc, gemini/.test(wrong.stderr)], [2, true]);
+    const absent = await setup(sandbox, "--agent", "cursor");
+    assert.deepEqual([absent.code, /Cannot set up Cursor: it is not installed here/.test(absent.stderr)], [
+      1,
+      true,
+    ]);
+  }));
+
+Deno.test("a broken file of one agent stops that one alone, and says where it is broken", () =>
+  withAgents(async (sandbox) => {
+    await write(sandbox, ".gemini/settings.json", '{\n  "a": ,\n}');
+    const { code, stderr, stdout } = await setup(sandbox);
+    assert.equal(code, 1);
+    assert.match(stderr, /Cannot edit ".*\/\.gemini\/settings\.json": line 2, column 8 is not JSON/);
+    assert.match(stdout, /^Codex$/m);
+    assert.equal(await Deno.readTextFile(`${sandbox.home}/.gemini/settings.json`), '{\n  "a": ,\n}');
+  }));
+
+Deno.test("the Cursor-class agent: the editor's stop hook alone, and what was found of its terminal agent [remote-cursor-none, remote-cursor-ask, remote-cursor-stop, remote-cursor-tools]", () =>
+  withAgents(async (sandbox) => {
+    await Deno.mkdir(`${sandbox.home}/.cursor`);
+    const editor = await setup(sandbox, "--agent", "cursor");
+    assert.match(editor.stdout, /its terminal agent cursor-agent is not/);
+    const { hooks } = JSON.parse(await Deno.readTextFile(`${sandbox.home}/.cursor/hooks.json`));
+    assert.deepEqual(Object.keys(hooks), ["stop"]);
+    assert.match(editor.stdout, /ask it once per session to end every response with svc_ask/);
+    await addProgram(sandbox, "cursor-agent", 'echo "$@" > "$HOME/asked"; echo "- svc_ask (question)"');
+    assert.match(
+      (await setup(sandbox, "--agent", "cursor")).stdout,
+      /Found: ".*cursor-agent mcp list-tools svc" lists its tools/,
+    );
+    assert.equal(await Deno.readTextFile(`${sandbox.home}/asked`), "mcp list-tools svc\n");
+    await addProgram(sandbox, "cursor-agent", "exit 1");
+    assert.match(
+      (await setup(sandbox, "--agent", "cursor")).stdout,
+      /not approved yet. Run: .* mcp enable svc/,
+    );
+  }));
