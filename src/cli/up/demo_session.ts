@@ -5,7 +5,9 @@ import { print } from "../output.ts";
 
 /** Starts it detached and tells how to look at it; undone with the rest. */
 export async function startDemo(undo: (() => Promise<unknown>)[]): Promise<void> {
-  const folder = `${await runtime.files.makeTempDirectory("svc-demo-")}/demo`;
+  const parent = await runtime.files.makeTempDirectory("svc-demo-");
+  undo.push(() => runtime.files.remove(parent, { recursive: true }));
+  const folder = `${parent}/demo`;
   await runtime.files.makeDirectory(folder);
   const env = { ...runtime.env.all(), CLAUDE_PROJECT_DIR: folder, TMUX: "" };
   const words = [...runtime.selfCommand(), "--detach", "echo"];
@@ -15,10 +17,7 @@ export async function startDemo(undo: (() => Promise<unknown>)[]): Promise<void>
   }
   const name = new TextDecoder().decode(started.stdout).trim();
   const socket = runtime.env.get("SVC_TMUX_SOCKET");
-  undo.push(async () => {
-    await runtime.commands.run(spawnArgv(socket, [verbs.killSession(name)]));
-    await runtime.files.remove(folder.replace(/\/demo$/, ""), { recursive: true });
-  });
+  undo.push(() => runtime.commands.run(spawnArgv(socket, [verbs.killSession(name)])));
   const look = ["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", name].join(" ");
   print(`The demo's agent runs in the tmux session "${name}". Look at it: ${look}\n`);
 }
