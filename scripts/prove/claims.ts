@@ -69,4 +69,29 @@ const MAIN: Claim[] = [
   },
 ];
 
-export const CLAIMS: Readonly<Record<string, Claim[]>> = { main: MAIN };
+const AGENTS: Claim[] = [
+  {
+    text: "five real agents take 20 of 20 messages exactly, and hold one at their permission dialog",
+    tests: { files: ["tests/agents"] },
+    count: { "tests passed": /\.\.\. ok \(/g },
+  },
+  {
+    text: "svc setup changes nothing the second time; --remove restores byte for byte; a user's own survives",
+    tests: { files: ["tests/e2e/setup_test.ts"] },
+  },
+  {
+    text: "hooks with no daemon, no or a broken configuration, an unwritable home: exit 0, silent",
+    tests: { files: ["tests/e2e/hooks_test.ts"] },
+  },
+  {
+    text: "svc mcp passes its protocol's own client: list, call, progress, cancel, error, on both runtimes",
+    tests: { files: ["tests/contract/mcp_test.ts", "tests/contract/mcp_stdio_test.ts"] },
+  },
+  {
+    text:
+      "a question is answered from the phone in time, or late and typed once, whatever is killed meanwhile",
+    tests: { files: ["tests/e2e/asks_test.ts"] },
+  },
+];
+
+export const CLAIMS: Readonly<Record<string, Claim[]>> = { main: MAIN, agents: AGENTS };
