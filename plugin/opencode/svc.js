@@ -27,9 +27,9 @@ function contextIn(output) {
   }
 }
 
-/** A part of a message that the model reads and the person does not see. */
+/** A part of a message that the model reads and the person does not see. Parts are sorted by id: it comes last. */
 function hiddenPart(message, text) {
-  const id = `prt_${crypto.randomUUID().replaceAll("-", "")}`;
+  const id = `prt_zz${crypto.randomUUID().replaceAll("-", "")}`;
   return { id, sessionID: message.sessionID, messageID: message.id, type: "text", synthetic: true, text };
 }
 

@@ -19,7 +19,8 @@ export const copilot: AgentProfile = {
   label: "Copilot",
   binary: "copilot",
   install: "npm install -g @github/copilot",
-  args: [],
+  // It asks before each call of an MCP tool, and no file of its own can tell it otherwise.
+  args: ["--allow-tool=svc"],
   env: {},
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },

@@ -1,11 +1,17 @@
 /** Binds what tells the phones of hooks' news to the relay and the home. */
 import { runtime } from "#runtime";
+import { toBodyText } from "../agents/hooks/body_text.ts";
+import { agentHooks } from "../agents/hooks/registry.ts";
 import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../client/clock.ts";
 import { ensureHookId } from "../home/hook_id.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { NewsDesk } from "../listener/hook_news.ts";
+import { isAgentKind } from "../protocol/names.ts";
+
+/** A longer transcript is not read. */
+const TRANSCRIPT_MAX_BYTES = 64_000_000;
 
 export function makeNewsDesk(
   paths: HomePaths,
@@ -19,6 +25,16 @@ export function makeNewsDesk(
     hookId: () => ensureHookId(files, paths),
     isMuted: async (directory) =>
       isMuted(await loadMuted(files, paths), await files.realPath(directory) ?? directory),
+    lastWords,
     log: options.log,
   });
+}
+
+async function lastWords(agent: string, transcript: string): Promise<string | undefined> {
+  const { files } = runtime;
+  const hooks = isAgentKind(agent) ? agentHooks(agent) : undefined;
+  const info = await files.info(transcript);
+  if (hooks?.transcript === undefined || !info?.isFile || info.size > TRANSCRIPT_MAX_BYTES) return undefined;
+  const words = hooks.transcript.lastWords(await files.readText(transcript) ?? "");
+  return words && toBodyText(words);
 }

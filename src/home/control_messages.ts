@@ -10,6 +10,8 @@ export const HookNews = z.object({
   title: z.string().check(z.maxLength(TITLE_MAX_CHARS)),
   /** The agent's words. */
   body: z.optional(Body),
+  /** The file in which they will stand, where the agent writes them after its hook. */
+  transcript: z.optional(z.string().check(z.maxLength(4_096))),
 });
 export type HookNews = z.infer<typeof HookNews>;
 

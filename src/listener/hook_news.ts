@@ -11,6 +11,9 @@ import type { RunningListener } from "./types.ts";
 export const NEWS_MAX = 100;
 /** News older than this are not told any more, in milliseconds. */
 export const NEWS_LIFE_MS = 600_000;
+/** An agent has written its last words into its transcript by then, in milliseconds. */
+export const TRANSCRIPT_LIMIT_MS = 3_000;
+const TRANSCRIPT_LOOK_MS = 100;
 /** A longer path would not fit into a push's data. */
 const DIRECTORY_MAX_CHARS = 1_000;
 
@@ -21,6 +24,8 @@ export interface NewsHost {
   /** Names this installation's hooks. */
   hookId(): Promise<string>;
   isMuted(directory: string): Promise<boolean>;
+  /** The last words in an agent's transcript; undefined while they are not there. */
+  lastWords(agent: string, transcript: string): Promise<string | undefined>;
   log(line: string): void;
 }
 
@@ -69,10 +74,21 @@ export class NewsDesk {
     this.#working = undefined;
   }
 
+  async #words({ at, news, report }: Entry): Promise<string | undefined> {
+    const { clock, lastWords } = this.#host;
+    const { body, transcript } = news;
+    if (body !== undefined || transcript === undefined) return body;
+    for (;;) {
+      const words = await lastWords(report.agent, transcript);
+      if (words !== undefined || clock.now() - at > TRANSCRIPT_LIMIT_MS) return words;
+      await delay(TRANSCRIPT_LOOK_MS, { clock, signal: this.#end.signal });
+    }
+  }
+
   async #tell(entry: Entry): Promise<void> {
     const { clock, isMuted, hookId } = this.#host;
     if (await isMuted(entry.report.cwd)) return;
-    const push = toPush(entry, await hookId());
+    const push = toPush(entry, { hookId: await hookId(), body: await this.#words(entry) });
     for (let attempt = 0;; attempt++) {
       try {
         await this.#host.send(push, { signal: this.#end.signal });
@@ -86,12 +102,15 @@ export class NewsDesk {
   }
 }
 
-function toPush({ id, report, news }: Entry, hookId: string): PushRequestInput {
+function toPush(
+  { id, report, news: { type, title } }: Entry,
+  { hookId, body }: { hookId: string; body: string | undefined },
+): PushRequestInput {
   const { agent, event, cwd, session } = report;
   const place = cwd.length <= DIRECTORY_MAX_CHARS ? { cwd } : {};
   return {
-    id,
-    ...news,
+    ...{ id, type, title },
+    ...(body === undefined ? {} : { body }),
     ...(session !== undefined && isSessionName(session) ? { agentSessionName: session } : {}),
     data: { hookId, agent, event, ...place },
   };

@@ -28,10 +28,11 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** Its transcript is a list of events, one a line. */
+/** Its transcript is a list of events, one a line. Words of an earlier turn are none. */
 function lastWords(text: string): string | undefined {
   const lines = text.trimEnd().split("\n");
   for (const line of lines.reverse()) {
+    if (line.includes('"user.message"')) return undefined;
     if (!line.includes('"assistant.message"')) continue;
     const event = parseJson(line)?.value;
     if (typeof event !== "object" || event === null) continue;

@@ -30,12 +30,12 @@ export interface AgentHooks {
   meaning(event: string, input: HookInput): HookMeaning;
   /** What to print so that the model reads `text`. */
   contextOutput(event: string, text: string): string;
-  /** Where the last words stand when the input of a stop has none. */
+  /** Where the last words will stand when the input of a stop has none. */
   transcript?: Transcript;
 }
 
 export interface Transcript {
   pathOf(input: HookInput): string | undefined;
-  /** The last words in the file's text. */
+  /** The last words of the turn that ends; undefined while they are not written. */
   lastWords(text: string): string | undefined;
 }

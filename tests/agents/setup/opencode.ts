@@ -1,8 +1,13 @@
 /** OpenCode with one provider of its own and every command asked for. */
 import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
 
+/** With a plugin OpenCode fetches its plugin package before it shows anything, unless it finds that it did so before. */
+const FETCHED = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
+
 export async function setUpOpenCode({ home, url }: SetupOptions): Promise<Launch> {
   await writeFiles(home, {
+    ".config/opencode/node_modules/.keep": "",
+    ".config/opencode/package-lock.json": FETCHED,
     ".config/opencode/opencode.json": {
       model: "standin/stand-in",
       small_model: "standin/stand-in",

@@ -35,10 +35,9 @@ function content(answer: Answer): { block: unknown; delta: unknown; stop: string
       stop: "end_turn",
     };
   }
-  const input = { command: answer.command, description: "Remove the build folder" };
   return {
     block: { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, name: answer.tool, input: {} },
-    delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+    delta: { type: "input_json_delta", partial_json: JSON.stringify(answer.input) },
     stop: "tool_use",
   };
 }
@@ -70,5 +69,6 @@ export const ANTHROPIC: Dialect = {
   matches: (path) => path.endsWith("/v1/messages"),
   read,
   shellTools: ["Bash"],
+  shellInput: (_tool, command) => ({ command, description: "Remove the build folder" }),
   events,
 };

@@ -37,7 +37,7 @@ function delta(answer: Answer): { delta: Record<string, unknown>; finish: string
     type: "function",
     function: {
       name: answer.tool,
-      arguments: JSON.stringify({ command: answer.command, description: "Remove the build folder" }),
+      arguments: JSON.stringify(answer.input),
     },
   };
   return { delta: { role: "assistant", content: null, tool_calls: [call] }, finish: "tool_calls" };
@@ -64,5 +64,6 @@ export const CHAT: Dialect = {
   matches: (path) => path.endsWith("/chat/completions"),
   read,
   shellTools: ["bash"],
+  shellInput: (_tool, command) => ({ command, description: "Remove the build folder" }),
   events,
 };

@@ -12,8 +12,7 @@ export interface Turn {
 
 export type Answer =
   | { kind: "text"; text: string }
-  /** A call of the agent's own shell tool: what opens its permission dialog. */
-  | { kind: "shell"; tool: string; command: string };
+  | { kind: "tool"; tool: string; input: Record<string, unknown> };
 
 export interface Dialect {
   /** The request asks for a completion in this format. */
@@ -22,6 +21,8 @@ export interface Dialect {
   read(body: unknown): Turn;
   /** The names under which agents of this format offer their shell. */
   shellTools: readonly string[];
+  /** What the shell tool takes; a call of it opens the agent's permission dialog. */
+  shellInput(tool: string, command: string): Record<string, unknown>;
   /** The whole answer as server-sent events. */
   events(answer: Answer): string;
 }

@@ -22,10 +22,7 @@ function read(body: unknown): Turn {
 
 function events(answer: Answer): string {
   const part = answer.kind === "text" ? { text: answer.text } : {
-    functionCall: {
-      name: answer.tool,
-      args: { command: answer.command, description: "Remove the build folder" },
-    },
+    functionCall: { name: answer.tool, args: answer.input },
   };
   return sse({
     candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
@@ -38,5 +35,6 @@ export const GEMINI: Dialect = {
   matches: (path) => path.endsWith(":streamGenerateContent"),
   read,
   shellTools: ["run_shell_command"],
+  shellInput: (_tool, command) => ({ command, description: "Remove the build folder" }),
   events,
 };

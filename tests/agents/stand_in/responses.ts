@@ -8,10 +8,12 @@ const Item = z.looseObject({
   role: z.optional(z.string()),
   content: z.optional(z.nullable(z.union([z.string(), z.array(Part)]))),
 });
-const Body = z.looseObject({
-  input: z.array(Item),
-  tools: z.optional(z.array(z.looseObject({ name: z.optional(z.string()) }))),
+const Tool = z.looseObject({
+  name: z.optional(z.string()),
+  /** A namespace has tools of its own. */
+  tools: z.optional(z.array(z.looseObject({ name: z.string() }))),
 });
+const Body = z.looseObject({ input: z.array(Item), tools: z.optional(z.array(Tool)) });
 
 function textsOf(item: z.infer<typeof Item>): string[] {
   if (item.role !== "user" || !item.content) return [];
@@ -23,13 +25,13 @@ function read(body: unknown): Turn {
   const { input, tools = [] } = Body.parse(body);
   return {
     prompts: personsTexts(input.flatMap(textsOf)),
-    tools: tools.flatMap((tool) => tool.name ?? []),
+    tools: tools.flatMap(({ name = "", tools: inner }) => inner?.map((one) => `${name}/${one.name}`) ?? name),
     afterTool: input.at(-1)?.type?.endsWith("_call_output") ?? false,
   };
 }
 
 /** Each of Codex's shell tools takes its command under another name; asking to leave the sandbox opens the dialog. */
-function shellArguments(tool: string, command: string): unknown {
+function shellInput(tool: string, command: string): Record<string, unknown> {
   const ask = { sandbox_permissions: "require_escalated", justification: "Remove the build folder" };
   if (tool === "exec_command") return { cmd: command, ...ask };
   if (tool === "shell") return { command: ["bash", "-lc", command], ...ask };
@@ -45,12 +47,13 @@ function outputItem(answer: Answer): Record<string, unknown> {
       content: [{ type: "output_text", text: answer.text, annotations: [] }],
     };
   }
+  const [name = "", namespace] = answer.tool.split("/").reverse();
   return {
     type: "function_call",
     id: `fc_${crypto.randomUUID()}`,
     call_id: `call_${crypto.randomUUID()}`,
-    name: answer.tool,
-    arguments: JSON.stringify(shellArguments(answer.tool, answer.command)),
+    ...(namespace === undefined ? { name } : { name, namespace }),
+    arguments: JSON.stringify(answer.input),
   };
 }
 
@@ -77,5 +80,6 @@ export const RESPONSES: Dialect = {
   matches: (path) => path.endsWith("/v1/responses"),
   read,
   shellTools: ["exec_command", "shell_command", "shell"],
+  shellInput,
   events,
 };

@@ -14,8 +14,12 @@ export interface StandIn extends AsyncDisposable {
   prompts(): string[];
   /** Method and path of every request, in order. */
   requests(): string[];
+  /** The bodies of the requests for an answer to the person, as JSON, in order. */
+  bodies(): string[];
   /** The next prompt is answered with a call of the agent's shell tool. */
   callShell(command: string): void;
+  /** The next prompt is answered with a call of the tool whose name ends so. */
+  callTool(name: string, input: Record<string, unknown>): void;
   /** Answers to prompts wait, and the agent works, until the returned function is called. */
   hold(): () => void;
 }
@@ -24,10 +28,11 @@ export interface StandIn extends AsyncDisposable {
 class Script {
   prompts: string[] = [];
   readonly requests: string[] = [];
+  readonly bodies: string[] = [];
   /** Answers to prompts wait for it. */
   gate: Promise<void> = Promise.resolve();
   release = (): void => {};
-  #shellCommand: string | undefined;
+  #call: ((turn: Turn, dialect: Dialect) => Answer | undefined) | undefined;
 
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -37,15 +42,24 @@ class Script {
   }
 
   callShell(command: string): void {
-    this.#shellCommand = command;
+    this.#call = ({ tools }, { shellTools, shellInput }) => {
+      const tool = shellTools.find((name) => tools.includes(name));
+      return tool === undefined ? undefined : { kind: "tool", tool, input: shellInput(tool, command) };
+    };
+  }
+
+  callTool(name: string, input: Record<string, unknown>): void {
+    this.#call = ({ tools }) => {
+      const tool = tools.find((one) => one.endsWith(name));
+      return tool === undefined ? undefined : { kind: "tool", tool, input };
+    };
   }
 
   answer(turn: Turn, dialect: Dialect): Answer {
-    const tool = dialect.shellTools.find((name) => turn.tools.includes(name));
-    const command = this.#shellCommand;
-    if (turn.afterTool || tool === undefined || command === undefined) return { kind: "text", text: "Done." };
-    this.#shellCommand = undefined;
-    return { kind: "shell", tool, command };
+    const call = turn.afterTool ? undefined : this.#call?.(turn, dialect);
+    if (call === undefined) return { kind: "text", text: "Done." };
+    this.#call = undefined;
+    return call;
   }
 
   record(turn: Turn): void {
@@ -54,8 +68,10 @@ class Script {
 }
 
 async function complete(request: Request, script: Script, dialect: Dialect): Promise<Response> {
-  const turn = dialect.read(await request.json());
+  const body = await request.text();
+  const turn = dialect.read(JSON.parse(body));
   script.record(turn);
+  if (turn.tools.length > 0) script.bodies.push(body);
   if (turn.tools.length > 0) await script.gate;
   return new Response(dialect.events(script.answer(turn, dialect)), {
     headers: { "content-type": "text/event-stream" },
@@ -83,7 +99,9 @@ export function startStandIn(): StandIn {
     url: `http://127.0.0.1:${server.addr.port}`,
     prompts: () => [...script.prompts],
     requests: () => [...script.requests],
+    bodies: () => [...script.bodies],
     callShell: (command) => script.callShell(command),
+    callTool: (name, input) => script.callTool(name, input),
     hold: () => script.hold(),
     async [Symbol.asyncDispose]() {
       script.release();

@@ -46,14 +46,15 @@ Deno.test("a state without words tells the phones nothing", async () => {
   assert.deepEqual([state, news], ["waiting", undefined]);
 });
 
-Deno.test("Copilot's last words come from its transcript; without one the stop has none", async () => {
+Deno.test("Copilot writes its last words after its hook: the listener is told where", async () => {
   await using bench = await makeHookBench();
-  const transcriptPath = `${bench.home.directory}/events.jsonl`;
-  const input = { ...await recordedCall("copilot", "agentStop"), transcriptPath };
-  assert.equal((await reported(bench, "copilot", "agentStop", input)).news?.body, undefined);
-  const event = { type: "assistant.message", data: { content: "Done." } };
-  await Deno.writeTextFile(transcriptPath, `${JSON.stringify(event)}\n`);
-  assert.equal((await reported(bench, "copilot", "agentStop", input)).news?.body, "Done.");
+  const input = await recordedCall("copilot", "agentStop");
+  const { news } = await reported(bench, "copilot", "agentStop", input);
+  assert.deepEqual(news, {
+    type: "agent.stop",
+    title: "app · Copilot has finished",
+    transcript: input.transcriptPath,
+  });
 });
 
 Deno.test("words are cut and cleaned to what a push takes", async () => {

@@ -23,6 +23,7 @@ function makeBench(change: Partial<NewsHost> = {}): Bench {
     send: (push) => Promise.resolve(void sent.push(push)),
     hookId: () => Promise.resolve("hook_1"),
     isMuted: () => Promise.resolve(false),
+    lastWords: () => Promise.resolve(undefined),
     log: (line) => void log.push(line),
     ...change,
   });
@@ -61,6 +62,31 @@ Deno.test("an agent outside a session, a path too long and a report without news
   for (const push of sent) assert.ok(PushRequest.safeParse(push).success);
   assert.deepEqual(sent.map(({ agentSessionName }) => agentSessionName), [undefined, undefined]);
   await desk.stop();
+});
+
+Deno.test("words that the agent writes after its hook are waited for, not for ever", async () => {
+  const asked: string[] = [];
+  const lastWords = (agent: string, transcript: string): Promise<string | undefined> => {
+    asked.push(`${agent} ${transcript}`);
+    return Promise.resolve(asked.length < 3 ? undefined : "Done.");
+  };
+  const { desk, clock, sent } = makeBench({ lastWords });
+  const news = { type: "agent.stop", title: "app", transcript: "/t" } as const;
+  desk.take(report("", { news, agent: "copilot" }));
+  await until("the push", () => {
+    clock.advance(100);
+    return sent.length === 1;
+  });
+  assert.deepEqual([sent[0]?.body, asked], ["Done.", Array(3).fill("copilot /t")]);
+  await desk.stop();
+  const silent = makeBench();
+  silent.desk.take(report("", { news }));
+  await until("the push without words", () => {
+    silent.clock.advance(1_000);
+    return silent.sent.length === 1;
+  });
+  assert.equal(silent.sent[0]?.body, undefined);
+  await silent.desk.stop();
 });
 
 Deno.test("a muted project says nothing", async () => {

@@ -142,7 +142,7 @@ Deno.test("fields that are missing or of another form break nothing", () => {
   }
 });
 
-Deno.test("Copilot's last words are the last that are not empty in its transcript", () => {
+Deno.test("Copilot's last words are the last of this turn that are not empty in its transcript", () => {
   const transcript = hooksOf("copilot").transcript;
   const line = (content: unknown): string => JSON.stringify({ type: "assistant.message", data: { content } });
   const text = [line("first"), line("Done."), line(""), '{"type":"assistant.turn_end"}', "{broken"].join(
@@ -150,5 +150,9 @@ Deno.test("Copilot's last words are the last that are not empty in its transcrip
   );
   assert.equal(transcript?.lastWords(`${text}\n`), "Done.");
   assert.equal(transcript?.lastWords('{"type":"assistant.message"}\n'), undefined);
+  assert.equal(
+    transcript?.lastWords(`${text}\n{"type":"user.message"}\n{"type":"assistant.turn_start"}`),
+    undefined,
+  );
   assert.equal(transcript?.pathOf({ transcriptPath: "/t" }), "/t");
 });

@@ -1,6 +1,6 @@
 /** An agent's words made fit for the body of a push. */
-import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
-import { BODY_MAX_BYTES } from "../protocol/limits.ts";
+import { FORBIDDEN_CONTROLS } from "../../protocol/canonical.ts";
+import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
 
 const CUT = "…";
 

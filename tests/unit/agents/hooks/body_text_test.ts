@@ -1,8 +1,8 @@
 /** An agent's words as the body of a push. */
 import assert from "node:assert/strict";
-import { toBodyText } from "../../../src/hooks/body_text.ts";
-import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";
-import { Body } from "../../../src/protocol/push.ts";
+import { toBodyText } from "../../../../src/agents/hooks/body_text.ts";
+import { BODY_MAX_BYTES } from "../../../../src/protocol/limits.ts";
+import { Body } from "../../../../src/protocol/push.ts";
 
 Deno.test("control characters go, line ends become one, blanks at the ends go", () => {
   assert.equal(toBodyText("  Done.\r\n\x1b[31mred\x1b[0m\x07\rnext\n"), "Done.\n[31mred[0m\nnext");
