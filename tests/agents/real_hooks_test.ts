@@ -98,3 +98,30 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     await untilPushes(stack, "agent.stop", 3);
   });
 }
+
+/** What the screen shows once the agent has compacted its context. */
+const COMPACTED: Partial<Record<RealAgent, RegExp>> = {
+  cc: /Compacted/,
+  codex: /Context compacted/,
+  opencode: /Compaction · /,
+};
+
+for (const [kind, shown] of Object.entries(COMPACTED) as [RealAgent, RegExp][]) {
+  Deno.test(`${kind}: told again after it compacted its context, and only then that someone is back [other-agents, rm-compact]`, async () => {
+    await using stack = await makeStack();
+    await using agent = await startSetUp(stack, kind);
+    await stack.send(SESSION, "hello from the phone");
+    await untilPushes(stack, "agent.stop", 1);
+    await agent.pane.type("/compact");
+    await until("the compaction", async () => {
+      const { lines } = await agent.pane.screen();
+      if (lines.some((line) => shown.test(line))) return true;
+      if (lines.some((line) => /^\s*[❯›┃]\s+\/compact/u.test(line))) await agent.pane.press("Enter");
+      return false;
+    });
+    await typeAtDesk(agent, "typed at the desk");
+    assert.deepEqual([timesRead(agent, PHONE), timesRead(agent, DESK)], [1, 1]);
+    const last = agent.standIn.bodies().at(-1) ?? "";
+    assert.ok(last.indexOf(PHONE) < last.indexOf(DESK));
+  });
+}
