@@ -1,10 +1,12 @@
 /** `svc verify`: the setup as a list of checks, each with its finding and its fix. */
 import { type Check, type CheckContext, type Finding, type Mark, messageOf } from "./checks/check.ts";
+import { agentChecks } from "./checks/agents/agents.ts";
 import { configCheck } from "./checks/config.ts";
 import { listenerCheck } from "./checks/listener.ts";
 import { modesCheck } from "./checks/modes.ts";
 import { keyCheck, relayCheck } from "./checks/relay.ts";
 import { relaySocketCheck } from "./checks/relay_socket.ts";
+import { sealingCheck } from "./checks/sealing.ts";
 import { tmuxCheck } from "./checks/tmux.ts";
 import { tmuxSocketsCheck } from "./checks/tmux_sockets.ts";
 import { wsUrlVariableCheck } from "./checks/ws_url_variable.ts";
@@ -22,6 +24,7 @@ const CHECKS: readonly Check[] = [
   relayCheck,
   keyCheck,
   relaySocketCheck,
+  sealingCheck,
   listenerCheck,
   tmuxSocketsCheck,
 ];
@@ -37,9 +40,10 @@ export async function run(args: readonly string[]): Promise<number> {
   const words = parseWords(command, args).opts();
   const paths = await accountPaths();
   const context = { paths, inputs: await addressInputs(paths).catch(() => undefined) };
+  const checks = [...CHECKS, ...await agentChecks(paths)];
   const results: Result[] = [];
-  for (const check of CHECKS) {
-    const result = await runCheck(check, context);
+  for (const running of checks.map((check) => runCheck(check, context))) {
+    const result = await running;
     results.push(result);
     if (!words.json) { for (const line of resultLines(result)) print(line); }
   }
