@@ -45,6 +45,15 @@ async function run(argv: readonly string[], cwd: string): Promise<string> {
   throw new Error(`${argv.join(" ")}: exit code ${output.code}\n${stderr}`);
 }
 
+/** With the modes of the files: scripts among them are run. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copyFolder(`${from}/${name}`, `${to}/${name}`);
+    else await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
 /** Leaves a whole package, and nothing older, in `outDir`. */
 export async function buildNpm(outDir: string): Promise<void> {
   await Deno.mkdir(outDir, { recursive: true });
@@ -58,6 +67,7 @@ export async function buildNpm(outDir: string): Promise<void> {
   });
   await setShebang(`${outDir}/cli.js`);
   await buildPhone({ outDir: `${outDir}/dist/phone` });
+  await copyFolder(`${ROOT}plugin`, `${outDir}/plugin`);
   await emitDeclarations({ entry: `${ROOT}mod.ts`, root: ROOT, outDir: `${outDir}/types` });
   for (const paper of PAPERS) await Deno.copyFile(ROOT + paper, `${outDir}/${paper}`);
   await Deno.writeTextFile(`${outDir}/package.json`, `${JSON.stringify(packageJson(), null, 2)}\n`);

@@ -76,6 +76,25 @@ Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]"
       assert.match(await Deno.readTextFile(`${root}/package/types/mod.d.ts`), /createRelayApi/);
     });
 
+    await test.step("setup registers this package, whose hooks run, and takes itself out again", async () => {
+      await Deno.mkdir(`${root}/.cursor`);
+      const made = await svc("setup", "--agent", "cursor");
+      assert.equal(made.code, 0, made.stderr);
+      const { hooks } = JSON.parse(await Deno.readTextFile(`${root}/.cursor/hooks.json`));
+      const input = '{"conversation_id":"1","workspace_roots":["/"],"status":"completed"}';
+      const script = `echo '${input}' | ${
+        hooks.stop[0].command
+      }; echo "exit $?"; ${root}/.svc/bin/svc --version`;
+      const ran = await runIn(root, ["sh", "-c", script]);
+      assert.deepEqual(ran, { code: 0, stdout: `exit 0\n${config.version}\n`, stderr: "" });
+      assert.equal(
+        (await Deno.stat(`${root}/package/plugin/svc/scripts/svc-remote.sh`)).mode! & 0o111,
+        0o111,
+      );
+      assert.equal((await svc("setup", "--remove")).code, 0);
+      assert.deepEqual(Array.from(Deno.readDirSync(`${root}/.cursor`)), []);
+    });
+
     await test.step("its relay serves the phone's page", async () => {
       const args = [cli, "server", "--listen", "127.0.0.1:0", "--data", `${root}/data`];
       const env = { HOME: root };
