@@ -17,6 +17,9 @@ const TOOLS: readonly Tool[] = [
   { name: "ps", programs: ["ps"], debian: "procps", purposes: ["demo", "tests"] },
   { name: "lsof", programs: ["lsof"], debian: "lsof", purposes: ["tests"] },
   { name: "git", programs: ["git"], debian: "git", brew: "git", purposes: ["tests"] },
+  { name: "vim", programs: ["vim.basic", "vim.tiny", "vim"], debian: "vim-tiny", purposes: ["tests"] },
+  { name: "less", programs: ["less"], debian: "less", purposes: ["tests"] },
+  { name: "htop", programs: ["htop"], debian: "htop", brew: "htop", purposes: ["tests"] },
   {
     name: "Chromium",
     programs: ["chromium", "chromium-browser", "google-chrome"],

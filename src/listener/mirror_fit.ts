@@ -21,10 +21,8 @@ export interface FitTarget {
 
 /** False when the window shows more than the one pane. Throws TmuxError. */
 export async function fitWindow({ server, pane }: FitTarget, size: Size): Promise<boolean> {
-  const facts = parseFields(await server.run(verbs.print(pane, fieldsFormat("fit", FIELDS))), {
-    tag: "fit",
-    fields: FIELDS,
-  });
+  const [line = ""] = (await server.run(verbs.print(pane, fieldsFormat("fit", FIELDS)))).split("\n");
+  const facts = parseFields(line, { tag: "fit", fields: FIELDS });
   if (facts === undefined || facts.panes !== "1") return false;
   const own = await server.run(verbs.showWindowOption(pane, "window-size"));
   const before = facts.before || [facts.cols, facts.rows, own.trim()].join(" ");

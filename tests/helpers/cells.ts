@@ -82,6 +82,11 @@ export async function compare(phone: Emulator, tmux: Tmux, pane: string): Promis
   return found;
 }
 
+/** tmux 3.3a spells "overlined" as "blinking, kind 3". */
+const OVERLINED = /(?<=\[|;)5:3(?=;|m)/g;
+/** Of joined characters the phone shows the first: for tmux the others have no width, for other terminals they do. */
+const JOINED = /\u200d[^\u0000-\u007f]/gu;
+
 /** tmux's lines on a screen of their own, each at its row, and where each ends. */
 async function draw(
   lines: readonly string[],
@@ -90,10 +95,9 @@ async function draw(
   const terminal = makeEmulator(size);
   const write = (text: string): Promise<void> => new Promise((resolve) => terminal.write(text, resolve));
   const ends: number[] = [];
-  // tmux 3.3a spells "overlined" wrongly; its other character set is between SO and SI.
   await write("\u001b)0\u001b[?7l");
   for (const [y, line] of lines.entries()) {
-    await write(`\u001b[${y + 1};1H${line.replace(/(?<=\[|;)5:3(?=;|m)/g, "53")}`);
+    await write(`\u001b[${y + 1};1H${line.replace(OVERLINED, "53").replace(JOINED, "")}`);
     const { cursorX } = terminal.buffer.active;
     ends.push(line === "" ? 0 : cursorX === size.cols - 1 ? size.cols : cursorX);
   }

@@ -4,8 +4,10 @@ import { until } from "./until.ts";
 
 export interface DrawnPane extends Disposable {
   session: string;
-  /** Resolves once the terminal of the pane has all of it. */
+  /** Resolves once it is written: the pane's terminal may still be reading it. */
   draw(output: string | Uint8Array): Promise<void>;
+  /** Resolves once tmux has taken in everything that was drawn. */
+  settled(): Promise<void>;
 }
 
 let panes = 0;
@@ -31,11 +33,22 @@ export async function makeDrawnPane(
     async () =>
       (await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat\n",
   );
+  let marks = 0;
+  const draw = async (output: string | Uint8Array): Promise<void> => {
+    let rest = typeof output === "string" ? new TextEncoder().encode(output) : output;
+    while (rest.length > 0) rest = rest.subarray(await file.write(rest));
+  };
   return {
     session,
-    async draw(output): Promise<void> {
-      let rest = typeof output === "string" ? new TextEncoder().encode(output) : output;
-      while (rest.length > 0) rest = rest.subarray(await file.write(rest));
+    draw,
+    async settled(): Promise<void> {
+      const mark = `mark ${++marks}`;
+      await draw(`\u001b]2;${mark}\u0007`);
+      await until(
+        "what was drawn to be in tmux",
+        async () =>
+          (await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_title}")) === `${mark}\n`,
+      );
     },
     [Symbol.dispose]: () => file.close(),
   };

@@ -31,6 +31,7 @@ export class MirrorPhone implements Disposable {
   frames = 0;
   readonly #stream: TerminalStream;
   #lastStream = 0;
+  #drawn = 0;
   /** While set, nothing is read: frames wait here. */
   #frozen: Uint8Array[] | undefined;
 
@@ -61,7 +62,7 @@ export class MirrorPhone implements Disposable {
       random: Math.random,
       onState: (state) => void this.states.push(state),
       onStatus: (status) => void this.statuses.push(status),
-      onDrawn: () => {},
+      onDrawn: () => void this.#drawn++,
     });
     this.link.start();
   }
@@ -106,10 +107,11 @@ export class MirrorPhone implements Disposable {
     this.#stream.scrollback(lines);
   }
 
-  /** Drops what was received in order, as a cut does: a new stream, a new screen. */
+  /** As after a cut: a new stream, which begins with a new screen. */
   async reopen(): Promise<void> {
     await this.#stream.open();
-    await this.live();
+    const before = this.#drawn;
+    await until("the new screen", () => this.state.kind === "live" && this.#drawn > before);
   }
 
   /** Stops taking anything in, so that no credit goes back. */

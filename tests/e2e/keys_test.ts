@@ -1,0 +1,219 @@
+/** Live keys from a phone into real panes: exactly once, in order, behind the same guard as a message. */
+import assert from "node:assert/strict";
+import type { KeyInput } from "../../src/protocol/key_input.ts";
+import { canonicalDigest } from "../../src/protocol/canonical.ts";
+import { createRelayApi } from "../../src/client/api.ts";
+import { KEYS_PER_SECOND } from "../../src/protocol/limits.ts";
+import type { MirrorPhone } from "../helpers/mirror_phone.ts";
+import { makeMirrorStage, type MirrorStage } from "../helpers/mirror_stage.ts";
+import { runSvc } from "../helpers/program.ts";
+import { until } from "../helpers/until.ts";
+
+const text = (text: string): KeyInput => ({ type: "text", text });
+const key = (key: string): KeyInput => ({ type: "key", key });
+const paste = (text: string): KeyInput => ({ type: "paste", text });
+
+/** The newest that was said of the keys with this number, or of later ones. */
+const said = (phone: MirrorPhone, sequence: number): Promise<string> =>
+  until(`a word about key ${sequence}`, () => {
+    const found = phone.keyStates().findLast((one) => one.sequence >= sequence);
+    return found && [found.state, found.reason].filter((word) => word !== undefined).join(" ");
+  });
+
+async function startEcho(
+  stage: MirrorStage,
+): Promise<{ session: string; prompts(): Promise<string[]>; control(op: "permit" | "deny"): Promise<void> }> {
+  const { sandbox, svc } = stage.stack;
+  const [transcript, socket] = [`${sandbox.root}/prompts.jsonl`, `${sandbox.root}/echo.sock`];
+  const started = await svc("--detach", "echo", "--transcript", transcript, "--control", socket);
+  assert.equal(started.code, 0, started.stderr);
+  const prompts = async (): Promise<string[]> => {
+    const lines = (await Deno.readTextFile(transcript).catch(() => "")).split("\n").filter((line) =>
+      line !== ""
+    );
+    return lines.map((line) => JSON.parse(line)).flatMap(({ prompt }) =>
+      typeof prompt === "string" ? [prompt] : []
+    );
+  };
+  const control = async (op: "permit" | "deny"): Promise<void> => {
+    const connection = await Deno.connect({ transport: "unix", path: socket });
+    await connection.write(new TextEncoder().encode(`{"op":"${op}"}\n`));
+    await connection.read(new Uint8Array(100));
+    connection.close();
+  };
+  return { session: started.stdout.trim(), prompts, control };
+}
+
+/** A pane that shows every byte it gets, as octal. */
+const RECORDER = ["sh", "-c", "stty -icanon -echo -isig -icrnl -ixon; exec od -An -v -w1 -t o1"];
+
+async function bytesOf(stage: MirrorStage, session: string): Promise<number[]> {
+  const shown = await stage.tmux("capture-pane", "-p", "-S", "-", "-t", `=${session}:`);
+  return shown.trim().split(/\s+/).filter((word) => /^[0-7]{3}$/.test(word)).map((word) => parseInt(word, 8));
+}
+
+Deno.test("keys: text, an input method's text, keys and pastes reach the agent [spec-live-typing, spec-key-row]", async () => {
+  await using stage = await makeMirrorStage();
+  const { session, prompts } = await startEcho(stage);
+  const phone = await stage.watch(session);
+  await phone.shows("❯");
+  phone.type(text("hallo"), key("BSpace"), text("o 漢字 👨‍👩‍👧"), key("Enter"));
+  await until("the first prompt", async () => (await prompts()).length === 1);
+  phone.type(paste("two\nlines; -t \\"), key("Enter"));
+  await until("the second prompt", async () => (await prompts()).length === 2);
+  assert.deepEqual(await prompts(), ["hallo 漢字 👨‍👩‍👧", "two\nlines; -t \\"]);
+  assert.equal(await said(phone, 5), "typed");
+});
+
+Deno.test("keys: each named key is the byte sequence a terminal sends [spec-key-row]", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(RECORDER, { cols: 80, rows: 50 });
+  const phone = await stage.watch(session);
+  const sent: [string, string][] = [
+    ["Escape", "\u001b"],
+    ["Tab", "\t"],
+    ["BTab", "\u001b[Z"],
+    ["Enter", "\r"],
+    ["Up", "\u001b[A"],
+    ["Left", "\u001b[D"],
+    ["C-c", "\u0003"],
+    ["C-z", "\u001a"],
+    ["M-b", "\u001bb"],
+    ["BSpace", "\u007f"],
+    ["Home", "\u001b[1~"],
+    ["NPage", "\u001b[6~"],
+  ];
+  phone.type(...sent.map(([name]) => key(name)), text("; ~ # é"));
+  const expected = [...new TextEncoder().encode(sent.map(([, bytes]) => bytes).join("") + "; ~ # é")];
+  const got = await until("every byte", async () => {
+    const bytes = await bytesOf(stage, session);
+    return bytes.length >= expected.length && bytes;
+  });
+  assert.deepEqual(got, expected);
+});
+
+Deno.test("keys: hundreds in a burst arrive once each and in order, the rest at 200 a second", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(RECORDER, { cols: 80, rows: 50 });
+  const phone = await stage.watch(session);
+  const sent = Array.from({ length: KEYS_PER_SECOND + 150 }, (_, at) => String.fromCharCode(0x22 + at % 93))
+    .join("");
+  phone.type(...[...sent].map(text));
+  const got = await until("every key", async () => {
+    const bytes = await bytesOf(stage, session);
+    return bytes.length >= sent.length && bytes;
+  });
+  assert.equal(String.fromCharCode(...got), sent);
+  assert.equal(await said(phone, sent.length - 1), "typed");
+});
+
+Deno.test("keys: nothing reaches a shell, and the phone is told [inj-2-guard]", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["bash", "--norc"]);
+  const phone = await stage.watch(session);
+  phone.type(text("echo reached"), key("Enter"));
+  assert.equal(await said(phone, 1), "refused shell_in_pane");
+  phone.type(paste("echo reached\n"));
+  assert.equal(await said(phone, 2), "refused shell_in_pane");
+  assert.doesNotMatch(await stage.tmux("capture-pane", "-p", "-t", `=${session}:`), /reached/);
+});
+
+Deno.test("keys: held at a permission dialog, typed when it is gone [inj-dialog-keys]", async () => {
+  await using stage = await makeMirrorStage();
+  const { session, prompts, control } = await startEcho(stage);
+  const phone = await stage.watch(session);
+  await phone.shows("❯");
+  await control("permit");
+  await phone.shows("Enter to confirm");
+  phone.type(key("Enter"), text("after the dialog"));
+  assert.equal(await said(phone, 0), "held dialog_open");
+  assert.match(
+    await stage.tmux("capture-pane", "-p", "-t", `=${session}:`),
+    /Enter to confirm/,
+    "not approved",
+  );
+  await control("deny");
+  await phone.shows("after the dialog");
+  assert.equal(await said(phone, 1), "typed");
+  assert.deepEqual(await prompts(), []);
+});
+
+Deno.test("keys: ! does not begin an input line, and a muted project takes none [inj-shell-escape]", async () => {
+  await using stage = await makeMirrorStage();
+  const { session } = await startEcho(stage);
+  const phone = await stage.watch(session);
+  await phone.shows("❯");
+  phone.type(text("!"));
+  assert.equal(await said(phone, 0), "refused shell_escape");
+  phone.type(text("well"));
+  await phone.shows("❯ well");
+  phone.type(text("!"));
+  await phone.shows("❯ well!");
+  const { sandbox } = stage.stack;
+  await runSvc(sandbox, ["mute", sandbox.project]);
+  phone.type(text("unheard"));
+  assert.equal(await said(phone, 3), "refused muted");
+});
+
+Deno.test("keys: someone at the desk does not hold them", async () => {
+  await using stage = await makeMirrorStage();
+  const { session } = await startEcho(stage);
+  using desk = await stage.attachDesk(session, { cols: 100, rows: 30 });
+  const phone = await stage.watch(session);
+  await phone.shows("❯");
+  await stage.keys(session, "draft ");
+  phone.type(text("goes on"));
+  await phone.shows("draft goes on");
+  assert.ok(desk);
+});
+
+Deno.test("keys: the audit log has their digest and length, never the text [ls-audit]", async () => {
+  await using stage = await makeMirrorStage();
+  const { session } = await startEcho(stage);
+  const { sandbox } = stage.stack;
+  const phone = await stage.watch(session);
+  await phone.shows("❯");
+  phone.type(...[..."secret"].map(text));
+  await phone.shows("secret");
+  phone[Symbol.dispose]();
+  const path = `${sandbox.svcHome}/audit.jsonl`;
+  const line = await until("the audit", async () => (await Deno.readTextFile(path).catch(() => "")).trim());
+  const { digest, length, outcome, device, session: where } = JSON.parse(line);
+  assert.deepEqual([digest, length, outcome, where], [
+    await canonicalDigest("secret"),
+    6,
+    "keys typed",
+    session,
+  ]);
+  assert.match(device, /^dev_/);
+  assert.doesNotMatch(line, /secret/);
+});
+
+Deno.test("keys: a key that may only read watches and cannot type", async () => {
+  await using stage = await makeMirrorStage();
+  const { session } = await startEcho(stage);
+  const { svc, sandbox, url } = stage.stack;
+  const data = `${sandbox.svcHome}/server`;
+  const made = await svc(
+    "keys",
+    "create",
+    "--name",
+    "reader",
+    "--scope",
+    "push:read",
+    "--data",
+    data,
+    "--json",
+  );
+  const { key: apiKey } = JSON.parse(made.stdout);
+  const phone = await stage.watch(session, { apiKey });
+  await phone.shows("❯");
+  phone.type(text("unheard"));
+  const api = createRelayApi({ baseUrl: url, apiKey: stage.stack.apiKey });
+  const strays = async (): Promise<string> => {
+    const answer = await fetch(`${api.baseUrl}/metrics`);
+    return /stray\S* (\d+)/.exec(await answer.text())?.[1] ?? "";
+  };
+  await until("the relay to drop it", async () => Number(await strays()) > 0);
+  assert.deepEqual(phone.keyStates(), []);
+});

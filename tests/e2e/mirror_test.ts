@@ -1,0 +1,231 @@
+/** A mirror's life: one client for all phones, nothing of the desk changed, every end told, every break mended. */
+import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
+import type { TerminalState } from "../../src/phone/terminal_stream.ts";
+import type { MirrorPhone } from "../helpers/mirror_phone.ts";
+import { makeMirrorStage, type MirrorStage, untilEqual } from "../helpers/mirror_stage.ts";
+import { until } from "../helpers/until.ts";
+
+const clients = async ({ tmux }: MirrorStage): Promise<string[]> =>
+  (await tmux("list-clients", "-F", "#{client_session} #{client_flags}")).split("\n").filter((line) =>
+    line !== ""
+  );
+
+const sizeOf = ({ tmux }: MirrorStage, session: string): Promise<string> =>
+  tmux("display-message", "-p", "-t", `=${session}:`, "#{window_width}x#{window_height}");
+
+/** The reasons for which the mirror ended so far. */
+const ends = ({ states }: MirrorPhone): string[] =>
+  states.flatMap((state: TerminalState) => state.kind === "ended" ? [state.reason] : []);
+
+Deno.test("mirror: two phones, one client, which neither resizes nor counts as attached, and ends with them [ux-no-resize, ev-pane-open]", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["cat"], { cols: 120, rows: 35 });
+  const [one, two] = [await stage.watch(session), await stage.watch(session)];
+  await stage.keys(session, "both see this");
+  for (const phone of [one, two]) await phone.shows("both see this");
+  assert.deepEqual(await clients(stage), [`${session} attached,focused,control-mode,ignore-size,UTF-8`]);
+  assert.equal(await sizeOf(stage, session), "120x35\n");
+  const listed = await until("the session in the inventory", async () => {
+    const { devices } = await stage.stack.api.sessions();
+    return devices.flatMap(({ sessions }) => sessions).find(({ name }) => name === session);
+  });
+  assert.equal(listed.attached, false);
+  one[Symbol.dispose]();
+  await stage.keys(session, "Enter", "still here");
+  await two.shows("still here");
+  assert.equal((await clients(stage)).length, 1);
+  two[Symbol.dispose]();
+  await until("no client at all", async () => (await clients(stage)).length === 0);
+});
+
+Deno.test("mirror: renamed, killed, server restarted: told at once, and there again when it is back [ev-pane-closed, ux-resume]", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["cat"]);
+  const phone = await stage.watch(session);
+  const told = async (what: string, act: () => Promise<unknown>): Promise<string> => {
+    const before = ends(phone).length;
+    const begun = performance.now();
+    const acting = act();
+    await until(`${what} to be told`, () => ends(phone).length > before);
+    say(`${what}: told after ${Math.round(performance.now() - begun)} ms`);
+    await acting;
+    return ends(phone)[before] ?? "";
+  };
+  const back = async (text: string): Promise<void> => {
+    await phone.live();
+    await stage.keys(session, text);
+    await phone.shows(text);
+  };
+  assert.equal(
+    await told("renamed", () => stage.tmux("rename-session", "-t", `=${session}`, "other")),
+    "session_renamed",
+  );
+  await until("the name to be missed", () => ends(phone).includes("no_such_session"));
+  await stage.tmux("rename-session", "-t", "=other", session);
+  await back("renamed back");
+
+  const start = (): Promise<string> =>
+    stage.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, "cat");
+  assert.equal(await told("killed", () => stage.tmux("kill-session", "-t", `=${session}`)), "mirror_lost");
+  await start();
+  await back("begun again");
+
+  assert.equal(await told("tmux restarted", () => stage.tmux("kill-server")), "mirror_lost");
+  await until("the old server to be gone", () => stage.tmux("list-sessions").then(() => false, () => true));
+  await until("another server", () => start().then(() => true, () => false));
+  await back("another server");
+});
+
+Deno.test("mirror: a person who takes the session over does not end it", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["cat"]);
+  const phone = await stage.watch(session);
+  await stage.tmux("detach-client", "-s", `=${session}`);
+  await until("the mirror to be lost", () => ends(phone).includes("mirror_lost"));
+  await phone.live();
+  await stage.keys(session, "still mirrored");
+  await phone.shows("still mirrored");
+});
+
+Deno.test("mirror: a relay and a listener that start anew bring it back [ux-resume]", async () => {
+  await using stage = await makeMirrorStage();
+  const { stack } = stage;
+  const session = await stage.start(["cat"]);
+  const phone = await stage.watch(session);
+  await stage.keys(session, "first");
+  await phone.shows("first");
+  stack.listener.kill("SIGKILL");
+  await stack.listener.exited;
+  await until("the listener to be missed", () => ends(phone).length > 0);
+  await stage.keys(session, " second");
+  await stack.startListener();
+  await phone.shows("first second");
+  stack.relay.kill("SIGKILL");
+  await stack.relay.exited;
+  await stage.keys(session, " third");
+  await stack.startRelay();
+  phone.link.reconnectNow();
+  await phone.shows("first second third");
+  await untilEqual(stage, { phone, session, what: "after both" });
+  await until("one client", async () => (await clients(stage)).length === 1);
+});
+
+Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-closed]", async () => {
+  await using stage = await makeMirrorStage();
+  const { stack } = stage;
+  const session = await stage.start(["cat"]);
+  using _desk = await stage.attachDesk(session, { cols: 100, rows: 31 });
+  await stage.tmux("set-option", "-g", "destroy-unattached", "on");
+  const refused = async (name: string, deviceId: string): Promise<string> => {
+    const phone = stage.ask(name, { deviceId });
+    return await until(`${name} to be refused`, () => ends(phone)[0]);
+  };
+  assert.equal(await refused("svc-none", stack.deviceId), "no_such_session");
+  assert.equal(await refused("svc-none", "dev_listener_none"), "listener_offline");
+  assert.equal(await refused(session, stack.deviceId), "destroy_unattached");
+  assert.equal((await stage.tmux("list-sessions", "-F", "#{session_name}")).trim(), session, "it lives");
+});
+
+Deno.test("mirror: lines above the screen come on request, before a screen that goes on", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["sh", "-c", "seq 1 500; exec cat"]);
+  const phone = await stage.watch(session);
+  await phone.shows("500");
+  assert.equal(phone.terminal.buffer.active.baseY, 0, "not unless it is asked for");
+  phone.scrollback(300);
+  const line = (y: number): string | undefined =>
+    phone.terminal.buffer.active.getLine(y)?.translateToString(true);
+  await until("the lines above", () => phone.terminal.buffer.active.baseY === 300);
+  const first = Number(line(0));
+  assert.deepEqual([line(1), line(299)], [String(first + 1), String(first + 299)]);
+  await stage.keys(session, "on");
+  await untilEqual(stage, { phone, session, what: "with lines above" });
+});
+
+Deno.test("mirror: the window fits the phone on request, and is the desk's again when the phone leaves [ux-no-resize]", async (t) => {
+  await using stage = await makeMirrorStage();
+  const { stack } = stage;
+  const session = await stage.start(["cat"], { cols: 120, rows: 35 });
+  const back = (): Promise<unknown> =>
+    until("the desk's size", async () => await sizeOf(stage, session) === "120x35\n");
+  const fitted = async (): Promise<MirrorPhone> => {
+    const phone = await stage.watch(session);
+    phone.type({ type: "fit", cols: 44, rows: 20 });
+    await until("the phone's size", () => phone.terminal.cols === 44);
+    assert.equal(await sizeOf(stage, session), "44x20\n");
+    await until("the phone to be told", () => phone.statuses.some(({ fit }) => fit === "on"));
+    return phone;
+  };
+  const option = (): Promise<string> =>
+    stage.tmux("show-options", "-wv", "-t", `=${session}:`, "window-size");
+  await t.step("asked back", async () => {
+    const phone = await fitted();
+    phone.type({ type: "unfit" });
+    await until("the desk's size on the phone", () => phone.terminal.cols === 120);
+    await back();
+    assert.equal(await option(), "", "and follows the desk as before");
+    phone[Symbol.dispose]();
+  });
+  await t.step("the phone leaves", async () => {
+    (await fitted())[Symbol.dispose]();
+    await back();
+  });
+  await t.step("the link is cut", async () => {
+    const phone = await fitted();
+    phone.link.close();
+    await back();
+  });
+  await t.step("another phone goes on watching", async () => {
+    const other = await stage.watch(session);
+    const phone = await fitted();
+    await until("the other phone's size", () => other.terminal.cols === 44);
+    phone[Symbol.dispose]();
+    await until("the desk's size on the other phone", () => other.terminal.cols === 120);
+    other[Symbol.dispose]();
+  });
+  await t.step("the listener is killed", async () => {
+    const phone = await fitted();
+    phone[Symbol.dispose]();
+    await back();
+    await fitted();
+    stack.listener.kill("SIGKILL");
+    await stack.listener.exited;
+    assert.equal(await sizeOf(stage, session), "44x20\n");
+    await stack.startListener();
+    await back();
+  });
+  await t.step("a window of two panes is left alone", async () => {
+    const phone = await stage.watch(session);
+    await stage.tmux("split-window", "-t", `=${session}:`, "cat");
+    phone.type({ type: "fit", cols: 44, rows: 20 });
+    await until("the refusal", () => phone.statuses.some(({ fit }) => fit === "refused"));
+    assert.equal(await sizeOf(stage, session), "120x35\n");
+  });
+});
+
+Deno.test("mirror: a phone that stops reading neither grows memory nor holds the pane up, and is right afterwards [perf-flood, ev-pane-credit]", async () => {
+  await using stage = await makeMirrorStage();
+  const { stack } = stage;
+  const session = await stage.start(["sh", "-c", "read go; seq 1 600000; echo done; exec cat"]);
+  const phone = await stage.watch(session);
+  const memory = (): Promise<number[]> =>
+    Promise.all([stack.relay.pid, stack.listener.pid].map(residentBytes));
+  phone.freeze();
+  const before = await memory();
+  await stage.keys(session, "Enter");
+  await until(
+    "the program to be done",
+    async () => /^done$/m.test(await stage.tmux("capture-pane", "-p", "-t", `=${session}:`)),
+  );
+  const grown = (await memory()).map((bytes, at) => (bytes - (before[at] ?? 0)) / 1_048_576);
+  say(`phone that does not read: relay +${grown[0]?.toFixed(1)} MB, listener +${grown[1]?.toFixed(1)} MB`);
+  assert.ok(grown.every((megabytes) => megabytes < 32), grown.join());
+  phone.thaw();
+  await untilEqual(stage, { phone, session, what: "once it reads again" });
+});
+
+async function residentBytes(pid: number): Promise<number> {
+  const [, pages] = (await Deno.readTextFile(`/proc/${pid}/statm`)).split(" ");
+  return Number(pages) * 4_096;
+}

@@ -1,0 +1,111 @@
+/** Relay, listener and sessions of real programs, each mirrored to a phone: for tests of what the phone shows. */
+import { compare, type Comparison } from "./cells.ts";
+import { MirrorPhone, type MirrorPhoneOptions } from "./mirror_phone.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { makeStack, type Stack } from "./stack.ts";
+import { until } from "./until.ts";
+
+export interface MirrorStage extends AsyncDisposable {
+  stack: Stack;
+  /** Starts the program as its pane's own process; resolves with the session's name. */
+  start(words: readonly string[], size?: { cols: number; rows: number }): Promise<string>;
+  /** A phone that mirrors the session; it is live. */
+  watch(session: string, more?: Partial<MirrorPhoneOptions>): Promise<MirrorPhone>;
+  /** A phone that asks for the session, whether it gets it or not. */
+  ask(session: string, more?: Partial<MirrorPhoneOptions>): MirrorPhone;
+  /** A person's terminal of this size at the session, until it is disposed of. */
+  attachDesk(session: string, size: { cols: number; rows: number }): Promise<Disposable>;
+  /** Keys at the desk, as tmux names them. */
+  keys(session: string, ...keys: string[]): Promise<void>;
+  tmux(...args: string[]): Promise<string>;
+}
+
+let sessions = 0;
+
+export async function makeMirrorStage(): Promise<MirrorStage> {
+  const stack = await makeStack();
+  const { sandbox, deviceId, apiKey } = stack;
+  const phones: MirrorPhone[] = [];
+  const ask = (session: string, more: Partial<MirrorPhoneOptions> = {}): MirrorPhone => {
+    const phone = new MirrorPhone({ wsUrl: stack.wsUrl, apiKey, deviceId, session, ...more });
+    phones.push(phone);
+    return phone;
+  };
+  return {
+    stack,
+    async start(words, { cols, rows } = { cols: 100, rows: 30 }): Promise<string> {
+      const session = `svc-stage-${++sessions}`;
+      const size = ["-x", String(cols), "-y", String(rows)];
+      const place = ["-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
+      await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, ...size, ...place, ...words);
+      return session;
+    },
+    ask,
+    async watch(session, more): Promise<MirrorPhone> {
+      const phone = ask(session, more);
+      await phone.live();
+      return phone;
+    },
+    attachDesk: (session, size) => attachDesk(sandbox, { session, ...size }),
+    keys: async (session, ...keys) => void await sandbox.tmux("send-keys", "-t", `=${session}:`, ...keys),
+    tmux: sandbox.tmux,
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const phone of phones) phone[Symbol.dispose]();
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** `script` gives tmux a terminal. */
+async function attachDesk(
+  sandbox: Sandbox,
+  { session, cols, rows }: { session: string; cols: number; rows: number },
+): Promise<Disposable> {
+  const attach = `stty cols ${cols} rows ${rows}; exec tmux -S ${sandbox.tmuxSocket} attach -t =${session}`;
+  const child = new Deno.Command("script", {
+    args: ["-qfc", attach, "/dev/null"],
+    env: sandbox.env,
+    clearEnv: true,
+    stdin: "piped",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  sandbox.killAtEnd(child.pid);
+  sandbox.awaitAtEnd(child.status.then(() => child.stdin.close().catch(() => {})));
+  const clients = (): Promise<string> => sandbox.tmux("list-clients", "-F", "#{client_control_mode}:");
+  await until("the desk's client", async () => (await clients()).includes("0:"));
+  return { [Symbol.dispose]: () => child.kill("SIGKILL") };
+}
+
+/** Waits until the phone's terminal is tmux's pane: no character, cursor, mode or attribute that tmux tells differs. */
+export async function untilEqual(
+  stage: MirrorStage,
+  { phone, session, what, inARow = 3 }: {
+    phone: MirrorPhone;
+    session: string;
+    what: string;
+    /** While a program still draws, one comparison says little: so many must agree. */
+    inARow?: number;
+  },
+): Promise<Comparison> {
+  let found: Comparison | undefined;
+  let equal = 0;
+  await until(`${what}: the same cells`, async () => {
+    found = await compare(phone.terminal, stage.tmux, `=${session}:`);
+    equal = isEqual(found) ? equal + 1 : 0;
+    return equal === inARow;
+  }).catch((error) => {
+    throw new Error(`${error.message}\n${JSON.stringify(shortened(found), undefined, 1)}`);
+  });
+  if (found === undefined) throw new Error("nothing was compared");
+  return found;
+}
+
+export function isEqual({ characters, attributes, facts }: Comparison): boolean {
+  return characters.length + attributes.length + facts.length === 0;
+}
+
+function shortened(found: Comparison | undefined): unknown {
+  const few = Object.entries(found ?? {}).map(([name, all]) => [name, all.length, all.slice(0, 5)]);
+  return few;
+}

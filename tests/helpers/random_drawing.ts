@@ -1,0 +1,57 @@
+/** Terminal output of every kind, at random but the same for a seed. */
+
+export interface DrawnPart {
+  part: string;
+  /** The link is cut after it. */
+  cuts: boolean;
+}
+
+const CHARACTERS = [..."abcdefgh XYZé─ü●漢字👍"];
+const ATTRIBUTES = [
+  ...["0", "0", "1", "2", "3", "4", "4:3", "5", "7", "8", "9", "21", "22", "23", "24", "27", "28", "29"],
+  ...["31", "32;44", "38;5;200", "48;5;22", "38;2;1;2;3", "48:2::9:8:7", "39", "49", "53", "55", "97", "101"],
+];
+
+/** Everything but origin mode, in which the cursor can stand where no sequence brings it. */
+export function* makeDrawing(seed: number, parts: number): Generator<DrawnPart> {
+  let state = seed;
+  const random = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) & 0x7fffffff;
+    return (state >> 8) % below;
+  };
+  const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
+  const csi = (final: string, most: number): string => `\u001b[${1 + random(most)}${final}`;
+  const kinds: (() => string)[] = [
+    () => Array.from({ length: 1 + random(30) }, () => pick(CHARACTERS)).join(""),
+    () => `\u001b[${pick(ATTRIBUTES)}m`,
+    () => `\u001b[${1 + random(32)};${1 + random(104)}H`,
+    () => pick(["\r\n", "\n", "\r", "\b", "\t"]),
+    () => `\u001b[${random(3)}${pick(["J", "K"])}`,
+    () => csi(pick(["X", "@", "P"]), 9),
+    () => csi(pick(["L\r", "M\r", "L", "M", "S", "T"]), 3),
+    () => csi(pick(["A", "B", "C", "D", "E", "F", "G", "d"]), 20),
+    () => `\u001b${pick(["M", "D", "E", "7", "8", "H", "=", ">"])}`,
+    () => `\u001b[${1 + random(10)};${12 + random(18)}r`,
+    () =>
+      pick(["\u001b[r", "\u001b[4h", "\u001b[4l", "\u001b[?7l", "\u001b[?7h", "\u001b[?1h", "\u001b[?1l"]),
+    () =>
+      pick([
+        "\u001b[?1049h",
+        "\u001b[?1049l",
+        "\u001b[?25l",
+        "\u001b[?25h",
+        "\u001b[?1002h",
+        "\u001b[?1002l",
+      ]),
+    () =>
+      pick([
+        "\u001b(0lqqk\u001b(B",
+        "\u001b)0\u000emqqj\u000f",
+        "x\u001b[3b",
+        "\u001b]0;title\u0007",
+        "\u001bkname\u001b\\",
+      ]),
+  ];
+  yield { part: "\u001bc", cuts: false };
+  for (let at = 0; at < parts; at++) yield { part: pick(kinds)(), cuts: random(12) === 0 };
+}
