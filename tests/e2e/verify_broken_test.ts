@@ -1,0 +1,295 @@
+/** `svc verify` on installations that were broken on purpose: each fault is named, with its fix. */
+import assert from "node:assert/strict";
+import { runSvc } from "../helpers/program.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+
+interface Line {
+  name: string;
+  mark: "ok" | "warning" | "fault";
+  finding: string;
+  fix?: string;
+}
+
+interface Broken {
+  what: string;
+  /** With a running listener. */
+  listener?: boolean;
+  /** Gives the variables that verify is run with, where they are part of it. */
+  breakIt(stack: Stack): Promise<Record<string, string> | void>;
+  /** The name of the line that tells it, its finding and its fix. */
+  told: [name: string, finding: RegExp, fix: RegExp];
+  /** Everything that is a fault then; nothing for what only warrants a warning. */
+  faults: string[];
+}
+
+const home = ({ sandbox }: Stack, name: string): string => `${sandbox.svcHome}/${name}`;
+
+async function edit(path: string, change: (text: string) => string): Promise<void> {
+  await Deno.writeTextFile(path, change(await Deno.readTextFile(path)));
+}
+
+async function editConfig(stack: Stack, fields: Record<string, unknown>): Promise<void> {
+  await edit(home(stack, "config.json"), (text) => JSON.stringify({ ...JSON.parse(text), ...fields }));
+}
+
+/** An agent is installed once its program is on PATH. */
+async function addAgent(stack: Stack, name: string, script = "exit 0"): Promise<void> {
+  const { sandbox } = stack;
+  const directory = `${sandbox.root}/bin`;
+  await Deno.mkdir(directory, { recursive: true });
+  await Deno.writeTextFile(`${directory}/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+  sandbox.env.PATH = `${directory}:/usr/bin:/bin`;
+}
+
+async function addCodex(stack: Stack, mode: "willing" | "unwilling"): Promise<void> {
+  const standIn = `${CHECKOUT}tests/helpers/codex_stand_in.ts`;
+  await addAgent(
+    stack,
+    "codex",
+    `exec ${Deno.execPath()} run -A --quiet ${standIn} "$HOME/.codex" ${mode}`,
+  );
+}
+
+async function setUp(stack: Stack, agent: string, program = agent): Promise<void> {
+  await addAgent(stack, program);
+  const { code, stderr } = await stack.svc("setup", "--agent", agent);
+  assert.equal(code, 0, stderr);
+}
+
+async function writeLauncher(stack: Stack, script: string): Promise<void> {
+  await Deno.writeTextFile(home(stack, "bin/svc"), `#!/bin/sh\n${script}\n`);
+}
+
+const ASKED = ["relay, HTTP", "key", "relay, WebSocket"];
+
+const BROKEN: Broken[] = [
+  {
+    what: "a config.json that is no JSON",
+    breakIt: (stack) => Deno.writeTextFile(home(stack, "config.json"), '{\n  "apiKey": oops\n}'),
+    told: ["configuration", /config\.json": line 2, column 13 is not JSON/, /^mend ".*config\.json"$/],
+    faults: ["configuration", ...ASKED, "encryption"],
+  },
+  {
+    what: "a config.json that others can read",
+    breakIt: (stack) => Deno.chmod(home(stack, "config.json"), 0o644),
+    told: ["home", /^others could read .*config\.json; mended$/, /make a new key/],
+    faults: [],
+  },
+  {
+    what: "a home where a file stands in the way",
+    async breakIt({ sandbox }) {
+      await Deno.writeTextFile(`${sandbox.root}/file`, "");
+      return { SVC_HOME: `${sandbox.root}/file` };
+    },
+    told: ["home", /\/file is no directory$/, /^move it away, or set SVC_HOME/],
+    faults: ["home", "configuration", ...ASKED],
+  },
+  {
+    what: "a key that the relay does not know",
+    breakIt: (stack) => editConfig(stack, { apiKey: "svc_wrong" }),
+    told: ["key", /key/, /^make one: svc keys create --name NAME --scope push:read,push:send$/],
+    faults: ["key", "relay, WebSocket"],
+  },
+  {
+    what: "a key that was revoked",
+    async breakIt(stack) {
+      const data = ["--data", home(stack, "server")];
+      const [{ id }] = JSON.parse((await stack.svc("keys", "list", "--json", ...data)).stdout);
+      assert.equal((await stack.svc("keys", "revoke", id, ...data)).code, 0);
+    },
+    told: ["key", /key/, /^make one: svc keys create/],
+    faults: ["key", "relay, WebSocket"],
+  },
+  {
+    what: "a relay that is down",
+    async breakIt({ relay }) {
+      relay.kill("SIGKILL");
+      await relay.exited;
+    },
+    told: ["relay, HTTP", /^Cannot /, /^see that svc server runs there/],
+    faults: ASKED,
+  },
+  {
+    what: "a listener that died and left its pid",
+    listener: true,
+    async breakIt({ listener }) {
+      listener.kill("SIGKILL");
+      await listener.exited;
+    },
+    told: ["listener", /^it does not run$/, /^start an agent, which starts it: svc cc$/],
+    faults: [],
+  },
+  {
+    what: "a listener that hangs",
+    listener: true,
+    breakIt: ({ listener }) => Promise.resolve(listener.kill("SIGSTOP")),
+    told: ["listener", /^it runs, but does not answer$/, /^run: svc listener --restart$/],
+    faults: ["listener"],
+  },
+  {
+    what: "a listener of an older version",
+    listener: true,
+    breakIt: (stack) => Deno.writeTextFile(home(stack, "listener.version"), "0.0.1\n"),
+    told: ["listener", /^it runs v0\.0\.1, v.* is installed$/, /^run: svc listener --restart$/],
+    faults: [],
+  },
+  {
+    what: "SVC_WS_URL still set",
+    breakIt: () => Promise.resolve({ SVC_WS_URL: "ws://old/ws" }),
+    told: ["SVC_WS_URL", /"ws:\/\/old\/ws" and has no effect/, /^put wsUrl into .* and unset it$/],
+    faults: [],
+  },
+  {
+    what: "no tmux on PATH",
+    async breakIt({ sandbox }) {
+      await Deno.mkdir(`${sandbox.root}/empty`);
+      return { PATH: `${sandbox.root}/empty` };
+    },
+    told: ["tmux", /^tmux is not installed$/, /^install it with: /],
+    faults: ["tmux"],
+  },
+  {
+    what: "a floor of encryption that no phone can meet",
+    breakIt: (stack) => editConfig(stack, { requireEncryption: "psk" }),
+    told: ["encryption", /must be sealed \("psk"\), and no phone is paired/, /^run: svc pair$/],
+    faults: ["encryption"],
+  },
+  {
+    what: "an agent that was never set up",
+    breakIt: (stack) => addAgent(stack, "copilot"),
+    told: ["Copilot, hooks", /^svc's are not set up$/, /^run: svc setup --agent copilot$/],
+    faults: [],
+  },
+  {
+    what: "settings of an agent that are no JSON",
+    async breakIt(stack) {
+      await setUp(stack, "gemini");
+      await edit(`${stack.sandbox.home}/.gemini/settings.json`, (text) => text.replace(":", ""));
+    },
+    told: [
+      "Gemini, hooks",
+      /^Cannot edit ".*\/\.gemini\/settings\.json": line 2, .* is not JSON/,
+      /^mend that/,
+    ],
+    faults: ["Gemini, hooks"],
+  },
+  {
+    what: "a hook whose command is gone",
+    async breakIt(stack) {
+      await setUp(stack, "gemini");
+      await Deno.remove(home(stack, "bin/svc"));
+    },
+    told: ["Gemini, hooks", /^its command is not there: .*not found$/, /^run: svc setup --agent gemini$/],
+    faults: ["Gemini, hooks", "Gemini, MCP"],
+  },
+  {
+    what: "a hook that may not be executed",
+    async breakIt(stack) {
+      await setUp(stack, "copilot");
+      await Deno.chmod(home(stack, "bin/svc"), 0o600);
+    },
+    told: [
+      "Copilot, hooks",
+      /^its command cannot be run: .*denied$/,
+      /^run: svc setup --agent copilot$/,
+    ],
+    faults: ["Copilot, hooks", "Copilot, MCP"],
+  },
+  {
+    what: "a plugin whose svc is gone, which says nothing to its agent",
+    async breakIt(stack) {
+      await setUp(stack, "cc", "claude");
+      await Deno.remove(home(stack, "bin/svc"));
+    },
+    told: ["Claude, hooks", /prints nothing and leaves the phone's prompt unread/, /svc setup --agent cc$/],
+    faults: ["Claude, hooks", "Claude, MCP"],
+  },
+  {
+    what: "a hook that speaks to another home",
+    async breakIt(stack) {
+      await setUp(stack, "opencode");
+      await edit(
+        home(stack, "bin/svc"),
+        (text) => text.replace("export SVC_HOME", 'export SVC_HOME="$HOME/other"'),
+      );
+    },
+    told: ["OpenCode, hooks", /has another home$/, /svc setup --agent opencode$/],
+    faults: ["OpenCode, hooks"],
+  },
+  {
+    what: "a hook that never ends",
+    async breakIt(stack) {
+      await setUp(stack, "gemini");
+      await writeLauncher(stack, "exec sleep 600");
+    },
+    told: ["Gemini, hooks", /^its command does not end within 5 s$/, /svc setup --agent gemini$/],
+    faults: ["Gemini, hooks", "Gemini, MCP"],
+  },
+  {
+    what: "an MCP server whose command is gone",
+    async breakIt(stack) {
+      await setUp(stack, "gemini");
+      const change = (text: string): string => {
+        const settings = JSON.parse(text);
+        settings.mcpServers.svc.command = "/gone/svc";
+        return JSON.stringify(settings);
+      };
+      await edit(`${stack.sandbox.home}/.gemini/settings.json`, change);
+    },
+    told: ["Gemini, MCP", /^its command cannot be started: .*\/gone\/svc/, /svc setup --agent gemini$/],
+    faults: ["Gemini, MCP"],
+  },
+  {
+    what: "hooks that Codex has not reviewed",
+    async breakIt(stack) {
+      await addCodex(stack, "unwilling");
+      assert.equal((await stack.svc("setup", "--agent", "codex")).code, 1);
+    },
+    told: ["Codex, hooks", /^they work, but do not run: Codex has not reviewed 6 of 6/, /--agent codex$/],
+    faults: ["Codex, hooks"],
+  },
+];
+
+async function verify(stack: Stack, env: Record<string, string> = {}): Promise<[number, Line[]]> {
+  const { code, stdout, stderr } = await runSvc(stack.sandbox, ["verify", "--json"], { env });
+  assert.equal(stderr, "");
+  return [code, JSON.parse(stdout)];
+}
+
+const faultsIn = (lines: readonly Line[]): string[] =>
+  lines.filter(({ mark }) => mark === "fault").map(({ name }) => name);
+
+for (const { what, listener = false, breakIt, told: [name, finding, fix], faults } of BROKEN) {
+  Deno.test(`svc verify names ${what}, and its fix [set-verify, tty-verify-agents]`, async () => {
+    await using stack = await makeStack({ listener });
+    const env = await breakIt(stack) ?? {};
+    const [code, lines] = await verify(stack, env);
+    const line = lines.find((one) => one.name === name);
+    assert.match(line?.finding ?? "", finding);
+    assert.match(line?.fix ?? "", fix);
+    assert.equal(line?.mark, faults.includes(name) ? "fault" : "warning");
+    assert.deepEqual(faultsIn(lines), faults, JSON.stringify(lines, null, 2));
+    assert.equal(code, faults.length > 0 ? 1 : 0);
+  });
+}
+
+Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves nothing behind [set-verify, tty-verify-agents]", async () => {
+  await using stack = await makeStack();
+  const { sandbox } = stack;
+  await stack.echo();
+  for (const name of ["claude", "gemini", "opencode", "copilot", "cursor-agent"]) await addAgent(stack, name);
+  await addCodex(stack, "willing");
+  assert.equal((await stack.svc("setup")).code, 0);
+  const temporary = `${sandbox.root}/tmp`;
+  await Deno.mkdir(temporary);
+  const [code, lines] = await verify(stack, { TMPDIR: temporary, SVC_SESSION: "svc-proj" });
+  assert.deepEqual(lines.filter(({ mark }) => mark !== "ok"), []);
+  assert.equal(code, 0);
+  for (const agent of ["Claude", "Gemini", "Codex", "OpenCode", "Copilot"]) {
+    assert.match(lines.find(({ name }) => name === `${agent}, hooks`)?.finding ?? "", /tells the model$/);
+    assert.match(lines.find(({ name }) => name === `${agent}, MCP`)?.finding ?? "", /svc_ask/);
+  }
+  const left = [temporary, home(stack, "markers"), home(stack, "remote")];
+  for (const directory of left) assert.deepEqual(await Array.fromAsync(Deno.readDir(directory)), []);
+});
