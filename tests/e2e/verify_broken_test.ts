@@ -21,6 +21,8 @@ interface Broken {
   told: [name: string, finding: RegExp, fix: RegExp];
   /** Everything that is a fault then; nothing for what only warrants a warning. */
   faults: string[];
+  /** The fix is a command: after it all is well. */
+  fixIsCommand?: true;
 }
 
 const home = ({ sandbox }: Stack, name: string): string => `${sandbox.svcHome}/${name}`;
@@ -160,6 +162,7 @@ const BROKEN: Broken[] = [
     breakIt: (stack) => addAgent(stack, "copilot"),
     told: ["Copilot, hooks", /^svc's are not set up$/, /^run: svc setup --agent copilot$/],
     faults: [],
+    fixIsCommand: true,
   },
   {
     what: "settings of an agent that are no JSON",
@@ -182,6 +185,7 @@ const BROKEN: Broken[] = [
     },
     told: ["Gemini, hooks", /^its command is not there: .*not found$/, /^run: svc setup --agent gemini$/],
     faults: ["Gemini, hooks", "Gemini, MCP"],
+    fixIsCommand: true,
   },
   {
     what: "a hook that may not be executed",
@@ -195,6 +199,7 @@ const BROKEN: Broken[] = [
       /^run: svc setup --agent copilot$/,
     ],
     faults: ["Copilot, hooks", "Copilot, MCP"],
+    fixIsCommand: true,
   },
   {
     what: "a plugin whose svc is gone, which says nothing to its agent",
@@ -204,6 +209,7 @@ const BROKEN: Broken[] = [
     },
     told: ["Claude, hooks", /prints nothing and leaves the phone's prompt unread/, /svc setup --agent cc$/],
     faults: ["Claude, hooks", "Claude, MCP"],
+    fixIsCommand: true,
   },
   {
     what: "a hook that speaks to another home",
@@ -216,6 +222,7 @@ const BROKEN: Broken[] = [
     },
     told: ["OpenCode, hooks", /has another home$/, /svc setup --agent opencode$/],
     faults: ["OpenCode, hooks"],
+    fixIsCommand: true,
   },
   {
     what: "a hook that never ends",
@@ -225,6 +232,7 @@ const BROKEN: Broken[] = [
     },
     told: ["Gemini, hooks", /^its command does not end within 5 s$/, /svc setup --agent gemini$/],
     faults: ["Gemini, hooks", "Gemini, MCP"],
+    fixIsCommand: true,
   },
   {
     what: "an MCP server whose command is gone",
@@ -239,6 +247,7 @@ const BROKEN: Broken[] = [
     },
     told: ["Gemini, MCP", /^its command cannot be started: .*\/gone\/svc/, /svc setup --agent gemini$/],
     faults: ["Gemini, MCP"],
+    fixIsCommand: true,
   },
   {
     what: "hooks that Codex has not reviewed",
@@ -260,10 +269,17 @@ async function verify(stack: Stack, env: Record<string, string> = {}): Promise<[
 const faultsIn = (lines: readonly Line[]): string[] =>
   lines.filter(({ mark }) => mark === "fault").map(({ name }) => name);
 
-for (const { what, listener = false, breakIt, told: [name, finding, fix], faults } of BROKEN) {
-  Deno.test(`svc verify names ${what}, and its fix [set-verify, tty-verify-agents]`, async () => {
-    await using stack = await makeStack({ listener });
-    const env = await breakIt(stack) ?? {};
+/** Types the fix as it stands there. */
+async function follow(stack: Stack, fix: string): Promise<void> {
+  const words = /^run: svc (.*)$/.exec(fix)?.[1]?.split(" ") ?? [];
+  assert.equal((await stack.svc(...words)).code, 0, fix);
+}
+
+for (const row of BROKEN) {
+  Deno.test(`svc verify names ${row.what}, and its fix [set-verify, tty-verify-agents]`, async () => {
+    const { faults, told: [name, finding, fix] } = row;
+    await using stack = await makeStack({ listener: row.listener ?? false });
+    const env = await row.breakIt(stack) ?? {};
     const [code, lines] = await verify(stack, env);
     const line = lines.find((one) => one.name === name);
     assert.match(line?.finding ?? "", finding);
@@ -271,6 +287,10 @@ for (const { what, listener = false, breakIt, told: [name, finding, fix], faults
     assert.equal(line?.mark, faults.includes(name) ? "fault" : "warning");
     assert.deepEqual(faultsIn(lines), faults, JSON.stringify(lines, null, 2));
     assert.equal(code, faults.length > 0 ? 1 : 0);
+    if (!row.fixIsCommand) return;
+    await follow(stack, line?.fix ?? "");
+    const [codeAfter, after] = await verify(stack, env);
+    assert.deepEqual([codeAfter, after.find((one) => one.name === name)?.mark], [0, "ok"]);
   });
 }
 
@@ -278,7 +298,9 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
   await using stack = await makeStack();
   const { sandbox } = stack;
   await stack.echo();
-  for (const name of ["claude", "gemini", "opencode", "copilot", "cursor-agent"]) await addAgent(stack, name);
+  for (const name of ["claude", "gemini", "opencode", "copilot", "cursor-agent"]) {
+    await addAgent(stack, name, `echo "${name} 1.2.3"`);
+  }
   await addCodex(stack, "willing");
   assert.equal((await stack.svc("setup")).code, 0);
   const temporary = `${sandbox.root}/tmp`;
@@ -286,6 +308,7 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
   const [code, lines] = await verify(stack, { TMPDIR: temporary, SVC_SESSION: "svc-proj" });
   assert.deepEqual(lines.filter(({ mark }) => mark !== "ok"), []);
   assert.equal(code, 0);
+  assert.match(lines.find(({ name }) => name === "agents")?.finding ?? "", /^Claude 1\.2\.3, Gemini 1\.2\.3/);
   for (const agent of ["Claude", "Gemini", "Codex", "OpenCode", "Copilot"]) {
     assert.match(lines.find(({ name }) => name === `${agent}, hooks`)?.finding ?? "", /tells the model$/);
     assert.match(lines.find(({ name }) => name === `${agent}, MCP`)?.finding ?? "", /svc_ask/);

@@ -13,6 +13,7 @@ import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { pluginDirectory } from "../../plugin_directory.ts";
 import { type Check, fault, type Finding, messageOf, ok, warning } from "../check.ts";
 import { codexDistrust } from "./codex_trust.ts";
+import { presenceCheck } from "./presence.ts";
 import { probeHook, type ProbeHost } from "./probe_hook.ts";
 import { type McpProbe, probeMcp } from "./probe_mcp.ts";
 import { readRegistration, type Registration } from "./registration.ts";
@@ -25,15 +26,10 @@ export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const found = await Promise.all(SETUP_KINDS.map((kind) => isThere(host, kind)));
   const here = SETUP_KINDS.filter((_, at) => found[at]);
   const ask = mcpAsker();
-  return [presenceCheck(here), ...here.flatMap((kind) => [hookCheck(host, kind), mcpCheck(host, kind, ask)])];
-}
-
-function presenceCheck(here: readonly AgentKind[]): Check {
-  const names = (kinds: readonly AgentKind[]): string =>
-    kinds.map((kind) => AGENT_LABELS[kind]).join(", ") || "none";
-  const absent = SETUP_KINDS.filter((kind) => !here.includes(kind));
-  const finding = absent.length === 0 ? names(here) : `${names(here)}; not installed: ${names(absent)}`;
-  return { name: "agents", run: () => Promise.resolve(ok(finding)) };
+  return [
+    presenceCheck(host, here),
+    ...here.flatMap((kind) => [hookCheck(host, kind), mcpCheck(host, kind, ask)]),
+  ];
 }
 
 const fixOf = (kind: AgentKind): string => `run: svc setup --agent ${kind}`;
