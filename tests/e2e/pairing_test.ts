@@ -8,7 +8,7 @@ import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone
 import { makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-const LINK = /^(http:\/\/127\.0\.0\.1:\d+\/#pair=([\w-]{22,})&s=([\w-]{43}))$/;
+const LINK = /^(http:\/\/localhost:\d+\/#pair=([\w-]{22,})&s=([\w-]{43}))$/;
 
 async function pairJson(stack: Stack): Promise<{ code: string; url: string; expiresAt: number }> {
   const { code, stdout, stderr } = await stack.svc("pair", "--json");
