@@ -3,7 +3,6 @@ import { runtime } from "#runtime";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import { COMMANDS } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";
-import { nearest } from "./nearest.ts";
 import { printError } from "./output.ts";
 
 /** Resolves with the exit code: 0 done, 1 failed, 2 used wrongly. Never rejects. */
@@ -36,21 +35,23 @@ async function dispatch(args: readonly string[]): Promise<number> {
   if (isAgentKind(word)) return await (await loadAgent()).runAgent(word, rest, { detach });
   if (word === "help") return await dispatch([...rest.slice(0, 1), "--help"]);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is none. ${SEE_HELP}`);
-  return await (await commandNamed(word).load()).run(rest);
+  return await (await (await commandNamed(word)).load()).run(rest);
 }
 
 // The casts are explained in commands.ts.
 const loadAgent = (): Promise<typeof import("./agent.ts")> => import("./agent.ts" as string);
 const loadHelp = (): Promise<typeof import("./help.ts")> => import("./help.ts" as string);
+const loadNearest = (): Promise<typeof import("./nearest.ts")> => import("./nearest.ts" as string);
 const loadVersion = (): Promise<typeof import("../protocol/version.ts")> =>
   import("../protocol/version.ts" as string);
 
 const OPTIONS: readonly string[] = ["--detach", "--version", "--help", "-h"];
 const SEE_HELP = "See: svc --help";
 
-function commandNamed(word: string): (typeof COMMANDS)[string] {
+async function commandNamed(word: string): Promise<(typeof COMMANDS)[string]> {
   const entry = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
   if (entry !== undefined) return entry;
+  const { nearest } = await loadNearest();
   const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...Object.keys(COMMANDS)]);
   const hint = guess === undefined ? "" : ` Did you mean "${guess}"?`;
   throw new UsageError(`Unknown command "${word}".${hint} ${SEE_HELP}`);

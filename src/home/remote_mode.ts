@@ -24,7 +24,8 @@ export interface Conversation {
 export const CONVERSATIONS_MAX = 200;
 
 export async function readRemote(home: RemoteHome, conversation: Conversation): Promise<RemoteState> {
-  const word = (await home.files.readText(await pathOf(home, conversation)))?.trim();
+  const path = `${home.remote}/${await remoteName(conversation)}`;
+  const word = (await home.files.readText(path))?.trim();
   return word === "on" || word === "untold" ? word : "off";
 }
 
@@ -33,17 +34,20 @@ export async function writeRemote(
   conversation: Conversation,
   state: RemoteState,
 ): Promise<void> {
-  const path = await pathOf(home, conversation);
+  const path = `${home.remote}/${await remoteName(conversation)}`;
   if (state === "off") return void await home.files.remove(path);
   await home.files.makeDirectory(home.remote, { mode: 0o700 });
   await sweep(home);
   await home.files.writeText(path, `${state}\n`, { mode: 0o600 });
 }
 
-/** Agents name conversations by UUIDs and the like; any other name is hashed, so that it names no other path. */
-async function pathOf(home: RemoteHome, { agent, id }: Conversation): Promise<string> {
+/**
+ * The name of its file, which is there unless the state is `off`. Agents name conversations by UUIDs and the like; any
+ * other name is hashed, so that it names no other path.
+ */
+export async function remoteName({ agent, id }: Conversation): Promise<string> {
   const isPlain = /^[\w-]{1,100}$/.test(id);
-  return `${home.remote}/${agent}.${isPlain ? id : await sha256Hex(id)}`;
+  return `${agent}.${isPlain ? id : await sha256Hex(id)}`;
 }
 
 async function sweep({ files, remote }: RemoteHome): Promise<void> {

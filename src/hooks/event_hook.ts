@@ -2,38 +2,27 @@
 import { toBodyText } from "../agents/hooks/body_text.ts";
 import type { HookWords } from "../agents/hooks/types.ts";
 import type { HookNews } from "../home/control_messages.ts";
-import { readRemote, writeRemote } from "../home/remote_mode.ts";
 import { tellDaemon } from "../home/tell_daemon.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, type AgentKind, projectName, sessionLabel } from "../protocol/names.ts";
-import type { HookCall, HookHost } from "./host.ts";
-import { conversationOf, isMutedHere, remoteHome } from "./place.ts";
-import { nextRemote, noticeWords } from "./remote_mode.ts";
+import type { Hook, HookCall, HookHost } from "./host.ts";
 
-export async function eventHook(host: HookHost, call: HookCall): Promise<void> {
+export const eventHook: Hook = (host) => (call) => takeEvent(host, call);
+
+async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   const directory = call.hooks.directoryOf(call.input);
   if (directory === undefined) return;
   const { state, words, session } = call.hooks.meaning(call.event, call.input);
-  if (session !== undefined) await followSession(host, call, { directory, kind: session });
+  if (session !== undefined) {
+    await (await loadFollow()).followSession(host, call, { directory, kind: session });
+  }
   const news = words && toNews(call, words, projectName(directory));
   const report = { event: call.event, agent: call.kind, cwd: directory, session: host.session, state, news };
   await tellDaemon({ sockets: host.sockets, path: host.paths.socket }, { op: "hook", report });
 }
 
-async function followSession(
-  host: HookHost,
-  call: HookCall,
-  { directory, kind }: { directory: string; kind: "compacted" | "ended" },
-): Promise<void> {
-  const conversation = conversationOf(call);
-  if (conversation === undefined) return;
-  const before = await readRemote(remoteHome(host), conversation);
-  if (before === "off") return;
-  const muted = await isMutedHere(host, directory);
-  const { state, notice } = nextRemote(before, { kind, muted });
-  if (notice !== undefined) host.print(call.hooks.contextOutput(call.event, noticeWords(notice)));
-  if (state !== before) await writeRemote(remoteHome(host), conversation, state);
-}
+/** The cast keeps Deno from reading it before the program's first line. */
+const loadFollow = (): Promise<typeof import("./follow_remote.ts")> => import("./follow_remote.ts" as string);
 
 function toNews({ kind, hooks, input }: HookCall, { type, text }: HookWords, project: string): HookNews {
   const title = titleOf(kind, type, project).slice(0, TITLE_MAX_CHARS);

@@ -24,4 +24,5 @@ export interface HookCall {
   input: HookInput;
 }
 
-export type Hook = (host: HookHost, call: HookCall) => Promise<void>;
+/** Called before the agent's input is there, to begin what does not depend on it; the answer takes the call. */
+export type Hook = (host: HookHost) => (call: HookCall) => Promise<void>;

@@ -1,7 +1,6 @@
 /** Runs a hook so that it never breaks its agent: whatever fails, nothing is said and the agent goes on. */
-import { agentHooks } from "../agents/hooks/registry.ts";
+import { loadHooks } from "../agents/hooks/load.ts";
 import type { HookInput } from "../agents/hooks/types.ts";
-import { parseJson } from "../protocol/json.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import type { Hook, HookHost } from "./host.ts";
 
@@ -28,16 +27,17 @@ export async function runHook(host: HookHost, run: HookRun): Promise<void> {
 
 async function dispatch(host: HookHost, { hook, kind, event, readInput }: HookRun): Promise<void> {
   if (!isAgentKind(kind)) return;
-  const hooks = agentHooks(kind);
+  const take = hook(host);
+  const [hooks, text] = await Promise.all([loadHooks(kind), within(INPUT_LIMIT_MS, readInput())]);
   const named = event ?? hooks?.promptEvent;
-  const input = parseInput(await within(INPUT_LIMIT_MS, readInput()) ?? "");
+  const input = parseInput(text ?? "{}");
   if (hooks === undefined || named === undefined || input === undefined) return;
-  await hook(host, { kind, hooks, event: named, input });
+  await take({ kind, hooks, event: named, input });
 }
 
-/** One agent puts a byte order mark before its JSON. */
+/** One agent puts a byte order mark before its JSON. Throws when it is no JSON. */
 function parseInput(text: string): HookInput | undefined {
-  const value = parseJson(text.replace(/^\uFEFF/, ""))?.value;
+  const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? { ...value } : undefined;
 }

@@ -63,7 +63,7 @@ export async function makeHookBench(): Promise<HookBench> {
     if (hooks === undefined) throw new Error(`no hooks of "${kind}"`);
     const hook = event === hooks.promptEvent ? remoteHook : eventHook;
     const printed: string[] = [];
-    await hook({ ...host, print: (text) => void printed.push(text) }, { kind, hooks, event, input });
+    await hook({ ...host, print: (text) => void printed.push(text) })({ kind, hooks, event, input });
     return printed.join("\n");
   };
   return {

@@ -5,7 +5,7 @@ import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 /** Prompts in which a task in the background reports: older versions do not say who wrote a prompt. */
 const MACHINE_PROMPT = /^\s*<task-notification>/;
 
-export const claude: AgentHooks = {
+export const hooks: AgentHooks = {
   promptEvent: "UserPromptSubmit",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),

@@ -2,7 +2,7 @@
 import { textOf, toolInWords } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
-export const codex: AgentHooks = {
+export const hooks: AgentHooks = {
   promptEvent: "UserPromptSubmit",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),

@@ -3,7 +3,7 @@ import { parseJson } from "../../protocol/json.ts";
 import { objectOf, textOf } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
-export const copilot: AgentHooks = {
+export const hooks: AgentHooks = {
   promptEvent: "userPromptSubmitted",
   sessionOf: (input) => textOf(input, "sessionId"),
   directoryOf: (input) => textOf(input, "cwd"),

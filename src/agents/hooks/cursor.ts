@@ -2,7 +2,7 @@
 import { textOf } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
-export const cursor: AgentHooks = {
+export const hooks: AgentHooks = {
   // Its prompt hook answers `{continue, user_message}`, in which there is no place for the model to read.
   promptEvent: undefined,
   sessionOf: (input) => textOf(input, "conversation_id"),

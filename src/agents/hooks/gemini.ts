@@ -2,7 +2,7 @@
 import { objectOf, textOf } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
-export const gemini: AgentHooks = {
+export const hooks: AgentHooks = {
   promptEvent: "BeforeAgent",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),

@@ -2,7 +2,7 @@
 import { textOf } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
-export const opencode: AgentHooks = {
+export const hooks: AgentHooks = {
   promptEvent: "chat.message",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),

@@ -1,11 +1,11 @@
-/** The hooks by kind of agent. All are loaded at every prompt, so each file is small and loads nothing else. */
+/** The hooks by kind of agent, all at once; a hook itself loads but one, by load.ts. */
 import type { AgentKind } from "../../protocol/names.ts";
-import { claude } from "./claude.ts";
-import { codex } from "./codex.ts";
-import { copilot } from "./copilot.ts";
-import { cursor } from "./cursor.ts";
-import { gemini } from "./gemini.ts";
-import { opencode } from "./opencode.ts";
+import { hooks as claude } from "./claude.ts";
+import { hooks as codex } from "./codex.ts";
+import { hooks as copilot } from "./copilot.ts";
+import { hooks as cursor } from "./cursor.ts";
+import { hooks as gemini } from "./gemini.ts";
+import { hooks as opencode } from "./opencode.ts";
 import type { AgentHooks } from "./types.ts";
 
 /** The built-in echo agent has none. */
