@@ -44,7 +44,7 @@ async function addAgent(stack: Stack, name: string, script = "exit 0"): Promise<
   sandbox.env.PATH = `${directory}:/usr/bin:/bin`;
 }
 
-async function addCodex(stack: Stack, mode: "willing" | "unwilling"): Promise<void> {
+async function addCodex(stack: Stack, mode: "willing" | "unwilling" | "broken"): Promise<void> {
   const standIn = `${CHECKOUT}tests/helpers/codex_stand_in.ts`;
   await addAgent(
     stack,
@@ -258,6 +258,16 @@ const BROKEN: Broken[] = [
     told: ["Codex, hooks", /^they work, but do not run: Codex has not reviewed 6 of 6/, /--agent codex$/],
     faults: ["Codex, hooks"],
   },
+  {
+    what: "a Codex that cannot be asked whether it trusts its hooks",
+    async breakIt(stack) {
+      await addCodex(stack, "willing");
+      assert.equal((await stack.svc("setup", "--agent", "codex")).code, 0);
+      await addCodex(stack, "broken");
+    },
+    told: ["Codex, hooks", /^they work; not checked whether Codex trusts them: /, /^start codex once/],
+    faults: [],
+  },
 ];
 
 async function verify(stack: Stack, env: Record<string, string> = {}): Promise<[number, Line[]]> {
@@ -299,7 +309,7 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
   const { sandbox } = stack;
   await stack.echo();
   for (const name of ["claude", "gemini", "opencode", "copilot", "cursor-agent"]) {
-    await addAgent(stack, name, `echo "${name} 1.2.3"`);
+    await addAgent(stack, name);
   }
   await addCodex(stack, "willing");
   assert.equal((await stack.svc("setup")).code, 0);
@@ -308,7 +318,10 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
   const [code, lines] = await verify(stack, { TMPDIR: temporary, SVC_SESSION: "svc-proj" });
   assert.deepEqual(lines.filter(({ mark }) => mark !== "ok"), []);
   assert.equal(code, 0);
-  assert.match(lines.find(({ name }) => name === "agents")?.finding ?? "", /^Claude 1\.2\.3, Gemini 1\.2\.3/);
+  assert.match(
+    lines.find(({ name }) => name === "agents")?.finding ?? "",
+    /^Claude, Gemini, Codex, Cursor, OpenCode, Copilot$/,
+  );
   for (const agent of ["Claude", "Gemini", "Codex", "OpenCode", "Copilot"]) {
     assert.match(lines.find(({ name }) => name === `${agent}, hooks`)?.finding ?? "", /tells the model$/);
     assert.match(lines.find(({ name }) => name === `${agent}, MCP`)?.finding ?? "", /svc_ask/);

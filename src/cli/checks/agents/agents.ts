@@ -57,7 +57,7 @@ async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
     kind === "codex" ? askCodex(host) : undefined,
   ]);
   if (why !== undefined) return fault(why, fixOf(kind));
-  if (distrust !== undefined) return fault(`they work, but do not run: ${distrust}`, fixOf(kind));
+  if (distrust !== undefined) return distrust;
   if (stale.length > 0) {
     return warning(`they work; svc setup would change ${stale.join(", ")}`, fixOf(kind));
   }
@@ -71,9 +71,11 @@ async function staleFiles(host: SetupHost, kind: AgentKind): Promise<string[]> {
   return plans.filter(({ before, after }) => before !== after).map(({ path }) => path);
 }
 
-async function askCodex({ commands, home, env }: SetupHost): Promise<string | undefined> {
+async function askCodex({ commands, home, env }: SetupHost): Promise<Finding | undefined> {
   const program = await commands.which(agentProfile("codex").binary);
-  return program && await codexDistrust({ commands, program, cwd: home, env });
+  return program === undefined
+    ? undefined
+    : await codexDistrust({ commands, program, cwd: home, env }, fixOf("codex"));
 }
 
 type AskMcp = (host: ProbeHost, argv: readonly string[]) => Promise<McpProbe>;

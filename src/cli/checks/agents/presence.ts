@@ -1,12 +1,14 @@
 /** Says which agents are here, and in which version. */
+import * as z from "zod/mini";
 import { agentProfile } from "../../../agents/registry.ts";
 import { SETUP_KINDS } from "../../../agents/setup/registry.ts";
 import type { SetupHost } from "../../../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
+import { parseJson } from "../../../protocol/json.ts";
+import type { Files } from "../../../runtime/types.ts";
 import { type Check, ok } from "../check.ts";
 
-/** An agent that takes longer to tell its version goes without one, in milliseconds. */
-const VERSION_LIMIT_MS = 3_000;
+const Package = z.object({ version: z.string() });
 
 export function presenceCheck(host: SetupHost, here: readonly AgentKind[]): Check {
   const absent = SETUP_KINDS.filter((kind) => !here.includes(kind)).map((kind) => AGENT_LABELS[kind]);
@@ -20,16 +22,17 @@ export function presenceCheck(host: SetupHost, here: readonly AgentKind[]): Chec
   };
 }
 
-async function withVersion({ commands, env }: SetupHost, kind: AgentKind): Promise<string> {
+async function withVersion({ files, commands }: SetupHost, kind: AgentKind): Promise<string> {
   const program = await commands.which(agentProfile(kind).binary);
-  if (program === undefined) return AGENT_LABELS[kind];
-  const signal = AbortSignal.timeout(VERSION_LIMIT_MS);
-  const { stdout } = await commands.run([program, "--version"], { env: { ...env }, signal });
-  const version = versionIn(new TextDecoder().decode(stdout));
-  return version === undefined ? AGENT_LABELS[kind] : `${AGENT_LABELS[kind]} ${version}`;
+  const path = program && await files.realPath(program);
+  const version = path && await versionAt(files, path);
+  return version ? `${AGENT_LABELS[kind]} ${version}` : AGENT_LABELS[kind];
 }
 
-/** The first number with a dot: some agents put a name before it, or more behind. */
-export function versionIn(output: string): string | undefined {
-  return /\d+\.\d[\w.+-]*/.exec(output)?.[0];
+/** By where the program lies. Asking it takes some agents seconds, and makes them unpack and write at their first start. */
+export async function versionAt(files: Pick<Files, "readText">, path: string): Promise<string | undefined> {
+  const [, folder] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
+  if (folder === undefined) return path.split("/").slice(-2).find((name) => /^\d+\.\d+\.\d/.test(name));
+  const about = Package.safeParse(parseJson(await files.readText(`${folder}/package.json`) ?? "")?.value);
+  return about.data?.version;
 }

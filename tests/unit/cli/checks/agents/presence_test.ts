@@ -1,10 +1,21 @@
-/** Versions as the agents print them. */
+/** An agent's version, told by where its program lies. */
 import assert from "node:assert/strict";
-import { versionIn } from "../../../../../src/cli/checks/agents/presence.ts";
+import { versionAt } from "../../../../../src/cli/checks/agents/presence.ts";
 
-Deno.test("an agent's version is found among what it prints; what has none goes without [set-verify]", () => {
-  assert.equal(versionIn("2.1.40 (Claude Code)\n"), "2.1.40");
-  assert.equal(versionIn("codex-cli 0.150.0-alpha.2\n"), "0.150.0-alpha.2");
-  assert.equal(versionIn("2026.11.02-1f2e3d4\n"), "2026.11.02-1f2e3d4");
-  assert.equal(versionIn("usage: agent\n"), undefined);
+const packages: Record<string, string> = {
+  "/usr/lib/node_modules/@openai/codex/package.json": '{"version":"0.169.0"}',
+  "/usr/lib/node_modules/opencode-ai/package.json": '{"version":"1.18.33"}',
+};
+const files = { readText: (path: string) => Promise.resolve(packages[path]) };
+
+Deno.test("a package tells its version, an own installer's folder has it as its name, others go without [set-verify]", async () => {
+  const told: [path: string, version: string | undefined][] = [
+    ["/usr/lib/node_modules/@openai/codex/bin/codex.js", "0.169.0"],
+    ["/usr/lib/node_modules/opencode-ai/bin/opencode", "1.18.33"],
+    ["/usr/lib/node_modules/gone/cli.js", undefined],
+    ["/home/me/.local/share/claude/versions/2.1.329", "2.1.329"],
+    ["/home/me/.local/share/cursor-agent/versions/2026.11.02-1f2e3d4/cursor-agent", "2026.11.02-1f2e3d4"],
+    ["/opt/tools/22.1.0/bin/claude", undefined],
+  ];
+  for (const [path, version] of told) assert.equal(await versionAt(files, path), version, path);
 });
