@@ -1,3 +1,4 @@
+/** Which of a machine's addresses another device on its network can reach. */
 import assert from "node:assert/strict";
 import { lanAddressAmong } from "../../../src/runtime/lan_address.ts";
 

@@ -1,3 +1,4 @@
+/** Which address svc up tells the person to open. */
 import assert from "node:assert/strict";
 import { reach } from "../../../../src/cli/up/reach.ts";
 
