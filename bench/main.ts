@@ -2,11 +2,12 @@
 import { say } from "../scripts/say.ts";
 import { measure, type Result, type Row } from "./measure.ts";
 import { resultsJson, resultText } from "./report.ts";
+import { hookRows } from "./rows/hook.ts";
 import { injectRow } from "./rows/inject.ts";
 import { messageRow } from "./rows/message.ts";
 import { startRows } from "./rows/start.ts";
 
-const ROWS: Row[] = [messageRow, injectRow, ...startRows];
+const ROWS: Row[] = [messageRow, injectRow, ...startRows, ...hookRows];
 const RESULTS = new URL("./results/", import.meta.url).pathname;
 
 async function main(): Promise<void> {

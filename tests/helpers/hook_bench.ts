@@ -2,14 +2,14 @@
 import { runtime } from "#runtime";
 import { agentHooks } from "../../src/agents/hooks/registry.ts";
 import type { HookInput } from "../../src/agents/hooks/types.ts";
-import type { HookReport } from "../../src/home/control_messages.ts";
-import { serveControl } from "../../src/home/control_server.ts";
+import { ControlRequest, type HookReport } from "../../src/home/control_messages.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import { setMuted } from "../../src/home/muted.ts";
 import { eventHook } from "../../src/hooks/event_hook.ts";
 import type { HookHost } from "../../src/hooks/host.ts";
 import { remoteHook } from "../../src/hooks/remote_hook.ts";
 import type { AgentKind } from "../../src/protocol/names.ts";
+import type { LineConnection } from "../../src/runtime/types.ts";
 import { makeTempHome, type TempHome } from "./temp_home.ts";
 
 export interface HookBench extends AsyncDisposable {
@@ -42,13 +42,10 @@ export async function makeHookBench(): Promise<HookBench> {
   await Deno.mkdir(project);
   const reports: HookReport[] = [];
   let markedAt = BENCH_NOW - 1_000;
-  const control = await serveControl(runtime.sockets, home.paths.socket, {
-    status: () => ({ pid: 1, version: "1", startedAt: 1, wsUrl: "", connected: true, sessions: 0 }),
-    stop: () => {},
-    look: () => {},
-    forget: () => {},
-    hook: (report) => void reports.push(report),
-  });
+  const control = await runtime.sockets.listen(
+    home.paths.socket,
+    (connection) => void listen(connection, reports),
+  );
   const { paths, files } = home;
   const host: HookHost = {
     files,
@@ -88,4 +85,11 @@ export async function makeHookBench(): Promise<HookBench> {
       await home[Symbol.asyncDispose]();
     },
   };
+}
+
+async function listen({ lines }: LineConnection, reports: HookReport[]): Promise<void> {
+  for await (const line of lines) {
+    const request = ControlRequest.parse(JSON.parse(line));
+    if (request.op === "hook") reports.push(request.report);
+  }
 }

@@ -1,0 +1,48 @@
+/** How long an agent waits for a hook, beside the bare runtime running an empty file. */
+import { runtime } from "#runtime";
+import type { LineConnection } from "../../src/runtime/types.ts";
+import { runSvc } from "../../tests/helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../../tests/helpers/sandbox.ts";
+import { type Row, timed } from "../measure.ts";
+
+/** A control socket as a listener's, which reads every report. */
+async function serveDaemon({ svcHome }: Sandbox): Promise<{ close(): void }> {
+  await Deno.mkdir(svcHome, { recursive: true });
+  return await runtime.sockets.listen(`${svcHome}/listener.sock`, (connection) => void drain(connection));
+}
+
+async function drain({ lines }: LineConnection): Promise<void> {
+  for await (const _ of lines);
+}
+
+function hookRow(words: string[], options: { daemon: boolean }): Row {
+  return {
+    name: `hook: svc ${words.join(" ")}, ${options.daemon ? "with a" : "no"} daemon`,
+    beside: "deno running an empty file",
+    aim: "< 1.5",
+    samples: 60,
+    async open() {
+      const sandbox = await makeSandbox();
+      const daemon = options.daemon ? await serveDaemon(sandbox) : undefined;
+      const empty = `${sandbox.root}/empty.ts`;
+      await Deno.writeTextFile(empty, "");
+      const args = ["run", "-A", "--quiet", "--no-check", "--no-config", empty];
+      const bare = new Deno.Command(Deno.execPath(), { args, env: sandbox.env, clearEnv: true });
+      const stdin = JSON.stringify({ session_id: "1", cwd: sandbox.project, prompt: "go on" });
+      return {
+        ours: () => timed(() => runSvc(sandbox, words, { stdin })),
+        theirs: () => timed(() => bare.output()),
+        async close() {
+          daemon?.close();
+          await sandbox[Symbol.asyncDispose]();
+        },
+      };
+    },
+  };
+}
+
+export const hookRows: Row[] = [
+  hookRow(["remote-hook", "codex"], { daemon: false }),
+  hookRow(["remote-hook", "codex"], { daemon: true }),
+  hookRow(["hook", "Stop", "codex"], { daemon: true }),
+];
