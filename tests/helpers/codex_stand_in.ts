@@ -36,7 +36,7 @@ function trust(params: { edits: { value: Record<string, { trusted_hash: string }
   }
 }
 
-function answer(method: string, params: never): unknown {
+function answer(method: string, params: Parameters<typeof trust>[0]): unknown {
   if (method === "hooks/list") return { data: [{ cwd: "/", errors: [], warnings: [], hooks: hooks() }] };
   if (method === "config/batchWrite" && mode === "willing") trust(params);
   return {};

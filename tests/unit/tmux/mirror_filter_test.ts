@@ -55,7 +55,7 @@ Deno.test("mirror filter: attributes are known from the first reset on", () => {
   assert.deepEqual([filter.takeDoubt(), filter.penSequences()], ["unsure", ""]);
   pass("\u001b[m\u001b[1;4:3;38;5;9;48:2::1:2:3m", { filter });
   assert.deepEqual([filter.takeDoubt(), filter.penSequences()], [
-    false,
+    "none",
     "\u001b[0;1;4:3;38;5;9;48:2::1:2:3m",
   ]);
   pass("\u001b[22;24;91mtext ●─é", { filter });
