@@ -58,6 +58,9 @@ export async function runSvc(
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
 }
 
+/** A net under a program that never says what is awaited, no measure of speed. */
+const LINE_LIMIT_MS = 60_000;
+
 /** A running `svc <words>` whose lines can be awaited. */
 export interface Started {
   pid: number;
@@ -97,13 +100,16 @@ export function startSvc(sandbox: Sandbox, words: readonly string[], options: Ru
     output: () => text,
     line: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const what = `svc ${words.join(" ")}`;
+        const look = (isLate = false): void => {
           const found = text.split("\n").map((line) => pattern.exec(line)).find((match) => match !== null);
-          if (!found && !ended) return;
+          if (!found && !ended && !isLate) return;
           waiting.delete(look);
+          clearTimeout(limit);
           if (found) resolve(found);
-          else reject(new Error(`svc ${words.join(" ")} ended without ${pattern}:\n${text}`));
+          else reject(new Error(`${what} ${isLate ? "goes on" : "ended"} without ${pattern}:\n${text}`));
         };
+        const limit = setTimeout(() => look(true), LINE_LIMIT_MS);
         waiting.add(look);
         look();
       }),
