@@ -105,6 +105,20 @@ async function assemble(sandbox: Sandbox, { launch, listener = true }: StackOpti
   return stack;
 }
 
+/** The same at so many looks in a row: the agent writes its transcript a moment after it took the marker. */
+const QUIET_LOOKS = 4;
+
+async function quietEntries<T>(entries: () => Promise<T[]>): Promise<T[]> {
+  let last: T[] = [];
+  let same = 0;
+  return await until("a quiet transcript", async () => {
+    const now = await entries();
+    same = now.length === last.length ? same + 1 : 0;
+    last = now;
+    return same >= QUIET_LOOKS && now;
+  });
+}
+
 let echoes = 0;
 
 async function startEcho(stack: Stack): Promise<EchoSession> {
@@ -119,7 +133,9 @@ async function startEcho(stack: Stack): Promise<EchoSession> {
     const lines = (await Deno.readTextFile(transcript)).split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
   };
-  const prompts = async (): Promise<string[]> =>
-    (await entries()).flatMap((entry) => typeof entry.prompt === "string" ? [entry.prompt] : []);
+  const prompts = async (): Promise<string[]> => {
+    const quiet = await quietEntries(entries);
+    return quiet.flatMap((entry) => typeof entry.prompt === "string" ? [entry.prompt] : []);
+  };
   return { name, prompts, entries, screen };
 }
