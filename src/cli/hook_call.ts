@@ -4,9 +4,10 @@ import { homePaths } from "../home/paths.ts";
 import type { HookHost } from "../hooks/host.ts";
 import { type HookRun, runHook } from "../hooks/run_hook.ts";
 
-export async function callHook(call: Omit<HookRun, "readInput">): Promise<number> {
+export async function callHook(call: Omit<HookRun, "input">): Promise<number> {
+  const input = runtime.terminal.readAll().catch(() => "");
   try {
-    await runHook(await hookHost(), { ...call, readInput: () => runtime.terminal.readAll() });
+    await runHook(await hookHost(), { ...call, input });
   } catch {
     // No home, no runtime: the agent goes on.
   }

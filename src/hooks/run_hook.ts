@@ -13,8 +13,8 @@ export interface HookRun {
   kind: string;
   /** The event as the command line has it; the hook of a prompt has but one. */
   event?: string;
-  /** All of stdin. */
-  readInput(): Promise<string>;
+  /** All of stdin, being read already. */
+  input: Promise<string>;
 }
 
 export async function runHook(host: HookHost, run: HookRun): Promise<void> {
@@ -25,14 +25,15 @@ export async function runHook(host: HookHost, run: HookRun): Promise<void> {
   }
 }
 
-async function dispatch(host: HookHost, { hook, kind, event, readInput }: HookRun): Promise<void> {
+async function dispatch(host: HookHost, run: HookRun): Promise<void> {
+  const { hook, kind } = run;
   if (!isAgentKind(kind)) return;
   const take = hook(host);
-  const [hooks, text] = await Promise.all([loadHooks(kind), within(INPUT_LIMIT_MS, readInput())]);
-  const named = event ?? hooks?.promptEvent;
-  const input = parseInput(text ?? "{}");
-  if (hooks === undefined || named === undefined || input === undefined) return;
-  await take({ kind, hooks, event: named, input });
+  const hooks = await loadHooks(kind);
+  const event = run.event ?? hooks?.promptEvent;
+  if (hooks === undefined || event === undefined) return;
+  const input = parseInput(await within(INPUT_LIMIT_MS, run.input) ?? "{}");
+  if (input !== undefined) await take({ kind, hooks, event, input });
 }
 
 /** One agent puts a byte order mark before its JSON. Throws when it is no JSON. */
@@ -42,8 +43,11 @@ function parseInput(text: string): HookInput | undefined {
   return isObject ? { ...value } : undefined;
 }
 
-/** Undefined when it takes longer. Not `setTimeout`: its first call costs Deno several milliseconds, this one none. */
+/** Undefined when it takes longer. A timer costs Deno more than the rest of a hook, so none is set for what is there. */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
+  const pending = Symbol();
+  const soon = await Promise.race([work, Promise.resolve(pending)]);
+  if (typeof soon !== "symbol") return soon;
   const limit = AbortSignal.timeout(limitMs);
   const late = new Promise<undefined>((resolve) =>
     limit.addEventListener("abort", () => resolve(undefined), { once: true })

@@ -10,7 +10,7 @@ async function printedBy(host: HookHost, hook: Hook, kind: string, input: string
   let printed = "";
   const event = hook === eventHook ? { event: "Stop" } : {};
   const print = (text: string): void => void (printed += text);
-  await runHook({ ...host, print }, { hook, kind, ...event, readInput: () => Promise.resolve(input) });
+  await runHook({ ...host, print }, { hook, kind, ...event, input: Promise.resolve(input) });
   return printed;
 }
 
@@ -74,6 +74,6 @@ Deno.test("markers that are no files, and a state that is junk, are passed over"
 Deno.test("an agent that never closes stdin is waited for a moment only", async () => {
   await using bench = await makeHookBench();
   const forever = new Promise<string>(() => {});
-  await runHook(bench.host, { hook: remoteHook, kind: "codex", readInput: () => forever });
+  await runHook(bench.host, { hook: remoteHook, kind: "codex", input: forever });
   assert.deepEqual(bench.reports, []);
 });
