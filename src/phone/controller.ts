@@ -14,6 +14,8 @@ import type { Handover } from "./route.ts";
 import { answerDraftKey, draftKey, type SessionName } from "./names.ts";
 import { Sealing } from "./sealing.ts";
 import type { PairingNews, SignInProblem } from "./state.ts";
+import type { TerminalStream } from "./terminal_stream.ts";
+import type { TerminalViewer } from "./terminal_streams.ts";
 
 export interface ControllerParts extends Omit<PhoneParts, "kept" | "sealing"> {
   /** Undefined on a page without cryptography. */
@@ -128,6 +130,11 @@ export class Controller {
 
   draftAnswer(question: string, text: string): void {
     this.#parts.store.dispatch({ type: "drafted", key: answerDraftKey(question), text });
+  }
+
+  /** Mirrors a session until the stream is closed; undefined for a phone that is signed out. */
+  mirror(name: SessionName, viewer: TerminalViewer): TerminalStream | undefined {
+    return this.#live?.mirror(name, viewer);
   }
 
   readOlder(): void {

@@ -19,6 +19,9 @@ import type { Sealing } from "./sealing.ts";
 import type { PhoneEvent } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
 import type { Store } from "./store.ts";
+import type { SessionName } from "./names.ts";
+import type { TerminalStream } from "./terminal_stream.ts";
+import { TerminalStreams, type TerminalViewer } from "./terminal_streams.ts";
 
 /** What the page is made of; the effects are the browser's own when left out. */
 export interface PhoneParts {
@@ -41,6 +44,7 @@ export class LiveRelay {
   readonly #api: RelayApi;
   readonly #link: RelayLink;
   readonly #outbox: Outbox;
+  readonly #terminals: TerminalStreams;
   #account: Account;
 
   constructor(account: Account, parts: PhoneParts) {
@@ -54,12 +58,14 @@ export class LiveRelay {
       apiKey,
       hello: () => this.#hello(),
       onFrame: (frame) => this.#onFrame(frame),
+      onBinary: (bytes) => this.#terminals.bytes(bytes),
       onState: (state) => this.#onLink(state),
       clock,
       random,
       ...(fetch ? { fetch } : {}),
       ...(createSocket ? { createSocket } : {}),
     });
+    this.#terminals = this.#makeTerminals({ clock, random });
     this.#outbox = new Outbox({
       next: () => outboxOf(parts.store.get())[0],
       send: (message, { signal }) => this.#post(message, signal),
@@ -87,6 +93,11 @@ export class LiveRelay {
     this.#link.reconnectNow();
   }
 
+  /** Mirrors a session until the stream is closed. */
+  mirror(name: SessionName, viewer: TerminalViewer): TerminalStream {
+    return this.#terminals.open(name, viewer);
+  }
+
   /** Sends what waits. */
   pump(): Promise<void> {
     return this.#outbox.pump();
@@ -101,6 +112,19 @@ export class LiveRelay {
     const { name, version } = this.#parts;
     const { deviceId } = this.#account;
     return { role: "phone", name, version, capabilities: [], ...(deviceId ? { deviceId } : {}) };
+  }
+
+  #makeTerminals(effects: { clock: Clock; random: () => number }): TerminalStreams {
+    const { sealing } = this.#parts;
+    const phone = (): string => this.#account.deviceId ?? "";
+    return new TerminalStreams({
+      ...effects,
+      send: (event, data) => this.#link.send(event, data),
+      sendBinary: (bytes) => this.#link.sendBinary(bytes),
+      phone,
+      secretOf: (deviceId) => sealing.pairedHost(deviceId, phone())?.secret,
+      canSeal: sealing.isPossible,
+    });
   }
 
   /** Sealed for a paired host, plain for others. */
@@ -129,6 +153,8 @@ export class LiveRelay {
       void this.#keepDeviceId(state.welcome.deviceId);
       void this.#catchUp();
     }
+    if (state.state === "connected") this.#terminals.live();
+    else this.#terminals.lost();
     if (state.state === "waiting" && state.problem?.code === "handshake_failed") void this.#catchUp();
   }
 
@@ -158,6 +184,7 @@ export class LiveRelay {
   #onFrame(frame: Frame): void {
     const { store } = this.#parts;
     if (frame.event === "sessions.changed") store.dispatch({ type: "device", device: frame.data });
+    this.#terminals.frame(frame);
     if (frame.event === "push.new") void orStale(() => this.#meet(frame.data.id));
     if (frame.event !== "push.updated") return;
     const { messages, inbox } = store.get();

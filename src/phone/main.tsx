@@ -43,6 +43,7 @@ async function start(): Promise<void> {
     draftAnswer: (question, text) => controller.draftAnswer(question, text),
     pairingRead: () => controller.pairingRead(),
     wordsDiffer: () => void controller.wordsDiffer(),
+    mirror: (name, viewer) => controller.mirror(name, viewer),
     readOlder: () => controller.readOlder(),
     reconnectNow: () => controller.reconnectNow(),
   };

@@ -3,7 +3,8 @@
 export type Route =
   | { view: "picker" }
   | { view: "inbox" }
-  | { view: "session"; deviceId: string; session: string };
+  /** Its terminal, or its messages. */
+  | { view: "session"; deviceId: string; session: string; panel?: "messages" };
 
 /** What a link or a QR code hands over in the fragment, which no browser sends to a server. */
 export type Handover =
@@ -12,15 +13,17 @@ export type Handover =
 
 export function parseRoute(fragment: string): Route {
   if (fragment === "#/inbox") return { view: "inbox" };
-  const match = /^#\/s\/([^/]+)\/([^/]+)$/.exec(fragment);
+  const match = /^#\/s\/([^/]+)\/([^/]+)(\/messages)?$/.exec(fragment);
   const [deviceId, session] = [decode(match?.[1]), decode(match?.[2])];
-  return deviceId && session ? { view: "session", deviceId, session } : { view: "picker" };
+  if (!deviceId || !session) return { view: "picker" };
+  return { view: "session", deviceId, session, ...(match?.[3] ? { panel: "messages" } : {}) };
 }
 
 export function formatRoute(route: Route): string {
   if (route.view === "picker") return "#/";
   if (route.view === "inbox") return "#/inbox";
-  return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}`;
+  const panel = route.panel === undefined ? "" : `/${route.panel}`;
+  return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}${panel}`;
 }
 
 /** `#pair=<code>&s=<secret>` or `#key=svc_…`; a code may come without a secret, and with more fields. */

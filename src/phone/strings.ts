@@ -6,6 +6,7 @@ import type { FormFault } from "./form_answer.ts";
 import type { ToldType } from "./inbox.ts";
 import type { AnswerWay } from "./question_status.ts";
 import type { Group } from "./sessions.ts";
+import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
 export const STRINGS = {
   app: {
@@ -76,6 +77,10 @@ export const STRINGS = {
       base: "Sealed, but a lying relay could read it: pair this phone",
       off: "Not sealed: the relay can read it",
     } satisfies Record<Sealing, string>,
+    short: { psk: "Sealed end to end", base: "Sealed, relay unproven", off: "Not sealed" } satisfies Record<
+      Sealing,
+      string
+    >,
     elsewhere: "Sealed on another device: only the host could read it.",
   },
   card: {
@@ -172,6 +177,7 @@ export const STRINGS = {
     notAddressable: "The agent is not in front: a message would be refused, so that no shell gets it.",
     loading: "Loading messages…",
   },
+  ...TERMINAL_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
     placeholder: "Message",

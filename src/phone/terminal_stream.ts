@@ -39,6 +39,8 @@ export interface TerminalStreamHost {
   onStatus(status: MirrorStatus): void;
   /** Something was drawn. */
   onDrawn(): void;
+  /** It was closed, and will not come back. */
+  onClosed?(): void;
 }
 
 interface Opened {
@@ -77,11 +79,6 @@ export class TerminalStream {
     return this.#state;
   }
 
-  /** Keys that were sent on the stream that stands. */
-  get typed(): number {
-    return this.#typed;
-  }
-
   /** Call it when the link is there, and when there is hope again. */
   async open(): Promise<void> {
     this.#leave();
@@ -112,19 +109,20 @@ export class TerminalStream {
   close(): void {
     this.#leave();
     this.#isClosed = true;
+    this.#host.onClosed?.();
   }
 
-  /** False when the stream does not stand: nothing was sent. */
-  type(input: KeyInput): boolean {
+  /** The number under which the host will speak of this input; undefined when the stream does not stand, and nothing was sent. */
+  type(input: KeyInput): number | undefined {
     const opened = this.#opened;
-    if (opened?.channel === undefined || this.#state.kind !== "live") return false;
+    if (opened?.channel === undefined || this.#state.kind !== "live") return undefined;
     const { stream } = opened;
-    this.#typed += 1;
+    const sequence = this.#typed++;
     void opened.channel.sealer.seal(encodeKeyInput(input)).then((payload) => {
       if (payload === undefined || this.#opened !== opened) return;
       this.#host.sendBinary(encodeBinaryFrame({ kind: KEY_FRAME, stream, payload }));
     });
-    return true;
+    return sequence;
   }
 
   /** Asks for the screen anew, with so many lines above it. */

@@ -95,7 +95,9 @@ export class MirrorPhone implements Disposable {
 
   type(...inputs: KeyInput[]): void {
     for (const input of inputs) {
-      if (!this.#stream.type(input)) throw new Error("the mirror is not live: nothing can be typed");
+      if (this.#stream.type(input) === undefined) {
+        throw new Error("the mirror is not live: nothing can be typed");
+      }
     }
   }
 

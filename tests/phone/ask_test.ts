@@ -141,6 +141,7 @@ Deno.test("a late answer says that it is typed into the session, and what became
     await question.getByText("In the session: Submitted").waitFor();
     assert.equal(listener.pushes.length, 1);
     await question.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
     await page.locator(".body", { hasText: "Go on" }).waitFor();
   }));
 

@@ -12,6 +12,7 @@ async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
   await listener.report({ name: "svc-demo", state: "working" });
   await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
   await page.getByRole("link", { name: /demo · Claude/ }).tap();
+  await page.getByRole("link", { name: "Messages" }).tap();
   await page.getByText("No messages yet").waitFor();
   return page;
 }

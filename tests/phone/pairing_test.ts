@@ -56,6 +56,7 @@ Deno.test("a scanned link shows the host's six words, seals what is sent, and ke
     await page.getByRole("button", { name: "They are the same" }).tap();
 
     await page.getByRole("link", { name: /demo · Echo/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
     await page.getByText("Sealed end to end: paired").waitFor();
     await page.getByRole("textbox").fill(BODY);
     await page.getByRole("button", { name: "Send", exact: true }).tap();
@@ -91,6 +92,7 @@ Deno.test("a relay that does not prove the host pairs nothing and says so; a pho
     await page.getByRole("alert").getByText("could not prove that it speaks for the host").waitFor();
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}`);
     await page.getByRole("link", { name: /demo/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
     await page.getByText("Not sealed: the relay can read it").waitFor();
 
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`);

@@ -43,6 +43,14 @@ function Routed({ state, actions }: { state: PhoneState; actions: AppActions }):
     case "inbox":
       return <InboxView state={state} notice={notice} actions={actions} />;
     case "session":
-      return <SessionView state={state} name={route} notice={notice} actions={actions} />;
+      return (
+        <SessionView
+          state={state}
+          name={route}
+          panel={route.panel ?? "terminal"}
+          notice={notice}
+          actions={actions}
+        />
+      );
   }
 }

@@ -4,11 +4,13 @@ import type { Sealing } from "../../crypto/mode.ts";
 import { STRINGS } from "../strings.ts";
 import { Icon } from "./icons.tsx";
 
-export function SealSign({ mode }: { mode: Sealing }): JSX.Element {
+/** `short`: in few words, where there is little room. */
+export function SealSign({ mode, short = false }: { mode: Sealing; short?: boolean }): JSX.Element {
+  const words = short ? STRINGS.sealing.short : STRINGS.sealing.modes;
   return (
     <span class="seal-sign" data-seal={mode}>
       <Icon name={mode === "off" ? "unlocked" : "locked"} />
-      {STRINGS.sealing.modes[mode]}
+      {words[mode]}
     </span>
   );
 }

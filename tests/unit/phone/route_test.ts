@@ -8,6 +8,8 @@ Deno.test("a session's address is read back as it was written, whatever its name
   for (const session of ["svc-demo", "svc-my.proj", "a b/c%", "日本"]) {
     const route = { view: "session", deviceId: "dev_listener_1", session } as const;
     assert.deepEqual(parseRoute(formatRoute(route)), route);
+    const messages = { ...route, panel: "messages" } as const;
+    assert.deepEqual(parseRoute(formatRoute(messages)), messages);
   }
 });
 
@@ -20,6 +22,7 @@ Deno.test("anything else is the picker", () => {
       "#/s/only",
       "#/s/a/%E0%A4%A",
       "#/x/a/b",
+      "#/s/a/b/other",
       formatRoute({ view: "picker" }),
     ]
   ) {

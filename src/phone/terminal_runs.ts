@@ -1,0 +1,117 @@
+/** A line of the terminal as runs of cells that look alike: what the page draws. */
+import type { EmulatorCell, EmulatorLine } from "./terminal_emulator.ts";
+
+/** A colour as CSS; undefined for the terminal's own. */
+type Colour = string | undefined;
+
+export interface Look {
+  foreground: Colour;
+  background: Colour;
+  bold: boolean;
+  dim: boolean;
+  italic: boolean;
+  underline: boolean;
+  strike: boolean;
+  overline: boolean;
+  hidden: boolean;
+}
+
+export interface Run {
+  text: string;
+  /** Columns that it takes. */
+  columns: number;
+  /** Fonts draw these characters in widths of their own: the page holds them to their columns. */
+  uneven: boolean;
+  look: Look;
+  cursor: boolean;
+}
+
+const BASIC = [
+  ...["#2e3436", "#e05561", "#7fc06e", "#d8b25a", "#5c9ee6", "#b98ae0", "#4fb8c4", "#d3d7cf"],
+  ...["#7c8684", "#f2777f", "#9ade86", "#f2cf7b", "#82b8f5", "#d0a8f2", "#73d6e0", "#f4f6f3"],
+];
+/** Levels of the colour cube of 6 × 6 × 6. */
+const CUBE = [0, 95, 135, 175, 215, 255];
+const [INVERSE_FOREGROUND, INVERSE_BACKGROUND] = ["var(--terminal-ground)", "var(--terminal-text)"];
+const EVEN = /^[\u0020-\u007e]*$/;
+
+/** The runs of a line. `cell` is lent for reading. */
+export function runsOf(
+  line: EmulatorLine,
+  { columns, cursor, cell }: { columns: number; cursor: number | undefined; cell: EmulatorCell },
+): Run[] {
+  const runs: Run[] = [];
+  for (let x = 0; x < columns; x++) {
+    const read = line.getCell(x, cell);
+    if (read === undefined || read.getWidth() === 0) continue;
+    add(runs, runOf(read, x === cursor));
+  }
+  return runs;
+}
+
+function runOf(cell: EmulatorCell, cursor: boolean): Run {
+  const text = cell.getChars() || " ";
+  return { text, columns: cell.getWidth(), uneven: !EVEN.test(text), look: lookOf(cell), cursor };
+}
+
+/** Uneven characters stand alone, but for those that repeat: rules are made of them. */
+function add(runs: Run[], run: Run): void {
+  const last = runs.at(-1);
+  const joins = last !== undefined && !run.cursor && !last.cursor && last.uneven === run.uneven &&
+    (!run.uneven || last.text.endsWith(run.text)) && isAlike(last.look, run.look);
+  if (!joins) return void runs.push(run);
+  last.text += run.text;
+  last.columns += run.columns;
+}
+
+function isAlike(one: Look, other: Look): boolean {
+  return one.foreground === other.foreground && one.background === other.background &&
+    one.bold === other.bold && one.dim === other.dim && one.italic === other.italic &&
+    one.underline === other.underline && one.strike === other.strike && one.overline === other.overline &&
+    one.hidden === other.hidden;
+}
+
+function lookOf(cell: EmulatorCell): Look {
+  const isBold = cell.isBold() !== 0;
+  const [front, back] = [foregroundOf(cell, isBold), backgroundOf(cell)];
+  const isInverse = cell.isInverse() !== 0;
+  return {
+    foreground: isInverse ? back ?? INVERSE_FOREGROUND : front,
+    background: isInverse ? front ?? INVERSE_BACKGROUND : back,
+    bold: isBold,
+    dim: cell.isDim() !== 0,
+    italic: cell.isItalic() !== 0,
+    underline: cell.isUnderline() !== 0,
+    strike: cell.isStrikethrough() !== 0,
+    overline: cell.isOverline() !== 0,
+    hidden: cell.isInvisible() !== 0,
+  };
+}
+
+/** Bold text in one of the eight basic colours is bright, as terminals have it. */
+function foregroundOf(cell: EmulatorCell, isBold: boolean): Colour {
+  if (cell.isFgDefault()) return undefined;
+  const colour = cell.getFgColor();
+  if (cell.isFgRGB()) return rgb(colour);
+  return indexed(isBold && colour < 8 ? colour + 8 : colour);
+}
+
+function backgroundOf(cell: EmulatorCell): Colour {
+  if (cell.isBgDefault()) return undefined;
+  return cell.isBgRGB() ? rgb(cell.getBgColor()) : indexed(cell.getBgColor());
+}
+
+function rgb(colour: number): string {
+  return `#${colour.toString(16).padStart(6, "0")}`;
+}
+
+/** The 256 colours: basic, cube, greys. */
+export function indexed(index: number): string {
+  if (index < 16) return BASIC[index] ?? "";
+  if (index >= 232) {
+    const grey = 8 + (index - 232) * 10;
+    return rgb(grey << 16 | grey << 8 | grey);
+  }
+  const at = (divisor: number): number => CUBE[Math.floor((index - 16) / divisor) % 6] ?? 0;
+  return rgb(at(36) << 16 | at(6) << 8 | at(1));
+}

@@ -1,0 +1,150 @@
+/** Holds a session's terminal for as long as it is on the page and looked at: the screen, its stream, and what is told of both. */
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { KeyInput } from "../../protocol/key_input.ts";
+import type { KeyState } from "../../protocol/mirror.ts";
+import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
+import { draftKey, type SessionName } from "../names.ts";
+import { followPinch } from "../terminal_gestures.ts";
+import type { TerminalScreen } from "../terminal_screen.ts";
+import type { TerminalStream } from "../terminal_stream.ts";
+import type { TerminalViewer } from "../terminal_streams.ts";
+import type { TerminalTold } from "../terminal_words.ts";
+
+/** Fewer lines than this above the screen may be all there is, or all that was sent: asking tells. */
+const ABOVE_FEW_LINES = 50;
+const ABOVE_EVERY_MS = 2_000;
+
+export type OpenMirror = (name: SessionName, viewer: TerminalViewer) => TerminalStream | undefined;
+
+export interface Terminal {
+  place: RefObject<HTMLDivElement | null>;
+  told: TerminalTold;
+  /** False when nothing was sent: the mirror does not stand. */
+  type(inputs: readonly KeyInput[]): boolean;
+  fit(on: boolean): void;
+  above(): void;
+  again(): void;
+  text(): string;
+}
+
+const INITIAL: TerminalTold = { stream: { kind: "opening" }, fit: "off" };
+
+export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal {
+  const place = useRef<HTMLDivElement>(null);
+  const held = useRef<Held>(null);
+  const [told, setTold] = useState(INITIAL);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    setTold(INITIAL);
+    const holding = new Held({ name, openMirror, place: element, tell: setTold });
+    held.current = holding;
+    return () => holding.close();
+  }, [draftKey(name)]);
+  return {
+    place,
+    told,
+    type: (inputs) => held.current?.type(inputs) ?? false,
+    fit: (on) => held.current?.fit(on),
+    above: () => held.current?.above(),
+    again: () => held.current?.again(),
+    text: () => held.current?.screen?.text() ?? "",
+  };
+}
+
+interface HeldOptions {
+  name: SessionName;
+  openMirror: OpenMirror;
+  place: HTMLDivElement;
+  tell(change: (told: TerminalTold) => TerminalTold): void;
+}
+
+/** The terminal's code is loaded first; a page in the background has no mirror. */
+class Held {
+  screen: TerminalScreen | undefined;
+  readonly #options: HeldOptions;
+  readonly #abort = new AbortController();
+  #stream: TerminalStream | undefined;
+  #sentAt: { sequence: number; at: number } | undefined;
+  #askedAbove = -Infinity;
+
+  constructor(options: HeldOptions) {
+    this.#options = options;
+    void this.#load();
+  }
+
+  close(): void {
+    this.#abort.abort();
+    this.#stream?.close();
+    this.screen?.dispose();
+  }
+
+  type(inputs: readonly KeyInput[]): boolean {
+    for (const input of inputs) {
+      const sequence = this.#stream?.type(input);
+      if (sequence === undefined) return false;
+      this.#sentAt = { sequence, at: performance.now() };
+    }
+    return true;
+  }
+
+  fit(on: boolean): void {
+    if (this.screen !== undefined) {
+      this.type([on ? { type: "fit", ...this.screen.room() } : { type: "unfit" }]);
+    }
+  }
+
+  above(): void {
+    const { screen } = this;
+    const now = performance.now();
+    if (screen === undefined || now - this.#askedAbove < ABOVE_EVERY_MS) return;
+    if (screen.terminal.buffer.active.baseY >= ABOVE_FEW_LINES) return;
+    this.#askedAbove = now;
+    screen.expectAbove();
+    this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
+  }
+
+  again(): void {
+    void this.#stream?.open();
+  }
+
+  async #load(): Promise<void> {
+    const { place } = this.#options;
+    const { TerminalScreen } = await import("../terminal_screen.ts");
+    const { signal } = this.#abort;
+    if (signal.aborted) return;
+    this.screen = new TerminalScreen({ place, onTop: () => this.above() });
+    followPinch(place, { target: this.screen, signal });
+    const look = (): void => document.visibilityState === "visible" ? this.#open() : this.#leave();
+    document.addEventListener("visibilitychange", look, { signal });
+    look();
+  }
+
+  #open(): void {
+    const { screen } = this;
+    if (screen === undefined || this.#stream !== undefined) return;
+    const { name, openMirror, tell } = this.#options;
+    this.#stream = openMirror(name, {
+      terminal: screen.terminal,
+      onState: (stream) =>
+        tell((told) => ({ ...told, stream, ...(stream.kind === "live" ? {} : { fit: "off" }) })),
+      onStatus: ({ keys, fit }) => {
+        if (keys !== undefined) this.#typed(keys);
+        if (fit !== undefined) tell((told) => ({ ...told, fit }));
+      },
+      onDrawn: () => screen.draw(),
+    });
+  }
+
+  #leave(): void {
+    this.#stream?.close();
+    this.#stream = undefined;
+  }
+
+  #typed(keys: KeyState): void {
+    const { sequence, at } = this.#sentAt ?? {};
+    const latencyMs = sequence === keys.sequence && at !== undefined ? performance.now() - at : undefined;
+    this.#options.tell((told) => ({ ...told, keys, latencyMs: latencyMs ?? told.latencyMs }));
+  }
+}

@@ -1,0 +1,70 @@
+/** What a keyboard, an input method or a paste gave becomes inputs of the mirror. */
+import assert from "node:assert/strict";
+import { inputOfKey, inputsOfText, type Pressed } from "../../../src/phone/terminal_input.ts";
+import { zoomed } from "../../../src/phone/terminal_gestures.ts";
+import { KeyInput } from "../../../src/protocol/key_input.ts";
+
+const PLAIN: Pressed = {
+  key: "a",
+  ctrlKey: false,
+  altKey: false,
+  metaKey: false,
+  shiftKey: false,
+  isComposing: false,
+};
+
+function keyOf(changed: Partial<Pressed>): string | undefined {
+  const input = inputOfKey({ ...PLAIN, ...changed });
+  if (input !== undefined) assert.ok(KeyInput.safeParse(input).success, JSON.stringify(input));
+  return input?.type === "key" ? input.key : input?.type;
+}
+
+Deno.test("terminal input: keys of a keyboard are keys of tmux", () => {
+  const cases: [Partial<Pressed>, string | undefined][] = [
+    [{ key: "Escape" }, "Escape"],
+    [{ key: "Enter" }, "Enter"],
+    [{ key: "Enter", altKey: true }, "M-Enter"],
+    [{ key: "Tab" }, "Tab"],
+    [{ key: "Tab", shiftKey: true }, "BTab"],
+    [{ key: "Backspace" }, "BSpace"],
+    [{ key: "ArrowUp" }, "Up"],
+    [{ key: "PageDown" }, "NPage"],
+    [{ key: "F12" }, "F12"],
+    [{ key: "c", ctrlKey: true }, "C-c"],
+    [{ key: "C", ctrlKey: true, shiftKey: true }, "C-c"],
+    [{ key: "b", altKey: true }, "M-b"],
+  ];
+  for (const [pressed, key] of cases) assert.equal(keyOf(pressed), key, JSON.stringify(pressed));
+});
+
+Deno.test("terminal input: text, an input method's keys and the browser's own are left to the field", () => {
+  for (
+    const pressed of [
+      { key: "a" },
+      { key: "漢" },
+      { key: "Enter", isComposing: true },
+      { key: "Process" },
+      { key: "Unidentified" },
+      { key: "c", metaKey: true },
+      { key: "ArrowLeft", ctrlKey: true },
+      { key: "Shift" },
+    ]
+  ) assert.equal(keyOf(pressed), undefined, JSON.stringify(pressed));
+});
+
+Deno.test("terminal input: text goes in as text, several lines and long text as a paste", () => {
+  assert.deepEqual(inputsOfText("a漢"), [{ type: "text", text: "a漢" }]);
+  assert.deepEqual(inputsOfText("\n"), [{ type: "key", key: "Enter" }]);
+  assert.deepEqual(inputsOfText("a\r\nb"), [{ type: "paste", text: "a\nb" }]);
+  assert.deepEqual(inputsOfText("x".repeat(257)), [{ type: "paste", text: "x".repeat(257) }]);
+  assert.deepEqual(inputsOfText("a\u001b[31m"), [{ type: "text", text: "a[31m" }]);
+  assert.deepEqual(inputsOfText("\u0000"), []);
+  for (const input of ["a", "a\tb", "\n", "👨‍👩‍👧"].flatMap(inputsOfText)) {
+    assert.ok(KeyInput.safeParse(input).success);
+  }
+});
+
+Deno.test("terminal input: two fingers twice as far apart ask for letters twice as large", () => {
+  assert.equal(zoomed({ distance: 100, fontPixels: 8 }, 200), 16);
+  assert.equal(zoomed({ distance: 100, fontPixels: 8 }, 103), 8);
+});

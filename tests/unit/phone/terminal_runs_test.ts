@@ -1,0 +1,51 @@
+/** The terminal's cells as runs that look alike. */
+import assert from "node:assert/strict";
+import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
+import { indexed, type Run, runsOf } from "../../../src/phone/terminal_runs.ts";
+
+async function runs(output: string, cursor?: number): Promise<Run[]> {
+  const terminal = makeEmulator({ cols: 12, rows: 2 });
+  await new Promise<void>((resolve) => terminal.write(output, resolve));
+  const { active } = terminal.buffer;
+  const line = active.getLine(0);
+  assert.ok(line);
+  return runsOf(line, { columns: 12, cursor, cell: active.getNullCell() });
+}
+
+Deno.test("terminal runs: cells that look alike stand together, each in its colours", async () => {
+  const found = await runs("ab\u001b[31;44mcd\u001b[0;38;5;208;48;2;1;2;3me\u001b[0;7mf");
+  const seen = found.map(({ text, columns, look }) => [text, columns, look.foreground, look.background]);
+  assert.deepEqual(seen, [
+    ["ab", 2, undefined, undefined],
+    ["cd", 2, indexed(1), indexed(4)],
+    ["e", 1, "#ff8700", "#010203"],
+    ["f", 1, "var(--terminal-ground)", "var(--terminal-text)"],
+    ["      ", 6, undefined, undefined],
+  ]);
+});
+
+Deno.test("terminal runs: attributes, the cursor, and characters that fonts draw unevenly stand apart", async () => {
+  const found = await runs("\u001b[1;3;4;9;31mx\u001b[0m──漢b", 5);
+  const seen = found.map(({ text, columns, uneven, cursor }) => [text, columns, uneven, cursor]);
+  assert.deepEqual(seen, [
+    ["x", 1, false, false],
+    ["──", 2, true, false],
+    ["漢", 2, true, false],
+    ["b", 1, false, true],
+    ["      ", 6, false, false],
+  ]);
+  const { bold, italic, underline, strike, dim, foreground } = found[0]?.look ?? {};
+  assert.deepEqual([bold, italic, underline, strike, dim], [true, true, true, true, false]);
+  assert.equal(foreground, indexed(9), "bold is bright");
+});
+
+Deno.test("terminal runs: the colours are the usual 256", () => {
+  assert.deepEqual([16, 21, 196, 231, 232, 255].map(indexed), [
+    "#000000",
+    "#0000ff",
+    "#ff0000",
+    "#ffffff",
+    "#080808",
+    "#eeeeee",
+  ]);
+});

@@ -1,0 +1,149 @@
+/** One mirror as the phone holds it: opened, followed in order, opened anew after every break, never plain when sealed. */
+import assert from "node:assert/strict";
+import { acceptStream, beginStream, plainChannel, type StreamChannel } from "../../../src/crypto/stream.ts";
+import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
+import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
+import { REOPEN_MAX_MS, type TerminalState, TerminalStream } from "../../../src/phone/terminal_stream.ts";
+import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
+import { encodeMirror, type MirrorMessage, type MirrorStatus } from "../../../src/protocol/mirror.ts";
+import { decodeBinaryFrame } from "../../../src/protocol/pane_frame.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+
+const PARTIES = { phone: "dev_phone", listener: "dev_listener", agentSessionName: "svc-p" };
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+class Bench {
+  readonly clock = new FakeClock();
+  readonly sent: [string, Record<string, unknown>][] = [];
+  readonly keys: string[] = [];
+  readonly states: TerminalState[] = [];
+  readonly statuses: MirrorStatus[] = [];
+  readonly terminal = makeEmulator({ cols: 20, rows: 3 });
+  /** The listener's end of the stream that stands. */
+  listener: StreamChannel = plainChannel();
+  readonly stream: TerminalStream;
+  #number = 0;
+
+  constructor(secret?: CryptoKey) {
+    this.stream = new TerminalStream({ deviceId: "dev_listener", session: "svc-p" }, {
+      send: (event, data) => this.sent.push([event, data]) > 0,
+      sendBinary: (frame) => {
+        const { payload } = decodeBinaryFrame(frame) ?? {};
+        void this.listener.opener.open(payload ?? new Uint8Array()).then((opened) => {
+          if (opened.kind === "frame") this.keys.push(new TextDecoder().decode(opened.bytes));
+        });
+        return true;
+      },
+      handshake: () => secret ? beginStream(PARTIES, { secret }) : Promise.resolve(undefined),
+      nextStream: () => ++this.#number,
+      terminal: this.terminal,
+      clock: this.clock,
+      random: () => 0.5,
+      onState: (state) => void this.states.push(state),
+      onStatus: (status) => void this.statuses.push(status),
+      onDrawn: () => {},
+    });
+  }
+
+  get opens(): Record<string, unknown>[] {
+    return this.sent.flatMap(([event, data]) => event === "pane.open" ? [data] : []);
+  }
+
+  /** Opens, and grants it plain. */
+  async live(): Promise<number> {
+    await this.stream.open();
+    this.listener = plainChannel();
+    const stream = this.#number;
+    await this.stream.onOpened({ stream, cols: 20, rows: 3 });
+    return stream;
+  }
+
+  async give(message: MirrorMessage, stream = this.#number): Promise<void> {
+    const payload = await this.listener.sealer.seal(encodeMirror(message));
+    await this.stream.onBytes(stream, payload ?? new Uint8Array());
+  }
+
+  shows(text: string): Promise<unknown> {
+    return until(text, () => this.terminal.buffer.active.getLine(0)?.translateToString(true) === text);
+  }
+}
+
+Deno.test("terminal stream: a screen and its output are shown, credit goes back for what was shown [ux-resume]", async () => {
+  const bench = new Bench();
+  const stream = await bench.live();
+  assert.deepEqual(bench.opens[0], { stream, agentSessionName: "svc-p", deviceId: "dev_listener" });
+  await bench.give({ tag: "S", bytes: bytes("screen") });
+  await bench.give({ tag: "O", bytes: bytes(" and more") });
+  await bench.shows("screen and more");
+  await bench.give({ tag: "R", cols: 30, rows: 5 });
+  await bench.give({ tag: "S", bytes: bytes("larger") });
+  await bench.shows("larger");
+  assert.deepEqual([bench.terminal.cols, bench.terminal.rows], [30, 5]);
+  assert.deepEqual(bench.stream.state, { kind: "live", sealing: "off", size: { cols: 30, rows: 5 } });
+  await bench.give({ tag: "T", status: { title: "title" } });
+  assert.deepEqual(bench.statuses, [{ title: "title" }]);
+  await bench.give({ tag: "O", bytes: new Uint8Array(MIRROR_CREDIT_BYTES / 2) });
+  await until("credit", () => bench.sent.some(([event]) => event === "pane.credit"));
+});
+
+Deno.test("terminal stream: a missing frame, and only that, leads to another opening under another number [ux-resume]", async () => {
+  const bench = new Bench();
+  const stream = await bench.live();
+  await bench.give({ tag: "S", bytes: bytes("one") });
+  await bench.listener.sealer.seal(bytes("lost on the way"));
+  await bench.give({ tag: "O", bytes: bytes("three") });
+  await until("another opening", () => bench.opens.length === 2);
+  assert.notEqual(bench.opens[1]?.stream, stream);
+  await bench.give({ tag: "O", bytes: bytes("late") }, stream);
+  await bench.shows("one");
+});
+
+Deno.test("terminal stream: an end is shown, and asked about again; a lasting one is not", async () => {
+  const bench = new Bench();
+  bench.stream.onClosed({ stream: await bench.live(), reason: "no_such_session" });
+  assert.deepEqual(bench.stream.state, { kind: "ended", reason: "no_such_session", lasting: false });
+  bench.clock.advance(REOPEN_MAX_MS);
+  await until("another try", () => bench.opens.length === 2);
+  bench.stream.onClosed({ stream: 2, reason: "sealed_required" });
+  bench.clock.advance(REOPEN_MAX_MS * 10);
+  assert.equal(bench.opens.length, 2);
+  assert.deepEqual(bench.stream.state, { kind: "ended", reason: "sealed_required", lasting: true });
+});
+
+Deno.test("terminal stream: keys go out in order while it stands, and nowhere while it does not", async () => {
+  const bench = new Bench();
+  assert.equal(bench.stream.type({ type: "text", text: "early" }), undefined);
+  await bench.live();
+  assert.deepEqual(["a", "b"].map((text) => bench.stream.type({ type: "text", text })), [0, 1]);
+  await until("both keys", () => bench.keys.length === 2);
+  assert.deepEqual(bench.keys, ['{"type":"text","text":"a"}', '{"type":"text","text":"b"}']);
+  bench.stream.lost();
+  assert.equal(bench.stream.type({ type: "text", text: "late" }), undefined);
+  bench.stream.close();
+  await bench.stream.open();
+  assert.equal(bench.opens.length, 1, "a closed one stays closed");
+  assert.equal(bench.clock.pending, 0);
+});
+
+Deno.test("terminal stream: what was asked for sealed is never taken plain, nor shown when it does not open [sec-active-relay, seal-open-fails]", async () => {
+  const secret = await importSecret(newSecret());
+  const bench = new Bench(secret);
+  await bench.stream.open();
+  assert.deepEqual([bench.opens[0]?.mode, bench.opens[0]?.from], ["psk", "dev_phone"]);
+  await bench.stream.onOpened({ stream: 1, cols: 20, rows: 3 });
+  assert.deepEqual(bench.stream.state, { kind: "ended", reason: "unsealable", lasting: true });
+
+  await bench.stream.open();
+  const { publicKey = "", mode = "psk" } = bench.opens[1] as { publicKey?: string; mode?: "psk" };
+  const granted = await acceptStream(PARTIES, { hello: { publicKey, mode }, secret });
+  assert.ok(granted);
+  bench.listener = granted.channel;
+  const opening = bench.stream.onOpened({ stream: 2, cols: 20, rows: 3, ...granted.hello });
+  await bench.give({ tag: "S", bytes: bytes("sealed") });
+  await opening;
+  await bench.shows("sealed");
+  assert.deepEqual(bench.states.at(-1), { kind: "live", sealing: "psk", size: { cols: 20, rows: 3 } });
+  for (let times = 0; times < 3; times++) await bench.stream.onBytes(2, bytes("a forged frame"));
+  assert.equal(bench.stream.state.kind, "ended");
+});
