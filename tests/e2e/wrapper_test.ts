@@ -2,7 +2,12 @@
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { until } from "../helpers/until.ts";
-import { makeWrapperBench, type Terminal, type WrapperBench } from "../helpers/wrapper_bench.ts";
+import {
+  type AgentStart,
+  makeWrapperBench,
+  type Terminal,
+  type WrapperBench,
+} from "../helpers/wrapper_bench.ts";
 
 async function attached(bench: WrapperBench, name: string): Promise<void> {
   await until(`a client of ${name}`, async () => (await bench.sessions())[name]);
@@ -41,6 +46,21 @@ Deno.test("the agent runs in svc-<project> with its words untouched, as the pane
   assert.deepEqual([agent, name, directory], ["cc", "proj", await Deno.realPath(project)]);
   assert.match(version ?? "", /^\d+\.\d+\.\d+/);
   assert.equal(...(panes?.split("=") as [string, string]));
+});
+
+Deno.test("what an agent needs to wait for the phone is in its environment or its words [wr-wait-env]", async () => {
+  await using bench = await makeWrapperBench();
+  const started = async (kind: string): Promise<AgentStart> => {
+    const before = (await bench.starts()).map(({ pid }) => pid);
+    assert.equal((await bench.svc(["--detach", kind, "--word"])).code, 0);
+    return await until("the agent's start", async () => {
+      return (await bench.starts()).find(({ pid }) => !before.includes(pid));
+    });
+  };
+  // Else Claude puts a question into the background after two minutes.
+  assert.equal((await started("cc")).env.CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS, "0");
+  // Else hooks and tools would run in a server that other sessions share.
+  assert.deepEqual((await started("codex")).args, ["--disable", "daemon_auto_start", "--word"]);
 });
 
 Deno.test("a session that is attached leads to the next number, a detached one is attached again [wrap-next, wrap-reattach, state-none, state-attached, state-detached]", async () => {
