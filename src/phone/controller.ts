@@ -56,25 +56,26 @@ export class Controller {
   async claim({ code, secret }: { code: string; secret?: string | undefined }): Promise<void> {
     const { store, storage, sealing, pairing, name } = this.#parts;
     store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "pair" } });
-    let news: PairingNews | undefined;
     const entered = await this.#enterOrSayWhy(async () => {
       const apiKey = (await storage.readAccount())?.apiKey;
       const api = createRelayApi({ ...this.#parts, apiKey });
       const keyPair = await pairing?.ownKeys();
       const { account, paired } = await claimPairing(api, { code, secret, name, keyPair });
       if (paired === undefined) return account;
-      await sealing.keep(paired.host);
-      news = { kind: "words", host: paired.host.host, words: paired.words };
+      await sealing.keep({ ...paired.host, unanswered: paired.words });
       return account;
     });
     const isIn = store.get().signIn.kind === "in";
-    if (entered !== "anew" && secret !== undefined && isIn) news = { kind: "failed", ...entered };
-    store.dispatch({ type: "pairing", news });
+    if (entered === "anew" || secret === undefined || !isIn) return;
+    store.dispatch({ type: "pairing", news: { kind: "failed", ...entered } });
   }
 
-  /** The person has seen what came of the pairing. */
-  pairingRead(): void {
-    this.#parts.store.dispatch({ type: "pairing", news: undefined });
+  /** The person has seen what came of the pairing; words that were shown are the host's. */
+  async pairingRead(): Promise<void> {
+    const { store, storage, sealing } = this.#parts;
+    const { pairing } = store.get();
+    if (pairing?.kind === "words") await sealing.confirm(pairing.deviceId);
+    this.#tellPaired((await storage.readAccount())?.deviceId);
   }
 
   /** Somebody stands between phone and host: nothing of the pairing stays. */
@@ -178,11 +179,21 @@ export class Controller {
     }
   }
 
+  /** Words that nobody has answered are asked about, also after a reload. */
+  #tellPaired(phone: string | undefined): void {
+    const { store, sealing } = this.#parts;
+    store.dispatch({ type: "paired", paired: sealing.pairedWith(phone) });
+    const host = sealing.unanswered(phone);
+    const news: PairingNews | undefined = host?.unanswered &&
+      { kind: "words", deviceId: host.deviceId, host: host.host, words: host.unanswered };
+    store.dispatch({ type: "pairing", news });
+  }
+
   async #enter(account: Account): Promise<void> {
-    const { store, kept, sealing } = this.#parts;
+    const { store, kept } = this.#parts;
     this.stop();
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
-    store.dispatch({ type: "paired", paired: sealing.pairedWith(account.deviceId) });
+    this.#tellPaired(account.deviceId);
     store.dispatch({ type: "restored", messages: await kept.restore() });
     this.#live = new LiveRelay(account, this.#parts);
     this.#live.watch(this.#watched);

@@ -41,7 +41,7 @@ async function start(): Promise<void> {
     draft: (to, text) => controller.draft(to, text),
     answer: (question, answer) => void controller.answer(question, answer),
     draftAnswer: (question, text) => controller.draftAnswer(question, text),
-    pairingRead: () => controller.pairingRead(),
+    pairingRead: () => void controller.pairingRead(),
     wordsDiffer: () => void controller.wordsDiffer(),
     mirror: (name, viewer) => controller.mirror(name, viewer),
     readOlder: () => controller.readOlder(),

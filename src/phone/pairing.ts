@@ -16,6 +16,8 @@ export interface PairedHost {
   secret: CryptoKey;
   /** What this phone was called then: under another name it is another device, and not paired. */
   phone: string;
+  /** The six words, until the person has answered whether the host shows the same. */
+  unanswered?: readonly string[];
 }
 
 export interface Claimed {

@@ -49,9 +49,21 @@ export class Sealing {
     return host !== undefined && host.phone === phone ? host : undefined;
   }
 
-  /** Device ids of the hosts that are paired with this phone. */
+  /** Device ids of the hosts that are paired with this phone; not those whose words nobody compared. */
   pairedWith(phone: string | undefined): ReadonlySet<string> {
-    return new Set([...this.#hosts.keys()].filter((deviceId) => this.pairedHost(deviceId, phone)));
+    const paired = [...this.#hosts.keys()].map((deviceId) => this.pairedHost(deviceId, phone));
+    return new Set(paired.flatMap((host) => host && !host.unanswered ? [host.deviceId] : []));
+  }
+
+  /** A host whose words wait for the person's answer. */
+  unanswered(phone: string | undefined): PairedHost | undefined {
+    return [...this.#hosts.values()].find((host) => host.phone === phone && host.unanswered);
+  }
+
+  /** The person has seen the same words on the host. */
+  async confirm(deviceId: string): Promise<void> {
+    const { unanswered: _words, ...host } = this.#hosts.get(deviceId) ?? {};
+    if ("secret" in host) await this.keep(host);
   }
 
   async keep(host: PairedHost): Promise<void> {

@@ -26,7 +26,7 @@ export type SignIn =
 
 /** What came of a pairing, until the person has read it. */
 export type PairingNews =
-  | { kind: "words"; host: string; words: readonly string[] }
+  | { kind: "words"; deviceId: string; host: string; words: readonly string[] }
   | { kind: "failed"; code: string; message: string };
 
 /** `live` only while the relay answers: messages are sent then, and held otherwise. */

@@ -46,13 +46,16 @@ Deno.test("a scanned link shows the host's six words, seals what is sent, and ke
   try {
     const { page } = phone;
     await page.goto(link);
-    await page.getByRole("heading", { name: /^Paired with / }).waitFor();
+    await page.getByRole("heading", { name: /^Compare with / }).waitFor();
     await phone.shoot("pairing-words");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     const words = await page.locator(".phrase li").allInnerTexts();
     assert.equal(words.length, 6);
     const printed = await up.line(/^ {2}(?:[a-z]{3,8} ?){6}$/);
     assert.equal(printed[0].trim(), words.join(" "));
+    await page.reload();
+    await page.getByRole("heading", { name: /^Compare with / }).waitFor();
+    assert.deepEqual(await page.locator(".phrase li").allInnerTexts(), words, "asked again");
     await page.getByRole("button", { name: "They are the same" }).tap();
 
     await page.getByRole("link", { name: /demo · Echo/ }).tap();

@@ -33,7 +33,7 @@ function phoneBefore(host: OfferingHost, account = new FakeStorage()) {
   return { controller, store, account, pairing, keys };
 }
 
-Deno.test("after a pairing the page shows the words until they are read, and the host counts as paired [pair-words, ux-pair]", async () => {
+Deno.test("after a pairing the page shows the words until they are answered, and only then the host counts as paired [pair-words, ux-pair]", async () => {
   const host = await offeringHost();
   const { controller, store, pairing } = phoneBefore(host);
   await controller.start({ kind: "pair", code: "c", secret: host.word });
@@ -41,34 +41,50 @@ Deno.test("after a pairing the page shows the words until they are read, and the
   assert.equal(signIn.kind, "in");
   assert.ok(news?.kind === "words");
   assert.deepEqual([news.host, news.words.length], ["desk", 6]);
-  assert.deepEqual([...paired], [HOST_ID]);
-  controller.pairingRead();
+  assert.deepEqual([...paired], []);
+  await controller.pairingRead();
   assert.equal(store.get().pairing, undefined);
+  assert.deepEqual([...store.get().paired], [HOST_ID]);
   assert.equal(pairing.hosts.size, 1);
   controller.stop();
 });
 
-Deno.test("a page that is opened again is still paired", async () => {
+Deno.test("a page that is opened again asks about words that nobody answered; once answered it is paired for good [pair-words]", async () => {
   const host = await offeringHost();
   const first = phoneBefore(host);
   await first.controller.start({ kind: "pair", code: "c", secret: host.word });
+  const shown = first.store.get().pairing;
   first.controller.stop();
+
+  const asked = reopened(first);
+  await asked.controller.start();
+  assert.deepEqual([asked.store.get().pairing, [...asked.store.get().paired]], [shown, []]);
+  await asked.controller.pairingRead();
+  assert.deepEqual([asked.store.get().pairing, [...asked.store.get().paired]], [undefined, [HOST_ID]]);
+  asked.controller.stop();
+
+  const again = reopened(first);
+  await again.controller.start();
+  assert.deepEqual([again.store.get().pairing, [...again.store.get().paired]], [undefined, [HOST_ID]]);
+  again.controller.stop();
+});
+
+/** The same phone's page, loaded anew. */
+function reopened({ account, pairing }: Pick<ReturnType<typeof phoneBefore>, "account" | "pairing">) {
   const store = createStore(() => {});
-  const again = new Controller({
+  const controller = new Controller({
     baseUrl: "https://relay.example/svc/",
     name: "iPhone",
     version: "0.1.0",
     store,
-    storage: first.account,
-    pairing: first.pairing,
+    storage: account,
+    pairing,
     fetch: new FakeRelay().fetch,
     createSocket: new FakeSockets().create,
     clock: new FakeClock(NOW),
   });
-  await again.start();
-  assert.deepEqual([...store.get().paired], [HOST_ID]);
-  again.stop();
-});
+  return { controller, store };
+}
 
 Deno.test("a host that is not proven signs nobody in, and is told; a phone that was signed in stays so [sec-active-relay]", async () => {
   const liar = await offeringHost(() => undefined);
