@@ -22,6 +22,7 @@ export const JournalEntry = z.discriminatedUnion("step", [
     outcome: PushState,
     reason: z.optional(z.string()),
     retryAfterSeconds: z.optional(z.number()),
+    agentSessionName: z.optional(z.string()),
   }),
 ]);
 export type JournalEntry = z.infer<typeof JournalEntry>;

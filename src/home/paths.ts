@@ -20,6 +20,8 @@ export interface HomePaths {
   journal: string;
   audit: string;
   muted: string;
+  /** Where svc has started agents. */
+  projects: string;
   /** The listener's own key pair, whose public half paired phones hold. */
   identity: string;
   /** Paired phones, each with its secret, and the pairings that wait for one. */
@@ -61,6 +63,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     journal: `${root}/journal.jsonl`,
     audit: `${root}/audit.jsonl`,
     muted: `${root}/muted.json`,
+    projects: `${root}/projects.json`,
     identity: `${root}/identity`,
     paired: `${root}/paired.json`,
     pairedLock: `${root}/paired.lock`,

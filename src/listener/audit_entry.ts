@@ -9,7 +9,7 @@ export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): P
   return {
     time: new Date(nowMs).toISOString(),
     device: push.from,
-    session: push.agentSessionName ?? "",
+    session: outcome.agentSessionName ?? push.agentSessionName ?? "",
     pane: outcome.pane ?? "",
     digest: await canonicalDigest(body),
     length: body.length,

@@ -6,6 +6,7 @@ import { resolveBaseUrl } from "../home/addresses.ts";
 import { type Audit, openAudit } from "../home/audit.ts";
 import type { HookReport } from "../home/control_messages.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
+import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
@@ -14,6 +15,7 @@ import { runtime } from "#runtime";
 import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
+import { bindStartHost, projectsOf } from "./bind_start_host.ts";
 import { inject } from "./inject.ts";
 import type { InjectHost } from "./inject_host.ts";
 import { Inventory } from "./inventory.ts";
@@ -24,12 +26,14 @@ import { Reporter } from "./reporter.ts";
 import { sealedKeys } from "./sealed_keys.ts";
 import { type SealedKeys, unseal } from "./sealed_message.ts";
 import { SessionQueues } from "./session_queues.ts";
+import { startAgent, type StartHost } from "./start_agent.ts";
+import type { TmuxSession } from "../tmux/sessions.ts";
 import { Targets } from "./targets.ts";
 import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.ts";
 import { Waker } from "./waker.ts";
 
 /** What this listener acts on. */
-const CAPABILITIES = ["agent.command", "pane.open"];
+const CAPABILITIES = ["agent.command", "agent.start", "pane.open"];
 
 const now = (): number => Date.now();
 
@@ -54,6 +58,7 @@ class Listener implements RunningListener {
   #intake: PushIntake;
   #sealedKeys: SealedKeys;
   #mirrors: Mirrors;
+  #projects: KnownProjects;
   #queues = new SessionQueues();
   #messages = new Waker();
   #polls = new Waker();
@@ -73,6 +78,7 @@ class Listener implements RunningListener {
     const { files, commands, uid } = runtime;
     const env = { get: (name: string): string | undefined => options.env[name] };
     this.#targets = new Targets({ uid, env, files, commands, now });
+    this.#projects = new KnownProjects(files, options.paths);
     this.#link = new RelayLink({
       wsUrl: options.wsUrl,
       apiKey: options.apiKey,
@@ -188,13 +194,21 @@ class Listener implements RunningListener {
   #makeInventory(): Inventory {
     return new Inventory({
       now,
-      sessions: () => this.#targets.sessions(),
+      sessions: () => this.#readSessions(),
       server: (socket) => this.#targets.anyServer(socket),
       muted: async () => {
         const muted = await loadMuted(runtime.files, this.#options.paths);
         return (directory) => isMuted(muted, directory);
       },
     });
+  }
+
+  async #readSessions(): Promise<TmuxSession[]> {
+    const sessions = await this.#targets.sessions();
+    await this.#projects.learn(projectsOf(sessions)).catch((error) =>
+      this.#options.log(`projects: not remembered: ${error}`)
+    );
+    return sessions;
   }
 
   #makeReporter(): Reporter {
@@ -226,6 +240,11 @@ class Listener implements RunningListener {
     });
   }
 
+  #makeStartHost(): StartHost {
+    const record = (id: string, step: "typing"): Promise<void> => this.#journal.record(id, { step });
+    return bindStartHost(this.#options, { record, projects: this.#projects });
+  }
+
   #makeMirrors(inject: InjectHost): Mirrors {
     return bindMirrors({
       options: this.#options,
@@ -242,6 +261,7 @@ class Listener implements RunningListener {
       journal: this.#journal,
       queues: this.#queues,
       inject: (command) => inject(command, host),
+      start: (push) => startAgent(push, this.#makeStartHost()),
       acknowledge: (ack) => void this.#link.send("push.ack", ack),
       ended: (push, outcome, elapsedMs) => this.#ended(push, { outcome, elapsedMs }),
       log: this.#options.log,
@@ -254,8 +274,9 @@ class Listener implements RunningListener {
 
   async #ended(push: Push, { outcome, elapsedMs }: { outcome: Outcome; elapsedMs: number }): Promise<void> {
     const reason = outcome.reason ? ` ${outcome.reason}` : "";
-    const session = push.agentSessionName ?? "-";
-    this.#options.log(`inject ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
+    const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
+    const what = push.type === "agent.start" ? "start" : "inject";
+    this.#options.log(`${what} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
     this.#audit.record(await auditEntry(push, outcome, now()));
   }
 }

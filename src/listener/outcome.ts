@@ -6,6 +6,8 @@ export interface Outcome {
   state: Extract<PushState, "submitted" | "typed" | "refused" | "expired" | "unknown" | "ignored">;
   reason?: Reason;
   retryAfterSeconds?: number;
+  /** Of an agent that was started. */
+  agentSessionName?: string;
   /** The pane that was meant, once it was found. */
   pane?: string;
 }

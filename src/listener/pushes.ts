@@ -15,16 +15,23 @@ export type PushJournal = Pick<Journal, "state" | "record">;
 /** What the sender of a message is told to wait for whose session has as many waiting as it may. */
 export const QUEUE_FULL_WAIT_SECONDS = 60;
 
+const START = "agent.start";
+const ACTED_ON: readonly string[] = ["agent.command", START];
+/** Starts go one after the other; no session has this name. */
+const START_TURN = "agent.start of this host";
+
 interface Said {
   state: PushState;
   reason?: string | undefined;
   retryAfterSeconds?: number | undefined;
+  agentSessionName?: string | undefined;
 }
 
 export interface PushHost {
   journal: PushJournal;
   queues: SessionQueues;
   inject(command: Command): Promise<Outcome>;
+  start(push: Push): Promise<Outcome>;
   acknowledge(ack: Acknowledgement): void;
   /** Once for each push that ended, with the milliseconds since it came. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
@@ -72,7 +79,7 @@ export class PushIntake {
       return await this.#end(push, { state: "unknown" });
     }
     if (this.#stopping) return;
-    if (push.type !== "agent.command") return await this.#ignore(push);
+    if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
     const fault = this.#fault(push);
     return fault ? await this.#end(push, refused(fault)) : await this.#accept(push);
   }
@@ -85,6 +92,7 @@ export class PushIntake {
 
   #fault(push: Push): Reason | undefined {
     if (!isEnough(push.sealed?.mode ?? "off", this.#host.floor)) return "sealed_required";
+    if (push.type === START) return undefined;
     if (push.agentSessionName === undefined) return "invalid_session_name";
     if (push.sealed) return undefined;
     return Body.safeParse(push.body).success ? undefined : "invalid_body";
@@ -96,7 +104,7 @@ export class PushIntake {
   }
 
   async #accept(push: Push): Promise<void> {
-    const session = push.agentSessionName ?? "";
+    const turn = push.type === START ? START_TURN : push.agentSessionName ?? "";
     this.#inHand.set(push.id, { state: "delivered" });
     const arrived = this.#host.now();
     try {
@@ -107,7 +115,7 @@ export class PushIntake {
       return;
     }
     const era = this.#era;
-    const taken = this.#host.queues.add(session, () => this.#work(push, { arrived, era }));
+    const taken = this.#host.queues.add(turn, () => this.#work(push, { arrived, era }));
     if (taken) return this.report(push.id, { state: "delivered" });
     this.#inHand.delete(push.id);
     // Left without an answer it would take up the relay's window, and with it every other session's messages.
@@ -119,12 +127,18 @@ export class PushIntake {
       if (this.#stopping || era !== this.#era) return;
       const opened = push.sealed ? await this.#host.unseal(push) : push;
       if ("state" in opened) await this.#end(push, opened, arrived);
-      else await this.#end(opened, await this.#host.inject(this.#command(opened)), arrived);
+      else await this.#end(opened, await this.#act(opened), arrived);
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
     } finally {
       if (era === this.#era) this.#inHand.delete(push.id);
     }
+  }
+
+  async #act(push: Push): Promise<Outcome> {
+    if (push.type !== START) return await this.#host.inject(this.#command(push));
+    const isOver = this.#host.now() >= this.#host.toLocalTime(push.expiresAt);
+    return isOver ? { state: "expired" } : await this.#host.start(push);
   }
 
   #command(push: Push): Command {
@@ -141,13 +155,15 @@ export class PushIntake {
   async #failed(push: Push, error: unknown): Promise<void> {
     this.#host.log(`push ${push.id}: failed: ${message(error)}`);
     const step = this.#host.journal.state(push.id)?.step;
-    await this.#end(push, step === "accepted" ? refused("tmux_failed") : { state: "unknown" });
+    const why = push.type === START ? "start_failed" : "tmux_failed";
+    await this.#end(push, step === "accepted" ? refused(why) : { state: "unknown" });
   }
 
   async #end(push: Push, outcome: Outcome, arrived: number = this.#host.now()): Promise<void> {
     try {
-      const { state, reason, retryAfterSeconds } = outcome;
-      await this.#host.journal.record(push.id, { step: "done", outcome: state, reason, retryAfterSeconds });
+      const { state, reason, retryAfterSeconds, agentSessionName } = outcome;
+      const said = { outcome: state, reason, retryAfterSeconds, agentSessionName };
+      await this.#host.journal.record(push.id, { step: "done", ...said });
       await this.#host.ended(push, outcome, this.#host.now() - arrived);
     } catch (error) {
       this.#host.log(`push ${push.id}: the journal cannot be written: ${message(error)}`);
@@ -156,8 +172,8 @@ export class PushIntake {
   }
 
   #acknowledge(id: string, said: Said, { final }: { final: boolean }): void {
-    const { state, reason, retryAfterSeconds } = said;
-    this.#host.acknowledge({ id, outcome: state, reason, retryAfterSeconds, final });
+    const { state, reason, retryAfterSeconds, agentSessionName } = said;
+    this.#host.acknowledge({ id, outcome: state, reason, retryAfterSeconds, agentSessionName, final });
   }
 }
 

@@ -44,6 +44,7 @@ export const EVENTS = {
     outcome: PushState,
     reason: z.optional(z.string()),
     retryAfterSeconds: z.optional(z.number()),
+    agentSessionName: z.optional(z.string()),
     final: z.boolean(),
   }),
   /** relay → phones: the receipt changed. */

@@ -15,6 +15,7 @@ import {
 import { isSessionName } from "./names.ts";
 import { PushId } from "./push_id.ts";
 import { PushState, Receipt } from "./receipt.ts";
+import { StartData } from "./start.ts";
 
 export { PushId };
 
@@ -106,6 +107,7 @@ interface Addressed {
   agentSessionName?: string | undefined;
   body?: unknown;
   sealed?: unknown;
+  data?: unknown;
 }
 
 /** Asked also when other fields are bad, so that one answer names them all. */
@@ -114,6 +116,8 @@ const hasTarget = (push: Addressed): boolean =>
   push.type !== "agent.command" || push.agentSessionName !== undefined;
 const hasText = (push: Addressed): boolean =>
   push.type !== "agent.command" || (push.body === undefined) !== (push.sealed === undefined);
+const hasStart = (push: Addressed): boolean =>
+  push.type !== "agent.start" || push.sealed !== undefined || StartData.safeParse(push.data).success;
 
 /** `POST /pushes/send` (spec, section 2). */
 export const PushRequest = z.object({
@@ -132,6 +136,11 @@ export const PushRequest = z.object({
   z.refine(hasText, {
     path: ["body"],
     error: "exactly one of body and sealed for agent.command",
+    when: isObject,
+  }),
+  z.refine(hasStart, {
+    path: ["data"],
+    error: "agent and project for agent.start, unless it is sealed",
     when: isObject,
   }),
 );

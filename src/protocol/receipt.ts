@@ -33,6 +33,11 @@ export const REASONS = {
   sealed_required: "This host takes sealed messages only.",
   unsealable: "The sealed message could not be opened.",
   tmux_failed: "tmux refused the command.",
+  start_not_allowed: "This host does not let a phone start agents.",
+  unknown_project: "This host knows no such project.",
+  ambiguous_project: "This host knows several projects of this name.",
+  unknown_agent: "This host knows no such agent.",
+  start_failed: "The agent could not be started.",
   dialog_open: "The agent shows a permission or start dialog.",
   unknown_type: "This listener does not know the type of this push.",
   too_late: "The agent had stopped waiting: the answer is typed into its session instead.",
@@ -47,6 +52,8 @@ export const Receipt = z.object({
   reason: z.optional(z.string()),
   /** With `rate_limited`: whole seconds until the next message is taken. */
   retryAfterSeconds: z.optional(z.number()),
+  /** With `submitted` of an `agent.start`: the session in which the agent runs. */
+  agentSessionName: z.optional(z.string()),
   /** True once nothing more will happen to the push. */
   final: z.boolean(),
   at: z.partialRecord(PushState, z.number()),

@@ -40,6 +40,7 @@ export function acknowledged(receipt: Receipt, ack: Acknowledgement, now: number
   const next = moved(receipt, { state: ack.outcome, now, final: isFinal(ack) });
   if (ack.reason !== undefined) next.reason = ack.reason;
   if (ack.retryAfterSeconds !== undefined) next.retryAfterSeconds = ack.retryAfterSeconds;
+  if (ack.agentSessionName !== undefined) next.agentSessionName = ack.agentSessionName;
   return saysTheSame(receipt, next) ? undefined : next;
 }
 

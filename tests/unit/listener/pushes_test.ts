@@ -53,6 +53,7 @@ function makeBench(
       injected.push(command);
       return inject(command);
     },
+    start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
     acknowledge: (ack) => void acks.push(ack),
     ended: () => Promise.resolve(),
     log: (line) => void log.push(line),
@@ -230,6 +231,7 @@ Deno.test("pushes: more than a session may have waiting are refused with a wait,
     outcome: "refused",
     reason: "rate_limited",
     retryAfterSeconds: QUEUE_FULL_WAIT_SECONDS,
+    agentSessionName: undefined,
     final: true,
   });
   release();
@@ -255,4 +257,40 @@ Deno.test("queues: one slow session delays no other, and each keeps its order [i
   release();
   await queues.idle();
   assert.deepEqual(done, ["quick", "slow 1", "slow 2"]);
+});
+
+const { agentSessionName: _none, body: _text, ...start } = { ...push, type: "agent.start" };
+
+Deno.test("pushes: a start is taken on once, and its answer names the session also when it is asked for again [type-start]", async () => {
+  let starts = 0;
+  const bench = makeBench(undefined, {
+    start: () => {
+      starts += 1;
+      return Promise.resolve({ state: "submitted", agentSessionName: "svc-b" });
+    },
+  });
+  await bench.intake.receive(start);
+  await bench.queues.idle();
+  await bench.intake.receive(start);
+  assert.deepEqual(outcomes(bench.acks), ["delivered", "submitted final", "submitted final"]);
+  assert.deepEqual(bench.acks.map((ack) => ack.agentSessionName), [undefined, "svc-b", "svc-b"]);
+  assert.deepEqual([starts, bench.injected.length], [1, 0]);
+});
+
+Deno.test("pushes: a start that is too old, not sealed enough or broke off starts nothing more [type-start]", async () => {
+  const late = makeBench(undefined, { now: () => 100_000 });
+  await late.intake.receive(start);
+  await late.queues.idle();
+  assert.deepEqual(outcomes(late.acks), ["delivered", "expired final"]);
+  const strict = makeBench(undefined, { floor: "psk" });
+  await strict.intake.receive(start);
+  assert.deepEqual(outcomes(strict.acks), ["refused sealed_required final"]);
+  const broken = makeBench(undefined, { start: () => Promise.reject(new Error("no file is left")) });
+  await broken.intake.receive(start);
+  await broken.queues.idle();
+  assert.deepEqual(outcomes(broken.acks), ["delivered", "refused start_failed final"]);
+  const crashed = makeBench();
+  crashed.steps.set(ID, { id: ID, at: 0, step: "typing" });
+  await crashed.intake.receive(start);
+  assert.deepEqual(outcomes(crashed.acks), ["unknown final"]);
 });

@@ -20,8 +20,9 @@ Deno.test("half a surrogate pair is refused: it has no bytes to type", () => {
   assert.ok(!isTaken(command("\udc4db")));
 });
 
-Deno.test("only agent.command needs a session and a text [push-type, proto-push-sealed]", () => {
-  for (const type of PUSH_TYPES) assert.equal(isTaken({ type }), type !== "agent.command", type);
+Deno.test("only agent.command needs a session and a text, only agent.start an agent and a project [push-type, proto-push-sealed, type-start]", () => {
+  const needy: readonly string[] = ["agent.command", "agent.start"];
+  for (const type of PUSH_TYPES) assert.equal(isTaken({ type }), !needy.includes(type), type);
   assert.ok(isTaken({ type: "type.of.a.later.version" }));
 });
 

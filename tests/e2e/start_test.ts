@@ -1,0 +1,60 @@
+/** A phone starts an agent on a host that allows it, and nothing on one that does not. */
+import assert from "node:assert/strict";
+import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import type { Receipt } from "../../src/protocol/receipt.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+async function makeHost(config: Record<string, unknown>): Promise<Stack> {
+  const stack = await makeStack({ listener: false });
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  const before = JSON.parse(await Deno.readTextFile(path));
+  await Deno.writeTextFile(path, JSON.stringify({ ...before, ...config }));
+  await stack.startListener();
+  return stack;
+}
+
+/** An agent ran in the project, was seen by the listener, and left. */
+async function agentWasHere(stack: Stack): Promise<void> {
+  const { name } = await stack.echo();
+  const known = `${stack.sandbox.svcHome}/projects.json`;
+  const read = (): Promise<string> => Deno.readTextFile(known).catch(() => "");
+  await until("the project to be known", async () => (await read()).includes(stack.sandbox.project));
+  await stack.sandbox.tmux("kill-session", "-t", `=${name}`);
+}
+
+async function start(stack: Stack, data: Record<string, unknown>): Promise<Receipt> {
+  const push = { type: "agent.start", targetDeviceId: stack.deviceId, data };
+  const { id } = await stack.api.sendPush(push);
+  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 90_000, pollMs: 50 });
+  return receipt;
+}
+
+Deno.test("agent.start starts an agent where svc started one before, and it takes messages [type-start]", async () => {
+  await using stack = await makeHost({ allowAgentStart: true });
+  await agentWasHere(stack);
+  const receipt = await start(stack, { agent: "echo", project: "proj", arguments: ["--help"] });
+  assert.deepEqual([receipt.state, receipt.agentSessionName], ["submitted", "svc-proj"]);
+  const { sandbox } = stack;
+  const where = await sandbox.tmux("display-message", "-p", "-t", "=svc-proj:", "#{session_path}");
+  assert.equal(where.trim(), sandbox.project);
+  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", "=svc-proj:");
+  await until("the agent's input line", async () => /^❯/mu.test(await screen()), 60_000);
+  assert.equal((await stack.send("svc-proj", "hello")).receipt.state, "submitted");
+  const again = await start(stack, { agent: "echo", project: "proj" });
+  assert.deepEqual([again.state, again.agentSessionName], ["submitted", "svc-proj"]);
+});
+
+Deno.test("agent.start in a directory that svc does not know, or on a host that does not allow it, starts nothing [type-start]", async () => {
+  await using stack = await makeHost({ allowAgentStart: true });
+  await agentWasHere(stack);
+  const elsewhere = await start(stack, { agent: "echo", project: "proj", directory: stack.sandbox.home });
+  assert.deepEqual([elsewhere.state, elsewhere.reason], ["refused", "unknown_project"]);
+
+  await using strict = await makeHost({});
+  await agentWasHere(strict);
+  const refused = await start(strict, { agent: "echo", project: "proj" });
+  assert.deepEqual([refused.state, refused.reason], ["refused", "start_not_allowed"]);
+  const sessions = await strict.sandbox.tmux("list-sessions").catch(() => "");
+  assert.equal(sessions, "");
+});
