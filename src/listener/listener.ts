@@ -11,6 +11,7 @@ import { isMuted, loadMuted } from "../home/muted.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import type { Push } from "../protocol/push.ts";
+import { createDirectSocket } from "../runtime/direct_socket.ts";
 import { runtime } from "#runtime";
 import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
@@ -86,6 +87,7 @@ class Listener implements RunningListener {
       onFrame: (frame) => this.#onFrame(frame),
       onBinary: (bytes) => this.#mirrors.bytes(bytes),
       onState: (state) => this.#onState(state),
+      createSocket: createDirectSocket,
     });
     this.#inventory = this.#makeInventory();
     this.#reporter = this.#makeReporter();

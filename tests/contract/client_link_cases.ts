@@ -4,8 +4,10 @@ import type { Clock } from "../../src/client/clock.ts";
 import { systemClock } from "../../src/client/clock.ts";
 import type { LinkState } from "../../src/client/link_state.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
+import { createNativeSocket, type CreateSocket } from "../../src/client/socket.ts";
 import { CLOSE } from "../../src/protocol/errors.ts";
 import { encodeFrame, type Frame } from "../../src/protocol/frames.ts";
+import { createDirectSocket } from "../../src/runtime/direct_socket.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { type Manner, TinyRelay } from "./tiny_relay.ts";
@@ -18,6 +20,12 @@ const hurriedClock: Clock = {
   after: (ms, action) => systemClock.after(ms / HURRY, action),
 };
 
+/** The runtime's own socket, and the listener's. */
+const SOCKETS: Readonly<Record<string, CreateSocket>> = {
+  native: createNativeSocket,
+  direct: createDirectSocket,
+};
+
 interface Scene {
   relay: TinyRelay;
   link: RelayLink;
@@ -27,7 +35,7 @@ interface Scene {
 }
 
 async function withLink(
-  options: { manner?: Manner; clock?: Clock },
+  options: { createSocket: CreateSocket; manner?: Manner; clock?: Clock },
   act: (scene: Scene) => Promise<void>,
 ): Promise<void> {
   const relay = await TinyRelay.start();
@@ -43,6 +51,7 @@ async function withLink(
     onBinary: (chunk) => void bytes.push(chunk),
     onState: (state) => void states.push(state),
     clock: options.clock ?? systemClock,
+    createSocket: options.createSocket,
   });
   try {
     link.start();
@@ -89,19 +98,19 @@ async function restart({ relay, link, states }: Scene): Promise<void> {
   }
 }
 
-export const cases: readonly Case[] = [
+const casesOf = (createSocket: CreateSocket): Case[] => [
   {
     name: "frames and bytes go both ways, the key in the handshake [ws-subprotocol, ws-key-subprotocol]",
-    run: () => withLink({}, exchange),
+    run: () => withLink({ createSocket }, exchange),
   },
   {
     name: "a relay that restarts is come back to, with one connection at a time [ws-1012]",
-    run: () => withLink({}, restart),
+    run: () => withLink({ createSocket }, restart),
   },
   {
     name: "a refused handshake is told as a bad key, not as a dead network [ws-401, dep-handshake-why]",
     run: () =>
-      withLink({ manner: "refusing" }, async ({ link, relay }) => {
+      withLink({ createSocket, manner: "refusing" }, async ({ link, relay }) => {
         await until("the explanation", () => problemOf(link) === "unauthenticated");
         relay.manner = "welcoming";
         link.reconnectNow();
@@ -111,7 +120,7 @@ export const cases: readonly Case[] = [
   {
     name: "a relay that is not there is told as such",
     run: () =>
-      withLink({}, async ({ link, relay }) => {
+      withLink({ createSocket }, async ({ link, relay }) => {
         await relay.stop();
         await until("the explanation", () => problemOf(link) === "unreachable");
       }),
@@ -119,7 +128,7 @@ export const cases: readonly Case[] = [
   {
     name: "a connection that only looks open is dropped and made anew [ws-ping]",
     run: () =>
-      withLink({ clock: hurriedClock }, async ({ link, relay, states }) => {
+      withLink({ createSocket, clock: hurriedClock }, async ({ link, relay, states }) => {
         await until("the welcome", () => link.connected);
         relay.freeze();
         const silent = (state: LinkState) => state.state === "waiting" && state.problem?.code === "silent";
@@ -130,10 +139,14 @@ export const cases: readonly Case[] = [
   {
     name: "a handshake that nobody answers is given up and tried again",
     run: () =>
-      withLink({ manner: "deaf", clock: hurriedClock }, async ({ link, relay, states }) => {
+      withLink({ createSocket, manner: "deaf", clock: hurriedClock }, async ({ link, relay, states }) => {
         await until("the first loss", () => states.some((state) => state.state === "waiting"));
         relay.manner = "welcoming";
         await until("the welcome", () => link.connected);
       }),
   },
 ];
+
+export const cases: readonly Case[] = Object.entries(SOCKETS).flatMap(([kind, createSocket]) =>
+  casesOf(createSocket).map(({ name, run }) => ({ name: `${kind}: ${name}`, run }))
+);

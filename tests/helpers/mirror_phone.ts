@@ -5,6 +5,7 @@ import type { PhoneHandshake } from "../../src/crypto/stream.ts";
 import type { KeyInput } from "../../src/protocol/key_input.ts";
 import type { KeyState, MirrorStatus } from "../../src/protocol/mirror.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
+import { createDirectSocket } from "../../src/runtime/direct_socket.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { type Emulator, makeEmulator } from "../../src/phone/terminal_emulator.ts";
 import { type TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
@@ -32,6 +33,8 @@ export class MirrorPhone implements Disposable {
   readonly #stream: TerminalStream;
   #lastStream = 0;
   #drawn = 0;
+  /** Called after each drawing. */
+  readonly #looks = new Set<() => void>();
   /** While set, nothing is read: frames wait here. */
   #frozen: Uint8Array[] | undefined;
 
@@ -46,6 +49,8 @@ export class MirrorPhone implements Disposable {
         else if (frame.event === "pane.closed") this.#stream.onClosed(frame.data);
       },
       onBinary: (bytes) => this.#bytes(bytes),
+      // As browsers do, it sends at once.
+      createSocket: createDirectSocket,
       onState: ({ state }) => {
         if (state === "connected") void this.#stream.open();
         else this.#stream?.lost();
@@ -62,7 +67,10 @@ export class MirrorPhone implements Disposable {
       random: Math.random,
       onState: (state) => void this.states.push(state),
       onStatus: (status) => void this.statuses.push(status),
-      onDrawn: () => void this.#drawn++,
+      onDrawn: () => {
+        this.#drawn++;
+        for (const look of [...this.#looks]) look();
+      },
     });
     this.link.start();
   }
@@ -78,6 +86,18 @@ export class MirrorPhone implements Disposable {
   /** Waits until the screen shows `text`. */
   shows(text: string): Promise<unknown> {
     return until(`"${text}" on the phone`, () => this.text().includes(text));
+  }
+
+  /** Resolves at the first drawing after which it holds, without a moment's wait. */
+  drawnWhen(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!holds()) return;
+        this.#looks.delete(look);
+        resolve();
+      };
+      this.#looks.add(look);
+    });
   }
 
   /** The screen's lines. */
