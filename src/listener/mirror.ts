@@ -8,7 +8,7 @@ import { parseSnapshot, type Snapshot, snapshotCommands } from "../tmux/mirror_s
 import { FLOOD_REST_MS, FloodGauge } from "./mirror_flood.ts";
 import { isSame, type Size, type Viewer } from "./mirror_viewer.ts";
 
-/** Output is sent at once, and then gathered for so long: a screen shows no more frames. */
+/** Output is sent at once after a pause or a phone's key, and then gathered for so long: a screen shows no more frames. */
 export const FRAME_MS = 16;
 /** After so long without output the screen is quiet: what may be wrong is drawn again. */
 export const QUIET_MS = 300;
@@ -50,9 +50,11 @@ export class SessionMirror {
   #mustAsk = false;
   #isOver = false;
   #flushedAt = -Infinity;
+  /** When output that waits is sent. */
+  #flushAt = Infinity;
+  #expectsEcho = false;
   #outputAt = 0;
   #unsureAt: number | undefined;
-  #flushDue = false;
   #quietDue = false;
   readonly #cancels = new Set<() => void>();
 
@@ -90,6 +92,11 @@ export class SessionMirror {
     viewer.addCredit(bytes);
     if (viewer.isStale) this.#refresh();
     else viewer.flush();
+  }
+
+  /** A phone types: the output that comes next is not gathered. */
+  expectEcho(): void {
+    this.#expectsEcho = true;
   }
 
   /** Sends the screen anew, with so many lines above it. */
@@ -204,16 +211,19 @@ export class SessionMirror {
   }
 
   #flushSoon(): void {
-    if (this.#flushDue) return;
-    this.#flushDue = true;
-    const waited = this.#options.clock.elapsed() - this.#flushedAt;
+    const now = this.#options.clock.elapsed();
+    const at = this.#expectsEcho ? now : Math.max(now, this.#flushedAt + FRAME_MS);
+    this.#expectsEcho = false;
+    if (at >= this.#flushAt) return;
+    this.#flushAt = at;
     const flush = (): void => {
-      this.#flushDue = false;
+      if (this.#flushAt !== at) return;
+      this.#flushAt = Infinity;
       this.#flushedAt = this.#options.clock.elapsed();
       for (const viewer of this.#viewers) viewer.flush();
     };
-    if (waited >= FRAME_MS) queueMicrotask(flush);
-    else this.#after(FRAME_MS - waited, flush);
+    if (at === now) queueMicrotask(flush);
+    else this.#after(at - now, flush);
   }
 
   #repaintLater(): void {

@@ -141,11 +141,11 @@ export class WatchedSession {
       opener: channel.opener,
       limit: this.#limit,
       clock,
-      type: (input, options) =>
-        typeInput({ target: this.#target, server: this.#host.server(this.#target), host: inject }, {
-          input,
-          ...options,
-        }),
+      type: (input, options) => {
+        this.#mirror.expectEcho();
+        const server = this.#host.server(this.#target);
+        return typeInput({ target: this.#target, server, host: inject }, { input, ...options });
+      },
       fit: (input) => this.#fit(viewer, input),
       tell: (keys) => viewer.tell({ keys }),
       audit: (input, outcome) => audit.add(input, outcome),

@@ -5,6 +5,8 @@ import type { MirrorMessage, MirrorStatus } from "../protocol/mirror.ts";
 export interface FedTerminal {
   write(data: string | Uint8Array, done?: () => void): void;
   resize(cols: number, rows: number): void;
+  /** Told that its person types, a terminal parses the next write at once. */
+  input(data: string): void;
 }
 
 export interface FeedOptions {
@@ -43,6 +45,11 @@ export class TerminalFeed {
         shown(length);
         return status(message.status);
     }
+  }
+
+  /** The person types: what comes next is shown without a turn of the clock. */
+  expectEcho(): void {
+    this.#options.terminal.input("");
   }
 
   /** Once everything before it is parsed: a resize takes effect at once. */

@@ -118,6 +118,7 @@ export class TerminalStream {
     if (opened?.channel === undefined || this.#state.kind !== "live") return undefined;
     const { stream } = opened;
     const sequence = this.#typed++;
+    this.#feed.expectEcho();
     void opened.channel.sealer.seal(encodeKeyInput(input)).then((payload) => {
       if (payload === undefined || this.#opened !== opened) return;
       this.#host.sendBinary(encodeBinaryFrame({ kind: KEY_FRAME, stream, payload }));

@@ -114,6 +114,22 @@ Deno.test("mirror: a screen, then the output at once, then one frame each 16 ms 
   assert.deepEqual(await sent(), ["O cd"]);
 });
 
+Deno.test("mirror: a phone's key is answered by the next output at once, whatever was gathered", async () => {
+  const { bench, sent } = await watching();
+  bench.output("\u001b[0ma");
+  assert.deepEqual(await sent(), ["O a"]);
+  bench.output("b");
+  bench.mirror.expectEcho();
+  assert.deepEqual(await sent(), [], "nothing but output is sent");
+  bench.output("echo");
+  assert.deepEqual(await sent(), ["O becho"]);
+  bench.output("c");
+  bench.clock.advance(FRAME_MS - 1);
+  assert.deepEqual(await sent(), [], "gathered again, from the echo on");
+  bench.clock.advance(1);
+  assert.deepEqual(await sent(), ["O c"]);
+});
+
 Deno.test("mirror: output before the screen is not shown, output after it is", async () => {
   const bench = new Bench();
   const { sent } = await bench.watch();

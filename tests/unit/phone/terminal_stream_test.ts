@@ -87,6 +87,16 @@ Deno.test("terminal stream: a screen and its output are shown, credit goes back 
   await until("credit", () => bench.sent.some(([event]) => event === "pane.credit"));
 });
 
+Deno.test("terminal stream: what answers a key is on the screen without a turn of the clock", async () => {
+  const bench = new Bench();
+  await bench.live();
+  await bench.give({ tag: "S", bytes: bytes("$") });
+  await bench.shows("$");
+  bench.stream.type({ type: "text", text: "x" });
+  await bench.give({ tag: "O", bytes: bytes("x") });
+  assert.equal(bench.terminal.buffer.active.getLine(0)?.translateToString(true), "$x");
+});
+
 Deno.test("terminal stream: a missing frame, and only that, leads to another opening under another number [ux-resume]", async () => {
   const bench = new Bench();
   const stream = await bench.live();
