@@ -72,10 +72,10 @@ export class Controller {
 
   /** The person has seen what came of the pairing; words that were shown are the host's. */
   async pairingRead(): Promise<void> {
-    const { store, storage, sealing } = this.#parts;
+    const { store, sealing } = this.#parts;
     const { pairing } = store.get();
     if (pairing?.kind === "words") await sealing.confirm(pairing.deviceId);
-    this.#tellPaired((await storage.readAccount())?.deviceId);
+    this.#tellPaired();
   }
 
   /** Somebody stands between phone and host: nothing of the pairing stays. */
@@ -180,10 +180,10 @@ export class Controller {
   }
 
   /** Words that nobody has answered are asked about, also after a reload. */
-  #tellPaired(phone: string | undefined): void {
+  #tellPaired(): void {
     const { store, sealing } = this.#parts;
-    store.dispatch({ type: "paired", paired: sealing.pairedWith(phone) });
-    const host = sealing.unanswered(phone);
+    store.dispatch({ type: "paired", paired: sealing.pairedWith() });
+    const host = sealing.unanswered();
     const news: PairingNews | undefined = host?.unanswered &&
       { kind: "words", deviceId: host.deviceId, host: host.host, words: host.unanswered };
     store.dispatch({ type: "pairing", news });
@@ -193,7 +193,7 @@ export class Controller {
     const { store, kept } = this.#parts;
     this.stop();
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
-    this.#tellPaired(account.deviceId);
+    this.#tellPaired();
     store.dispatch({ type: "restored", messages: await kept.restore() });
     this.#live = new LiveRelay(account, this.#parts);
     this.#live.watch(this.#watched);

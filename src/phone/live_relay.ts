@@ -116,13 +116,12 @@ export class LiveRelay {
 
   #makeTerminals(effects: { clock: Clock; random: () => number }): TerminalStreams {
     const { sealing } = this.#parts;
-    const phone = (): string => this.#account.deviceId ?? "";
     return new TerminalStreams({
       ...effects,
       send: (event, data) => this.#link.send(event, data),
       sendBinary: (bytes) => this.#link.sendBinary(bytes),
-      phone,
-      secretOf: (deviceId) => sealing.pairedHost(deviceId, phone())?.secret,
+      phone: () => this.#account.deviceId ?? "",
+      pairedHost: (deviceId) => sealing.pairedHost(deviceId),
       canSeal: sealing.isPossible,
     });
   }
@@ -131,7 +130,7 @@ export class LiveRelay {
   async #post(message: Message, signal: AbortSignal): Promise<PushAccepted> {
     if (message.answers !== undefined) return await this.#api.sendPush(answerPush(message), { signal });
     const { id, deviceId, session, sendAnyway } = message;
-    const content = await this.#parts.sealing.contentOf(message, this.#account.deviceId);
+    const content = await this.#parts.sealing.contentOf(message);
     const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
     const anyway = sendAnyway ? { data: { sendAnyway } } : {};
     const push = { id, type: "agent.command", ...target, agentSessionName: session, ...content, ...anyway };
@@ -158,9 +157,9 @@ export class LiveRelay {
     if (state.state === "waiting" && state.problem?.code === "handshake_failed") void this.#catchUp();
   }
 
-  /** The relay names a phone that signed in with a key; under that name it is the same device next time. */
+  /** The relay names a phone that signed in with a key, once; under that name it is the same device next time. */
   async #keepDeviceId(deviceId: string): Promise<void> {
-    if (this.#account.deviceId === deviceId) return;
+    if (this.#account.deviceId !== undefined) return;
     this.#account = { ...this.#account, deviceId };
     await this.#parts.storage.writeAccount(this.#account);
   }

@@ -14,7 +14,7 @@ export interface PairedHost {
   publicKey: string;
   /** WebCrypto does not give it out again. */
   secret: CryptoKey;
-  /** What this phone was called then: under another name it is another device, and not paired. */
+  /** What this phone was called then, and is for this host until it pairs again: both sides bind their keys to it. */
   phone: string;
   /** The six words, until the person has answered whether the host shows the same. */
   unanswered?: readonly string[];

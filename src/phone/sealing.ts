@@ -43,21 +43,20 @@ export class Sealing {
     this.#hosts = new Map(hosts.map((host) => [host.deviceId, host]));
   }
 
-  /** The host, when it shares a secret with this phone under the name that the phone has now. */
-  pairedHost(deviceId: string, phone: string | undefined): PairedHost | undefined {
-    const host = this.#hosts.get(deviceId);
-    return host !== undefined && host.phone === phone ? host : undefined;
+  /** The host, when it shares a secret with this phone; what the relay calls the phone now makes no difference. */
+  pairedHost(deviceId: string): PairedHost | undefined {
+    return this.#hosts.get(deviceId);
   }
 
   /** Device ids of the hosts that are paired with this phone; not those whose words nobody compared. */
-  pairedWith(phone: string | undefined): ReadonlySet<string> {
-    const paired = [...this.#hosts.keys()].map((deviceId) => this.pairedHost(deviceId, phone));
-    return new Set(paired.flatMap((host) => host && !host.unanswered ? [host.deviceId] : []));
+  pairedWith(): ReadonlySet<string> {
+    const hosts = [...this.#hosts.values()];
+    return new Set(hosts.flatMap(({ deviceId, unanswered }) => unanswered ? [] : [deviceId]));
   }
 
   /** A host whose words wait for the person's answer. */
-  unanswered(phone: string | undefined): PairedHost | undefined {
-    return [...this.#hosts.values()].find((host) => host.phone === phone && host.unanswered);
+  unanswered(): PairedHost | undefined {
+    return [...this.#hosts.values()].find((host) => host.unanswered);
   }
 
   /** The person has seen the same words on the host. */
@@ -80,34 +79,23 @@ export class Sealing {
    * `sealed` or `body` of the push. What went out once goes out the same again: the relay takes the id for one content
    * only, and a message that was sealed is never sent plain.
    */
-  async contentOf(
-    message: OutgoingMessage,
-    phone: string | undefined,
-  ): Promise<Pick<PushRequestInput, "body" | "sealed">> {
+  async contentOf(message: OutgoingMessage): Promise<Pick<PushRequestInput, "body" | "sealed">> {
     const { storage } = this.#options;
     if (storage === undefined) return { body: message.body };
     const [before] = await storage.readSent([message.id]);
-    const { form } = before ?? await this.#firstForm(storage, { message, phone });
+    const { form } = before ?? await this.#firstForm(storage, message);
     return form === "plain" ? { body: message.body } : { sealed: form };
   }
 
-  /** Records with the texts that this phone sealed; those of other devices stay without. */
+  /** Records with the texts that this phone sealed, whatever the relay has in their place; those of others stay without. */
   async readable(records: readonly PushRecord[]): Promise<PushRecord[]> {
-    const sealed = records.filter(({ push }) => push.sealed !== undefined).map(({ push }) => push.id);
-    if (sealed.length === 0) return [...records];
-    const sent = await this.#options.storage?.readSent(sealed) ?? [];
-    const bodies = new Map(sent.map(({ id, body }) => [id, body]));
-    return records.map((record) => {
-      const body = bodies.get(record.push.id);
-      return body === undefined ? record : { ...record, push: { ...record.push, body } };
-    });
+    const sent = await this.#options.storage?.readSent(records.map(({ push }) => push.id)) ?? [];
+    const own = new Map(sent.map((one) => [one.id, one]));
+    return records.map((record) => asSent(record, own.get(record.push.id)));
   }
 
-  async #firstForm(
-    storage: PairingStorage,
-    { message, phone }: { message: OutgoingMessage; phone: string | undefined },
-  ): Promise<SentForm> {
-    const host = this.pairedHost(message.deviceId, phone);
+  async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {
+    const host = this.pairedHost(message.deviceId);
     const sentAt = this.#options.now();
     const sent: SentForm = host === undefined
       ? { id: message.id, sentAt, form: "plain" }
@@ -115,6 +103,11 @@ export class Sealing {
     await storage.putSent(sent);
     return sent;
   }
+}
+
+function asSent(record: PushRecord, sent: SentForm | undefined): PushRecord {
+  if (sent === undefined || sent.form === "plain") return record;
+  return { ...record, push: { ...record.push, body: sent.body, sealed: sent.form } };
 }
 
 function sealTo(

@@ -4,6 +4,7 @@ import { beginStream, type PhoneHandshake } from "../crypto/stream.ts";
 import type { EventData, EventName, Frame } from "../protocol/frames.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../protocol/pane_frame.ts";
 import type { SessionName } from "./names.ts";
+import type { PairedHost } from "./pairing.ts";
 import { TerminalStream, type TerminalStreamHost } from "./terminal_stream.ts";
 
 /** What a view gives, and hears. */
@@ -14,8 +15,8 @@ export interface TerminalStreamsHost {
   sendBinary(bytes: Uint8Array): boolean;
   /** The device id that this phone has at the relay; empty before the first welcome. */
   phone(): string;
-  /** What this phone shares with a host that it is paired with. */
-  secretOf(deviceId: string): CryptoKey | undefined;
+  /** What this phone shares with a host that it is paired with, and how it is called there. */
+  pairedHost(deviceId: string): Pick<PairedHost, "secret" | "phone"> | undefined;
   /** False on a page without cryptography. */
   canSeal: boolean;
   clock: Clock;
@@ -73,8 +74,7 @@ export class TerminalStreams {
   /** As sealed as can be: with the secret of a pairing, else with fresh keys alone. */
   async #handshake({ deviceId, session }: SessionName): Promise<PhoneHandshake | undefined> {
     if (!this.#host.canSeal || deviceId === "") return undefined;
-    const secret = this.#host.secretOf(deviceId);
-    const parties = { phone: this.#host.phone(), listener: deviceId, agentSessionName: session };
-    return await beginStream(parties, { secret });
+    const { secret, phone = this.#host.phone() } = this.#host.pairedHost(deviceId) ?? {};
+    return await beginStream({ phone, listener: deviceId, agentSessionName: session }, { secret });
   }
 }

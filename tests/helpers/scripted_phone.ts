@@ -45,7 +45,7 @@ export async function pairScriptedPhone(
   const pushOf: ScriptedPhone["pushOf"] = async (session, body) => {
     const id = crypto.randomUUID();
     const { deviceId } = paired.host;
-    const content = await sealing.contentOf({ id, deviceId, session, body }, account.deviceId);
+    const content = await sealing.contentOf({ id, deviceId, session, body });
     return { id, type: "agent.command", targetDeviceId: deviceId, agentSessionName: session, ...content };
   };
   return {
