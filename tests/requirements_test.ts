@@ -22,6 +22,10 @@ Deno.test("names are read from tests, steps and cases, however they are written"
   assert.deepEqual(testNames('Deno.test(\n  "first part, " +\n    "second [a-b]",'), [
     "first part, second [a-b]",
   ]);
+  assert.deepEqual(testNames('caseOf(\n  "of a seam [a-b]", run), testOnBoth("on both [c-d]", run)'), [
+    "of a seam [a-b]",
+    "on both [c-d]",
+  ]);
   assert.deepEqual(testNames('const cases = { "a case [a-b]": async (store) => {}, "no case": 1 }'), [
     "a case [a-b]",
   ]);

@@ -1,7 +1,7 @@
 /** What relay nodes tell one another: every node with clients of an account hears of what concerns them. */
 
-/** Who gets a frame: one listener, one device, or every phone and script of the account. */
-export type Audience = { listener: string } | { device: string } | { phones: true };
+/** Who gets a frame: one listener, one device, every phone and script of the account, or its listeners too. */
+export type Audience = { listener: string } | { device: string } | { phones: true } | { everyone: true };
 
 export type BusMessage =
   /** The text of a control frame for these clients. `push` names the push that a listener must acknowledge. */

@@ -8,7 +8,7 @@ import { laterReceipt } from "./message.ts";
 /** The newest items that the page keeps; older ones are at the relay. */
 export const INBOX_MAX = 300;
 
-const TOLD_TYPES = ["note", "agent.stop", "agent.attention"] as const;
+const TOLD_TYPES = ["note", "broadcast", "agent.stop", "agent.attention"] as const;
 export type ToldType = (typeof TOLD_TYPES)[number];
 
 export interface QuestionItem {

@@ -103,6 +103,7 @@ export const STRINGS = {
     loading: "Loading…",
     told: {
       note: "Note",
+      broadcast: "To every device",
       "agent.stop": "Turn ended",
       "agent.attention": "Waits at the terminal",
     } satisfies Record<ToldType, string>,

@@ -176,6 +176,7 @@ function pass(connection: Connection, { push, text }: Extract<BusMessage, { kind
 
 function isAddressed({ greeted, isOpen }: Connection, to: Audience): boolean {
   if (greeted === undefined || !isOpen) return false;
+  if ("everyone" in to) return true;
   if ("phones" in to) return greeted.role !== "listener";
   if ("device" in to) return greeted.deviceId === to.device;
   return greeted.role === "listener" && greeted.deviceId === to.listener;

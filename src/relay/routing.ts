@@ -3,8 +3,8 @@ import type { PushRequest } from "../protocol/push.ts";
 import type { DeviceStore, InventoryStore } from "../store/store.ts";
 import { Refusal } from "./problems.ts";
 
-/** A listener that must acknowledge it, one other device, or every phone and script of the account. */
-export type Route = { listener: string } | { device: string } | { phones: true };
+/** A listener that must acknowledge it, one other device, every phone and script of the account, or all its devices. */
+export type Route = { listener: string } | { device: string } | { phones: true } | { everyone: true };
 
 export interface Routed {
   account: string;
@@ -15,11 +15,14 @@ type Devices = DeviceStore & InventoryStore;
 
 /** Types that only a listener acts on. */
 const LISTENER_TYPES: readonly string[] = ["agent.command", "agent.start"];
+/** An account is one channel. */
+const BROADCAST = "broadcast";
 
 export async function routePush(store: Devices, { account, push }: Routed): Promise<Route> {
   const forListener = LISTENER_TYPES.includes(push.type);
   if (push.targetDeviceId === undefined) {
-    return forListener ? { listener: await findListener(store, { account, push }) } : { phones: true };
+    if (forListener) return { listener: await findListener(store, { account, push }) };
+    return push.type === BROADCAST ? { everyone: true } : { phones: true };
   }
   const device = await store.findDevice({ account, id: push.targetDeviceId });
   if (device === undefined || device.revokedAt !== undefined) {

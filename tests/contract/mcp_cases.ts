@@ -151,7 +151,7 @@ const TOOLS: readonly Case[] = [
     assert.equal(note?.push.agentSessionName, "svc-proj");
   }),
   caseOf(
-    "arguments that are not accepted are told to the model with their place [lim-ask]",
+    "arguments that are not accepted are told to the model with their place [lim-ask, other-mcp]",
     async ({ client, phone }) => {
       const wrong: [string, Record<string, unknown>, RegExp][] = [
         ["svc_ask", { question: "?", timeoutSeconds: 119 }, /timeoutSeconds/],
@@ -178,7 +178,7 @@ const TOOLS: readonly Case[] = [
 
 const WAITS: readonly Case[] = [
   caseOf(
-    "a client that asks for it hears every 20 s how long the wait lasts [mcp-progress]",
+    "a client that asks for it hears every 20 s how long the wait lasts [mcp-progress, other-mcp]",
     async ({ phone, clock, call }) => {
       const heard: { progress: number; total?: number | undefined }[] = [];
       const onprogress = ({ progress, total }: typeof heard[number]): void =>
@@ -195,7 +195,7 @@ const WAITS: readonly Case[] = [
     },
   ),
   caseOf(
-    "a call that is taken back withdraws its question, and no other",
+    "a call that is taken back withdraws its question, and no other [other-mcp]",
     async ({ phone, call }) => {
       const cancel = new AbortController();
       const kept = call("svc_prompt", { question: "Kept?" });

@@ -13,7 +13,7 @@ const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\//.source;
 /** Other literals and comments are matched so that nothing inside them is taken for a title. */
 const TITLE = new RegExp(
   [
-    `(?:\\bDeno\\.test\\(|\\.step\\(|\\bname:)\\s*(${JOINED})`,
+    `(?:\\b(?:Deno\\.test|testOnBoth|caseOf)\\(|\\.step\\(|\\bname:)\\s*(${JOINED})`,
     `(${LITERAL})(?=:\\s*(?:async\\b|\\())`,
     LITERAL,
     COMMENT,
@@ -22,7 +22,7 @@ const TITLE = new RegExp(
 );
 const CITATION = /\[([a-z0-9]+(?:-[a-z0-9]+)+(?:,\s*[a-z0-9]+(?:-[a-z0-9]+)+)*)\]$/;
 
-/** Names given to `Deno.test(…)`, `t.step(…)`, `name: …` and `"…": (…) =>`, joined where written in parts. */
+/** Names given to `Deno.test(…)`, `testOnBoth(…)`, `caseOf(…)`, `t.step(…)`, `name: …` and `"…": (…) =>`, joined. */
 export function testNames(text: string): string[] {
   const titles = Array.from(text.matchAll(TITLE), ([, joined, key]) => joined ?? key ?? "");
   return titles.filter((joined) => joined !== "").map((joined) =>

@@ -129,7 +129,7 @@ Deno.test("an unknown session goes to the only listener, which answers; without 
   assert.equal(phone.received("push.new").length, 0);
 });
 
-Deno.test("other types go to phones and scripts and are delivered at once; a named listener gets them too", async () => {
+Deno.test("other types go to phones and scripts and are delivered at once; a named listener gets them too [type-note]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const phone = await relay.connect(await relay.key(), { role: "phone", deviceId: "dev_phone_1" });
@@ -147,6 +147,26 @@ Deno.test("other types go to phones and scripts and are delivered at once; a nam
   const named = await send(relay, key, { type: "brand.new", targetDeviceId: "dev_listener_0a1b2c3d" });
   assert.equal(named.answer["state"], "queued");
   assert.deepEqual(counts(), [1, 2, 1]);
+});
+
+Deno.test("a broadcast reaches every device of the account, once, and no other account's; a listener's word does not change it [type-broadcast]", async () => {
+  await using relay = await Fixture.make();
+  const listeners = [await relay.listener(), await relay.listener("dev_listener_other")];
+  const phone = await relay.connect(await relay.key(), { role: "phone", deviceId: "dev_phone_1" });
+  const script = await relay.connect(await relay.key(), { role: "script" });
+  const stranger = await relay.connect(await relay.key(undefined, { account: "other" }), { role: "phone" });
+  const key = await relay.key();
+  const sent = await send(relay, key, { id: uuid(1), type: "broadcast", title: "Going down at noon" });
+  assert.equal(sent.answer["state"], "delivered");
+  for (const client of [...listeners, phone, script]) {
+    assert.deepEqual(client.received("push.new").map(({ data }) => data.title), ["Going down at noon"]);
+  }
+  assert.equal(stranger.received("push.new").length, 0);
+  await listeners[0]?.send("push.ack", { id: uuid(1), outcome: "ignored", final: true });
+  assert.equal((await recordOf(relay, key, uuid(1))).receipt.state, "delivered");
+  relay.clock.advance(6_000);
+  relay.services.hub.tick();
+  assert.deepEqual(listeners.map((client) => client.received("push.new").length), [1, 2]);
 });
 
 Deno.test("history pages forwards and backwards, newest last [http-history]", async () => {
