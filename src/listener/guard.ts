@@ -32,7 +32,7 @@ export interface PaneFacts {
 export interface ProcessFacts {
   /** The pane's process is stopped (state T): it would read the text when it is continued. */
   stopped: boolean;
-  /** The executable of the foreground process group's leader, `""` when unknown. */
+  /** The executable of the foreground process group's leader, `""` when it is unknown or about to end. */
   foreground: string;
   /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
   shellBelow: boolean;
@@ -46,6 +46,7 @@ export function judgePane(
   if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
   if (pane.synchronized) return "shell_in_pane";
   if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
+  if (process.shellBelow && process.foreground === "") return "shell_in_pane";
   if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";
   return undefined;
 }
@@ -70,14 +71,22 @@ export function dialogRowFormat(dialog: DialogMarks): string {
   return `#{C/r:${formatText(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
 }
 
-/**
- * The guard as a tmux format, true when the pane may be typed into. tmux evaluates it in the same queue as the typing.
- * `dialogRow` is where the listener saw a line like a dialog's in mere text (0: nowhere): another value means that a
- * dialog opened since. Without `dialog` an open dialog does not matter.
- */
-export function guardFormat(
-  guard: { pid: number; dialog: DialogMarks | undefined; dialogRow: number },
-): string {
+/** The pane as it was seen, for the guard at the moment of typing. */
+export interface GuardedPane {
+  pid: number;
+  /**
+   * The foreground program, where nothing but the same one may get the text. Over a shell tmux names a dead agent that
+   * the shell has not collected yet by the pane's first command.
+   */
+  command: string | undefined;
+  /** Without it an open dialog does not matter. */
+  dialog: DialogMarks | undefined;
+  /** Where a line like a dialog's stood in mere text (0: nowhere): another value means that a dialog opened since. */
+  dialogRow: number;
+}
+
+/** The guard as a tmux format, true when the pane may be typed into. tmux evaluates it in the same queue as the typing. */
+export function guardFormat(guard: GuardedPane): string {
   const { dialog } = guard;
   const titles = dialog?.titles.map((glob) => `#{?#{m:${formatText(glob)},#{pane_title}},0,1}`) ?? [];
   const lines = dialog ? [`#{==:${dialogRowFormat(dialog)},${guard.dialogRow}}`] : [];
@@ -87,6 +96,7 @@ export function guardFormat(
     `#{==:${SYNCHRONIZED_FORMAT},0}`,
     `#{==:#{pane_pid},${guard.pid}}`,
     `#{?#{m/r:${formatText(GUARDED_PATTERN)},#{pane_current_command}},0,1}`,
+    ...(guard.command === undefined ? [] : [`#{==:#{pane_current_command},${formatText(guard.command)}}`]),
     ...lines,
     ...titles,
   ]);

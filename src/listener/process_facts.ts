@@ -8,7 +8,7 @@ export interface ProcessHost {
   commands: Pick<Commands, "run">;
 }
 
-/** For a process that is gone: not stopped, foreground unknown (tmux's own guard decides then). */
+/** For a process that is gone: not stopped, foreground unknown. */
 export async function readProcessFacts(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   return host.platform === "linux" ? await fromProc(pid, host) : await fromPs(pid, host);
 }
@@ -18,7 +18,7 @@ async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   const { state, foregroundGroup } = parseStat(stat ?? "");
   const [own, foreground] = await Promise.all([
     readExecutable(pid, host),
-    foregroundGroup > 0 && foregroundGroup !== pid ? readExecutable(foregroundGroup, host) : undefined,
+    foregroundGroup > 0 && foregroundGroup !== pid ? readLiving(foregroundGroup, host) : undefined,
   ]);
   const isOwn = foregroundGroup === pid;
   return {
@@ -26,6 +26,13 @@ async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
     foreground: (isOwn ? own : foreground) ?? "",
     shellBelow: isGuardedProgram(own ?? ""),
   };
+}
+
+/** The executable of a process that is not about to end. */
+async function readLiving(pid: number, host: ProcessHost): Promise<string | undefined> {
+  const executable = await readExecutable(pid, host);
+  const { ending } = parseStat(await host.files.readText(`/proc/${pid}/stat`) ?? "");
+  return ending ? undefined : executable;
 }
 
 /** Its name without folders. Another user's process (sudo, su) hides its executable: its short name has to do. */
@@ -37,15 +44,33 @@ async function readExecutable(pid: number, host: ProcessHost): Promise<string | 
   }
 }
 
-/** State and foreground process group of `/proc/<pid>/stat`; the name in parentheses may hold anything. */
-export function parseStat(stat: string): { state: string; foregroundGroup: number } {
+/** `PF_EXITING` of a process's flags, and SIGKILL among its pending signals (proc_pid_stat(5)). */
+const EXITING_FLAG = 0x4;
+const KILL_PENDING = 1 << 8;
+
+export interface ProcessStat {
+  state: string;
+  /** Process group in the foreground of its terminal. */
+  foregroundGroup: number;
+  /** It is dead, exiting, or killed and not yet gone: it reads no more. */
+  ending: boolean;
+}
+
+/** `/proc/<pid>/stat`; the name in parentheses may hold anything. A process that is gone is ending. */
+export function parseStat(stat: string): ProcessStat {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { state: fields[0] ?? "", foregroundGroup: Number(fields[5] ?? 0) };
+  const [state = ""] = fields;
+  const has = (field: number, bit: number): boolean => (Number(fields[field] ?? 0) & bit) !== 0;
+  const ending = ["", "Z", "X", "x"].includes(state) || has(6, EXITING_FLAG) || has(28, KILL_PENDING);
+  return { state, foregroundGroup: Number(fields[5] ?? 0), ending };
 }
 
 async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   const [state = "", group = "", own = ""] = (await ps("stat=,tpgid=,ucomm=", pid, host)).split(/\s+/);
-  const foreground = Number(group) > 0 ? await ps("ucomm=", Number(group), host) : "";
+  const [groupState = "", program = ""] = Number(group) > 0
+    ? (await ps("stat=,ucomm=", Number(group), host)).split(/\s+(.*)/)
+    : [];
+  const foreground = groupState.startsWith("Z") ? "" : program;
   return { stopped: state.startsWith("T"), foreground, shellBelow: isGuardedProgram(own) };
 }
 

@@ -14,6 +14,7 @@ export type Typing = { kind: "typed" } | { kind: "refused" } | { kind: "failed";
 export function guardOf({ target, host }: Sight, seen: Seen): string {
   return guardFormat({
     pid: seen.pane.pid,
+    command: seen.process.shellBelow ? seen.pane.command : undefined,
     dialog: host.policy.allowRemoteApproval ? undefined : target.profile.dialog,
     dialogRow: seen.dialogRow,
   });

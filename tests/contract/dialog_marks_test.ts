@@ -48,7 +48,8 @@ async function evaluate(
 async function guard(sandbox: Sandbox, { pane, kind }: Shown): Promise<string> {
   const pid = Number(await evaluate(sandbox, { pane, format: "#{pane_pid}" }));
   const { dialog } = agentProfile(kind);
-  return await evaluate(sandbox, { pane, format: guardFormat({ pid, dialog, dialogRow: 0 }) });
+  const format = guardFormat({ pid, command: undefined, dialog, dialogRow: 0 });
+  return await evaluate(sandbox, { pane, format });
 }
 
 function nameOf({ kind, name }: AgentScreen): string {

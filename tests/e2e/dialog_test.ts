@@ -1,6 +1,7 @@
 /** Permission dialogs, shell escapes and markers, with the real echo agent in a real tmux. */
 import assert from "node:assert/strict";
 import { makeEchoBench } from "../helpers/echo_bench.ts";
+import { CLOCK } from "../helpers/inject_bench.ts";
 import { until } from "../helpers/until.ts";
 
 Deno.test("dialog: while it is open the message is held and nothing is typed; then it goes in [inj-dialog, show-echo, auth-permission]", async () => {
@@ -44,6 +45,7 @@ Deno.test("dialog: one that opens between typing and Enter gets no Enter; the ma
 Deno.test("dialog: a message held past its time expires with nothing typed [inj-dialog-expires, proto-push-ttl]", async () => {
   await using bench = await makeEchoBench();
   await bench.control({ op: "permit" });
+  bench.setClock(CLOCK.quick);
   const outcome = await bench.send("too late", { expiresInMs: 2_000 });
   assert.equal(outcome.state, "expired");
   assert.ok(!bench.events.includes("typing"));
@@ -52,6 +54,7 @@ Deno.test("dialog: a message held past its time expires with nothing typed [inj-
 Deno.test("dialog: a host may let the phone answer it [inj-dialog-allowed]", async () => {
   await using bench = await makeEchoBench({ policy: { allowShellEscape: false, allowRemoteApproval: true } });
   await bench.control({ op: "permit" });
+  bench.setClock(CLOCK.quick);
   await bench.send("yes");
   await until("the approval", async () => (await bench.entriesWith("approved")).length === 1);
 });
@@ -71,8 +74,10 @@ Deno.test("desk: a draft in the input line holds the message, then refuses it; s
   await using bench = await makeEchoBench();
   await bench.sandbox.tmux("send-keys", "-l", "-t", `=${bench.session}:`, "half a thought ");
   await until("the draft", async () => (await bench.screen()).includes("half a thought"));
+  bench.setClock(CLOCK.quick);
   assert.deepEqual(await bench.send("mine"), { state: "refused", reason: "desk_busy", pane: "%0" });
   assert.deepEqual(bench.events, ["held desk_busy"]);
+  bench.setClock(CLOCK.slow);
   assert.equal((await bench.send("mine", { sendAnyway: true })).state, "submitted");
   await until("the prompt", async () => (await bench.prompts())[0] === "half a thought mine");
 });

@@ -92,6 +92,39 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
   await assert.rejects(Deno.stat(canary), Deno.errors.NotFound);
 });
 
+/** Runs `cat` in the foreground, as a shell does, and never collects it. Writes its pid into `$ARGV[0]`. */
+const SLOW_SHELL = `
+  $SIG{TTOU} = "IGNORE";
+  my $agent = fork // die;
+  if (!$agent) { setpgid(0, 0); tcsetpgrp(0, $$); exec "cat" }
+  open my $file, ">", $ARGV[0]; print $file $agent; close $file;
+  sleep 1 while 1;
+`;
+
+Deno.test("guard: an agent that is dead and that its shell has not collected yet gets neither text nor Enter [sec-no-shell, sec-guard-atomic]", async () => {
+  for (const step of ["typing", "typed"]) {
+    await using sandbox = await makeSandbox();
+    const [shell, pidFile] = [`${sandbox.root}/bash`, `${sandbox.root}/pid`];
+    await Deno.copyFile("/usr/bin/perl", shell);
+    const argv = ["env", shell, "-MPOSIX", "-e", SLOW_SHELL, pidFile];
+    await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", ...argv);
+    const foreground = (): Promise<string> =>
+      sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_current_command}");
+    await until("the agent", async () => (await foreground()).trim() === "cat");
+    const agent = await until("its pid", () => Deno.readTextFile(pidFile).catch(() => ""));
+    await using bench = makeInjectBench(sandbox, {
+      record: async (_id, reached) => {
+        if (reached !== step) return;
+        Deno.kill(Number(agent), "SIGKILL");
+        await until("its death", async () => / Z /.test(await Deno.readTextFile(`/proc/${agent}/stat`)));
+      },
+    });
+    const { state, reason } = await bench.send("svc-a", "echo reached");
+    const expected = step === "typing" ? "refused" : "typed";
+    assert.deepEqual([state, reason], [expected, "shell_in_pane"], `dead at ${step}`);
+  }
+});
+
 Deno.test("guard: neither an exited agent's shell nor a login shell nor one that the agent started gets a message [show-shell, err-shell, inj-2-guard]", async () => {
   const login = ["bash", "-c", "export PS1='ready> '; exec -a -bash bash --norc --noprofile -i"];
   const fromAgent = ["env", "PS1=ready> ", "perl", "-e", 'system("bash", "--norc", "--noprofile", "-i")'];

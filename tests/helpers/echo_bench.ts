@@ -4,7 +4,7 @@ import type { InjectHost } from "../../src/listener/inject_host.ts";
 import type { Outcome } from "../../src/listener/outcome.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
-import { makeInjectBench } from "./inject_bench.ts";
+import { CLOCK, makeInjectBench } from "./inject_bench.ts";
 import { runSvc } from "./program.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
@@ -13,6 +13,8 @@ export interface EchoBench extends AsyncDisposable {
   sandbox: Sandbox;
   session: string;
   events: string[];
+  /** Gives the injection's clock this speed from now on; CLOCK.slow at first. */
+  setClock(speed: number): void;
   /** Called after each journal step. */
   onRecord: (step: string) => Promise<void>;
   send(body: string, options?: { sendAnyway?: boolean; expiresInMs?: number }): Promise<Outcome>;
@@ -61,6 +63,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
     ...(options.realMarkers && { writeMarker: realMarkers(sandbox) }),
   };
   const inner = makeInjectBench(sandbox, change);
+  inner.setClock(CLOCK.slow);
   const entries = async (): Promise<Record<string, unknown>[]> => {
     const text = await runtime.files.readText(transcript) ?? "";
     return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
@@ -71,6 +74,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
     sandbox,
     session,
     events: inner.events,
+    setClock: (speed) => inner.setClock(speed),
     onRecord: () => Promise.resolve(),
     send: (body, { sendAnyway = false, expiresInMs = 3_600_000 } = {}) =>
       inner.send(session, body, { sendAnyway, expiresAt: inner.host.now() + expiresInMs }),

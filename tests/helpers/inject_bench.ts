@@ -9,14 +9,37 @@ import { Targets } from "../../src/listener/targets.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** The injection's clock runs this much faster, so that waits for what never comes are short. */
-const CLOCK_SPEED = 2;
+/** The speed of an injection's clock beside real time. */
+export const CLOCK = {
+  /** Waits for what never comes are short. */
+  quick: 4,
+  /** What comes is waited for, also on a machine that stalls. */
+  slow: 0.1,
+} as const;
+
+class Clock {
+  #speed: number = CLOCK.quick;
+  #since = Date.now();
+  #base = Date.now();
+
+  now(): number {
+    return this.#base + (Date.now() - this.#since) * this.#speed;
+  }
+
+  set speed(speed: number) {
+    this.#base = this.now();
+    this.#since = Date.now();
+    this.#speed = speed;
+  }
+}
 
 export interface InjectBench extends AsyncDisposable {
   targets: Targets;
   host: InjectHost;
   /** Steps, markers and progress in the order in which they happened. */
   events: string[];
+  /** Gives the injection's clock this speed from now on; CLOCK.quick at first. */
+  setClock(speed: number): void;
   /** Ends pauses with Stopping from now on. */
   stop(): void;
   send(session: string, body: string, options?: Partial<Command>): Promise<Outcome>;
@@ -26,8 +49,8 @@ export interface InjectBench extends AsyncDisposable {
 export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = {}): InjectBench {
   const { files, commands, uid, platform } = runtime;
   const env = { get: (name: string): string | undefined => sandbox.env[name] };
-  const start = Date.now();
-  const now = (): number => start + (Date.now() - start) * CLOCK_SPEED;
+  const clock = new Clock();
+  const now = (): number => clock.now();
   const targets = new Targets({ uid, env, files, commands, now });
   const rateLimit = new SessionRateLimit(now);
   const events: string[] = [];
@@ -61,6 +84,9 @@ export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = 
     targets,
     host,
     events,
+    setClock: (speed) => {
+      clock.speed = speed;
+    },
     stop: () => {
       stopped = true;
     },

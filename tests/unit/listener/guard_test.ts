@@ -30,6 +30,12 @@ Deno.test("guard: a shell that calls itself claude is known by its executable [e
   assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
 });
 
+Deno.test("guard: over a shell nothing is typed while it is unknown who reads [sec-no-shell]", () => {
+  assert.equal(judge({}, { foreground: "", shellBelow: true }), "shell_in_pane");
+  assert.equal(judge({}, { foreground: "claude", shellBelow: true }), undefined);
+  assert.equal(judge({}, { foreground: "" }), undefined);
+});
+
 Deno.test("guard: a pane whose process is not the recorded agent is refused [inj-guard-tree]", () => {
   assert.equal(judge({ pid: 11 }), "shell_in_pane");
   assert.equal(judge({ pid: 11 }, {}, 0), undefined);
@@ -44,14 +50,14 @@ Deno.test("guard: dead, without input or stopped panes are refused [inj-dead]", 
 
 Deno.test("guard: the format for tmux asks for every condition, and for no dialog when approval is allowed [inj-dialog-allowed]", () => {
   const dialog = { lines: ["Do you want, to {x}"], titles: ["*Action*"] };
-  const format = guardFormat({ pid: 10, dialog, dialogRow: 3 });
+  const format = guardFormat({ pid: 10, command: "a,b", dialog, dialogRow: 3 });
   for (
     const part of [
       "pane_dead",
       "pane_input_off",
       "pane_synchronized",
       "#{pane_pid},10",
-      "pane_current_command",
+      "#{==:#{pane_current_command},a#,b}",
       "Do you want#, to {x#}",
       ",3}",
       "*Action*",
@@ -59,6 +65,6 @@ Deno.test("guard: the format for tmux asks for every condition, and for no dialo
   ) {
     assert.ok(format.includes(part), part);
   }
-  const open = guardFormat({ pid: 10, dialog: undefined, dialogRow: 0 });
+  const open = guardFormat({ pid: 10, command: undefined, dialog: undefined, dialogRow: 0 });
   assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
 });

@@ -5,8 +5,18 @@ import { runtime } from "../../../src/runtime/deno.ts";
 import { until } from "../../helpers/until.ts";
 
 Deno.test("process facts: the name in a stat line may hold spaces and parentheses", () => {
-  assert.deepEqual(parseStat("12 (a) b (c) S 1 12 12 34816 55 4194304"), { state: "S", foregroundGroup: 55 });
-  assert.deepEqual(parseStat(""), { state: "", foregroundGroup: 0 });
+  const read = parseStat("12 (a) b (c) S 1 12 12 34816 55 4194304");
+  assert.deepEqual(read, { state: "S", foregroundGroup: 55, ending: false });
+  assert.deepEqual(parseStat(""), { state: "", foregroundGroup: 0, ending: true });
+});
+
+Deno.test("process facts: a process that is dead, exiting, or killed and not yet gone is ending [sec-no-shell]", () => {
+  const fields = (flags: number, pending: number): string =>
+    `7 (cat) R 1 7 7 34816 7 ${flags}${" 0".repeat(21)} ${pending} 0 0 0`;
+  assert.equal(parseStat(fields(0x400000, 0)).ending, false);
+  assert.equal(parseStat(fields(0x400004, 0)).ending, true);
+  assert.equal(parseStat(fields(0x400000, 256)).ending, true);
+  assert.equal(parseStat("7 (cat) Z 1 7 7 34816 7 0").ending, true);
 });
 
 Deno.test("process facts: a stopped process is known [inj-dead]", async () => {
