@@ -5,9 +5,10 @@ import { resultsJson, resultText } from "./report.ts";
 import { hookRows } from "./rows/hook.ts";
 import { injectRow } from "./rows/inject.ts";
 import { messageRow } from "./rows/message.ts";
+import { mirrorRows } from "./rows/mirror.ts";
 import { startRows } from "./rows/start.ts";
 
-const ROWS: Row[] = [messageRow, injectRow, ...startRows, ...hookRows];
+const ROWS: Row[] = [messageRow, injectRow, ...mirrorRows, ...startRows, ...hookRows];
 const RESULTS = new URL("./results/", import.meta.url).pathname;
 
 async function main(): Promise<void> {

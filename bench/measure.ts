@@ -1,6 +1,6 @@
 /** Samples, their figures, and the comparison of two ways to do one thing, measured in turn. */
 
-/** Does the thing once and returns its milliseconds. */
+/** Does the thing once and returns its milliseconds, or how many of the row's unit there were. */
 export type Sample = () => Promise<number>;
 
 export interface Row {
@@ -12,6 +12,8 @@ export interface Row {
   /** Prepares both ways; `close` ends what was started. */
   open(): Promise<{ ours: Sample; theirs: Sample; close(): Promise<void> }>;
   samples: number;
+  /** Of the figures; milliseconds when left out. */
+  unit?: string;
 }
 
 export interface Figures {
@@ -25,6 +27,7 @@ export interface Result {
   name: string;
   beside: string;
   aim: string;
+  unit: string;
   samples: number;
   ours: Figures;
   theirs: Figures;
@@ -54,8 +57,8 @@ export async function measure(row: Row): Promise<Result> {
   }
   const [mine, yours] = [figures(own), figures(other)];
   const ratio = { median: mine.median / yours.median, p99: mine.p99 / yours.p99 };
-  const { name, beside, aim, samples } = row;
-  return { name, beside, aim, samples, ours: mine, theirs: yours, ratio };
+  const { name, beside, aim, samples, unit = "ms" } = row;
+  return { name, beside, aim, unit, samples, ours: mine, theirs: yours, ratio };
 }
 
 /** Milliseconds that `work` takes. */

@@ -1,18 +1,19 @@
 /** The figures for a person and for a file. */
 import type { Figures, Result } from "./measure.ts";
 
-const ms = (value: number): string => value.toFixed(2).padStart(8);
+const figure = (value: number): string => value.toFixed(2).padStart(8);
 
-function line(name: string, { min, median, p99, max }: Figures): string {
-  return `  ${name.padEnd(46)} min ${ms(min)}  median ${ms(median)}  p99 ${ms(p99)}  max ${ms(max)} ms`;
+function line(name: string, { min, median, p99, max }: Figures, unit: string): string {
+  const values = `min ${figure(min)}  median ${figure(median)}  p99 ${figure(p99)}  max ${figure(max)}`;
+  return `  ${name.padEnd(46)} ${values} ${unit}`;
 }
 
 export function resultText(result: Result): string {
   const { median, p99 } = result.ratio;
   return [
     `${result.name} (${result.samples} samples)`,
-    line("svc", result.ours),
-    line(result.beside, result.theirs),
+    line("svc", result.ours, result.unit),
+    line(result.beside, result.theirs, result.unit),
     `  ratio ${median.toFixed(2)} at the median, ${p99.toFixed(2)} at p99; aim ${result.aim}\n`,
   ].join("\n");
 }

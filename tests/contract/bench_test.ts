@@ -23,6 +23,7 @@ Deno.test("bench: minimum, median, maximum and the ratio to the alternative, mea
   });
   assert.deepEqual(order, ["ours", "theirs", "ours", "theirs", "ours", "theirs", "closed"]);
   assert.deepEqual(result.ours, { min: 1, median: 2, p99: 3, max: 3 });
+  assert.equal(result.unit, "ms");
   assert.equal(result.ratio.median, 2 / 6);
   const text = resultText(result);
   for (const part of ["min     1.00", "median     6.00", "max     8.00", "ratio 0.33", "aim < 1"]) {

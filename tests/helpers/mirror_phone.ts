@@ -9,6 +9,7 @@ import { createDirectSocket } from "../../src/runtime/direct_socket.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { type Emulator, makeEmulator } from "../../src/phone/terminal_emulator.ts";
 import { type TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
+import { Looks } from "./looks.ts";
 import { until } from "./until.ts";
 
 export interface MirrorPhoneOptions {
@@ -33,8 +34,7 @@ export class MirrorPhone implements Disposable {
   readonly #stream: TerminalStream;
   #lastStream = 0;
   #drawn = 0;
-  /** Called after each drawing. */
-  readonly #looks = new Set<() => void>();
+  readonly #looks = new Looks();
   /** While set, nothing is read: frames wait here. */
   #frozen: Uint8Array[] | undefined;
 
@@ -69,7 +69,7 @@ export class MirrorPhone implements Disposable {
       onStatus: (status) => void this.statuses.push(status),
       onDrawn: () => {
         this.#drawn++;
-        for (const look of [...this.#looks]) look();
+        this.#looks.drawn();
       },
     });
     this.link.start();
@@ -88,16 +88,9 @@ export class MirrorPhone implements Disposable {
     return until(`"${text}" on the phone`, () => this.text().includes(text));
   }
 
-  /** Resolves at the first drawing after which it holds, without a moment's wait. */
+  /** Resolves at the first drawing after which it holds. */
   drawnWhen(holds: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (!holds()) return;
-        this.#looks.delete(look);
-        resolve();
-      };
-      this.#looks.add(look);
-    });
+    return this.#looks.when(holds);
   }
 
   /** The screen's lines. */

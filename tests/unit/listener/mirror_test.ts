@@ -114,7 +114,7 @@ Deno.test("mirror: a screen, then the output at once, then one frame each 16 ms 
   assert.deepEqual(await sent(), ["O cd"]);
 });
 
-Deno.test("mirror: a phone's key is answered by the next output at once, whatever was gathered", async () => {
+Deno.test("mirror: a phone's key is answered by the next output at once, whatever was gathered [perf-key-echo]", async () => {
   const { bench, sent } = await watching();
   bench.output("\u001b[0ma");
   assert.deepEqual(await sent(), ["O a"]);

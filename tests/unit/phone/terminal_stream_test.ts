@@ -87,7 +87,7 @@ Deno.test("terminal stream: a screen and its output are shown, credit goes back 
   await until("credit", () => bench.sent.some(([event]) => event === "pane.credit"));
 });
 
-Deno.test("terminal stream: what answers a key is on the screen without a turn of the clock", async () => {
+Deno.test("terminal stream: what answers a key is on the screen without a turn of the clock [perf-key-echo]", async () => {
   const bench = new Bench();
   await bench.live();
   await bench.give({ tag: "S", bytes: bytes("$") });

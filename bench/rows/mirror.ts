@@ -1,0 +1,165 @@
+/** The mirror: a key's way to its echo, what a flood costs the pane, and frames a second. */
+import { beginStream } from "../../src/crypto/stream.ts";
+import { SESSION_OPTIONS } from "../../src/tmux/sessions.ts";
+import type { MirrorPhone } from "../../tests/helpers/mirror_phone.ts";
+import { makeMirrorStage, type MirrorStage } from "../../tests/helpers/mirror_stage.ts";
+import { until } from "../../tests/helpers/until.ts";
+import { echoSample } from "../echo_sample.ts";
+import { type Row, type Sample, timed } from "../measure.ts";
+import { openPty, startPtyServer, untilEchoing } from "../pty_server.ts";
+import { type SlowLink, slowLink } from "../slow_link.ts";
+
+/** Half of a good mobile network's round trip. */
+const ONE_WAY_MS = 10;
+/** Frames are counted for so long. */
+const COUNT_MS = 1_000;
+
+interface EchoOptions {
+  sealed: boolean;
+  /** The alternative is a tmux in the pty. */
+  tmux?: boolean;
+  oneWayMs?: number;
+}
+
+/** A phone in the mode that a phone has which is not paired: sealed, or plain where the page has no cryptography. */
+function watch(
+  stage: MirrorStage,
+  session: string,
+  { sealed, wsUrl = stage.stack.wsUrl }: { sealed: boolean; wsUrl?: string },
+): Promise<MirrorPhone> {
+  const parties = { phone: "", listener: stage.stack.deviceId, agentSessionName: session };
+  return stage.watch(session, { wsUrl, ...(sealed ? { handshake: () => beginStream(parties) } : {}) });
+}
+
+const echoOf = (phone: MirrorPhone): Sample =>
+  echoSample({
+    emulator: phone.terminal,
+    type: (text) => phone.type({ type: "text", text }),
+    clear: () => phone.type({ type: "key", key: "C-u" }),
+    drawnWhen: (holds) => phone.drawnWhen(holds),
+  });
+
+/** A pane as the wrapper records an agent's, whose program only echoes. */
+async function startEcho(stage: MirrorStage): Promise<string> {
+  const session = await stage.start(["cat"]);
+  const pane = `=${session}:`;
+  await stage.tmux("set-option", "-t", pane, SESSION_OPTIONS.agent, "cc");
+  for (const [option, format] of [["pane", "#{pane_id}"], ["pid", "#{pane_pid}"]] as const) {
+    await stage.tmux("set-option", "-F", "-t", pane, SESSION_OPTIONS[option], format);
+  }
+  return session;
+}
+
+const attachTo = ({ stack }: MirrorStage, session: string): string =>
+  `tmux -S ${stack.sandbox.tmuxSocket} attach -t =${session}`;
+
+/** Both ways through links of the same kind. */
+async function openEcho(options: EchoOptions): Promise<Awaited<ReturnType<Row["open"]>>> {
+  const { sealed, tmux = false, oneWayMs = 0 } = options;
+  const stage = await makeMirrorStage();
+  const links: SlowLink[] = [];
+  const through = (port: number): number => {
+    if (oneWayMs === 0) return port;
+    const link = slowLink(port, { oneWayMs });
+    links.push(link);
+    return link.port;
+  };
+  const relay = new URL(stage.stack.wsUrl);
+  relay.port = String(through(Number(relay.port)));
+  const phone = await watch(stage, await startEcho(stage), { sealed, wsUrl: relay.href });
+  const command = tmux ? attachTo(stage, await stage.start(["cat"])) : "cat";
+  const server = await startPtyServer(stage.stack.sandbox, command);
+  const page = await openPty(through(server.port));
+  await untilEchoing(page);
+  const close = async (): Promise<void> => {
+    page.close();
+    phone[Symbol.dispose]();
+    for (const link of links) await link.close();
+    await server.close();
+    await stage[Symbol.asyncDispose]();
+  };
+  return { ours: echoOf(phone), theirs: echoSample(page), close };
+}
+
+function echoRow(what: string, options: EchoOptions): Row {
+  return {
+    name: `mirror: key → echo, ${what}`,
+    beside: options.tmux
+      ? "tmux attach in a pty under a WebSocket server"
+      : "a pty under a WebSocket server, no tmux",
+    aim: "< 1.5",
+    samples: 200,
+    open: () => openEcho(options),
+  };
+}
+
+const floodRow: Row = {
+  name: "mirror: seq 1 1000000 in a mirrored pane",
+  beside: "the same without a phone",
+  aim: "< 1.1",
+  samples: 10,
+  async open() {
+    const stage = await makeMirrorStage();
+    const { tmuxSocket } = stage.stack.sandbox;
+    const done = `tmux -S ${tmuxSocket} wait-for -S done`;
+    const program = `while read go; do seq 1 1000000; ${done}; done`;
+    const session = await stage.start(["sh", "-c", program]);
+    const flood: Sample = () =>
+      timed(() => stage.tmux("send-keys", "-t", `=${session}:`, "go", "Enter", ";", "wait-for", "done"));
+    const ours: Sample = async () => {
+      const phone = await watch(stage, session, { sealed: true });
+      const took = await flood();
+      phone[Symbol.dispose]();
+      await until("no client", async () => (await stage.tmux("list-clients")).trim() === "");
+      return took;
+    };
+    return { ours, theirs: flood, close: async () => await stage[Symbol.asyncDispose]() };
+  },
+};
+
+/** What `count` gains in a second. */
+const perSecond = (count: () => number): Sample => async () => {
+  const before = count();
+  const took = await timed(() => new Promise((resolve) => setTimeout(resolve, COUNT_MS)));
+  return (count() - before) * 1_000 / took;
+};
+
+function framesRow(what: string, { program, aim }: { program: string[]; aim: string }): Row {
+  return {
+    name: `mirror: frames a second, ${what}`,
+    beside: "tmux attach in a pty under a WebSocket server",
+    aim,
+    samples: 10,
+    unit: "a second",
+    async open() {
+      const stage = await makeMirrorStage();
+      const phone = await watch(stage, await stage.start(program), { sealed: true });
+      const server = await startPtyServer(stage.stack.sandbox, attachTo(stage, await stage.start(program)));
+      const page = await openPty(server.port);
+      await until("what the pty's program draws", () => page.messages() > 0);
+      const close = async (): Promise<void> => {
+        page.close();
+        await server.close();
+        await stage[Symbol.asyncDispose]();
+      };
+      return { ours: perSecond(() => phone.frames), theirs: perSecond(page.messages), close };
+    },
+  };
+}
+
+/** A line each 5 ms: more often than a screen is drawn. */
+const BUSY = [
+  "perl",
+  "-e",
+  '$| = 1; for (;;) { print "line ", $n++, "\\n"; select(undef, undef, undef, 0.005) }',
+];
+
+export const mirrorRows: Row[] = [
+  echoRow("sealed, over a network of 20 ms", { sealed: true, oneWayMs: ONE_WAY_MS }),
+  echoRow("sealed, on one machine", { sealed: true }),
+  echoRow("plain, on one machine", { sealed: false }),
+  echoRow("sealed, on one machine, beside tmux", { sealed: true, tmux: true }),
+  floodRow,
+  framesRow("200 lines a second", { program: BUSY, aim: "one each 16 ms" }),
+  framesRow("in a flood", { program: ["yes"], aim: "screens, five a second" }),
+];
