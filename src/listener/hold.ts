@@ -10,13 +10,15 @@ import { type Outcome, refused } from "./outcome.ts";
 export const DESK_ACTIVE_MS = 2_000;
 /** How long a message waits for the desk before it is refused. */
 export const DESK_HOLD_MS = 10_000;
+/** An agent that has shown no input line yet is starting, until its session is this old. */
+export const START_HOLD_MS = 60_000;
 /** How often a held message looks again; a hook's report is quicker. */
 export const HOLD_STEP_MS = 200;
 
 /** The pane as it was seen, with what the operating system says of its process. */
 export type Seen = Observation & { process: ProcessFacts };
 export type Clear = { seen: Seen } | { outcome: Outcome };
-export type HoldReason = "dialog_open" | "desk_busy";
+export type HoldReason = "dialog_open" | "agent_starting" | "desk_busy";
 
 /** One look at the pane, and the guard's verdict. */
 export async function look({ target, server, host }: Sight): Promise<Clear> {
@@ -35,15 +37,21 @@ export async function look({ target, server, host }: Sight): Promise<Clear> {
   }
 }
 
+interface HoldOptions {
+  now: number;
+  /** A wrapper started the agent: its profile knows how its input line looks. */
+  recorded: boolean;
+  sendAnyway: boolean;
+  allowRemoteApproval: boolean;
+}
+
 /**
  * Why a message must wait, or undefined. A dialog outweighs the desk. A draft that begins with `!` would make a shell
- * command of what is typed behind it: nobody can send anyway.
+ * command of what is typed behind it, and an agent that starts loses what it gets: nobody can send anyway.
  */
-export function holdReason(
-  seen: Observation,
-  options: { now: number; sendAnyway: boolean; allowRemoteApproval: boolean },
-): HoldReason | undefined {
+export function holdReason(seen: Observation, options: HoldOptions): HoldReason | undefined {
   if (seen.reading.dialog && !options.allowRemoteApproval) return "dialog_open";
+  if (isStarting(seen, options)) return "agent_starting";
   if (seen.reading.draft?.startsWith("!")) return "desk_busy";
   if (options.sendAnyway) return undefined;
   const typedAt = seen.deskActivity * 1_000;
@@ -51,15 +59,21 @@ export function holdReason(
   return active || seen.reading.draft ? "desk_busy" : undefined;
 }
 
-/** Waits while a dialog is open or someone types; reports each new reason once. */
+function isStarting({ reading, created }: Observation, { now, recorded }: HoldOptions): boolean {
+  const showsNothing = reading.state === undefined && reading.draft === undefined && !reading.dialog;
+  return recorded && showsNothing && now - created * 1_000 < START_HOLD_MS;
+}
+
+/** Waits while the agent starts, a dialog is open or someone types; reports each new reason once. */
 export async function untilClear(attempt: Attempt, first: Seen): Promise<Clear> {
   const { command, host } = attempt;
+  const recorded = attempt.target.recordedPid !== 0;
   let told: HoldReason | undefined;
   let deskSince: number | undefined;
   for (let seen = first;;) {
     const now = host.now();
     if (now >= command.expiresAt) return { outcome: { state: "expired" } };
-    const reason = holdReason(seen, { now, ...command, ...host.policy });
+    const reason = holdReason(seen, { now, recorded, ...command, ...host.policy });
     if (reason === undefined) return { seen };
     deskSince = reason === "desk_busy" ? deskSince ?? now : undefined;
     if (deskSince !== undefined && now - deskSince >= DESK_HOLD_MS) return { outcome: refused("desk_busy") };

@@ -15,10 +15,13 @@ export interface Observation {
   directory: string;
   /** Epoch seconds of the last key of a person's client on this session; 0 without one. */
   deskActivity: number;
+  /** Epoch seconds at which the session began. */
+  created: number;
 }
 
 const FIELDS = {
   session: "#{session_id}",
+  created: "#{session_created}",
   dead: "#{pane_dead}",
   inputOff: "#{pane_input_off}",
   synchronized: SYNCHRONIZED_FORMAT,
@@ -81,5 +84,6 @@ export function parseObservation(output: string, target: Target): Observation {
     dialogRow: Number(row.row),
     directory: facts.directory,
     deskActivity: Math.max(0, ...people),
+    created: Number(facts.created),
   };
 }

@@ -253,6 +253,7 @@ export const STRINGS = {
     ambiguous_project: "Name the directory too.",
     unknown_agent: "Bring svc on the host up to date.",
     start_failed: "Look at the listener's log: svc logs.",
+    agent_starting: "Look at the terminal when it takes long.",
     dialog_open: "Answer the dialog in the terminal: it cannot be answered from here.",
     unknown_type: "Bring svc on the host up to date.",
     too_late: "See the session for what became of it.",

@@ -38,6 +38,7 @@ export const REASONS = {
   ambiguous_project: "This host knows several projects of this name.",
   unknown_agent: "This host knows no such agent.",
   start_failed: "The agent could not be started.",
+  agent_starting: "The agent is starting: it shows no input line yet.",
   dialog_open: "The agent shows a permission or start dialog.",
   unknown_type: "This listener does not know the type of this push.",
   too_late: "The agent had stopped waiting: the answer is typed into its session instead.",

@@ -6,7 +6,7 @@ import type { Observation } from "../../../src/listener/observe.ts";
 import { enterWasLost, type ProofScreens, screenProves } from "../../../src/listener/prove.ts";
 
 const idle: ScreenReading = { state: "idle", dialog: false, draft: "" };
-const options = { now: 100_000, sendAnyway: false, allowRemoteApproval: false };
+const options = { now: 100_000, recorded: true, sendAnyway: false, allowRemoteApproval: false };
 
 function seen(reading: Partial<ScreenReading>, deskActivity = 0): Observation {
   return {
@@ -16,6 +16,7 @@ function seen(reading: Partial<ScreenReading>, deskActivity = 0): Observation {
     dialogRow: 0,
     directory: "/p",
     deskActivity,
+    created: 90,
   };
 }
 
@@ -31,6 +32,14 @@ Deno.test("hold: a key at the desk within two seconds, or a draft, holds; send a
   assert.equal(holdReason(seen({ draft: "half a" }), options), "desk_busy");
   assert.equal(holdReason(seen({ draft: "half a" }, 99), { ...options, sendAnyway: true }), undefined);
   assert.equal(holdReason(seen({ draft: undefined }), options), undefined);
+});
+
+Deno.test("hold: an agent that shows nothing yet gets nothing, whoever insists; later, or unknown to svc, it does", () => {
+  const blank = seen({ state: undefined, draft: undefined });
+  assert.equal(holdReason(blank, { ...options, sendAnyway: true }), "agent_starting");
+  assert.equal(holdReason(blank, { ...options, now: 150_000 }), undefined);
+  assert.equal(holdReason(blank, { ...options, recorded: false }), undefined);
+  assert.equal(holdReason(seen({ state: "working", draft: undefined }), options), undefined);
 });
 
 Deno.test("hold: nothing is typed behind a ! in the input line, whoever insists [inj-shell-escape]", () => {

@@ -11,7 +11,7 @@ import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 async function settled(typing: Partial<TargetProfile["typing"]>, screens: string[]): Promise<number> {
   let now = 0;
   let look = 0;
-  const facts = "facts\t$1\t0\t0\t0\t7\tclaude\t0\t0\t1\ttitle\t/p\nrow\t0\n";
+  const facts = "facts\t$1\t0\t0\t0\t0\t7\tclaude\t0\t0\t1\ttitle\t/p\nrow\t0\n";
   const server = {
     socket: "/s",
     run: () => Promise.resolve(facts + (screens[Math.min(look++, screens.length - 1)] ?? "")),
