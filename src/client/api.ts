@@ -12,6 +12,7 @@ import {
 import { PushAccepted, PushPage, PushRecord, type PushRequestInput } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
 import { type Call, callRelay, type Door, type Fetch } from "./http.ts";
+import { RelayError } from "./relay_error.ts";
 
 export interface RelayApiOptions {
   /** The relay's HTTP base address; slashes at its end do not matter. */
@@ -69,8 +70,10 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
     callRelay(door, { ...request, schema, signal: given.signal });
   return {
     baseUrl: door.baseUrl,
-    sendPush: (body, given) =>
-      call(PushAccepted, { method: "POST", path: "/pushes/send", what: "send the push", body }, given),
+    sendPush: async (body, given) => {
+      const request = { method: "POST", path: "/pushes/send", what: "send the push", body } as const;
+      return answering(body, await call(PushAccepted, request, given));
+    },
     getPush: (id, given) =>
       call(
         PushRecord,
@@ -105,6 +108,12 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
     },
     health: (given) => call(Health, { method: "GET", path: "/healthz", what: "reach the relay" }, given),
   };
+}
+
+/** An answer for another push would leave this one to be sent again and again. */
+function answering({ id }: PushRequestInput, accepted: PushAccepted): PushAccepted {
+  if (id === undefined || id === accepted.id) return accepted;
+  throw new RelayError("Cannot send the push: the relay answered for another one", { code: "bad_answer" });
 }
 
 const segment = (text: string): string => encodeURIComponent(text);

@@ -25,6 +25,8 @@ export interface KeysHost {
   audit(input: TypedInput, outcome: string): void;
   /** The stream cannot go on: frames were lost, or do not open. */
   end(reason: "unsealable" | "keys_lost"): void;
+  /** A frame was dropped, for the first time for this reason: only somebody in between repeats or changes one. */
+  dropped(reason: "repeated" | "unsealable"): void;
   /** Something broke that should not; the key counts as refused. */
   failed(error: unknown): void;
 }
@@ -43,15 +45,23 @@ export class Keys {
   #isOver = false;
   #lineBegun = false;
   #wake: () => void = () => {};
+  /** Reasons that were told of: a flood of bad frames is no flood of words. */
+  readonly #droppedFor = new Set<string>();
 
   constructor(host: KeysHost) {
     this.#host = host;
   }
 
+  /** Frames that were taken so far. */
+  get received(): number {
+    return Number(this.#next);
+  }
+
   /** The payload of a keystroke frame. A repeated one is dropped; a gap means that keys are lost, and ends the stream. */
   async receive(payload: Uint8Array): Promise<void> {
     const opened = await this.#host.opener.open(payload);
-    if (this.#isOver || opened.kind === "dropped") return;
+    if (this.#isOver) return;
+    if (opened.kind === "dropped") return this.#dropped(opened.reason);
     if (opened.kind === "broken") return this.#host.end("unsealable");
     if (opened.sequence !== this.#next) return this.#host.end("keys_lost");
     this.#next += 1n;
@@ -63,6 +73,14 @@ export class Keys {
     this.#isOver = true;
     this.#waiting = [];
     this.#wake();
+  }
+
+  #dropped(why: "repeated" | "unopenable"): void {
+    const reason = why === "repeated" ? why : "unsealable";
+    if (this.#droppedFor.has(reason)) return;
+    this.#droppedFor.add(reason);
+    this.#host.tell({ sequence: this.received, state: "refused", reason });
+    this.#host.dropped(reason);
   }
 
   #accept(sequence: number, input: KeyInput | undefined): void {

@@ -3,6 +3,7 @@ import type { Clock } from "../client/clock.ts";
 import type { AuditEntry } from "../home/audit.ts";
 import type { EventData, EventName } from "../protocol/frames.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
+import { MIRROR_PULSE_MS } from "../protocol/limits.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { MirrorEvents } from "../tmux/mirror_client.ts";
 import type { InjectHost } from "./inject_host.ts";
@@ -58,6 +59,7 @@ export class WatchedSession {
   #sizing: Promise<void> = Promise.resolve();
   /** Audit lines of those who left. */
   readonly #leaving = new Set<Promise<void>>();
+  #cancelPulse: () => void = () => {};
 
   constructor(target: Target, host: WatchedSessionHost) {
     this.#target = target;
@@ -94,6 +96,7 @@ export class WatchedSession {
       names,
       record: (entry) => this.#host.audit(entry),
     });
+    if (!this.isWatched) this.#pulse();
     this.#watchers.set(stream, { viewer, audit, keys: this.#keys(viewer, { channel, audit }) });
     this.#mirror.add(viewer);
   }
@@ -102,6 +105,7 @@ export class WatchedSession {
     const watcher = this.#watchers.get(stream);
     if (watcher === undefined) return;
     this.#watchers.delete(stream);
+    if (!this.isWatched) this.#cancelPulse();
     watcher.keys.close();
     const leaving = watcher.audit.close();
     this.#leaving.add(leaving);
@@ -150,7 +154,19 @@ export class WatchedSession {
       tell: (keys) => viewer.tell({ keys }),
       audit: (input, outcome) => audit.add(input, outcome),
       end: (reason) => viewer.end(reason),
+      dropped: (reason) =>
+        log(
+          `keys for ${this.#target.session}: a frame was dropped, ${reason}: somebody may stand in between`,
+        ),
       failed: (error) => log(`keys for ${this.#target.session}: failed: ${error}`),
+    });
+  }
+
+  /** By it a phone knows that the host is there and has its keys, whatever is held back on the way. */
+  #pulse(): void {
+    this.#cancelPulse = this.#host.clock.after(MIRROR_PULSE_MS, () => {
+      for (const { viewer, keys } of this.#watchers.values()) viewer.pulse(keys.received);
+      this.#pulse();
     });
   }
 

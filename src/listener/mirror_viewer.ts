@@ -63,7 +63,9 @@ export class Viewer {
     this.isStale = false;
     this.isUnsure = false;
     if (this.#size === undefined) this.#options.opened(size);
-    else if (!isSame(size, this.#size)) this.#send({ tag: "R", ...size });
+    // What is told when it opens is not sealed.
+    const isTold = this.#size === undefined ? this.#options.channel.mode === "off" : isSame(size, this.#size);
+    if (!isTold) this.#send({ tag: "R", ...size });
     this.#size = size;
     this.#send({ tag: "S", bytes: bytes.subarray(0, PIECE_MAX_BYTES) });
     for (let from = PIECE_MAX_BYTES; from < bytes.length; from += PIECE_MAX_BYTES) {
@@ -98,6 +100,11 @@ export class Viewer {
     if (title === this.#title || this.#size === undefined) return;
     this.#title = title;
     this.tell({ title: title.slice(0, TITLE_MAX_CHARS) });
+  }
+
+  /** A phone that shows nothing yet waits for its screen anyway. */
+  pulse(received: number): void {
+    if (this.#size !== undefined) this.tell({ received });
   }
 
   tell(status: MirrorStatus): void {

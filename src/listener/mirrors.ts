@@ -14,7 +14,12 @@ export interface MirrorsHost extends Omit<WatchedSessionHost, "ended"> {
   log(line: string): void;
 }
 
+/** Ends that show a phone without the secret, or somebody in between. */
+const SUSPICIOUS: ReadonlySet<string> = new Set(["sealed_required", "unsealable", "keys_lost"]);
+
 interface Stream {
+  /** The session's name. */
+  name: string;
   /** Whose it is, as far as it said. */
   phone: string | undefined;
   /** Undefined while it is being opened. */
@@ -38,14 +43,13 @@ export class Mirrors {
     const { stream } = open;
     this.closed(stream);
     if (this.#streams.size >= STREAMS_MAX) return this.#refuse(stream, "too_many_streams");
-    const entry: Stream = { phone: open.from };
+    const entry: Stream = { name: open.agentSessionName, phone: open.from };
     this.#streams.set(stream, entry);
     const found = await this.#find(open);
     // Closed, or opened anew, while the session was looked for.
     if (this.#streams.get(stream) !== entry) return;
     if ("refused" in found) {
-      this.#streams.delete(stream);
-      return this.#refuse(stream, found.refused);
+      return this.#ended(stream, found.refused);
     }
     entry.session = this.#sessionOf(found.target);
     const ended = (reason: string): void => this.#ended(stream, reason);
@@ -126,10 +130,13 @@ export class Mirrors {
   }
 
   #ended(stream: number, reason: string): void {
-    const { session } = this.#streams.get(stream) ?? {};
+    const { session, name = "", phone } = this.#streams.get(stream) ?? {};
     this.#streams.delete(stream);
     session?.remove(stream);
     this.#refuse(stream, reason);
+    if (SUSPICIOUS.has(reason)) {
+      this.#host.log(`mirror of ${name} for ${phone ?? "an unnamed phone"}: ${reason}`);
+    }
     if (session !== undefined) this.#closeUnwatched(session);
   }
 

@@ -39,6 +39,13 @@ export const TERMINAL_STRINGS = {
     fit: "Fit to phone",
     fitRefused: "The window shows several panes, so it keeps its size.",
     held: "A dialog is open on the host: keys wait. It cannot be answered from here.",
+    keysRepeated: "A key came twice and was typed once. Somebody may stand in between.",
+    troubles: {
+      silent: "Nothing came from the host for a while: the screen may be old.",
+      keys_late: "The last keys have not reached the host.",
+      meddled:
+        "Something on the way was lost, changed or repeated, and left out. Somebody may stand in between.",
+    },
     notTyped: (why: string) => `Not typed. ${why}`,
     shellEscape: "A line that begins with ! would run a shell command.",
     text: "Text of the terminal",

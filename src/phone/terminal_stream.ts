@@ -10,17 +10,20 @@ import { decodeMirror, type MirrorStatus } from "../protocol/mirror.ts";
 import { encodeBinaryFrame, KEY_FRAME } from "../protocol/pane_frame.ts";
 import type { SessionName } from "./names.ts";
 import { type FedTerminal, TerminalFeed } from "./terminal_feed.ts";
+import { TerminalWatch, type Trouble } from "./terminal_watch.ts";
 
 /** A mirror that ended is asked for again after at most this time. */
 export const REOPEN_MAX_MS = 2_000;
 /** Shown bytes are reported when so many have gathered. */
 const CREDIT_STEP_BYTES = MIRROR_CREDIT_BYTES / 4;
+/** Of frames that come before their mirror was granted; what a host sends by its first credit is less. */
+const EARLY_MAX_BYTES = 4 * MIRROR_CREDIT_BYTES;
 /** Ends that asking again does not mend. */
 const LASTING = new Set(["sealed_required", "unsealable", "destroy_unattached"]);
 
 export type TerminalState =
   | { kind: "opening" }
-  | { kind: "live"; sealing: Sealing; size: { cols: number; rows: number } }
+  | { kind: "live"; sealing: Sealing; size: { cols: number; rows: number }; trouble?: Trouble }
   /** `lasting`: it is not asked for again. */
   | { kind: "ended"; reason: string; lasting: boolean };
 
@@ -61,16 +64,19 @@ export class TerminalStream {
   #cancelRetry: () => void = () => {};
   #isClosed = false;
   #typed = 0;
-  /** Frames that came while the answer's keys were worked on; the credit bounds them. */
+  /** Frames that came while the answer's keys were worked on. */
   #early: Uint8Array[] = [];
+  #earlyBytes = 0;
+  readonly #watch: TerminalWatch;
 
   constructor(name: SessionName, host: TerminalStreamHost) {
     this.#name = name;
     this.#host = host;
+    this.#watch = new TerminalWatch({ clock: host.clock, changed: () => this.#troubled() });
     this.#feed = new TerminalFeed({
       terminal: host.terminal,
       shown: (bytes) => this.#shown(bytes),
-      status: (status) => host.onStatus(status),
+      status: (status) => this.#status(status),
       drawn: () => host.onDrawn(),
     });
   }
@@ -101,6 +107,7 @@ export class TerminalStream {
   /** The link is gone: what was sent and not confirmed may or may not have been typed. */
   lost(): void {
     this.#cancelRetry();
+    this.#watch.stop();
     this.#opened = undefined;
     if (this.#state.kind === "live") this.#setState({ kind: "opening" });
   }
@@ -141,7 +148,8 @@ export class TerminalStream {
     opened.channel = channel;
     this.#attempts = 0;
     this.#feed.resize({ cols, rows });
-    this.#setState({ kind: "live", sealing: channel.mode, size: { cols, rows } });
+    this.#watch.start();
+    this.#setState({ kind: "live", sealing: channel.mode, size: { cols, rows }, ...this.#trouble() });
     for (const payload of this.#early.splice(0)) void this.#take(opened, payload);
   }
 
@@ -153,21 +161,46 @@ export class TerminalStream {
   async onBytes(stream: number, payload: Uint8Array): Promise<void> {
     const opened = this.#opened;
     if (opened?.stream !== stream) return;
-    if (opened.channel === undefined) this.#early.push(payload);
-    else await this.#take(opened, payload);
+    if (opened.channel !== undefined) return await this.#take(opened, payload);
+    this.#earlyBytes += payload.length;
+    if (this.#earlyBytes <= EARLY_MAX_BYTES) this.#early.push(payload);
   }
 
   async #take(opened: Opened, payload: Uint8Array): Promise<void> {
     const frame = await opened.channel?.opener.open(payload);
-    if (frame === undefined || this.#opened !== opened || frame.kind === "dropped") return;
+    if (frame === undefined || this.#opened !== opened) return;
     if (frame.kind === "broken") return this.#ended("unsealable");
+    if (frame.kind === "dropped") return this.#watch.meddled();
     // What is missing cannot be made up: the next opening begins with a whole screen.
-    if (frame.sequence !== opened.next) return void this.open();
+    if (frame.sequence !== opened.next) return this.#missed();
     opened.next += 1n;
+    this.#watch.heard();
     const message = decodeMirror(frame.bytes);
     if (message === undefined) return;
     if (message.tag === "R") this.#resized(message);
     this.#feed.take(message, frame.bytes.length);
+  }
+
+  #missed(): void {
+    this.#watch.meddled();
+    void this.open();
+  }
+
+  #status(status: MirrorStatus): void {
+    const { received } = status;
+    if (received !== undefined) this.#watch.pulse({ received, typed: this.#typed });
+    this.#host.onStatus(status);
+  }
+
+  #troubled(): void {
+    if (this.#state.kind !== "live") return;
+    const { trouble: _before, ...live } = this.#state;
+    this.#setState({ ...live, ...this.#trouble() });
+  }
+
+  #trouble(): { trouble?: Trouble } {
+    const { trouble } = this.#watch;
+    return trouble === undefined ? {} : { trouble };
   }
 
   #resized({ cols, rows }: { cols: number; rows: number }): void {
@@ -197,6 +230,8 @@ export class TerminalStream {
     const { stream } = this.#opened ?? {};
     this.#opened = undefined;
     this.#early = [];
+    this.#earlyBytes = 0;
+    this.#watch.stop();
     if (stream !== undefined) this.#host.send("pane.closed", { stream, reason: "left" });
   }
 

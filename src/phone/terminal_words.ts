@@ -17,13 +17,15 @@ export interface TerminalTold {
 
 export interface TerminalWords {
   status: string;
-  /** About the newest keys, or about fitting; empty when all went well. */
+  /** About the newest keys, about fitting, or about what came; empty when all went well. */
   keys: string;
   tone: "good" | "pending" | "bad";
 }
 
 export function terminalWords({ stream, keys, fit }: TerminalTold): TerminalWords {
-  const said = fit === "refused" ? WORDS.fitRefused : keysWords(keys);
+  const trouble = stream.kind === "live" && stream.trouble ? WORDS.troubles[stream.trouble] : "";
+  const told = fit === "refused" ? WORDS.fitRefused : keysWords(keys);
+  const said = [told, trouble].filter(Boolean).join(" ");
   switch (stream.kind) {
     case "opening":
       return { status: WORDS.opening, keys: "", tone: "pending" };
@@ -42,6 +44,7 @@ function keysWords(keys: TerminalTold["keys"]): string {
   if (keys === undefined || keys.state === "typed") return "";
   const reason = keys.reason ?? "";
   if (keys.state === "held") return WORDS.held;
+  if (reason === "repeated") return WORDS.keysRepeated;
   if (!(reason in REASONS)) return WORDS.notTyped(reason);
   return WORDS.notTyped(
     reason === "shell_escape" ? WORDS.shellEscape : ADVICE[reason as keyof typeof ADVICE],

@@ -50,6 +50,10 @@ export const KEYS_PER_SECOND = 200;
 export const KEY_TEXT_MAX_CHARS = 256;
 /** Bytes of a mirror that may be under way to a phone; `pane.credit` allows as many again as the phone has shown. */
 export const MIRROR_CREDIT_BYTES = 262_144;
+/** A mirror sends its pulse this often. */
+export const MIRROR_PULSE_MS = 5_000;
+/** Without a frame for this long a phone says that the screen may be old. */
+export const MIRROR_SILENT_MS = 15_000;
 /** Lines above the screen that a phone may ask for. */
 export const SCROLLBACK_LINES_MAX = 2_000;
 /** Columns or rows of a pane. */

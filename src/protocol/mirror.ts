@@ -18,6 +18,8 @@ export const MirrorStatus = z.object({
   keys: z.optional(KeyState),
   /** The window has the phone's size; `refused`: it cannot have it. */
   fit: z.optional(z.enum(["on", "off", "refused"])),
+  /** The pulse of a mirror: how many keystroke frames the host has taken. */
+  received: z.optional(z.number()),
 });
 export type MirrorStatus = z.infer<typeof MirrorStatus>;
 

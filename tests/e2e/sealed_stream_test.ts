@@ -37,6 +37,7 @@ async function watch(
         done?.();
       },
       resize: () => {},
+      input: () => {},
     },
     clock: systemClock,
     random: () => 0.5,

@@ -18,6 +18,7 @@ class Bench {
   readonly told: string[] = [];
   readonly audited: string[] = [];
   readonly ends: string[] = [];
+  readonly dropped: string[] = [];
   outcome: (input: KeyInput) => KeyOutcome = () => TYPED;
   readonly keys = new Keys({
     opener: plainChannel().opener,
@@ -36,6 +37,7 @@ class Bench {
       void this.told.push([sequence, state, reason ?? ""].join(" ").trim()),
     audit: (input, outcome) => void this.audited.push(`${nameOf(input)}: ${outcome}`),
     end: (reason) => void this.ends.push(reason),
+    dropped: (reason) => void this.dropped.push(reason),
     failed: (error) => void this.ends.push(String(error)),
   });
 
@@ -73,6 +75,12 @@ Deno.test("keys: a repeated frame types nothing, a missing one ends the stream [
   await bench.press(0, text("a"));
   await bench.press(0, text("b"));
   assert.deepEqual([bench.typed, bench.ends], [["a (new line)"], []]);
+  assert.deepEqual(
+    [bench.told, bench.dropped],
+    [["0 typed", "1 refused repeated"], ["repeated"]],
+    "told once",
+  );
+  assert.equal(bench.keys.received, 1);
   await bench.press(2, text("c"));
   assert.deepEqual([bench.typed, bench.ends], [["a (new line)"], ["keys_lost"]]);
 });

@@ -105,6 +105,7 @@ Deno.test("terminal stream: a missing frame, and only that, leads to another ope
   await bench.give({ tag: "O", bytes: bytes("three") });
   await until("another opening", () => bench.opens.length === 2);
   assert.notEqual(bench.opens[1]?.stream, stream);
+  assert.equal(bench.states.some((state) => state.kind === "live" && state.trouble === "meddled"), true);
   await bench.give({ tag: "O", bytes: bytes("late") }, stream);
   await bench.shows("one");
 });

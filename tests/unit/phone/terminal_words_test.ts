@@ -18,6 +18,11 @@ Deno.test("terminal words: its state, and what became of the newest keys", () =>
   assert.match(keys("refused", "shell_in_pane"), /^Not typed\. Start the agent again/);
   assert.match(keys("refused", "shell_escape"), /would run a shell command/);
   assert.equal(keys("refused", "of_tomorrow"), "Not typed. of_tomorrow");
+  assert.equal(keys("refused", "repeated"), STRINGS.terminal.keysRepeated);
+  for (const trouble of ["silent", "keys_late", "meddled"] as const) {
+    const told = terminalWords({ stream: { ...LIVE, trouble }, fit: "off" });
+    assert.deepEqual([told.keys, told.tone], [STRINGS.terminal.troubles[trouble], "bad"]);
+  }
   assert.equal(terminalWords({ stream: LIVE, fit: "refused" }).keys, STRINGS.terminal.fitRefused);
 });
 

@@ -1,0 +1,53 @@
+/** What a phone notices of a mirror that somebody holds back, repeats or changes. */
+import assert from "node:assert/strict";
+import { TerminalWatch } from "../../../src/phone/terminal_watch.ts";
+import { MIRROR_PULSE_MS, MIRROR_SILENT_MS } from "../../../src/protocol/limits.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+
+function makeWatch() {
+  const clock = new FakeClock();
+  const changes: unknown[] = [];
+  const watch: TerminalWatch = new TerminalWatch({ clock, changed: () => void changes.push(watch.trouble) });
+  return { clock, changes, watch };
+}
+
+Deno.test("terminal watch: a mirror whose pulse stays away is silent, until it comes back [hostile-relay]", () => {
+  const { clock, changes, watch } = makeWatch();
+  watch.start();
+  for (let beat = 0; beat < 5; beat++) {
+    clock.advance(MIRROR_PULSE_MS);
+    watch.heard();
+  }
+  assert.deepEqual(changes, []);
+  clock.advance(MIRROR_SILENT_MS);
+  assert.deepEqual(changes, ["silent"]);
+  watch.heard();
+  assert.deepEqual(changes, ["silent", undefined]);
+  clock.advance(MIRROR_SILENT_MS);
+  assert.equal(watch.trouble, "silent");
+  watch.stop();
+  assert.deepEqual([watch.trouble, clock.pending], [undefined, 0]);
+});
+
+Deno.test("terminal watch: keys that miss the pulse after their own are late, until the host has them [hostile-relay]", () => {
+  const { changes, watch } = makeWatch();
+  watch.start();
+  watch.pulse({ received: 0, typed: 2 });
+  watch.pulse({ received: 2, typed: 3 });
+  assert.deepEqual(changes, []);
+  watch.pulse({ received: 2, typed: 3 });
+  watch.pulse({ received: 3, typed: 3 });
+  assert.deepEqual(changes, ["keys_late", undefined]);
+  watch.stop();
+});
+
+Deno.test("terminal watch: that frames were meddled with is told once, and stays told [sec-replay, hostile-relay]", () => {
+  const { changes, watch } = makeWatch();
+  watch.start();
+  watch.meddled();
+  watch.meddled();
+  watch.stop();
+  watch.start();
+  assert.deepEqual([changes, watch.trouble], [["meddled"], "meddled"]);
+  watch.stop();
+});
