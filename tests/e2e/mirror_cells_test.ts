@@ -1,7 +1,7 @@
 /** The phone's terminal is tmux's, cell by cell, for real programs: live, and after ten cuts in the middle of their output. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
-import { compare } from "../helpers/cells.ts";
+import { compare, type Comparison } from "../helpers/cells.ts";
 import { makeDrawnPane } from "../helpers/drawn_pane.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { isEqual, makeMirrorStage, type MirrorStage, untilEqual } from "../helpers/mirror_stage.ts";
@@ -44,9 +44,13 @@ async function programOnPath(...names: string[]): Promise<string> {
 }
 
 /** The figure that a proof counts, and the cells that tmux does not tell. */
-function figure(what: string, untold: number): void {
-  say(`${what}: 0 of ${COLS * ROWS} cells differ, ${untold} blank ones are not told by tmux`);
+function figure(what: string, { terminal }: MirrorPhone, { untold }: Comparison): void {
+  const cells = terminal.cols * terminal.rows;
+  say(`${what}: 0 of ${cells} cells differ, nor cursor and modes; ${untold.length} blank ones are not told`);
 }
+
+const lastLines = ({ tmux }: MirrorStage, session: string): Promise<string> =>
+  tmux("capture-pane", "-p", "-t", `=${session}:`);
 
 async function follow(stage: MirrorStage, name: string, program: Program): Promise<void> {
   const session = await stage.start(program.words, { cols: COLS, rows: ROWS });
@@ -56,11 +60,10 @@ async function follow(stage: MirrorStage, name: string, program: Program): Promi
     await stage.keys(session, key);
     await untilEqual(stage, { phone, session, what: `${name} after ${key}`, inARow: 1 });
   }
-  const { untold } = await untilEqual(stage, { phone, session, what: name });
-  figure(name, untold.length);
+  figure(name, phone, await untilEqual(stage, { phone, session, what: name }));
   await cutTenTimes(stage, { phone, session, keys: program.keys });
-  const after = await untilEqual(stage, { phone, session, what: `${name} after ${CUTS} cuts` });
-  figure(`${name} after ${CUTS} cuts`, after.untold.length);
+  const what = `${name} after ${CUTS} cuts`;
+  figure(what, phone, await untilEqual(stage, { phone, session, what }));
   await stage.tmux("kill-session", "-t", `=${session}`);
 }
 
@@ -71,12 +74,14 @@ async function cutTenTimes(
 ): Promise<void> {
   for (let cut = 0; cut < CUTS; cut++) {
     await stage.keys(session, keys[cut % keys.length] ?? "");
-    await phone.reopen();
+    await phone.cut();
   }
 }
 
 Deno.test("mirror cells: vim, less, htop and a copied file: the same cells [ux-resume, spec-mirror, flow-2]", async (t) => {
   await using stage = await makeMirrorStage();
+  // Between two programs the tmux server stays.
+  await stage.start(["cat"]);
   const text = await writeText(stage, "text.c");
   const vim = await programOnPath("vim.basic", "vim.tiny", "vim");
   const setup = ["-c", "silent! syntax on", "-c", "set number hlsearch laststatus=2 ruler"];
@@ -141,14 +146,14 @@ Deno.test("mirror cells: progress bars, wide characters, alternate screen, any d
     await t.step(name, async () => {
       for (const part of parts) await pane.draw(part);
       await pane.settled();
-      const { untold } = await untilEqual(stage, { phone, session, what: name });
-      figure(name, untold.length);
+      figure(name, phone, await untilEqual(stage, { phone, session, what: name }));
       for (const [at, part] of parts.entries()) {
         await pane.draw(part);
-        if (at % Math.ceil(parts.length / CUTS) === 0) await phone.reopen();
+        if (at % Math.ceil(parts.length / CUTS) === 0) await phone.cut();
       }
       await pane.settled();
-      await untilEqual(stage, { phone, session, what: `${name}, cut while it was drawn` });
+      const what = `${name}, cut while it was drawn`;
+      figure(what, phone, await untilEqual(stage, { phone, session, what }));
     });
   }
   for (const seed of [1, 2, 3, 4, 5, 6]) {
@@ -158,7 +163,8 @@ Deno.test("mirror cells: progress bars, wide characters, alternate screen, any d
         if (cuts) await phone.reopen();
       }
       await pane.settled();
-      await untilEqual(stage, { phone, session, what: `drawing ${seed}` });
+      const what = `drawing ${seed}, cut in the middle`;
+      figure(what, phone, await untilEqual(stage, { phone, session, what }));
     });
   }
   assert.equal(phone.states.some(({ kind }) => kind === "ended"), false);
@@ -172,9 +178,16 @@ Deno.test("mirror cells: the desk's size is the phone's, at once [ux-no-resize]"
   for (const [cols, rows] of [[70, 20], [120, 40], [90, 26]] as const) {
     using _desk = await stage.attachDesk(session, { cols, rows });
     await until(`${cols} columns`, () => phone.terminal.cols === cols);
-    await untilEqual(stage, { phone, session, what: `${cols} × ${rows}` });
+    const what = `less, resized by the desk to ${cols} × ${rows}`;
+    figure(what, phone, await untilEqual(stage, { phone, session, what }));
     assert.equal(phone.terminal.rows, rows - 1, "the status line is tmux's own");
   }
+  for (let cut = 0; cut < CUTS; cut++) {
+    using _desk = await stage.attachDesk(session, { cols: 60 + 5 * cut, rows: 30 });
+    await phone.cut();
+  }
+  const what = `less, resized and cut ${CUTS} times`;
+  figure(what, phone, await untilEqual(stage, { phone, session, what }));
 });
 
 Deno.test("mirror cells: after a flood of a million lines the last screen is right [perf-flood]", async () => {
@@ -187,11 +200,29 @@ Deno.test("mirror cells: after a flood of a million lines the last screen is rig
   const before = phone.received;
   await stage.keys(session, "Enter");
   await phone.shows("1000000");
-  await untilEqual(stage, { phone, session, what: "after the flood" });
+  const what = "a flood of 1,000,000 lines";
+  figure(what, phone, await untilEqual(stage, { phone, session, what }));
   say(`a flood of 1,000,000 lines: ${phone.received - before} bytes to the phone, 6,888,896 written`);
   assert.ok(phone.received - before < 3_000_000, "screens are sent, not the flood");
-  await phone.reopen();
-  await untilEqual(stage, { phone, session, what: "after the flood and a cut" });
+});
+
+Deno.test("mirror cells: a flood of a million lines, cut ten times in its midst, ends on the right screen [ux-resume]", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["sh", "-c", "read go; seq 1 1000000; exec cat"], {
+    cols: COLS,
+    rows: ROWS,
+  });
+  const phone = await stage.watch(session);
+  const isFlooding = async (): Promise<boolean> => !(await lastLines(stage, session)).includes("1000000");
+  await stage.keys(session, "Enter");
+  let inTheMidst = 0;
+  for (let cut = 0; cut < CUTS; cut++) {
+    if (await isFlooding()) inTheMidst += 1;
+    await phone.cut();
+  }
+  await phone.shows("1000000");
+  const what = `a flood of 1,000,000 lines after ${CUTS} cuts, ${inTheMidst} of them in its midst`;
+  figure(what, phone, await untilEqual(stage, { phone, session, what }));
 });
 
 Deno.test("mirror cells: the comparison itself sees each kind of difference", async () => {

@@ -41,6 +41,8 @@ Deno.test("mirror: two phones, one client, which neither resizes nor counts as a
 
 Deno.test("mirror: renamed, killed, server restarted: told at once, and there again when it is back [ev-pane-closed, ux-resume]", async () => {
   await using stage = await makeMirrorStage();
+  // The tmux server outlives the mirrored session.
+  await stage.start(["cat"]);
   const session = await stage.start(["cat"]);
   const phone = await stage.watch(session);
   const told = async (what: string, act: () => Promise<unknown>): Promise<string> => {
@@ -130,6 +132,8 @@ Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-
 Deno.test("mirror: lines above the screen come on request, before a screen that goes on", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["sh", "-c", "seq 1 500; exec cat"]);
+  const screen = (): Promise<string> => stage.tmux("capture-pane", "-p", "-t", `=${session}:`);
+  await until("the lines in the pane", async () => /^500$/m.test(await screen()));
   const phone = await stage.watch(session);
   await phone.shows("500");
   assert.equal(phone.terminal.buffer.active.baseY, 0, "not unless it is asked for");

@@ -122,11 +122,17 @@ export class MirrorPhone implements Disposable {
     this.#stream.scrollback(lines);
   }
 
-  /** As after a cut: a new stream, which begins with a new screen. */
+  /** A new stream on the same link, which begins with a new screen. */
   async reopen(): Promise<void> {
     await this.#stream.open();
-    const before = this.#drawn;
-    await until("the new screen", () => this.state.kind === "live" && this.#drawn > before);
+    await this.#newScreen();
+  }
+
+  /** Cuts the link, and comes back with a new one. */
+  async cut(): Promise<void> {
+    this.link.close();
+    this.link.start();
+    await this.#newScreen();
   }
 
   /** Stops taking anything in, so that no credit goes back. */
@@ -144,6 +150,11 @@ export class MirrorPhone implements Disposable {
     this.#stream.close();
     this.link.close();
     this.terminal.dispose();
+  }
+
+  async #newScreen(): Promise<void> {
+    const before = this.#drawn;
+    await until("the new screen", () => this.state.kind === "live" && this.#drawn > before);
   }
 
   #bytes(bytes: Uint8Array): void {
