@@ -85,7 +85,7 @@ async function runHere(paths: HomePaths, words: ListenerWords): Promise<number> 
       const { config } = inputs;
       const listener = await startListener({ paths, config, ...settings, version: VERSION, env, log });
       const baseUrl = resolveBaseUrl(inputs) ?? httpBaseFromWs(settings.wsUrl);
-      return withNews(listener, makeNewsDesk(paths, { baseUrl, apiKey: settings.apiKey, log }));
+      return withNews(listener, await makeNewsDesk(paths, { baseUrl, apiKey: settings.apiKey, log }));
     },
   });
 }

@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { systemClock } from "../client/clock.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
+import type { ToldSealing } from "../home/told_sealing.ts";
 import type { RelaySettings } from "../mcp/desk.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/lines.ts";
@@ -38,6 +39,7 @@ export async function run(args: readonly string[]): Promise<number> {
       write: (text) => runtime.terminal.write(text),
     },
     settings: relaySettings,
+    sealing,
     hostname: runtime.hostname(),
     session: runtime.env.get("SVC_SESSION"),
     version: VERSION,
@@ -46,6 +48,18 @@ export async function run(args: readonly string[]): Promise<number> {
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });
   return 0;
+}
+
+/** Loaded at the first call only: an agent waits for its servers to start. */
+async function sealing({ baseUrl, apiKey }: RelaySettings): Promise<ToldSealing> {
+  const [{ createRelayApi }, { pairingHost }, { sealedKeys }, { toldSealing }] = await Promise.all([
+    import("../client/api.ts"),
+    import("./pairing_host.ts"),
+    import("../home/sealed_keys.ts"),
+    import("../home/told_sealing.ts"),
+  ]);
+  const host = await pairingHost(await accountPaths(), createRelayApi({ baseUrl, apiKey }));
+  return toldSealing(sealedKeys(host));
 }
 
 /** Those of the listener, which types the late answers. Throws an Error with what is missing. */

@@ -5,7 +5,7 @@ import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 export const SECRET_BYTES = 32;
 
 /** What the secret is used for: no two uses share bytes. */
-export type SecretUse = "stream" | "push" | "phone proof" | "listener proof" | "check phrase";
+export type SecretUse = "stream" | "push" | "told" | "phone proof" | "listener proof" | "check phrase";
 
 /** A new secret as text: 43 characters of base64url. */
 export function newSecret(): string {
@@ -32,7 +32,7 @@ export async function deriveBytes(
 /** The pre-shared key of HPKE's psk mode; its id is the phone's device id. */
 export async function pskOf(
   secret: CryptoKey,
-  { use, phone }: { use: "stream" | "push"; phone: string },
+  { use, phone }: { use: "stream" | "push" | "told"; phone: string },
 ): Promise<{ id: Uint8Array; key: Uint8Array }> {
   return { id: new TextEncoder().encode(phone), key: await deriveBytes(secret, { use }) };
 }

@@ -63,9 +63,13 @@ export async function completePairing(host: PairingHost, pairing: PendingPairing
  * host. A relay that does not answer leaves the pairings as they are.
  */
 export async function findPhone(host: PairingHost, deviceId: string): Promise<PairedPhone | undefined> {
+  return (await pairedPhones(host)).find((phone) => phone.deviceId === deviceId);
+}
+
+/** Every phone that shares a secret with this host now, the one paired last at the end. */
+export async function pairedPhones(host: PairingHost): Promise<PairedPhone[]> {
   await completePending(host);
-  const { phones } = await loadPaired(host.files, host.paths);
-  return phones.find((phone) => phone.deviceId === deviceId);
+  return (await loadPaired(host.files, host.paths)).phones;
 }
 
 /** Forgets the secret, also one that the phone just claimed; false when the host shared none with it. */

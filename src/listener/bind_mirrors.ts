@@ -2,10 +2,10 @@
 import { systemClock } from "../client/clock.ts";
 import type { RelayLink } from "../client/relay_link.ts";
 import type { Audit } from "../home/audit.ts";
+import type { SealedKeys } from "../home/sealed_keys.ts";
 import type { InjectHost } from "./inject_host.ts";
 import { fittedPanes, unfitWindow } from "./mirror_fit.ts";
 import { Mirrors } from "./mirrors.ts";
-import type { SealedKeys } from "./sealed_message.ts";
 import { grantStream } from "./sealed_stream.ts";
 import type { Targets } from "./targets.ts";
 import type { ListenerOptions } from "./types.ts";

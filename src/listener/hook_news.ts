@@ -2,6 +2,7 @@
 import { backoffDelayMs } from "../client/backoff.ts";
 import { type Clock, delay } from "../client/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
+import type { ToldPush } from "../crypto/told_push.ts";
 import type { HookNews, HookReport } from "../home/control_messages.ts";
 import { isSessionName } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
@@ -21,6 +22,8 @@ export interface NewsHost {
   clock: Clock;
   /** Throws RelayError. */
   send(push: PushRequestInput, options: { signal: AbortSignal }): Promise<unknown>;
+  /** Seals what is told for the phones that are paired; `shown` is the data that the relay sees then. */
+  seal(push: ToldPush, shown: Record<string, unknown>): Promise<ToldPush>;
   /** Names this installation's hooks. */
   hookId(): Promise<string>;
   isMuted(directory: string): Promise<boolean>;
@@ -88,7 +91,10 @@ export class NewsDesk {
   async #tell(entry: Entry): Promise<void> {
     const { clock, isMuted, hookId } = this.#host;
     if (await isMuted(entry.report.cwd)) return;
-    const push = toPush(entry, { hookId: await hookId(), body: await this.#words(entry) });
+    const plain = toPush(entry, { hookId: await hookId(), body: await this.#words(entry) });
+    const { cwd: _place, ...shown } = plain.data ?? {};
+    // Once: sent again it must be the same.
+    const push = await this.#host.seal(plain, shown);
     for (let attempt = 0;; attempt++) {
       try {
         await this.#host.send(push, { signal: this.#end.signal });
@@ -105,7 +111,7 @@ export class NewsDesk {
 function toPush(
   { id, report, news: { type, title } }: Entry,
   { hookId, body }: { hookId: string; body: string | undefined },
-): PushRequestInput {
+): ToldPush {
   const { agent, event, cwd, session } = report;
   const place = cwd.length <= DIRECTORY_MAX_CHARS ? { cwd } : {};
   return {

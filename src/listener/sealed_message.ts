@@ -1,20 +1,14 @@
 /** Opens a stored message that a phone sealed for this host, and judges whether it may still be acted on. */
+import type { SealedKeys } from "../home/sealed_keys.ts";
 import { type MessagePlace, openMessage, type SealedContent } from "../crypto/stored_message.ts";
+import { answerText } from "../protocol/ask.ts";
+import { carriedAnswer, lateAnswerId } from "../protocol/late_answer.ts";
 import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
+import { decodeAnswer } from "../protocol/sealed_text.ts";
 import { type Outcome, refused } from "./outcome.ts";
 
-/** What a listener opens messages and streams with. */
-export interface SealedKeys {
-  /** This listener's device id. */
-  deviceId: string;
-  /** Undefined before the first pairing. */
-  identity(): Promise<CryptoKeyPair | undefined>;
-  /** What this host shares with a phone; undefined when they are not paired. */
-  secretOf(phone: string): Promise<CryptoKey | undefined>;
-}
-
-export interface UnsealHost extends SealedKeys {
+export interface UnsealHost extends Pick<SealedKeys, "deviceId" | "identity" | "secretOf"> {
   now(): number;
   log(line: string): void;
 }
@@ -26,7 +20,7 @@ const SKEW_MS = 600_000;
 export async function unseal(push: Push, host: UnsealHost): Promise<Push | Outcome> {
   try {
     const content = await open(push, host);
-    if (typeof content === "object") return judge(push, content, host.now());
+    if (typeof content === "object") return await judge(push, content, host.now());
     host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${content}`);
   } catch (error) {
     host.log(`push ${push.id}: sealed, and this host's keys cannot be read: ${error}`);
@@ -45,17 +39,32 @@ async function open(push: Push, host: UnsealHost): Promise<SealedContent | strin
   return content ?? "it is damaged, forged, or sealed for another place";
 }
 
-function judge(push: Push, { body, notAfter }: SealedContent, now: number): Push | Outcome {
+async function judge(
+  push: Push,
+  { body: text, notAfter }: SealedContent,
+  now: number,
+): Promise<Push | Outcome> {
   const age = ageOf(notAfter, now);
   if (age !== "fresh") return age === "old" ? { state: "expired" } : refused("unsealable");
+  const body = carriedAnswer(push) === undefined ? text : await lateAnswer(push, text);
+  if (body === undefined) return refused("unsealable");
   return Body.safeParse(body).success ? { ...push, body } : refused("invalid_body");
+}
+
+/** The words of a sealed answer that comes as a message; undefined when the relay put it before another question. */
+async function lateAnswer(push: Push, text: string): Promise<string | undefined> {
+  const sealed = decodeAnswer(text);
+  const id = await lateAnswerId(carriedAnswer(push) ?? "");
+  const isMeant = sealed?.question === push.inReplyTo && push.id === id;
+  return sealed !== undefined && isMeant ? answerText(sealed.answer) : undefined;
 }
 
 /** The target is this listener, whatever the relay wrote. */
 function placeOf(push: Push, deviceId: string): MessagePlace {
+  const answer = carriedAnswer(push);
   return {
-    id: push.id,
-    type: push.type,
+    id: answer ?? push.id,
+    type: answer === undefined ? push.type : "ask.answer",
     from: push.from,
     targetDeviceId: deviceId,
     agentSessionName: push.agentSessionName ?? "",

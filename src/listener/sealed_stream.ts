@@ -1,8 +1,8 @@
 /** Grants or refuses a phone's wish for a stream, as sealed as it asks and as this host demands. */
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import { acceptStream, plainChannel, type StreamChannel, type StreamHello } from "../crypto/stream.ts";
+import type { SealedKeys } from "../home/sealed_keys.ts";
 import type { EventData } from "../protocol/frames.ts";
-import type { SealedKeys } from "./sealed_message.ts";
 
 /** `hello` goes into `pane.opened`; `refused` is the reason of a `pane.closed`. */
 export type GrantedStream =

@@ -5,12 +5,14 @@ import { type Clock, delay } from "../client/clock.ts";
 import type { LinkState } from "../client/link_state.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { RelayLink } from "../client/relay_link.ts";
-import type { AskData } from "../protocol/ask.ts";
+import type { ToldPush } from "../crypto/told_push.ts";
+import type { ToldSealing } from "../home/told_sealing.ts";
+import { answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { ASK_TTL_SECONDS } from "../protocol/limits.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import { Bell } from "./bell.ts";
-import { followQuestion, type Outcome } from "./follow_question.ts";
+import { type FollowParts, followQuestion, type Outcome } from "./follow_question.ts";
 import type { Identity } from "./identity.ts";
 import { LeftQuestions } from "./left_questions.ts";
 
@@ -22,6 +24,7 @@ export interface RelaySettings {
 
 export interface DeskOptions {
   settings: RelaySettings;
+  sealing: ToldSealing;
   identity: Identity;
   version: string;
   /** For the waits; the link has the system's. */
@@ -97,13 +100,15 @@ export class Desk {
   /** Resolves once the note is durable at the relay. */
   async note({ title, body, data }: Note, signal: AbortSignal): Promise<void> {
     const { session } = this.identity;
-    await this.#api.sendPush({
+    const note = {
+      id: crypto.randomUUID(),
       type: "note",
       title,
       data,
       ...(body === undefined ? {} : { body }),
       ...(session === undefined ? {} : { agentSessionName: session }),
-    }, { signal });
+    };
+    await this.#api.sendPush(await this.#options.sealing.seal(note), { signal });
   }
 
   /** For when all questions were aborted. Resolves when the relay has heard of it, or soon after all the same. */
@@ -120,13 +125,15 @@ export class Desk {
 
   async #ask(question: Question, signal: AbortSignal): Promise<Outcome> {
     const id = crypto.randomUUID();
+    const push = await this.#pushOf(id, question);
     const bell = new Bell(this.#options.clock);
     this.#bells.set(id, bell);
     try {
       await this.#linked(signal);
-      await this.#post(this.#pushOf(id, question), signal);
+      await this.#post(push, signal);
       const timeoutMs = question.data.timeoutSeconds * 1_000;
-      const outcome = await followQuestion(this.#followParts(bell), { id, timeoutMs, signal });
+      const parts = this.#followParts(bell, push);
+      const outcome = await followQuestion(parts, { id, timeoutMs, signal });
       if (outcome.kind === "timed_out") this.#leave(id);
       return outcome;
     } catch (error) {
@@ -138,11 +145,18 @@ export class Desk {
     }
   }
 
-  #followParts(bell: Bell): Parameters<typeof followQuestion>[0] {
+  #followParts(bell: Bell, asked: ToldPush): FollowParts {
+    const { sealing } = this.#options;
+    const { session } = this.identity;
     return {
       api: this.#api,
       clock: this.#options.clock,
       bell,
+      // To a sealed question a plain answer is the relay's own.
+      read: async (push) =>
+        asked.sealedFor === undefined
+          ? answerOf(push)
+          : await sealing.openAnswer(push, { question: asked.id, session }),
       take: (id) => {
         this.#bells.set(id, bell);
         this.#link.send("push.ack", { id, outcome: "delivered", final: true });
@@ -155,16 +169,19 @@ export class Desk {
     else this.#left.leave(id);
   }
 
-  #pushOf(id: string, { text, data }: Question): PushRequestInput {
+  async #pushOf(id: string, { text, data }: Question): Promise<ToldPush> {
     const { session, deviceId, listener } = this.identity;
-    return {
+    const asker = { replyTo: deviceId, listener };
+    const push = {
       id,
       type: "ask",
       body: text,
-      data: { ...data, replyTo: deviceId, listener },
+      data: { ...data, ...asker },
       ttlSeconds: ASK_TTL_SECONDS,
       ...(session === undefined ? {} : { agentSessionName: session }),
     };
+    const shown: SealedAskData = { kind: "sealed", timeoutSeconds: data.timeoutSeconds, ...asker };
+    return await this.#options.sealing.seal(push, shown);
   }
 
   async #linked(signal: AbortSignal): Promise<void> {

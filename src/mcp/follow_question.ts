@@ -2,12 +2,15 @@
 import type { RelayApi } from "../client/api.ts";
 import type { Clock } from "../client/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
-import { type Answer, answerOf } from "../protocol/ask.ts";
+import type { Answer } from "../protocol/ask.ts";
 import { ASK_RETURN_MS } from "../protocol/limits.ts";
+import type { Push } from "../protocol/push.ts";
 import type { Bell } from "./bell.ts";
 
 export type Outcome =
   | { kind: "answered"; answer: Answer }
+  /** An answer came that nobody who may answer has given. */
+  | { kind: "unreadable" }
   /** The answer came while the asker was cut off: it is typed into the session. */
   | { kind: "typed" }
   | { kind: "timed_out" }
@@ -23,6 +26,8 @@ export interface FollowParts {
   clock: Clock;
   /** Rung when the relay may have news of the question. */
   bell: Bell;
+  /** The answer in the push; undefined when it cannot be read. */
+  read(push: Push): Promise<Answer | undefined>;
   /** Takes the answer of this id, kept for this asker; it counts once its receipt says so. */
   take(answerId: string): void;
 }
@@ -46,7 +51,7 @@ export async function followQuestion(
 type Look = Outcome | "open" | "taking";
 
 async function look(
-  { api, take }: FollowParts,
+  { api, read, take }: FollowParts,
   { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<Look> {
   try {
@@ -58,8 +63,9 @@ async function look(
       take(push.id);
       return "taking";
     }
-    const answer = state === "delivered" ? answerOf(push) : undefined;
-    return answer === undefined ? { kind: "typed" } : { kind: "answered", answer };
+    if (state !== "delivered") return { kind: "typed" };
+    const answer = await read(push);
+    return answer === undefined ? { kind: "unreadable" } : { kind: "answered", answer };
   } catch (error) {
     if (error instanceof RelayError && error.transient) return "open";
     throw error;

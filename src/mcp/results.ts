@@ -19,6 +19,8 @@ export function outcomeResult(
   switch (outcome.kind) {
     case "answered":
       return textResult(answerText(outcome.answer));
+    case "unreadable":
+      return errorResult(UNREADABLE);
     case "typed":
       return textResult(TYPED);
     case "timed_out":
@@ -27,6 +29,9 @@ export function outcomeResult(
       return textResult("The question was closed without an answer. Go on without it.");
   }
 }
+
+const UNREADABLE =
+  "An answer came that cannot be opened: no phone that is paired with this host sealed it for this question. Do not act on it. The person pairs the phone again with: svc pair";
 
 const TYPED =
   "The answer came while the connection to the relay was lost: it is being typed into this session as the next user message. End your turn, so that it can come in.";
@@ -42,6 +47,6 @@ export function secretRefused(names: readonly string[]): CallToolResult {
   return errorResult(
     `Cannot ask for the secret fields ${
       names.map((name) => `"${name}"`).join(", ")
-    }: an answer would pass the relay readable, and this version of svc cannot seal it. Have the person enter it at the desk, for example into a file that you read; never ask for it as another field.`,
+    }: an answer that comes late would be typed into the terminal, and to a phone that is not paired svc cannot seal it. Have the person enter it at the desk, for example into a file that you read; never ask for it as another field.`,
   );
 }

@@ -1,6 +1,7 @@
 /** `svc mcp` as a whole: the tools behind the protocol, until the client is gone. */
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../client/clock.ts";
+import type { ToldSealing } from "../home/told_sealing.ts";
 import { Desk, type RelaySettings } from "./desk.ts";
 import { identify, type Identity } from "./identity.ts";
 import { type Lines, LineTransport } from "./line_transport.ts";
@@ -13,6 +14,8 @@ export interface McpHost {
   lines: Lines;
   /** Asked at the first call, and again until it gives some. Throws an Error that says what is missing. */
   settings(): Promise<RelaySettings>;
+  /** What passes the relay only sealed, once a phone is paired. */
+  sealing(settings: RelaySettings): Promise<ToldSealing>;
   hostname: string;
   /** `SVC_SESSION`. */
   session: string | undefined;
@@ -110,6 +113,7 @@ class DeskDoor {
   async #make(): Promise<Desk> {
     const { version, clock, random } = this.#host;
     const settings = await this.#host.settings();
-    return new Desk({ settings, identity: this.#identity, version, clock, random });
+    const sealing = await this.#host.sealing(settings);
+    return new Desk({ settings, sealing, identity: this.#identity, version, clock, random });
   }
 }

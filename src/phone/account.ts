@@ -18,7 +18,11 @@ export const OutboxEntry = z.object({
   body: z.string(),
   createdAt: z.number(),
   sendAnyway: z.optional(z.boolean()),
-  /** For an answer: the question, and the answer where it is no text. */
-  answers: z.optional(z.object({ question: PushId, data: z.optional(AnswerData) })),
+  /** For an answer: the question, the answer where it is no text, and the host where it must be sealed. */
+  answers: z.optional(z.object({
+    question: PushId,
+    data: z.optional(AnswerData),
+    sealTo: z.optional(z.object({ deviceId: z.string(), session: z.string() })),
+  })),
 });
 export type OutboxEntry = z.infer<typeof OutboxEntry>;

@@ -106,7 +106,12 @@ export class Controller {
   /** The same for an answer to a question. */
   async answer(question: string, answer: Answer): Promise<void> {
     const { data } = answerFields(answer);
-    const answers = { question, ...(data ? { data } : {}) };
+    const asked = this.#parts.store.get().inbox.get(question)?.push;
+    const host = asked?.sealedFor?.host;
+    const sealTo = host === undefined
+      ? {}
+      : { sealTo: { deviceId: host, session: asked?.agentSessionName ?? "" } };
+    const answers = { question, ...(data ? { data } : {}), ...sealTo };
     await this.#compose({ deviceId: "", session: "", body: answerText(answer), answers });
   }
 

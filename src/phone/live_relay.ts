@@ -9,11 +9,12 @@ import { RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
-import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
+import type { PushAccepted } from "../protocol/push.ts";
 import type { Account } from "./account.ts";
 import type { KeptMessages } from "./kept_messages.ts";
 import type { Message } from "./message.ts";
 import { Outbox } from "./outbox.ts";
+import { answerPush, commandPush } from "./outgoing_push.ts";
 import { outboxOf } from "./selectors.ts";
 import type { Sealing } from "./sealing.ts";
 import type { PhoneEvent } from "./state.ts";
@@ -128,12 +129,10 @@ export class LiveRelay {
 
   /** Sealed for a paired host, plain for others. */
   async #post(message: Message, signal: AbortSignal): Promise<PushAccepted> {
-    if (message.answers !== undefined) return await this.#api.sendPush(answerPush(message), { signal });
-    const { id, deviceId, session, sendAnyway } = message;
-    const content = await this.#parts.sealing.contentOf(message);
-    const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
-    const anyway = sendAnyway ? { data: { sendAnyway } } : {};
-    const push = { id, type: "agent.command", ...target, agentSessionName: session, ...content, ...anyway };
+    const { sealing } = this.#parts;
+    const push = message.answers === undefined
+      ? await commandPush(message, sealing)
+      : await answerPush(message, sealing);
     return await this.#api.sendPush(push, { signal });
   }
 
@@ -197,11 +196,6 @@ export class LiveRelay {
     const records = await this.#parts.sealing.readable([await this.#api.getPush(id)]);
     await this.#tell({ type: "history", records });
   }
-}
-
-function answerPush({ id, body, answers }: Message): PushRequestInput {
-  const { question, data } = answers ?? {};
-  return { id, type: "ask.answer", inReplyTo: question, ...(data ? { data } : { body }) };
 }
 
 /** A question to the relay that failed leaves what is shown as it is: the link's state says why. */

@@ -2,6 +2,7 @@
 import { type AnswerData, answerFields, answerOf, answerText } from "../protocol/ask.ts";
 import type { PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
+import type { SessionName } from "./names.ts";
 
 /** Why the relay did not take a message. */
 export interface SendFailure {
@@ -27,7 +28,7 @@ export interface Message {
   /** Typed also while someone types at the desk. */
   sendAnyway?: boolean;
   /** An answer to a question, not a message to a session; without `data` its text is the answer. */
-  answers?: { question: string; data?: AnswerData };
+  answers?: { question: string; data?: AnswerData; sealTo?: SessionName };
   /** The question whose late answer this message is. */
   inReplyTo?: string;
   /** Written on this phone. */
@@ -58,13 +59,14 @@ export function messageOf(record: PushRecord): Message | undefined {
 
 function answerMessageOf({ push, receipt }: PushRecord): Message | undefined {
   const answer = answerOf(push);
-  if (answer === undefined || push.inReplyTo === undefined) return undefined;
-  const { data } = answerFields(answer);
+  if ((answer === undefined && push.sealed === undefined) || push.inReplyTo === undefined) return undefined;
+  const { data } = answer ? answerFields(answer) : {};
   return {
     id: push.id,
     deviceId: "",
     session: "",
-    body: answerText(answer),
+    body: answer ? answerText(answer) : "",
+    ...(push.sealed ? { sealed: answer ? "here" : "elsewhere" } : {}),
     answers: { question: push.inReplyTo, ...(data ? { data } : {}) },
     createdAt: push.createdAt,
     progress: { kind: "taken", receipt, expiresAt: push.expiresAt },

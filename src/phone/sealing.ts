@@ -1,5 +1,7 @@
-/** Seals messages to paired hosts, and reads this phone's own sealed messages back. */
+/** Seals messages and answers to paired hosts, opens what they tell, and reads this phone's own words back. */
 import { sealMessage } from "../crypto/stored_message.ts";
+import { openPush } from "../crypto/told_push.ts";
+import { carriedAnswer } from "../protocol/late_answer.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PairedHost } from "./pairing.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
@@ -7,14 +9,15 @@ import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 /** Life of a sealed message: whoever keeps it back for longer, keeps it for good. */
 export const SEALED_LIFE_MS = 86_400_000;
 
-const COMMAND = "agent.command";
-
-/** A message as it goes out, its text apart. */
+/** A message, or an answer, as it goes out. */
 export interface OutgoingMessage {
   id: string;
+  type: "agent.command" | "ask.answer";
   deviceId: string;
   session: string;
   body: string;
+  /** What is sealed, where that is not the body. */
+  text?: string;
   sendAnyway?: boolean | undefined;
 }
 
@@ -87,11 +90,26 @@ export class Sealing {
     return form === "plain" ? { body: message.body } : { sealed: form };
   }
 
-  /** Records with the texts that this phone sealed, whatever the relay has in their place; those of others stay without. */
+  /**
+   * Records with the texts that this phone sealed, whatever the relay has in their place, and with those that hosts
+   * sealed for it; those of others stay without.
+   */
   async readable(records: readonly PushRecord[]): Promise<PushRecord[]> {
-    const sent = await this.#options.storage?.readSent(records.map(({ push }) => push.id)) ?? [];
+    const { storage } = this.#options;
+    if (storage === undefined) return [...records];
+    const sent = await storage.readSent(records.map(sentId));
     const own = new Map(sent.map((one) => [one.id, one]));
-    return records.map((record) => asSent(record, own.get(record.push.id)));
+    return await Promise.all(
+      records.map((record) => this.#opened(asSent(record, own.get(sentId(record))), storage)),
+    );
+  }
+
+  async #opened(record: PushRecord, storage: PairingStorage): Promise<PushRecord> {
+    const host = this.#hosts.get(record.push.sealedFor?.host ?? "");
+    if (host === undefined) return record;
+    const { phone, secret } = host;
+    const push = await openPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
+    return push === undefined ? record : { ...record, push };
   }
 
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {
@@ -105,6 +123,11 @@ export class Sealing {
   }
 }
 
+/** A late answer that is typed is known by the answer's id. */
+function sentId({ push }: PushRecord): string {
+  return carriedAnswer(push) ?? push.id;
+}
+
 function asSent(record: PushRecord, sent: SentForm | undefined): PushRecord {
   if (sent === undefined || sent.form === "plain") return record;
   return { ...record, push: { ...record.push, body: sent.body, sealed: sent.form } };
@@ -114,15 +137,15 @@ function sealTo(
   host: PairedHost,
   { message, sentAt }: { message: OutgoingMessage; sentAt: number },
 ): ReturnType<typeof sealMessage> {
-  const { id, session, body, sendAnyway = false } = message;
+  const { id, type, session, body, text = body, sendAnyway = false } = message;
   const place = {
     id,
-    type: COMMAND,
+    type,
     from: host.phone,
     targetDeviceId: host.deviceId,
     agentSessionName: session,
     sendAnyway,
   };
-  const content = { body, notAfter: sentAt + SEALED_LIFE_MS };
+  const content = { body: text, notAfter: sentAt + SEALED_LIFE_MS };
   return sealMessage(content, { place, publicKey: host.publicKey, secret: host.secret });
 }

@@ -82,6 +82,7 @@ export const STRINGS = {
       string
     >,
     elsewhere: "Sealed on another device: only the host could read it.",
+    forOthers: "Sealed for the phones that are paired with the host; this one is not.",
   },
   card: {
     attached: "Attached",

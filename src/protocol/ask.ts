@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import type { FieldFault } from "./faults.ts";
 import { ASK_FIELDS_MAX, ASK_LABEL_MAX_CHARS, ASK_OPTIONS_MAX, ASK_TIMEOUT_MAX_SECONDS } from "./limits.ts";
-import { Body, DeviceId, type Push, type PushRequest } from "./push.ts";
+import { Body, DeviceId, type Push, type PushRequest, type SealedBody } from "./push.ts";
 
 /** One line that a person reads or chooses. */
 export const AskLabel = z.string().check(
@@ -70,6 +70,12 @@ export const AskData = z.discriminatedUnion("kind", [
 ]);
 export type AskData = z.infer<typeof AskData>;
 
+/** `data` of an `ask` whose question is sealed for phones: what the relay must know of it. */
+export const SealedAskData = z.object({ kind: z.literal("sealed"), ...common });
+export type SealedAskData = z.infer<typeof SealedAskData>;
+/** A question as the relay has it. */
+export type StoredAskData = AskData | SealedAskData;
+
 /** `data` of an `ask.answer`; free text is in its `body` instead. */
 export const AnswerData = z.object({
   choices: z.optional(z.array(AskLabel).check(z.minLength(1), z.maxLength(ASK_OPTIONS_MAX))),
@@ -88,8 +94,14 @@ export function askDataOf({ type, data }: Pick<Push, "type" | "data">): AskData 
   return type === "ask" ? AskData.safeParse(data).data : undefined;
 }
 
+/** The same, also of a question that only the phones can read. */
+export function storedAskDataOf(push: Pick<Push, "type" | "data" | "sealedFor">): StoredAskData | undefined {
+  if (push.sealedFor === undefined) return askDataOf(push);
+  return push.type === "ask" ? SealedAskData.safeParse(push.data).data : undefined;
+}
+
 /** Epoch milliseconds until which the asker waits. */
-export function askDeadline(createdAt: number, { timeoutSeconds }: AskData): number {
+export function askDeadline(createdAt: number, { timeoutSeconds }: Pick<AskData, "timeoutSeconds">): number {
   return createdAt + timeoutSeconds * 1_000;
 }
 
@@ -101,6 +113,17 @@ export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): An
   if ([body, choices, values].filter((part) => part !== undefined).length !== 1) return undefined;
   if (choices !== undefined) return { kind: "choices", choices };
   return values === undefined ? { kind: "text", text: body ?? "" } : { kind: "values", values };
+}
+
+/** An answer as the relay has it. */
+export type SentAnswer = Answer | { kind: "sealed"; sealed: SealedBody };
+
+/** The same as `answerOf`, also of an answer that only the asker can read. */
+export function sentAnswerOf(
+  { body, data, sealed }: Pick<PushRequest, "body" | "data" | "sealed">,
+): SentAnswer | undefined {
+  if (sealed === undefined) return answerOf({ body, data });
+  return body === undefined && data === undefined ? { kind: "sealed", sealed } : undefined;
 }
 
 /** The fields of the push that carries the answer. */
@@ -127,6 +150,18 @@ export function answerFault(ask: AskData, answer: Answer): FieldFault | undefine
         ? valuesFault(ask.fields, answer.values)
         : { pointer: "/data/values", detail: "only for a form" };
   }
+}
+
+/** The same for what the relay has: whether a sealed answer fits, only its reader can tell. */
+export function sentAnswerFault(ask: StoredAskData, answer: SentAnswer): FieldFault | undefined {
+  if (ask.kind === "sealed") {
+    return answer.kind === "sealed"
+      ? undefined
+      : { pointer: "/sealed", detail: "required for a sealed question" };
+  }
+  return answer.kind === "sealed"
+    ? { pointer: "/sealed", detail: "only for a sealed question" }
+    : answerFault(ask, answer);
 }
 
 /** The answer as it is typed, told to the agent and shown. */

@@ -81,6 +81,8 @@ export const ASK_LABEL_MAX_CHARS = 200;
 export const ASK_TTL_SECONDS = 86_400;
 /** How long an answer waits for an asker that lost its connection; then it is typed. */
 export const ASK_RETURN_MS = 10_000;
+/** Phones that one sealed text is for; of more, those that were paired last. */
+export const SEALED_PHONES_MAX = 50;
 /** Life of a pairing code. */
 export const PAIRING_TTL_SECONDS = 600;
 

@@ -6,6 +6,7 @@ import {
   BODY_MAX_BYTES,
   DATA_MAX_BYTES,
   JSON_MAX_DEPTH,
+  SEALED_PHONES_MAX,
   TEXT_FRAME_MAX_BYTES,
   TITLE_MAX_CHARS,
   TTL_DEFAULT_SECONDS,
@@ -83,6 +84,24 @@ export const SealedBody = z.object({
 });
 export type SealedBody = z.infer<typeof SealedBody>;
 
+/** A text sealed once for several phones: its key is sealed for each of them (HPKE single-shot, mode psk). */
+export const SealedForPhones = z.object({
+  /** The listener whose pairings it goes by. */
+  host: DeviceId,
+  /** AES-256-GCM under a key made for this text. */
+  nonce: base64url.check(z.maxLength(16)),
+  ciphertext: base64url.check(z.maxLength(32_000)),
+  /** That key, by the phone's device id. */
+  keys: z.record(
+    DeviceId,
+    z.object({ enc: base64url.check(z.maxLength(200)), ciphertext: base64url.check(z.maxLength(100)) }),
+  ).check(z.refine(
+    (keys) => Object.keys(keys).length <= SEALED_PHONES_MAX,
+    `at most ${SEALED_PHONES_MAX} phones`,
+  )),
+});
+export type SealedForPhones = z.infer<typeof SealedForPhones>;
+
 const Data = z.record(z.string(), z.unknown()).check(
   z.refine(
     (data) => isNestedAtMost(data, JSON_MAX_DEPTH) && byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES,
@@ -97,6 +116,7 @@ const pushFields = {
   agentSessionName: z.optional(SessionName),
   body: z.optional(Body),
   sealed: z.optional(SealedBody),
+  sealedFor: z.optional(SealedForPhones),
   title: z.optional(z.string().check(z.maxLength(TITLE_MAX_CHARS))),
   data: z.optional(Data),
   inReplyTo: z.optional(PushId),

@@ -1,5 +1,12 @@
 /** Questions and their answers over HTTP: the first answer closes its question, in one write with it. */
-import { type Answer, AnswerData, answerFault, answerOf, AskData } from "../protocol/ask.ts";
+import {
+  AnswerData,
+  AskData,
+  SealedAskData,
+  type SentAnswer,
+  sentAnswerFault,
+  sentAnswerOf,
+} from "../protocol/ask.ts";
 import { fieldFaults } from "../protocol/faults.ts";
 import { ASK_RETURN_MS } from "../protocol/limits.ts";
 import type { PushAccepted, PushRequest } from "../protocol/push.ts";
@@ -35,10 +42,10 @@ export function acceptAsk(services: Services, sent: Sent): Promise<PushAccepted>
 export async function acceptAnswer(services: Services, sent: Sent): Promise<PushAccepted> {
   const known = await knownAnswer(services, sent);
   if (known !== undefined) return known;
-  const answer = answerOf(sent.request);
+  const answer = sentAnswerOf(sent.request);
   if (answer === undefined) throw badAsk("answer", answerFaults(sent.request));
   const question = await findQuestion(services, sent);
-  const fault = answerFault(question.data, answer);
+  const fault = sentAnswerFault(question.data, answer);
   if (fault !== undefined) throw badAsk("answer", [fault]);
   const now = services.clock.now();
   const route = await findRoute(services, { sent, question, answer, now });
@@ -53,14 +60,17 @@ export async function acceptAnswer(services: Services, sent: Sent): Promise<Push
 /** Nothing is stored that could go nowhere: a late answer's session must be one that can be found. */
 async function findRoute(
   { store }: Services,
-  { sent, question, answer, now }: { sent: Sent; question: Question; answer: Answer; now: number },
+  { sent, question, answer, now }: { sent: Sent; question: Question; answer: SentAnswer; now: number },
 ): Promise<Exclude<AnswerRoute, { to: "nobody" }>> {
   const { account } = sent;
   const { replyTo } = question.data;
   const asker = replyTo === undefined ? undefined : await store.findDevice({ account, id: replyTo });
   const route = routeAnswer(question, { asker, now });
   if (route.to === "nobody") throw closed(route.why);
-  if (route.to === "session") await routePush(store, { account, push: lateCommand(question, answer) });
+  if (route.to === "session") {
+    const { id = "" } = sent.request;
+    await routePush(store, { account, push: lateCommand(question, { id, answer }) });
+  }
   return route;
 }
 
@@ -108,12 +118,12 @@ async function findQuestion({ store }: Services, { account, request }: Sent): Pr
   return question;
 }
 
-function askFaults({ data, body, sealed, targetDeviceId }: PushRequest): Fault[] {
-  const parsed = AskData.safeParse(data);
+function askFaults({ data, body, sealedFor, targetDeviceId }: PushRequest): Fault[] {
+  const parsed = sealedFor === undefined ? AskData.safeParse(data) : SealedAskData.safeParse(data);
   return [
     ...(parsed.success ? [] : fieldFaults(parsed.error).map(inData)),
-    ...((body === undefined) === (sealed === undefined)
-      ? [{ pointer: "/body", detail: "exactly one of body and sealed for ask" }]
+    ...((body === undefined) === (sealedFor === undefined)
+      ? [{ pointer: "/body", detail: "exactly one of body and sealedFor for ask" }]
       : []),
     ...(targetDeviceId === undefined ? [] : [{ pointer: "/targetDeviceId", detail: "not for ask" }]),
   ];
@@ -122,7 +132,7 @@ function askFaults({ data, body, sealed, targetDeviceId }: PushRequest): Fault[]
 function answerFaults({ data }: PushRequest): Fault[] {
   const parsed = AnswerData.safeParse(data ?? {});
   if (!parsed.success) return fieldFaults(parsed.error).map(inData);
-  return [{ pointer: "", detail: "exactly one of body, data.choices and data.values" }];
+  return [{ pointer: "", detail: "exactly one of body, data.choices, data.values and sealed" }];
 }
 
 const inData = ({ pointer, detail }: Fault): Fault => ({ pointer: `/data${pointer}`, detail });

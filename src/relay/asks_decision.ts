@@ -1,5 +1,5 @@
 /** Where an answer goes: to the asker that still waits, into the session as a message, or nowhere. */
-import { type AskData, askDataOf, askDeadline } from "../protocol/ask.ts";
+import { askDeadline, type StoredAskData, storedAskDataOf } from "../protocol/ask.ts";
 import { ASK_RETURN_MS } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
@@ -8,13 +8,13 @@ import type { DeviceRecord, StoredPush } from "../store/store.ts";
 /** A stored question. */
 export interface Question {
   push: Push;
-  data: AskData;
+  data: StoredAskData;
   receipt: Receipt;
 }
 
 /** Undefined for a push that is no question. */
 export function questionOf({ push, receipt }: Pick<StoredPush, "push" | "receipt">): Question | undefined {
-  const data = askDataOf(push);
+  const data = storedAskDataOf(push);
   return data && { push, receipt, data };
 }
 

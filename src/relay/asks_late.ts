@@ -1,9 +1,9 @@
 /** An answer that no asker takes becomes a message to the session, once. */
-import { type Answer, answerOf, answerText } from "../protocol/ask.ts";
+import { answerText, type SentAnswer, sentAnswerOf } from "../protocol/ask.ts";
+import { lateAnswerData, lateAnswerId } from "../protocol/late_answer.ts";
 import { TTL_DEFAULT_SECONDS } from "../protocol/limits.ts";
 import type { PushRequest } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import { sha256 } from "../runtime/digest.ts";
 import type { StoredPush } from "../store/store.ts";
 import { type Question, questionOf } from "./asks_decision.ts";
 import { Refusal } from "./problems.ts";
@@ -30,13 +30,19 @@ export async function typeLate(services: Services, answer: StoredPush): Promise<
   });
 }
 
-/** The message that stands for a late answer, its id apart. */
-export function lateCommand({ push, data }: Question, answer: Answer): PushRequest {
+/** The message that stands for a late answer, its own id apart. */
+export function lateCommand(
+  { push, data }: Question,
+  { id, answer }: { id: string; answer: SentAnswer },
+): PushRequest {
+  const content = answer.kind === "sealed"
+    ? { sealed: answer.sealed, data: lateAnswerData(id) }
+    : { body: answerText(answer) };
   return {
     type: "agent.command",
     ...(data.listener === undefined ? {} : { targetDeviceId: data.listener }),
     agentSessionName: push.agentSessionName,
-    body: answerText(answer),
+    ...content,
     inReplyTo: push.id,
     ttlSeconds: TTL_DEFAULT_SECONDS,
   };
@@ -46,9 +52,9 @@ export function lateCommand({ push, data }: Question, answer: Answer): PushReque
 async function sendCommand(services: Services, { account, push }: StoredPush): Promise<boolean> {
   const stored = await services.store.findPush({ account, id: push.inReplyTo ?? "" });
   const question = stored && questionOf(stored);
-  const answer = answerOf(push);
+  const answer = sentAnswerOf(push);
   if (question?.push.agentSessionName === undefined || answer === undefined) return false;
-  const request = { id: commandId(push.id), ...lateCommand(question, answer) };
+  const request = { id: await lateAnswerId(push.id), ...lateCommand(question, { id: push.id, answer }) };
   try {
     await acceptPush(services, { account, from: push.from, request });
     return true;
@@ -56,15 +62,6 @@ async function sendCommand(services: Services, { account, push }: StoredPush): P
     if (error instanceof Refusal) return false;
     throw error;
   }
-}
-
-/** A UUID (RFC 9562, version 8) that follows from the answer's. */
-function commandId(answerId: string): string {
-  const bytes = sha256(`agent.command of ask.answer ${answerId}`).slice(0, 16);
-  bytes[6] = (bytes[6] ?? 0) & 0x0f | 0x80;
-  bytes[8] = (bytes[8] ?? 0) & 0x3f | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 function tooLate({ at }: Receipt, now: number): Receipt {

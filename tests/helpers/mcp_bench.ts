@@ -6,6 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
+import type { ToldSealing } from "../../src/home/told_sealing.ts";
 import type { RelaySettings } from "../../src/mcp/desk.ts";
 import { type McpHost, serveMcp } from "../../src/mcp/serve.ts";
 import type { Scope } from "../../src/protocol/http.ts";
@@ -56,6 +57,12 @@ class LinePair implements Transport {
   }
 }
 
+/** No phone is paired. */
+const PLAIN: ToldSealing = {
+  seal: (push) => Promise.resolve(push),
+  openAnswer: () => Promise.resolve(undefined),
+};
+
 export interface Connected {
   client: Client;
   clock: FakeClock;
@@ -70,6 +77,7 @@ export async function connectMcp(host: Partial<McpHost>): Promise<Connected> {
   const served = serveMcp({
     lines: lines.server,
     settings: () => Promise.reject(new Error("not set up")),
+    sealing: () => Promise.resolve(PLAIN),
     hostname: "workstation",
     session: "svc-proj",
     version: "1.0.0",

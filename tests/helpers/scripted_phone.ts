@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
-import { generateKeyPair } from "../../src/crypto/keys.ts";
 import { claimPairing, type PairedHost } from "../../src/phone/pairing.ts";
 import { parseHandover } from "../../src/phone/route.ts";
+import { answerPush } from "../../src/phone/outgoing_push.ts";
 import { Sealing } from "../../src/phone/sealing.ts";
-import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
+import { type Answer, answerFields, answerText } from "../../src/protocol/ask.ts";
+import type { Push, PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
 import { FakePairingStorage } from "../unit/phone/fake_pairing_storage.ts";
 
 export interface ScriptedPhone {
@@ -19,6 +20,10 @@ export interface ScriptedPhone {
   pushOf(session: string, body: string): Promise<PushRequestInput & { id: string }>;
   /** Sends it; resolves with the final receipt. */
   send(session: string, body: string): Promise<PushRecord>;
+  /** The pushes of this type as this phone reads them, newest last. */
+  read(type: string): Promise<Push[]>;
+  /** The push of an answer as this phone sends it, sealed where the question was. */
+  answerOf(question: Push, answer: Answer): Promise<PushRequestInput & { id: string }>;
 }
 
 /** `baseUrl` in place of the link's own, for a wire in between. Throws what the claim throws. */
@@ -30,7 +35,8 @@ export async function pairScriptedPhone(
   const { name = "iPhone", baseUrl = origin, apiKey } = options;
   const handover = parseHandover(hash);
   assert.ok(handover?.kind === "pair");
-  const keyPair = await generateKeyPair();
+  const storage = new FakePairingStorage();
+  const keyPair = await storage.ownKeys();
   const { code, secret } = handover;
   const { account, paired } = await claimPairing(createRelayApi({ baseUrl, apiKey }), {
     code,
@@ -39,14 +45,23 @@ export async function pairScriptedPhone(
     keyPair,
   });
   assert.ok(paired, "the link has no secret, or the relay gave no offer");
-  const sealing = new Sealing({ storage: new FakePairingStorage(), now: Date.now });
+  const sealing = new Sealing({ storage, now: Date.now });
   await sealing.keep(paired.host);
   const api = createRelayApi({ baseUrl, apiKey: account.apiKey });
   const pushOf: ScriptedPhone["pushOf"] = async (session, body) => {
     const id = crypto.randomUUID();
     const { deviceId } = paired.host;
-    const content = await sealing.contentOf({ id, deviceId, session, body });
+    const content = await sealing.contentOf({ id, type: "agent.command", deviceId, session, body });
     return { id, type: "agent.command", targetDeviceId: deviceId, agentSessionName: session, ...content };
+  };
+  const answerTo: ScriptedPhone["answerOf"] = async (question, answer) => {
+    const { data } = answerFields(answer);
+    const host = question.sealedFor?.host;
+    const sealTo = host && { deviceId: host, session: question.agentSessionName ?? "" };
+    const answers = { question: question.id, ...(data ? { data } : {}), ...(sealTo ? { sealTo } : {}) };
+    const id = crypto.randomUUID();
+    const entry = { id, deviceId: "", session: "", body: answerText(answer), answers, createdAt: Date.now() };
+    return { ...await answerPush({ ...entry, progress: { kind: "outbox" } }, sealing), id };
   };
   return {
     api,
@@ -55,6 +70,12 @@ export async function pairScriptedPhone(
     host: paired.host,
     words: paired.words,
     pushOf,
+    answerOf: answerTo,
+    read: async (type) => {
+      const { pushes } = await api.listPushes({ before: "end", limit: 200 });
+      const records = await sealing.readable(pushes.filter(({ push }) => push.type === type));
+      return records.map(({ push }) => push);
+    },
     send: async (session, body) => {
       const { id } = await api.sendPush(await pushOf(session, body));
       return await waitForReceipt(api, id, { timeoutMs: 60_000, pollMs: 50 });

@@ -125,7 +125,7 @@ function Answered({ status, state, now }: AnsweredProps): JSX.Element {
   return (
     <Given
       label={here ? WORDS.yours : WORDS.anothers}
-      text={answer.body}
+      text={answer.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : answer.body}
       icon={way === "lost" ? "cross" : way === "under_way" ? "clock" : "check"}
       tone={way === "lost" ? "bad" : way === "under_way" ? "pending" : "good"}
     >

@@ -108,10 +108,16 @@ function ToldCard({ state, item, now }: { state: PhoneState; item: ToldItem; now
           {WORDS.told[type]}
         </span>
       </p>
+      {isUnread(push) && <p class="question-text">{STRINGS.sealing.forOthers}</p>}
       {push.title && <p class="told-title">{push.title}</p>}
       {push.body && <p class="question-text">{push.body}</p>}
     </li>
   );
+}
+
+/** Sealed for phones of which this is none. */
+function isUnread({ sealedFor, title, body }: ToldItem["push"]): boolean {
+  return sealedFor !== undefined && title === undefined && body === undefined;
 }
 
 function Nothing({ isRead }: { isRead: boolean }): JSX.Element {

@@ -21,6 +21,7 @@ function makeBench(change: Partial<NewsHost> = {}): Bench {
   const desk = new NewsDesk({
     clock,
     send: (push) => Promise.resolve(void sent.push(push)),
+    seal: (push) => Promise.resolve(push),
     hookId: () => Promise.resolve("hook_1"),
     isMuted: () => Promise.resolve(false),
     lastWords: () => Promise.resolve(undefined),

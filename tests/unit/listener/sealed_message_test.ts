@@ -4,7 +4,9 @@ import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealed_message.ts";
+import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import type { Push } from "../../../src/protocol/push.ts";
+import { encodeAnswer } from "../../../src/protocol/sealed_text.ts";
 
 const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
@@ -103,4 +105,45 @@ Deno.test("a sealed text is held to the rules of any other [show-controls]", asy
     const push = await sealedPush({ body });
     assert.equal(await judged(push), "refused invalid_body");
   }
+});
+
+const QUESTION = "00000000-0000-4000-8000-00000000000a";
+const ANSWER = "00000000-0000-4000-8000-00000000000b";
+
+/** An answer that no asker took, as the relay sends it on. */
+async function lateAnswer(question: string): Promise<Push> {
+  const place = {
+    ...PLAIN,
+    id: ANSWER,
+    type: "ask.answer",
+    targetDeviceId: LISTENER,
+    agentSessionName: "svc-a",
+    sendAnyway: false,
+  };
+  const body = encodeAnswer(question, { kind: "choices", choices: ["the first", "the second"] });
+  const publicKey = await exportPublicKey(keyPair.publicKey);
+  const sealed = await sealMessage({ body, notAfter: NOW + DAY_MS }, { place, publicKey, secret });
+  return { ...PLAIN, id: await lateAnswerId(ANSWER), inReplyTo: QUESTION, data: { answer: ANSWER }, sealed };
+}
+
+Deno.test("a late answer is opened as the words that it stands for [seal-answers, mcp-late]", async () => {
+  assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
+});
+
+Deno.test("a late answer for another question, under another id, or taken for a message is not typed [seal-answers, hostile-relay]", async () => {
+  const push = await lateAnswer(QUESTION);
+  const changes: Partial<Push>[] = [
+    { id: PLAIN.id },
+    { inReplyTo: ANSWER },
+    { inReplyTo: undefined },
+    { data: undefined },
+    { data: { answer: QUESTION } },
+    { data: { answer: ANSWER, sendAnyway: true } },
+  ];
+  for (const change of changes) {
+    assert.equal(await judged({ ...push, ...change }), "refused unsealable", JSON.stringify(change));
+  }
+  const message = await sealedPush();
+  const asAnswer = { inReplyTo: QUESTION, data: { answer: message.id } };
+  assert.equal(await judged({ ...message, ...asAnswer }), "refused unsealable");
 });

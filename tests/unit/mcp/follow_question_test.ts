@@ -4,6 +4,8 @@ import type { RelayApi } from "../../../src/client/api.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { Bell } from "../../../src/mcp/bell.ts";
 import { followQuestion, type Outcome } from "../../../src/mcp/follow_question.ts";
+import { answerOf } from "../../../src/protocol/ask.ts";
+import type { Push } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
@@ -37,6 +39,7 @@ class Bench {
       api: { getPush } as RelayApi,
       clock,
       bell,
+      read: (push: Push) => Promise.resolve(answerOf(push)),
       take: (id: string) => void this.taken.push(id),
     };
     followQuestion(parts, { id: ASK, timeoutMs: 120_000, signal: this.abort.signal }).then(

@@ -1,15 +1,26 @@
 /** What goes out sealed, what plain, and how a phone reads its own sealed messages again. */
 import assert from "node:assert/strict";
-import { generateKeyPair } from "../../../src/crypto/keys.ts";
+import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
+import { sealPush, type ToldPush } from "../../../src/crypto/told_push.ts";
+import { inboxItemOf } from "../../../src/phone/inbox.ts";
+import { answerPush } from "../../../src/phone/outgoing_push.ts";
 import { claimPairing } from "../../../src/phone/pairing.ts";
 import { messageOf } from "../../../src/phone/message.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
 import { FakePairingStorage } from "./fake_pairing_storage.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
-import { idOf, NOW, recordOf } from "./samples.ts";
+import { idOf, messageOf as messageSample, NOW, recordOf } from "./samples.ts";
 
-const MESSAGE: OutgoingMessage = { id: idOf(1), deviceId: HOST_ID, session: "svc-demo", body: "hello" };
+const MESSAGE: OutgoingMessage = {
+  id: idOf(1),
+  type: "agent.command",
+  deviceId: HOST_ID,
+  session: "svc-demo",
+  body: "hello",
+};
 
 async function pairedPhone() {
   const host = await offeringHost();
@@ -116,4 +127,91 @@ Deno.test("who signs out leaves no host, no secret and no text behind", async ()
   await sealing.contentOf(MESSAGE);
   await sealing.clear();
   assert.deepEqual([storage.hosts.size, storage.sent.size, sealing.pairedWith().size], [0, 0, 0]);
+});
+
+/** What the paired host tells, sealed for this phone. */
+async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, push: Partial<ToldPush>) {
+  const { publicKey } = await storage.ownKeys();
+  const phones = [{
+    deviceId: PHONE_ID,
+    publicKey: await exportPublicKey(publicKey),
+    secret: host.secret,
+  }];
+  const { push: stored, receipt } = recordOf(7);
+  const { body: _body, ...plain } = stored;
+  const sealed = await sealPush({ ...plain, ...push }, {
+    host: HOST_ID,
+    phones,
+    shown: { hookId: "hook_1" },
+  });
+  return { push: { ...stored, body: undefined, ...sealed } as Push, receipt };
+}
+
+Deno.test("what a paired host tells is read, also after a reload; on another phone it stays shut [seal-answers]", async () => {
+  const phone = await pairedPhone();
+  await phone.keep();
+  const words = { title: "app · Claude has finished", body: "Done.", data: { cwd: "/work/app" } };
+  const record = await told(phone, { type: "agent.stop", ...words });
+  assert.ok(!JSON.stringify(record).includes("Done"));
+  const reloaded = new Sealing({ storage: phone.storage, now: () => NOW });
+  await reloaded.load();
+  const [read] = await reloaded.readable([record]);
+  const { title, body, data } = read?.push ?? {};
+  assert.deepEqual({ title, body, data }, words);
+  const other = await pairedPhone();
+  await other.keep();
+  const [shut] = await other.sealing.readable([record]);
+  assert.deepEqual([shut?.push.title, shut?.push.body, shut?.push.data], [undefined, undefined, {
+    hookId: "hook_1",
+  }]);
+});
+
+Deno.test("a sealed question is shown where it can be read, and its answer goes out sealed for it alone [seal-answers]", async () => {
+  const phone = await pairedPhone();
+  await phone.keep();
+  const ask = { kind: "ask", options: ["Yes", "No"], timeoutSeconds: 300 };
+  const record = await told(phone, { type: "ask", body: "Go?", agentSessionName: "svc-demo", data: ask });
+  assert.equal(inboxItemOf(record), undefined);
+  const [read] = await phone.sealing.readable([record]);
+  assert.equal(read && inboxItemOf(read)?.kind, "question");
+
+  const sealTo = { deviceId: HOST_ID, session: "svc-demo" };
+  const answers = { question: idOf(7), data: { choices: ["Yes"] }, sealTo };
+  const message = { ...messageSample(1), body: "Yes", answers };
+  const push = await answerPush(message, phone.sealing);
+  assert.deepEqual(await answerPush(message, phone.sealing), push, "sent again it is the same");
+  const { sealed, ...shown } = push;
+  assert.deepEqual(shown, { id: message.id, type: "ask.answer", inReplyTo: idOf(7) });
+  assert.ok(sealed);
+  const place = {
+    id: message.id,
+    type: "ask.answer",
+    from: PHONE_ID,
+    targetDeviceId: HOST_ID,
+    agentSessionName: "svc-demo",
+    sendAnyway: false,
+  };
+  const { keyPair, secret } = phone.host;
+  const opened = await openMessage(sealed, { place, keyPair, secret });
+  const answer = { kind: "choices", choices: ["Yes"] };
+  assert.deepEqual(decodeAnswer(opened?.body ?? ""), { question: idOf(7), answer });
+
+  const { push: stored, receipt } = recordOf(1);
+  const kept = { push: { ...stored, ...push, body: undefined } as Push, receipt };
+  const typed = {
+    push: {
+      ...stored,
+      id: idOf(5),
+      body: undefined,
+      sealed,
+      inReplyTo: idOf(7),
+      data: { answer: message.id },
+    },
+    receipt,
+  };
+  const [own, late] = (await phone.sealing.readable([kept, typed])).map((one) => messageOf(one));
+  assert.deepEqual([own?.body, own?.sealed, late?.body, late?.sealed], ["Yes", "here", "Yes", "here"]);
+  const [others] = (await new Sealing({ storage: new FakePairingStorage(), now: () => NOW }).readable([kept]))
+    .map((one) => messageOf(one));
+  assert.deepEqual([others?.body, others?.sealed], ["", "elsewhere"]);
 });

@@ -1,5 +1,6 @@
 /** Questions and answers at the relay: the first answer counts, and reaches the asker or the session, once. */
 import assert from "node:assert/strict";
+import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import { ASK_RETURN_MS } from "../../../src/protocol/limits.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 
@@ -255,6 +256,51 @@ Deno.test("a question that no phone could show is refused", () =>
       assert.deepEqual([status, json["code"]], [400, "invalid_push"]);
       assert.equal((json["errors"] as { pointer: string }[])[0]?.pointer, pointer, JSON.stringify(given));
     }
+  }));
+
+const sealedFor = { host: LISTENER, nonce: "AA", ciphertext: "AA", keys: {} };
+const sealedQuestion = { body: undefined, sealedFor };
+const sealed = { mode: "psk", enc: "AA", ciphertext: "AA" };
+
+Deno.test("a sealed question takes sealed answers alone, a plain one plain ones [seal-answers]", () =>
+  withBench(async (bench) => {
+    await bench.ask({ kind: "sealed" }, sealedQuestion);
+    for (const plain of [{ body: "yes" }, { sealed, body: "yes" }]) {
+      assert.equal((await bench.answer(plain)).status, 400, JSON.stringify(plain));
+    }
+    assert.equal((await bench.answer({ sealed })).status, 202);
+    const received = bench.asker.received("push.new").find(({ data }) => data.type === "ask.answer");
+    assert.deepEqual([received?.data.sealed, received?.data.body], [sealed, undefined]);
+    await withBench(async (other) => {
+      await other.ask();
+      assert.equal((await other.answer({ sealed })).status, 400);
+    });
+  }));
+
+Deno.test("a late sealed answer goes to the session's listener as it is, with the answer's id [seal-answers, mcp-late]", () =>
+  withBench(async (bench) => {
+    await bench.ask({ kind: "sealed" }, sealedQuestion);
+    await bench.pass(120_000);
+    assert.equal((await bench.answer({ sealed })).status, 202);
+    const [command] = bench.listener.received("push.new");
+    assert.deepEqual([command?.data.type, command?.data.sealed, command?.data.data], [
+      "agent.command",
+      sealed,
+      { answer: ANSWER },
+    ]);
+    assert.equal(command?.data.id, await lateAnswerId(ANSWER));
+  }));
+
+Deno.test("a sealed question shows the relay nothing but how long it waits, and a plain one is not called sealed [seal-answers]", () =>
+  withBench(async (bench) => {
+    const data = { kind: "sealed", timeoutSeconds: 120, replyTo: ASKER, listener: LISTENER };
+    const push = { type: "ask", agentSessionName: "svc-p" };
+    const wrong = [
+      { ...push, data, body: "Which one?" },
+      { ...push, data: { ...data, kind: "prompt" }, sealedFor },
+      { ...push, data, body: "Which one?", sealedFor },
+    ];
+    for (const one of wrong) assert.equal((await bench.post(one)).status, 400, JSON.stringify(one));
   }));
 
 Deno.test("a late answer whose session cannot be found is refused, and the question stays open", () =>

@@ -1,0 +1,155 @@
+/** What agents tell and ask, and what a paired phone answers, before a relay that writes down everything, and one that lies. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../src/client/relay_error.ts";
+import { createRelayApi } from "../../src/client/api.ts";
+import { sealedKeys } from "../../src/home/sealed_keys.ts";
+import { toldSealing } from "../../src/home/told_sealing.ts";
+import { homePaths } from "../../src/home/paths.ts";
+import type { Answer } from "../../src/protocol/ask.ts";
+import type { Push } from "../../src/protocol/push.ts";
+import { runtime } from "../../src/runtime/deno.ts";
+import { type Connected, connectMcp, textOf } from "../helpers/mcp_bench.ts";
+import { startMcp } from "../helpers/mcp_process.ts";
+import { runSvc } from "../helpers/program.ts";
+import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
+import type { EchoSession, Stack } from "../helpers/stack.ts";
+import { pairLink, type Tapped, tappedStack } from "../helpers/tapped_stack.ts";
+import { until } from "../helpers/until.ts";
+
+interface Scene {
+  tapped: Tapped;
+  stack: Stack;
+  echo: EchoSession;
+  phone: ScriptedPhone;
+}
+
+async function withScene(act: (scene: Scene) => Promise<void>, config = {}): Promise<void> {
+  await using tapped = await tappedStack(config);
+  const { stack } = tapped;
+  const echo = await stack.echo();
+  const phone = await pairScriptedPhone(await pairLink(tapped));
+  // The host completes the pairing when the phone first speaks.
+  await phone.send(echo.name, "paired");
+  await act({ tapped, stack, echo, phone });
+}
+
+/** What crossed the wire and what lies at the relay. */
+async function seenBy({ tap, stack }: Tapped): Promise<string> {
+  const folder = `${stack.sandbox.svcHome}/server`;
+  const files = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile);
+  const stored = await Promise.all(files.map(({ name }) => Deno.readFile(`${folder}/${name}`)));
+  const latin1 = new TextDecoder("latin1");
+  return tap.seen() + stored.map((bytes) => latin1.decode(bytes)).join("");
+}
+
+function readOne(phone: ScriptedPhone, type: string): Promise<Push> {
+  return until(`a push "${type}"`, async () => (await phone.read(type)).at(-1));
+}
+
+/** An asker in this process, with the host's own keys and a clock that a test moves. */
+function askerOf({ stack, tapped, echo }: Scene): Promise<Connected> {
+  const settings = { baseUrl: stack.url, wsUrl: tapped.wsUrl, apiKey: stack.apiKey };
+  return connectMcp({
+    settings: () => Promise.resolve(settings),
+    sealing: async () => {
+      const paths = await homePaths({
+        svcHome: stack.sandbox.svcHome,
+        homeDirectory: stack.sandbox.home,
+        cwd: "/",
+        temporaryDirectory: stack.sandbox.root,
+        uid: runtime.uid,
+      });
+      const { files } = runtime;
+      const { deviceId } = stack;
+      const host = { files, paths, deviceId, hostname: Deno.hostname(), now: Date.now };
+      return toldSealing(sealedKeys({ ...host, api: createRelayApi(settings) }));
+    },
+    session: echo.name,
+    hostname: Deno.hostname(),
+  });
+}
+
+const choice = (option: string): Answer => ({ kind: "choices", choices: [option] });
+
+Deno.test("the end of a turn, a note and a question reach the paired phone, which answers, and the relay reads none of it [seal-answers, sec-passive-relay]", () =>
+  withScene(async ({ tapped, stack, echo, phone }) => {
+    const env = { SVC_SESSION: echo.name };
+    const stdin = JSON.stringify({
+      session_id: "1",
+      cwd: stack.sandbox.project,
+      last_assistant_message: "The secret of the last words.",
+    });
+    assert.equal((await runSvc(stack.sandbox, ["hook", "Stop", "codex"], { stdin, env })).code, 0);
+    const stop = await readOne(phone, "agent.stop");
+    assert.deepEqual([stop.body, stop.title], ["The secret of the last words.", "proj · Codex has finished"]);
+    assert.equal(stop.data?.["cwd"], stack.sandbox.project);
+
+    const { client } = await startMcp(stack.sandbox, { env });
+    const note = { title: "A secret title", body: "A secret note.", level: "warning" };
+    await client.callTool({ name: "svc_notify", arguments: note });
+    const told = await readOne(phone, "note");
+    assert.deepEqual([told.title, told.body, told.data], [note.title, note.body, { level: "warning" }]);
+
+    const options = ["the secret option", "another option"];
+    const call = client.callTool({ name: "svc_ask", arguments: { question: "A secret question?", options } });
+    const asked = await readOne(phone, "ask");
+    assert.deepEqual([asked.body, asked.data?.["options"]], ["A secret question?", options]);
+    await phone.api.sendPush(await phone.answerOf(asked, choice("the secret option")));
+    assert.equal(textOf(await call), "the secret option");
+    await client.close();
+
+    const seen = await seenBy(tapped);
+    assert.ok(seen.includes(asked.id) && !seen.includes("secret"));
+  }));
+
+Deno.test("a sealed answer after the tool's time is typed into the session, once [seal-answers, mcp-late]", () =>
+  withScene(async (scene) => {
+    const { tapped, echo, phone } = scene;
+    const { client, clock, served } = await askerOf(scene);
+    const question = { name: "svc_prompt", arguments: { question: "Which branch?", timeoutSeconds: 120 } };
+    const call = client.callTool(question);
+    const asked = await readOne(phone, "ask");
+    clock.advance(120_000);
+    assert.match(textOf(await call), /will be typed in here/);
+    const answer = await phone.answerOf(asked, { kind: "text", text: "the secret one;\nnot -mine" });
+    await phone.api.sendPush(answer);
+    await until("the prompt", async () => (await echo.prompts()).length > 1);
+    await phone.api.sendPush(answer);
+    await until("the answer's end", async () => (await phone.api.getPush(answer.id)).receipt.final);
+    await phone.send(echo.name, "after it");
+    await until("the last prompt", async () => (await echo.prompts()).includes("after it"));
+    assert.deepEqual(await echo.prompts(), ["paired", "the secret one;\nnot -mine", "after it"]);
+    assert.ok(!(await seenBy(tapped)).includes("secret"));
+    await client.close();
+    await served;
+  }, { requireEncryption: "psk" }));
+
+Deno.test("a plain answer to a sealed question is refused, and one sealed for another question is no answer [seal-answers, hostile-relay]", () =>
+  withScene(async (scene) => {
+    const { phone } = scene;
+    const { client, served } = await askerOf(scene);
+    const ask = (question: string) =>
+      client.callTool({ name: "svc_ask", arguments: { question, options: ["Yes", "No"] } });
+    const calls = [ask("Harmless?"), ask("Delete everything?")];
+    const questions = await until("both questions", async () => {
+      const found = await phone.read("ask");
+      return found.length === 2 && found;
+    });
+    const [harmless, harmful] = ["Harmless?", "Delete everything?"].map((text) =>
+      questions.find(({ body }) => body === text)
+    );
+    assert.ok(harmless && harmful);
+    const plain = { type: "ask.answer", inReplyTo: harmful.id, data: { choices: ["Yes"] } };
+    const isRefused = (error: unknown): boolean =>
+      error instanceof RelayError && error.code === "invalid_push";
+    await assert.rejects(phone.api.sendPush(plain), isRefused);
+    const yes = await phone.answerOf(harmless, choice("Yes"));
+    await phone.api.sendPush({ ...yes, inReplyTo: harmful.id });
+    const [, forged] = [calls[0], await calls[1]];
+    assert.equal(forged?.isError, true);
+    assert.match(textOf(forged ?? {}), /cannot be opened.*Do not act on it/s);
+    await phone.api.sendPush(await phone.answerOf(harmless, choice("No")));
+    assert.equal(textOf(await calls[0] ?? {}), "No");
+    await client.close();
+    await served;
+  }));

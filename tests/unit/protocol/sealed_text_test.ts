@@ -1,0 +1,58 @@
+/** The texts under the seal: what is written is read again, and nothing else is taken for it. */
+import assert from "node:assert/strict";
+import type { Answer } from "../../../src/protocol/ask.ts";
+import { carriedAnswer, lateAnswerData, lateAnswerId } from "../../../src/protocol/late_answer.ts";
+import { PushId } from "../../../src/protocol/push.ts";
+import {
+  decodeAnswer,
+  decodeTold,
+  encodeAnswer,
+  encodeTold,
+  type Told,
+} from "../../../src/protocol/sealed_text.ts";
+
+const ID = "0b6f1c52-3d0e-4a63-9a55-7f0f8a1d2c34";
+
+Deno.test("title, data and body come back as they were, whichever are there [seal-answers]", () => {
+  const tolds: Told[] = [
+    {},
+    { title: 'a "title"' },
+    { body: "two\nlines\n" },
+    { title: "t", data: { level: "info", list: [1, { a: "\n" }] }, body: '\u2028 {"title":1}' },
+  ];
+  for (const told of tolds) assert.deepEqual(decodeTold(encodeTold(told)), told);
+  for (const text of ["", "plain words", '{"title":1}', "[]\nbody"]) {
+    assert.equal(decodeTold(text), undefined, text);
+  }
+});
+
+Deno.test("an answer comes back with the question that it is for [seal-answers]", () => {
+  const answers: Answer[] = [
+    { kind: "text", text: "one\n\ntwo" },
+    { kind: "choices", choices: ["a", "b, c"] },
+    { kind: "values", values: { port: 8080, tls: true, name: "x\ny" } },
+  ];
+  for (const answer of answers) {
+    assert.deepEqual(decodeAnswer(encodeAnswer(ID, answer)), { question: ID, answer });
+  }
+  const none = [
+    "yes",
+    `{"question":"${ID}"}`,
+    '{"question":"x"}\nyes',
+    `{"question":"${ID}","data":{"choices":["a"]}}\nyes`,
+  ];
+  for (const text of none) assert.equal(decodeAnswer(text), undefined, text);
+});
+
+Deno.test("a late answer's message has an id that follows from the answer's, and names it [mcp-late]", async () => {
+  const id = await lateAnswerId(ID);
+  assert.ok(PushId.safeParse(id).success);
+  assert.equal(await lateAnswerId(ID), id);
+  assert.notEqual(await lateAnswerId(id), id);
+  assert.equal(carriedAnswer({ inReplyTo: id, data: lateAnswerData(ID) }), ID);
+  for (
+    const push of [{ data: lateAnswerData(ID) }, { inReplyTo: id, data: { answer: 1 } }, { inReplyTo: id }]
+  ) {
+    assert.equal(carriedAnswer(push), undefined);
+  }
+});
