@@ -15,6 +15,15 @@ async function drain({ lines }: LineConnection): Promise<void> {
   for await (const _ of lines);
 }
 
+/** A program that did not start would be fast, and no hook. */
+async function runHook(
+  sandbox: Sandbox,
+  { words, stdin }: { words: string[]; stdin: string },
+): Promise<void> {
+  const { code, stderr } = await runSvc(sandbox, words, { stdin });
+  if (code !== 0) throw new Error(`svc ${words.join(" ")} ended with ${code}: ${stderr}`);
+}
+
 function hookRow(words: string[], options: { daemon: boolean }): Row {
   return {
     name: `hook: svc ${words.join(" ")}, ${options.daemon ? "with a" : "no"} daemon`,
@@ -30,7 +39,7 @@ function hookRow(words: string[], options: { daemon: boolean }): Row {
       const bare = new Deno.Command(Deno.execPath(), { args, env: sandbox.env, clearEnv: true });
       const stdin = JSON.stringify({ session_id: "1", cwd: sandbox.project, prompt: "go on" });
       return {
-        ours: () => timed(() => runSvc(sandbox, words, { stdin })),
+        ours: () => timed(() => runHook(sandbox, { words, stdin })),
         theirs: () => timed(() => bare.output()),
         async close() {
           daemon?.close();

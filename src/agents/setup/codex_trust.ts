@@ -1,17 +1,7 @@
 /** Marks svc's own hooks as reviewed in Codex, by asking its app server: only Codex knows how it hashes a hook. */
-import * as z from "zod/mini";
-import { runsSvcHook } from "./registered.ts";
+import { codexHooks, isTrusted } from "./codex_hooks.ts";
+import { type Ask, withCodexServer } from "./codex_server.ts";
 import type { Finished, FinishHost } from "./types.ts";
-import { withCodexServer } from "./codex_server.ts";
-
-const Hook = z.looseObject({
-  key: z.string(),
-  currentHash: z.string(),
-  trustStatus: z.string(),
-  command: z.optional(z.string()),
-});
-const HooksList = z.object({ data: z.array(z.looseObject({ hooks: z.array(Hook) })) });
-type Hook = z.infer<typeof Hook>;
 
 /** What a person does when Codex cannot be asked. */
 const BY_HAND = 'start codex once and answer its question "Hooks need review" with trust';
@@ -33,11 +23,9 @@ function byHand(why: string): Finished {
   return { isOk: false, notes: [`Codex does not run the hooks yet, because ${why}: ${BY_HAND}.`] };
 }
 
-type Ask = (method: string, params: unknown) => Promise<unknown>;
-
 /** The keys of svc's hooks, all trusted then; undefined when one is not. */
 async function trustAll(ask: Ask, cwd: string): Promise<string[] | undefined> {
-  const before = await ourHooks(ask, cwd);
+  const before = await codexHooks(ask, cwd);
   const open = before.filter((hook) => !isTrusted(hook));
   if (open.length > 0) {
     const value = Object.fromEntries(
@@ -46,15 +34,6 @@ async function trustAll(ask: Ask, cwd: string): Promise<string[] | undefined> {
     const edit = { keyPath: "hooks.state", mergeStrategy: "upsert", value };
     await ask("config/batchWrite", { edits: [edit], reloadUserConfig: true });
   }
-  const after = await ourHooks(ask, cwd);
+  const after = await codexHooks(ask, cwd);
   return after.length > 0 && after.every(isTrusted) ? after.map(({ key }) => key) : undefined;
-}
-
-async function ourHooks(ask: Ask, cwd: string): Promise<Hook[]> {
-  const { data } = HooksList.parse(await ask("hooks/list", { cwds: [cwd] }));
-  return data.flatMap(({ hooks }) => hooks).filter(({ command }) => runsSvcHook(command ?? ""));
-}
-
-function isTrusted({ trustStatus }: Hook): boolean {
-  return trustStatus === "trusted" || trustStatus === "managed";
 }

@@ -1,0 +1,21 @@
+/** The bench's rows on hooks: the real hook, beside the bare runtime, with the aim of the design. No time is judged here. */
+import assert from "node:assert/strict";
+import { figures } from "../../bench/measure.ts";
+import { hookRows } from "../../bench/rows/hook.ts";
+
+Deno.test("bench: each hook is measured as its agent runs it, beside the runtime running an empty file, with and without a daemon [perf-hook]", async () => {
+  assert.deepEqual(hookRows.map(({ name }) => name), [
+    "hook: svc remote-hook codex, no daemon",
+    "hook: svc remote-hook codex, with a daemon",
+    "hook: svc hook Stop codex, with a daemon",
+  ]);
+  for (const row of hookRows) {
+    assert.deepEqual([row.aim, row.beside], ["< 1.5", "deno running an empty file"]);
+    const { ours, theirs, close } = await row.open();
+    try {
+      for (const way of [ours, theirs]) assert.ok(figures([await way()]).median > 0);
+    } finally {
+      await close();
+    }
+  }
+});
