@@ -47,6 +47,11 @@ export function findSession(
   );
 }
 
+/** What the program calls its screen; empty for the host's name, which tmux gives to every screen at first. */
+export function screenTitle({ entry: { title }, host }: PickedSession): string {
+  return title === host ? "" : title;
+}
+
 function pick({ deviceId, host, online, lastSeen, sessions }: DeviceSessions): PickedSession[] {
   return sessions.map((entry) => ({ deviceId, host, online, lastSeen, entry }));
 }

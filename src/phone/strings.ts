@@ -182,7 +182,11 @@ export const STRINGS = {
   ...TERMINAL_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
-    placeholder: "Message",
+    placeholders: {
+      psk: "Sealed message",
+      base: "Message",
+      off: "Unsealed message",
+    } satisfies Record<Sealing, string>,
     send: "Send",
     hint: "Ctrl + Enter sends",
     size: (bytes: string, most: string) => `${bytes} of ${most} bytes`,

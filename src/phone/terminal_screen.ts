@@ -1,5 +1,6 @@
 /** The terminal on the page: the emulator's cells as elements, only those in sight. Loaded when a terminal is first shown. */
 import { type Emulator, type EmulatorCell, makeEmulator } from "./terminal_emulator.ts";
+import { followedLeft, type FollowedScreen, followedTop, type FollowedView } from "./terminal_follow.ts";
 import { type Run, runsOf } from "./terminal_runs.ts";
 
 /** Height of a line by the size of its letters. */
@@ -29,6 +30,8 @@ export class TerminalScreen {
   readonly #rows = new Map<number, { element: HTMLElement; drawn: string }>();
   readonly #observer: ResizeObserver;
   readonly #abort = new AbortController();
+  /** Space around the canvas, on each side. */
+  readonly #padding: { x: number; y: number };
   #cell: EmulatorCell | undefined;
   #fontPixels = FONT_USUAL_PIXELS;
   #isSized = false;
@@ -36,23 +39,26 @@ export class TerminalScreen {
   #columnWidth = 0.6;
   #isCursorShown = true;
   #atEnd = true;
+  /** As it was drawn last; the emulator may be further by now. */
+  #drawn: FollowedScreen = { first: 0, lines: 0, last: 0, cursor: undefined };
+  /** The person types: the cursor's column is followed too, until the view is moved by hand. */
+  #isTypedInto = false;
   #frame = 0;
-  /** Lines there were before more were asked for above them. */
-  #lengthBefore: number | undefined;
+  /** Lines there were before more were asked for above them, and how far to go up into these. */
+  #expected: { lines: number; pages: number } | undefined;
 
   constructor({ place, onTop }: TerminalScreenOptions) {
     this.terminal = makeEmulator({ cols: 80, rows: 24 });
     this.#place = place;
     this.#canvas.className = "terminal-canvas";
     place.append(this.#canvas);
+    const { paddingLeft, paddingTop } = getComputedStyle(place);
+    this.#padding = { x: parseFloat(paddingLeft), y: parseFloat(paddingTop) };
     this.#columnWidth = this.#measure();
     this.#followCursor();
-    const { signal } = this.#abort;
-    place.addEventListener("scroll", () => {
-      this.#atEnd = this.#isAtEnd();
-      if (place.scrollTop <= 0 && this.terminal.buffer.active.type === "normal") onTop();
-      this.draw();
-    }, { signal, passive: true });
+    const listening = { signal: this.#abort.signal, passive: true };
+    place.addEventListener("scroll", () => this.#scrolled(onTop), listening);
+    place.addEventListener("touchmove", () => void (this.#isTypedInto = false), listening);
     this.#observer = new ResizeObserver(() => this.#resized());
     this.#observer.observe(place);
   }
@@ -61,18 +67,37 @@ export class TerminalScreen {
     return this.#fontPixels;
   }
 
-  /** Letters of this size from here on. */
+  /** Letters of this size from here on; what is in the middle stays there. */
   zoom(pixels: number): void {
+    const before = this.#fontPixels;
     this.#isSized = true;
     this.#setFont(pixels);
+    const grown = this.#fontPixels / before;
+    if (grown === 1) return;
+    const place = this.#place;
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = place;
+    const [atEnd, middle] = [this.#atEnd, { x: clientWidth / 2, y: clientHeight / 2 }];
+    this.#drawNow();
+    place.scrollLeft = (scrollLeft + middle.x) * grown - middle.x;
+    if (!atEnd) place.scrollTop = (scrollTop + middle.y) * grown - middle.y;
+  }
+
+  /** Letters of the size that suits the place. */
+  unzoom(): void {
+    this.#isSized = false;
     this.draw();
+  }
+
+  typedInto(): void {
+    this.#isTypedInto = true;
+    this.#atEnd = true;
   }
 
   /** How many columns and rows of usual letters there is room for. */
   room(): { cols: number; rows: number } {
-    const { clientWidth, clientHeight } = this.#place;
-    const cols = Math.floor(clientWidth / (FONT_USUAL_PIXELS * this.#columnWidth));
-    return { cols, rows: Math.floor(clientHeight / (FONT_USUAL_PIXELS * LINE_HEIGHT)) };
+    const { width, height } = this.#view();
+    const cols = Math.floor(width / (FONT_USUAL_PIXELS * this.#columnWidth));
+    return { cols, rows: Math.floor(height / (FONT_USUAL_PIXELS * LINE_HEIGHT)) };
   }
 
   /** At the next frame of the browser. */
@@ -80,22 +105,13 @@ export class TerminalScreen {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#drawNow());
   }
 
-  /** Lines are about to come in above: what is being read stays where it is. */
-  expectAbove(): void {
-    this.#lengthBefore = this.terminal.buffer.active.length;
+  /** Lines are about to come in above, if there are any. */
+  expectAbove(pages: number): void {
+    this.#expected = { lines: this.terminal.buffer.active.length, pages };
   }
 
-  /** All lines as text, wrapped ones whole, without blanks at their ends. */
-  text(): string {
-    const { active } = this.terminal.buffer;
-    let text = "";
-    for (let y = 0; y < active.length; y++) {
-      const line = active.getLine(y);
-      const next = active.getLine(y + 1);
-      text += line?.translateToString(!next?.isWrapped) ?? "";
-      if (!next?.isWrapped) text += "\n";
-    }
-    return text.trimEnd();
+  up(pages: number): void {
+    this.#place.scrollTop -= pages * this.#view().height;
   }
 
   dispose(): void {
@@ -107,24 +123,63 @@ export class TerminalScreen {
   }
 
   #drawNow(): void {
+    cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     if (!this.#isSized) this.#fitWidth();
-    const { cols, buffer } = this.terminal;
-    const height = this.#fontPixels * LINE_HEIGHT;
-    this.#canvas.style.height = `${buffer.active.length * height}px`;
-    this.#canvas.style.width = `${cols * this.#columnWidth * this.#fontPixels}px`;
-    if (this.#atEnd) this.#place.scrollTop = this.#place.scrollHeight;
-    else this.#keepPlace(height);
-    const first = Math.max(0, Math.floor(this.#place.scrollTop / height) - SPARE_LINES);
-    const count = Math.ceil(this.#place.clientHeight / height) + 2 * SPARE_LINES;
-    this.#drawLines(first, Math.min(buffer.active.length, first + count));
+    const { cols, buffer: { active } } = this.terminal;
+    const view = this.#view();
+    this.#canvas.style.height = `${active.length * view.lineHeight}px`;
+    this.#canvas.style.width = `${cols * view.columnWidth}px`;
+    this.#drawn = this.#followed();
+    this.#keepPlace(view);
+    if (this.#atEnd) this.#follow(view);
+    const first = Math.max(0, Math.floor(this.#place.scrollTop / view.lineHeight) - SPARE_LINES);
+    const count = Math.ceil(this.#place.clientHeight / view.lineHeight) + 2 * SPARE_LINES;
+    this.#drawLines(first, Math.min(active.length, first + count));
   }
 
-  #keepPlace(height: number): void {
-    const added = this.terminal.buffer.active.length - (this.#lengthBefore ?? Infinity);
+  #follow(view: FollowedView): void {
+    this.#place.scrollTop = followedTop(this.#drawn, view);
+    if (!this.#isTypedInto || this.#drawn.cursor === undefined) return;
+    const { column } = this.#drawn.cursor;
+    this.#place.scrollLeft = followedLeft({ left: this.#place.scrollLeft, column }, view);
+  }
+
+  #followed(): FollowedScreen {
+    const { active } = this.terminal.buffer;
+    const { length: lines, baseY: first, cursorX: column } = active;
+    let last = lines - 1;
+    while (last > first && active.getLine(last)?.translateToString().trim() === "") last--;
+    const cursor = this.#isCursorShown ? { line: first + active.cursorY, column } : undefined;
+    return { first, lines, last, cursor };
+  }
+
+  #view(): FollowedView {
+    const { clientWidth, clientHeight } = this.#place;
+    return {
+      width: clientWidth - 2 * this.#padding.x,
+      height: clientHeight - 2 * this.#padding.y,
+      lineHeight: this.#fontPixels * LINE_HEIGHT,
+      columnWidth: this.#fontPixels * this.#columnWidth,
+    };
+  }
+
+  #scrolled(onTop: () => void): void {
+    const view = this.#view();
+    const { scrollTop } = this.#place;
+    this.#atEnd = scrollTop > followedTop(this.#drawn, view) - view.lineHeight * END_LINES;
+    if (!this.#atEnd && scrollTop <= 0 && this.terminal.buffer.active.type === "normal") onTop();
+    this.draw();
+  }
+
+  /** What is being read stays where it is; who asked to see what is above sees the page before it. */
+  #keepPlace({ lineHeight, height }: FollowedView): void {
+    const { lines = Infinity, pages = 0 } = this.#expected ?? {};
+    const added = this.#drawn.lines - lines;
     if (added <= 0) return;
-    this.#lengthBefore = undefined;
-    this.#place.scrollTop += added * height;
+    this.#expected = undefined;
+    this.#atEnd &&= pages === 0;
+    if (!this.#atEnd) this.#place.scrollTop += added * lineHeight - pages * height;
   }
 
   #drawLines(first: number, end: number): void {
@@ -168,7 +223,7 @@ export class TerminalScreen {
 
   /** Letters as large as let every column be seen, while they can be read. */
   #fitWidth(): void {
-    const fitting = this.#place.clientWidth / (this.terminal.cols * this.#columnWidth);
+    const fitting = this.#view().width / (this.terminal.cols * this.#columnWidth);
     this.#setFont(Math.max(FONT_READABLE_PIXELS, Math.min(FONT_USUAL_PIXELS, fitting)));
   }
 
@@ -186,11 +241,6 @@ export class TerminalScreen {
     const { width } = probe.getBoundingClientRect();
     probe.remove();
     return width > 0 ? width / MEASURED_COLUMNS / 10 : 0.6;
-  }
-
-  #isAtEnd(): boolean {
-    const { scrollTop, scrollHeight, clientHeight } = this.#place;
-    return scrollHeight - clientHeight - scrollTop < this.#fontPixels * LINE_HEIGHT * END_LINES;
   }
 
   /** The emulator does not tell whether the cursor is shown: its sequences do. */

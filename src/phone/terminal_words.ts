@@ -8,11 +8,19 @@ const { terminal: WORDS, advice: ADVICE } = STRINGS;
 
 /** What the page says of a terminal. */
 export interface TerminalTold {
-  stream: TerminalState;
+  /** `lost`: there is no link to the relay. */
+  stream: TerminalState | { kind: "lost" };
   keys?: KeyState | undefined;
   /** Milliseconds from the last input to the word that it was typed. */
   latencyMs?: number | undefined;
   fit: "on" | "off" | "refused";
+  /** The stream broke before it was known what became of the last keys. */
+  unsure?: boolean;
+}
+
+/** No key can go in: there is no stream, or a dialog holds what was typed, and what is held must not grow. */
+export function isBlocked({ stream, keys }: TerminalTold): boolean {
+  return stream.kind !== "live" || keys?.state === "held";
 }
 
 export interface TerminalWords {
@@ -22,19 +30,23 @@ export interface TerminalWords {
   tone: "good" | "pending" | "bad";
 }
 
-export function terminalWords({ stream, keys, fit }: TerminalTold): TerminalWords {
-  const trouble = stream.kind === "live" && stream.trouble ? WORDS.troubles[stream.trouble] : "";
-  const told = fit === "refused" ? WORDS.fitRefused : keysWords(keys);
-  const said = [told, trouble].filter(Boolean).join(" ");
+export function terminalWords({ stream, keys, fit, unsure = false }: TerminalTold): TerminalWords {
+  const broken = unsure ? WORDS.unsure : "";
   switch (stream.kind) {
     case "opening":
-      return { status: WORDS.opening, keys: "", tone: "pending" };
-    case "live":
+      return { status: WORDS.opening, keys: broken, tone: "pending" };
+    case "lost":
+      return { status: WORDS.lost, keys: broken, tone: "bad" };
+    case "live": {
+      const told = fit === "refused" ? WORDS.fitRefused : keysWords(keys) || broken;
+      const said = [told, stream.trouble ? WORDS.troubles[stream.trouble] : ""].filter(Boolean).join(" ");
+      const size = WORDS.size(stream.size.cols, stream.size.rows);
       return {
-        status: WORDS.size(stream.size.cols, stream.size.rows),
+        status: fit === "on" ? WORDS.fitted(size) : size,
         keys: said,
         tone: said === "" ? "good" : "bad",
       };
+    }
     case "ended":
       return { status: endWords(stream.reason), keys: "", tone: "bad" };
   }

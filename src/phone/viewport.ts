@@ -5,10 +5,11 @@ export function followVisibleHeight(window: Window): void {
   if (viewport === null) return;
   const apply = (): void => {
     const covered = window.innerHeight - viewport.height;
-    const root = window.document.documentElement;
+    const { style } = window.document.documentElement;
     if (covered > 1 && viewport.scale === 1) {
-      root.style.setProperty("--visible-height", `${viewport.height}px`);
-    } else root.style.removeProperty("--visible-height");
+      style.setProperty("--visible-height", `${viewport.height}px`);
+      style.setProperty("--bottom", "0px");
+    } else for (const name of ["--visible-height", "--bottom"]) style.removeProperty(name);
     if (covered > 1) window.scrollTo(0, 0);
   };
   viewport.addEventListener("resize", apply);

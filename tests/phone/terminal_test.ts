@@ -1,67 +1,10 @@
-/** The terminal in a real browser: a real session mirrored, typed into, scrolled, selected, and there again after a break. */
+/** The terminal in a real browser: a real session mirrored, zoomed, scrolled, selected, fitted. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { buildPhone } from "../../scripts/build_phone.ts";
-import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
-import { CHECKOUT } from "../helpers/sources.ts";
 import { until } from "../helpers/until.ts";
-import { Phone } from "./phone.ts";
-import { Wire } from "./wire.ts";
+import { canvas, open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
-interface TerminalScene {
-  stack: Stack;
-  wire: Wire;
-  phone: Phone;
-  page: Page;
-}
-
-/** A phone that is signed in, over a wire that can break. */
-async function withTerminals(act: (scene: TerminalScene) => Promise<void>): Promise<void> {
-  await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
-  const stack = await makeStack();
-  const ends: (() => unknown)[] = [() => stack[Symbol.asyncDispose]()];
-  try {
-    const wire = new Wire(Number(new URL(stack.url).port));
-    ends.push(() => wire.close());
-    const phone = await Phone.start(wire.url);
-    ends.push(() => phone.close());
-    await phone.page.goto(`${wire.url}/#key=${stack.apiKey}`);
-    await act({ stack, wire, phone, page: phone.page });
-  } finally {
-    for (const end of ends.reverse()) await end();
-  }
-}
-
-const canvas = (page: Page) => page.locator(".terminal-canvas");
-const status = (page: Page) => page.locator(".terminal-status");
-
-/** What the terminal's elements show, line by line. */
-const shown = (page: Page): Promise<string> =>
-  canvas(page).evaluate((element) => {
-    const lines = [...element.querySelectorAll<HTMLElement>(".terminal-line")];
-    const top = (line: HTMLElement): number => parseFloat(line.style.top);
-    return lines.sort((one, other) => top(one) - top(other)).map((line) => line.textContent?.trimEnd()).join(
-      "\n",
-    );
-  });
-
-async function untilShown(page: Page, text: string): Promise<void> {
-  await until(`"${text}" on the page`, async () => (await shown(page)).includes(text));
-}
-
-async function openSession(page: Page, label: RegExp): Promise<void> {
-  await page.getByRole("link", { name: label }).tap();
-  await status(page).getByText("Live").waitFor();
-}
-
-async function open({ stack, page }: TerminalScene): Promise<EchoSession> {
-  const session = await stack.echo();
-  await openSession(page, /Echo/);
-  await untilShown(page, "❯");
-  return session;
-}
-
-Deno.test("terminal: the session's screen in its colours, its status, and each view on a phone [spec-mirror, spec-key-row, seal-shown]", () =>
+Deno.test("terminal: the session's screen in its colours, its status, and each view on a phone [spec-mirror, ux-session, ux-shots, seal-shown]", () =>
   withTerminals(async (scene) => {
     const { phone, page, stack } = scene;
     const session = await open(scene);
@@ -74,9 +17,8 @@ Deno.test("terminal: the session's screen in its colours, its status, and each v
     await status(page).getByText("Sealed, relay unproven").waitFor();
     await phone.shoot("terminal");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
-    await page.getByRole("button", { name: "More", exact: true }).tap();
-    await page.getByRole("button", { name: "Live keys" }).tap();
-    await phone.shoot("terminal-live");
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await phone.shoot("terminal-more");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 
     await page.getByRole("link", { name: "All agents" }).tap();
@@ -104,42 +46,6 @@ const COLOURS =
   String.raw`printf '\033[31;44mred on blue\033[0m \033[38;2;1;200;30mtrue\033[0m \033[1mbold\033[0m\r\n'; ` +
   String
     .raw`printf '漢字 wide\r\n'; seq 1 300; printf '\033[31;44mred on blue\033[0m \033[38;2;1;200;30mtrue\033[0m \033[1mbold\033[0m 漢字'; exec cat`;
-
-Deno.test("terminal: live typing, an input method, the key row and a paste go in; a message still does [spec-live-typing, spec-key-row, ux-textarea]", () =>
-  withTerminals(async (scene) => {
-    const { page } = scene;
-    const session = await open(scene);
-    await page.getByRole("button", { name: "Live keys" }).tap();
-    const field = page.getByRole("textbox", { name: /Type into the terminal/ });
-    assert.equal(await field.evaluate((element) => element.tagName), "TEXTAREA");
-    await field.pressSequentially("helloo");
-    await field.press("Backspace");
-    await untilShown(page, "❯ hello");
-    const client = await page.context().newCDPSession(page);
-    await client.send("Input.imeSetComposition", { selectionStart: 2, selectionEnd: 2, text: "かん" });
-    await client.send("Input.insertText", { text: "漢字" });
-    await untilShown(page, "❯ hello漢字");
-    assert.doesNotMatch(await shown(page), /かん/, "what is still composed is not typed");
-    await page.getByRole("button", { name: "Control U" }).waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Enter", exact: true }).tap();
-    await until("the prompt", async () => (await session.prompts()).includes("hello漢字"));
-    await field.evaluate((element: HTMLTextAreaElement) => {
-      element.value = " two\nlines";
-      element.dispatchEvent(new InputEvent("input", { bubbles: true }));
-    });
-    await untilShown(page, "lines");
-    await field.press("Enter");
-    await until("the paste as one prompt", async () => (await session.prompts()).includes("two\nlines"));
-    await status(page).getByText(/^\d+ ms$/).waitFor();
-
-    await page.getByRole("button", { name: "Message", exact: true }).tap();
-    await page.getByRole("textbox", { name: /Message to/ }).fill("as a message");
-    await page.getByRole("button", { name: "Send", exact: true }).tap();
-    await until("the message", async () => (await session.prompts()).includes("as a message"));
-    await page.locator(".newest-receipt", { hasText: "Submitted" }).waitFor();
-    await page.getByRole("link", { name: "Messages" }).tap();
-    await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
-  }));
 
 Deno.test("terminal: pinched, panned, scrolled back, its text selected and copied [ux-mirror-touch]", () =>
   withTerminals(async (scene) => {
@@ -170,10 +76,16 @@ Deno.test("terminal: pinched, panned, scrolled back, its text selected and copie
       "it can be panned",
     );
     await pinch(page, 0.5);
+    await until("the letters of before", async () => Math.abs(await fontSize() - before) <= 1);
     await place.evaluate((element) => element.scrollTo(0, 0));
-    await page.getByRole("button", { name: "More", exact: true }).tap();
+    await page.getByRole("button", { name: "More keys" }).tap();
+    const small = await fontSize();
+    await page.getByRole("button", { name: /larger letters/ }).tap();
+    assert.equal(await fontSize(), small + 2, "also without two fingers");
+    await page.getByRole("button", { name: /smaller letters/ }).tap();
     await page.getByRole("button", { name: "Earlier output" }).tap();
     await until("the lines above", () => place.evaluate((element) => element.scrollHeight > 2_000));
+    await until("the page before", async () => !/^.*true bold 漢字/m.test(await shown(page)));
     await place.evaluate((element) => element.scrollTo(0, 0));
     await untilShown(page, "漢字 wide");
     await page.getByRole("button", { name: "Select text" }).tap();
@@ -200,40 +112,28 @@ async function pinch(page: Page, factor: number): Promise<void> {
   await client.detach();
 }
 
-Deno.test("terminal: fitted to the phone on request only, and the desk's size again on leaving [ux-no-resize]", () =>
+Deno.test("terminal: fitted to the phone on request only, and the desk's size again on leaving and on a break [ux-no-resize]", () =>
   withTerminals(async (scene) => {
-    const { page, stack } = scene;
+    const { page, stack, wire } = scene;
     const session = await open(scene);
     const size = (): Promise<string> =>
       stack.sandbox.tmux("display-message", "-p", "-t", `=${session.name}:`, "#{window_width}");
     const desk = await size();
-    await page.getByRole("button", { name: "More", exact: true }).tap();
-    await page.getByRole("button", { name: "Fit to phone" }).tap();
-    await until("the phone's size", async () => await size() !== desk);
+    const fit = async (): Promise<void> => {
+      await page.getByRole("button", { name: "More keys" }).tap();
+      await page.getByRole("button", { name: "Fit to phone" }).tap();
+      await status(page).getByText("fitted").waitFor();
+    };
+    await fit();
     const cols = Number(await size());
     assert.ok(cols >= 30 && cols < 80, String(cols));
     await status(page).getByText(`Live, ${cols} ×`).waitFor();
     await scene.phone.shoot("terminal-fitted");
+    wire.cut();
+    await until("the desk's size after the break", async () => await size() === desk);
+    await status(page).getByText(`Live, ${desk} ×`).waitFor();
+    assert.equal(await status(page).getByText("fitted").count(), 0, "nobody asked for it again");
+    await fit();
     await page.getByRole("link", { name: "All agents" }).tap();
     await until("the desk's size", async () => await size() === desk);
-  }));
-
-Deno.test("terminal: after a cut it is there again, whole; keys that cannot go in say so [ux-resume, inj-dialog-keys]", () =>
-  withTerminals(async (scene) => {
-    const { page, stack, wire } = scene;
-    const session = await open(scene);
-    wire.cut();
-    await stack.send(session.name, "while it was cut");
-    await untilShown(page, "│ while it was cut");
-    await status(page).getByText("Live").waitFor();
-
-    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "bash --norc");
-    await page.getByRole("link", { name: "All agents" }).tap();
-    await openSession(page, /svc-shell/);
-    await page.getByRole("button", { name: "Enter", exact: true }).tap();
-    await status(page).getByText(/Not typed.*Start the agent again/).waitFor();
-    await stack.sandbox.tmux("kill-session", "-t", "=svc-shell");
-    await status(page).getByText(/session is (gone|not there)/).waitFor();
-    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "echo back again; exec cat");
-    await untilShown(page, "back again");
   }));

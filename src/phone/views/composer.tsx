@@ -1,6 +1,7 @@
 /** The field in which a message is written. Enter is a new line; the button, or Ctrl or Cmd with Enter, sends. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Sealing } from "../../crypto/mode.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
 import { type BodyCheck, checkBody } from "../body_check.ts";
 import { STRINGS } from "../strings.ts";
@@ -12,13 +13,15 @@ interface Props {
   /** How the session is called. */
   label: string;
   draft: string;
+  /** How messages go out. */
+  mode: Sealing;
   /** The session's name cannot be addressed at all. */
   blocked: boolean;
   onDraft(text: string): void;
   onSend(text: string): void;
 }
 
-export function Composer({ label, draft, blocked, onDraft, onSend }: Props): JSX.Element {
+export function Composer({ label, draft, mode, blocked, onDraft, onSend }: Props): JSX.Element {
   const check = checkBody(draft);
   const note = blocked ? WORDS.badName : noteOf(check);
   const send = (): void => {
@@ -30,7 +33,7 @@ export function Composer({ label, draft, blocked, onDraft, onSend }: Props): JSX
   };
   return (
     <form class="composer" onSubmit={submit}>
-      <Field label={label} draft={draft} faulty={check.fault !== undefined} onDraft={onDraft} onSend={send} />
+      <Field {...{ label, draft, mode, onDraft }} faulty={check.fault !== undefined} onSend={send} />
       <button
         type="submit"
         class="send"
@@ -52,15 +55,13 @@ export function Composer({ label, draft, blocked, onDraft, onSend }: Props): JSX
   );
 }
 
-interface FieldProps {
-  label: string;
-  draft: string;
+interface FieldProps extends Pick<Props, "label" | "draft" | "mode"> {
   faulty: boolean;
   onDraft(text: string): void;
   onSend(): void;
 }
 
-function Field({ label, draft, faulty, onDraft, onSend }: FieldProps): JSX.Element {
+function Field({ label, draft, mode, faulty, onDraft, onSend }: FieldProps): JSX.Element {
   const field = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => grow(field.current), [draft]);
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -73,7 +74,7 @@ function Field({ label, draft, faulty, onDraft, onSend }: FieldProps): JSX.Eleme
       ref={field}
       rows={1}
       value={draft}
-      placeholder={WORDS.placeholder}
+      placeholder={WORDS.placeholders[mode]}
       aria-label={WORDS.label(label)}
       aria-describedby="composer-note"
       aria-invalid={faulty}

@@ -12,6 +12,7 @@ const PATHS = {
   tick: "M4.5 12.5l5 5 10-11.5",
   question:
     "M9.7 9.3a2.4 2.4 0 1 1 3.4 2.2c-.7.3-1.1.9-1.1 1.6v.4M12 16.5v.1M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  keyboard: "M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M18 10h.01M8 14h8",
   locked: "M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z",
   unlocked: "M7 11V8a5 5 0 0 1 9.6-2M6 11h12v9H6z",
   inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1.5 2.5h3L15 13h5",

@@ -1,8 +1,9 @@
 /** The field of live typing: a real one, so that input methods and dictation work; what they give goes into the terminal at once. */
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { STRINGS } from "../strings.ts";
 import { inputOfKey, inputsOfText } from "../terminal_input.ts";
+import { isBlocked } from "../terminal_words.ts";
 import type { Terminal } from "./use_terminal.ts";
 
 const { terminal: WORDS } = STRINGS;
@@ -13,21 +14,28 @@ interface Props {
   /** How the session is called. */
   label: string;
   terminal: Terminal;
+  /** Tab is the terminal's: this is the keyboard's way out. */
+  onLeave(): void;
 }
 
-export function LiveField({ label, terminal }: Props): JSX.Element {
+export function LiveField({ label, terminal, onLeave }: Props): JSX.Element {
   const field = useRef<HTMLTextAreaElement>(null);
+  const [isComposing, setComposing] = useState(false);
   useEffect(() => {
     fill(field.current);
     field.current?.focus();
   }, []);
-  const isHeld = terminal.told.keys?.state === "held";
-  const onInput = (): void => take(field.current, terminal);
+  const isOff = isBlocked(terminal.told);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const input = inputOfKey(event);
+    if (event.key === "Escape" && event.shiftKey) return onLeave();
+    const input = isOff ? undefined : inputOfKey(event);
     if (input === undefined) return;
     event.preventDefault();
     terminal.type([input]);
+  };
+  const onComposed = (): void => {
+    setComposing(false);
+    take(field.current, terminal);
   };
   return (
     <div class="live-field">
@@ -35,17 +43,22 @@ export function LiveField({ label, terminal }: Props): JSX.Element {
         ref={field}
         rows={1}
         aria-label={WORDS.liveLabel(label)}
+        aria-describedby="live-leave"
         autocomplete="off"
         autocapitalize="off"
         autocorrect="off"
         spellcheck={false}
         enterkeyhint="enter"
-        readOnly={isHeld}
-        onInput={(event) => (event as InputEvent).isComposing || onInput()}
-        onCompositionEnd={onInput}
+        readOnly={isOff}
+        onInput={(event) => (event as InputEvent).isComposing || take(field.current, terminal)}
+        onCompositionStart={() => setComposing(true)}
+        onCompositionEnd={onComposed}
         onKeyDown={onKeyDown}
       />
-      <span class="live-hint" aria-hidden="true">{WORDS.liveHint}</span>
+      {isComposing || (
+        <span class="live-hint" aria-hidden="true">{isOff ? WORDS.liveBlocked : WORDS.liveHint}</span>
+      )}
+      <span id="live-leave" class="visually-hidden">{WORDS.liveLeave}</span>
     </div>
   );
 }

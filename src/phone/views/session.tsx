@@ -9,7 +9,7 @@ import { draftKey, type SessionName } from "../names.ts";
 import { type ReceiptWords, receiptWords } from "../receipt_words.ts";
 import { formatRoute } from "../route.ts";
 import { isSentAgain, messagesOf, relayNow } from "../selectors.ts";
-import { findSession, type PickedSession } from "../sessions.ts";
+import { findSession, type PickedSession, screenTitle } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Composer } from "./composer.tsx";
@@ -24,6 +24,8 @@ import type { OpenMirror } from "./use_terminal.ts";
 
 const { session: WORDS, panels: PANELS } = STRINGS;
 const AGES_EVERY_MS = 15_000;
+/** How long the terminal's foot shows that a message went in. */
+const GOOD_NEWS_MS = 60_000;
 
 export interface SessionActions {
   send(to: SessionName, body: string): void;
@@ -50,26 +52,29 @@ export function SessionView({ state, name, panel, notice, actions }: Props): JSX
   const session = findSession(state.devices ?? [], name);
   const label = session?.entry.label || name.session;
   const shown = shownMessages(state, { name, hostOnline: session?.online ?? false, now });
-  const composer = (
-    <NotedComposer name={name} label={label} note={noteOf(state, session, now)} {...{ state, actions }} />
-  );
   const mode = state.paired.has(name.deviceId) ? "psk" : "off";
+  const why = noteOf(state, session, now);
+  const note = why === "" ? null : <p class="session-note">{why}</p>;
+  const composer = <SessionComposer {...{ state, name, label, mode, actions }} />;
   return (
     <div class="page session">
       <SessionHead name={name} session={session} now={now} mode={mode} panel={panel} />
-      <div class="notice-anchor">{notice}</div>
       {panel === "terminal"
         ? (
           <TerminalPanel
             name={name}
             label={label}
+            isLinked={state.link.kind !== "down"}
             openMirror={actions.mirror}
-            newest={shown.at(-1)?.words}
+            newest={newestWords(shown, now)}
+            note={note}
+            notice={notice}
             composer={composer}
           />
         )
         : (
           <>
+            <div class="notice-anchor">{notice}</div>
             <MessageList
               shown={shown}
               history={state.history}
@@ -77,17 +82,22 @@ export function SessionView({ state, name, panel, notice, actions }: Props): JSX
               clockOffsetMs={state.clockOffsetMs}
               actions={actions}
             />
-            <div class="session-foot">{composer}</div>
+            <div class="session-foot">{note}{composer}</div>
           </>
         )}
     </div>
   );
 }
 
+interface Shown {
+  message: Message;
+  words: ReceiptWords;
+}
+
 function shownMessages(
   state: PhoneState,
   { name, hostOnline, now }: { name: SessionName; hostOnline: boolean; now: number },
-): { message: Message; words: ReceiptWords }[] {
+): Shown[] {
   const circumstances = { live: state.link.kind === "live", hostOnline, now };
   const messages = messagesOf(state, name);
   return messages.map((message) => ({
@@ -96,46 +106,40 @@ function shownMessages(
   }));
 }
 
-interface NotedComposerProps extends Pick<Props, "state" | "name" | "actions"> {
-  label: string;
-  /** What stands in the way of a message. */
-  note: string;
+/** What went well is soon old news. */
+function newestWords(shown: readonly Shown[], now: number): ReceiptWords | undefined {
+  const { message, words } = shown.at(-1) ?? {};
+  const isOld = words?.tone === "good" && message !== undefined && now - message.createdAt > GOOD_NEWS_MS;
+  return isOld ? undefined : words;
 }
 
-function NotedComposer({ state, name, label, note, actions }: NotedComposerProps): JSX.Element {
+interface SessionComposerProps extends Pick<Props, "state" | "name" | "actions"> {
+  label: string;
+  mode: Sealing;
+}
+
+function SessionComposer({ state, name, label, mode, actions }: SessionComposerProps): JSX.Element {
   return (
-    <>
-      {note !== "" && <p class="session-note">{note}</p>}
-      <Composer
-        label={label}
-        draft={state.drafts[draftKey(name)] ?? ""}
-        blocked={!isSessionName(name.session)}
-        onDraft={(text) => actions.draft(name, text)}
-        onSend={(text) => actions.send(name, text)}
-      />
-    </>
+    <Composer
+      label={label}
+      draft={state.drafts[draftKey(name)] ?? ""}
+      mode={mode}
+      blocked={!isSessionName(name.session)}
+      onDraft={(text) => actions.draft(name, text)}
+      onSend={(text) => actions.send(name, text)}
+    />
   );
 }
 
-/** Each panel has an address of its own: a reload, and the way back, lead to it. */
-function Panels({ name, panel }: { name: SessionName; panel: Panel }): JSX.Element {
-  const link = (shown: Panel): JSX.Element => {
-    const { deviceId, session } = name;
-    const route = {
-      view: "session",
-      deviceId,
-      session,
-      ...(shown === "messages" ? { panel: shown } : {}),
-    } as const;
-    return (
-      <a href={formatRoute(route)} aria-current={panel === shown ? "page" : undefined}>{PANELS[shown]}</a>
-    );
-  };
+/** To the panel that is not shown. Each has an address of its own: a reload, and the way back, lead to it. */
+function PanelLink({ name: { deviceId, session }, panel }: Pick<Props, "name" | "panel">): JSX.Element {
+  const [other, more] = panel === "messages"
+    ? ["terminal" as const, {}]
+    : ["messages" as const, { panel: "messages" as const }];
   return (
-    <nav class="switch panels" aria-label={PANELS.label}>
-      {link("terminal")}
-      {link("messages")}
-    </nav>
+    <a class="panel-link" href={formatRoute({ view: "session", deviceId, session, ...more })}>
+      {PANELS[other]}
+    </a>
   );
 }
 
@@ -164,15 +168,15 @@ function SessionHead({ name, session, now, mode, panel }: HeadProps): JSX.Elemen
         <p class="facts">
           {session && <StateChip session={session} now={now} />}
           {session && <span>{session.host}</span>}
-          {panel === "terminal" && <SealSign mode={mode} short />}
         </p>
         {panel === "messages" && (
           <p class="facts">
             <SealSign mode={mode} />
           </p>
         )}
+        {panel === "terminal" && session && <p class="screen-title">{screenTitle(session)}</p>}
       </div>
-      <Panels name={name} panel={panel} />
+      <PanelLink name={name} panel={panel} />
     </header>
   );
 }

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { agoWords } from "../ages.ts";
 import { formatRoute } from "../route.ts";
-import type { PickedSession } from "../sessions.ts";
+import { type PickedSession, screenTitle } from "../sessions.ts";
 import { STRINGS } from "../strings.ts";
 import { Icon } from "./icons.tsx";
 import { StateChip } from "./state_chip.tsx";
@@ -17,6 +17,7 @@ interface Props {
 
 export function SessionCard({ session, now }: Props): JSX.Element {
   const { deviceId, entry, online } = session;
+  const title = screenTitle(session);
   const href = formatRoute({ view: "session", deviceId, session: entry.name });
   return (
     <li>
@@ -25,7 +26,7 @@ export function SessionCard({ session, now }: Props): JSX.Element {
           <SessionLabel session={session} />
           <StateChip session={session} now={now} />
         </div>
-        {entry.title !== "" && <p class="card-title">{entry.title}</p>}
+        {title !== "" && <p class="card-title">{title}</p>}
         <CardFacts session={session} now={now} />
       </a>
     </li>

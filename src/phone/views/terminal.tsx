@@ -1,6 +1,6 @@
 /** The session's terminal: its status line, its screen, and a text of it to select from. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { SessionName } from "../names.ts";
 import type { ReceiptWords } from "../receipt_words.ts";
 import { STRINGS } from "../strings.ts";
@@ -18,52 +18,74 @@ interface Props {
   name: SessionName;
   /** How the session is called. */
   label: string;
+  /** False while there is no link to the relay. */
+  isLinked: boolean;
   openMirror: OpenMirror;
   /** What became of the newest message. */
   newest: ReceiptWords | undefined;
+  /** What stands in the way of a message. */
+  note: JSX.Element | null;
+  /** What is to be said about the link. */
+  notice: JSX.Element;
   /** The field in which messages are written. */
   composer: JSX.Element;
 }
 
-export function TerminalPanel({ name, label, openMirror, newest, composer }: Props): JSX.Element {
-  const terminal = useTerminal(name, openMirror);
+export function TerminalPanel(props: Props): JSX.Element {
+  const { label, newest, note, notice, composer } = props;
+  const terminal = useLinkedTerminal(props);
   const [isLive, setLive] = useState(false);
   const [isMore, setMore] = useState(false);
   const [text, setText] = useState<string>();
+  const toggle = useRef<HTMLButtonElement>(null);
   return (
     <>
-      <main class="terminal" aria-label={WORDS.label(label)}>
+      <main class="terminal" aria-label={WORDS.label(label)} data-stream={terminal.told.stream.kind}>
         <StatusLine terminal={terminal} />
+        <div class="notice-anchor">{notice}</div>
         <div class="terminal-place" ref={terminal.place} tabIndex={0} role="img" aria-label={WORDS.screen} />
       </main>
       <div class="session-foot">
-        <KeyRow terminal={terminal} isMore={isMore} onSelect={() => setText(terminal.text())} />
-        <div class="terminal-ways">
-          <Switch isLive={isLive} onChange={setLive} />
-          <button type="button" class="quiet" aria-expanded={isMore} onClick={() => setMore(!isMore)}>
-            {WORDS.more}
-          </button>
+        {note}
+        <KeyRow
+          terminal={terminal}
+          isMore={isMore}
+          onMore={setMore}
+          onSelect={() => setText(terminal.text())}
+        />
+        {newest && !isLive && <NewestReceipt words={newest} />}
+        <div class="type-row">
+          <LiveToggle place={toggle} isLive={isLive} onChange={setLive} />
+          {isLive
+            ? <LiveField label={label} terminal={terminal} onLeave={() => toggle.current?.focus()} />
+            : composer}
         </div>
-        {isLive
-          ? <LiveField label={label} terminal={terminal} />
-          : <>{newest && <NewestReceipt words={newest} />}{composer}</>}
       </div>
       {text !== undefined && <TerminalText text={text} onClose={() => setText(undefined)} />}
     </>
   );
 }
 
+/** Without a link nothing is live, whatever the stream said last. */
+function useLinkedTerminal({ name, openMirror, isLinked }: Props): Terminal {
+  const terminal = useTerminal(name, openMirror);
+  return isLinked ? terminal : { ...terminal, told: { ...terminal.told, stream: { kind: "lost" } } };
+}
+
 function StatusLine({ terminal: { told, again } }: { terminal: Terminal }): JSX.Element {
   const { status, keys, tone } = terminalWords(told);
   const { stream, latencyMs } = told;
+  const isLive = stream.kind === "live";
   return (
     <div class="terminal-status" data-tone={tone}>
-      <p class="facts" role="status">
-        <span>{status}</span>
-        {stream.kind === "live" && <SealSign mode={stream.sealing} short />}
-        {latencyMs !== undefined && <span>{WORDS.latency(Math.round(latencyMs))}</span>}
-        {keys !== "" && <strong>{keys}</strong>}
+      <p class="facts">
+        <span role="status">{status}</span>
+        {isLive && <SealSign mode={stream.sealing} short />}
+        {isLive && latencyMs !== undefined && (
+          <span class="latency">{WORDS.latency(Math.round(latencyMs))}</span>
+        )}
       </p>
+      <p class="terminal-warning" role="status">{keys}</p>
       {stream.kind === "ended" && <button type="button" class="quiet" onClick={again}>{WORDS.again}</button>}
     </div>
   );
@@ -75,17 +97,30 @@ function NewestReceipt({ words: { tone, state, detail } }: { words: ReceiptWords
     <p class="newest-receipt" data-tone={tone} role="status">
       <Icon name={TONE_ICONS[tone]} />
       <span class="receipt-state">{state}</span>
-      {detail !== "" && <span>{detail}</span>}
+      {detail !== "" && <span class="newest-detail">{detail}</span>}
     </p>
   );
 }
 
+interface LiveToggleProps {
+  place: { current: HTMLButtonElement | null };
+  isLive: boolean;
+  onChange(isLive: boolean): void;
+}
+
 /** Two ways to type: a message that goes in as one prompt, or each key at once. */
-function Switch({ isLive, onChange }: { isLive: boolean; onChange(isLive: boolean): void }): JSX.Element {
+function LiveToggle({ place, isLive, onChange }: LiveToggleProps): JSX.Element {
   return (
-    <div class="switch" role="group" aria-label={WORDS.ways}>
-      <button type="button" aria-pressed={!isLive} onClick={() => onChange(false)}>{WORDS.message}</button>
-      <button type="button" aria-pressed={isLive} onClick={() => onChange(true)}>{WORDS.live}</button>
-    </div>
+    <button
+      type="button"
+      class="live-toggle"
+      ref={place}
+      aria-label={WORDS.liveName}
+      aria-pressed={isLive}
+      onClick={() => onChange(!isLive)}
+    >
+      <Icon name="keyboard" />
+      <span aria-hidden="true">{WORDS.live}</span>
+    </button>
   );
 }

@@ -6,14 +6,17 @@ import type { KeyState } from "../../protocol/mirror.ts";
 import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
 import { draftKey, type SessionName } from "../names.ts";
 import { followPinch } from "../terminal_gestures.ts";
+import { plainText } from "../terminal_plain.ts";
 import type { TerminalScreen } from "../terminal_screen.ts";
-import type { TerminalStream } from "../terminal_stream.ts";
+import type { TerminalState, TerminalStream } from "../terminal_stream.ts";
 import type { TerminalViewer } from "../terminal_streams.ts";
 import type { TerminalTold } from "../terminal_words.ts";
 
 /** Fewer lines than this above the screen may be all there is, or all that was sent: asking tells. */
 const ABOVE_FEW_LINES = 50;
 const ABOVE_EVERY_MS = 2_000;
+/** Of the place's height: a few lines of the page before stay in sight. */
+const PAGE = 0.8;
 
 export type OpenMirror = (name: SessionName, viewer: TerminalViewer) => TerminalStream | undefined;
 
@@ -25,6 +28,8 @@ export interface Terminal {
   fit(on: boolean): void;
   above(): void;
   again(): void;
+  /** Letters larger or smaller by so many pixels. */
+  zoom(pixels: number): void;
   text(): string;
 }
 
@@ -47,9 +52,10 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
     told,
     type: (inputs) => held.current?.type(inputs) ?? false,
     fit: (on) => held.current?.fit(on),
-    above: () => held.current?.above(),
+    above: () => held.current?.above(PAGE),
     again: () => held.current?.again(),
-    text: () => held.current?.screen?.text() ?? "",
+    zoom: (pixels) => held.current?.zoom(pixels),
+    text: () => held.current?.text() ?? "",
   };
 }
 
@@ -66,8 +72,11 @@ class Held {
   readonly #options: HeldOptions;
   readonly #abort = new AbortController();
   #stream: TerminalStream | undefined;
-  #sentAt: { sequence: number; at: number } | undefined;
+  /** The newest keys, until it is known what became of them. */
+  #pending: { sequence: number; at: number } | undefined;
   #askedAbove = -Infinity;
+  /** Lines above the screen were shown: a new stream begins without. */
+  #hasAbove = false;
 
   constructor(options: HeldOptions) {
     this.#options = options;
@@ -84,25 +93,42 @@ class Held {
     for (const input of inputs) {
       const sequence = this.#stream?.type(input);
       if (sequence === undefined) return false;
-      this.#sentAt = { sequence, at: performance.now() };
+      this.#pending = { sequence, at: performance.now() };
     }
+    this.screen?.typedInto();
+    this.#options.tell(({ unsure: _read, ...told }) => told);
     return true;
   }
 
+  /** To the place as it is after the next drawing: whoever asks may give it room. */
   fit(on: boolean): void {
-    if (this.screen !== undefined) {
-      this.type([on ? { type: "fit", ...this.screen.room() } : { type: "unfit" }]);
-    }
+    const { screen } = this;
+    if (screen === undefined) return;
+    requestAnimationFrame(() => {
+      this.#stream?.type(on ? { type: "fit", ...screen.room() } : { type: "unfit" });
+      screen.unzoom();
+    });
   }
 
-  above(): void {
+  zoom(pixels: number): void {
+    this.screen?.zoom(this.screen.fontPixels + pixels);
+  }
+
+  /** Goes up so many pages, when that is asked for, and fetches the lines that are not there yet. */
+  above(pages = 0): void {
     const { screen } = this;
     const now = performance.now();
-    if (screen === undefined || now - this.#askedAbove < ABOVE_EVERY_MS) return;
-    if (screen.terminal.buffer.active.baseY >= ABOVE_FEW_LINES) return;
+    if (screen === undefined) return;
+    if (screen.terminal.buffer.active.baseY >= ABOVE_FEW_LINES) return screen.up(pages);
+    if (now - this.#askedAbove < ABOVE_EVERY_MS) return;
     this.#askedAbove = now;
-    screen.expectAbove();
+    this.#hasAbove = true;
+    screen.expectAbove(pages);
     this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
+  }
+
+  text(): string {
+    return this.screen ? plainText(this.screen.terminal) : "";
   }
 
   again(): void {
@@ -127,8 +153,7 @@ class Held {
     const { name, openMirror, tell } = this.#options;
     this.#stream = openMirror(name, {
       terminal: screen.terminal,
-      onState: (stream) =>
-        tell((told) => ({ ...told, stream, ...(stream.kind === "live" ? {} : { fit: "off" }) })),
+      onState: (stream) => this.#stands(stream),
       onStatus: ({ keys, fit }) => {
         if (keys !== undefined) this.#typed(keys);
         if (fit !== undefined) tell((told) => ({ ...told, fit }));
@@ -142,9 +167,23 @@ class Held {
     this.#stream = undefined;
   }
 
+  /** What was said of keys and size counts for the stream on which it was said. */
+  #stands(stream: TerminalState): void {
+    const { tell } = this.#options;
+    if (stream.kind === "live") {
+      if (this.#hasAbove) this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
+      return tell((told) => ({ ...told, stream }));
+    }
+    const isUnsure = this.#pending !== undefined;
+    this.#pending = undefined;
+    tell((told) => ({ stream, fit: "off", unsure: isUnsure || told.unsure === true }));
+  }
+
   #typed(keys: KeyState): void {
-    const { sequence, at } = this.#sentAt ?? {};
-    const latencyMs = sequence === keys.sequence && at !== undefined ? performance.now() - at : undefined;
+    const { sequence = Infinity, at = 0 } = this.#pending ?? {};
+    const isNewest = keys.sequence >= sequence;
+    const latencyMs = isNewest ? performance.now() - at : undefined;
+    if (isNewest && keys.state !== "held") this.#pending = undefined;
     this.#options.tell((told) => ({ ...told, keys, latencyMs: latencyMs ?? told.latencyMs }));
   }
 }

@@ -1,7 +1,7 @@
 /** The order of the picker. */
 
 import assert from "node:assert/strict";
-import { findSession, groupSessions } from "../../../src/phone/sessions.ts";
+import { findSession, groupSessions, screenTitle } from "../../../src/phone/sessions.ts";
 import { deviceOf, entryOf, NOW } from "./samples.ts";
 
 const online = deviceOf({
@@ -38,4 +38,15 @@ Deno.test("a session is found by its host and name: the same name on another hos
   const found = findSession([deviceOf(), twin], { deviceId: "dev_listener_2", session: "svc-demo" });
   assert.equal(found?.host, "laptop");
   assert.equal(findSession([twin], { deviceId: "dev_listener_1", session: "svc-demo" }), undefined);
+});
+
+Deno.test("a screen that is called as its host, as tmux calls every new one, has no title", () => {
+  const device = deviceOf({
+    sessions: [entryOf({ title: "desk" }), entryOf({ name: "b", title: "✳ Fix it" })],
+  });
+  const titles = ["svc-demo", "b"].map((session) => {
+    const found = findSession([{ ...device, host: "desk" }], { deviceId: device.deviceId, session });
+    return found && screenTitle(found);
+  });
+  assert.deepEqual(titles, ["", "✳ Fix it"]);
 });

@@ -1,7 +1,7 @@
 /** What the terminal's status line says. */
 import assert from "node:assert/strict";
 import { STRINGS } from "../../../src/phone/strings.ts";
-import { terminalWords } from "../../../src/phone/terminal_words.ts";
+import { isBlocked, terminalWords } from "../../../src/phone/terminal_words.ts";
 
 const LIVE = { kind: "live", sealing: "psk", size: { cols: 80, rows: 24 } } as const;
 
@@ -34,4 +34,19 @@ Deno.test("terminal words: every end that relay and listener know has its senten
   }
   assert.equal(ended("of_tomorrow"), "The terminal ended: of_tomorrow.");
   assert.equal(terminalWords({ stream: { kind: "opening" }, fit: "off" }).tone, "pending");
+});
+
+Deno.test("terminal words: without a link it says so and takes no key, nor while a dialog holds one", () => {
+  const lost = { stream: { kind: "lost" }, fit: "off" } as const;
+  assert.deepEqual(terminalWords(lost), { status: STRINGS.terminal.lost, keys: "", tone: "bad" });
+  const held = { sequence: 1, state: "held", reason: "dialog_open" } as const;
+  const blocked = [lost, { stream: LIVE, fit: "off", keys: held }, { stream: LIVE, fit: "off" }] as const;
+  assert.deepEqual(blocked.map((told) => isBlocked(told)), [true, true, false]);
+});
+
+Deno.test("terminal words: keys of a stream that broke may not have arrived, and a fitted window says so", () => {
+  for (const stream of [LIVE, { kind: "opening" }, { kind: "lost" }] as const) {
+    assert.equal(terminalWords({ stream, fit: "off", unsure: true }).keys, STRINGS.terminal.unsure);
+  }
+  assert.equal(terminalWords({ stream: LIVE, fit: "on" }).status, "Live, 80 × 24, fitted");
 });

@@ -1,0 +1,126 @@
+/** What is typed on the phone, in a real browser: the key row, live typing, and keys that may not go in. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { until } from "../helpers/until.ts";
+import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
+
+/** The key row by its names, and what a terminal gets of each, as `cat -vT` writes it. */
+const KEY_ROW = [
+  ["Esc", "^["],
+  ["Tab", "^I"],
+  ["Shift and Tab", "^[[Z"],
+  ["Up", "^[[A"],
+  ["Down", "^[[B"],
+  ["Left", "^[[D"],
+  ["Right", "^[[C"],
+  ["Enter", "^M"],
+  ["Control C", "^C"],
+] as const;
+
+const key = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+Deno.test("terminal: each key of the row goes in once, as itself, and is in sight on the narrowest phone [spec-key-row]", () =>
+  withTerminals(async ({ page, stack }) => {
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-keys", "stty raw -echo; exec cat -vT");
+    await openSession(page, /svc-keys/);
+    let typed = "";
+    for (const [name, bytes] of KEY_ROW) {
+      await key(page, name).tap();
+      typed += bytes;
+      await until(`"${typed}"`, async () => (await shown(page)).split("\n")[0] === typed);
+    }
+    await page.setViewportSize({ width: 320, height: 568 });
+    for (const [name] of KEY_ROW) {
+      const { x = -1, width = 0 } = await key(page, name).boundingBox() ?? {};
+      assert.ok(x >= 0 && x + width <= 320, name);
+    }
+  }));
+
+Deno.test("terminal: live typing, an input method and a paste go in; a message still does [spec-live-typing, ux-two-ways, ux-textarea]", () =>
+  withTerminals(async (scene) => {
+    const { page } = scene;
+    const session = await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    const field = page.getByRole("textbox", { name: /Type into the terminal/ });
+    assert.equal(await field.evaluate((element) => element.tagName), "TEXTAREA");
+    await field.pressSequentially("helloo");
+    await field.press("Backspace");
+    await untilShown(page, "❯ hello");
+    const client = await page.context().newCDPSession(page);
+    await client.send("Input.imeSetComposition", { selectionStart: 2, selectionEnd: 2, text: "かん" });
+    await client.send("Input.insertText", { text: "漢字" });
+    await untilShown(page, "❯ hello漢字");
+    assert.doesNotMatch(await shown(page), /かん/, "what is still composed is not typed");
+    await page.getByRole("button", { name: "Enter", exact: true }).tap();
+    await until("the prompt", async () => (await session.prompts()).includes("hello漢字"));
+    await field.evaluate((element: HTMLTextAreaElement) => {
+      element.value = " two\nlines";
+      element.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    });
+    await untilShown(page, "lines");
+    await field.press("Enter");
+    await until("the paste as one prompt", async () => (await session.prompts()).includes("two\nlines"));
+    await status(page).getByText(/^\d+ ms$/).waitFor();
+
+    await scene.phone.shoot("terminal-live");
+    assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    await page.getByRole("textbox", { name: /Message to/ }).fill("as a message");
+    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await until("the message", async () => (await session.prompts()).includes("as a message"));
+    await page.locator(".newest-receipt", { hasText: "Submitted" }).waitFor();
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
+  }));
+
+Deno.test("terminal: at a permission dialog keys wait, no more are taken, and the dialog stays the desk's [inj-dialog-keys]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone, stack } = scene;
+    const session = await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    const field = page.getByRole("textbox", { name: /Type into the terminal/ });
+    await field.pressSequentially("/permit");
+    await field.press("Enter");
+    await untilShown(page, "Enter to confirm");
+    await key(page, "Enter").tap();
+    await status(page).getByText("A dialog is open on the host").waitFor();
+    assert.equal(await key(page, "Esc").isDisabled(), true);
+    assert.equal(await field.evaluate((element: HTMLTextAreaElement) => element.readOnly), true);
+    await phone.shoot("terminal-held");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    assert.match(await session.screen(), /Enter to confirm/, "the desk's question is still open");
+    await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "Escape");
+    await until("keys again", async () => !await key(page, "Esc").isDisabled());
+    await field.pressSequentially("on it goes");
+    await untilShown(page, "❯ on it goes");
+  }));
+
+Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the field are in sight [spec-live-typing]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone } = scene;
+    await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    const field = page.getByRole("textbox", { name: /Type into the terminal/ });
+    for (
+      const size of [{ width: 393, height: 330 }, { width: 320, height: 260 }, { width: 740, height: 200 }]
+    ) {
+      await page.setViewportSize(size);
+      await field.pressSequentially("k");
+      await until(`the cursor at ${size.width} × ${size.height}`, () => isInSight(page));
+      for (const control of [field, key(page, "Esc")]) {
+        const { y = -1, height = 0 } = await control.boundingBox() ?? {};
+        assert.ok(y >= 0 && y + height <= size.height && height >= 44, JSON.stringify({ size, y, height }));
+      }
+    }
+    await page.setViewportSize({ width: 393, height: 330 });
+    await phone.shoot("terminal-keyboard");
+  }));
+
+/** The cursor lies wholly in what the terminal's place shows. */
+async function isInSight(page: Page): Promise<boolean> {
+  const place = await page.locator(".terminal-place").boundingBox();
+  const cursor = await page.locator(".terminal-canvas .cursor").boundingBox();
+  if (place === null || cursor === null) return false;
+  return cursor.y >= place.y && cursor.y + cursor.height <= place.y + place.height &&
+    cursor.x >= place.x && cursor.x + cursor.width <= place.x + place.width;
+}

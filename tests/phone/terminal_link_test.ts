@@ -1,0 +1,62 @@
+/** The terminal over a link that breaks, in a real browser: said plainly, and there again without gap or repeat. */
+import assert from "node:assert/strict";
+import { until } from "../helpers/until.ts";
+import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
+
+const LAST = 400;
+const COUNTING = `i=0; while [ $i -lt ${LAST} ]; do i=$((i+1)); echo "line $i"; sleep 0.01; done; exec cat`;
+
+Deno.test("terminal: cut in the middle of output it goes on without gap or repeat [ux-resume]", () =>
+  withTerminals(async ({ page, stack, wire }) => {
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-count", "-x", "60", "-y", "20", COUNTING);
+    await openSession(page, /svc-count/);
+    for (let cuts = 0; cuts < 3; cuts++) {
+      const before = await shown(page);
+      await until("more output", async () => await shown(page) !== before || before.includes(`line ${LAST}`));
+      wire.cut();
+      await status(page).getByText("Live").waitFor();
+    }
+    await untilShown(page, `line ${LAST}`);
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await page.getByRole("button", { name: "Select text" }).tap();
+    const lines = (await page.locator(".terminal-text pre").innerText()).split("\n");
+    const numbers = lines.map((line) => Number(/^line (\d+)$/.exec(line)?.[1]));
+    assert.ok(numbers.length >= 19, String(numbers.length));
+    assert.deepEqual(numbers, numbers.map((_number, place) => LAST - numbers.length + 1 + place));
+  }));
+
+Deno.test("terminal: a link that is dead is said, no key is taken, and afterwards it is live again [ux-reconnecting, ux-resume]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone, stack, wire } = scene;
+    const session = await open(scene);
+    wire.freeze();
+    await status(page).getByText("No connection").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).isDisabled(), true);
+    await phone.shoot("terminal-lost");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "meanwhile at the desk");
+    wire.thaw();
+    await untilShown(page, "❯ meanwhile at the desk");
+    await status(page).getByText("Live").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).isDisabled(), false);
+  }));
+
+Deno.test("terminal: after a cut it is there again, whole; keys that cannot go in say so [ux-resume]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack, wire } = scene;
+    const session = await open(scene);
+    wire.cut();
+    await stack.send(session.name, "while it was cut");
+    await untilShown(page, "│ while it was cut");
+    await status(page).getByText("Live").waitFor();
+
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "bash --norc");
+    await page.getByRole("link", { name: "All agents" }).tap();
+    await openSession(page, /svc-shell/);
+    await page.getByRole("button", { name: "Enter", exact: true }).tap();
+    await status(page).getByText(/Not typed.*Start the agent again/).waitFor();
+    await stack.sandbox.tmux("kill-session", "-t", "=svc-shell");
+    await status(page).getByText(/session is (gone|not there)/).waitFor();
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "echo back again; exec cat");
+    await untilShown(page, "back again");
+  }));
