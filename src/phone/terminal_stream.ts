@@ -187,8 +187,9 @@ export class TerminalStream {
   }
 
   #status(status: MirrorStatus): void {
-    const { received } = status;
+    const { received, keys } = status;
     if (received !== undefined) this.#watch.pulse({ received, typed: this.#typed });
+    if (keys?.reason === "repeated" || keys?.reason === "unsealable") this.#watch.meddled();
     this.#host.onStatus(status);
   }
 
@@ -218,6 +219,7 @@ export class TerminalStream {
 
   #ended(reason: string): void {
     const lasting = LASTING.has(reason);
+    if (reason === "keys_lost") this.#watch.meddled();
     this.#leave();
     this.#setState({ kind: "ended", reason, lasting });
     if (lasting) return;

@@ -1,0 +1,159 @@
+/** What a hostile relay does to the opening of a mirror. */
+import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
+import { importSecret, newSecret } from "../../src/crypto/paired_secret.ts";
+import { plainChannel } from "../../src/crypto/stream.ts";
+import { encodeMirror } from "../../src/protocol/mirror.ts";
+import { encodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
+import { type Attack, rewriting, WAYS } from "./hostile_relay.ts";
+import { manInTheMiddle, mintedListener } from "./hostile_parties.ts";
+import { attacked, EVIL, type Expectation, type HostileStage, type Row } from "./hostile_stage.ts";
+import { until } from "./until.ts";
+
+const UNOPENED = /^What came could not be opened/;
+const BELOW_FLOOR = /^This host shows itself to paired phones only/;
+const BOTH_TOLD = { psk: { phone: UNOPENED }, base: { phone: UNOPENED } };
+
+/** The phone opens the terminal while the relay does this. */
+function opening(
+  name: string,
+  expect: Row["expect"],
+  attackOf: (stage: HostileStage) => Attack | Promise<Attack>,
+): Row {
+  return {
+    name,
+    expect,
+    run: async (stage) => {
+      const phone = await stage.phone();
+      stage.attack(await attackOf(stage));
+      return attacked(phone, phone.watch(stage.session.name));
+    },
+  };
+}
+
+const ownKey = async (): Promise<string> => await exportPublicKey((await generateKeyPair()).publicKey);
+export const madeUpSecret = async (): Promise<CryptoKey | undefined> => await importSecret(newSecret());
+
+/** Answers as if nothing had been asked sealed, with a screen of its own. */
+function answersPlain({ relay }: HostileStage): Attack {
+  return rewriting("pane.opened", WAYS.toPhone, ({ stream, cols, rows }) => {
+    void plainChannel().sealer.seal(encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVIL) }))
+      .then((payload = new Uint8Array()) =>
+        relay.say(WAYS.toPhone, encodeBinaryFrame({ kind: PANE_FRAME, stream: Number(stream), payload }))
+      );
+    return { stream, cols, rows };
+  });
+}
+
+/** Gives the phone the answer and the frames of an earlier mirror. */
+async function replaysAnswer(stage: HostileStage): Promise<Attack> {
+  const { relay } = stage;
+  const before = relay.crossed.length;
+  {
+    using earlier = await stage.watching();
+    void earlier;
+  }
+  const crossed = relay.crossed.slice(before);
+  const answer = crossed.find((one) => "frame" in one && one.frame.event === "pane.opened");
+  const frames = crossed.flatMap((one) => "bytes" in one && one.way.side === "phone" ? [one.bytes] : []);
+  const old = answer !== undefined && "frame" in answer ? answer.frame.data : {};
+  return {
+    ...rewriting("pane.opened", WAYS.toPhone, ({ stream }) => ({ ...old, stream })),
+    bytes: (bytes, way) => {
+      const replayed = way.direction === "down" && way.side === "phone" ? frames.shift() : undefined;
+      if (replayed === undefined) return [bytes];
+      const payload = replayed.slice(5);
+      return [
+        encodeBinaryFrame({ kind: PANE_FRAME, stream: new DataView(bytes.buffer).getUint32(1), payload }),
+      ];
+    },
+  };
+}
+
+/** The mirror stands, sealed as ever. */
+const UNHARMED: Record<"psk" | "base", Expectation> = {
+  psk: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Sealed end to end$/ },
+  base: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Sealed, relay unproven$/ },
+};
+
+export const HANDSHAKE_ROWS: readonly Row[] = [
+  opening("swaps the phone's key", BOTH_TOLD, async () => {
+    const publicKey = await ownKey();
+    return rewriting("pane.open", WAYS.fromPhone, (data) => ({ ...data, publicKey }));
+  }),
+  opening("swaps the host's key", BOTH_TOLD, async () => {
+    const publicKey = await ownKey();
+    return rewriting("pane.opened", WAYS.toPhone, (data) => ({ ...data, publicKey }));
+  }),
+  opening("swaps both keys and stands in the middle", {
+    psk: { phone: UNOPENED },
+    base: { outcome: "gap", phone: /relay unproven/, typed: true, shown: true },
+  }, manInTheMiddle),
+  opening("mints a listener that speaks for the host", {
+    psk: { phone: UNOPENED },
+    base: { outcome: "gap", phone: /relay unproven/, shown: true },
+  }, (stage) => mintedListener(stage, { seals: true })),
+  opening(
+    "mints a listener that speaks plain",
+    BOTH_TOLD,
+    (stage) => mintedListener(stage, { seals: false }),
+  ),
+  opening("names another phone", {
+    psk: { phone: UNOPENED, host: /mirror of \S+ for dev_phone_other: unsealable/ },
+    base: { phone: UNOPENED },
+  }, () => rewriting("pane.open", WAYS.fromPhone, (data) => ({ ...data, from: "dev_phone_other" }))),
+  opening(
+    "opens another session than the one that was meant",
+    BOTH_TOLD,
+    ({ other }) => rewriting("pane.open", WAYS.toHost, (data) => ({ ...data, agentSessionName: other.name })),
+  ),
+  opening(
+    "asks the host for one mode less",
+    {
+      psk: { phone: BELOW_FLOOR, host: /sealed_required/ },
+      base: { phone: BELOW_FLOOR, host: /sealed_required/ },
+    },
+    ({ mode }) =>
+      rewriting(
+        "pane.open",
+        WAYS.fromPhone,
+        ({ publicKey, mode: asked, ...data }) =>
+          mode === "psk" ? { ...data, publicKey, mode: "base" } : { ...data, mode: asked },
+      ),
+  ),
+  opening("asks the host for a plain mirror", {
+    psk: { phone: BELOW_FLOOR, host: /sealed_required/ },
+    base: { phone: BELOW_FLOOR, host: /sealed_required/ },
+  }, () => rewriting("pane.open", WAYS.fromPhone, ({ publicKey: _key, mode: _mode, ...data }) => data)),
+  opening(
+    "answers with one mode less",
+    BOTH_TOLD,
+    ({ mode }) =>
+      rewriting(
+        "pane.opened",
+        WAYS.toPhone,
+        (data) => ({ ...data, mode: mode === "psk" ? "base" : undefined }),
+      ),
+  ),
+  opening("answers plain, with a screen of its own", BOTH_TOLD, answersPlain),
+  opening("answers with an earlier mirror", BOTH_TOLD, replaysAnswer),
+  {
+    name: "tells another size than the host's",
+    expect: UNHARMED,
+    run: async (stage) => {
+      const phone = await stage.phone();
+      stage.attack(rewriting("pane.opened", WAYS.toPhone, (data) => ({ ...data, cols: 11, rows: 3 })));
+      const watched = phone.watch(stage.session.name);
+      await until("the host's own size", () => watched.terminal.cols === 80 && watched.drawn > 0);
+      return attacked(phone, watched);
+    },
+  },
+  {
+    name: "calls the phone by another name",
+    expect: UNHARMED,
+    run: async (stage) => {
+      stage.attack(rewriting("welcome", WAYS.toPhone, (data) => ({ ...data, deviceId: "dev_phone_other" })));
+      const { phone, watched } = await stage.watching();
+      return attacked(phone, watched);
+    },
+  },
+];
