@@ -8,6 +8,8 @@ export interface Claim {
   task?: string;
   /** Lines of the output that make the figure, counted under these names. */
   count?: Record<string, RegExp>;
+  /** Parts of the output that are the figure, each written as `as` says, with `$1` for its first group. */
+  quote?: { part: RegExp; as: string };
 }
 
 const MAIN: Claim[] = [
@@ -94,4 +96,61 @@ const AGENTS: Claim[] = [
   },
 ];
 
-export const CLAIMS: Readonly<Record<string, Claim[]>> = { main: MAIN, agents: AGENTS };
+const MIRROR: Claim[] = [
+  {
+    text:
+      "the phone's terminal is tmux's pane, cell by cell, for each program, resize and flood, and after ten cuts",
+    tests: { files: ["tests/e2e/mirror_cells_test.ts"] },
+    count: {
+      "comparisons without a difference": /: 0 of \d+ cells differ/g,
+      "after cuts": /(?:after 10 cuts|cut 10 times|cut while|cut in).*: 0 of \d+ cells differ/g,
+    },
+    quote: { part: /(\d+) bytes to the phone, ([\d,]+) written/g, as: "a flood of $2 bytes sent as $1" },
+  },
+  {
+    text: "RFC 9180's vectors pass; no text of a screen, key or message is found in what crossed the relay",
+    tests: {
+      files: [
+        "tests/unit/crypto/rfc9180_test.ts",
+        "tests/unit/crypto/stream_test.ts",
+        "tests/e2e/sealed_stream_test.ts",
+        "tests/e2e/sealed_test.ts",
+      ],
+    },
+    count: { vectors: /^what .* seals is .*ok/gm, "searches of all that crossed": /crosse[sd].*ok/g },
+  },
+  {
+    text:
+      "a relay that lies is found out: nothing typed or shown, and the person told; in base mode but for its gap",
+    tests: { files: ["tests/e2e/hostile_relay_test.ts", "tests/unit/crypto/stream_frames_test.ts"] },
+    count: {
+      "attacks in psk mode": /^ +psk: .* → .* \.\.\. ok/gm,
+      "told, psk": /^ +psk: .* → told \.\.\. ok/gm,
+      "without effect, psk": /^ +psk: .* → no effect \.\.\. ok/gm,
+      "attacks in base mode": /^ +base: .* → .* \.\.\. ok/gm,
+      "through the gap, base": /^ +base: .* → gap \.\.\. ok/gm,
+    },
+  },
+  {
+    text:
+      "a phone that stops reading for a minute during yes costs no memory and no speed, and is right afterwards",
+    task: "prove:stuck",
+    quote: { part: /^(relay|listener|pane): .*; (.*)$|^screen: (.*) once.*$/gm, as: "$1$3 $2" },
+  },
+  {
+    text:
+      "a key's way to its echo, sealed and plain, and frames a second, beside a pty under a WebSocket server",
+    task: "bench mirror:",
+    quote: {
+      part: /^mirror: (.*) \(\d+ samples\)\n.*median +([\d.]+).* (ms|a second)\n.*median +([\d.]+).*\n.*/gm,
+      as: "$1 $2 $3 beside $4",
+    },
+  },
+  {
+    text: "a session renamed or killed, or its tmux restarted: the phone is told, and is back when it is",
+    tests: { files: ["tests/e2e/mirror_test.ts"], filter: "/renamed|take[sn] the session over|start anew/" },
+    quote: { part: /^(.*): told after (\d+ ms)$/gm, as: "$1 $2" },
+  },
+];
+
+export const CLAIMS: Readonly<Record<string, Claim[]>> = { main: MAIN, agents: AGENTS, mirror: MIRROR };

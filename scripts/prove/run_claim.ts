@@ -10,16 +10,23 @@ export interface Shown {
 }
 
 function argsOf({ tests, task }: Claim): string[] {
-  if (task !== undefined) return ["task", "--quiet", task];
+  if (task !== undefined) return ["task", "--quiet", ...task.split(" ")];
   const filter = tests?.filter === undefined ? [] : ["--filter", tests.filter];
   return ["test", "-A", "--no-check", ...filter, ...tests?.files ?? []];
 }
 
-/** What was counted in the output, else the number of tests. */
-function figure({ count }: Claim, { passed, output }: Outcome): string {
-  if (count === undefined) return `${passed} tests`;
-  const counted = Object.entries(count).map(([name, line]) => `${name} ${[...output.matchAll(line)].length}`);
-  return counted.join(", ");
+/** What was counted and quoted of the output, else the number of tests. */
+function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
+  if (count === undefined && quote === undefined) return `${passed} tests`;
+  const counted = Object.entries(count ?? {}).map(([name, line]) =>
+    `${name} ${[...output.matchAll(line)].length}`
+  );
+  const quoted = quote === undefined
+    ? []
+    : output.match(quote.part)?.map((part) =>
+      part.replace(new RegExp(quote.part.source, "m"), quote.as).trim()
+    );
+  return [...counted, ...quoted ?? ["no figure"]].join(", ");
 }
 
 /** A claim of which no test ran is not shown. */

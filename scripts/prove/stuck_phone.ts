@@ -5,8 +5,8 @@ import { until } from "../../tests/helpers/until.ts";
 import { say } from "../say.ts";
 
 const STUCK_MS = 60_000;
-/** The pane alone is measured for so long, before and after. */
-const ALONE_MS = 10_000;
+/** How long the panes are measured without a phone, and with one that reads. */
+const OTHER_MS = 15_000;
 const LOOK_MS = 500;
 const GROWTH_MAX_MB = 32;
 /** The phone may find its connection closed, and comes back by itself. */
@@ -23,36 +23,74 @@ async function writtenMb(pid: number): Promise<number> {
   return Number(/^wchar: (\d+)$/m.exec(await Deno.readTextFile(`/proc/${pid}/io`))?.[1]) / MB;
 }
 
-interface Watch {
-  /** MB that the pane's program wrote in a second. */
+interface Watched {
+  /** Of `yes` in the mirrored pane, and in one of another tmux server. */
+  programs: { mirrored: number; other: number };
+  /** Relay and listener. */
+  processes: number[];
+}
+
+interface Seen {
+  /** What the mirrored pane's program wrote by what the other one did: what else the machine does slows both. */
+  share: number;
+  /** MB that the mirrored pane's program wrote in a second. */
   rate: number;
   /** The most that each process had, in MB. */
   peak: number[];
 }
 
-async function watch(
-  ms: number,
-  { program, processes }: { program: number; processes: number[] },
-): Promise<Watch> {
+async function watch(ms: number, { programs, processes }: Watched): Promise<Seen> {
+  const written = (): Promise<number[]> => Promise.all(Object.values(programs).map(writtenMb));
   const peak = processes.map(() => 0);
-  const [begun, before] = [performance.now(), await writtenMb(program)];
+  const [begun, before] = [performance.now(), await written()];
   for (let now = begun; now - begun < ms; now = performance.now()) {
     const memory = await Promise.all(processes.map(residentMb));
     for (const [at, mb] of memory.entries()) peak[at] = Math.max(peak[at] ?? 0, mb);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
-  return { rate: (await writtenMb(program) - before) * 1_000 / (performance.now() - begun), peak };
+  const [mirrored = 0, other = 0] = (await written()).map((mb, at) => mb - (before[at] ?? 0));
+  return { share: mirrored / other, rate: mirrored * 1_000 / (performance.now() - begun), peak };
 }
 
-/** `yes` in the pane; Ctrl-C ends it, and the pane lives on. */
-async function startYes(stage: MirrorStage): Promise<{ session: string; program: number }> {
-  const session = await stage.start(["sh", "-c", "trap : INT; yes; exec cat"]);
-  const shell = (await stage.tmux("display-message", "-p", "-t", `=${session}:`, "#{pane_pid}")).trim();
-  const program = await until("yes to run", async () => {
+/** A shell in which `yes` runs; Ctrl-C ends it, and the pane lives on. */
+const YES = ["sh", "-c", "trap : INT; yes; exec cat"];
+
+/** The child that the pane's shell runs. */
+async function yesOf(shell: string): Promise<number> {
+  return await until("yes to run", async () => {
     const children = await Deno.readTextFile(`/proc/${shell}/task/${shell}/children`);
     return Number(children.trim().split(" ")[0]);
   });
-  return { session, program };
+}
+
+async function startMirrored(stage: MirrorStage): Promise<{ session: string; program: number }> {
+  const session = await stage.start(YES);
+  const shell = await stage.tmux("display-message", "-p", "-t", `=${session}:`, "#{pane_pid}");
+  return { session, program: await yesOf(shell.trim()) };
+}
+
+/** The same under a tmux server of its own. */
+async function startOther({ stack: { sandbox } }: MirrorStage): Promise<number> {
+  const size = ["-x", "100", "-y", "30"];
+  const print = ["-P", "-F", "#{pid} #{pane_pid}"];
+  const { stdout } = await new Deno.Command("tmux", {
+    args: [
+      "-S",
+      `${sandbox.root}/other.sock`,
+      "-f",
+      "/dev/null",
+      "new-session",
+      "-d",
+      ...print,
+      ...size,
+      ...YES,
+    ],
+    env: sandbox.env,
+    clearEnv: true,
+  }).output();
+  const [server = "", shell = ""] = new TextDecoder().decode(stdout).trim().split(" ");
+  sandbox.killAtEnd(Number(server));
+  return await yesOf(shell);
 }
 
 async function untilRight(phone: PhoneProcess): Promise<void> {
@@ -63,21 +101,28 @@ async function untilRight(phone: PhoneProcess): Promise<void> {
   }, BACK_LIMIT_MS);
 }
 
-function tellMemory(name: string, [before = 0, during = 0, after = 0]: number[]): boolean {
-  const growth = Math.max(during, after) - before;
-  const parts = [before, during, after].map((mb) => mb.toFixed(1)).join(", ");
-  say(`${name}: ${parts} MB without a phone, at most with a stuck one, afterwards; +${growth.toFixed(1)} MB`);
-  return growth < GROWTH_MAX_MB;
+/** True when being stuck costs no more than `GROWTH_MAX_MB`. */
+function tellMemory(name: string, [before = 0, reading = 0, stuck = 0, after = 0]: number[]): boolean {
+  const parts = [before, reading, stuck, after].map((mb) => mb.toFixed(0)).join(", ");
+  const [beyond, own] = [stuck - reading, stuck - before].map((mb) => `${mb < 0 ? "" : "+"}${mb.toFixed(1)}`);
+  say(
+    `${name}: ${parts} MB without a phone, with one that reads, a stuck one, afterwards; ` +
+      `${beyond} MB by being stuck, ${own} MB in all`,
+  );
+  return stuck - reading < GROWTH_MAX_MB;
 }
 
 async function main(): Promise<number> {
   await using stage = await makeMirrorStage();
   const { relay, listener } = stage.stack;
-  const { session, program } = await startYes(stage);
-  const watched = { program, processes: [relay.pid, listener.pid] };
-  const first = await watch(ALONE_MS, watched);
+  const { session, program } = await startMirrored(stage);
+  const watched: Watched = {
+    programs: { mirrored: program, other: await startOther(stage) },
+    processes: [relay.pid, listener.pid],
+  };
+  const without = await watch(OTHER_MS, watched);
   const phone = await startPhoneProcess(stage, session);
-  const reading = await watch(ALONE_MS, watched);
+  const reading = await watch(OTHER_MS, watched);
   phone.stop();
   const stuck = await watch(STUCK_MS, watched);
   phone.goOn();
@@ -86,12 +131,12 @@ async function main(): Promise<number> {
   say("screen: 0 cells differ once the phone reads again");
   const after = await Promise.all(watched.processes.map(residentMb));
   const isBounded = ["relay", "listener"].map((name, at) =>
-    tellMemory(name, [first, stuck].map(({ peak }) => peak[at] ?? 0).concat(after[at] ?? 0))
+    tellMemory(name, [...[without, reading, stuck].map(({ peak }) => peak[at] ?? 0), after[at] ?? 0])
   );
-  const rates = [first, reading, stuck].map(({ rate }) => rate.toFixed(2));
-  const ratio = (stuck.rate / first.rate).toFixed(2);
+  const rates = [without, reading, stuck].map(({ rate }) => rate.toFixed(2)).join(", ");
+  const speed = (stuck.share / without.share).toFixed(2);
   say(
-    `pane: ${rates.join(", ")} MB a second without a phone, with one, with a stuck one; ${ratio} of without`,
+    `pane: ${rates} MB a second without a phone, with one, with a stuck one; ${speed} of its speed without`,
   );
   return isBounded.every((is) => is) ? 0 : 1;
 }

@@ -7,6 +7,7 @@ import { CHECKOUT } from "../helpers/sources.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 
 const TESTS = `Deno.test("holds", async (t) => {
+  console.log("told after 12 ms\\ntold after 30 ms");
   await t.step("body one", () => {});
   await t.step("body two", () => {});
 });
@@ -19,12 +20,15 @@ Deno.test("prove: a claim is shown by its tests, with its figure; a failing or a
   await using sandbox = await makeSandbox();
   const file = `${sandbox.root}/claim_test.ts`;
   await Deno.writeTextFile(file, TESTS);
-  const run = (filter: string, count?: Record<string, RegExp>): ReturnType<typeof runClaim> => {
-    const claim: Claim = { text: "it works", tests: { files: [file], filter }, ...(count && { count }) };
-    return runClaim(claim, CHECKOUT);
-  };
-  const shown = await run("holds", { bodies: /body \w+ \.\.\. ok/g });
+  const run = (filter: string, more: Partial<Claim> = {}): ReturnType<typeof runClaim> =>
+    runClaim({ text: "it works", tests: { files: [file], filter }, ...more }, CHECKOUT);
+  const count = { bodies: /body \w+ \.\.\. ok/g };
+  const quote = { part: /^told after (\d+) ms$/gm, as: "$1 milliseconds" };
+  const shown = await run("holds", { count });
   assert.match(shown.line, /^✓ it works: bodies 2, \d+\.\d s$/);
+  const quoted = await run("holds", { count, quote });
+  assert.match(quoted.line, /^✓ it works: bodies 2, 12 milliseconds, 30 milliseconds, \d+\.\d s$/);
+  assert.match((await run("holds", { quote: { part: /absent/g, as: "" } })).line, /: no figure, /);
   assert.match((await run("holds")).line, /^✓ it works: 1 tests, /);
   const broken = await run("breaks");
   assert.ok(!broken.isShown && broken.line.startsWith("✗ it works: "));
