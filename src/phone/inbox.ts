@@ -33,6 +33,8 @@ export type Inbox = ReadonlyMap<string, InboxItem>;
 export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefined {
   const ask = askDataOf(push);
   if (ask !== undefined) return { kind: "question", push, receipt, ask };
+  // Muted: nobody is told.
+  if (receipt.state === "ignored") return undefined;
   const type = TOLD_TYPES.find((one) => one === push.type);
   return type && { kind: "told", push, receipt, type };
 }

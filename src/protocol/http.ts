@@ -21,6 +21,35 @@ export type Device = z.infer<typeof Device>;
 export const DevicesAnswer = z.object({ devices: z.array(Device) });
 export type DevicesAnswer = z.infer<typeof DevicesAnswer>;
 
+/** Names the hooks of one installation in every push that they send. */
+export const HookId = z.string().check(
+  z.regex(/^hook_[A-Za-z0-9_-]{1,64}$/, "an identifier with the prefix hook_"),
+);
+
+/** `muted`: its pushes are kept and told to nobody. `revoked`: they are refused. */
+export const HOOK_STATES = ["active", "muted", "revoked"] as const;
+export const HookState = z.enum(HOOK_STATES);
+export type HookState = z.infer<typeof HookState>;
+
+/** Times are epoch milliseconds. */
+export const Hook = z.object({
+  id: z.string(),
+  state: HookState,
+  /** How many came from it, muted and refused ones too. */
+  pushes: z.number(),
+  firstSeen: z.number(),
+  lastSeen: z.number(),
+});
+export type Hook = z.infer<typeof Hook>;
+
+/** `GET /hooks`. */
+export const HooksAnswer = z.object({ hooks: z.array(Hook) });
+export type HooksAnswer = z.infer<typeof HooksAnswer>;
+
+/** `PUT /hooks/{id}`, answered by the hook. */
+export const HookChange = z.object({ state: HookState });
+export type HookChange = z.infer<typeof HookChange>;
+
 /** Shows that a key comes from a holder of the secret that went by QR code; the relay cannot make one. */
 const Proof = z.string().check(z.maxLength(100));
 const PeerName = z.string().check(z.minLength(1), z.maxLength(200));

@@ -40,6 +40,7 @@ export const REASONS = {
   start_failed: "The agent could not be started.",
   agent_starting: "The agent is starting: it shows no input line yet.",
   dialog_open: "The agent shows a permission or start dialog.",
+  hook_muted: "The hooks of this installation are muted.",
   unknown_type: "This listener does not know the type of this push.",
   too_late: "The agent had stopped waiting: the answer is typed into its session instead.",
 } as const;

@@ -13,8 +13,9 @@ import type { Receipt } from "../protocol/receipt.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { StoredPush } from "../store/store.ts";
 import { json, type KeyedCall } from "./call.ts";
+import { countHook } from "./hooks.ts";
 import { Refusal } from "./problems.ts";
-import { askedReceipt, deliveredReceipt, queuedReceipt } from "./receipt_transition.ts";
+import { askedReceipt, deliveredReceipt, mutedReceipt, queuedReceipt } from "./receipt_transition.ts";
 import { type Route, routePush } from "./routing.ts";
 import type { Services } from "./services.ts";
 
@@ -33,6 +34,8 @@ export async function acceptPush(services: Services, sent: Sent): Promise<PushAc
   const known = await knownAnswer(services, sent);
   if (known !== undefined) return known;
   const route = await routePush(store, { account, push: request });
+  const isMuted = await countHook(services, { account, data: request.data }) === "muted" &&
+    !("listener" in route);
   const now = clock.now();
   const target = "listener" in route ? route.listener : undefined;
   const { stored, duplicate } = await store.insertPush({
@@ -40,11 +43,11 @@ export async function acceptPush(services: Services, sent: Sent): Promise<PushAc
     target,
     digest: contentDigest(request),
     push: { ...pushOf(sent, now), ...(target === undefined ? {} : { targetDeviceId: target }) },
-    receipt: firstReceipt(request, { target, now }),
+    receipt: isMuted ? mutedReceipt(now) : firstReceipt(request, { target, now }),
   });
   if (duplicate) return repeated(services, { stored, request });
   metrics.pushes.add({ outcome: "accepted" });
-  passOn(services, { stored, route });
+  if (!isMuted) passOn(services, { stored, route });
   return firstAnswer(stored);
 }
 
@@ -92,8 +95,9 @@ export function passOn({ bus }: Services, { stored, route }: { stored: StoredPus
   bus.publish(account, { kind: "frame", to: route, text, push: { id: push.id, seq } });
 }
 
-export function firstAnswer({ push, target }: StoredPush): PushAccepted {
-  return { id: push.id, state: target === undefined ? "delivered" : "queued", expiresAt: push.expiresAt };
+export function firstAnswer({ push, target, receipt }: StoredPush): PushAccepted {
+  const toPhones = receipt.state === "ignored" ? "ignored" : "delivered";
+  return { id: push.id, state: target === undefined ? toPhones : "queued", expiresAt: push.expiresAt };
 }
 
 function idReused(id: string): Refusal {

@@ -29,6 +29,11 @@ export function deliveredReceipt(now: number): Receipt {
   return { state: "delivered", final: true, at: { queued: now, delivered: now } };
 }
 
+/** A push to phones whose hook is muted: nobody is told. */
+export function mutedReceipt(now: number): Receipt {
+  return { state: "ignored", reason: "hook_muted", final: true, at: { queued: now, ignored: now } };
+}
+
 /** A question to phones: open until it is answered or withdrawn. */
 export function askedReceipt(now: number): Receipt {
   return { ...deliveredReceipt(now), final: false };

@@ -4,6 +4,9 @@ import type { WireErrorCode } from "../protocol/errors.ts";
 import {
   DevicesAnswer,
   Health,
+  Hook,
+  HookChange,
+  HooksAnswer,
   PairingClaim,
   PairingClaimed,
   PairingCreated,
@@ -17,6 +20,7 @@ import { SessionsAnswer } from "../protocol/session.ts";
 import { type Call, json, type KeyedCall } from "./call.ts";
 import { listDevices, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
 import { healthy, metrics, ready } from "./health.ts";
+import { changeHook, listHooks } from "./hooks.ts";
 import { openApi } from "./openapi.ts";
 import { claimPairing, createPairing, pairingStatus } from "./pairings.ts";
 import { getPush, listPushes } from "./pushes.ts";
@@ -59,6 +63,7 @@ const PUSHES: readonly Route[] = [
     answer: { status: 202, schema: PushAccepted },
     errors: [
       "invalid_push",
+      "hook_revoked",
       "unknown_device",
       "unknown_push",
       "id_reused",
@@ -142,6 +147,27 @@ const DEVICES: readonly Route[] = [
   },
 ];
 
+const HOOKS: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/hooks",
+    summary: "The installations whose hooks sent pushes, by the `hookId` in their data, with how many.",
+    scopes: ["push:read"],
+    answer: { status: 200, schema: HooksAnswer },
+    handle: listHooks,
+  },
+  {
+    method: "PUT",
+    path: "/hooks/{id}",
+    summary: "Mutes an installation's hooks, revokes them, or makes them active again.",
+    scopes: ["admin"],
+    body: HookChange,
+    answer: { status: 200, schema: Hook },
+    errors: ["invalid_request", "unknown_hook", "too_large", "unsupported_media_type", "store_unavailable"],
+    handle: changeHook,
+  },
+];
+
 const PAIRINGS: readonly Route[] = [
   {
     method: "POST",
@@ -213,7 +239,7 @@ const OPERATION: readonly Route[] = [
   },
 ];
 
-export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...PAIRINGS, ...OPERATION];
+export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...HOOKS, ...PAIRINGS, ...OPERATION];
 
 const descriptions = new WeakMap<Services, ReturnType<typeof openApi>>();
 

@@ -95,8 +95,20 @@ const OFFERS = `
   ALTER TABLE pairings ADD COLUMN phone TEXT;
 `;
 
+const HOOKS = `
+  CREATE TABLE hooks (
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    pushes INTEGER NOT NULL,
+    first_seen INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    PRIMARY KEY (account, id)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** Step n brings a database of version n to version n + 1. Never edit one that was released: add the next. */
-export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS];
+export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS];
 
 function schemaVersion(database: Database): number {
   database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");

@@ -6,6 +6,7 @@ import { lockForRelay } from "./relay_lock.ts";
 import { sqliteContext } from "./sqlite_context.ts";
 import { sqliteDevices } from "./sqlite_devices.ts";
 import { storeError } from "./sqlite_errors.ts";
+import { sqliteHooks } from "./sqlite_hooks.ts";
 import { sqliteInventories } from "./sqlite_inventories.ts";
 import { sqliteKeys } from "./sqlite_keys.ts";
 import { sqlitePairings, sqliteWebPush } from "./sqlite_phones.ts";
@@ -108,6 +109,7 @@ function sqliteStore(database: Database, closed: () => void): Store {
     ...sqliteInventories(context),
     ...sqlitePairings(context),
     ...sqliteWebPush(context),
+    ...sqliteHooks(context),
     // Takes the lock that a write needs, and writes nothing.
     ready: () => context.read(() => database.exec("BEGIN IMMEDIATE; ROLLBACK")),
     async backup(file) {

@@ -1,5 +1,5 @@
 /** What the relay keeps, as an interface: keys, devices, pushes, inventories, pairings and subscriptions. */
-import type { PairingOffer, PairingStatus, Scope, WebPushSubscription } from "../protocol/http.ts";
+import type { HookState, PairingOffer, PairingStatus, Scope, WebPushSubscription } from "../protocol/http.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
@@ -88,6 +88,19 @@ export type AnswerOutcome =
   | { kind: "stored"; answer: StoredPush; question: StoredPush }
   | { kind: "duplicate"; answer: StoredPush }
   | { kind: "closed" };
+
+/** The hooks of one installation. */
+export interface HookRecord {
+  account: string;
+  id: string;
+  state: HookState;
+  pushes: number;
+  firstSeen: number;
+  lastSeen: number;
+}
+
+/** Hooks of one account that are known; pushes of more are told like any other. */
+export const HOOKS_MAX = 1_000;
 
 /** A key, or a device with all its keys, that works no longer. */
 export type Revocation =
@@ -186,8 +199,18 @@ export interface WebPushStore {
   findWebPush(device: DeviceName): Promise<WebPushSubscription | undefined>;
 }
 
+export interface HookStore {
+  /** Counts a push of the hook, which it makes known; says the state that the hook is in. */
+  countHook(hook: { account: string; id: string }, now: number): Promise<HookState>;
+  /** The one known longest first. */
+  listHooks(account: string): Promise<HookRecord[]>;
+  /** Durable when it resolves; undefined when no push of the hook has come. */
+  setHookState(hook: { account: string; id: string }, state: HookState): Promise<HookRecord | undefined>;
+}
+
 /** Every method rejects with StoreUnavailable when the store cannot do it; nothing was stored then. */
-export interface Store extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore {
+export interface Store
+  extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore, HookStore {
   /** Resolves when the store can be written. */
   ready(): Promise<void>;
   /** A sound copy while the relay runs; replaces `file`, mode 0600. */

@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import type { Push } from "../../src/protocol/push.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import type { Runtime } from "../../src/runtime/types.ts";
-import type { DeviceRecord, KeyRecord, NewPush, Revocation, Store } from "../../src/store/store.ts";
+import {
+  type DeviceRecord,
+  HOOKS_MAX,
+  type KeyRecord,
+  type NewPush,
+  type Revocation,
+  type Store,
+} from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
 
 /** Opens a store in an empty directory; again in the same one: what was kept. */
@@ -293,6 +300,23 @@ const BODIES: Record<string, Body> = {
     assert.equal((await store.findWebPush(device))?.endpoint, "https://push.example/2");
     assert.equal(await store.removeWebPush(device), true);
     assert.equal(await store.removeWebPush(device), false);
+  },
+  "hooks are counted by account, keep their state, and are bounded": async (store, again) => {
+    const hook = { account: "a", id: "hook_1" };
+    assert.equal(await store.setHookState(hook, "muted"), undefined);
+    assert.equal(await store.countHook(hook, NOW), "active");
+    assert.equal((await store.setHookState(hook, "muted"))?.pushes, 1);
+    assert.equal(await store.countHook(hook, NOW + 5), "muted");
+    await store.countHook({ account: "b", id: "hook_1" }, NOW);
+    store = await again();
+    assert.deepEqual(await store.listHooks("a"), [
+      { ...hook, state: "muted", pushes: 2, firstSeen: NOW, lastSeen: NOW + 5 },
+    ]);
+    const many = Array.from({ length: HOOKS_MAX }, (_, n) => ({ account: "a", id: `hook_many_${n}` }));
+    await Promise.all(many.map((one) => store.countHook(one, NOW + 9)));
+    assert.equal((await store.listHooks("a")).length, HOOKS_MAX);
+    assert.equal(await store.countHook(hook, NOW + 10), "muted");
+    assert.equal(await store.countHook({ account: "a", id: "hook_new" }, NOW + 11), "active");
   },
   "it is ready while it is open": async (store) => {
     await store.ready();

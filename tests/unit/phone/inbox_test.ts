@@ -39,6 +39,11 @@ Deno.test("questions, notes, stops and calls come in, commands and what is not u
   }
 });
 
+Deno.test("what a muted hook sent is not shown [rm-hook-id]", () => {
+  const muted: Receipt = { state: "ignored", reason: "hook_muted", final: true, at: { ignored: 1 } };
+  assert.equal(inboxItemOf(told(1, "agent.stop", {}, muted)), undefined);
+});
+
 Deno.test("open questions stand apart, each part with the newest first", () => {
   const inbox = withItems(
     new Map(),
