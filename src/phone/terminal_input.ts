@@ -13,6 +13,9 @@ export interface Pressed {
   isComposing: boolean;
 }
 
+/** Letters that no input method makes others of, unless it is one for these very letters. */
+const SETTLED = /^[!-~]*$/;
+
 const KEYS: Readonly<Record<string, string>> = {
   Escape: "Escape",
   Enter: "Enter",
@@ -51,4 +54,21 @@ export function inputsOfText(text: string): KeyInput[] {
   if (clean === "\n") return [{ type: "key", key: "Enter" }];
   if (/[\n\t]/.test(clean) || clean.length > KEY_TEXT_MAX_CHARS) return [{ type: "paste", text: clean }];
   return [{ type: "text", text: clean }];
+}
+
+/** What makes `after` of text that was typed as `before`: its end is deleted and typed anew. */
+export function inputsOfChange(before: string, after: string): KeyInput[] {
+  const [old, fresh] = [[...before], [...after]];
+  let same = 0;
+  while (same < old.length && old[same] === fresh[same]) same++;
+  const deletions = old.slice(same).map(() => ({ type: "key", key: "BSpace" }) as const);
+  return [...deletions, ...inputsOfText(fresh.slice(same).join(""))];
+}
+
+/**
+ * A phone's keyboard composes each word, so that its letters would go in with the next blank only: true when they go in
+ * at once. It gives no names to its keys; elsewhere what is composed waits until it is whole.
+ */
+export function goesInAtOnce(text: string, lastKey: string): boolean {
+  return lastKey === "Unidentified" && SETTLED.test(text);
 }

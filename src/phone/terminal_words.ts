@@ -48,7 +48,7 @@ export function terminalWords({ stream, keys, fit, unsure = false }: TerminalTol
       };
     }
     case "ended":
-      return { status: endWords(stream.reason), keys: "", tone: "bad" };
+      return { status: endWords(stream.reason), keys: broken, tone: "bad" };
   }
 }
 

@@ -73,6 +73,28 @@ Deno.test("terminal: live typing, an input method and a paste go in; a message s
     await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
   }));
 
+Deno.test("terminal: a phone's keyboard, which composes every word, types letter by letter and corrects [spec-live-typing]", () =>
+  withTerminals(async (scene) => {
+    const { page } = scene;
+    await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    const client = await page.context().newCDPSession(page);
+    const compose = async (text: string): Promise<void> => {
+      // Such keyboards tell nothing of their keys.
+      await client.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Unidentified" });
+      const [selectionStart, selectionEnd] = [text.length, text.length];
+      await client.send("Input.imeSetComposition", { selectionStart, selectionEnd, text });
+    };
+    await compose("t");
+    await untilShown(page, "❯ t");
+    await compose("teh");
+    await untilShown(page, "❯ teh");
+    await client.send("Input.insertText", { text: "the" });
+    await untilShown(page, "❯ the");
+    await client.send("Input.insertText", { text: " end" });
+    await untilShown(page, "❯ the end");
+  }));
+
 Deno.test("terminal: at a permission dialog keys wait, no more are taken, and the dialog stays the desk's [inj-dialog-keys]", () =>
   withTerminals(async (scene) => {
     const { page, phone, stack } = scene;

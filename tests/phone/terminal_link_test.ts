@@ -41,6 +41,20 @@ Deno.test("terminal: a link that is dead is said, no key is taken, and afterward
     assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).isDisabled(), false);
   }));
 
+Deno.test("terminal: keys of which nothing was heard when the link broke are told as unsure [ux-resume]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack, wire } = scene;
+    await open(scene);
+    stack.listener.kill("SIGSTOP");
+    await page.getByRole("button", { name: "Left", exact: true }).tap();
+    wire.cut();
+    await status(page).getByText("look whether they arrived").waitFor();
+    stack.listener.kill("SIGCONT");
+    await status(page).getByText("Live").waitFor();
+    await page.getByRole("button", { name: "Left", exact: true }).tap();
+    await status(page).getByText("look whether they arrived").waitFor({ state: "detached" });
+  }));
+
 Deno.test("terminal: after a cut it is there again, whole; keys that cannot go in say so [ux-resume]", () =>
   withTerminals(async (scene) => {
     const { page, stack, wire } = scene;

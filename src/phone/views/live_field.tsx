@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { STRINGS } from "../strings.ts";
-import { inputOfKey, inputsOfText } from "../terminal_input.ts";
+import { goesInAtOnce, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_words.ts";
 import type { Terminal } from "./use_terminal.ts";
 
@@ -21,21 +21,28 @@ interface Props {
 export function LiveField({ label, terminal, onLeave }: Props): JSX.Element {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isComposing, setComposing] = useState(false);
+  const composed = useRef({ typed: "", lastKey: "" });
   useEffect(() => {
     fill(field.current);
     field.current?.focus();
   }, []);
   const isOff = isBlocked(terminal.told);
+  const onInput = (event: InputEvent): void => {
+    if (event.isComposing) composed.current.typed = typeBegun(field.current, composed.current, terminal);
+    else take(field.current, { before: "", terminal });
+  };
+  const onComposed = (): void => {
+    setComposing(false);
+    take(field.current, { before: composed.current.typed, terminal });
+    composed.current.typed = "";
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
+    composed.current.lastKey = event.key;
     if (event.key === "Escape" && event.shiftKey) return onLeave();
     const input = isOff ? undefined : inputOfKey(event);
     if (input === undefined) return;
     event.preventDefault();
     terminal.type([input]);
-  };
-  const onComposed = (): void => {
-    setComposing(false);
-    take(field.current, terminal);
   };
   return (
     <div class="live-field">
@@ -50,7 +57,7 @@ export function LiveField({ label, terminal, onLeave }: Props): JSX.Element {
         spellcheck={false}
         enterkeyhint="enter"
         readOnly={isOff}
-        onInput={(event) => (event as InputEvent).isComposing || take(field.current, terminal)}
+        onInput={(event) => onInput(event as InputEvent)}
         onCompositionStart={() => setComposing(true)}
         onCompositionEnd={onComposed}
         onKeyDown={onKeyDown}
@@ -63,13 +70,33 @@ export function LiveField({ label, terminal, onLeave }: Props): JSX.Element {
   );
 }
 
-/** What stands in the field besides the filling was typed; the filling gone is a backspace. */
-function take(field: HTMLTextAreaElement | null, terminal: Terminal): void {
+/** What stands in the field besides the filling. */
+function textOf(field: HTMLTextAreaElement): string {
+  return field.value.replace(FILLING, "");
+}
+
+/** Of a word that is not whole yet; gives what is typed of it now. */
+function typeBegun(
+  field: HTMLTextAreaElement | null,
+  { typed, lastKey }: { typed: string; lastKey: string },
+  terminal: Terminal,
+): string {
+  if (field === null) return typed;
+  const text = textOf(field);
+  if (!goesInAtOnce(text, lastKey)) return typed;
+  terminal.type(inputsOfChange(typed, text));
+  return text;
+}
+
+/** What stands there was typed, `before` in its place already; the filling gone is a backspace. */
+function take(
+  field: HTMLTextAreaElement | null,
+  { before, terminal }: { before: string; terminal: Terminal },
+): void {
   if (field === null) return;
-  const { value } = field;
-  const inputs = value === ""
+  const inputs = field.value === "" && before === ""
     ? [{ type: "key" as const, key: "BSpace" }]
-    : inputsOfText(value.replace(FILLING, ""));
+    : inputsOfChange(before, textOf(field));
   fill(field);
   terminal.type(inputs);
 }

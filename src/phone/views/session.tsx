@@ -24,8 +24,9 @@ import type { OpenMirror } from "./use_terminal.ts";
 
 const { session: WORDS, panels: PANELS } = STRINGS;
 const AGES_EVERY_MS = 15_000;
-/** How long the terminal's foot shows that a message went in. */
+/** How long the terminal's foot shows what became of a message: that it went in, and that it did not. */
 const GOOD_NEWS_MS = 60_000;
+const BAD_NEWS_MS = 600_000;
 
 export interface SessionActions {
   send(to: SessionName, body: string): void;
@@ -106,11 +107,12 @@ function shownMessages(
   }));
 }
 
-/** What went well is soon old news. */
+/** News of what waits or is under way stay until there are others. */
 function newestWords(shown: readonly Shown[], now: number): ReceiptWords | undefined {
   const { message, words } = shown.at(-1) ?? {};
-  const isOld = words?.tone === "good" && message !== undefined && now - message.createdAt > GOOD_NEWS_MS;
-  return isOld ? undefined : words;
+  if (message === undefined || words?.tone === "pending" || words?.tone === "held") return words;
+  const newsMs = words?.tone === "good" ? GOOD_NEWS_MS : BAD_NEWS_MS;
+  return now - message.createdAt > newsMs ? undefined : words;
 }
 
 interface SessionComposerProps extends Pick<Props, "state" | "name" | "actions"> {

@@ -1,6 +1,12 @@
 /** What a keyboard, an input method or a paste gave becomes inputs of the mirror. */
 import assert from "node:assert/strict";
-import { inputOfKey, inputsOfText, type Pressed } from "../../../src/phone/terminal_input.ts";
+import {
+  goesInAtOnce,
+  inputOfKey,
+  inputsOfChange,
+  inputsOfText,
+  type Pressed,
+} from "../../../src/phone/terminal_input.ts";
 import { zoomed } from "../../../src/phone/terminal_gestures.ts";
 import { KeyInput } from "../../../src/protocol/key_input.ts";
 
@@ -67,4 +73,20 @@ Deno.test("terminal input: text goes in as text, several lines and long text as 
 Deno.test("terminal input: two fingers twice as far apart ask for letters twice as large", () => {
   assert.equal(zoomed({ distance: 100, fontPixels: 8 }, 200), 16);
   assert.equal(zoomed({ distance: 100, fontPixels: 8 }, 103), 8);
+});
+
+Deno.test("a word that is corrected while it is composed is typed as its difference [spec-live-typing]", () => {
+  const back = { type: "key", key: "BSpace" };
+  assert.deepEqual(inputsOfChange("", "te"), [{ type: "text", text: "te" }]);
+  assert.deepEqual(inputsOfChange("teh", "the"), [back, back, { type: "text", text: "he" }]);
+  assert.deepEqual(inputsOfChange("the", "th"), [back]);
+  assert.deepEqual(inputsOfChange("nihao", "你好"), [...Array(5).fill(back), { type: "text", text: "你好" }]);
+  assert.deepEqual(inputsOfChange("same", "same"), []);
+});
+
+Deno.test("of what is composed only a phone keyboard's plain letters go in before the word is whole [spec-live-typing]", () => {
+  assert.equal(goesInAtOnce("hel", "Unidentified"), true);
+  assert.equal(goesInAtOnce("tiê", "Unidentified"), false);
+  assert.equal(goesInAtOnce("か", "Unidentified"), false);
+  assert.equal(goesInAtOnce("k", "Process"), false);
 });
