@@ -2,6 +2,7 @@
  * The runtime of a listener that dies by SIGKILL at one step of an injection: `SVC_TEST_CRASH=<n>` is the step, counted
  * from the first line of the journal. A step is anything that reaches the disk, tmux or the relay.
  */
+import { WebSocket as DirectSocket } from "ws";
 import { runtime as real } from "../../src/runtime/deno.ts";
 import type { AppendFile, PipedChild, Runtime } from "../../src/runtime/types.ts";
 
@@ -47,8 +48,8 @@ async function writeText(...args: Parameters<Runtime["files"]["writeText"]>): Pr
   if (args[0].includes("/markers/")) step("marker");
 }
 
-const send = WebSocket.prototype.send;
-WebSocket.prototype.send = function (data): void {
+const send: (data: string | Uint8Array) => void = DirectSocket.prototype.send;
+DirectSocket.prototype.send = function (data: string | Uint8Array): void {
   send.call(this, data);
   if (typeof data === "string" && data.includes('"push.ack"')) step("acknowledgement");
 };

@@ -31,7 +31,9 @@ export function tapWire({ port, change = (bytes) => bytes }: TapOptions): Tap {
   }
 
   async function join(near: Deno.TcpConn): Promise<void> {
-    const far = await Deno.connect({ hostname: HOST, port });
+    const far = await Deno.connect({ hostname: HOST, port }).catch(() => undefined);
+    // A relay that has ended: so does the connection.
+    if (far === undefined) return close(near);
     const bytes = { up: [], down: [] };
     taken.push(bytes);
     await Promise.all([

@@ -11,7 +11,7 @@ type Truthy<T> = Exclude<NonNullable<T>, false | 0 | "">;
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<Truthy<T>> {
   const end = Date.now() + limitMs;
   for (;;) {
