@@ -109,7 +109,7 @@ const DELIVERY: Record<string, Body> = {
     const began = systemClock.elapsed();
     await bench.relay?.stop();
     assert.equal((await listener.end()).code, 1012);
-    assert.ok(systemClock.elapsed() - began < 5_000);
+    assert.ok(systemClock.elapsed() - began < 20_000);
     const again = await bench.start();
     const back = await Peer.listener(again.wsUrl, key);
     assert.equal((await back.first("push.new")).id, uuid(1));
@@ -308,7 +308,7 @@ const LIFE: Record<string, Body> = {
     );
     const began = systemClock.elapsed();
     await bench.relay?.stop();
-    assert.ok(systemClock.elapsed() - began < 5_000);
+    assert.ok(systemClock.elapsed() - began < 20_000);
     await wire.end();
   },
 };
