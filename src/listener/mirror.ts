@@ -4,7 +4,7 @@ import { verbs } from "../tmux/argv.ts";
 import type { MirrorAnswer, MirrorClient, MirrorEvents } from "../tmux/mirror_client.ts";
 import { OutputFilter } from "../tmux/mirror_filter.ts";
 import { paintAnew, paintOver } from "../tmux/mirror_paint.ts";
-import { parseSnapshot, type Snapshot, snapshotCommands } from "../tmux/mirror_snapshot.ts";
+import { drawsLines, parseSnapshot, type Snapshot, snapshotCommands } from "../tmux/mirror_snapshot.ts";
 import { FLOOD_REST_MS, FloodGauge } from "./mirror_flood.ts";
 import { isSame, type Size, type Viewer } from "./mirror_viewer.ts";
 
@@ -194,6 +194,7 @@ export class SessionMirror {
     const { cols, rows } = snapshot.facts;
     const { modes } = snapshot.facts;
     this.#filter.resume(snapshot.pending, { isOdd: modes.insert || modes.origin || !modes.wrap });
+    this.#filter.sawScreen({ drawsLines: snapshot.screen.some(drawsLines) });
     const pen = this.#filter.penSequences();
     for (const viewer of this.#viewers) {
       if (viewer.isStale && viewer.canTake) {

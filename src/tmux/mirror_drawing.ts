@@ -8,9 +8,13 @@ interface Settings {
   charsets: ReadonlyMap<string, string>;
   /** The last shift, SO or SI. */
   shift: string;
+  /** Whether letters stand for themselves or for line drawing is known. */
+  letters: boolean;
 }
 
 const BACKSPACE = 0x08;
+/** Where the set of line drawing has other characters than ASCII. */
+const LINE_DRAWING = { first: 0x5f, last: 0x7e };
 /** Modes in which text is drawn differently at the edges. */
 const ODD_MODES: Readonly<Record<string, boolean>> = {
   "4h": true,
@@ -21,7 +25,12 @@ const ODD_MODES: Readonly<Record<string, boolean>> = {
   "?7h": false,
 };
 
-const unknown = (): Settings => ({ pen: new Pen({ known: false }), charsets: new Map(), shift: "" });
+const unknown = (): Settings => ({
+  pen: new Pen({ known: false }),
+  charsets: new Map(),
+  shift: "",
+  letters: false,
+});
 
 /** `unsure`: drawing the screen over it helps; `lost`: only a terminal that begins anew is right again. */
 export type Doubt = "none" | "unsure" | "lost";
@@ -37,6 +46,8 @@ export class Drawing {
   #ofScreen = unknown();
   #oddModes = new Map<string, boolean>();
   #isColumnLost = false;
+  /** Letters were drawn while it was not known what they stand for. */
+  #drewLetters = false;
 
   /** What is to be done about what was drawn since the last call. */
   takeDoubt(): Doubt {
@@ -54,6 +65,13 @@ export class Drawing {
     this.#ofScreen = unknown();
     this.#oddModes.clear();
     this.#isColumnLost = false;
+    this.#drewLetters = false;
+  }
+
+  /** tmux's screen after all that was drawn: where it has no line drawing, letters were letters. */
+  sawScreen({ drawsLines }: { drawsLines: boolean }): void {
+    if (this.#drewLetters && !drawsLines) this.#change({ letters: true });
+    this.#drewLetters = false;
   }
 
   /** Text is drawn in a mode that was set before the output was seen. */
@@ -70,12 +88,15 @@ export class Drawing {
 
   /** A character of text, by its code point. */
   character(code: number): void {
-    const isOdd = this.#isColumnLost || this.#oddModes.size > 0 || !this.#set.pen.known;
+    const { pen, letters } = this.#set;
+    const isOpen = !letters && code >= LINE_DRAWING.first && code <= LINE_DRAWING.last;
+    this.#drewLetters ||= isOpen;
+    const isOdd = this.#isColumnLost || this.#oddModes.size > 0 || !pen.known || isOpen;
     this.isUnsure ||= isOdd || (code > 0x7e && !isPlainCharacter(code));
   }
 
   control(byte: number): void {
-    if (byte === 0x0e || byte === 0x0f) this.#change({ shift: String.fromCharCode(byte) });
+    if (byte === 0x0e || byte === 0x0f) this.#change({ shift: String.fromCharCode(byte), letters: true });
     if (byte === 0x0d) this.#isColumnLost = false;
     this.isUnsure ||= byte === BACKSPACE;
   }
@@ -100,7 +121,8 @@ export class Drawing {
     else if (text === "8") this.#draw(this.#saved);
     else if (text === "c") this.#reset();
     else if (/^[()]./.test(text)) {
-      this.#change({ charsets: new Map([...this.#set.charsets, [text.charAt(0), text.charAt(1)]]) });
+      const charsets = new Map([...this.#set.charsets, [text.charAt(0), text.charAt(1)]]);
+      this.#change({ charsets, letters: this.#set.letters || text.startsWith("(") });
     }
   }
 
@@ -121,6 +143,7 @@ export class Drawing {
     this.forget();
     this.#isLost = true;
     this.#set.pen.reset();
+    this.#change({ letters: true });
   }
 
   #copy(): Settings {

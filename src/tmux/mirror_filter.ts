@@ -48,6 +48,11 @@ export class OutputFilter {
     if (isOdd) this.#drawing.startOddly();
   }
 
+  /** Whether tmux's screen, after all that was passed, has line drawing on it. */
+  sawScreen(screen: { drawsLines: boolean }): void {
+    this.#drawing.sawScreen(screen);
+  }
+
   /** Sequences that bring a terminal with default attributes to what the program has set; empty when unknown. */
   penSequences(): string {
     return this.#drawing.sequences();

@@ -74,6 +74,11 @@ export function snapshotCommands(pane: string, { history }: { history: number })
   ];
 }
 
+/** tmux prints line drawing between SO and SI. */
+export function drawsLines({ text }: Line): boolean {
+  return text.includes("\u000e");
+}
+
 /** From what the commands printed; undefined when the pane is gone. */
 export function parseSnapshot(pane: string, texts: readonly string[]): Snapshot | undefined {
   const [printed = "", pending = "", screen = "", joined = "", saved = "", savedJoined = ""] = texts;

@@ -225,6 +225,33 @@ Deno.test("mirror cells: a flood of a million lines, cut ten times in its midst,
   figure(what, phone, await untilEqual(stage, { phone, session, what }));
 });
 
+Deno.test("mirror cells: what a program set before the mirror began, which tmux does not tell, is right once it is quiet [ux-resume]", async (t) => {
+  await using stage = await makeMirrorStage();
+  using pane = await makeDrawnPane(stage.stack.sandbox, { cols: COLS, rows: ROWS });
+  const { session } = pane;
+  const before: Record<string, [set: string, drawn: string]> = {
+    attributes: ["\u001b[1;31;44m", "red on blue, bold"],
+    "a character set": ["\u001b(0", "\u001b[0mlqqk"],
+    "a shift to the other character set": ["\u001b)0\u000e", "\u001b[0mmqqj"],
+    "a saved cursor": ["\u001b[9;9H\u001b[35m\u001b7\u001b[0m\u001b[H", "\u001b[0mhome\u001b8there"],
+    "insert mode": ["abc\u001b[1;1H\u001b[4h", "\u001b[0mxyz"],
+    "a region in origin mode": ["\u001b[5;9r\u001b[?6h", "\u001b[0ma\r\nb\r\nc\r\nd\r\ne\r\nf"],
+  };
+  for (const [name, [set, drawn]] of Object.entries(before)) {
+    await t.step(name, async () => {
+      await pane.draw(`\u001bc${set}`);
+      await pane.settled();
+      const phone = await stage.watch(session);
+      for (const what of [name, `${name}, once more`]) {
+        await pane.draw(drawn);
+        await pane.settled();
+        figure(what, phone, await untilEqual(stage, { phone, session, what }));
+      }
+      phone[Symbol.dispose]();
+    });
+  }
+});
+
 Deno.test("mirror cells: the comparison itself sees each kind of difference", async () => {
   await using stage = await makeMirrorStage();
   using pane = await makeDrawnPane(stage.stack.sandbox, { cols: 40, rows: 5 });

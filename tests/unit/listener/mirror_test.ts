@@ -142,7 +142,7 @@ Deno.test("mirror: output before the screen is not shown, output after it is", a
 Deno.test("mirror: a second phone gets its own screen, the first one goes on", async () => {
   const { bench, sent } = await watching();
   const second = await bench.watch();
-  bench.output("\u001b[0mx");
+  bench.output("\u001b(B\u001b[0mx");
   bench.answer({ cells: "now\n\n\n" });
   bench.output("y");
   bench.clock.advance(FRAME_MS);

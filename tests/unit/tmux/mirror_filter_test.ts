@@ -58,13 +58,32 @@ Deno.test("mirror filter: attributes are known from the first reset on", () => {
     "none",
     "\u001b[0;1;4:3;38;5;9;48:2::1:2:3m",
   ]);
-  pass("\u001b[22;24;91mtext ●─é", { filter });
+  pass("\u001b[22;24;91mTEXT ●─é", { filter });
   assert.equal(filter.takeDoubt(), "none");
   assert.equal(filter.penSequences(), "\u001b[0;91;48:2::1:2:3m");
   filter.forget();
   assert.equal(filter.penSequences(), "");
   pass("\r\n\u001b[H", { filter });
   assert.equal(filter.takeDoubt(), "none", "nothing was drawn");
+});
+
+Deno.test("mirror filter: letters may stand for lines until a set is chosen, or tmux's screen has none", () => {
+  const filter = new OutputFilter();
+  const doubtOf = (output: string): string => {
+    pass(output, { filter });
+    return filter.takeDoubt();
+  };
+  filter.sawScreen({ drawsLines: false });
+  assert.equal(doubtOf("\u001b[mUP 12"), "none", "the same in both sets");
+  assert.equal(doubtOf("lqk"), "unsure");
+  filter.sawScreen({ drawsLines: true });
+  assert.equal(doubtOf("lqk"), "unsure", "they did");
+  filter.sawScreen({ drawsLines: false });
+  assert.equal(doubtOf("lqk"), "none", "they were letters");
+  for (const choice of ["\u001b(0", "\u001b(B", "\u000f", "\u000e"]) {
+    filter.forget();
+    assert.equal(doubtOf(`\u001b[m${choice}lqk`), "none", JSON.stringify(choice));
+  }
 });
 
 Deno.test("mirror filter: attributes and character sets are saved and restored with the cursor", () => {
@@ -99,7 +118,7 @@ Deno.test("mirror filter: what other terminals may draw differently is doubted, 
   ];
   for (const output of [...plain, ...doubtful]) {
     const filter = new OutputFilter();
-    pass("\u001b[m", { filter });
+    pass("\u001b(B\u001b[m", { filter });
     pass(output, { filter });
     const expected = doubtful.includes(output) ? "unsure" : "none";
     assert.equal(filter.takeDoubt(), expected, JSON.stringify(output));
@@ -114,7 +133,7 @@ Deno.test("mirror filter: a reset means that another terminal has to begin anew"
 
 Deno.test("mirror filter: text in an unusual mode is doubted for as long as it lasts", () => {
   const filter = new OutputFilter();
-  pass("\u001b[m\u001b[?7l", { filter });
+  pass("\u001b(B\u001b[m\u001b[?7l", { filter });
   filter.takeDoubt();
   pass("text", { filter });
   assert.equal(filter.takeDoubt(), "unsure");
