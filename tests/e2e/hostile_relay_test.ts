@@ -1,33 +1,49 @@
 /** A relay that does all that a relay can do to a phone and a host: what comes of it, attack by attack, paired and not. */
 import assert from "node:assert/strict";
+import { FRAME_ROWS } from "../helpers/hostile_frames.ts";
 import { HANDSHAKE_ROWS } from "../helpers/hostile_handshakes.ts";
+import { MESSAGE_ROWS } from "../helpers/hostile_messages.ts";
+import { MINTED_ROWS } from "../helpers/hostile_minted.ts";
+import { PAIRING_ROWS } from "../helpers/hostile_pairings.ts";
 import { EVIL, type Expectation, HostileStage, type Mode, type Row } from "../helpers/hostile_stage.ts";
 import { until } from "../helpers/until.ts";
 
-const ROWS: readonly Row[] = [...HANDSHAKE_ROWS];
+const ROWS: readonly Row[] = [
+  ...HANDSHAKE_ROWS,
+  ...FRAME_ROWS,
+  ...MESSAGE_ROWS,
+  ...MINTED_ROWS,
+  ...PAIRING_ROWS,
+];
+
+const outcomeOf = ({ outcome = "told" }: Expectation): string => outcome;
+
+/** The host's own screens, for as often as `text` stands there. */
+async function count(stage: HostileStage, text: string): Promise<number> {
+  return (await stage.screen()).split(text).length - 1;
+}
+
+async function says(who: string, { pattern, words }: { pattern: RegExp; words(): string }): Promise<void> {
+  await until(`the ${who} to say ${pattern}`, () => pattern.test(words())).catch((error) => {
+    throw new Error(`${error.message}, but: ${words()}`);
+  });
+}
 
 async function suffer(stage: HostileStage, row: Row, expect: Expectation): Promise<void> {
   const from = stage.logged;
+  const typedBefore = await count(stage, EVIL);
   try {
     using attack = await row.run(stage);
     const { phone, host, typed = false, shown = false } = expect;
-    const saysHost = (): string => attack.host?.() ?? stage.log(from);
-    if (phone) {
-      await until(`the phone to say ${phone}`, () => phone.test(attack.words()) || undefined).catch(
-        (error) => {
-          throw new Error(`${error.message}: "${attack.words()}"`);
-        },
-      );
-    }
-    if (host) {
-      await until(`the host to say ${host}`, () => host.test(saysHost()) || undefined).catch((error) => {
-        throw new Error(`${error.message}: "${saysHost()}"`);
-      });
-    }
-    if (typed) await until("what was made up in the pane", async () => (await stage.screen()).includes(EVIL));
+    if (phone) await says("phone", { pattern: phone, words: () => attack.words() });
+    if (host) await says("host", { pattern: host, words: () => attack.host?.() ?? stage.log(from) });
+    const isTyped = async (): Promise<boolean> => await count(stage, EVIL) > typedBefore;
+    if (typed) await until("what was made up in the pane", isTyped);
     if (shown) await until("what was made up on the phone", () => attack.shown().includes(EVIL));
-    assert.equal((await stage.screen()).includes(EVIL), typed, "typed");
-    assert.equal(attack.shown().includes(EVIL), shown, "shown");
+    assert.equal(await isTyped(), typed, "what the relay made up is typed");
+    assert.equal(attack.shown().includes(EVIL), shown, "what the relay made up is shown");
+    const [last = EVIL] = stage.texts.slice(-1);
+    assert.ok(last === EVIL || await count(stage, last) <= 1, "what was meant is typed twice");
   } finally {
     stage.attack({});
     await stage.clearLine();
@@ -35,12 +51,25 @@ async function suffer(stage: HostileStage, row: Row, expect: Expectation): Promi
 }
 
 for (const mode of ["psk", "base"] satisfies Mode[]) {
-  Deno.test(`a hostile relay, ${mode} mode [hostile-relay]`, async (t) => {
+  const rows = ROWS.flatMap((row) => {
+    const expect = row.expect[mode];
+    return expect === undefined ? [] : [{ row, expect }];
+  });
+  const title = mode === "psk"
+    ? "paired, a hostile relay has nothing typed, shows nothing in the host's name, and what it changes is told"
+    : "not paired, a hostile relay can make keys of its own, and nothing else";
+  Deno.test(`${title} [hostile-relay, seal-${mode}, sec-active-relay, sec-replay]`, async (t) => {
     await using stage = await HostileStage.make(mode);
-    for (const row of ROWS) {
-      const expect = row.expect[mode];
-      if (expect === undefined) continue;
-      await t.step(`${mode}: ${row.name} → ${expect.outcome ?? "told"}`, () => suffer(stage, row, expect));
+    for (const { row, expect } of rows) {
+      await t.step(`${mode}: ${row.name} → ${outcomeOf(expect)}`, () => suffer(stage, row, expect));
     }
+    await t.step(`${mode}: the agent was given what was meant, each once`, async () => {
+      const prompts = (await stage.session.prompts()).filter((prompt) => mode === "psk" || prompt !== EVIL);
+      assert.ok(prompts.every((prompt) => stage.texts.includes(prompt)), prompts.join("\n"));
+      assert.equal(new Set(prompts).size, prompts.length);
+    });
+    const counts = Map.groupBy(rows, ({ expect }) => outcomeOf(expect));
+    const told = [...counts].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
+    console.log(`${mode}: ${rows.length} attacks: ${told}`);
   });
 }

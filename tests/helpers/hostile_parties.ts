@@ -23,17 +23,17 @@ const EVIL_SCREEN = encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVI
 const EVIL_KEYS = encodeKeyInput({ type: "text", text: EVIL });
 
 /** In psk mode it has no better secret than one of its own. */
-export async function guessedSecret({ mode }: Pick<HostileStage, "mode">): Promise<CryptoKey | undefined> {
+export async function guessedSecret({ mode }: { mode: "psk" | "base" }): Promise<CryptoKey | undefined> {
   return mode === "psk" ? await importSecret(newSecret()) : undefined;
 }
 
 function partiesOf(
   stage: HostileStage,
-  { from = "", agentSessionName }: Record<string, unknown>,
+  { from = "", deviceId, agentSessionName }: Record<string, unknown>,
 ): StreamParties {
   return {
     phone: String(from),
-    listener: stage.stack.deviceId,
+    listener: String(deviceId ?? stage.stack.deviceId),
     agentSessionName: String(agentSessionName),
   };
 }
@@ -51,7 +51,7 @@ export function mintedListener(stage: HostileStage, { seals }: { seals: boolean 
 
   async function answer(data: Record<string, unknown>): Promise<void> {
     const stream = Number(data.stream);
-    const secret = await guessedSecret(stage);
+    const secret = await guessedSecret(helloOf(data));
     const granted = seals
       ? await acceptStream(partiesOf(stage, data), { hello: helloOf(data), secret })
       : { hello: {}, channel: plainChannel() };

@@ -56,6 +56,10 @@ export class HostileStage implements AsyncDisposable {
   readonly #kept = { storage: new FakeStorage(), pairing: new FakePairingStorage() };
   /** What was typed and sent honestly: each must arrive once at most. */
   readonly texts: string[] = [];
+  /** As the relay learned it when a pairing was offered. */
+  hostKey = "";
+  /** Of listeners before this one. */
+  #loggedBefore = "";
 
   private constructor(
     readonly mode: Mode,
@@ -123,7 +127,7 @@ export class HostileStage implements AsyncDisposable {
 
   /** A text that no other attack has. */
   text(): string {
-    const text = `mine-${this.mode}-${this.texts.length};`;
+    const text = `mine-${this.mode}-${this.texts.length}.`;
     this.texts.push(text);
     return text;
   }
@@ -145,13 +149,21 @@ export class HostileStage implements AsyncDisposable {
     }
   }
 
-  /** The lines that the listener logged since `from`. */
+  /** What the host logged since `from`. */
   log(from: number): string {
-    return this.stack.listener.output().slice(from);
+    return (this.#loggedBefore + this.stack.listener.output()).slice(from);
   }
 
   get logged(): number {
-    return this.stack.listener.output().length;
+    return this.log(0).length;
+  }
+
+  async restartHost(): Promise<void> {
+    const { stack } = this;
+    stack.listener.kill("SIGTERM");
+    await stack.listener.exited;
+    this.#loggedBefore += stack.listener.output();
+    await stack.startListener();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,9 +173,16 @@ export class HostileStage implements AsyncDisposable {
 
   async #firstPhone(): Promise<void> {
     const { storage, pairing } = this.#kept;
+    this.attack({
+      call: ({ path, body }) => {
+        if (path === "/pairings") this.hostKey = (body as { offer: { publicKey: string } }).offer.publicKey;
+        return { body };
+      },
+    });
+    const link = await this.pairLink();
     if (this.mode === "base") return await storage.writeAccount({ apiKey: this.stack.apiKey });
     using first = new PagePhone({ baseUrl: this.relay.url, storage, pairing });
-    await first.open(await this.pairLink());
+    await first.open(link);
     await first.controller.pairingRead();
     await first.lists(this.session.name);
   }

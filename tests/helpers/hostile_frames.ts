@@ -1,0 +1,208 @@
+/** What a hostile relay does to the frames of a mirror that stands: to the screen on its way down, and to keys on their way up. */
+import { type Clock, systemClock } from "../../src/client/clock.ts";
+import { encodeKeyInput } from "../../src/protocol/key_input.ts";
+import { MIRROR_SILENT_MS } from "../../src/protocol/limits.ts";
+import { encodeMirror } from "../../src/protocol/mirror.ts";
+import {
+  decodeBinaryFrame,
+  encodeBinaryFrame,
+  encodeSequenced,
+  PANE_FRAME,
+} from "../../src/protocol/pane_frame.ts";
+import { type Attack, isSame, type Way, WAYS } from "./hostile_relay.ts";
+import { attacked, EVIL, type Expectation, type Mode, type Row } from "./hostile_stage.ts";
+import { until } from "./until.ts";
+
+const MEDDLED = /^Live.*Something on the way was lost, changed or repeated/;
+const UNOPENED = /^What came could not be opened/;
+const inBoth = (expect: Expectation): Record<Mode, Expectation> => ({ psk: expect, base: expect });
+
+/** Of a sealed frame: kind and stream, and what the nonce and the tag take. */
+const HEADER_BYTES = 5;
+
+/** What becomes of the frames that come on this way; `done` once nothing more will. */
+interface Meddling extends Attack {
+  readonly done: boolean;
+}
+
+/** The first frame becomes what `change` makes of it; of two, when it waits for a second one. */
+function meddling(way: Way, change: (...frames: Uint8Array[]) => Uint8Array[] | undefined): Meddling {
+  const held: Uint8Array[] = [];
+  let done = false;
+  return {
+    get done() {
+      return done;
+    },
+    bytes: (bytes, at) => {
+      if (done || !isSame(at, way)) return [bytes];
+      held.push(bytes.slice());
+      const out = change(...held);
+      done = out !== undefined;
+      return out ?? [];
+    },
+  };
+}
+
+function flipped(frame: Uint8Array): Uint8Array {
+  const changed = frame.slice();
+  changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+  return changed;
+}
+
+/** A plain frame of its own in the same stream. */
+function madeUp(frame: Uint8Array): Uint8Array {
+  const { kind = 0, stream = 0 } = decodeBinaryFrame(frame) ?? {};
+  const bytes = kind === PANE_FRAME
+    ? encodeMirror({ tag: "O", bytes: new TextEncoder().encode(EVIL) })
+    : encodeKeyInput({ type: "text", text: EVIL });
+  return encodeBinaryFrame({ kind, stream, payload: encodeSequenced(0n, bytes) });
+}
+
+const CHANGES: Record<string, (...frames: Uint8Array[]) => Uint8Array[] | undefined> = {
+  "flips a bit of": (one = new Uint8Array()) => [flipped(one)],
+  "truncates": (one = new Uint8Array()) => [one.slice(0, -4)],
+  "empties": (one = new Uint8Array()) => [one.slice(0, HEADER_BYTES)],
+  "repeats": (one = new Uint8Array()) => [one, one],
+  "swaps two of": (one = new Uint8Array(), other) => other && [other, one],
+  "drops": () => [],
+  "puts one of its own before": (one = new Uint8Array()) => [madeUp(one), one],
+};
+
+/** The screen is right again afterwards, whatever became of its frames. */
+function onScreen(name: string): Row {
+  return {
+    name: `${name} a frame of the screen`,
+    expect: inBoth({ phone: MEDDLED }),
+    run: async (stage) => {
+      const { phone, watched } = await stage.watching();
+      const attack = meddling(WAYS.toPhone, CHANGES[name] ?? (() => []));
+      stage.attack(attack);
+      await until("the attack", async () => {
+        await stage.draw(stage.text());
+        return attack.done;
+      });
+      await stage.clearLine();
+      const last = stage.text();
+      await stage.draw(last);
+      await until("the right screen", () => watched.text().includes(last));
+      return attacked(phone, watched);
+    },
+  };
+}
+
+/** Keys are typed before, so that the stream's key is agreed on, and after. */
+function onKeys(name: string, phone: RegExp): Row {
+  return {
+    name: `${name} a frame of keys`,
+    expect: inBoth({ phone, host: /a frame was dropped|keys_lost/ }),
+    run: async (stage) => {
+      const { phone, watched } = await stage.watching();
+      const press = (): void => watched.type({ type: "text", text: stage.text() });
+      press();
+      await until("the first keys", () => watched.keys.at(-1)?.state === "typed");
+      const attack = meddling(WAYS.fromPhone, CHANGES[name] ?? (() => []));
+      stage.attack(attack);
+      press();
+      press();
+      await until("the attack", () => attack.done);
+      return attacked(phone, watched);
+    },
+  };
+}
+
+/** Two mirrors of one phone; what is sealed for one comes in the other. */
+function splicing(way: Way, expect: Expectation): Row {
+  const isDown = way.direction === "down";
+  return {
+    name: `puts ${
+      isDown
+        ? "the screen of one session into another's mirror"
+        : "keys for one session into another's stream"
+    }`,
+    expect: inBoth(expect),
+    run: async (stage) => {
+      const { phone, watched } = await stage.watching();
+      const other = phone.watch(stage.other.name);
+      await other.live();
+      const [here, there] = stage.relay.frames("pane.open", WAYS.fromPhone).slice(-2).map(({ data }) =>
+        Number(data.stream)
+      );
+      const [from, to] = isDown ? [there, here] : [here, there];
+      stage.attack({
+        bytes: (bytes, at) => {
+          const { kind = 0, stream, payload = bytes } = decodeBinaryFrame(bytes) ?? {};
+          if (!isSame(at, way) || stream !== from) return [bytes];
+          return [encodeBinaryFrame({ kind, stream: to ?? 0, payload })];
+        },
+      });
+      if (isDown) {
+        await stage.stack.sandbox.tmux("send-keys", "-l", "-t", `=${stage.other.name}:`, stage.text());
+      } else watched.type({ type: "text", text: stage.text() });
+      return attacked(phone, ...(isDown ? [watched, other] : [other, watched]));
+    },
+  };
+}
+
+/** A real clock that can leave time out. */
+class SkippingClock implements Clock {
+  readonly #waiting = new Set<{ at: number; action: () => void }>();
+  #skipped = 0;
+
+  now(): number {
+    return systemClock.now() + this.#skipped;
+  }
+
+  elapsed(): number {
+    return systemClock.elapsed() + this.#skipped;
+  }
+
+  after(ms: number, action: () => void): () => void {
+    const run = (): void => {
+      if (this.#waiting.delete(entry)) action();
+    };
+    const entry = { at: this.elapsed() + ms, action: run };
+    this.#waiting.add(entry);
+    const cancel = systemClock.after(ms, run);
+    return () => {
+      cancel();
+      this.#waiting.delete(entry);
+    };
+  }
+
+  skip(ms: number): void {
+    this.#skipped += ms;
+    for (const { at, action } of [...this.#waiting]) if (at <= this.elapsed()) action();
+  }
+}
+
+const HOLDING_BACK: readonly Row[] = [
+  {
+    name: "holds the screen back",
+    expect: inBoth({ phone: /^Live.*Nothing came from the host for a while: the screen may be old/ }),
+    run: async (stage) => {
+      const clock = new SkippingClock();
+      const { phone, watched } = await stage.watching(clock);
+      stage.attack({ bytes: (bytes, way) => isSame(way, WAYS.toPhone) ? [] : [bytes] });
+      clock.skip(MIRROR_SILENT_MS);
+      return attacked(phone, watched);
+    },
+  },
+  {
+    name: "holds the last keys back",
+    expect: inBoth({ phone: /^Live.*The last keys have not reached the host/ }),
+    run: async (stage) => {
+      const { phone, watched } = await stage.watching();
+      stage.attack({ bytes: (bytes, way) => isSame(way, WAYS.fromPhone) ? [] : [bytes] });
+      watched.type({ type: "text", text: stage.text() });
+      return attacked(phone, watched);
+    },
+  },
+];
+
+export const FRAME_ROWS: readonly Row[] = [
+  ...Object.keys(CHANGES).map(onScreen),
+  ...Object.keys(CHANGES).map((name) => onKeys(name, /Something on the way was lost, changed or repeated/)),
+  splicing(WAYS.toPhone, { phone: MEDDLED }),
+  splicing(WAYS.fromPhone, { phone: UNOPENED, host: /unsealable/ }),
+  ...HOLDING_BACK,
+];

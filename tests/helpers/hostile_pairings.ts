@@ -1,0 +1,133 @@
+/** What a hostile relay does to a pairing, and to the list of hosts from which the phone picks. */
+import assert from "node:assert/strict";
+import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
+import { createRelayApi } from "../../src/client/api.ts";
+import type { Attack, HttpCall } from "./hostile_relay.ts";
+import { mintedListener } from "./hostile_parties.ts";
+import { attacked, type Expectation, type HostileStage, type Row } from "./hostile_stage.ts";
+import { PagePhone } from "./page_phone.ts";
+import { startSvc } from "./program.ts";
+import { until } from "./until.ts";
+
+type Data = Record<string, unknown>;
+
+const UNPROVEN = /^The relay could not prove that it speaks for the host of this code/;
+const NOT_PAIRED = /^Not paired: "\w+" claimed the code without its secret/m;
+
+const isClaim = ({ method, path }: HttpCall): boolean => method === "POST" && path.endsWith("/claim");
+const isStatus = ({ method, path }: HttpCall): boolean => method === "GET" && path.startsWith("/pairings/");
+
+/** `svc pair` waits while a new phone opens its link. */
+function pairing(
+  name: string,
+  expect: Expectation,
+  attackOf: (stage: HostileStage) => Attack | Promise<Attack>,
+): Row {
+  return {
+    name,
+    expect: { psk: expect },
+    run: async (stage) => {
+      stage.attack(await attackOf(stage));
+      const { stack, relay } = stage;
+      const waiting = startSvc(stack.sandbox, ["pair"]);
+      const [link = ""] = await waiting.line(/^http\S+#pair=\S+$/);
+      const phone = new PagePhone({ baseUrl: relay.url, name: "newcomer" });
+      await phone.open(link);
+      await waiting.exited;
+      const words = (): string => {
+        const { pairing: news } = phone.store.get();
+        if (news?.kind !== "words") return phone.signInWords();
+        const isSame = waiting.output().includes(`\n  ${news.words.join(" ")}\n`);
+        return isSame ? "Paired, with the host's words" : "Six words that the host does not show";
+      };
+      return { ...attacked(phone), words, shown: () => "", host: () => waiting.output() };
+    },
+  };
+}
+
+async function ownKey(): Promise<string> {
+  return await exportPublicKey((await generateKeyPair()).publicKey);
+}
+
+const OFFERS: readonly Row[] = [
+  pairing("pairs the phone with a key of its own", { phone: UNPROVEN }, async () => {
+    const publicKey = await ownKey();
+    return {
+      answer: (body, call) => {
+        const { offer, ...claimed } = body as { offer: Data };
+        return isClaim(call) ? { ...claimed, offer: { ...offer, publicKey } } : body;
+      },
+    };
+  }),
+  pairing("keeps the host's offer from the phone", { phone: UNPROVEN }, () => ({
+    answer: (body, call) => {
+      const { offer: _offer, ...claimed } = body as Data;
+      return isClaim(call) ? claimed : body;
+    },
+  })),
+  pairing("pairs the host with a key of its own", { host: NOT_PAIRED }, async () => {
+    const publicKey = await ownKey();
+    return { call: (call) => ({ body: isClaim(call) ? { ...call.body as Data, publicKey } : call.body }) };
+  }),
+  pairing("keeps the phone's proof from the host", {
+    host: /^Joined without sealing: newcomer/m,
+    phone: /^Six words that the host does not show/,
+  }, () => ({
+    call: (call) => {
+      const { proof: _proof, publicKey: _key, ...claim } = (call.body ?? {}) as Data;
+      return { body: isClaim(call) ? claim : call.body };
+    },
+  })),
+  pairing("calls the phone by another name toward the host", {
+    phone: /^Six words that the host does not show/,
+  }, () => ({
+    answer: (body, call) => {
+      const { phone, ...status } = body as { phone?: Data };
+      if (!isStatus(call) || phone === undefined) return body;
+      return { ...status, phone: { ...phone, deviceId: "dev_phone_other" } };
+    },
+  })),
+  pairing("claims the code itself", { host: NOT_PAIRED, phone: /used already/ }, async ({ stack }) => {
+    const publicKey = await ownKey();
+    let claimed: Promise<unknown> = Promise.resolve();
+    return {
+      answer: (body, { method, path }) => {
+        if (method !== "POST" || path !== "/pairings") return body;
+        const { code } = body as { code: string };
+        claimed = createRelayApi({ baseUrl: stack.url })
+          .claimPairing(code, { name: "thief", publicKey, proof: "A".repeat(43) });
+        void claimed;
+        return body;
+      },
+    };
+  }),
+];
+
+const INVENTED = "dev_listener_invented";
+
+const LISTS: readonly Row[] = [
+  {
+    name: "lists the session under a host of its own",
+    expect: {
+      psk: { phone: /Sealed, relay unproven/, shown: true },
+      base: { outcome: "gap", phone: /Sealed, relay unproven/, shown: true },
+    },
+    run: async (stage) => {
+      const { name } = stage.session;
+      stage.attack({
+        ...mintedListener(stage, { seals: true }),
+        answer: (body, { path }) => {
+          if (path !== "/sessions") return body;
+          const { devices } = body as { devices: Data[] };
+          return { devices: [...devices, { ...devices[0], deviceId: INVENTED }] };
+        },
+      });
+      const phone = await stage.phone();
+      await until("the invented host", () => phone.hostOf(name, INVENTED) === INVENTED);
+      assert.ok(!phone.store.get().paired.has(INVENTED));
+      return attacked(phone, phone.watch(name, INVENTED));
+    },
+  },
+];
+
+export const PAIRING_ROWS: readonly Row[] = [...OFFERS, ...LISTS];
