@@ -63,13 +63,12 @@ for (const mode of ["psk", "base"] satisfies Mode[]) {
     for (const { row, expect } of rows) {
       await t.step(`${mode}: ${row.name} → ${outcomeOf(expect)}`, () => suffer(stage, row, expect));
     }
-    await t.step(`${mode}: the agent was given what was meant, each once`, async () => {
+    const counts = Map.groupBy(rows, ({ expect }) => outcomeOf(expect));
+    const told = [...counts].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
+    await t.step(`${mode}: ${rows.length} attacks: ${told}; all else arrived, each once`, async () => {
       const prompts = (await stage.session.prompts()).filter((prompt) => mode === "psk" || prompt !== EVIL);
       assert.ok(prompts.every((prompt) => stage.texts.includes(prompt)), prompts.join("\n"));
       assert.equal(new Set(prompts).size, prompts.length);
     });
-    const counts = Map.groupBy(rows, ({ expect }) => outcomeOf(expect));
-    const told = [...counts].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
-    console.log(`${mode}: ${rows.length} attacks: ${told}`);
   });
 }
