@@ -1,5 +1,5 @@
 /** The program: `svc`. */
-import { runtime } from "#runtime";
-import { main } from "./src/cli/main.ts";
+import { runtime } from "#runtime-lean";
+import { start } from "./src/cli/start.ts";
 
-runtime.exit(await main(runtime.args));
+runtime.exit(await start(runtime.args));

@@ -33,7 +33,10 @@ export async function bundleForNode({ entries, outdir, minify = false }: BundleO
     entryPoints: entries,
     outdir,
     minify,
-    alias: { "#runtime": `${ROOT}src/runtime/node.ts` },
+    alias: {
+      "#runtime": `${ROOT}src/runtime/node.ts`,
+      "#runtime-lean": `${ROOT}src/runtime/node.ts`,
+    },
     splitting: true,
     format: "esm",
     platform: "node",

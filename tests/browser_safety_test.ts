@@ -11,7 +11,7 @@ interface Config {
 
 /** The checkout's own configuration, less everything that is not a browser's. */
 function browserConfig({ imports, compilerOptions }: Config): Config & { nodeModulesDir: string } {
-  const packages = Object.entries(imports).filter(([name]) => name !== "#runtime");
+  const packages = Object.entries(imports).filter(([name]) => !name.startsWith("#runtime"));
   return {
     imports: Object.fromEntries(packages),
     compilerOptions: { ...compilerOptions, lib: ["esnext", "dom", "dom.iterable", "dom.asynciterable"] },

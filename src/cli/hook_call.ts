@@ -1,5 +1,5 @@
 /** Binds the hooks to this process. Exit code 2 would block the prompt in some agents, so it is always 0. */
-import { runtime } from "#runtime";
+import { runtime } from "#runtime-lean";
 import { homePaths } from "../home/paths.ts";
 import type { HookHost } from "../hooks/host.ts";
 import { type HookRun, runHook } from "../hooks/run_hook.ts";

@@ -1,10 +1,7 @@
 /** The runtime on Deno. Nothing here loads a `node:` module at start: each costs 10 to 20 ms. */
 
 import { commands } from "./deno_commands.ts";
-import { files } from "./deno_files.ts";
-import { sockets } from "./deno_sockets.ts";
-import { restoreTerminal, terminal } from "./deno_terminal.ts";
-import { homeFrom, temporaryFrom } from "./directories.ts";
+import { runtime as lean } from "./deno_lean.ts";
 import { lanAddressAmong } from "./lan_address.ts";
 import type { Runtime, Signal } from "./types.ts";
 
@@ -27,30 +24,17 @@ function onSignal(signal: Signal, handler: () => void): () => void {
   return () => Deno.removeSignalListener(signal, handler);
 }
 
-function exit(code: number): never {
-  restoreTerminal();
-  Deno.exit(code);
-}
-
 export const runtime: Runtime = {
+  ...lean,
   name: "deno",
   version: Deno.version.deno,
-  args: Deno.args,
   pid: Deno.pid,
-  uid: Deno.uid() ?? -1,
   platform: Deno.build.os,
   hostname: () => Deno.hostname(),
   lanAddress: () => lanAddressAmong(Deno.networkInterfaces()),
   cwd: () => Deno.cwd(),
-  temporaryDirectory: () => temporaryFrom(Deno.env.get("TMPDIR")),
-  homeDirectory: () => homeFrom(Deno.env.get("HOME")),
-  env: { get: (name) => Deno.env.get(name), all: () => Deno.env.toObject() },
-  files,
   commands,
-  sockets,
-  terminal,
   selfCommand,
   onSignal,
   memoryBytes: () => Deno.memoryUsage().rss,
-  exit,
 };

@@ -1,4 +1,4 @@
-/** What svc asks of its runtime. `deno.ts` and `node.ts` implement it; `#runtime` names the one in use. */
+/** What svc asks of its runtime. `deno.ts` and `node.ts` implement it; `#runtime` names the one in use, `#runtime-lean` its first part. */
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGKILL" | "SIGCONT" | "SIGSTOP";
 
@@ -169,3 +169,9 @@ export interface Runtime {
   memoryBytes(): number;
   exit(code: number): never;
 }
+
+/** What an agent's hook needs of it. */
+export type LeanRuntime = Pick<
+  Runtime,
+  "args" | "uid" | "temporaryDirectory" | "homeDirectory" | "env" | "files" | "sockets" | "terminal" | "exit"
+>;

@@ -69,6 +69,11 @@ export async function crashingImportMap(checkout: string): Promise<string> {
     target.startsWith("npm:") ? [[`${name}/`, `${target.replace("npm:", "npm:/")}/`]] : []
   );
   return JSON.stringify({
-    imports: { ...imports, ...Object.fromEntries(folders), "#runtime": import.meta.url },
+    imports: {
+      ...imports,
+      ...Object.fromEntries(folders),
+      "#runtime": import.meta.url,
+      "#runtime-lean": import.meta.url,
+    },
   });
 }

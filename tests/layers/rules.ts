@@ -47,7 +47,7 @@ const folderOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(pa
 
 /** The path in the checkout that a specifier means; undefined for a package. */
 export function resolveImport(from: string, specifier: string): string | undefined {
-  if (specifier === "#runtime") return "src/runtime/types.ts";
+  if (specifier === "#runtime" || specifier === "#runtime-lean") return "src/runtime/types.ts";
   if (!specifier.startsWith(".")) return undefined;
   return new URL(specifier, `file:///${from}`).pathname.slice(1);
 }

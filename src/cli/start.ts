@@ -1,0 +1,23 @@
+/** The first step of the program: an agent waits for its hooks, so they are called before anything else is loaded. */
+
+interface Module {
+  run(args: readonly string[]): Promise<number>;
+}
+
+/** How many words each takes; with other words, as `--help`, it is a command like any other. */
+const HOOKS: Readonly<Record<string, { words: number; load(): Promise<Module> }>> = {
+  "remote-hook": { words: 1, load: () => import("./remote_hook.ts" as string) },
+  hook: { words: 2, load: () => import("./hook.ts" as string) },
+};
+
+/** Resolves with the exit code. */
+export async function start(args: readonly string[]): Promise<number> {
+  const [word = "", ...rest] = args;
+  const hook = Object.hasOwn(HOOKS, word) ? HOOKS[word] : undefined;
+  const isCalled = rest.length === hook?.words && !rest.some((one) => one.startsWith("-"));
+  if (hook !== undefined && isCalled) return await (await hook.load()).run(rest);
+  return await (await loadMain()).main(args);
+}
+
+/** The casts are explained in commands.ts. */
+const loadMain = (): Promise<typeof import("./main.ts")> => import("./main.ts" as string);
