@@ -51,7 +51,8 @@ const sides: Record<string, () => Promise<void> | void> = {
     }
   },
   async inherit() {
-    const script = "trap 'echo; echo stopped; exit 9' INT; echo asking; read line";
+    // Not one long read: a shell loses a signal that comes just before it.
+    const script = "trap 'echo; echo stopped; exit 9' INT; echo asking; while :; do sleep 0.1; done";
     terminal.write(`code ${await commands.runInherited(["sh", "-c", script])}\n`);
   },
 };
