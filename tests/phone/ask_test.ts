@@ -122,7 +122,7 @@ Deno.test("boxes, words and forms are answered too, each with what it needs [ux-
     assert.equal(await form, "host: box.example\nport: 8080\nzone: Dublin\ntls: true");
   }));
 
-Deno.test("a late answer says that it is typed into the session, and what became of it [mcp-late, ux-inbox]", () =>
+Deno.test("a late answer says that it is typed into the session, and what became of it [mcp-late, ux-late, ux-inbox]", () =>
   withInbox(async (bench) => {
     const { page, scene: { listener, phone } } = bench;
     await askLate(bench, "Shall I go on with the second part?", {

@@ -59,6 +59,9 @@ Deno.test("a scanned link shows the host's six words, seals what is sent, and ke
     await page.getByRole("button", { name: "They are the same" }).tap();
 
     await page.getByRole("link", { name: /demo · Echo/ }).tap();
+    await page.locator(".terminal-status").getByText("Sealed end to end").waitFor();
+    await page.getByPlaceholder("Sealed message").waitFor();
+    await phone.shoot("terminal-sealed");
     await page.getByRole("link", { name: "Messages" }).tap();
     await page.getByText("Sealed end to end: paired").waitFor();
     await page.getByRole("textbox").fill(BODY);
