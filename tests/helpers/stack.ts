@@ -3,7 +3,15 @@ import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
-import { type Launch, type Ran, runSvc, type Started, startSvc } from "./program.ts";
+import {
+  FROM_CHECKOUT,
+  type Launch,
+  type Ran,
+  type RunOptions,
+  runSvc,
+  type Started,
+  startSvc,
+} from "./program.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
@@ -39,7 +47,14 @@ export interface StackOptions {
   launch?: Launch;
   /** `false`: the test starts it. */
   listener?: boolean;
+  /** Another host of this one's relay and account. */
+  joins?: Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">;
+  /** This machine's without it. */
+  hostname?: string;
 }
+
+/** svc as on a machine of that name. */
+const NAMED_HOST: Launch = FROM_CHECKOUT.with(-1, new URL("named_host.ts", import.meta.url).pathname);
 
 export async function makeStack(options: StackOptions = {}): Promise<Stack> {
   const sandbox = await makeSandbox();
@@ -51,27 +66,15 @@ export async function makeStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-async function assemble(sandbox: Sandbox, { launch, listener = true }: StackOptions): Promise<Stack> {
-  const run = { ...(launch ? { launch } : {}) };
+async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack> {
+  const { hostname, launch = hostname === undefined ? FROM_CHECKOUT : NAMED_HOST, listener = true } = options;
+  const run = { launch, ...(hostname === undefined ? {} : { env: { TEST_HOSTNAME: hostname } }) };
   const data = `${sandbox.svcHome}/server`;
   const serve = (listen: string): Started =>
     startSvc(sandbox, ["server", "--listen", listen, "--data", data], run);
-  const ready = /^svc server listening on (http:\/\/(\S+)) \((ws:\/\/\S+)\)$/;
-  const relay = serve("127.0.0.1:0");
-  const [, url = "", host = "", wsUrl = ""] = await relay.line(ready);
-  const scopes = ["--scope", "push:read,push:send,admin"];
-  const created = await runSvc(sandbox, [
-    "keys",
-    "create",
-    "--name",
-    "test",
-    ...scopes,
-    "--data",
-    data,
-    "--json",
-  ], run);
-  if (created.code !== 0) throw new Error(`svc keys create failed: ${created.stderr}`);
-  const apiKey: string = JSON.parse(created.stdout).key;
+  const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay(sandbox, { serve, data, run });
+  const { host } = new URL(url);
+  await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
   const config = JSON.stringify({ apiKey, hookId: "hook_test", wsUrl });
   await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, config, { mode: 0o600 });
   const api = createRelayApi({ baseUrl: url, apiKey });
@@ -83,7 +86,7 @@ async function assemble(sandbox: Sandbox, { launch, listener = true }: StackOpti
     wsUrl,
     api,
     apiKey,
-    deviceId: await listenerDeviceId(Deno.hostname()),
+    deviceId: await listenerDeviceId(hostname ?? Deno.hostname()),
     svc: (...words) => runSvc(sandbox, words, run),
     echo: () => startEcho(stack),
     async send(session, body, more = {}): Promise<PushRecord> {
@@ -93,7 +96,7 @@ async function assemble(sandbox: Sandbox, { launch, listener = true }: StackOpti
     },
     async startRelay(): Promise<void> {
       stack.relay = serve(host);
-      await stack.relay.line(ready);
+      await stack.relay.line(READY);
     },
     async startListener(): Promise<void> {
       stack.listener = startSvc(sandbox, ["listener"], run);
@@ -103,6 +106,21 @@ async function assemble(sandbox: Sandbox, { launch, listener = true }: StackOpti
   };
   if (listener) await stack.startListener();
   return stack;
+}
+
+const READY = /^svc server listening on (http:\/\/(\S+)) \((ws:\/\/\S+)\)$/;
+
+async function ownRelay(
+  sandbox: Sandbox,
+  { serve, data, run }: { serve(listen: string): Started; data: string; run: RunOptions },
+): Promise<Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">> {
+  const relay = serve("127.0.0.1:0");
+  const [, url = "", , wsUrl = ""] = await relay.line(READY);
+  const scopes = ["--scope", "push:read,push:send,admin"];
+  const words = ["keys", "create", "--name", "test", ...scopes, "--data", data, "--json"];
+  const created = await runSvc(sandbox, words, run);
+  if (created.code !== 0) throw new Error(`svc keys create failed: ${created.stderr}`);
+  return { relay, url, wsUrl, apiKey: JSON.parse(created.stdout).key };
 }
 
 /** The same at so many looks in a row: the agent writes its transcript a moment after it took the marker. */
