@@ -81,6 +81,16 @@ Deno.test("no daemon, no home, a broken home, junk: exit 0 and not a word [rm-ne
   assert.deepEqual(await hook(sandbox, ["hook", "Nothing", "cc"], stop), SILENT);
 });
 
+Deno.test("a daemon that hangs holds no agent up: its hooks end without a word, while it reads nothing [rm-never-breaks]", async () => {
+  await using sandbox = await makeSandbox();
+  await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
+  const hanging = Deno.listen({ transport: "unix", path: `${sandbox.svcHome}/listener.sock` });
+  const stop = JSON.stringify(await recordedCall("codex", "Stop"));
+  assert.deepEqual(await hook(sandbox, ["remote-hook", "codex"], prompt(sandbox, "x")), SILENT);
+  assert.deepEqual(await hook(sandbox, ["hook", "Stop", "codex"], stop), SILENT);
+  hanging.close();
+});
+
 Deno.test("a hook without its words is used wrongly, and has a help", async () => {
   await using sandbox = await makeSandbox();
   for (const words of [["remote-hook"], ["hook"], ["hook", "Stop"]]) {
