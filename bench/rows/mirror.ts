@@ -102,18 +102,16 @@ const floodRow: Row = {
     const stage = await makeMirrorStage();
     const { tmuxSocket } = stage.stack.sandbox;
     const done = `tmux -S ${tmuxSocket} wait-for -S done`;
-    const program = `while read go; do seq 1 1000000; ${done}; done`;
-    const session = await stage.start(["sh", "-c", program]);
-    const flood: Sample = () =>
+    const program = ["sh", "-c", `while read go; do seq 1 1000000; ${done}; done`];
+    const flood = (session: string): Sample => () =>
       timed(() => stage.tmux("send-keys", "-t", `=${session}:`, "go", "Enter", ";", "wait-for", "done"));
-    const ours: Sample = async () => {
-      const phone = await watch(stage, session, { sealed: true });
-      const took = await flood();
-      phone[Symbol.dispose]();
-      await until("no client", async () => (await stage.tmux("list-clients")).trim() === "");
-      return took;
+    const [mirrored, alone] = [await stage.start(program), await stage.start(program)];
+    await watch(stage, mirrored, { sealed: true });
+    return {
+      ours: flood(mirrored),
+      theirs: flood(alone),
+      close: async () => await stage[Symbol.asyncDispose](),
     };
-    return { ours, theirs: flood, close: async () => await stage[Symbol.asyncDispose]() };
   },
 };
 

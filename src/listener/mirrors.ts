@@ -7,6 +7,11 @@ import type { Resolved, Target } from "./target.ts";
 
 /** Streams of all phones together. */
 export const STREAMS_MAX = 256;
+/**
+ * How long a session's client stays when its last phone has left: most come back at once. tmux 3.3a crashes when it
+ * tells a client that is just attaching that another one has detached.
+ */
+export const LINGER_MS = 5_000;
 
 export interface MirrorsHost extends Omit<WatchedSessionHost, "ended"> {
   resolve(name: string): Promise<Resolved>;
@@ -32,7 +37,9 @@ export class Mirrors {
   readonly #streams = new Map<number, Stream>();
   /** By tmux server and session. */
   readonly #sessions = new Map<string, WatchedSession>();
-  /** Sessions whose last phone left, until they are closed. */
+  /** Sessions whose last phone left, and what ends the wait for its return. */
+  readonly #lingering = new Map<WatchedSession, () => void>();
+  /** Sessions that nobody came back to, until they are closed. */
   readonly #closing = new Set<Promise<void>>();
 
   constructor(host: MirrorsHost) {
@@ -96,6 +103,7 @@ export class Mirrors {
   /** Resolves once every client is detached and every window has its size again. */
   async close(): Promise<void> {
     this.lost();
+    for (const session of [...this.#lingering.keys()]) this.#drop(session);
     await Promise.all(this.#closing);
   }
 
@@ -117,14 +125,11 @@ export class Mirrors {
   #sessionOf(target: Target): WatchedSession {
     const key = `${target.socket}\n${target.sessionId}\n${target.pane}`;
     const known = this.#sessions.get(key);
-    if (known !== undefined) return known;
-    const session = new WatchedSession(target, {
-      ...this.#host,
-      ended: () => {
-        if (this.#sessions.get(key) === session) this.#sessions.delete(key);
-        this.#close(session);
-      },
-    });
+    if (known !== undefined) {
+      this.#stay(known);
+      return known;
+    }
+    const session = new WatchedSession(target, { ...this.#host, ended: () => this.#drop(session) });
     this.#sessions.set(key, session);
     return session;
   }
@@ -141,12 +146,18 @@ export class Mirrors {
   }
 
   #closeUnwatched(session: WatchedSession): void {
-    if (session.isWatched) return;
-    for (const [key, known] of this.#sessions) if (known === session) this.#sessions.delete(key);
-    this.#close(session);
+    if (session.isWatched || this.#lingering.has(session)) return;
+    this.#lingering.set(session, this.#host.clock.after(LINGER_MS, () => this.#drop(session)));
   }
 
-  #close(session: WatchedSession): void {
+  #stay(session: WatchedSession): void {
+    this.#lingering.get(session)?.();
+    this.#lingering.delete(session);
+  }
+
+  #drop(session: WatchedSession): void {
+    this.#stay(session);
+    for (const [key, known] of this.#sessions) if (known === session) this.#sessions.delete(key);
     const closing = session.close().catch((error) => this.#host.log(`mirror: not closed well: ${error}`));
     this.#closing.add(closing);
     void closing.then(() => this.#closing.delete(closing));
