@@ -19,6 +19,7 @@ export const WIRE_ERRORS = {
   too_large: { status: 413, title: "The request is too large" },
   unsupported_media_type: { status: 415, title: "The request is not application/json" },
   upgrade_required: { status: 426, title: "A WebSocket handshake is needed" },
+  too_many_sockets: { status: 429, title: "The key has too many WebSockets open" },
   rate_limited: { status: 429, title: "Too many requests" },
   internal: { status: 500, title: "The relay failed" },
   store_unavailable: { status: 503, title: "The store cannot be written" },

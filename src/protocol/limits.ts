@@ -95,6 +95,8 @@ export const PAGE_LIMIT_DEFAULT = 50;
 /** Most pushes on a page of the history. */
 export const PAGE_LIMIT_MAX = 200;
 
+/** WebSockets that one key may have open. */
+export const SOCKETS_PER_KEY = 256;
 /** HTTP requests per key, sustained. */
 export const HTTP_REQUESTS_PER_SECOND = 50;
 /** HTTP requests per key at once. */

@@ -25,6 +25,8 @@ export class Hub {
   readonly #connections = new Set<Connection>();
   #emptied: (() => void) | undefined;
   #stopping = false;
+  /** How many connections each key has. */
+  readonly #ofKeys = new Map<string, number>();
   readonly #accounts = new Map<string, AccountClients>();
   readonly gauge: Gauge;
 
@@ -32,7 +34,7 @@ export class Hub {
     this.#options = options;
     this.gauge = new Gauge("svc_connections", {
       help: "Open WebSockets by role; none before hello.",
-      read: () => [...ROLES, "none"].map((role) => [{ role }, this.#count(role)]),
+      read: () => [...ROLES, "none"].map((role) => [{ role }, this.#ofRole(role)]),
     });
   }
 
@@ -40,8 +42,14 @@ export class Hub {
     return this.#connections.size;
   }
 
+  /** Open connections of a key, on this node. */
+  socketsOf(keyId: string): number {
+    return this.#ofKeys.get(keyId) ?? 0;
+  }
+
   add(connection: Connection): void {
     this.#connections.add(connection);
+    this.#count(connection, 1);
     if (this.#stopping) connection.close(CLOSE.SERVICE_RESTART, RESTART_REASON);
   }
 
@@ -64,7 +72,7 @@ export class Hub {
 
   /** True when its device went offline: nothing else of it is connected here. */
   remove(connection: Connection): boolean {
-    this.#connections.delete(connection);
+    if (this.#connections.delete(connection)) this.#count(connection, -1);
     const clients = this.#accounts.get(connection.account);
     clients?.connections.delete(connection);
     if (clients?.connections.size === 0) {
@@ -126,6 +134,12 @@ export class Hub {
     for (const connection of this.#connections) connection.terminate();
   }
 
+  #count({ key }: Connection, step: 1 | -1): void {
+    const open = this.socketsOf(key.id) + step;
+    if (open === 0) this.#ofKeys.delete(key.id);
+    else this.#ofKeys.set(key.id, open);
+  }
+
   #clientsOf(account: string): AccountClients {
     const known = this.#accounts.get(account);
     if (known !== undefined) return known;
@@ -136,7 +150,7 @@ export class Hub {
     return clients;
   }
 
-  #count(role: string): number {
+  #ofRole(role: string): number {
     return [...this.#connections].filter(({ greeted }) => (greeted?.role ?? "none") === role).length;
   }
 }

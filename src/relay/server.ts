@@ -74,6 +74,9 @@ const LIMITS: HttpServerLimits = {
   plainConnections: 1_024,
 };
 
+/** Of all resources together. */
+const METHODS = "GET, HEAD, POST, PUT, DELETE";
+
 /** Resolves once requests are taken. Rejects with StoreUnavailable, or when the address cannot be had. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const address = parseListenAddress(options.listen);
@@ -94,6 +97,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       upgrade: (request) => admit(services, request),
       tooLarge: () =>
         problemResponse("too_large", { detail: `A body has at most ${REQUEST_MAX_BYTES} bytes` }),
+      forbiddenMethod: () =>
+        problemResponse("method_not_allowed", {
+          detail: `The relay takes ${METHODS}`,
+          headers: { allow: METHODS },
+        }),
       failed: (error) => errorResponse(services, error),
     });
     return run(services, { server, tls: options.tls !== undefined });

@@ -1,6 +1,7 @@
 /** The WebSocket's door: who may come in, and what becomes of each frame and of the end. */
 import { CLOSE } from "../protocol/errors.ts";
 import { type Frame, parseFrame } from "../protocol/frames.ts";
+import { SOCKETS_PER_KEY } from "../protocol/limits.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
 import type { DeviceName } from "../store/store.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./auth.ts";
@@ -25,6 +26,7 @@ export async function admit(services: Services, request: Request): Promise<OpenS
   checkSubprotocol(request);
   const wait = services.requests.take(key.id, services.clock.now());
   if (wait > 0) throw tooManyRequests(wait);
+  if (services.hub.socketsOf(key.id) >= SOCKETS_PER_KEY) throw tooManySockets();
   return (socket) => {
     const connection = new Connection({
       id: crypto.randomUUID(),
@@ -36,6 +38,13 @@ export async function admit(services: Services, request: Request): Promise<OpenS
     services.hub.add(connection);
     return new Client(services, connection);
   };
+}
+
+function tooManySockets(): Refusal {
+  return new Refusal(
+    "too_many_sockets",
+    `Cannot open another WebSocket: this key has ${SOCKETS_PER_KEY}; close some, or use another key`,
+  );
 }
 
 /** Frames are taken in order; those that come while hello is being answered wait for it. */

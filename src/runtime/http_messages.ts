@@ -4,12 +4,19 @@ import { Buffer } from "node:buffer";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** A request as the web has it; `too_large` when its body is over the limit, `gone` when the peer left in it. */
+/** Methods that the web's Request cannot have (Fetch, section 2.2.1). */
+const FORBIDDEN_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
+
+/**
+ * A request as the web has it; `too_large` when its body is over the limit, `forbidden_method` when the web has no such
+ * request, `gone` when the peer left in it.
+ */
 export async function readRequest(
   request: IncomingMessage,
   bodyBytes: number,
-): Promise<Request | "too_large" | "gone"> {
+): Promise<Request | "too_large" | "forbidden_method" | "gone"> {
   const { method = "GET" } = request;
+  if (FORBIDDEN_METHODS.has(method)) return "forbidden_method";
   const headers = headersOf(request);
   if (method === "GET" || method === "HEAD") return new Request(urlOf(request), { method, headers });
   const body = await readBody(request, bodyBytes);

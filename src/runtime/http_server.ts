@@ -56,6 +56,8 @@ export interface HttpServerOptions {
   upgrade(request: Request, peer: Peer): Promise<Response | OpenSocket>;
   /** The answer to a body over `bodyBytes`. */
   tooLarge(): Response;
+  /** The answer to a method that no resource of the web has. */
+  forbiddenMethod(): Response;
   /** A fault of ours that no handler answered. */
   failed(error: unknown): Response;
 }
@@ -151,11 +153,17 @@ async function answer({ request, response, plain, options }: Exchange): Promise<
     const answered = plain.busy(request.socket);
     if (answered === undefined) return;
     response.once("close", answered);
-    const found = read === "too_large" ? options.tooLarge() : await options.fetch(read, peerOf(request));
-    await writeResponse(response, found, { close: read === "too_large" });
+    const found = read instanceof Request
+      ? await options.fetch(read, peerOf(request))
+      : refusalOf(read, options);
+    await writeResponse(response, found, { close: !(read instanceof Request) });
   } catch (error) {
     await writeResponse(response, options.failed(error), { close: true });
   }
+}
+
+function refusalOf(read: "too_large" | "forbidden_method" | "gone", options: HttpServerOptions): Response {
+  return read === "forbidden_method" ? options.forbiddenMethod() : options.tooLarge();
 }
 
 const peerOf = (request: IncomingMessage): Peer => ({ address: request.socket.remoteAddress ?? "" });
@@ -185,7 +193,7 @@ function serveSockets(server: Server, { plain, options }: SocketService): void {
 async function decide(request: IncomingMessage, options: HttpServerOptions): Promise<Response | OpenSocket> {
   try {
     const read = await readRequest(request, 0);
-    return read instanceof Request ? await options.upgrade(read, peerOf(request)) : options.tooLarge();
+    return read instanceof Request ? await options.upgrade(read, peerOf(request)) : refusalOf(read, options);
   } catch (error) {
     return options.failed(error);
   }

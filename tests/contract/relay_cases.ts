@@ -280,6 +280,17 @@ const LIFE: Record<string, Body> = {
     deaf.socket.resume();
     await Promise.all([deaf.end(), listener.leave(), other.leave()]);
   },
+  "TRACE, which no request of the web can be, is 405 as a problem [http-problem]": async (bench) => {
+    const { port } = await bench.start();
+    const wire = await Wire.open(port);
+    wire.write("TRACE /pushes HTTP/1.1\r\nhost: x\r\n\r\n");
+    await until("the answer", () => wire.ended);
+    assert.match(wire.text, /^HTTP\/1\.1 405 /);
+    assert.match(wire.text, /^allow: GET, HEAD, POST, PUT, DELETE\r$/im);
+    assert.match(wire.text, /"code":"method_not_allowed"/);
+    assert.deepEqual(bench.logged.filter((line) => line.startsWith("!")), []);
+    await wire.end();
+  },
   "a revoked device's socket is closed at once [http-revoke]": async (bench) => {
     const { url, wsUrl } = await bench.start();
     const { key } = await bench.key();

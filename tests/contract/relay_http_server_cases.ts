@@ -34,6 +34,7 @@ async function withServer(
     fetch: async (request) => new Response(`${new URL(request.url).pathname} ${await request.text()}`),
     upgrade: () => Promise.resolve(new Response("no", { status: 401 })),
     tooLarge: () => new Response("too large", { status: 413 }),
+    forbiddenMethod: () => new Response("no such method", { status: 405 }),
     failed: () => new Response("failed", { status: 500 }),
     ...options,
   });

@@ -120,6 +120,7 @@ export class HostileRelay implements AsyncDisposable {
       fetch: (request) => relay.#fetch(request),
       upgrade: (request) => Promise.resolve((socket) => relay.#join(request, socket)),
       tooLarge: () => new Response(null, { status: 413 }),
+      forbiddenMethod: () => new Response(null, { status: 405 }),
       failed: (error) => new Response(String(error), { status: 502 }),
     });
     return relay;

@@ -1,12 +1,13 @@
 /** The WebSocket without a port: who is let in, and what each frame and each second brings. */
 import assert from "node:assert/strict";
+import { SOCKETS_PER_KEY } from "../../../src/protocol/limits.ts";
 import { PushRecord } from "../../../src/protocol/push.ts";
 import { CLOSE_GRACE_MS, HELLO_LIMIT_MS, UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
 import { EXPIRY_GRACE_MS } from "../../../src/relay/expiry.ts";
 import { Refusal } from "../../../src/relay/problems.ts";
 import { admit } from "../../../src/relay/socket_door.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
-import { command, type FakeClient, Fixture, helloOf, sessionNamed, uuid } from "./fixture.ts";
+import { command, type FakeClient, FakeSocket, Fixture, helloOf, sessionNamed, uuid } from "./fixture.ts";
 
 const LISTENER = "dev_listener_0a1b2c3d";
 
@@ -54,6 +55,27 @@ Deno.test("a handshake without a working key, scope or subprotocol is refused be
     headers: { "sec-websocket-protocol": "mqtt", "x-api-key": reader },
   });
   assert.equal(await code(foreign), "invalid_request");
+});
+
+Deno.test("a key that has as many sockets as it may is refused another, until one ends; other keys are not [http-problem]", async () => {
+  await using relay = await Fixture.make();
+  const [key, other] = [await relay.key(), await relay.key()];
+  const open = async (one: string): Promise<FakeSocket> => {
+    const take = await admit(relay.services, relay.handshake(one));
+    const socket = new FakeSocket();
+    socket.handlers = take(socket);
+    relay.clock.advance(1_000);
+    return socket;
+  };
+  const sockets = [];
+  for (let n = 0; n < SOCKETS_PER_KEY; n++) sockets.push(await open(key));
+  const refused = await open(key).catch((error: unknown) => error);
+  assert.ok(refused instanceof Refusal);
+  const problem = await refused.response.json();
+  assert.deepEqual([problem.status, problem.code], [429, "too_many_sockets"]);
+  await open(other);
+  sockets[0]?.terminate();
+  await open(key);
 });
 
 Deno.test("the key is taken from the subprotocol or the header [ws-key-subprotocol]", async () => {
