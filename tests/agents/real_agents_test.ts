@@ -1,12 +1,12 @@
-/** Real agents in their real screens take messages from the real injection, each exactly once and in order. */
+/** What a phone sends reaches the model of each real agent exactly, from the moment in which the agent starts. */
 import assert from "node:assert/strict";
 import { canonicalText } from "../../src/protocol/canonical.ts";
-import { makeInjectBench } from "../helpers/inject_bench.ts";
-import { makeSandbox } from "../helpers/sandbox.ts";
+import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { REAL_AGENTS, type RealAgent } from "./install.ts";
-import { REAL_CLOCK } from "./real_clock.ts";
-import { startAgent } from "./start_agent.ts";
+import { assertTyped } from "./phone.ts";
+import { runAgent } from "./run_agent.ts";
+import { show } from "./table.ts";
 
 /** Twenty messages: what a person writes, and what has broken terminals. */
 const MESSAGES = [
@@ -26,22 +26,56 @@ const MESSAGES = [
   "a\ttab",
   "first\n\nthird\nfourth",
   Array.from({ length: 40 }, (_, line) => `line ${line};`).join("\n"),
-  "word ".repeat(400).trim(),
+  `${"word ".repeat(399)}words`,
   "👨‍👩‍👧 🇩🇪 日本語 שלום",
   "e\u0301 n\u0303 accents",
   "goodbye",
 ];
 
+/** The command that begins a new conversation. */
+const FORGET: Record<RealAgent, string> = {
+  cc: "/clear",
+  codex: "/new",
+  gemini: "/clear",
+  opencode: "/new",
+  copilot: "/clear",
+};
+
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
-  Deno.test(`${kind} takes ${MESSAGES.length} of ${MESSAGES.length} messages exactly [show-real-agent]`, async () => {
-    await using sandbox = await makeSandbox();
-    await using agent = await startAgent(kind, sandbox);
-    await using bench = makeInjectBench(sandbox, REAL_CLOCK);
-    for (const [index, message] of MESSAGES.entries()) {
-      const outcome = await bench.send(agent.pane.session, message);
-      assert.ok(["submitted", "typed"].includes(outcome.state), `${message}: ${JSON.stringify(outcome)}`);
-      await until(`the model to get "${message}"`, () => agent.standIn.prompts().length > index);
+  Deno.test(`${kind} takes ${MESSAGES.length} of ${MESSAGES.length} messages exactly, the first while it starts, and a slash command [show-real-agent, other-agents]`, async () => {
+    await using stack = await makeStack();
+    let proved = 0;
+    const send = async (session: string, message: string): Promise<void> => {
+      const { receipt } = await stack.send(session, message);
+      assertTyped(receipt, message);
+      if (receipt.state === "submitted") proved++;
+    };
+    const [first = "", ...others] = MESSAGES;
+    await using agent = await runAgent(kind, stack, { meanwhile: (session) => send(session, first) });
+    const { session, standIn, pane } = agent;
+    const received = (count: number): Promise<unknown> =>
+      until(`message ${count} at the model`, () => standIn.prompts().length >= count, 60_000);
+    await received(1);
+    show(kind, "early");
+    for (const [index, message] of others.entries()) {
+      await send(session, message);
+      await received(index + 2);
     }
-    assert.deepEqual(agent.standIn.prompts().map(canonicalText), MESSAGES.map(canonicalText));
+    assert.deepEqual(standIn.prompts().map(canonicalText), MESSAGES.map(canonicalText));
+    show(kind, "messages", `${MESSAGES.length} of ${MESSAGES.length}`);
+    show(kind, "proved", `${proved} of ${MESSAGES.length}`);
+
+    await agent.untilIdle();
+    await send(session, FORGET[kind]);
+    const isWiped = async () => !(await pane.screen()).lines.some((line) => line.includes("goodbye"));
+    await until("an empty screen", isWiped, 60_000);
+    await agent.untilIdle();
+    await send(session, "a new beginning");
+    const last = await until("the new beginning at the model", () => {
+      const body = standIn.bodies().at(-1) ?? "";
+      return body.includes("a new beginning") && body;
+    }, 60_000);
+    assert.ok(!last.includes("goodbye"), "the model still reads the conversation before");
+    show(kind, "slash", FORGET[kind]);
   });
 }

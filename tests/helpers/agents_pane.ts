@@ -1,6 +1,10 @@
 /** A program in a real tmux pane, watched and typed into as a person at the desk would. */
 import type { Screen } from "../../src/agents/profile.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { until } from "./until.ts";
+
+/** Longer than an agent takes between two pictures of what it was given. */
+const QUIET_MS = 400;
 
 export interface PaneOptions {
   session: string;
@@ -38,6 +42,19 @@ export class Pane {
     return new Pane(sandbox, { session, id, pid: Number(pid) });
   }
 
+  /** The only pane of a session that is there already. */
+  static async of(sandbox: Sandbox, session: string): Promise<Pane> {
+    const printed = await sandbox.tmux(
+      "display-message",
+      "-p",
+      "-t",
+      `=${session}:`,
+      "#{pane_id} #{pane_pid}",
+    );
+    const [id = "", pid] = printed.trim().split(" ");
+    return new Pane(sandbox, { session, id, pid: Number(pid) });
+  }
+
   async show(format: string): Promise<string> {
     return (await this.#sandbox.tmux("display-message", "-p", "-t", this.id, format)).replace(/\n$/, "");
   }
@@ -68,6 +85,16 @@ export class Pane {
   /** Presses keys by tmux's names for them. */
   async press(...names: string[]): Promise<void> {
     await this.#sandbox.tmux("send-keys", "-t", this.id, ...names);
+  }
+
+  /** Resolves once the screen stays the same for a moment. */
+  async quiet(): Promise<void> {
+    let last = { text: "", since: 0 };
+    await until("a quiet screen", async () => {
+      const text = JSON.stringify(await this.screen());
+      if (text !== last.text) last = { text, since: performance.now() };
+      return performance.now() > last.since + QUIET_MS;
+    });
   }
 
   async resize(columns: number, rows: number): Promise<void> {

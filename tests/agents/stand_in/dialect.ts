@@ -39,6 +39,7 @@ const INSERTED = [
   /^<(permissions instructions|local-command-)/,
   /^# AGENTS\.md instructions/,
   /^\[Request interrupted by user/,
+  /^svc REMOTE mode/,
 ];
 
 /** What agents wrap around the person's own text: the time, notes, and marks around a long or multi-line paste. */

@@ -16,6 +16,8 @@ export interface StandIn extends AsyncDisposable {
   requests(): string[];
   /** The bodies of the requests for an answer to the person, as JSON, in order. */
   bodies(): string[];
+  /** Names of the tools that the agent offered last. */
+  tools(): string[];
   /** The next prompt is answered with a call of the agent's shell tool. */
   callShell(command: string): void;
   /** The next prompt is answered with a call of the tool whose name ends so. */
@@ -29,6 +31,7 @@ class Script {
   prompts: string[] = [];
   readonly requests: string[] = [];
   readonly bodies: string[] = [];
+  tools: string[] = [];
   /** Answers to prompts wait for it. */
   gate: Promise<void> = Promise.resolve();
   release = (): void => {};
@@ -71,8 +74,11 @@ async function complete(request: Request, script: Script, dialect: Dialect): Pro
   const body = await request.text();
   const turn = dialect.read(JSON.parse(body));
   script.record(turn);
-  if (turn.tools.length > 0) script.bodies.push(body);
-  if (turn.tools.length > 0) await script.gate;
+  if (turn.tools.length > 0) {
+    script.bodies.push(body);
+    script.tools = turn.tools;
+    await script.gate;
+  }
   return new Response(dialect.events(script.answer(turn, dialect)), {
     headers: { "content-type": "text/event-stream" },
   });
@@ -100,6 +106,7 @@ export function startStandIn(): StandIn {
     prompts: () => [...script.prompts],
     requests: () => [...script.requests],
     bodies: () => [...script.bodies],
+    tools: () => script.tools,
     callShell: (command) => script.callShell(command),
     callTool: (name, input) => script.callTool(name, input),
     hold: () => script.hold(),

@@ -1,0 +1,95 @@
+/** Runs a real agent as a person does: set up by `svc setup`, started by `svc --detach`, in a throw-away home. */
+import assert from "node:assert/strict";
+import { agentProfile } from "../../src/agents/registry.ts";
+import type { ScreenReading } from "../../src/agents/profile.ts";
+import { Pane } from "../helpers/agents_pane.ts";
+import { runSvc } from "../helpers/program.ts";
+import type { Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+import { endTree } from "./end_tree.ts";
+import { installAgent, type RealAgent } from "./install.ts";
+import { SETUPS } from "./setup/registry.ts";
+import { type StandIn, startStandIn } from "./stand_in/server.ts";
+
+const START_LIMIT_MS = 90_000;
+
+export interface SvcAgent extends AsyncDisposable {
+  kind: RealAgent;
+  /** The tmux session that svc gave it. */
+  session: string;
+  /** As someone at the desk sees it and types into it. */
+  pane: Pane;
+  standIn: StandIn;
+  reading(): Promise<ScreenReading>;
+  /** Resolves once the empty input line is on the screen and the agent does nothing. */
+  untilIdle(): Promise<unknown>;
+  /** Someone at the desk types a line and presses Enter. */
+  typeAtDesk(text: string): Promise<void>;
+}
+
+/** With the real agent first on PATH, as a person would have it. */
+async function variables({ sandbox }: Stack, kind: RealAgent, env: Record<string, string>) {
+  const programs = (await installAgent(kind)).replace(/\/[^/]*$/, "");
+  return { ...env, TMPDIR: sandbox.root, PATH: `${programs}:${sandbox.env.PATH}` };
+}
+
+async function svc(stack: Stack, words: string[], env: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await runSvc(stack.sandbox, words, { env });
+  assert.equal(code, 0, `svc ${words.join(" ")}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+export interface RunOptions {
+  /** What happens while the agent starts. */
+  meanwhile?: (session: string) => Promise<void>;
+}
+
+/** Resolves once the agent takes input at its line. */
+export async function runAgent(
+  kind: RealAgent,
+  stack: Stack,
+  { meanwhile }: RunOptions = {},
+): Promise<SvcAgent> {
+  const { sandbox } = stack;
+  const standIn = startStandIn();
+  const { home, project } = sandbox;
+  const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks: undefined });
+  const env = await variables(stack, kind, launch.env);
+  await svc(stack, ["setup", "--agent", kind], env);
+  const session = (await svc(stack, ["--detach", kind], env)).trim();
+  const agent = withDesk({ kind, session, pane: await Pane.of(sandbox, session), standIn });
+  await meanwhile?.(session);
+  await agent.untilIdle();
+  return agent;
+}
+
+function withDesk(running: Pick<SvcAgent, "kind" | "session" | "pane" | "standIn">): SvcAgent {
+  const { kind, pane, standIn } = running;
+  const { readScreen } = agentProfile(kind);
+  const reading = async (): Promise<ScreenReading> => readScreen(await pane.screen());
+  const isIdle = async (): Promise<boolean> => {
+    const { state, draft } = await reading();
+    return state === "idle" && draft === "";
+  };
+  const untilIdle = () => until(`"${kind}" at its input line`, isIdle, START_LIMIT_MS);
+  return {
+    ...running,
+    reading,
+    untilIdle,
+    async typeAtDesk(text) {
+      await untilIdle();
+      await pane.paste(text);
+      await until("the draft", async () => (await reading()).draft === text);
+      await until("an empty input line", async () => {
+        await pane.quiet();
+        if ((await reading()).draft !== text) return true;
+        await pane.press("Enter");
+        return false;
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await endTree(pane.pid);
+      await standIn[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** What each agent was shown to do: the tests add to it, `deno task test:agents` prints it. */
+import * as z from "zod/mini";
+
+/** The rows, in their order. */
+export const CAPABILITIES = {
+  early: "a message sent while it starts waits",
+  messages: "20 messages, byte for byte",
+  proved: "their receipts say `submitted`",
+  slash: "a slash command does its work",
+  told: "the model is told that the phone drives",
+  desk: "a prompt typed at the desk ends that",
+  compacted: "told again after a compaction",
+  states: "states seen in order",
+  held: "its permission prompt holds a message",
+  keys: "its permission prompt holds the keys",
+  exit: "after its exit nothing is typed",
+  asked: "svc_ask answered from the phone",
+  late: "svc_ask answered late is typed in",
+  verify: "svc verify tries its hook and MCP server",
+} as const;
+export type Capability = keyof typeof CAPABILITIES;
+
+/** Names the file that the tests add to; without it nothing is kept. */
+export const TABLE_VARIABLE = "SVC_AGENT_TABLE";
+
+const Cell = z.object({ agent: z.string(), capability: z.string(), value: z.string() });
+export type Cell = z.infer<typeof Cell>;
+
+/** `value` is `yes`, a figure, or why not. */
+export function show(agent: string, capability: Capability, value = "yes"): void {
+  const file = Deno.env.get(TABLE_VARIABLE);
+  if (file === undefined) return;
+  Deno.writeTextFileSync(file, `${JSON.stringify({ agent, capability, value })}\n`, { append: true });
+}
+
+export function parseCells(text: string): Cell[] {
+  return text.split("\n").filter((line) => line !== "").map((line) => Cell.parse(JSON.parse(line)));
+}
+
+/** Values longer than this stand under the table. */
+const WIDE = 12;
+
+/** As Markdown. A cell that no test filled is `not shown`. */
+export function renderTable(agents: readonly string[], cells: readonly Cell[]): string {
+  const notes: string[] = [];
+  const cell = (agent: string, capability: string): string => {
+    const found = cells.findLast((one) => one.agent === agent && one.capability === capability);
+    const value = found?.value ?? "not shown";
+    if (value.length <= WIDE) return value;
+    if (!notes.includes(value)) notes.push(value);
+    return `(${notes.indexOf(value) + 1})`;
+  };
+  const rows = Object.entries(CAPABILITIES).map(([capability, words]) => [
+    words,
+    ...agents.map((agent) => cell(agent, capability)),
+  ]);
+  const widths = [["", ...agents], ...rows].reduce<number[]>(
+    (most, row) => row.map((text, at) => Math.max(most[at] ?? 3, text.length)),
+    [],
+  );
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((text, at) => text.padEnd(widths[at] ?? 0)).join(" | ")} |`;
+  const rule = line(widths.map((width) => "-".repeat(width)));
+  const below = notes.length === 0 ? [] : ["", ...notes.map((note, at) => `${at + 1}. ${note}`)];
+  return [line(["", ...agents]), rule, ...rows.map(line), ...below].join("\n");
+}
