@@ -1,0 +1,62 @@
+/** What a paired host's agents tell and ask, in a real browser: readable there, answered there, and nowhere else. */
+import assert from "node:assert/strict";
+import { buildPhone } from "../../scripts/build_phone.ts";
+import { textOf } from "../helpers/mcp_bench.ts";
+import { startMcp } from "../helpers/mcp_process.ts";
+import { startSvc } from "../helpers/program.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { Phone } from "./phone.ts";
+
+const QUESTION = "May I tell the relay this secret?";
+
+async function storeOf(folder: string): Promise<string> {
+  const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name);
+  const files = await Promise.all(names.map((name) => Deno.readFile(`${folder}/${name}`)));
+  return files.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
+}
+
+Deno.test("a paired phone shows a sealed question and a note, and answers by a tap, over a reload too [seal-answers, ux-inbox]", async () => {
+  await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
+  const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
+  const phone = await Phone.start(origin);
+  const agent = await startMcp(sandbox, { env: { SVC_SESSION: "svc-demo" } });
+  try {
+    const { page } = phone;
+    await page.goto(link);
+    await page.getByRole("button", { name: "They are the same" }).tap();
+    await up.line(/^ {2}(?:[a-z]{3,8} ?){6}$/);
+    await page.getByRole("link", { name: "Inbox" }).tap();
+
+    const { client } = agent;
+    await client.callTool({
+      name: "svc_notify",
+      arguments: { title: "A secret note", body: "And its body." },
+    });
+    const call = client.callTool({
+      name: "svc_ask",
+      arguments: { question: QUESTION, options: ["Yes, the secret", "No"] },
+    });
+    call.catch(() => {});
+    await page.getByText("And its body.").waitFor();
+    await page.getByText(QUESTION).waitFor();
+    await page.reload();
+    const card = page.getByRole("listitem").filter({ hasText: QUESTION });
+    await card.getByRole("button", { name: "Yes, the secret" }).tap();
+    assert.equal(textOf(await call), "Yes, the secret");
+    await card.getByText("The agent has it").waitFor();
+    await page.reload();
+    await card.getByText("Yes, the secret").waitFor();
+    await page.getByText("A secret note").waitFor();
+    const stored = await storeOf(`${sandbox.svcHome}/server`);
+    assert.ok(!stored.includes("secret") && !stored.includes("And its body"), "the relay keeps no text");
+    assert.deepEqual([await phone.violations(), phone.strangers, phone.faults], [[], [], []]);
+  } finally {
+    await agent.client.close();
+    await phone.close();
+    up.kill("SIGINT");
+    await up.exited;
+  }
+});
