@@ -73,13 +73,49 @@ const MAIN: Claim[] = [
 
 const AGENTS: Claim[] = [
   {
-    text: "five real agents take 20 of 20 messages exactly, and hold one at their permission dialog",
-    tests: { files: ["tests/agents"] },
-    count: { "tests passed": /\.\.\. ok \(/g },
+    text: "real agents take 20 of 20 messages exactly, the first while they start, and a slash command",
+    tests: { files: ["tests/agents/real_agents_test.ts"] },
+    count: { agents: /^\w+ takes 20 of 20/gm },
+  },
+  {
+    text:
+      "their models learn by the hook that the phone drives, again after a compaction, and when that ends",
+    tests: { files: ["tests/agents/real_hooks_test.ts"] },
+    count: {
+      agents: /^\w+: told that the phone drives/gm,
+      compactions: /^\w+: told again/gm,
+    },
+  },
+  {
+    text:
+      "their states come in order, their permission prompts hold message and keys, their exit leaves nothing",
+    tests: { files: ["tests/agents/real_states_test.ts"] },
+    count: { agents: /^\w+: its states in order/gm },
+  },
+  {
+    text: "their questions are answered from the phone, in time and late",
+    tests: { files: ["tests/agents/real_asks_test.ts"] },
+    count: {
+      "in time": /^ *\w+: answered in time/gm,
+      late: /^ *\w+: answered late/gm,
+    },
+  },
+  {
+    text: "svc setup finds them all, and svc verify tries each one's hook and MCP server",
+    tests: { files: ["tests/agents/real_verify_test.ts"] },
+  },
+  {
+    text: "the Cursor-class agent, by a stand-in for its screen: messages go in, and every MCP tool works",
+    tests: { files: ["tests/agents/cursor_test.ts"] },
   },
   {
     text: "svc setup changes nothing the second time; --remove restores byte for byte; a user's own survives",
     tests: { files: ["tests/e2e/setup_test.ts"] },
+  },
+  {
+    text: "svc verify on installations broken on purpose names each fault and its fix",
+    tests: { files: ["tests/e2e/verify_broken_test.ts"] },
+    count: { faults: /^svc verify names .*ok \(/gm },
   },
   {
     text: "hooks with no daemon, no or a broken configuration, an unwritable home: exit 0, silent",

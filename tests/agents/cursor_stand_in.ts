@@ -1,0 +1,51 @@
+/** Stands in for `cursor-agent`, as others published its screen: an input line that takes pastes, and a list of what was submitted. */
+
+const [transcript = ""] = Deno.args;
+const PASTE = { begins: "\u001b[200~", ends: "\u001b[201~" };
+const WIDTH = 60;
+
+let draft = "";
+let placeholder = "Plan, search, build anything";
+const said: string[] = [];
+
+function draw(): void {
+  const shown = draft === "" ? placeholder : draft.replaceAll("\n", "\r\n   ");
+  const frame = ["▄".repeat(WIDTH), ` → ${shown}`, "▀".repeat(WIDTH), "  stand-in", "  ~/proj"];
+  const screen = ["  Cursor Agent", "", ...said.slice(-3), "", ...frame].join("\r\n");
+  Deno.stdout.writeSync(new TextEncoder().encode(`\u001b[2J\u001b[H${screen}`));
+}
+
+function submit(): void {
+  if (draft.trim() === "") return;
+  Deno.writeTextFileSync(transcript, `${JSON.stringify(draft.trim())}\n`, { append: true });
+  said.push(`  you: ${draft.trim().split("\n")[0]?.slice(0, WIDTH)}`);
+  draft = "";
+  placeholder = "Add a follow-up";
+}
+
+/** Takes one key, or one whole paste, from the front; what is not whole stays for the next time. */
+function take(input: string): string {
+  if (input.startsWith(PASTE.begins)) {
+    const end = input.indexOf(PASTE.ends);
+    if (end < 0) return input;
+    draft += input.slice(PASTE.begins.length, end).replaceAll("\r", "\n");
+    return input.slice(end + PASTE.ends.length);
+  }
+  const [key = ""] = input;
+  if (key === "\r") submit();
+  else if (key >= " " && key !== "\u007f") draft += key;
+  return input.slice(key.length);
+}
+
+Deno.stdin.setRaw(true);
+Deno.stdout.writeSync(new TextEncoder().encode("\u001b[?2004h"));
+draw();
+let rest = "";
+for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+  rest += text;
+  for (let before = ""; rest !== "" && rest !== before;) {
+    before = rest;
+    rest = take(rest);
+  }
+  draw();
+}

@@ -1,0 +1,19 @@
+/** `deno task test:agents`: installs the real agents, runs their tests, and prints what was shown as a table; exits by the tests. */
+import { say } from "../../scripts/say.ts";
+import { installAgent, REAL_AGENTS, type RealAgent } from "./install.ts";
+import { parseCells, renderTable, TABLE_VARIABLE } from "./table.ts";
+
+const KINDS = Object.keys(REAL_AGENTS) as RealAgent[];
+const ROOT = new URL("../..", import.meta.url).pathname;
+
+for (const kind of KINDS) {
+  await installAgent(kind);
+  say(`${kind}: ${REAL_AGENTS[kind].package} ${REAL_AGENTS[kind].version}`);
+}
+const file = await Deno.makeTempFile({ prefix: "svc-agents-" });
+const args = ["test", "-A", "--no-check", ...(Deno.args.length > 0 ? Deno.args : ["tests/agents"])];
+const tests = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { [TABLE_VARIABLE]: file } }).spawn();
+const { code } = await tests.status;
+say(`\n${renderTable([...KINDS, "cursor"], parseCells(await Deno.readTextFile(file)))}`);
+await Deno.remove(file);
+Deno.exit(code);
