@@ -78,6 +78,7 @@ Deno.test("terminal: a phone's keyboard, which composes every word, types letter
     const { page } = scene;
     await open(scene);
     await page.getByRole("button", { name: "Live keys" }).tap();
+    await page.locator("textarea:focus:not([readonly])").waitFor();
     const client = await page.context().newCDPSession(page);
     const compose = async (text: string): Promise<void> => {
       // Such keyboards tell nothing of their keys.
