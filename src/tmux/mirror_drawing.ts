@@ -1,5 +1,12 @@
 /** What is known of how a program draws on: attributes, character sets, and whether another terminal draws it alike. */
-import { isPlainCharacter, isPlainCsi, isPlainEscape, losesColumn, setsColumn } from "./mirror_plain.ts";
+import {
+  fillsCells,
+  isPlainCharacter,
+  isPlainCsi,
+  isPlainEscape,
+  losesColumn,
+  setsColumn,
+} from "./mirror_plain.ts";
 import { Pen } from "./mirror_pen.ts";
 
 interface Settings {
@@ -24,6 +31,9 @@ const ODD_MODES: Readonly<Record<string, boolean>> = {
   "?7l": true,
   "?7h": false,
 };
+
+/** It may scroll, which fills a line with the background. */
+const isLineEnd = (byte: number): boolean => byte >= 0x0a && byte <= 0x0c;
 
 const unknown = (): Settings => ({
   pen: new Pen({ known: false }),
@@ -98,12 +108,12 @@ export class Drawing {
   control(byte: number): void {
     if (byte === 0x0e || byte === 0x0f) this.#change({ shift: String.fromCharCode(byte), letters: true });
     if (byte === 0x0d) this.#isColumnLost = false;
-    this.isUnsure ||= byte === BACKSPACE;
+    this.isUnsure ||= byte === BACKSPACE || (isLineEnd(byte) && !this.#set.pen.known);
   }
 
   /** `text` is what follows `CSI`, with its final. */
   csi(text: string): void {
-    this.isUnsure ||= !isPlainCsi(text);
+    this.isUnsure ||= !isPlainCsi(text) || (fillsCells(text) && !this.#set.pen.known);
     if (losesColumn(text)) this.#isColumnLost = true;
     else if (setsColumn(text)) this.#isColumnLost = false;
     else if (/^[\d:;]*m$/.test(text)) this.#set.pen.apply(text.slice(0, -1));
@@ -116,7 +126,7 @@ export class Drawing {
 
   /** `text` is what follows ESC. */
   escape(text: string): void {
-    this.isUnsure ||= !isPlainEscape(text);
+    this.isUnsure ||= !isPlainEscape(text) || (/^[DEM]$/.test(text) && !this.#set.pen.known);
     if (text === "7") this.#saved = this.#copy();
     else if (text === "8") this.#draw(this.#saved);
     else if (text === "c") this.#reset();

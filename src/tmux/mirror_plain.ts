@@ -42,6 +42,11 @@ export function isPlainEscape(text: string): boolean {
   return text.length === 1 ? PLAIN_ESCAPES.includes(text) : /^[()][0B]$/.test(text);
 }
 
+/** Erasing, inserting, deleting and scrolling fill cells with the background that is set. */
+export function fillsCells(text: string): boolean {
+  return /^[\d;]*[@JKLMPSTX]$/.test(text);
+}
+
 /** Inserting and deleting lines moves the cursor to the first column elsewhere, and leaves it in tmux. */
 export function losesColumn(text: string): boolean {
   return /^\d*[LM]$/.test(text);

@@ -63,8 +63,12 @@ Deno.test("mirror filter: attributes are known from the first reset on", () => {
   assert.equal(filter.penSequences(), "\u001b[0;91;48:2::1:2:3m");
   filter.forget();
   assert.equal(filter.penSequences(), "");
-  pass("\r\n\u001b[H", { filter });
+  pass("\r\u001b[H", { filter });
   assert.equal(filter.takeDoubt(), "none", "nothing was drawn");
+  for (const filling of ["\n", "\u001bM", "\u001b[J", "\u001b[2P", "\u001b[S"]) {
+    pass(filling, { filter });
+    assert.equal(filter.takeDoubt(), "unsure", `${JSON.stringify(filling)} fills with the background`);
+  }
 });
 
 Deno.test("mirror filter: letters may stand for lines until a set is chosen, or tmux's screen has none", () => {
