@@ -38,6 +38,8 @@ type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listene
 export interface Question {
   text: string;
   data: WithoutAsker<AskData>;
+  /** Asked only where it is sealed; its answer is never typed into a session. */
+  secret?: boolean;
 }
 
 export interface Note {
@@ -126,6 +128,7 @@ export class Desk {
   async #ask(question: Question, signal: AbortSignal): Promise<Outcome> {
     const id = crypto.randomUUID();
     const push = await this.#pushOf(id, question);
+    if (question.secret === true && push.sealedFor === undefined) return { kind: "unsealed" };
     const bell = new Bell(this.#options.clock);
     this.#bells.set(id, bell);
     try {
@@ -134,7 +137,7 @@ export class Desk {
       const timeoutMs = question.data.timeoutSeconds * 1_000;
       const parts = this.#followParts(bell, push);
       const outcome = await followQuestion(parts, { id, timeoutMs, signal });
-      if (outcome.kind === "timed_out") this.#leave(id);
+      if (outcome.kind === "timed_out") this.#leave(push);
       return outcome;
     } catch (error) {
       const mayBeStored = !(error instanceof RelayError) || error.transient;
@@ -147,7 +150,7 @@ export class Desk {
 
   #followParts(bell: Bell, asked: ToldPush): FollowParts {
     const { sealing } = this.#options;
-    const { session } = this.identity;
+    const session = asked.agentSessionName;
     return {
       api: this.#api,
       clock: this.#options.clock,
@@ -164,13 +167,15 @@ export class Desk {
     };
   }
 
-  #leave(id: string): void {
-    if (this.identity.session === undefined) this.#left.withdraw(id);
+  #leave({ id, agentSessionName }: ToldPush): void {
+    if (agentSessionName === undefined) this.#left.withdraw(id);
     else this.#left.leave(id);
   }
 
-  async #pushOf(id: string, { text, data }: Question): Promise<ToldPush> {
-    const { session, deviceId, listener } = this.identity;
+  async #pushOf(id: string, { text, data, secret }: Question): Promise<ToldPush> {
+    const { deviceId, listener } = this.identity;
+    // A late answer is typed into the session that a question names.
+    const session = secret === true ? undefined : this.identity.session;
     const asker = { replyTo: deviceId, listener };
     const push = {
       id,

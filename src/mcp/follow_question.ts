@@ -11,6 +11,8 @@ export type Outcome =
   | { kind: "answered"; answer: Answer }
   /** An answer came that nobody who may answer has given. */
   | { kind: "unreadable" }
+  /** A secret was asked for, and no phone is paired that it could be sealed for: nothing was sent. */
+  | { kind: "unsealed" }
   /** The answer came while the asker was cut off: it is typed into the session. */
   | { kind: "typed" }
   | { kind: "timed_out" }

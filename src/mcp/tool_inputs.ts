@@ -31,7 +31,9 @@ export const PromptInput = z.object(common);
 const InputField = z.object({
   ...AskField.shape,
   secret: z.optional(
-    z.boolean().check(z.describe("The value must not be readable on its way, as a password.")),
+    z.boolean().check(
+      z.describe("For a password: hidden on the phone, and asked for only where the way to it is sealed."),
+    ),
   ),
 });
 

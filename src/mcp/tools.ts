@@ -1,10 +1,10 @@
 /** The four tools: what each is for, what it takes, and what it does. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type * as z from "zod/mini";
-import { AskFields } from "../protocol/ask.ts";
+import { AskFields, secretFields } from "../protocol/ask.ts";
 import { describeFaults } from "../protocol/faults.ts";
 import type { Desk, Question } from "./desk.ts";
-import { errorResult, outcomeResult, secretRefused, textResult } from "./results.ts";
+import { errorResult, outcomeResult, textResult } from "./results.ts";
 import { AskInput, FormInput, NotifyInput, PromptInput } from "./tool_inputs.ts";
 
 /** What a call works with. */
@@ -46,11 +46,10 @@ const svcInput: Tool<typeof FormInput> = {
   description: `Asks the person on their phone to fill in a form of named, typed fields. ${LATE}`,
   input: FormInput,
   async run({ question, fields, timeoutSeconds }, call) {
-    const secret = fields.filter((field) => field.secret === true).map(({ name }) => name);
-    if (secret.length > 0) return secretRefused(secret);
     const form = AskFields.safeParse(fields);
     if (!form.success) return errorResult(`Cannot ask for these fields: ${describeFaults(form.error)}`);
-    return await ask({ text: question, data: { kind: "input", fields: form.data, timeoutSeconds } }, call);
+    const data = { kind: "input", fields: form.data, timeoutSeconds } as const;
+    return await ask({ text: question, data, secret: secretFields(data).size > 0 }, call);
   },
 };
 
@@ -69,5 +68,6 @@ export const TOOLS: readonly Tool[] = [svcAsk, svcPrompt, svcInput, svcNotify];
 async function ask(question: Question, { desk, signal, telling }: Call): Promise<CallToolResult> {
   const { timeoutSeconds } = question.data;
   const outcome = await telling(timeoutSeconds, desk.ask(question, signal));
-  return outcomeResult(outcome, { identity: desk.identity, timeoutSeconds });
+  const { session } = desk.identity;
+  return outcomeResult(outcome, { session, secret: question.secret === true, timeoutSeconds });
 }

@@ -2,7 +2,7 @@
 import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../client/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
-import { type Answer, answerFields, answerText } from "../protocol/ask.ts";
+import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
 import type { Account, OutboxEntry } from "./account.ts";
 import { KeptMessages } from "./kept_messages.ts";
 import { LiveRelay, type PhoneParts } from "./live_relay.ts";
@@ -106,13 +106,14 @@ export class Controller {
   /** The same for an answer to a question. */
   async answer(question: string, answer: Answer): Promise<void> {
     const { data } = answerFields(answer);
-    const asked = this.#parts.store.get().inbox.get(question)?.push;
-    const host = asked?.sealedFor?.host;
+    const item = this.#parts.store.get().inbox.get(question);
+    const host = item?.push.sealedFor?.host;
     const sealTo = host === undefined
       ? {}
-      : { sealTo: { deviceId: host, session: asked?.agentSessionName ?? "" } };
+      : { sealTo: { deviceId: host, session: item?.push.agentSessionName ?? "" } };
     const answers = { question, ...(data ? { data } : {}), ...sealTo };
-    await this.#compose({ deviceId: "", session: "", body: answerText(answer), answers });
+    const body = answerText(answer, secretFields(item?.kind === "question" ? item.ask : undefined));
+    await this.#compose({ deviceId: "", session: "", body, answers });
   }
 
   /** The same text as a new message, after a busy desk whatever goes on there; what the relay never took keeps its id. */

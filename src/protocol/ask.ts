@@ -31,6 +31,8 @@ export const AskField = z.object({
   options: z.optional(AskOptions),
   /** May be left out of the answer. */
   optional: z.optional(z.boolean()),
+  /** Not shown while it is typed, nor afterwards; only in a sealed question. */
+  secret: z.optional(z.boolean()),
 }).check(
   z.refine((field) => (field.type === "choice") === (field.options !== undefined), {
     path: ["options"],
@@ -100,6 +102,12 @@ export function storedAskDataOf(push: Pick<Push, "type" | "data" | "sealedFor">)
   return push.type === "ask" ? SealedAskData.safeParse(push.data).data : undefined;
 }
 
+/** The names of the fields whose values are secret. */
+export function secretFields(ask: AskData | undefined): Set<string> {
+  const fields = ask?.kind === "input" ? ask.fields : [];
+  return new Set(fields.filter(({ secret }) => secret === true).map(({ name }) => name));
+}
+
 /** Epoch milliseconds until which the asker waits. */
 export function askDeadline(createdAt: number, { timeoutSeconds }: Pick<AskData, "timeoutSeconds">): number {
   return createdAt + timeoutSeconds * 1_000;
@@ -164,15 +172,20 @@ export function sentAnswerFault(ask: StoredAskData, answer: SentAnswer): FieldFa
     : answerFault(ask, answer);
 }
 
-/** The answer as it is typed, told to the agent and shown. */
-export function answerText(answer: Answer): string {
+/** What stands for a secret value where an answer is shown. */
+const HIDDEN = "••••";
+
+/** The answer as it is typed, told to the agent and shown; without the values of the fields that are `hidden`. */
+export function answerText(answer: Answer, hidden: ReadonlySet<string> = new Set()): string {
   switch (answer.kind) {
     case "text":
       return answer.text;
     case "choices":
       return answer.choices.join(", ");
     case "values":
-      return Object.entries(answer.values).map(([name, value]) => `${name}: ${value}`).join("\n");
+      return Object.entries(answer.values)
+        .map(([name, value]) => `${name}: ${hidden.has(name) ? HIDDEN : value}`)
+        .join("\n");
   }
 }
 

@@ -124,6 +124,36 @@ Deno.test("a sealed answer after the tool's time is typed into the session, once
     await served;
   }, { requireEncryption: "psk" }));
 
+Deno.test("a secret is asked for where it is sealed; late it is withdrawn, and typed nowhere [mcp-input, seal-answers]", () =>
+  withScene(async (scene) => {
+    const { tapped, echo, phone } = scene;
+    const { client, clock, served } = await askerOf(scene);
+    const fields = [{ name: "password", type: "text", secret: true }];
+    const ask = (question: string) =>
+      client.callTool({ name: "svc_input", arguments: { question, fields, timeoutSeconds: 120 } });
+    const answer: Answer = { kind: "values", values: { password: "the secret 42" } };
+    const first = ask("First?");
+    const asked = await readOne(phone, "ask");
+    assert.deepEqual([asked.data?.["fields"], asked.agentSessionName], [fields, undefined]);
+    await phone.api.sendPush(await phone.answerOf(asked, answer));
+    assert.equal(textOf(await first), "password: the secret 42");
+
+    const second = ask("Second?");
+    const late = await until("the second", async () => {
+      const [, found] = await phone.read("ask");
+      return found;
+    });
+    clock.advance(120_000);
+    assert.match(textOf(await second), /was withdrawn.*where a secret could be read/s);
+    await until("the withdrawal", async () => (await phone.api.getPush(late.id)).receipt.final);
+    const isClosed = (error: unknown): boolean => error instanceof RelayError && error.code === "ask_closed";
+    await assert.rejects(phone.api.sendPush(await phone.answerOf(late, answer)), isClosed);
+    assert.deepEqual(await echo.prompts(), ["paired"]);
+    assert.ok(!(await seenBy(tapped)).includes("secret"));
+    await client.close();
+    await served;
+  }));
+
 Deno.test("a plain answer to a sealed question is refused, and one sealed for another question is no answer [seal-answers, hostile-relay]", () =>
   withScene(async (scene) => {
     const { phone } = scene;

@@ -16,7 +16,7 @@ async function storeOf(folder: string): Promise<string> {
   return files.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
 }
 
-Deno.test("a paired phone shows a sealed question and a note, and answers by a tap, over a reload too [seal-answers, ux-inbox]", async () => {
+Deno.test("a paired phone shows a sealed question and a note, and answers by a tap and a secret, over a reload too [seal-answers, ux-inbox, mcp-input]", async () => {
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
@@ -50,6 +50,20 @@ Deno.test("a paired phone shows a sealed question and a note, and answers by a t
     await page.reload();
     await card.getByText("Yes, the secret").waitFor();
     await page.getByText("A secret note").waitFor();
+
+    const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
+    const form = client.callTool({ name: "svc_input", arguments: { question: "Who are you?", fields } });
+    form.catch(() => {});
+    const login = page.getByRole("listitem").filter({ hasText: "Who are you?" });
+    await login.getByLabel("user").fill("ada");
+    assert.equal(await login.getByLabel("password").getAttribute("type"), "password");
+    await login.getByLabel("password").fill("secret 42");
+    await login.getByRole("button", { name: "Send answer" }).tap();
+    assert.equal(textOf(await form), "user: ada\npassword: secret 42");
+    await login.getByText("The agent has it").waitFor();
+    assert.match(await login.innerText(), /password: ••••/);
+    await page.reload();
+    await login.getByText("password: ••••").waitFor();
     const stored = await storeOf(`${sandbox.svcHome}/server`);
     assert.ok(!stored.includes("secret") && !stored.includes("And its body"), "the relay keeps no text");
     assert.deepEqual([await phone.violations(), phone.strangers, phone.faults], [[], [], []]);

@@ -85,13 +85,10 @@ function Control({ id, field, value, fault, onValue }: FieldProps): JSX.Element 
       </select>
     );
   }
-  return (
-    <input
-      {...common}
-      type="text"
-      inputMode={field.type === "number" ? "decimal" : "text"}
-      autocomplete="off"
-      onInput={(event) => onValue(event.currentTarget.value)}
-    />
-  );
+  const onInput = (event: { currentTarget: HTMLInputElement }): void => onValue(event.currentTarget.value);
+  if (field.secret === true) {
+    return <input {...common} type="password" autocomplete="off" onInput={onInput} />;
+  }
+  const inputMode = field.type === "number" ? "decimal" : "text";
+  return <input {...common} type="text" inputMode={inputMode} autocomplete="off" onInput={onInput} />;
 }

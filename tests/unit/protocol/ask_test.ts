@@ -64,6 +64,8 @@ Deno.test("a push carries exactly one answer, and gives back what was put in [ty
 
 Deno.test("an answer reads as it is typed: labels with commas, values line by line [mcp-late]", () => {
   assert.equal(answerText({ kind: "text", text: "as it is" }), "as it is");
+  const values = { kind: "values", values: { user: "ada", password: "x" } } as const;
+  assert.equal(answerText(values, new Set(["password"])), "user: ada\npassword: ••••");
   assert.equal(answerText({ kind: "choices", choices: ["Yes, deploy", "No"] }), "Yes, deploy, No");
   assert.equal(
     answerText({ kind: "values", values: { host: "a", port: 80, tls: true } }),
