@@ -130,6 +130,18 @@ const AGENTS: Claim[] = [
       "a question is answered from the phone in time, or late and typed once, whatever is killed meanwhile",
     tests: { files: ["tests/e2e/asks_test.ts"] },
   },
+  {
+    text: "what agents tell and ask is sealed for paired phones, and the answers: the relay reads none of it",
+    tests: { files: ["tests/e2e/sealed_told_test.ts"] },
+  },
+  {
+    text: "a phone starts an agent where the host allows it and knows the project, and nowhere else",
+    tests: { files: ["tests/e2e/start_test.ts"] },
+  },
+  {
+    text: "the relay counts an installation's hooks by their id, mutes them and revokes them",
+    tests: { files: ["tests/unit/relay/hooks_test.ts"] },
+  },
 ];
 
 const MIRROR: Claim[] = [
