@@ -183,6 +183,7 @@ export class SessionMirror {
     if (snapshot === undefined) return this.#end("pane_gone");
     const { cols, rows, title, switchesScreen } = snapshot.facts;
     this.#filter.keepsScreen = !switchesScreen;
+    this.#filter.countMax = Math.max(cols, rows);
     const isNewSize = this.#size === undefined || !isSame(this.#size, { cols, rows });
     this.#size = { cols, rows };
     if (isNewSize) { for (const viewer of this.#viewers) viewer.fallBehind(); }

@@ -1,11 +1,12 @@
 /** Turns a pane's raw output into what another terminal shows alike: whole sequences and characters, nothing that tmux keeps for itself. */
 import { type Doubt, Drawing } from "./mirror_drawing.ts";
+import { boundCount } from "./mirror_plain.ts";
 
 /** A longer control sequence is dropped, as terminals do. */
 const SEQUENCE_MAX_BYTES = 1_024;
 
 const [BEL, CAN, SUB, ESC, ZWJ] = [0x07, 0x18, 0x1a, 0x1b, 0x200d];
-const decoder = new TextDecoder();
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 const NOTHING: readonly number[] = [];
 
 type State = "ground" | "escape" | "csi" | "string" | "character";
@@ -19,6 +20,8 @@ type State = "ground" | "escape" | "csi" | "string" | "character";
 export class OutputFilter {
   /** The user switched the alternate screen off: tmux ignores what would switch to it. */
   keepsScreen = false;
+  /** The longer side of the screen, in cells: tmux ends a longer count there, another terminal goes on counting. */
+  countMax = 1_000;
   readonly #drawing = new Drawing();
   #isFresh = true;
   #state: State = "ground";
@@ -80,7 +83,7 @@ export class OutputFilter {
     if (first >= 0x80 && first < 0xc0) this.#drawing.isUnsure = true;
   }
 
-  #step(byte: number): readonly number[] {
+  #step(byte: number): Iterable<number> {
     if (byte === ESC) return this.#begin("escape", byte);
     if (byte === CAN || byte === SUB) return this.#begin("ground");
     switch (this.#state) {
@@ -137,6 +140,7 @@ export class OutputFilter {
   }
 
   #escape(byte: number): readonly number[] {
+    if (isIgnored(byte)) return NOTHING;
     this.#sequence.push(byte);
     if (byte >= 0x20 && byte < 0x30) return this.#sequence.length > 4 ? this.#begin("ground") : NOTHING;
     const isFirst = this.#sequence.length === 2;
@@ -151,14 +155,19 @@ export class OutputFilter {
     return whole;
   }
 
-  #csi(byte: number): readonly number[] {
+  #csi(byte: number): Iterable<number> {
+    if (isIgnored(byte)) return NOTHING;
     this.#sequence.push(byte);
     if (byte < 0x40) return this.#sequence.length > SEQUENCE_MAX_BYTES ? this.#begin("ground") : NOTHING;
-    const whole = this.#sequence;
+    const text = boundCount(String.fromCharCode(...this.#sequence.slice(2)), this.countMax);
     this.#begin("ground");
-    const text = decoder.decode(new Uint8Array(whole.slice(2)));
     if (this.keepsScreen && /^\?(.*;)?(47|1047|1049)(;.*)?[hl]$/.test(text)) return NOTHING;
     this.#drawing.csi(text);
-    return whole;
+    return encoder.encode(`\u001b[${text}`);
   }
+}
+
+/** Within a sequence; elsewhere these may end it, or hide a part of it from who reads along. */
+function isIgnored(byte: number): boolean {
+  return byte >= 0x7f;
 }

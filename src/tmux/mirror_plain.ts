@@ -37,6 +37,15 @@ export function isPlainCsi(text: string): boolean {
   return PLAIN_FINALS.includes(final) && !/[!"#$'*]/.test(text);
 }
 
+/** Lines that are inserted, deleted or scrolled, tab stops, repeated characters: what terminals do one by one. */
+const COUNTED = /^(\d+)([\d;:]*[LMSTbIZ])$/;
+
+/** What follows `CSI`, without a count above `max`. */
+export function boundCount(text: string, max: number): string {
+  const [, count = "", rest = ""] = COUNTED.exec(text) ?? [];
+  return Number(count) > max ? `${max}${rest}` : text;
+}
+
 /** `text` is what follows ESC. Character sets are designated alike. */
 export function isPlainEscape(text: string): boolean {
   return text.length === 1 ? PLAIN_ESCAPES.includes(text) : /^[()][0B]$/.test(text);

@@ -35,6 +35,28 @@ Deno.test("mirror filter: what tmux itself acts on, and what terminals read diff
   for (const [output, shown] of cases) assert.equal(pass(output), shown, JSON.stringify(output));
 });
 
+Deno.test("mirror filter: no count is larger than the screen, however it is written: another terminal would go on for hours", () => {
+  const filter = new OutputFilter();
+  filter.countMax = 80;
+  for (const final of "LMSTbIZ") {
+    assert.equal(pass(`\u001b[2147483647${final}x`, { filter }), `\u001b[80${final}x`);
+    assert.equal(pass(`\u001b[0081;7${final}x`, { filter }), `\u001b[80;7${final}x`);
+    assert.equal(pass(`\u001b[80${final}\u001b[${final}x`, { filter }), `\u001b[80${final}\u001b[${final}x`);
+  }
+  assert.equal(pass("\u001b[38;5;200m\u001b[2147483647C", { filter }), "\u001b[38;5;200m\u001b[2147483647C");
+});
+
+Deno.test("mirror filter: within a sequence no other byte hides one from it: tmux ignores these", () => {
+  const filter = new OutputFilter();
+  filter.countMax = 80;
+  for (const ignored of [0x7f, 0x80, 0xc3, 0xff]) {
+    for (const [before, after] of [["\u001b[21474", "83647Sx"], ["\u001b", "[2147483647Sx"]] as const) {
+      const output = new Uint8Array([...encoder.encode(before), ignored, ...encoder.encode(after)]);
+      assert.equal(pass(output, { filter }), "\u001b[80Sx", `${ignored}`);
+    }
+  }
+});
+
 Deno.test("mirror filter: a sequence or character is passed whole, once it is", () => {
   const filter = new OutputFilter();
   assert.equal(pass("a\u001b[3", { filter }), "a");
