@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import * as limits from "../../../src/protocol/limits.ts";
 
 const UNITS =
-  /(_BYTES|_CHARS|_SECONDS|_MS|_DAYS|_PER_MINUTE|_PER_SECOND|_MAX|_DEFAULT|_BURST|_DEPTH|_VERSION)$/;
+  /(_BYTES|_CHARS|_SECONDS|_MS|_DAYS|_PER_MINUTE|_PER_SECOND|_PER_KEY|_MAX|_DEFAULT|_BURST|_DEPTH|_VERSION)$/;
 
 Deno.test("every limit is a positive number with its unit in its name [style-limits]", () => {
   for (const [name, value] of Object.entries(limits)) {
