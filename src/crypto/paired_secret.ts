@@ -5,7 +5,14 @@ import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 export const SECRET_BYTES = 32;
 
 /** What the secret is used for: no two uses share bytes. */
-export type SecretUse = "stream" | "push" | "told" | "phone proof" | "listener proof" | "check phrase";
+export type SecretUse =
+  | "stream"
+  | "push"
+  | "told"
+  | "phone proof"
+  | "listener proof"
+  | "check phrase"
+  | "receipt";
 
 /** A new secret as text: 43 characters of base64url. */
 export function newSecret(): string {

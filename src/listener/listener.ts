@@ -14,6 +14,7 @@ import { listenerDeviceId } from "../protocol/names.ts";
 import type { Push } from "../protocol/push.ts";
 import { createDirectSocket } from "../runtime/direct_socket.ts";
 import { runtime } from "#runtime";
+import { Acknowledger } from "./acknowledge.ts";
 import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
@@ -57,6 +58,7 @@ class Listener implements RunningListener {
   #inventory: Inventory;
   #reporter: Reporter;
   #intake: PushIntake;
+  #acknowledger: Acknowledger;
   #sealedKeys: SealedKeys;
   #mirrors: Mirrors;
   #projects: KnownProjects;
@@ -92,6 +94,11 @@ class Listener implements RunningListener {
     this.#inventory = this.#makeInventory();
     this.#reporter = this.#makeReporter();
     this.#sealedKeys = this.#makeSealedKeys();
+    this.#acknowledger = new Acknowledger({
+      secretOf: (phone) => this.#sealedKeys.secretOf(phone),
+      send: (ack) => void this.#link.send("push.ack", ack),
+      log: options.log,
+    });
     const host = this.#makeInjectHost();
     this.#intake = this.#makeIntake(host);
     this.#mirrors = this.#makeMirrors(host);
@@ -155,6 +162,7 @@ class Listener implements RunningListener {
     const { log } = this.#options;
     switch (frame.event) {
       case "push.new":
+        this.#acknowledger.expect(frame.data);
         return void this.#intake.receive(frame.data);
       case "listener.stored":
         return log(`✓ server persisted ${frame.data.count} session(s)`);
@@ -264,7 +272,7 @@ class Listener implements RunningListener {
       queues: this.#queues,
       inject: (command) => inject(command, host),
       start: (push) => startAgent(push, this.#makeStartHost()),
-      acknowledge: (ack) => void this.#link.send("push.ack", ack),
+      acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
       ended: (push, outcome, elapsedMs) => this.#ended(push, { outcome, elapsedMs }),
       log: this.#options.log,
       now,

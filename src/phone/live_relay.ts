@@ -187,8 +187,13 @@ export class LiveRelay {
     if (frame.event !== "push.updated") return;
     const { messages, inbox } = store.get();
     const isKnown = messages.has(frame.data.id) || inbox.has(frame.data.id);
-    if (isKnown) void this.#tell({ type: "receipt", update: frame.data });
+    if (isKnown) void this.#hear(frame.data);
     else void orStale(() => this.#meet(frame.data.id));
+  }
+
+  async #hear({ id, receipt }: EventData<"push.updated">): Promise<void> {
+    const heard = await this.#parts.sealing.heard(id, receipt);
+    await this.#tell({ type: "receipt", update: { id, receipt: heard } });
   }
 
   /** A question, a note, or what another phone or a script sent. */

@@ -1,7 +1,7 @@
 /** A message of this phone or of another one, as the session's view shows it. */
 import { type AnswerData, answerFields, answerOf, answerText } from "../protocol/ask.ts";
 import type { PushRecord } from "../protocol/push.ts";
-import type { Receipt } from "../protocol/receipt.ts";
+import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { SessionName } from "./names.ts";
 
 /** Why the relay did not take a message. */
@@ -15,7 +15,13 @@ export interface SendFailure {
 export type Progress =
   | { kind: "outbox" }
   | { kind: "failed"; failure: SendFailure }
-  | { kind: "taken"; receipt: Receipt; expiresAt: number };
+  /** `unproven`: what the relay says beyond it, and a host that is paired has not proven. */
+  | { kind: "taken"; receipt: Receipt; expiresAt: number; unproven?: PushState };
+
+/** A receipt as it was heard; `unproven` when only the relay says so, though a paired host would prove it. */
+export type HeardReceipt = Receipt & { unproven?: true };
+
+const NOTHING_PROVEN: Receipt = { state: "queued", final: false, at: {} };
 
 export interface Message {
   /** The push's id, chosen here: sending it again types nothing twice. */
@@ -53,7 +59,7 @@ export function messageOf(record: PushRecord): Message | undefined {
     ...(sealed ? { sealed: body === undefined ? "elsewhere" : "here" } : {}),
     ...(push.inReplyTo ? { inReplyTo: push.inReplyTo } : {}),
     createdAt: push.createdAt,
-    progress: { kind: "taken", receipt, expiresAt: push.expiresAt },
+    progress: takenProgress(undefined, receipt, push.expiresAt),
   };
 }
 
@@ -69,7 +75,7 @@ function answerMessageOf({ push, receipt }: PushRecord): Message | undefined {
     ...(push.sealed ? { sealed: answer ? "here" : "elsewhere" } : {}),
     answers: { question: push.inReplyTo, ...(data ? { data } : {}) },
     createdAt: push.createdAt,
-    progress: { kind: "taken", receipt, expiresAt: push.expiresAt },
+    progress: takenProgress(undefined, receipt, push.expiresAt),
   };
 }
 
@@ -84,15 +90,34 @@ function latest(receipt: Receipt): number {
 }
 
 /** `message` with what `receipt` says, unless more is known already. */
-export function withReceipt(message: Message, receipt: Receipt, expiresAt?: number): Message {
+export function withReceipt(message: Message, receipt: HeardReceipt, expiresAt?: number): Message {
   const { progress } = message;
   const known = progress.kind === "taken" ? progress : undefined;
-  return {
-    ...message,
-    progress: {
-      kind: "taken",
-      receipt: known ? laterReceipt(known.receipt, receipt) : receipt,
-      expiresAt: expiresAt ?? known?.expiresAt ?? 0,
-    },
-  };
+  return { ...message, progress: takenProgress(known, receipt, expiresAt ?? known?.expiresAt ?? 0) };
+}
+
+/** `known` with what `told` says, the same message as the relay has it. */
+export function withTold(known: Message, { progress }: Message): Message {
+  if (progress.kind !== "taken") return known;
+  const { receipt, expiresAt, unproven } = progress;
+  const heard = unproven === undefined ? receipt : { ...receipt, state: unproven, unproven: true as const };
+  return withReceipt(known, heard, expiresAt);
+}
+
+type Taken = Extract<Progress, { kind: "taken" }>;
+
+/** What nobody has proven is told beside what is known, and never takes its place. */
+function takenProgress(
+  known: Taken | undefined,
+  { unproven, ...receipt }: HeardReceipt,
+  expiresAt: number,
+): Taken {
+  const before = known?.receipt;
+  if (unproven) {
+    const kept: Taken = { kind: "taken", receipt: before ?? NOTHING_PROVEN, expiresAt };
+    return kept.receipt.final ? kept : { ...kept, unproven: receipt.state };
+  }
+  const best = before ? laterReceipt(before, receipt) : receipt;
+  const isOpen = known?.unproven !== undefined && !best.final && best.state !== known.unproven;
+  return { kind: "taken", receipt: best, expiresAt, ...(isOpen ? { unproven: known.unproven } : {}) };
 }

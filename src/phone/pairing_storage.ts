@@ -1,5 +1,6 @@
 /** What pairing leaves on the phone, in IndexedDB: its key pair, its hosts, and how its messages were sent. */
 import type { SealedBody } from "../protocol/push.ts";
+import type { Receipt } from "../protocol/receipt.ts";
 import type { PairedHost } from "./pairing.ts";
 
 /** How a message went out first; sent again it must be the same, byte for byte. */
@@ -11,6 +12,10 @@ export interface SentForm {
   form: "plain" | SealedBody;
   /** The text of a sealed message, which nobody else can tell this phone later. */
   body?: string;
+  /** The paired host that proves what becomes of it. */
+  host?: string;
+  /** How it ended, once that was proven: pairing again makes an old proof unreadable. */
+  end?: Receipt;
 }
 
 export interface PairingStorage {

@@ -1,5 +1,5 @@
 /** What a message's bubble says: how far it came, why it went no further, and what can be done. */
-import { type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
+import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
 import { momentWords } from "./ages.ts";
 import type { Message, SendFailure } from "./message.ts";
 import { STRINGS } from "./strings.ts";
@@ -51,8 +51,17 @@ function wordsOf({ progress }: Message, circumstances: Circumstances): ReceiptWo
         discardable: true,
       };
     case "taken":
-      return takenWords(progress.receipt, progress.expiresAt, circumstances);
+      return unprovenWords(
+        takenWords(progress.receipt, progress.expiresAt, circumstances),
+        progress.unproven,
+      );
   }
+}
+
+/** What only the relay says does not take the place of what is known. */
+function unprovenWords(words: ReceiptWords, unproven: PushState | undefined): ReceiptWords {
+  if (unproven === undefined) return words;
+  return { ...words, tone: "unsure", detail: WORDS.unproven(WORDS.states[unproven]) };
 }
 
 function takenWords(receipt: Receipt, expiresAt: number, circumstances: Circumstances): ReceiptWords {

@@ -1,13 +1,19 @@
 /** Seals messages and answers to paired hosts, opens what they tell, and reads this phone's own words back. */
+import { receiptProof } from "../crypto/receipt_proof.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
 import { openPush } from "../crypto/told_push.ts";
 import { carriedAnswer } from "../protocol/late_answer.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
+import type { PushState, Receipt } from "../protocol/receipt.ts";
+import type { HeardReceipt } from "./message.ts";
 import type { PairedHost } from "./pairing.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 
 /** Life of a sealed message: whoever keeps it back for longer, keeps it for good. */
 export const SEALED_LIFE_MS = 86_400_000;
+
+/** What a relay may say by itself: that it holds a push, or that nobody told it an end in time. */
+const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
 
 /** A message, or an answer, as it goes out. */
 export interface OutgoingMessage {
@@ -99,9 +105,27 @@ export class Sealing {
     if (storage === undefined) return [...records];
     const sent = await storage.readSent(records.map(sentId));
     const own = new Map(sent.map((one) => [one.id, one]));
-    return await Promise.all(
-      records.map((record) => this.#opened(asSent(record, own.get(sentId(record))), storage)),
-    );
+    return await Promise.all(records.map(async (record) => {
+      const form = own.get(sentId(record));
+      const opened = await this.#opened(asSent(record, form), storage);
+      return { ...opened, receipt: await this.#judged(record.receipt, form) };
+    }));
+  }
+
+  /** The receipt of a push, marked where it says what only the host could say, and has not proven. */
+  async heard(id: string, receipt: Receipt): Promise<HeardReceipt> {
+    const [sent] = await this.#options.storage?.readSent([id]) ?? [];
+    return await this.#judged(receipt, sent);
+  }
+
+  async #judged(receipt: Receipt, sent: SentForm | undefined): Promise<HeardReceipt> {
+    if (sent?.end !== undefined) return sent.end;
+    if (sent?.host === undefined || RELAYS_OWN.has(receipt.state)) return receipt;
+    const secret = this.#hosts.get(sent.host)?.secret;
+    const proof = secret && await receiptProof(secret, { id: sent.id, ...receipt });
+    if (proof === undefined || proof !== receipt.proof) return { ...receipt, unproven: true };
+    if (receipt.final) await this.#options.storage?.putSent({ ...sent, end: receipt });
+    return receipt;
   }
 
   async #opened(record: PushRecord, storage: PairingStorage): Promise<PushRecord> {
@@ -115,9 +139,15 @@ export class Sealing {
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {
     const host = this.pairedHost(message.deviceId);
     const sentAt = this.#options.now();
-    const sent: SentForm = host === undefined
-      ? { id: message.id, sentAt, form: "plain" }
-      : { id: message.id, sentAt, form: await sealTo(host, { message, sentAt }), body: message.body };
+    const { id, type, body } = message;
+    const sent: SentForm = host === undefined ? { id, sentAt, form: "plain" } : {
+      id,
+      sentAt,
+      form: await sealTo(host, { message, sentAt }),
+      body,
+      // An answer is taken by the program that asked, which shares no secret.
+      ...(type === "agent.command" ? { host: host.deviceId } : {}),
+    };
     await storage.putSent(sent);
     return sent;
   }

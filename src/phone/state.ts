@@ -1,11 +1,17 @@
 /** The page's whole state and the one pure function that changes it. */
 import type { LinkState } from "../client/link_state.ts";
 import type { LinkProblem } from "../client/link_problem.ts";
-import type { EventData } from "../protocol/frames.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
 import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
-import { type Message, messageOf, type SendFailure, withReceipt } from "./message.ts";
+import {
+  type HeardReceipt,
+  type Message,
+  messageOf,
+  type SendFailure,
+  withReceipt,
+  withTold,
+} from "./message.ts";
 import { answerDraftKey, draftKey } from "./names.ts";
 import type { Route } from "./route.ts";
 
@@ -63,7 +69,7 @@ export type PhoneEvent =
   | { type: "link"; link: LinkState }
   | { type: "sessions"; devices: readonly DeviceSessions[] }
   | { type: "device"; device: DeviceSessions }
-  | { type: "receipt"; update: EventData<"push.updated"> }
+  | { type: "receipt"; update: { id: string; receipt: HeardReceipt } }
   /** `page`: they are a page of the history, up to its beginning when it is `last`. */
   | { type: "history"; records: readonly PushRecord[]; page?: "more" | "last" }
   | { type: "restored"; messages: readonly Message[] }
@@ -190,10 +196,7 @@ function withMessages(state: PhoneState, added: readonly Message[]): PhoneState 
   const messages = new Map(state.messages);
   for (const message of added) {
     const known = messages.get(message.id);
-    const { progress } = message;
-    const keep = known !== undefined && progress.kind === "taken"
-      ? withReceipt(known, progress.receipt, progress.expiresAt)
-      : known ?? message;
+    const keep = known === undefined ? message : withTold(known, message);
     messages.set(message.id, keep);
   }
   return { ...state, messages: bounded(messages) };
@@ -206,7 +209,9 @@ function bounded(messages: Map<string, Message>): Map<string, Message> {
   return new Map(kept.map((message) => [message.id, message]));
 }
 
-function taken(message: Message, { state, expiresAt }: PushAccepted): Message {
+/** No host has seen a message whose relay has just taken it, whatever the relay says. */
+function taken(message: Message, { state: told, expiresAt }: PushAccepted): Message {
+  const state = message.answers === undefined ? "queued" : told;
   if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
   return withReceipt(message, { state, final: false, at: {} }, expiresAt);
 }

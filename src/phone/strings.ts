@@ -228,6 +228,8 @@ export const STRINGS = {
       answered: "Answered",
       withdrawn: "Withdrawn",
     } satisfies Record<PushState, string>,
+    unproven: (claimed: string) =>
+      `The relay says “${claimed}”, and the host has not proven it. Look at the terminal before you send it again.`,
     queuedOffline: (until: string) =>
       `The host is offline. It goes in when the host is back, until ${until}.`,
     typedFinal:

@@ -4,7 +4,7 @@ import { describeFaults } from "./faults.ts";
 import { parseJson } from "./json.ts";
 import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX } from "./limits.ts";
 import { DeviceId, PublicKey, Push, PushId, SealMode, SessionName } from "./push.ts";
-import { PushState, Receipt } from "./receipt.ts";
+import { PushState, Receipt, ReceiptProof } from "./receipt.ts";
 import { DeviceSessions, SessionList } from "./session.ts";
 
 const stream = z.int().check(z.minimum(1), z.maximum(0xffff_ffff));
@@ -46,6 +46,8 @@ export const EVENTS = {
     retryAfterSeconds: z.optional(z.number()),
     agentSessionName: z.optional(z.string()),
     final: z.boolean(),
+    /** See `Receipt`. */
+    proof: z.optional(ReceiptProof),
   }),
   /** relay → phones: the receipt changed. */
   "push.updated": z.object({ id: PushId, receipt: Receipt }),

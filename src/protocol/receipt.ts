@@ -48,6 +48,8 @@ export const REASONS = {
 export type Reason = keyof typeof REASONS;
 export const Reason = z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]);
 
+export const ReceiptProof = z.string().check(z.maxLength(100));
+
 /** `at` holds the epoch milliseconds at which each state was reached first. */
 export const Receipt = z.object({
   state: PushState,
@@ -59,6 +61,8 @@ export const Receipt = z.object({
   /** True once nothing more will happen to the push. */
   final: z.boolean(),
   at: z.partialRecord(PushState, z.number()),
+  /** Of the host, for a phone that it is paired with: that the state is its own word. */
+  proof: z.optional(ReceiptProof),
   /** With `answered`: the push that answered. */
   answer: z.optional(PushId),
 });

@@ -46,6 +46,7 @@ export function acknowledged(receipt: Receipt, ack: Acknowledgement, now: number
   if (ack.reason !== undefined) next.reason = ack.reason;
   if (ack.retryAfterSeconds !== undefined) next.retryAfterSeconds = ack.retryAfterSeconds;
   if (ack.agentSessionName !== undefined) next.agentSessionName = ack.agentSessionName;
+  if (ack.proof !== undefined) next.proof = ack.proof;
   return saysTheSame(receipt, next) ? undefined : next;
 }
 
@@ -54,7 +55,7 @@ export function ended(receipt: Receipt, state: "expired" | "unknown", now: numbe
   return receipt.final ? undefined : moved(receipt, { state, now, final: true });
 }
 
-/** Reason and wait belong to the state they came with. */
+/** Reason, wait and proof belong to the state they came with. */
 function moved(receipt: Receipt, to: { state: PushState; now: number; final: boolean }): Receipt {
   return { state: to.state, final: to.final, at: { [to.state]: to.now, ...receipt.at } };
 }
@@ -66,5 +67,5 @@ function isFinal({ outcome, final }: Acknowledgement): boolean {
 
 function saysTheSame(one: Receipt, other: Receipt): boolean {
   return one.state === other.state && one.final === other.final && one.reason === other.reason &&
-    one.retryAfterSeconds === other.retryAfterSeconds;
+    one.retryAfterSeconds === other.retryAfterSeconds && one.proof === other.proof;
 }

@@ -17,6 +17,7 @@ type Data = Record<string, unknown>;
 const UNOPENED = /^Refused\. The sealed message could not be opened/;
 const BELOW_FLOOR = /^Refused\. This host takes sealed messages only/;
 const SUBMITTED: Expectation = { outcome: "no effect", phone: /^Submitted/ };
+const UNPROVEN = /^Queued\. The relay says “Refused”, and the host has not proven it/;
 export const NOT_OPENED = /not opened: it is damaged, forged, or sealed for another place/;
 
 /** A bubble in place of a terminal. */
@@ -81,15 +82,19 @@ const CHANGED: readonly Row[] = [
   ),
   changing(
     "says that a message is another phone's",
-    { psk: { phone: UNOPENED, host: /not opened: this host is not paired with it/ } },
+    { psk: { phone: UNPROVEN, host: /not opened: this host is not paired with it/ } },
     (push) => ({ ...push, from: "dev_phone_other" }),
   ),
-  changing("calls a message sealed in base mode", { psk: { phone: BELOW_FLOOR } }, (push) => ({
-    ...push,
-    sealed: { ...push.sealed, mode: "base" },
-  })),
+  changing(
+    "calls a message sealed in base mode",
+    { psk: { phone: UNPROVEN, host: /sealed_required/ } },
+    (push) => ({
+      ...push,
+      sealed: { ...push.sealed, mode: "base" },
+    }),
+  ),
   changing("puts a plain text in a message's place", {
-    psk: { phone: BELOW_FLOOR },
+    psk: { phone: UNPROVEN, host: /sealed_required/ },
     base: { phone: BELOW_FLOOR },
   }, ({ sealed: _sealed, ...push }) => ({ ...push, body: EVIL })),
   changing("puts a plain text beside a message", { psk: SUBMITTED }, (push) => ({ ...push, body: EVIL })),
@@ -175,6 +180,26 @@ const LIES: readonly Row[] = [
       const other = crypto.randomUUID();
       stage.attack({ answer: (body, call) => isSending(call) ? { ...body as Data, id: other } : body });
       return await sent(stage, phone);
+    },
+  },
+  {
+    name: "keeps a message back, and says that it was submitted",
+    expect: {
+      psk: { phone: /^Queued\. The relay says “Submitted”, and the host has not proven it/ },
+      base: { outcome: "gap", phone: /^Submitted/ },
+    },
+    run: async (stage) => {
+      const phone = await stage.phone();
+      stage.attack(rewriting("push.new", WAYS.toHost, ({ id }) => {
+        const receipt = { state: "submitted", final: true, at: { submitted: Date.now() } };
+        stage.relay.say(WAYS.toPhone, { event: "push.updated", data: { id, receipt } });
+        return undefined;
+      }));
+      const [session, text] = [stage.session.name, stage.text()];
+      await phone.controller.send({ deviceId: stage.stack.deviceId, session }, text);
+      const message = [...phone.store.get().messages.values()].find(({ body }) => body === text);
+      assert.ok(message);
+      return told(phone, () => phone.wordsOf(message));
     },
   },
   {

@@ -71,13 +71,13 @@ export class PagePhone implements Disposable {
     return watched;
   }
 
-  /** Sends a message; resolves with what is known of it once it came no further. */
+  /** Sends a message; resolves with what is known of it once it came no further, or the relay says more than is proven. */
   async send(session: string, body: string, host = this.hostOf(session) ?? ""): Promise<Message> {
     await this.controller.send({ deviceId: host, session }, body);
     return await until(`"${body}" to end`, () => {
       const message = [...this.store.get().messages.values()].find((one) => one.body === body);
-      const isEnd = message?.progress.kind === "failed" ||
-        (message?.progress.kind === "taken" && message.progress.receipt.final);
+      const isEnd = message?.progress.kind === "failed" || (message?.progress.kind === "taken" &&
+        (message.progress.receipt.final || message.progress.unproven !== undefined));
       return isEnd && message;
     });
   }

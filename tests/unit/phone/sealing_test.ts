@@ -1,6 +1,7 @@
 /** What goes out sealed, what plain, and how a phone reads its own sealed messages again. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
+import { receiptProof } from "../../../src/crypto/receipt_proof.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
 import { sealPush, type ToldPush } from "../../../src/crypto/told_push.ts";
 import { inboxItemOf } from "../../../src/phone/inbox.ts";
@@ -10,6 +11,7 @@ import { messageOf } from "../../../src/phone/message.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
+import type { PushState, Receipt } from "../../../src/protocol/receipt.ts";
 import { FakePairingStorage } from "./fake_pairing_storage.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
 import { idOf, messageOf as messageSample, NOW, recordOf } from "./samples.ts";
@@ -214,4 +216,30 @@ Deno.test("a sealed question is shown where it can be read, and its answer goes 
   const [others] = (await new Sealing({ storage: new FakePairingStorage(), now: () => NOW }).readable([kept]))
     .map((one) => messageOf(one));
   assert.deepEqual([others?.body, others?.sealed], ["", "elsewhere"]);
+});
+
+Deno.test("what became of a sealed message counts only when its host has proven it; what was proven once stays [sec-active-relay, hostile-relay]", async () => {
+  const { host, sealing, keep } = await pairedPhone();
+  await keep();
+  await sealing.contentOf(MESSAGE);
+  const { id } = MESSAGE;
+  const word = (state: PushState, final: boolean): Receipt => ({ state, final, at: { [state]: NOW } });
+  const proven = async (receipt: Receipt, secret = host.secret): Promise<Receipt> => ({
+    ...receipt,
+    proof: await receiptProof(secret, { id, ...receipt }),
+  });
+  for (const state of ["queued", "expired", "unknown"] as const) {
+    assert.equal((await sealing.heard(id, word(state, false))).unproven, undefined, "the relay's own to say");
+  }
+  const submitted = word("submitted", true);
+  assert.equal((await sealing.heard(id, submitted)).unproven, true);
+  const other = (await offeringHost()).secret;
+  assert.equal((await sealing.heard(id, await proven(submitted, other))).unproven, true);
+  const delivered = await proven(word("delivered", false));
+  assert.equal((await sealing.heard(id, delivered)).unproven, undefined);
+  assert.equal((await sealing.heard(id, { ...delivered, state: "typed" })).unproven, true);
+  assert.equal((await sealing.heard(idOf(9), submitted)).unproven, undefined, "not sealed here");
+  const end = await proven(submitted);
+  assert.deepEqual(await sealing.heard(id, end), end);
+  assert.deepEqual(await sealing.heard(id, word("expired", true)), end);
 });

@@ -1,0 +1,54 @@
+/** Answers for pushes: those that a paired phone sealed get a proof that the word is this host's, not the relay's. */
+import { receiptProof } from "../crypto/receipt_proof.ts";
+import type { EventData } from "../protocol/frames.ts";
+import type { Push } from "../protocol/push.ts";
+
+/** Pushes whose end was not told yet; of more, the oldest go without proof. */
+const PROVEN_MAX = 10_000;
+
+type Acknowledgement = EventData<"push.ack">;
+
+export interface AcknowledgeHost {
+  /** What this host shares with a phone. */
+  secretOf(phone: string): Promise<CryptoKey | undefined>;
+  send(ack: Acknowledgement): void;
+  log(line: string): void;
+}
+
+interface Proving {
+  secret: Promise<CryptoKey | undefined>;
+  /** Words about one push go out in their order. */
+  told: Promise<void>;
+}
+
+export class Acknowledger {
+  readonly #host: AcknowledgeHost;
+  readonly #proving = new Map<string, Proving>();
+
+  constructor(host: AcknowledgeHost) {
+    this.#host = host;
+  }
+
+  /** A push came in. */
+  expect({ id, sealed, from }: Push): void {
+    if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
+    const secret = this.#host.secretOf(from).catch((error) => {
+      this.#host.log(`push ${id}: answered without proof: ${error}`);
+      return undefined;
+    });
+    this.#proving.set(id, { secret, told: Promise.resolve() });
+    if (this.#proving.size <= PROVEN_MAX) return;
+    for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
+  }
+
+  acknowledge(ack: Acknowledgement): void {
+    const proving = this.#proving.get(ack.id);
+    if (proving === undefined) return this.#host.send(ack);
+    if (ack.final) this.#proving.delete(ack.id);
+    proving.told = proving.told.then(async () => {
+      const secret = await proving.secret;
+      const proof = secret && await receiptProof(secret, { ...ack, state: ack.outcome });
+      this.#host.send({ ...ack, proof });
+    });
+  }
+}

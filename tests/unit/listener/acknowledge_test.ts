@@ -1,0 +1,57 @@
+/** Words about a paired phone's message go out in order, each with its proof; all others go out as they are. */
+import assert from "node:assert/strict";
+import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
+import { receiptProof } from "../../../src/crypto/receipt_proof.ts";
+import { Acknowledger } from "../../../src/listener/acknowledge.ts";
+import type { EventData } from "../../../src/protocol/frames.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+import { until } from "../../helpers/until.ts";
+
+const secret = await importSecret(newSecret());
+const push = (id: string, mode?: "base" | "psk"): Push => ({
+  id,
+  type: "agent.command",
+  from: "dev_phone",
+  createdAt: 0,
+  expiresAt: 1,
+  ...(mode ? { sealed: { mode, enc: "", ciphertext: "" } } : {}),
+});
+
+Deno.test("words about a sealed message are proven, in order, and about others told as they are [sec-active-relay]", async () => {
+  assert.ok(secret);
+  const sent: EventData<"push.ack">[] = [];
+  const acknowledger = new Acknowledger({
+    secretOf: (phone) => Promise.resolve(phone === "dev_phone" ? secret : undefined),
+    send: (ack) => void sent.push(ack),
+    log: (line) => assert.fail(line),
+  });
+  for (const one of [push("sealed", "psk"), push("base", "base"), push("plain")]) acknowledger.expect(one);
+  acknowledger.acknowledge({ id: "sealed", outcome: "delivered", final: false });
+  acknowledger.acknowledge({ id: "sealed", outcome: "refused", reason: "muted", final: true });
+  for (const id of ["base", "plain"]) acknowledger.acknowledge({ id, outcome: "submitted", final: true });
+  await until("all words", () => sent.length === 4);
+  assert.deepEqual(sent.slice(0, 2).map(({ id, proof }) => [id, proof]), [["base", undefined], [
+    "plain",
+    undefined,
+  ]]);
+  const words = [
+    { id: "sealed", state: "delivered", final: false },
+    { id: "sealed", state: "refused", reason: "muted", final: true },
+  ] as const;
+  const proofs = await Promise.all(words.map((word) => receiptProof(secret, word)));
+  assert.deepEqual(sent.slice(2).map(({ proof }) => proof), proofs);
+  assert.notEqual(proofs[0], proofs[1]);
+});
+
+Deno.test("a host that cannot read its secrets answers all the same [sec-active-relay]", async () => {
+  const [sent, lines]: [unknown[], string[]] = [[], []];
+  const acknowledger = new Acknowledger({
+    secretOf: () => Promise.reject(new Error("paired.json is damaged")),
+    send: (ack) => void sent.push(ack.proof),
+    log: (line) => void lines.push(line),
+  });
+  acknowledger.expect(push("sealed", "psk"));
+  acknowledger.acknowledge({ id: "sealed", outcome: "refused", reason: "unsealable", final: true });
+  await until("the word", () => sent.length === 1);
+  assert.deepEqual([sent, lines.length], [[undefined], 1]);
+});
