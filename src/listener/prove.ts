@@ -14,6 +14,8 @@ export const HOOK_PROOF_LIMIT_MS = 1_000;
 /** Text still in the input line after this time: Enter was lost, and is pressed once more. */
 export const ENTER_AGAIN_MS = 800;
 const PROOF_STEP_MS = 20;
+/** An agent at work draws all the time: this many pictures later it has read what came before the first of them. */
+export const PICTURES_AT_WORK = 3;
 
 /** What the screen showed at each moment that matters. */
 export interface ProofScreens {
@@ -45,9 +47,26 @@ function shows(screen: Screen, body: string): boolean {
   return line !== "" && screen.lines.some((shown) => shown.includes(line));
 }
 
-/** The text is still in the input line and nothing else is going on. */
-export function enterWasLost(draft: string | undefined, now: ScreenReading): boolean {
-  return !now.dialog && Boolean(draft) && now.draft === draft && now.state !== "working";
+/** The text is still in the input line, with no dialog; `pictures` were drawn since Enter. */
+export function enterWasLost(draft: string | undefined, now: ScreenReading, pictures: number): boolean {
+  const isThere = !now.dialog && Boolean(draft) && now.draft === draft;
+  return isThere && (now.state !== "working" || pictures >= PICTURES_AT_WORK);
+}
+
+/** Counts the screens that differ from the one before. */
+class Pictures {
+  count = 0;
+  #last: string;
+
+  constructor(first: Screen) {
+    this.#last = first.lines.join("\n");
+  }
+
+  add({ lines }: Screen): void {
+    const picture = lines.join("\n");
+    if (picture !== this.#last) this.count++;
+    this.#last = picture;
+  }
 }
 
 export interface Sent {
@@ -70,6 +89,7 @@ export async function prove(attempt: Attempt, sent: Sent): Promise<Outcome> {
 async function watch(attempt: Attempt, { marker, untouched, before }: Sent): Promise<boolean> {
   const { host, command } = attempt;
   const start = host.now();
+  const pictures = new Pictures(before.screen);
   let draft = before.reading.draft;
   const limit = before.reading.draft === undefined ? HOOK_PROOF_LIMIT_MS : PROOF_LIMIT_MS;
   host.report(command.id, { state: "typed" });
@@ -80,8 +100,9 @@ async function watch(attempt: Attempt, { marker, untouched, before }: Sent): Pro
     const screens = { untouched: untouched.screen, draft, stateBefore: before.reading.state, now: now.seen };
     if (screenProves(command.body, screens)) return true;
     draft = now.seen.reading.draft || draft;
+    pictures.add(now.seen.screen);
     const late = host.now() - start >= ENTER_AGAIN_MS;
-    if (late && !again && enterWasLost(draft, now.seen.reading)) {
+    if (late && !again && enterWasLost(draft, now.seen.reading, pictures.count)) {
       again = true;
       await pressEnter(attempt, now.seen);
     }

@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
 import { holdReason } from "../../../src/listener/hold.ts";
 import type { Observation } from "../../../src/listener/observe.ts";
-import { enterWasLost, type ProofScreens, screenProves } from "../../../src/listener/prove.ts";
+import {
+  enterWasLost,
+  PICTURES_AT_WORK,
+  type ProofScreens,
+  screenProves,
+} from "../../../src/listener/prove.ts";
 
 const idle: ScreenReading = { state: "idle", dialog: false, draft: "" };
 const options = { now: 100_000, recorded: true, sendAnyway: false, allowRemoteApproval: false };
@@ -76,9 +81,11 @@ Deno.test("proof: an emptied input line, the text above it, or the start of work
 
 Deno.test("proof: Enter was lost only when the same text still stands there and no dialog does [inj-enter-twice]", () => {
   const draft = { ...idle, draft: "hello" };
-  assert.ok(enterWasLost("hello", draft));
-  assert.ok(!enterWasLost("hello", { ...draft, draft: "hello you" }));
-  assert.ok(!enterWasLost("hello", { ...draft, dialog: true }));
-  assert.ok(!enterWasLost("hello", { ...draft, state: "working" }));
-  assert.ok(!enterWasLost("", idle));
+  assert.ok(enterWasLost("hello", draft, 0));
+  assert.ok(!enterWasLost("hello", { ...draft, draft: "hello you" }, 0));
+  assert.ok(!enterWasLost("hello", { ...draft, dialog: true }, PICTURES_AT_WORK));
+  assert.ok(!enterWasLost("", idle, 0));
+  const atWork: ScreenReading = { ...draft, state: "working" };
+  assert.ok(!enterWasLost("hello", atWork, PICTURES_AT_WORK - 1));
+  assert.ok(enterWasLost("hello", atWork, PICTURES_AT_WORK));
 });
