@@ -2,8 +2,9 @@
 import { Problem, type WireErrorCode } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 
-/** Failures that no relay answered: nobody there, no answer in time, an answer of another form. */
-export type LocalErrorCode = "unreachable" | "timeout" | "bad_answer";
+/** Failures that no relay answered: nobody there, no answer in time, an answer of another form, words that could not be sealed. */
+export type LocalErrorCode = "unreachable" | "timeout" | "bad_answer" | "unsealable";
+const PASSING: readonly string[] = ["unreachable", "timeout"] satisfies LocalErrorCode[];
 
 export class RelayError extends Error {
   override readonly name = "RelayError";
@@ -25,7 +26,7 @@ export class RelayError extends Error {
 
   /** True when the same request may succeed later without any change. */
   get transient(): boolean {
-    return this.status === 0 ? this.code !== "bad_answer" : this.status >= 500 || this.status === 429;
+    return this.status === 0 ? PASSING.includes(this.code) : this.status >= 500 || this.status === 429;
   }
 }
 

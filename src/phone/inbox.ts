@@ -1,5 +1,5 @@
 /** What agents tell the phone: questions, notes, ends of turns and calls for attention. */
-import { type AskData, askDataOf } from "../protocol/ask.ts";
+import { type AskData, askDataOf, secretFields } from "../protocol/ask.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push, PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
@@ -32,6 +32,8 @@ export type Inbox = ReadonlyMap<string, InboxItem>;
 /** Undefined for a push that is nothing for the inbox. */
 export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefined {
   const ask = askDataOf(push);
+  // Hosts ask for secrets sealed only: a plain question is somebody else's.
+  if (push.sealedFor === undefined && secretFields(ask).size > 0) return undefined;
   if (ask !== undefined) return { kind: "question", push, receipt, ask };
   // Muted: nobody is told.
   if (receipt.state === "ignored") return undefined;
@@ -39,15 +41,21 @@ export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefine
   return type && { kind: "told", push, receipt, type };
 }
 
-/** Adds items, keeps what is known better already, and bounds how many there are. */
+/** Adds items, keeps what is known better already or was sealed, and bounds how many there are. */
 export function withItems(inbox: Inbox, added: readonly InboxItem[]): Inbox {
   if (added.length === 0) return inbox;
   const items = new Map(inbox);
   for (const item of added) {
     const known = items.get(item.push.id);
-    items.set(item.push.id, known ? { ...item, receipt: laterReceipt(known.receipt, item.receipt) } : item);
+    const kept = known && wasSealed(known) ? known : item;
+    items.set(item.push.id, known ? { ...kept, receipt: laterReceipt(known.receipt, item.receipt) } : item);
   }
   return items.size <= INBOX_MAX ? items : bounded(items);
+}
+
+/** Its words came sealed: the relay can have no others in their place. */
+function wasSealed({ push: { sealedFor, title, body } }: InboxItem): boolean {
+  return sealedFor !== undefined && (title ?? body) !== undefined;
 }
 
 export function withItemReceipt(inbox: Inbox, { id, receipt }: EventData<"push.updated">): Inbox {

@@ -1,4 +1,5 @@
 /** The push that carries a message to a session, or an answer to a question: sealed for a paired host, plain for others. */
+import { RelayError } from "../client/relay_error.ts";
 import { answerOf } from "../protocol/ask.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
@@ -14,7 +15,7 @@ export async function commandPush(message: Message, sealing: Sealing): Promise<P
   return { id, type, ...target, agentSessionName: session, ...content, ...anyway };
 }
 
-/** Sealed where the question was. */
+/** Sealed where the question was. Throws RelayError where that cannot be done any more. */
 export async function answerPush(
   { id, body, answers }: Message,
   sealing: Sealing,
@@ -26,5 +27,7 @@ export async function answerPush(
   if (sealTo === undefined || answer === undefined) return { id, type, inReplyTo: question, ...plain };
   const text = encodeAnswer(question, answer);
   const { sealed } = await sealing.contentOf({ id, type, ...sealTo, body, text });
-  return { id, type, inReplyTo: question, ...(sealed ? { sealed } : plain) };
+  if (sealed !== undefined) return { id, type, inReplyTo: question, sealed };
+  const why = `Cannot seal the answer for "${sealTo.deviceId}": it is paired no more; pair this phone again`;
+  throw new RelayError(why, { code: "unsealable" });
 }

@@ -98,11 +98,11 @@ export class Sealing {
 
   /**
    * Records with the texts that this phone sealed, whatever the relay has in their place, and with those that hosts
-   * sealed for it; those of others stay without.
+   * sealed for it; those of others stay without, also where the relay put some beside the sealed ones.
    */
   async readable(records: readonly PushRecord[]): Promise<PushRecord[]> {
     const { storage } = this.#options;
-    if (storage === undefined) return [...records];
+    if (storage === undefined) return records.map(shut);
     const sent = await storage.readSent(records.map(sentId));
     const own = new Map(sent.map((one) => [one.id, one]));
     return await Promise.all(records.map(async (record) => {
@@ -130,10 +130,10 @@ export class Sealing {
 
   async #opened(record: PushRecord, storage: PairingStorage): Promise<PushRecord> {
     const host = this.#hosts.get(record.push.sealedFor?.host ?? "");
-    if (host === undefined) return record;
+    if (host === undefined) return shut(record);
     const { phone, secret } = host;
     const push = await openPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
-    return push === undefined ? record : { ...record, push };
+    return push === undefined ? shut(record) : { ...record, push };
   }
 
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {
@@ -151,6 +151,13 @@ export class Sealing {
     await storage.putSent(sent);
     return sent;
   }
+}
+
+/** Only what is sealed counts, and that cannot be read. */
+function shut(record: PushRecord): PushRecord {
+  if (record.push.sealedFor === undefined) return record;
+  const { title: _title, body: _body, data: _data, ...push } = record.push;
+  return { ...record, push };
 }
 
 /** A late answer that is typed is known by the answer's id. */

@@ -214,6 +214,8 @@ export const STRINGS = {
       invalid_push: "The relay does not take this text. Change it and send it again.",
       ask_closed: "It was answered elsewhere first, or the agent asks no more.",
       unknown_push: "The relay does not know this question any more.",
+      unsealable:
+        "It was to go out sealed, and this phone is not paired with the host any more: nothing was sent.",
     } as Partial<Record<string, string>>,
     states: {
       queued: "Queued",

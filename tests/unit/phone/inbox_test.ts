@@ -24,6 +24,7 @@ function told(
 ): PushRecord {
   return { push: { ...recordOf(number).push, type, ...fields }, receipt };
 }
+const SEALED = { host: "dev_listener_1", nonce: "", ciphertext: "", keys: {} };
 const question = (number: number, receipt = open): PushRecord =>
   told(number, "ask", { data: { kind: "prompt", timeoutSeconds: 300 } }, receipt);
 const itemsOf = (...records: PushRecord[]): InboxItem[] =>
@@ -42,6 +43,25 @@ Deno.test("questions, notes, stops and calls come in, commands and what is not u
 Deno.test("what a muted hook sent is not shown [rm-hook-id]", () => {
   const muted: Receipt = { state: "ignored", reason: "hook_muted", final: true, at: { ignored: 1 } };
   assert.equal(inboxItemOf(told(1, "agent.stop", {}, muted)), undefined);
+});
+
+Deno.test("a secret that the relay could read is not asked for [hostile-relay, seal-answers]", () => {
+  const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
+  const data = { kind: "input", fields, timeoutSeconds: 300 };
+  assert.equal(inboxItemOf(told(1, "ask", { data })), undefined);
+  assert.equal(inboxItemOf(told(1, "ask", { data, sealedFor: SEALED }))?.kind, "question");
+  const [user] = fields;
+  assert.equal(inboxItemOf(told(1, "ask", { data: { ...data, fields: [user] } }))?.kind, "question");
+});
+
+Deno.test("nothing takes the place of a question that was sealed, and so its answer stays sealed [hostile-relay, seal-answers]", () => {
+  const { push } = question(1);
+  const sealed = { push: { ...push, body: "Go?", sealedFor: SEALED }, receipt: open };
+  const inbox = withItems(new Map(), itemsOf(sealed));
+  const swapped = withItems(inbox, itemsOf({ push: { ...push, body: "Stop?" }, receipt: answered })).get(
+    idOf(1),
+  );
+  assert.deepEqual([swapped?.push, swapped?.receipt], [sealed.push, answered]);
 });
 
 Deno.test("open questions stand apart, each part with the newest first", () => {

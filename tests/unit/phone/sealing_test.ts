@@ -163,9 +163,29 @@ Deno.test("what a paired host tells is read, also after a reload; on another pho
   const other = await pairedPhone();
   await other.keep();
   const [shut] = await other.sealing.readable([record]);
-  assert.deepEqual([shut?.push.title, shut?.push.body, shut?.push.data], [undefined, undefined, {
-    hookId: "hook_1",
-  }]);
+  const { title: noTitle, body: noBody, data: noData } = shut?.push ?? {};
+  assert.deepEqual([noTitle, noBody, noData], [undefined, undefined, undefined]);
+});
+
+Deno.test("words that a relay puts beside sealed ones are not taken for the host's [hostile-relay, seal-answers]", async () => {
+  const phone = await pairedPhone();
+  await phone.keep();
+  const ask = { kind: "prompt", timeoutSeconds: 300 };
+  const { push, receipt } = await told(phone, { type: "ask", body: "Go?", data: ask });
+  const forged = { ...push, title: "Go", body: "Your password?", data: ask };
+  for (const host of [HOST_ID, "dev_listener_nobody"]) {
+    const sealedFor = { ...forged.sealedFor, host, ciphertext: "AAAA" } as Push["sealedFor"];
+    const [shut] = await phone.sealing.readable([{ push: { ...forged, sealedFor }, receipt }]);
+    assert.deepEqual([shut?.push.title, shut?.push.body], [undefined, undefined], host);
+    assert.equal(shut && inboxItemOf(shut), undefined, host);
+  }
+});
+
+Deno.test("an answer that was to be sealed never goes out plain [hostile-relay, seal-answers]", async () => {
+  const { sealing } = await pairedPhone();
+  const sealTo = { deviceId: HOST_ID, session: "svc-demo" };
+  const message = { ...messageSample(1), body: "Yes", answers: { question: idOf(7), sealTo } };
+  await assert.rejects(answerPush(message, sealing), { name: "RelayError", code: "unsealable" });
 });
 
 Deno.test("a sealed question is shown where it can be read, and its answer goes out sealed for it alone [seal-answers]", async () => {
