@@ -81,6 +81,7 @@ export const STRINGS = {
       Sealing,
       string
     >,
+    plain: "Not sealed: the relay could have written it",
     elsewhere: "Sealed on another device: only the host could read it.",
     forOthers: "Sealed for the phones that are paired with the host; this one is not.",
   },

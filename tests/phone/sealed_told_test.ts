@@ -1,5 +1,6 @@
 /** What a paired host's agents tell and ask, in a real browser: readable there, answered there, and nowhere else. */
 import assert from "node:assert/strict";
+import { createRelayApi } from "../../src/client/api.ts";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import { textOf } from "../helpers/mcp_bench.ts";
 import { startMcp } from "../helpers/mcp_process.ts";
@@ -50,6 +51,13 @@ Deno.test("a paired phone shows a sealed question and a note, and answers by a t
     await page.reload();
     await card.getByText("Yes, the secret").waitFor();
     await page.getByText("A secret note").waitFor();
+
+    const { apiKey } = JSON.parse(await Deno.readTextFile(`${sandbox.svcHome}/config.json`));
+    const data = { kind: "prompt", timeoutSeconds: 300 };
+    await createRelayApi({ baseUrl: origin, apiKey }).sendPush({ type: "ask", body: "Your password?", data });
+    const plain = page.getByRole("listitem").filter({ hasText: "Your password?" });
+    await plain.getByText("Not sealed: the relay could have written it").waitFor();
+    assert.equal(await page.getByText("Not sealed").count(), 1, "the host's own are sealed");
 
     const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
     const form = client.callTool({ name: "svc_input", arguments: { question: "Who are you?", fields } });

@@ -12,6 +12,7 @@ import { STRINGS } from "../strings.ts";
 import { AskForm } from "./ask_form.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { PushSession } from "./push_session.tsx";
+import { PlainSign } from "./seal_sign.tsx";
 
 const { question: WORDS, receipt: RECEIPT } = STRINGS;
 const MINUTE_MS = 60_000;
@@ -40,6 +41,7 @@ export function AskCard({ state, item, now, actions }: Props): JSX.Element {
         <PushSession state={state} push={push} />
         <Standing status={status} now={now} asked={push.createdAt} />
       </div>
+      <PlainSign state={state} push={push} />
       <p class="question-text" id={`question-${push.id}`}>{push.body}</p>
       <Body {...{ state, item, status, now, actions }} />
     </li>

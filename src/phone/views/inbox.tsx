@@ -10,6 +10,7 @@ import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Icon } from "./icons.tsx";
 import { PushSession } from "./push_session.tsx";
+import { PlainSign } from "./seal_sign.tsx";
 import { useNow } from "./use_now.ts";
 
 const { inbox: WORDS, question: QUESTION } = STRINGS;
@@ -108,6 +109,7 @@ function ToldCard({ state, item, now }: { state: PhoneState; item: ToldItem; now
           {WORDS.told[type]}
         </span>
       </p>
+      <PlainSign state={state} push={push} />
       {isUnread(push) && <p class="question-text">{STRINGS.sealing.forOthers}</p>}
       {push.title && <p class="told-title">{push.title}</p>}
       {push.body && <p class="question-text">{push.body}</p>}

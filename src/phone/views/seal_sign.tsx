@@ -1,6 +1,8 @@
 /** A lock, and how a session is sealed, in words. */
 import type { JSX } from "preact";
 import type { Sealing } from "../../crypto/mode.ts";
+import type { Push } from "../../protocol/push.ts";
+import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Icon } from "./icons.tsx";
 
@@ -12,5 +14,16 @@ export function SealSign({ mode, short = false }: { mode: Sealing; short?: boole
       <Icon name={mode === "off" ? "unlocked" : "locked"} />
       {words[mode]}
     </span>
+  );
+}
+
+/** On a paired phone what is told and asked comes sealed: what did not is the relay's word only. */
+export function PlainSign({ state, push }: { state: PhoneState; push: Push }): JSX.Element | null {
+  if (state.paired.size === 0 || push.sealedFor !== undefined) return null;
+  return (
+    <p class="facts seal-sign" data-seal="off">
+      <Icon name="unlocked" />
+      {STRINGS.sealing.plain}
+    </p>
   );
 }
