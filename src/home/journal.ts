@@ -4,12 +4,12 @@ import { decodeEntries, encodeEntry, type JournalEntry } from "./journal_lines.t
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
 export const JOURNAL_RETENTION_MS = 8 * 24 * 3_600_000;
-/** The pushes that are remembered at most; the oldest are forgotten first. */
+/** The pushes that are remembered at most, and apart from them those that paired phones sealed; the oldest go first. */
 export const JOURNAL_PUSHES_MAX = 50_000;
 /** The file is rewritten after so many appended lines. */
 export const JOURNAL_COMPACT_LINES = 10_000;
 
-type WithoutKey<E> = E extends unknown ? Omit<E, "id" | "at"> : never;
+type WithoutKey<E> = E extends unknown ? Omit<E, "id" | "at" | "sealed"> : never;
 /** A step as the listener records it: `{step: "typing"}`, `{step: "done", outcome, reason}`. */
 export type JournalStep = WithoutKey<JournalEntry>;
 
@@ -18,6 +18,7 @@ export interface JournalOptions {
   path: string;
   /** Epoch milliseconds. */
   now: () => number;
+  pushesMax?: number;
 }
 
 /** Reads what a former run left and compacts it. Damaged lines are skipped and counted. */
@@ -34,6 +35,8 @@ export class Journal {
   readonly #options: JournalOptions;
   /** The last step of each push, the one recorded longest ago first. */
   readonly #last = new Map<string, JournalEntry>();
+  /** The same of those that paired phones sealed. */
+  readonly #sealed = new Map<string, JournalEntry>();
   #file: AppendFile | undefined;
   #appended = 0;
   /** A full disk may have taken a part of the last line: the next one must not be joined to it. */
@@ -48,17 +51,25 @@ export class Journal {
 
   /** The last step of this push. After a crash `typing` or `typed` means that nobody knows whether it was submitted. */
   state(id: string): JournalEntry | undefined {
-    return this.#last.get(id);
+    return this.#sealed.get(id) ?? this.#last.get(id);
+  }
+
+  /** The push turned out to be sealed by a paired phone; its next step says so on the disk. */
+  keepSealed(id: string): void {
+    if (this.#sealed.has(id)) return;
+    const entry = this.#last.get(id) ?? { id, at: this.#options.now(), step: "accepted" };
+    this.#remember({ ...entry, sealed: true });
   }
 
   /** Pushes whose last step is not `done`. */
   unfinished(): JournalEntry[] {
-    return [...this.#last.values()].filter((entry) => entry.step !== "done");
+    return this.#entries().filter((entry) => entry.step !== "done");
   }
 
   /** Resolves once the step is on the disk. Throws when it cannot be written: then `accepted` and `typing` must not be acted on. */
   async record(id: string, step: JournalStep): Promise<void> {
-    const entry: JournalEntry = { id, at: this.#options.now(), ...step };
+    const sealed = this.#sealed.has(id) ? { sealed: true as const } : {};
+    const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...sealed };
     const hasHappened = entry.step === "typed" || entry.step === "done";
     if (hasHappened) this.#remember(entry);
     await this.#inTurn(() => this.#append(encodeEntry(entry)));
@@ -71,7 +82,7 @@ export class Journal {
     await this.#inTurn(async () => {
       const { files, path } = this.#options;
       this.#forget();
-      const text = Array.from(this.#last.values(), encodeEntry).join("");
+      const text = this.#entries().map(encodeEntry).join("");
       await files.replaceText(path, text, { mode: 0o600 });
       this.#file?.close();
       this.#file = undefined;
@@ -99,18 +110,25 @@ export class Journal {
     this.#appended++;
   }
 
+  #entries(): JournalEntry[] {
+    return [...this.#sealed.values(), ...this.#last.values()];
+  }
+
   #remember(entry: JournalEntry): void {
     this.#last.delete(entry.id);
-    this.#last.set(entry.id, entry);
-    if (this.#last.size > JOURNAL_PUSHES_MAX) {
-      const [oldest] = this.#last.keys();
-      if (oldest !== undefined) this.#last.delete(oldest);
-    }
+    this.#sealed.delete(entry.id);
+    const entries = entry.sealed ? this.#sealed : this.#last;
+    entries.set(entry.id, entry);
+    if (entries.size <= (this.#options.pushesMax ?? JOURNAL_PUSHES_MAX)) return;
+    const [oldest] = entries.keys();
+    if (oldest !== undefined) entries.delete(oldest);
   }
 
   #forget(): void {
     const limit = this.#options.now() - JOURNAL_RETENTION_MS;
-    for (const [id, entry] of this.#last) if (entry.at < limit) this.#last.delete(id);
+    for (const entries of [this.#sealed, this.#last]) {
+      for (const [id, entry] of entries) if (entry.at < limit) entries.delete(id);
+    }
   }
 
   /** One write after the other; a failed one does not hold up the next. */

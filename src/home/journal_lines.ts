@@ -5,7 +5,12 @@ import { PushId } from "../protocol/push.ts";
 import { PushState } from "../protocol/receipt.ts";
 import { checksum } from "./checksum.ts";
 
-const fields = { id: PushId, at: z.number() };
+const fields = {
+  id: PushId,
+  at: z.number(),
+  /** A paired phone sealed it: nobody else can make such pushes, so none of them crowds another one out. */
+  sealed: z.optional(z.literal(true)),
+};
 
 /** A step of one push, `at` epoch milliseconds. */
 export const JournalEntry = z.discriminatedUnion("step", [

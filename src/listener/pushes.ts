@@ -10,7 +10,7 @@ import type { SessionQueues } from "./session_queues.ts";
 
 export type Acknowledgement = EventData<"push.ack">;
 
-export type PushJournal = Pick<Journal, "state" | "record">;
+export type PushJournal = Pick<Journal, "state" | "record" | "keepSealed">;
 
 /** What the sender of a message is told to wait for whose session has as many waiting as it may. */
 export const QUEUE_FULL_WAIT_SECONDS = 60;
@@ -126,6 +126,7 @@ export class PushIntake {
     try {
       if (this.#stopping || era !== this.#era) return;
       const opened = push.sealed ? await this.#host.unseal(push) : push;
+      if (push.sealed?.mode === "psk" && !("state" in opened)) this.#host.journal.keepSealed(push.id);
       if ("state" in opened) await this.#end(push, opened, arrived);
       else await this.#end(opened, await this.#act(opened), arrived);
     } catch (error) {

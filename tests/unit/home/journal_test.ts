@@ -175,3 +175,25 @@ Deno.test("steps recorded at once are all kept, and the file is for the owner al
   await after.close();
   assert.equal((await Deno.stat(home.paths.journal)).mode! & 0o777, 0o600);
 });
+
+Deno.test("no flood of other pushes makes it forget one that a paired phone sealed, also after a restart [sec-replay, hostile-relay]", async () => {
+  await using home = await makeTempHome();
+  const make = (): Promise<Journal> =>
+    openJournal({ files: home.files, path: home.paths.journal, now: () => START, pushesMax: 3 });
+  const first = await make();
+  await first.record(id(1), { step: "accepted" });
+  first.keepSealed(id(1));
+  await first.record(id(1), { step: "done", outcome: "submitted" });
+  const flood = async (journal: Journal, from: number): Promise<void> => {
+    for (let n = from; n < from + 5; n++) {
+      await journal.record(id(n), { step: "done", outcome: "refused", reason: "unsealable" });
+    }
+  };
+  await flood(first, 10);
+  await first.close();
+  const second = await make();
+  await flood(second, 20);
+  const known = [1, 10, 21, 22, 23, 24].filter((n) => second.state(id(n)) !== undefined);
+  assert.deepEqual(known, [1, 22, 23, 24]);
+  await second.close();
+});

@@ -32,6 +32,8 @@ interface Bench {
   steps: Map<string, JournalEntry>;
   queues: SessionQueues;
   log: string[];
+  /** Pushes that the journal keeps apart. */
+  kept: string[];
 }
 
 function makeBench(
@@ -43,10 +45,12 @@ function makeBench(
   const steps = new Map<string, JournalEntry>();
   const queues = new SessionQueues();
   const log: string[] = [];
+  const kept: string[] = [];
   const intake = new PushIntake({
     journal: {
       state: (id) => steps.get(id),
       record: (id, step) => Promise.resolve(void steps.set(id, { id, at: 0, ...step })),
+      keepSealed: (id) => void kept.push(id),
     },
     queues,
     inject: (command) => {
@@ -63,7 +67,7 @@ function makeBench(
     floor: undefined,
     ...change,
   });
-  return { intake, acks, injected, steps, queues, log };
+  return { intake, acks, injected, steps, queues, log, kept };
 }
 
 const outcomes = (acks: Acknowledgement[]): string[] =>
@@ -147,6 +151,7 @@ Deno.test("pushes: a host that demands sealing refuses plain messages, and unope
   await bench.intake.receive({ ...push, sealed });
   await bench.queues.idle();
   assert.deepEqual(outcomes(bench.acks), ["delivered", "refused unsealable final"]);
+  assert.deepEqual(bench.kept, []);
   assert.equal(bench.injected.length, 0);
 });
 
@@ -167,6 +172,7 @@ Deno.test("pushes: of a sealed message the opened text is typed, in its turn, an
   await bench.queues.idle();
   assert.deepEqual(bench.injected.map(({ body }) => body), ["opened 1", "opened 2"]);
   assert.deepEqual(ended, ["opened 1", "opened 2"], "the audit has the digest of what was typed");
+  assert.deepEqual(bench.kept, [ID, ID.replace(/1$/, "2")]);
 });
 
 Deno.test("pushes: a message that waits when the daemon stops stays open [ls-handover]", async () => {
@@ -211,7 +217,11 @@ Deno.test("pushes: a failure before typing is a refusal, one after it is unknown
 });
 
 Deno.test("pushes: without a journal nothing is taken", async () => {
-  const journal = { state: () => undefined, record: () => Promise.reject(new Error("disk full")) };
+  const journal = {
+    state: () => undefined,
+    record: () => Promise.reject(new Error("disk full")),
+    keepSealed: () => {},
+  };
   const bench = makeBench(undefined, { journal });
   await bench.intake.receive(push);
   await bench.queues.idle();
