@@ -42,7 +42,10 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   const { env, transcript } = await install(stack);
   await svc(stack, ["setup", "--agent", "cursor"], env);
   const session = (await svc(stack, ["--detach", "cursor"], env)).trim();
-  for (const message of MESSAGES) await stack.send(session, message);
+  let proved = 0;
+  for (const message of MESSAGES) {
+    if ((await stack.send(session, message)).receipt.state === "submitted") proved++;
+  }
   const submitted = await until("every message", async () => {
     const lines = (await Deno.readTextFile(transcript).catch(() => "")).trim().split("\n");
     return lines.length >= MESSAGES.length && lines.map((line) => JSON.parse(line));
@@ -70,10 +73,24 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   await call("svc_notify", { title: "A note" });
   assert.equal((await untilPushes(stack, "note", 1))[0]?.agentSessionName, session);
   await client.close();
-  show(
-    "cursor",
-    "messages",
-    `${MESSAGES.length} of ${MESSAGES.length}, into a stand-in for its screen: npm has no cursor-agent`,
-  );
-  show("cursor", "asked", "its MCP server as svc setup registers it, called by a client of the protocol");
+  tell(proved);
 });
+
+/** What a stand-in can show, and why the rest is not shown. */
+function tell(proved: number): void {
+  const absent = "npm has no cursor-agent to try it with";
+  for (const capability of ["early", "slash", "states", "held", "keys", "exit", "late", "verify"] as const) {
+    show("cursor", capability, absent);
+  }
+  for (const capability of ["told", "desk", "compacted"] as const) {
+    show(
+      "cursor",
+      capability,
+      "its hooks have no place for what the model should read, as its documents say",
+    );
+  }
+  const figure = `${MESSAGES.length} of ${MESSAGES.length}`;
+  show("cursor", "messages", `${figure}, into a stand-in for its screen: npm has no cursor-agent`);
+  show("cursor", "proved", `${proved} of ${MESSAGES.length}, by a stand-in for its screen`);
+  show("cursor", "asked", "its MCP server as svc setup registers it, called by a client of the protocol");
+}

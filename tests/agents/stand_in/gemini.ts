@@ -10,6 +10,9 @@ const Body = z.looseObject({
   }))),
 });
 
+/** So many that a summary is shorter than the conversation, and far from the limit at which the agent makes one by itself. */
+const PROMPT_TOKENS = 100_000;
+
 function read(body: unknown): Turn {
   const { contents, tools = [] } = Body.parse(body);
   const user = contents.filter((content) => content.role === "user").map((content) => content.parts);
@@ -24,11 +27,26 @@ function events(answer: Answer): string {
   const part = answer.kind === "text" ? { text: answer.text } : {
     functionCall: { name: answer.tool, args: answer.input },
   };
-  return sse({
+  return sse(response(part));
+}
+
+function response(part: unknown): Record<string, unknown> {
+  return {
     candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
-    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+    usageMetadata: {
+      promptTokenCount: PROMPT_TOKENS,
+      candidatesTokenCount: 5,
+      totalTokenCount: PROMPT_TOKENS + 5,
+    },
     modelVersion: "stand-in",
-  });
+  };
+}
+
+/** What it asks for in one piece is a summary of the conversation; undefined for another path. */
+export function geminiSummary(path: string): unknown {
+  if (path.endsWith(":countTokens")) return { totalTokens: 10 };
+  if (!path.endsWith(":generateContent")) return undefined;
+  return response({ text: "<state_snapshot>Nothing was done yet.</state_snapshot>" });
 }
 
 export const GEMINI: Dialect = {

@@ -2,7 +2,7 @@
 import { ANTHROPIC } from "./anthropic.ts";
 import { CHAT } from "./chat.ts";
 import type { Answer, Dialect, Turn } from "./dialect.ts";
-import { GEMINI } from "./gemini.ts";
+import { GEMINI, geminiSummary } from "./gemini.ts";
 import { RESPONSES } from "./responses.ts";
 
 const DIALECTS: readonly Dialect[] = [ANTHROPIC, RESPONSES, CHAT, GEMINI];
@@ -86,6 +86,8 @@ async function complete(request: Request, script: Script, dialect: Dialect): Pro
 
 /** Every other path: agents ask for models, token counts and settings, and do without them. */
 function other(path: string): Response {
+  const summary = geminiSummary(path);
+  if (summary !== undefined) return Response.json(summary);
   if (path.endsWith("/count_tokens")) return Response.json({ input_tokens: 10 });
   if (path.endsWith("/models")) return Response.json({ object: "list", data: [], models: [] });
   return Response.json({ error: { message: "not here", type: "not_found_error" } }, { status: 404 });
