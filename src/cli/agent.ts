@@ -4,12 +4,13 @@ import { agentProfile } from "../agents/registry.ts";
 import { systemClock } from "../client/clock.ts";
 import type { AgentKind } from "../protocol/names.ts";
 import { runWrapper } from "../wrapper/run_wrapper.ts";
+import type { WrapperRun } from "../wrapper/types.ts";
 import { accountPaths, daemonOptions } from "./context.ts";
 
 export async function runAgent(
   kind: AgentKind,
   args: readonly string[],
-  options: { detach: boolean },
+  options: Pick<WrapperRun, "detach" | "byListener">,
 ): Promise<number> {
   const { files, commands, sockets, terminal } = runtime;
   const selfCommand = (): string[] => runtime.selfCommand();
@@ -17,7 +18,7 @@ export async function runAgent(
     ...daemonOptions(await accountPaths()),
     profile: agentProfile(kind),
     args,
-    detach: options.detach,
+    ...options,
     cwd: runtime.cwd(),
   });
 }

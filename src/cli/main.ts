@@ -25,14 +25,14 @@ function isReaderGone(error: unknown): boolean {
 async function dispatch(args: readonly string[]): Promise<number> {
   const first = args.findIndex((word) => !word.startsWith("-"));
   const options = first < 0 ? args : args.slice(0, first);
-  const detach = options.includes("--detach");
+  const [detach, byListener] = [options.includes("--detach"), options.includes(BY_LISTENER)];
   const unknown = options.find((word) => !OPTIONS.includes(word));
   if (unknown !== undefined) throw new UsageError(`Unknown option "${unknown}". ${SEE_HELP}`);
   if (options.includes("--version")) return await printVersion();
   if (first < 0 || options.includes("--help") || options.includes("-h")) return await printHelp(options);
   const word = args[first] ?? "";
   const rest = args.slice(first + 1);
-  if (isAgentKind(word)) return await (await loadAgent()).runAgent(word, rest, { detach });
+  if (isAgentKind(word)) return await (await loadAgent()).runAgent(word, rest, { detach, byListener });
   if (word === "help") return await dispatch([...rest.slice(0, 1), "--help"]);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is none. ${SEE_HELP}`);
   return await (await (await commandNamed(word)).load()).run(rest);
@@ -45,7 +45,9 @@ const loadNearest = (): Promise<typeof import("./nearest.ts")> => import("./near
 const loadVersion = (): Promise<typeof import("../protocol/version.ts")> =>
   import("../protocol/version.ts" as string);
 
-const OPTIONS: readonly string[] = ["--detach", "--version", "--help", "-h"];
+/** Not for people: the listener's own, when it starts an agent. */
+const BY_LISTENER = "--by-listener";
+const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, "--version", "--help", "-h"];
 const SEE_HELP = "See: svc --help";
 
 async function commandNamed(word: string): Promise<(typeof COMMANDS)[string]> {

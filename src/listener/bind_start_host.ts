@@ -41,7 +41,7 @@ async function detach(
   { agent, directory }: { agent: AgentKind; directory: string },
 ): Promise<Ran | undefined> {
   const signal = AbortSignal.timeout(START_LIMIT_MS);
-  const argv = [...runtime.selfCommand(), "--detach", agent];
+  const argv = [...runtime.selfCommand(), "--detach", "--by-listener", agent];
   const options = { cwd: directory, env: daemonEnvironment(env, paths), signal };
   const { code, stdout, stderr } = await runtime.commands.run(argv, options);
   return signal.aborted ? undefined : { code, stdout: new TextDecoder().decode(stdout), stderr };

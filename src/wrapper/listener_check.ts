@@ -3,6 +3,7 @@ import { delay } from "../client/clock.ts";
 import { decideDaemon } from "../home/decide_daemon.ts";
 import type { DaemonHost } from "../home/observe_daemon.ts";
 import type { DaemonOptions } from "../home/start_daemon.ts";
+import type { WrapperRun } from "./types.ts";
 
 export interface ListenerCheck {
   /** A line for the person, before the agent takes the terminal. */
@@ -18,7 +19,13 @@ const SIGN_LIMIT_MS = 500;
  * Never throws. Where `listener.version` calls for no restart, all the rest is left to `work`; what loads the schemas is
  * called only where something is to be done: it costs more than all else in a start.
  */
-export async function checkListener(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
+export async function checkListener(
+  host: DaemonHost,
+  options: DaemonOptions & Pick<WrapperRun, "byListener">,
+): Promise<ListenerCheck> {
+  if (options.byListener) {
+    return { notice: undefined, work: () => givesSign(host, options.paths.socket).then(() => undefined) };
+  }
   const recorded = (await host.files.readText(options.paths.version))?.trim();
   const { action } = decideDaemon({ running: recorded, installed: options.version });
   if (action === "start" || action === "restart") return await wake(host, options);

@@ -15,5 +15,7 @@ export interface WrapperRun extends DaemonOptions {
   args: readonly string[];
   /** Start it and print the session's name, without attaching. */
   detach: boolean;
+  /** The listener waits for this run: it must not be replaced meanwhile. */
+  byListener?: boolean;
   cwd: string;
 }

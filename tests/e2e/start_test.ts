@@ -45,6 +45,14 @@ Deno.test("agent.start starts an agent where svc started one before, and it take
   assert.deepEqual([again.state, again.agentSessionName], ["submitted", "svc-proj"]);
 });
 
+Deno.test("agent.start by a listener that was upgraded on disk does not end the listener that waits for it [type-start]", async () => {
+  await using stack = await makeHost({ allowAgentStart: true });
+  await agentWasHere(stack);
+  await Deno.writeTextFile(`${stack.sandbox.svcHome}/listener.version`, "0.0.1\n");
+  const receipt = await start(stack, { agent: "echo", project: "proj" });
+  assert.deepEqual([receipt.state, receipt.agentSessionName], ["submitted", "svc-proj"]);
+});
+
 Deno.test("agent.start in a directory that svc does not know, or on a host that does not allow it, starts nothing [type-start]", async () => {
   await using stack = await makeHost({ allowAgentStart: true });
   await agentWasHere(stack);
