@@ -10,7 +10,7 @@ export const GUARDED_PROGRAMS = [
 ] as const;
 
 /** A login shell has a leading dash, and a version or path may surround the name. */
-const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})$`;
+const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})[-.0-9]*$`;
 const GUARDED = new RegExp(GUARDED_PATTERN);
 
 export function isGuardedProgram(command: string): boolean {

@@ -35,10 +35,13 @@ async function readLiving(pid: number, host: ProcessHost): Promise<string | unde
   return ending ? undefined : executable;
 }
 
+/** What Linux puts behind the path of a program that was replaced since it began, as an upgrade does. */
+const REPLACED = / \(deleted\)$/;
+
 /** Its name without folders. Another user's process (sudo, su) hides its executable: its short name has to do. */
 async function readExecutable(pid: number, host: ProcessHost): Promise<string | undefined> {
   try {
-    return (await host.files.readLink(`/proc/${pid}/exe`))?.split("/").pop();
+    return (await host.files.readLink(`/proc/${pid}/exe`))?.split("/").pop()?.replace(REPLACED, "");
   } catch {
     return (await host.files.readText(`/proc/${pid}/comm`))?.trim();
   }

@@ -26,6 +26,12 @@ Deno.test("guard: what is a shell or leads to one is refused too [inj-guard-more
   }
 });
 
+Deno.test("guard: a shell is known also where its version is in its name [err-shell, inj-guard-more]", () => {
+  for (const command of ["ksh93", "-ksh93", "zsh-5.9", "/opt/bash-5.2.37", "screen-4.9.1"]) {
+    assert.equal(judge({ command }), "shell_in_pane", command);
+  }
+});
+
 Deno.test("guard: a shell that calls itself claude is known by its executable [err-shell]", () => {
   assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
 });

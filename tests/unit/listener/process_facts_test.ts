@@ -19,6 +19,18 @@ Deno.test("process facts: a process that is dead, exiting, or killed and not yet
   assert.equal(parseStat("7 (cat) Z 1 7 7 34816 7 0").ending, true);
 });
 
+Deno.test("process facts: a shell stays one when its program is upgraded under it [sec-no-shell]", async () => {
+  const folder = await Deno.makeTempDir();
+  const program = `${folder}/sh`;
+  await Deno.copyFile("/bin/sh", program);
+  const shell = new Deno.Command(program, { args: ["-c", "read line"], stdin: "piped" }).spawn();
+  await Deno.remove(folder, { recursive: true });
+  const { shellBelow } = await readProcessFacts(shell.pid, runtime);
+  await shell.stdin.close();
+  await shell.status;
+  assert.equal(shellBelow, true);
+});
+
 Deno.test("process facts: a stopped process is known [inj-dead]", async () => {
   const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
   const stopped = async (): Promise<boolean> => (await readProcessFacts(child.pid, runtime)).stopped;
