@@ -9,6 +9,7 @@ import { RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
+import type { DeviceSessions } from "../protocol/session.ts";
 import type { PushAccepted } from "../protocol/push.ts";
 import type { Account } from "./account.ts";
 import type { KeptMessages } from "./kept_messages.ts";
@@ -22,6 +23,7 @@ import type { PhoneStorage } from "./storage.ts";
 import type { Store } from "./store.ts";
 import type { SessionName } from "./names.ts";
 import type { TerminalStream } from "./terminal_stream.ts";
+import { trustedSessions } from "./trusted_sessions.ts";
 import { TerminalStreams, type TerminalViewer } from "./terminal_streams.ts";
 
 /** What the page is made of; the effects are the browser's own when left out. */
@@ -168,7 +170,7 @@ export class LiveRelay {
     void this.#outbox.hurry();
     await orStale(async () => {
       const { devices } = await this.#api.sessions();
-      this.#parts.store.dispatch({ type: "sessions", devices });
+      this.#parts.store.dispatch({ type: "sessions", devices: devices.map((one) => this.#trusted(one)) });
       await this.#readHistory("end");
     });
   }
@@ -181,7 +183,9 @@ export class LiveRelay {
 
   #onFrame(frame: Frame): void {
     const { store } = this.#parts;
-    if (frame.event === "sessions.changed") store.dispatch({ type: "device", device: frame.data });
+    if (frame.event === "sessions.changed") {
+      store.dispatch({ type: "device", device: this.#trusted(frame.data) });
+    }
     this.#terminals.frame(frame);
     if (frame.event === "push.new") void orStale(() => this.#meet(frame.data.id));
     if (frame.event !== "push.updated") return;
@@ -194,6 +198,10 @@ export class LiveRelay {
   async #hear({ id, receipt }: EventData<"push.updated">): Promise<void> {
     const heard = await this.#parts.sealing.heard(id, receipt);
     await this.#tell({ type: "receipt", update: { id, receipt: heard } });
+  }
+
+  #trusted(device: DeviceSessions): DeviceSessions {
+    return trustedSessions(device, this.#parts.sealing.pairedHost(device.deviceId));
   }
 
   /** A question, a note, or what another phone or a script sent. */

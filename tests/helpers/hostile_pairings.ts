@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
 import { createRelayApi } from "../../src/client/api.ts";
-import type { Attack, HttpCall } from "./hostile_relay.ts";
+import { type Attack, type HttpCall, isSame, WAYS } from "./hostile_relay.ts";
 import { mintedListener } from "./hostile_parties.ts";
 import { attacked, type Expectation, type HostileStage, type Row } from "./hostile_stage.ts";
 import { PagePhone } from "./page_phone.ts";
@@ -105,7 +105,44 @@ const OFFERS: readonly Row[] = [
 
 const INVENTED = "dev_listener_invented";
 
+/** Each session of the list with the other one's words. */
+function swapped({ devices }: { devices: Data[] }): { devices: Data[] } {
+  return {
+    devices: devices.map((device) => {
+      const sessions = device.sessions as Data[];
+      const [first, last] = [sessions.at(0), sessions.at(-1)];
+      const words = ({ label, project }: Data = {}): Data => ({ label, project });
+      return {
+        ...device,
+        host: "another-host",
+        sessions: [{ ...first, ...words(last) }, { ...last, ...words(first) }],
+      };
+    }),
+  };
+}
+
 const LISTS: readonly Row[] = [
+  {
+    name: "calls one session by the other one's name, and the host by another's",
+    expect: { psk: { outcome: "no effect", phone: /^\S+ svc-proj, svc-other$/ } },
+    run: async (stage) => {
+      const isOurs = (path: string): boolean => path === "/sessions";
+      stage.attack({
+        frame: (frame, way) => frame.event === "sessions.changed" && isSame(way, WAYS.toPhone) ? [] : [frame],
+        answer: (body, { path }) => isOurs(path) ? swapped(body as { devices: Data[] }) : body,
+      });
+      const phone = await stage.phone();
+      const words = (): string => {
+        const [device] = phone.store.get().devices ?? [];
+        const labels = [stage.session.name, stage.other.name].map((name) =>
+          device?.sessions.find((entry) => entry.name === name)?.label
+        );
+        return `${device?.host} ${labels.join(", ")}`;
+      };
+      assert.equal(phone.store.get().devices?.[0]?.host, Deno.hostname());
+      return { ...attacked(phone), words };
+    },
+  },
   {
     name: "lists the session under a host of its own",
     expect: {
