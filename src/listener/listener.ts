@@ -12,7 +12,7 @@ import { type SealedKeys, sealedKeys } from "../home/sealed_keys.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import type { Push } from "../protocol/push.ts";
-import { createDirectSocket } from "../runtime/direct_socket.ts";
+import { socketFor } from "../runtime/direct_socket.ts";
 import { runtime } from "#runtime";
 import { Acknowledger } from "./acknowledge.ts";
 import { auditEntry } from "./audit_entry.ts";
@@ -89,7 +89,7 @@ class Listener implements RunningListener {
       onFrame: (frame) => this.#onFrame(frame),
       onBinary: (bytes) => this.#mirrors.bytes(bytes),
       onState: (state) => this.#onState(state),
-      createSocket: createDirectSocket,
+      createSocket: socketFor(options.env),
     });
     this.#inventory = this.#makeInventory();
     this.#reporter = this.#makeReporter();

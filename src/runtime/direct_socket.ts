@@ -1,7 +1,7 @@
 /** A client's WebSocket whose small frames leave at once: Deno's own holds each back until the one before is acknowledged, up to 40 ms. */
 import type { Buffer } from "node:buffer";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
-import type { CreateSocket } from "../client/socket.ts";
+import { createNativeSocket, type CreateSocket } from "../client/socket.ts";
 import { BINARY_FRAME_MAX_BYTES } from "../protocol/limits.ts";
 
 /** A peer that does not answer the close in this time is cut off. */
@@ -12,6 +12,14 @@ const OPTIONS: ClientOptions = {
   perMessageDeflate: false,
   maxPayload: BINARY_FRAME_MAX_BYTES,
 };
+
+const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+/** `ws` knows no proxy: where the environment names one, the runtime's own socket decides whether it is to be used. */
+export function socketFor(env: Readonly<Record<string, string | undefined>>): CreateSocket {
+  const hasProxy = PROXY_VARIABLES.some((name) => env[name] || env[name.toLowerCase()]);
+  return hasProxy ? createNativeSocket : createDirectSocket;
+}
 
 /** `ws` switches Nagle's algorithm off (RFC 896). */
 export const createDirectSocket: CreateSocket = (url, protocols, handlers) => {
