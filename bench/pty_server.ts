@@ -32,7 +32,7 @@ async function serve(command: string): Promise<void> {
   const server = Deno.serve({
     hostname: "127.0.0.1",
     port: 0,
-    onListen: ({ port }) => void Deno.stdout.writeSync(new TextEncoder().encode(`${port}\n`)),
+    onListen: ({ port }) => void Deno.stdout.writeSync(new TextEncoder().encode(`${port} ${child.pid}\n`)),
   }, (request) => {
     const { socket, response } = Deno.upgradeWebSocket(request);
     socket.binaryType = "arraybuffer";
@@ -54,8 +54,10 @@ export async function startPtyServer(sandbox: Sandbox, command: string): Promise
   sandbox.killAtEnd(child.pid);
   const reader = child.stdout.getReader();
   const { value } = await reader.read();
+  const [port = 0, pty = 0] = new TextDecoder().decode(value).split(" ").map(Number);
+  sandbox.killAtEnd(pty);
   return {
-    port: Number(new TextDecoder().decode(value)),
+    port,
     async close(): Promise<void> {
       child.kill("SIGKILL");
       await reader.cancel();
