@@ -1,40 +1,47 @@
-/** One control client per session in use, opened at the first use and closed after a calm while, so that nobody stays attached for nothing. */
+/** One control client per session in use, opened at the first use and closed a calm while after the last, so that nobody stays attached for nothing. */
+import { type Clock, systemClock } from "../client/clock.ts";
 import type { Commands } from "../runtime/types.ts";
-import { controlArgv } from "./argv.ts";
+import { controlArgv, type TmuxCommand } from "./argv.ts";
 import { ControlClient } from "./control_client.ts";
+import type { TmuxServer } from "./server.ts";
 
 /** A client that nobody used for this long is detached. */
 export const CONTROL_IDLE_MS = 60_000;
 
 interface Entry {
   client: ControlClient;
-  timer: ReturnType<typeof setTimeout>;
+  stopTimer(): void;
 }
 
 /** A client is attached to the session that it types into: it ends with that session and with no other. */
 export class ControlPool {
   #entries = new Map<string, Entry>();
   #commands: Pick<Commands, "pipe">;
-  #idleMs: number;
+  #clock: Pick<Clock, "after">;
 
-  constructor(commands: Pick<Commands, "pipe">, idleMs: number = CONTROL_IDLE_MS) {
+  constructor(commands: Pick<Commands, "pipe">, clock: Pick<Clock, "after"> = systemClock) {
     this.#commands = commands;
-    this.#idleMs = idleMs;
+    this.#clock = clock;
   }
 
-  /** The session's client, attached now if there is none. */
-  get(socket: string, session: string): ControlClient {
+  /** The session's client, attached now if there is none. Each of its requests keeps it for another calm while. */
+  get(socket: string, session: string): TmuxServer {
     const key = `${socket}\n${session}`;
     const entry = this.#entries.get(key);
-    if (entry) clearTimeout(entry.timer);
     const alive = entry?.client.alive ? entry.client : undefined;
     const client = alive ?? new ControlClient(socket, this.#commands.pipe(controlArgv(socket, session)));
-    this.#entries.set(key, { client, timer: this.#expire(key, client) });
-    return client;
+    this.#keep(key, client);
+    return {
+      socket,
+      run: (...commands: TmuxCommand[]) => {
+        if (this.#entries.get(key)?.client === client) this.#keep(key, client);
+        return client.run(...commands);
+      },
+    };
   }
 
   /** Any client of the server that is open already. */
-  open(socket: string): ControlClient | undefined {
+  open(socket: string): TmuxServer | undefined {
     const entries = [...this.#entries.values()];
     return entries.find(({ client }) => client.socket === socket && client.alive)?.client;
   }
@@ -42,14 +49,16 @@ export class ControlPool {
   async close(): Promise<void> {
     const entries = [...this.#entries.values()];
     this.#entries.clear();
-    for (const entry of entries) clearTimeout(entry.timer);
+    for (const entry of entries) entry.stopTimer();
     await Promise.all(entries.map((entry) => entry.client.close()));
   }
 
-  #expire(key: string, client: ControlClient): ReturnType<typeof setTimeout> {
-    return setTimeout(() => {
+  #keep(key: string, client: ControlClient): void {
+    this.#entries.get(key)?.stopTimer();
+    const stopTimer = this.#clock.after(CONTROL_IDLE_MS, () => {
       if (this.#entries.get(key)?.client === client) this.#entries.delete(key);
       void client.close();
-    }, this.#idleMs);
+    });
+    this.#entries.set(key, { client, stopTimer });
   }
 }

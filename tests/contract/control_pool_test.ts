@@ -1,0 +1,27 @@
+/** Control clients of a real tmux stay while they are used, and are detached a calm while later. */
+import assert from "node:assert/strict";
+import { runtime } from "../../src/runtime/deno.ts";
+import { verbs } from "../../src/tmux/argv.ts";
+import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_pool.ts";
+import { FakeClock } from "../helpers/fake_clock.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+Deno.test("a message that is held for minutes keeps its control client; a minute after the last use nobody is attached [inj-dialog]", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "cat");
+  const attached = async (): Promise<number> =>
+    (await sandbox.tmux("list-clients", "-F", "#{client_pid}")).split("\n").filter((line) => line !== "")
+      .length;
+  const clock = new FakeClock();
+  const pool = new ControlPool(runtime.commands, clock);
+  const held = pool.get(sandbox.tmuxSocket, "svc-a");
+  for (let look = 0; look < 5; look++) {
+    assert.equal(await held.run(verbs.printPlain("still there")), "still there");
+    clock.advance(CONTROL_IDLE_MS - 1);
+  }
+  assert.equal(await attached(), 1);
+  clock.advance(1);
+  await until("nobody attached", async () => (await attached()) === 0);
+  await pool.close();
+});
