@@ -38,7 +38,7 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
   switch (outcome.kind) {
     case "paired":
       return [
-        `Paired: ${outcome.phone.name}. It shows the same six words:`,
+        `Paired: ${outcome.phone.name}. It must show the same six words:`,
         "",
         `  ${outcome.words.join(" ")}`,
         "",

@@ -18,9 +18,13 @@ export async function setMute(directory: string | undefined, options: { muted: b
   const paths = await accountPaths();
   await secureHome(files, { paths, uid });
   const hasChanged = await setMuted(files, paths, { directory: path, muted: options.muted });
-  const state = options.muted ? "muted" : "not muted";
-  print(`${path} is ${hasChanged ? "now" : "already"} ${state}.`);
+  print(stateLine(path, { ...options, hasChanged }));
   return 0;
+}
+
+function stateLine(path: string, { muted, hasChanged }: { muted: boolean; hasChanged: boolean }): string {
+  if (muted) return `${path} is ${hasChanged ? "now" : "already"} muted. To undo it: svc unmute`;
+  return hasChanged ? `${path} is no longer muted.` : `${path} is not muted.`;
 }
 
 async function currentProject(): Promise<string> {

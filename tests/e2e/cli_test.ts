@@ -92,10 +92,13 @@ Deno.test("nothing is written outside SVC_HOME, and ~/.svc is the default [cli-h
 Deno.test("mute and unmute tell what they did, to which project [cli-mute, cli-json]", async () => {
   await using sandbox = await makeSandbox();
   const project = await Deno.realPath(sandbox.project);
-  assert.equal((await runSvc(sandbox, ["mute"])).stdout, `${project} is now muted.\n`);
-  assert.equal((await runSvc(sandbox, ["mute", "."])).stdout, `${project} is already muted.\n`);
+  assert.equal((await runSvc(sandbox, ["mute"])).stdout, `${project} is now muted. To undo it: svc unmute\n`);
+  assert.equal(
+    (await runSvc(sandbox, ["mute", "."])).stdout,
+    `${project} is already muted. To undo it: svc unmute\n`,
+  );
   assert.deepEqual(JSON.parse((await runSvc(sandbox, ["mute", "--list", "--json"])).stdout), [project]);
-  assert.equal((await runSvc(sandbox, ["unmute"])).stdout, `${project} is now not muted.\n`);
+  assert.equal((await runSvc(sandbox, ["unmute"])).stdout, `${project} is no longer muted.\n`);
   assert.equal((await runSvc(sandbox, ["mute", "--list"])).stdout, "");
 });
 

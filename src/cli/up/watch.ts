@@ -3,24 +3,46 @@ import { runtime } from "#runtime";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { print } from "../output.ts";
-import { listEntries, sessionTable } from "../session_table.ts";
+import { type ListedEntry, listEntries, sessionTable } from "../session_table.ts";
 
 const LOOK_MS = 1_000;
 
-/** Runs until the signal fires. Prints the table when a session, a state, or who is at the desk changed. */
+/** What a person was shown of each session, in the table's order. */
+export type Shown = readonly { session: string; look: string }[];
+
+/** Runs until the signal fires. Prints what changed of the sessions. */
 export async function watchSessions(api: RelayApi, signal: AbortSignal): Promise<void> {
-  let shown: string | undefined;
+  let shown: Shown | undefined;
   while (!signal.aborted) {
     const entries = await readEntries(api, signal);
-    const digest = JSON.stringify(
-      entries?.map(({ name, state, attached, online }) => [name, state, attached, online]),
-    );
-    if (entries !== undefined && digest !== shown) {
-      shown = digest;
-      print(["", ...sessionTable(entries, Date.now())].join("\n"));
+    if (entries !== undefined) {
+      const lines = changedLines(entries, shown, Date.now());
+      if (lines.length > 0) print(lines.join("\n"));
+      shown = shownOf(entries);
     }
     await pause(signal);
   }
+}
+
+export function shownOf(entries: readonly ListedEntry[]): Shown {
+  return entries.map(({ deviceId, name, state, attached, online, muted }) => ({
+    session: `${deviceId} ${name}`,
+    look: JSON.stringify([state, attached, online, muted]),
+  }));
+}
+
+/** The whole table when sessions came or went, else the rows whose state, desk, host or muting changed. */
+export function changedLines(
+  entries: readonly ListedEntry[],
+  shown: Shown | undefined,
+  now: number,
+): string[] {
+  const table = sessionTable(entries, now);
+  const current = shownOf(entries);
+  const sessions = (of: Shown | undefined): string | undefined =>
+    of?.map(({ session }) => session).join("\n");
+  if (sessions(current) !== sessions(shown)) return ["", ...table];
+  return table.slice(1).filter((_, index) => current[index]?.look !== shown?.[index]?.look);
 }
 
 async function readEntries(
