@@ -264,7 +264,7 @@ export const STRINGS = {
     unknown_agent: "Bring svc on the host up to date.",
     start_failed: "Look at the listener's log: svc logs.",
     agent_starting: "Look at the terminal when it takes long.",
-    dialog_open: "Answer the dialog in the terminal: it cannot be answered from here.",
+    dialog_open: "Answer the dialog at the computer: it cannot be answered from here.",
     hook_muted: "Make the hooks active again at the relay.",
     unknown_type: "Bring svc on the host up to date.",
     too_late: "See the session for what became of it.",

@@ -25,7 +25,7 @@ Deno.test("every reason is said in words, with what to do [ux-receipt, rcpt-reas
 Deno.test("a held message says why and that it goes on by itself [ux-receipt]", () => {
   const { tone, detail, resendFrom } = wordsFor(receiptOf("held", { reason: "dialog_open" }));
   assert.equal(tone, "held");
-  assert.match(detail, /dialog.*terminal.*by itself/);
+  assert.match(detail, /dialog.*computer.*by itself/);
   assert.equal(resendFrom, undefined);
 });
 
