@@ -32,12 +32,15 @@ export async function run(args: readonly string[]): Promise<number> {
 async function list(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "devices",
-    summary: "List the account's devices; svc devices revoke ID locks one out.",
+    summary: "List the account's listeners and phones; svc devices revoke ID locks one out.",
     examples: ["svc devices", "svc devices --json", "svc devices revoke dev_phone_1a2b3c4d5e6f"],
-  }).option("--json", "print a JSON array");
+  })
+    .option("--json", "print a JSON array")
+    .option("--all", "scripts too: what svc verify and svc mcp connected as");
   const words = parseWords(command, args).opts();
   const paths = await accountPaths();
-  const devices = await listedDevices(paths);
+  const known = await listedDevices(paths);
+  const devices = words.all ? known : known.filter(({ kind }) => kind !== "script");
   if (words.json) printJson(devices);
   else for (const line of table(devices, Date.now())) print(line);
   return 0;

@@ -100,10 +100,17 @@ function report(receipt: Receipt, options: SendWords): number {
   return isTyped ? 0 : EXIT_FAILED;
 }
 
-function describe({ state, reason, retryAfterSeconds }: Receipt): string {
+/** What to run after a refusal, where a command helps. */
+const NEXT: Partial<Record<string, string>> = {
+  no_such_session: "Those that there are: svc sessions",
+  muted: "To undo that, on its host in the project's directory: svc unmute",
+} satisfies Partial<Record<Reason, string>>;
+
+/** A receipt in one line, with what a person can do about it. */
+export function describe({ state, reason, retryAfterSeconds }: Receipt): string {
   if (reason === undefined) return state;
   const sentence = Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;
   const retry = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
-  const next = reason === "no_such_session" ? " Those that there are: svc sessions" : "";
+  const next = Object.hasOwn(NEXT, reason) ? ` ${NEXT[reason]}` : "";
   return `${state} (${reason}): ${sentence}${retry}${next}`;
 }

@@ -6,6 +6,7 @@ import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
 import { duration } from "./duration.ts";
+import { EXIT_FAILED } from "./exit.ts";
 import { paint, print, printJson } from "./output.ts";
 import { type ListedEntry, listEntries, sessionTable } from "./session_table.ts";
 import { addressInputs, relayApi } from "./settings.ts";
@@ -22,7 +23,7 @@ interface RelayView {
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "status",
-    summary: "Show listener, relay and sessions.",
+    summary: "Show listener, relay and sessions. Exits 1 when the listener does not run.",
     examples: ["svc status", "svc status --json"],
   }).option("--json", "print it as JSON");
   const words = parseWords(command, args).opts();
@@ -30,7 +31,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const [daemon, relay] = await Promise.all([daemonStatus(daemonHost(), paths), viewRelay(paths)]);
   if (words.json) printJson(toJson(daemon, relay));
   else for (const line of screen(daemon, relay)) print(line);
-  return 0;
+  return daemon === undefined ? EXIT_FAILED : 0;
 }
 
 async function viewRelay(paths: HomePaths): Promise<RelayView> {

@@ -81,7 +81,7 @@ Deno.test("svc status tells what does not run [cli-status]", async () => {
   await using sandbox = await makeSandbox();
   const { code, stdout } = await runSvc(sandbox, ["status", "--json"]);
   const { listener, relay } = JSON.parse(stdout);
-  assert.deepEqual([code, listener.running, listener.pid, listener.connected], [0, false, null, false]);
+  assert.deepEqual([code, listener.running, listener.pid, listener.connected], [1, false, null, false]);
   assert.equal(relay.reachable, false);
   assert.match((await runSvc(sandbox, ["status"])).stdout, /^Listener +does not run/);
 });

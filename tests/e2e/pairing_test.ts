@@ -62,6 +62,9 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   const { name } = await stack.echo();
   const [lost, kept] = [await paired(stack, "lost phone"), await paired(stack, "kept phone")];
   for (const phone of [lost, kept]) assert.equal(await outcomeOf(phone, name, "hello"), "submitted");
+  await stack.svc("verify");
+  const all = JSON.parse((await stack.svc("devices", "--json", "--all")).stdout);
+  assert.equal(all.filter(({ kind }: { kind: string }) => kind === "script").length, 1);
   const listed = JSON.parse((await stack.svc("devices", "--json")).stdout);
   const facts = listed.map(({ id, kind, paired }: Record<string, unknown>) => [id, kind, paired]);
   assert.deepEqual(facts, [

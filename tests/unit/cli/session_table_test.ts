@@ -26,6 +26,11 @@ Deno.test("a host that is away tells since when", () => {
   assert.match(sessionTable(listEntries([away]), NOW)[1] ?? "", /desk \(last seen 2 h ago\)$/);
 });
 
+Deno.test("a muted project is told beside the state [cli-mute]", () => {
+  const muted = { ...DEVICE, sessions: DEVICE.sessions.map((one) => ({ ...one, muted: true })) };
+  assert.match(sessionTable(listEntries([muted]), NOW)[1] ?? "", / waiting, muted +3 min /);
+});
+
 Deno.test("without sessions it says how one is made", () => {
   assert.deepEqual(sessionTable([], NOW), ["No sessions. Start one with: svc cc"]);
 });
