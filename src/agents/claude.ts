@@ -29,6 +29,11 @@ export const claude: AgentProfile = {
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
+  measuredVersion: "2.1.329",
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
+  gate: { afterEnterMs: 0 },
   readScreen: (screen) =>
     readComposer(screen, {
       dialog,

@@ -26,6 +26,11 @@ export const codex: AgentProfile = {
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
+  measuredVersion: "0.169.0",
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
+  gate: { afterEnterMs: 0 },
   readScreen: (screen) =>
     readComposer(screen, {
       dialog,

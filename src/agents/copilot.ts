@@ -25,6 +25,11 @@ export const copilot: AgentProfile = {
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
+  measuredVersion: "1.0.102",
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
+  gate: { afterEnterMs: 0 },
   readScreen: (screen) =>
     readComposer(screen, {
       dialog,

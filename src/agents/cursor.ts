@@ -29,6 +29,10 @@ export const cursor: AgentProfile = {
   takesNoMarkers: true,
   typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
   dialog,
+  measuredVersion: "",
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
   readScreen: (screen) =>
     readByPatterns(screen, {
       dialog,

@@ -16,6 +16,10 @@ export const echo: AgentProfile = {
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 0, spaceAfterTail: false },
   dialog,
+  measuredVersion: "",
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
   readScreen: (screen) =>
     readByPatterns(screen, {
       dialog,

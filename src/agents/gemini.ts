@@ -25,6 +25,11 @@ export const gemini: AgentProfile = {
   ignoresHangup: true,
   typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
   dialog,
+  measuredVersion: "0.61.0",
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
+  gate: { afterEnterMs: 0 },
   readScreen: (screen) =>
     readComposer(screen, {
       dialog,

@@ -25,6 +25,11 @@ export const opencode: AgentProfile = {
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
+  measuredVersion: "1.18.33",
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
+  gate: { afterEnterMs: 200 },
   readScreen: (screen) =>
     readComposer(screen, {
       dialog,

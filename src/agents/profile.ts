@@ -9,13 +9,46 @@ export interface Screen {
   cursor: { x: number; y: number; visible: boolean };
 }
 
+/**
+ * What takes the keys, as far as the screen positively shows it. `composer`: the agent's own input line. `dialog`: a
+ * permission, trust or choice dialog, which Enter would answer. `menu`: a screen that the profile lists as harmless.
+ * `unknown`: anything else, an editor or a pager for example.
+ */
+export type Focus = "composer" | "dialog" | "menu" | "unknown";
+
 export interface ScreenReading {
-  /** Undefined when the screen does not tell. */
+  /** Undefined when the screen does not show it. */
   state: AgentState | undefined;
-  /** A permission or start dialog is open: Enter would answer it. */
-  dialog: boolean;
-  /** The text in the agent's input line, `""` when it is empty; undefined when the screen does not show one. */
+  focus: Focus;
+  /**
+   * The text in the composer, `""` when it is empty; undefined without one. In the agent's shell mode it begins with
+   * `!`, also when it is empty.
+   */
   draft: string | undefined;
+  /** With `menu`: its name in the profile's `menus`. */
+  menu?: string;
+}
+
+/** What a phone may type into a harmless screen. Esc and the arrows always may. */
+export interface MenuKeys {
+  /** tmux names of keys. */
+  keys: readonly string[];
+  /** What plain text must match, as a whole; none where it is undefined. */
+  text?: RegExp;
+}
+
+/** What a phone's live keys may do in this agent beyond, or short of, what they may do in every agent. */
+export interface KeyRules {
+  /** tmux names of keys allowed in this agent's composer beside `PHONE_KEYS`: those that open a harmless menu. */
+  alsoAllowed: readonly string[];
+  /** Keys of `PHONE_KEYS` that do something else in this agent: open an editor, suspend, change approvals. */
+  forbidden: readonly string[];
+}
+
+/** Whether a hook of the agent's holds back its permission dialog while a message is being typed. */
+export interface GateProfile {
+  /** Milliseconds between Enter and the moment from which a dialog may open without swallowing it. */
+  afterEnterMs: number;
 }
 
 export interface TypingProfile {
@@ -56,5 +89,16 @@ export interface AgentProfile {
   takesNoMarkers?: true;
   typing: TypingProfile;
   dialog: DialogMarks;
+  /** The version that its screens, keys and commands were measured on. */
+  measuredVersion: string;
+  /** Harmless screens other than the composer, by the name that a reading gives them. */
+  menus: Readonly<Record<string, MenuKeys>>;
+  keys: KeyRules;
+  /** Slash commands, without the slash, that change no approval, sandbox, hook or tool, and open no other program. */
+  commands: readonly string[];
+  /** Matches the whole draft where the composer shows a mark in place of a long paste. */
+  foldedPaste?: RegExp;
+  /** Undefined for an agent without a hook that comes before its dialogs. */
+  gate?: GateProfile;
   readScreen(screen: Screen): ScreenReading;
 }

@@ -41,10 +41,11 @@ export function readComposer(screen: Screen, patterns: ComposerPatterns): Screen
     (composer === undefined
       ? asksSomething(around.above, patterns)
       : hasMark(around.below, patterns.dialog) || isElsewhere(screen.cursor, { composer, ...patterns }));
-  if (dialog) return { state: "waiting", dialog, draft: undefined };
+  if (dialog) return { state: "waiting", focus: "dialog", draft: undefined };
   const idle = composer === undefined ? undefined : "idle";
   const state = isWorking(screen, { around, patterns }) ? "working" : idle;
-  return { state, dialog, draft: composer && draftOf(composer, { ...patterns, cursor: screen.cursor }) };
+  if (composer === undefined) return { state, focus: "unknown", draft: undefined };
+  return { state, focus: "composer", draft: draftOf(composer, { ...patterns, cursor: screen.cursor }) };
 }
 
 function surroundings({ lines, cursor }: Screen, composer: Composer | undefined): Surroundings {

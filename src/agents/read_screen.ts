@@ -25,7 +25,8 @@ export function readByPatterns(screen: Screen, patterns: ScreenPatterns): Screen
   const tail = tailOf(screen.lines);
   const dialog = showsDialog(screen, patterns.dialog);
   const draft = dialog ? undefined : patterns.draft(tail);
-  return { state: stateOf(screen, { patterns, tail, dialog, draft }), dialog, draft };
+  const focus = dialog ? "dialog" : draft === undefined ? "unknown" : "composer";
+  return { state: stateOf(screen, { patterns, tail, dialog, draft }), focus, draft };
 }
 
 /** The most pessimistic of lines and title wins. */

@@ -16,11 +16,17 @@ const dialog: DialogMarks = {
 };
 
 /** Its kind is that of no agent; only the fields that typing and reading need. */
-export const unknownAgent: Pick<AgentProfile, "typing" | "dialog" | "readScreen"> = {
+export const unknownAgent: Pick<
+  AgentProfile,
+  "typing" | "dialog" | "menus" | "keys" | "commands" | "readScreen"
+> = {
   typing: { method: "plain", settleMs: 150, spaceAfterTail: false },
   dialog,
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
   readScreen(screen: Screen): ScreenReading {
     const open = showsDialog(screen, dialog);
-    return { state: open ? "waiting" : undefined, dialog: open, draft: undefined };
+    return { state: open ? "waiting" : undefined, focus: open ? "dialog" : "unknown", draft: undefined };
   },
 };

@@ -17,8 +17,18 @@ export const Config = z.looseObject({
   requireEncryption: z.optional(z.enum(["base", "psk"])),
   /** Lets a message begin with `!`, which runs a shell command in some agents. */
   allowShellEscape: z.optional(z.boolean()),
-  /** Lets the phone answer a permission dialog. */
-  allowRemoteApproval: z.optional(z.boolean()),
+  /**
+   * What a phone may do in a permission dialog: nothing, reject it by Esc, or type into it. `true` means `once`.
+   */
+  allowRemoteApproval: z.optional(z.union([z.boolean(), z.enum(["none", "reject", "once", "always"])])),
+  /** Types messages while the agent works, also where nothing holds back a dialog that opens meanwhile. */
+  steer: z.optional(z.boolean()),
+  /** Types into an agent's screen also where its profile does not recognise the composer. */
+  allowUnknownScreens: z.optional(z.boolean()),
+  /** Slash commands, without the slash, that phones may run beside those that change no approval. */
+  allowCommands: z.optional(z.array(z.string())),
+  /** Lets phones press the keys and run the slash commands that change how an agent asks for approval. */
+  allowApprovalChange: z.optional(z.boolean()),
   /** Lets the phone start agents in known projects. */
   allowAgentStart: z.optional(z.boolean()),
 });

@@ -25,7 +25,14 @@ export const HookReport = z.looseObject({
   cwd: z.string().check(z.maxLength(4_096)),
   /** `SVC_SESSION` of the pane. */
   session: z.optional(z.string().check(z.maxLength(256))),
-  /** The agent's state from then on, where the event tells it. */
+  /** `TMUX_PANE` of the agent, `%<n>`, where its hooks have it. */
+  pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
+  /** A tool call begins or has ended. `id` is the agent's own, where it has one. */
+  tool: z.optional(z.object({
+    step: z.enum(["before", "after"]),
+    id: z.optional(z.string().check(z.maxLength(200))),
+  })),
+  /** The agent's state from then on, where the event gives it. */
   state: z.optional(AgentState),
   news: z.optional(HookNews),
 });
@@ -38,6 +45,8 @@ export const ControlRequest = z.discriminatedUnion("op", [
   z.object({ op: z.literal("stop") }),
   /** A hook reports. */
   z.object({ op: z.literal("hook"), report: HookReport }),
+  /** A tool call is about to begin and may open a dialog: answered once no input is on its way into the agent's pane. */
+  z.object({ op: z.literal("gate"), report: HookReport }),
   /** A session began: look at tmux now, not at the next poll. */
   z.object({ op: z.literal("look") }),
   /** A phone was revoked: end what it has open. */

@@ -14,6 +14,8 @@ export interface ControlHandlers {
   /** Begins to stop and returns at once; called when the answer is on its way. */
   stop(): void;
   hook(report: HookReport): void;
+  /** Resolves once the tool call may begin. */
+  gate(report: HookReport): Promise<void>;
   look(): void;
   forget(phone: string): void;
 }
@@ -43,7 +45,7 @@ async function serveConnection(connection: LineConnection, handlers: ControlHand
   try {
     for await (const line of connection.lines) {
       clearTimeout(idle);
-      const { answer, after } = takeLine(line, handlers);
+      const { answer, after } = await takeLine(line, handlers);
       await connection.send(JSON.stringify(answer));
       after?.();
       idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
@@ -61,13 +63,13 @@ interface Reply {
   after?: () => void;
 }
 
-function takeLine(line: string, handlers: ControlHandlers): Reply {
+async function takeLine(line: string, handlers: ControlHandlers): Promise<Reply> {
   const request = ControlRequest.safeParse(parseJson(line)?.value);
-  if (request.success) return take(request.data, handlers);
+  if (request.success) return await take(request.data, handlers);
   return { answer: { ok: false, error: `Cannot take the request: ${describeFaults(request.error)}` } };
 }
 
-function take(request: ControlRequest, handlers: ControlHandlers): Reply {
+async function take(request: ControlRequest, handlers: ControlHandlers): Promise<Reply> {
   switch (request.op) {
     case "status":
       return { answer: { ok: true, status: handlers.status() } };
@@ -75,6 +77,9 @@ function take(request: ControlRequest, handlers: ControlHandlers): Reply {
       return { answer: { ok: true }, after: () => handlers.stop() };
     case "hook":
       handlers.hook(request.report);
+      return { answer: { ok: true } };
+    case "gate":
+      await handlers.gate(request.report);
       return { answer: { ok: true } };
     case "look":
       handlers.look();

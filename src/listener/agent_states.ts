@@ -26,7 +26,7 @@ export interface StateFacts {
 /** A dialog on the screen is the most pessimistic word and wins; hooks go stale, for example after Esc. */
 export function decideState({ session, reading, hint, now }: StateFacts): AgentState {
   if (!isAlive(session)) return "exited";
-  if (reading?.dialog) return "waiting";
+  if (reading?.focus === "dialog") return "waiting";
   if (hint && now - hint.at < HOOK_FRESH_MS) return hint.state;
   if (reading?.state) return reading.state;
   if (now - session.created * 1_000 < STARTING_MS) return "starting";

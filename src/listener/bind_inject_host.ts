@@ -1,4 +1,5 @@
 /** Binds what an injection needs to the real world. */
+import type { Config } from "../home/config.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../home/markers.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { runtime } from "#runtime";
@@ -30,7 +31,11 @@ export function bindInjectHost({ options, targets, ...given }: InjectBindings): 
     },
     policy: {
       allowShellEscape: options.config.allowShellEscape === true,
-      allowRemoteApproval: options.config.allowRemoteApproval === true,
+      allowRemoteApproval: allowsTyping(options.config.allowRemoteApproval),
     },
   };
+}
+
+function allowsTyping(setting: Config["allowRemoteApproval"]): boolean {
+  return setting === true || setting === "once" || setting === "always";
 }

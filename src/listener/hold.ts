@@ -50,7 +50,7 @@ interface HoldOptions {
  * command of what is typed behind it, and an agent that starts loses what it gets: nobody can send anyway.
  */
 export function holdReason(seen: Observation, options: HoldOptions): HoldReason | undefined {
-  if (seen.reading.dialog && !options.allowRemoteApproval) return "dialog_open";
+  if (seen.reading.focus === "dialog" && !options.allowRemoteApproval) return "dialog_open";
   if (isStarting(seen, options)) return "agent_starting";
   if (seen.reading.draft?.startsWith("!")) return "desk_busy";
   if (options.sendAnyway) return undefined;
@@ -60,7 +60,8 @@ export function holdReason(seen: Observation, options: HoldOptions): HoldReason 
 }
 
 function isStarting({ reading, created }: Observation, { now, recorded }: HoldOptions): boolean {
-  const showsNothing = reading.state === undefined && reading.draft === undefined && !reading.dialog;
+  const showsNothing = reading.state === undefined && reading.draft === undefined &&
+    reading.focus !== "dialog";
   return recorded && showsNothing && now - created * 1_000 < START_HOLD_MS;
 }
 

@@ -127,6 +127,7 @@ export function withNews(listener: RunningListener, desk: NewsDesk): RunningList
   return {
     status: () => listener.status(),
     look: () => listener.look(),
+    gate: (report) => listener.gate(report),
     forget: (phone) => listener.forget(phone),
     hook(report) {
       listener.hook(report);

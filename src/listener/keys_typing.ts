@@ -26,7 +26,9 @@ export async function typeInput(
   const { seen } = clear;
   const { policy } = sight.host;
   if (await sight.host.isMuted(seen.directory)) return { state: "refused", reason: "muted" };
-  if (seen.reading.dialog && !policy.allowRemoteApproval) return { state: "held", reason: "dialog_open" };
+  if (seen.reading.focus === "dialog" && !policy.allowRemoteApproval) {
+    return { state: "held", reason: "dialog_open" };
+  }
   if (!policy.allowShellEscape && runsShell(input, { draft: seen.reading.draft, lineBegun })) {
     return { state: "refused", reason: "shell_escape" };
   }

@@ -130,6 +130,7 @@ function controlHandlers(
     }),
     stop: () => stop.ask(),
     hook: (report) => daemon.listener?.hook(report),
+    gate: async (report) => await daemon.listener?.gate(report),
     look: () => daemon.listener?.look(),
     forget: (phone) => daemon.listener?.forget(phone),
   };

@@ -126,6 +126,10 @@ class Listener implements RunningListener {
     this.#polls.wake();
   }
 
+  gate(_report: HookReport): Promise<void> {
+    return Promise.resolve();
+  }
+
   look(): void {
     this.#polls.wake();
   }

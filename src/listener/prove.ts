@@ -34,7 +34,7 @@ export interface ProofScreens {
  */
 export function screenProves(body: string, { untouched, draft, stateBefore, now }: ProofScreens): boolean {
   const { reading, screen } = now;
-  if (reading.dialog) return false;
+  if (reading.focus === "dialog") return false;
   if (reading.draft === "" && (draft || (shows(screen, body) && !shows(untouched, body)))) return true;
   return stateBefore !== undefined && stateBefore !== "working" && reading.state === "working";
 }
@@ -49,7 +49,7 @@ function shows(screen: Screen, body: string): boolean {
 
 /** The text is still in the input line, with no dialog; `pictures` were drawn since Enter. */
 export function enterWasLost(draft: string | undefined, now: ScreenReading, pictures: number): boolean {
-  const isThere = !now.dialog && Boolean(draft) && now.draft === draft;
+  const isThere = now.focus !== "dialog" && Boolean(draft) && now.draft === draft;
   return isThere && (now.state !== "working" || pictures >= PICTURES_AT_WORK);
 }
 

@@ -45,7 +45,7 @@ async function abandon(marker: WrittenMarker, why: Outcome): Promise<Outcome> {
 }
 
 function mustWait({ host }: Attempt, seen: Seen): boolean {
-  return seen.reading.dialog && !host.policy.allowRemoteApproval;
+  return seen.reading.focus === "dialog" && !host.policy.allowRemoteApproval;
 }
 
 /** How long an agent may take to draw its input line again after a dialog. */

@@ -11,6 +11,8 @@ export interface RunningListener {
   status(): ListenerStatus;
   /** An agent's hook reported. Must not throw. */
   hook(report: HookReport): void;
+  /** A tool call is about to begin: resolves once no input is on its way into the agent's pane. Must not throw. */
+  gate(report: HookReport): Promise<void>;
   /** A session began: reads the inventory now. Must not throw. */
   look(): void;
   /** A phone was revoked: ends its streams. Must not throw. */

@@ -264,6 +264,15 @@ export const STRINGS = {
     unknown_agent: "Bring svc on the host up to date.",
     start_failed: "Look at the listener's log: svc logs.",
     agent_starting: "Look at the terminal when it takes long.",
+    agent_working:
+      'It goes in when the turn ends. On the host, run svc setup, or set "steer": true, to send while the agent works.',
+    unknown_screen:
+      "Esc often leads back. If the agent does show its input line, the agent is newer than svc knows.",
+    screen_stale: "Look at the terminal before you send it again.",
+    approval_change: "Do it at the computer.",
+    key_not_allowed: "Use it at the computer.",
+    not_confirmed: "Look at the terminal before you send it again.",
+    not_submitted: "Send it again.",
     dialog_open: "Answer the dialog at the computer: it cannot be answered from here.",
     hook_muted: "Make the hooks active again at the relay.",
     unknown_type: "Bring svc on the host up to date.",

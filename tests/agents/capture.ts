@@ -40,11 +40,11 @@ export async function capture(subject: Subject, name: string, expect: Expected):
 }
 
 export function idle(draft: string): Expected {
-  return { state: "idle", dialog: false, draft };
+  return { state: "idle", focus: "composer", draft };
 }
 
 export function working(draft: string): Expected {
-  return { state: "working", dialog: false, draft };
+  return { state: "working", focus: "composer", draft };
 }
 
-export const OPEN_DIALOG: Expected = { state: "waiting", dialog: true, draft: null };
+export const OPEN_DIALOG: Expected = { state: "waiting", focus: "dialog", draft: null };

@@ -52,14 +52,17 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     const first = await sendMessage(stack, session, "make the file");
     await states.until("working");
     answer();
-    await until("the permission prompt", async () => (await agent.reading()).dialog, 60_000);
+    await until("the permission prompt", async () => (await agent.reading()).focus === "dialog", 60_000);
     await states.until("waiting");
     assertTyped(await untilFinal(stack, first), "make the file");
 
     await tryKeys(stack, agent);
     const held = await sendMessage(stack, session, "and then stop");
     assert.equal((await untilHeld(stack, held)).reason, "dialog_open");
-    assert.ok((await agent.reading()).dialog && !await isThere(allowed), "something answered the prompt");
+    assert.ok(
+      (await agent.reading()).focus === "dialog" && !await isThere(allowed),
+      "something answered the prompt",
+    );
 
     const finish = standIn.hold();
     await pane.press("Enter");

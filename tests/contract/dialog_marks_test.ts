@@ -67,7 +67,7 @@ Deno.test("tmux refuses to type at every captured dialog, and at no other captur
   const wrong: string[] = [];
   for (const capture of agentScreens()) {
     const shown = await show(sandbox, capture);
-    const isMarked = capture.expect.dialog && !UNMARKED.includes(nameOf(capture));
+    const isMarked = capture.expect.focus === "dialog" && !UNMARKED.includes(nameOf(capture));
     if (await guard(sandbox, shown) !== (isMarked ? "0" : "1")) wrong.push(nameOf(capture));
   }
   assert.deepEqual(wrong, []);
@@ -75,7 +75,7 @@ Deno.test("tmux refuses to type at every captured dialog, and at no other captur
 
 Deno.test("tmux finds a mark in the row in which JavaScript does [inj-pessimistic]", async () => {
   await using sandbox = await makeSandbox();
-  for (const capture of agentScreens().filter(({ expect }) => expect.dialog)) {
+  for (const capture of agentScreens().filter(({ expect }) => expect.focus === "dialog")) {
     const { pane } = await show(sandbox, capture);
     const format = dialogRowFormat(agentProfile(capture.kind).dialog);
     assert.equal(Number(await evaluate(sandbox, { pane, format })), markedRow(capture), nameOf(capture));

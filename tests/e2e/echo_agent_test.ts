@@ -88,7 +88,7 @@ const CHECKS: Record<string, Check> = {
 
   async "opens its dialog when told, and tells what answered it [show-echo]"(agent) {
     await agent.control({ op: "permit" });
-    await until("the dialog", async () => (await read(agent)).dialog);
+    await until("the dialog", async () => (await read(agent)).focus === "dialog");
     await agent.pane.type("please");
     await agent.pane.press("Enter");
     const facts = await until("the answer", async () => {

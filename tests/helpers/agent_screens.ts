@@ -1,5 +1,5 @@
 /** The screens captured from real agents, with what a profile must read in each. */
-import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
+import type { Focus, Screen, ScreenReading } from "../../src/agents/profile.ts";
 import { type AgentKind, isAgentKind } from "../../src/protocol/names.ts";
 
 const FOLDER = new URL("../testdata/screens/", import.meta.url);
@@ -16,7 +16,7 @@ export interface AgentScreen {
 
 interface Meta extends Pick<Screen, "title" | "cursor"> {
   /** Null stands for undefined. */
-  expect: { [K in keyof ScreenReading]: ScreenReading[K] | null };
+  expect: { state: ScreenReading["state"] | null; focus: Focus; draft: string | null; menu?: string };
 }
 
 function foldersIn(url: URL): string[] {
@@ -29,12 +29,17 @@ function readOne(kind: string, name: string): AgentScreen {
   const path = new URL("screen.txt", folder).pathname;
   const { title, cursor, expect }: Meta = JSON.parse(Deno.readTextFileSync(new URL("meta.json", folder)));
   const lines = Deno.readTextFileSync(path).replace(/\n$/, "").split("\n");
-  const { state, dialog, draft } = expect;
+  const { state, focus, draft, menu } = expect;
   return {
     kind,
     name,
     screen: { lines, title, cursor },
-    expect: { state: state ?? undefined, dialog: dialog === true, draft: draft ?? undefined },
+    expect: {
+      state: state ?? undefined,
+      focus,
+      draft: draft ?? undefined,
+      ...(menu === undefined ? {} : { menu }),
+    },
     path,
   };
 }

@@ -12,7 +12,7 @@ function composer(text: string): string[] {
 }
 
 Deno.test("its input line is read, and its hints are empty [inj-profile, inj-desk-draft]", () => {
-  const idle = { state: "idle", dialog: false, draft: "" };
+  const idle = { state: "idle", focus: "composer", draft: "" };
   assert.deepEqual(read(...composer("Plan, search, build anything")), idle);
   assert.deepEqual(read(...composer("Add a follow-up")), idle);
   assert.deepEqual(read(...composer("half typed")), { ...idle, draft: "half typed" });
@@ -35,6 +35,6 @@ for (
   ]
 ) {
   Deno.test(`it waits at "${question[0]?.trim()}" [inj-dialog]`, () => {
-    assert.deepEqual(read(...question), { state: "waiting", dialog: true, draft: undefined });
+    assert.deepEqual(read(...question), { state: "waiting", focus: "dialog", draft: undefined });
   });
 }

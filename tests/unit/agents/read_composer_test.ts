@@ -36,8 +36,8 @@ function read(drawn: Drawn, change: Partial<ComposerPatterns> = {}): ReturnType<
   return readComposer(screenOf(drawn), { ...PATTERNS, ...change });
 }
 
-const IDLE = { state: "idle", dialog: false, draft: "" } as const;
-const WAITING = { state: "waiting", dialog: true, draft: undefined } as const;
+const IDLE = { state: "idle", focus: "composer", draft: "" } as const;
+const WAITING = { state: "waiting", focus: "dialog", draft: undefined } as const;
 
 Deno.test("a hint with the cursor at its start is no draft, whatever it says [inj-desk-draft]", () => {
   assert.deepEqual(read({ typed: ["❯ run the tests"], cursor: START }), IDLE);
@@ -102,7 +102,7 @@ Deno.test("without an input line a chosen row and the names of keys are a dialog
 });
 
 Deno.test("without an input line other text tells nothing, and work is work [ls-state-order]", () => {
-  const nothing = { state: undefined, dialog: false, draft: undefined };
+  const nothing = { state: undefined, focus: "unknown", draft: undefined };
   assert.deepEqual(readLines("", ""), nothing);
   assert.deepEqual(readLines("❯ said before", "1. a list", "2. centered"), nothing);
   assert.deepEqual(readLines("* Thinking (esc to stop)"), { ...nothing, state: "working" });

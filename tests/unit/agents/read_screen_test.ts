@@ -39,10 +39,10 @@ Deno.test("titles are matched whole, and only the wildcards are special [inj-pes
 
 Deno.test("a dialog outweighs work, and work outweighs a draft [inj-pessimistic, ls-state-order]", () => {
   const read = (lines: string[], title = "") => readByPatterns(screenOf(lines, title), PATTERNS);
-  assert.deepEqual(read(["busy", "Allow?", "> hi"]), { state: "waiting", dialog: true, draft: undefined });
+  assert.deepEqual(read(["busy", "Allow?", "> hi"]), { state: "waiting", focus: "dialog", draft: undefined });
   assert.equal(read(["> hi"], "Action Required").state, "waiting");
-  assert.deepEqual(read(["busy", "> hi"]), { state: "working", dialog: false, draft: "hi" });
+  assert.deepEqual(read(["busy", "> hi"]), { state: "working", focus: "composer", draft: "hi" });
   assert.equal(read(["> "], "⠋ proj").state, "working");
-  assert.deepEqual(read(["> hi"]), { state: "idle", dialog: false, draft: "hi" });
-  assert.deepEqual(read(["nothing"]), { state: undefined, dialog: false, draft: undefined });
+  assert.deepEqual(read(["> hi"]), { state: "idle", focus: "composer", draft: "hi" });
+  assert.deepEqual(read(["nothing"]), { state: undefined, focus: "unknown", draft: undefined });
 });

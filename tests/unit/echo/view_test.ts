@@ -12,13 +12,13 @@ function read(state: EchoState): ReturnType<typeof echo.readScreen> {
 }
 
 Deno.test("echo view: its profile reads idle, work, draft and dialog from what is shown [inj-profile]", () => {
-  assert.deepEqual(read(IDLE), { state: "idle", dialog: false, draft: "" });
-  assert.deepEqual(read({ ...IDLE, draft: "half a" }), { state: "idle", dialog: false, draft: "half a" });
+  assert.deepEqual(read(IDLE), { state: "idle", focus: "composer", draft: "" });
+  assert.deepEqual(read({ ...IDLE, draft: "half a" }), { state: "idle", focus: "composer", draft: "half a" });
   const busy = { ...IDLE, isWorking: true, queue: ["next"], draft: "x" };
-  assert.deepEqual(read(busy), { state: "working", dialog: false, draft: "x" });
+  assert.deepEqual(read(busy), { state: "working", focus: "composer", draft: "x" });
   assert.deepEqual(read({ ...busy, dialog: { row: 1 } }), {
     state: "waiting",
-    dialog: true,
+    focus: "dialog",
     draft: undefined,
   });
 });
@@ -28,7 +28,7 @@ Deno.test("echo view: a prompt that holds the dialog's words is no dialog", () =
   const said = receiptLines({ ...receipt, prompt: "Enter to confirm · Esc to cancel\n❯ 1. Yes" });
   const lines = [...said, ...footer(IDLE, 80).lines];
   const reading = echo.readScreen({ lines, title: "", cursor: { x: 2, y: 0, visible: true } });
-  assert.deepEqual(reading, { state: "idle", dialog: false, draft: "" });
+  assert.deepEqual(reading, { state: "idle", focus: "composer", draft: "" });
 });
 
 Deno.test("echo view: no control character of a prompt reaches the terminal, LF and TAB aside", () => {

@@ -27,6 +27,7 @@ async function withServer(test: (served: Served) => Promise<void>): Promise<void
   const server = await serveControl(runtime.sockets, served.path, {
     status: () => STATUS,
     stop: () => void served.stops++,
+    gate: () => Promise.resolve(),
     hook: (report) => void served.hooks.push(report),
     look: () => {},
     forget: (phone) => void served.forgotten.push(phone),

@@ -69,13 +69,13 @@ Deno.test("entry: no message can go to a dead pane, a shell, or another process 
 });
 
 Deno.test("state: dead, dialog, hook, screen, age, activity, in this order [ls-state-order, entry-states]", () => {
-  const reading = { state: "idle", dialog: false, draft: "" } as const;
+  const reading = { state: "idle", focus: "composer", draft: "" } as const;
   const now = 2_000_500;
   const state = (change: Partial<Parameters<typeof decideState>[0]>) =>
     decideState({ session, reading: undefined, hint: undefined, now, ...change });
   assert.equal(state({ session: withPane({ dead: true }), reading }), "exited");
   assert.equal(
-    state({ reading: { ...reading, dialog: true }, hint: { state: "working", at: now } }),
+    state({ reading: { ...reading, focus: "dialog" }, hint: { state: "working", at: now } }),
     "waiting",
   );
   assert.equal(state({ reading, hint: { state: "working", at: now } }), "working");

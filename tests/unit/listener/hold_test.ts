@@ -10,7 +10,7 @@ import {
   screenProves,
 } from "../../../src/listener/prove.ts";
 
-const idle: ScreenReading = { state: "idle", dialog: false, draft: "" };
+const idle: ScreenReading = { state: "idle", focus: "composer", draft: "" };
 const options = { now: 100_000, recorded: true, sendAnyway: false, allowRemoteApproval: false };
 
 function seen(reading: Partial<ScreenReading>, deskActivity = 0): Observation {
@@ -26,9 +26,9 @@ function seen(reading: Partial<ScreenReading>, deskActivity = 0): Observation {
 }
 
 Deno.test("hold: a dialog holds unless the host allows remote approval [inj-dialog, inj-dialog-allowed, auth-permission]", () => {
-  assert.equal(holdReason(seen({ dialog: true }), options), "dialog_open");
-  assert.equal(holdReason(seen({ dialog: true }), { ...options, sendAnyway: true }), "dialog_open");
-  assert.equal(holdReason(seen({ dialog: true }), { ...options, allowRemoteApproval: true }), undefined);
+  assert.equal(holdReason(seen({ focus: "dialog" }), options), "dialog_open");
+  assert.equal(holdReason(seen({ focus: "dialog" }), { ...options, sendAnyway: true }), "dialog_open");
+  assert.equal(holdReason(seen({ focus: "dialog" }), { ...options, allowRemoteApproval: true }), undefined);
 });
 
 Deno.test("hold: a key at the desk within two seconds, or a draft, holds; send anyway does not care [inj-desk, inj-desk-draft, inj-desk-anyway]", () => {
@@ -73,7 +73,7 @@ Deno.test("proof: an emptied input line, the text above it, or the start of work
   assert.ok(!proves({ untouched: screen("hello you") }));
   assert.ok(!proves({ now: { ...empty, reading: { ...idle, draft: "hello you" } } }));
   assert.ok(
-    !proves({ draft: "hello you", now: { ...empty, reading: { ...idle, draft: "", dialog: true } } }),
+    !proves({ draft: "hello you", now: { ...empty, reading: { ...idle, draft: "", focus: "dialog" } } }),
   );
   const working = { ...idle, draft: "hello you", state: "working" } as const;
   assert.ok(!proves({ stateBefore: "working", now: { ...empty, reading: working } }));
@@ -83,7 +83,7 @@ Deno.test("proof: Enter was lost only when the same text still stands there and 
   const draft = { ...idle, draft: "hello" };
   assert.ok(enterWasLost("hello", draft, 0));
   assert.ok(!enterWasLost("hello", { ...draft, draft: "hello you" }, 0));
-  assert.ok(!enterWasLost("hello", { ...draft, dialog: true }, PICTURES_AT_WORK));
+  assert.ok(!enterWasLost("hello", { ...draft, focus: "dialog" }, PICTURES_AT_WORK));
   assert.ok(!enterWasLost("", idle, 0));
   const atWork: ScreenReading = { ...draft, state: "working" };
   assert.ok(!enterWasLost("hello", atWork, PICTURES_AT_WORK - 1));

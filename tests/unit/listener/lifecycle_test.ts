@@ -35,6 +35,7 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     askDaemon({ sockets: runtime.sockets, path: home.paths.socket }, request, { timeoutMs: 10_000 });
   const listener: RunningListener = {
     status: () => ({ connected: true, sessions: 3, deviceId: "dev_x" }),
+    gate: () => Promise.resolve(),
     hook: (report) => void bench.hooks.push(report),
     look: () => void bench.hooks.push("look"),
     forget: (phone) => void bench.hooks.push(`forget ${phone}`),
