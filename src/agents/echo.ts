@@ -19,7 +19,10 @@ export const echo: AgentProfile = {
   measuredVersion: "",
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
-  commands: [],
+  commands: ["work", "permit", "help", "exit"],
+  // Of several lines it shows the first, and a line that is too long ends in an ellipsis.
+  foldedPaste: /^(?:.* ⏎ … \[\d+ lines\]|.*…)$/u,
+  gate: { afterEnterMs: 0 },
   readScreen: (screen) =>
     readByPatterns(screen, {
       dialog,

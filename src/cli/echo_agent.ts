@@ -4,6 +4,7 @@ import { openControl } from "../echo/control.ts";
 import { bindEchoHost } from "../echo/host.ts";
 import { EchoProgram } from "../echo/program.ts";
 import { makeReporter } from "../echo/reports.ts";
+import type { EchoEvent } from "../echo/state.ts";
 import { openTranscript } from "../echo/transcript.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -56,10 +57,15 @@ function parseEchoWords(args: readonly string[]): EchoWords {
 async function runHere(words: EchoWords, paths: HomePaths): Promise<void> {
   const { files, sockets, env } = runtime;
   const transcript = await openTranscript(files, words.transcript ?? env.get("SVC_ECHO_TRANSCRIPT"));
-  const session = env.get("SVC_SESSION");
-  const where = { agent: "echo", cwd: runtime.cwd(), ...(session ? { session } : {}) };
-  const report = makeReporter({ sockets, path: paths.socket, where });
-  const program = new EchoProgram(bindEchoHost({ runtime, paths, transcript, version: VERSION, report }));
+  const [session, pane] = [env.get("SVC_SESSION"), env.get("TMUX_PANE")];
+  const where = {
+    agent: "echo",
+    cwd: runtime.cwd(),
+    ...(session ? { session } : {}),
+    ...(pane ? { pane } : {}),
+  };
+  const reporter = makeReporter({ sockets, path: paths.socket, where });
+  const program = new EchoProgram(bindEchoHost({ runtime, paths, transcript, version: VERSION, reporter }));
   const closers = [
     runtime.onSignal("SIGWINCH", () => program.resized()),
     runtime.onSignal("SIGTERM", () => program.leave()),
@@ -68,7 +74,7 @@ async function runHere(words: EchoWords, paths: HomePaths): Promise<void> {
   ];
   try {
     if (words.control) {
-      const dispatch = program.dispatch.bind(program);
+      const dispatch = (event: EchoEvent): Promise<void> => program.dispatchGated(event);
       const door = await openControl(sockets, { path: words.control, dispatch });
       closers.push(() => door.close());
     }

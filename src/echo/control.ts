@@ -15,15 +15,18 @@ export type EchoControl = z.infer<typeof EchoControl>;
 /** The answer is sent when the event has been drawn. */
 export async function openControl(
   sockets: Pick<LocalSockets, "listen">,
-  door: { path: string; dispatch: (event: EchoEvent) => void },
+  door: { path: string; dispatch: (event: EchoEvent) => Promise<void> },
 ): Promise<{ close(): void }> {
   return await sockets.listen(door.path, (connection) => void serve(connection, door.dispatch));
 }
 
-async function serve(connection: LineConnection, dispatch: (event: EchoEvent) => void): Promise<void> {
+async function serve(
+  connection: LineConnection,
+  dispatch: (event: EchoEvent) => Promise<void>,
+): Promise<void> {
   for await (const line of connection.lines) {
     const request = EchoControl.safeParse(parseJson(line)?.value);
-    if (request.success) dispatch(eventOf(request.data));
+    if (request.success) await dispatch(eventOf(request.data));
     await connection.send(JSON.stringify({ ok: request.success })).catch(() => connection.close());
   }
 }

@@ -3,6 +3,7 @@ import { takeMarker } from "../home/markers.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { sha256Hex } from "../home/sha256_hex.ts";
 import type { Runtime } from "../runtime/types.ts";
+import type { Reporter } from "./reports.ts";
 import type { Output } from "./screen.ts";
 import type { Transcript, TranscriptEntry } from "./transcript.ts";
 import type { Receipt } from "./view.ts";
@@ -22,8 +23,10 @@ export interface EchoHost {
   /** What an agent's prompt hook and log would do with a prompt. */
   receive(prompt: string): Promise<Receipt>;
   record(fact: WithoutTime<TranscriptEntry>): Promise<void>;
-  /** Tells the listener of an event, as a hook does; nobody waits for it. */
+  /** Reports an event to the listener, as a hook does; nobody waits for it. */
   report(event: string): void;
+  /** A dialog is about to open: resolves once no input is in flight. */
+  gate(): Promise<void>;
 }
 
 export interface EchoPlace {
@@ -31,10 +34,10 @@ export interface EchoPlace {
   paths: HomePaths;
   transcript: Transcript;
   version: string;
-  report(event: string): void;
+  reporter: Reporter;
 }
 
-export function bindEchoHost({ runtime, paths, transcript, version, report }: EchoPlace): EchoHost {
+export function bindEchoHost({ runtime, paths, transcript, version, reporter }: EchoPlace): EchoHost {
   const directory = runtime.cwd();
   const record: EchoHost["record"] = (fact) => transcript.append({ at: Date.now(), ...fact });
   return {
@@ -55,6 +58,6 @@ export function bindEchoHost({ runtime, paths, transcript, version, report }: Ec
       return receipt;
     },
     record,
-    report,
+    ...reporter,
   };
 }

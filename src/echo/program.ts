@@ -28,6 +28,7 @@ export class EchoProgram {
     const reading = this.#readAll(keys);
     this.#screen.open(`echo · ${displayable(this.#host.directory).split("/").pop()}`);
     this.#draw(banner(this.#host.version, this.#host.directory));
+    this.#host.report("SessionStart");
     await Promise.race([reading, this.#isOver.promise]);
     this.#cancelWork();
     this.#cancelEscape();
@@ -51,6 +52,12 @@ export class EchoProgram {
     this.#state = state;
     this.#draw([]);
     for (const effect of effects) this.#carryOut(effect);
+  }
+
+  /** The same, with the wait that an agent's hook puts before a dialog. */
+  async dispatchGated(event: EchoEvent): Promise<void> {
+    if (event.kind === "permit") await this.#host.gate();
+    this.dispatch(event);
   }
 
   async #readAll(keys: AsyncIterator<Uint8Array>): Promise<void> {

@@ -27,6 +27,8 @@ export const HookReport = z.looseObject({
   session: z.optional(z.string().check(z.maxLength(256))),
   /** `TMUX_PANE` of the agent, `%<n>`, where its hooks have it. */
   pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
+  /** This agent's hooks hold back its dialogs while an input is in flight. */
+  gates: z.optional(z.boolean()),
   /** A tool call begins or has ended. `id` is the agent's own, where it has one. */
   tool: z.optional(z.object({
     step: z.enum(["before", "after"]),

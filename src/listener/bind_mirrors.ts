@@ -13,7 +13,7 @@ import type { ListenerOptions } from "./types.ts";
 export interface MirrorBindings {
   options: Pick<ListenerOptions, "config" | "log">;
   targets: Targets;
-  inject: Pick<InjectHost, "processFacts" | "isMuted" | "policy">;
+  inject: Pick<InjectHost, "processFacts" | "isMuted" | "isBusy" | "input" | "now" | "typed" | "policy">;
   keys: Pick<SealedKeys, "deviceId" | "secretOf">;
   link: Pick<RelayLink, "send" | "sendBinary">;
   audit: Audit;

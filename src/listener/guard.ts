@@ -9,6 +9,125 @@ export const GUARDED_PROGRAMS = [
   ...["tmux", "screen", "ssh", "sudo", "su", "doas", "login"],
 ] as const;
 
+/**
+ * Programs that run what is typed into them, or lead to one that does: no pane that svc did not start takes a message
+ * while one of them is in front. An agent that svc knows is told apart by its screen instead.
+ */
+export const COMMAND_PROGRAMS = [
+  // Editors.
+  ...[
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "vimdiff",
+    "ex",
+    "ed",
+    "red",
+    "nano",
+    "rnano",
+    "pico",
+    "emacs",
+    "emacsclient",
+  ],
+  ...["mg", "joe", "jed", "micro", "helix", "hx", "kak", "ne", "mcedit", "tilde"],
+  // Pagers and viewers that run commands.
+  ...[
+    "less",
+    "more",
+    "most",
+    "lesspipe",
+    "man",
+    "info",
+    "w3m",
+    "lynx",
+    "links",
+    "elinks",
+    "watch",
+    "top",
+    "htop",
+  ],
+  // Databases.
+  ...[
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "redis-cli",
+    "mongo",
+    "mongosh",
+    "cqlsh",
+    "duckdb",
+    "clickhouse",
+    "sqlplus",
+  ],
+  // Languages whose program is a prompt, and debuggers.
+  ...[
+    "irb",
+    "pry",
+    "ghci",
+    "iex",
+    "erl",
+    "scala",
+    "sbt",
+    "julia",
+    "R",
+    "octave",
+    "maxima",
+    "gp",
+    "bc",
+    "dc",
+    "gdb",
+  ],
+  ...["lldb", "jshell", "groovysh", "clj", "sbcl", "guile", "racket", "tclsh", "wish", "gnuplot", "ipython"],
+  // File managers.
+  ...["mc", "ranger", "nnn", "lf", "vifm", "yazi"],
+  // Multiplexers, remote shells, and what wraps a program.
+  ...[
+    "zellij",
+    "byobu",
+    "dtach",
+    "abduco",
+    "mosh",
+    "mosh-client",
+    "telnet",
+    "rlogin",
+    "rsh",
+    "nc",
+    "ncat",
+    "socat",
+  ],
+  ...[
+    "docker",
+    "podman",
+    "kubectl",
+    "machinectl",
+    "nsenter",
+    "chroot",
+    "script",
+    "rlwrap",
+    "expect",
+    "ftp",
+    "sftp",
+  ],
+] as const;
+
+const COMMAND_PROGRAM = new RegExp(
+  `^(${COMMAND_PROGRAMS.join("|")})([.](basic|tiny|nox|gtk3?|athena|distrib|real))?[-.0-9]*$`,
+);
+
+/** Programs that are a prompt when no script follows. */
+const INTERPRETER = /^(node|nodejs|deno|bun|qjs|python|pypy|ruby|jruby|perl|php|lua|luajit)[-.0-9]*$/;
+const ASKS_FOR_PROMPT = /^(-i|--interactive|-a|repl)$/;
+
+/** The foreground program takes what is typed for commands. `argv` begins with the program. */
+export function isCommandProgram(program: string, argv: readonly string[]): boolean {
+  if (COMMAND_PROGRAM.test(program)) return true;
+  if (!INTERPRETER.test(program)) return false;
+  const words = argv.slice(1);
+  return words.some((word) => ASKS_FOR_PROMPT.test(word)) || !words.some((word) => !word.startsWith("-"));
+}
+
 /** A login shell has a leading dash, and a version or path may surround the name. */
 const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})[-.0-9]*$`;
 const GUARDED = new RegExp(GUARDED_PATTERN);
@@ -34,19 +153,26 @@ export interface ProcessFacts {
   stopped: boolean;
   /** The executable of the foreground process group's leader, `""` when it is unknown or about to end. */
   foreground: string;
+  /** Its words, the program first; empty when they are unknown. */
+  argv: readonly string[];
   /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
   shellBelow: boolean;
 }
 
-/** Why nothing may be typed, or undefined. `recordedPid` is the agent's, 0 for a pane that no wrapper made. */
+/**
+ * Why nothing may be typed, or undefined. `recordedPid` is the agent's, 0 for a pane that no wrapper made; `isProfiled`:
+ * its screen shows whether the agent's own composer has the keys.
+ */
 export function judgePane(
   pane: PaneFacts,
-  { process, recordedPid }: { process: ProcessFacts; recordedPid: number },
+  { process, recordedPid, isProfiled }: { process: ProcessFacts; recordedPid: number; isProfiled: boolean },
 ): Reason | undefined {
   if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
   if (pane.synchronized) return "shell_in_pane";
   if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
   if (process.shellBelow && process.foreground === "") return "shell_in_pane";
+  const program = process.foreground || pane.command;
+  if (!isProfiled && isCommandProgram(program, process.argv)) return "shell_in_pane";
   if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";
   return undefined;
 }

@@ -2,6 +2,8 @@
 import type { TmuxServer } from "../tmux/server.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { Progress } from "./outcome.ts";
+import type { PaneInput } from "./pane_input.ts";
+import type { Policy } from "./policy.ts";
 import type { Resolved, Target } from "./target.ts";
 
 /** A message to type. `expiresAt` is in this host's epoch milliseconds. */
@@ -10,7 +12,7 @@ export interface Command {
   session: string;
   body: string;
   expiresAt: number;
-  /** The sender was told that someone types at the desk, and sends all the same. */
+  /** The sender knows that the local user is typing, and sends all the same. */
   sendAnyway: boolean;
 }
 
@@ -27,7 +29,11 @@ export interface InjectHost {
   pause(ms: number): Promise<void>;
   resolve(name: string): Promise<Resolved>;
   server(target: Target): TmuxServer;
+  /** What svc types into this pane, for messages and keys together. */
+  input(target: Target): PaneInput;
   processFacts(pid: number): Promise<ProcessFacts>;
+  /** A process of this tree is running right now, or waits for a processor: it may not have read its input. */
+  isBusy(pid: number): Promise<boolean>;
   /** The person has silenced the project in this directory. */
   isMuted(directory: string): Promise<boolean>;
   /** Whole seconds to wait, 0 when a token was taken. */
@@ -36,7 +42,9 @@ export interface InjectHost {
   /** Durable before it resolves. */
   record(id: string, step: "accepted" | "typing" | "typed"): Promise<void>;
   report(id: string, progress: Progress): void;
-  policy: { allowShellEscape: boolean; allowRemoteApproval: boolean };
+  /** Something was typed: the session's state will change. */
+  typed(): void;
+  policy: Policy;
 }
 
 /** One message on its way into one pane. */
@@ -44,10 +52,11 @@ export interface Attempt {
   command: Command;
   target: Target;
   server: TmuxServer;
+  input: PaneInput;
   host: InjectHost;
 }
 
 /** What a look at a pane and its guard need. */
-export interface Sight extends Pick<Attempt, "target" | "server"> {
+export interface PaneContext extends Pick<Attempt, "target" | "server" | "input"> {
   host: Pick<InjectHost, "processFacts" | "policy">;
 }

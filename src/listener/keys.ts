@@ -4,8 +4,8 @@ import type { FrameOpener } from "../crypto/stream_frames.ts";
 import { decodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
 import type { KeyState } from "../protocol/mirror.ts";
 import type { KeyLimit } from "./keys_limit.ts";
-import { costOf, isLineBegun, type TypedInput } from "./keys_rules.ts";
-import type { KeyOutcome } from "./keys_typing.ts";
+import { costOf, type TypedInput } from "./keys_rules.ts";
+import type { KeyOutcome } from "./keystrokes.ts";
 
 /** Inputs that wait for the rate limit or for a dialog; beyond it they are refused. */
 export const KEYS_WAITING_MAX = 1_000;
@@ -19,7 +19,7 @@ export interface KeysHost {
   /** Of the session: all its phones share it. */
   limit: KeyLimit;
   clock: Pick<Clock, "elapsed" | "after">;
-  type(input: TypedInput, options: { lineBegun: boolean }): Promise<KeyOutcome>;
+  type(input: TypedInput): Promise<KeyOutcome>;
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
   tell(state: KeyState): void;
   audit(input: TypedInput, outcome: string): void;
@@ -43,7 +43,6 @@ export class Keys {
   #waiting: Waiting[] = [];
   #isWorking = false;
   #isOver = false;
-  #lineBegun = false;
   #wake: () => void = () => {};
   /** Reasons that were told of: a flood of bad frames is no flood of words. */
   readonly #droppedFor = new Set<string>();
@@ -108,7 +107,6 @@ export class Keys {
       if (input.type === "fit" || input.type === "unfit") return await this.#host.fit(input);
       const outcome = await this.#typed(input, { sequence, at });
       if (outcome === undefined) return;
-      this.#lineBegun = outcome.state === "typed" ? isLineBegun(this.#lineBegun, input) : this.#lineBegun;
       const reason = outcome.state === "typed" ? undefined : outcome.reason;
       this.#host.audit(input, ["keys", outcome.state, ...(reason ? [reason] : [])].join(" "));
       if (reason !== undefined || this.#waiting.length === 1) this.#host.tell({ sequence, ...outcome });
@@ -130,7 +128,7 @@ export class Keys {
       if (this.#isOver) return undefined;
     }
     for (let told = false; !this.#isOver; told = true) {
-      const outcome = await type(input, { lineBegun: this.#lineBegun });
+      const outcome = await type(input);
       if (outcome.state !== "held") return outcome;
       if (clock.elapsed() - at >= KEYS_HOLD_MS) return { ...outcome, state: "refused" };
       if (!told) tell({ sequence, ...outcome });

@@ -1,10 +1,34 @@
-/** What a live input costs, and whether it would run a shell command in the agent. */
+/** What a live input costs, and what it may do in an agent's composer: pure decisions. */
 import type { ScreenReading } from "../agents/profile.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
+import type { Reason } from "../protocol/receipt.ts";
 import { PASTE_COST } from "./keys_limit.ts";
+import type { ComposerModel } from "./pane_input.ts";
+import { mayAnswerDialogs, type Policy } from "./policy.ts";
+import { changesApproval, slashCommand } from "./slash_command.ts";
+import type { TargetProfile } from "./target.ts";
 
 /** An input that is typed; fitting the window is not. */
 export type TypedInput = Extract<KeyInput, { type: "text" | "key" | "paste" }>;
+
+/** Keys that go into every known agent's composer, but for those that its profile forbids. */
+export const PHONE_KEYS: readonly string[] = [
+  ...["Escape", "Enter", "Tab", "BSpace", "DC", "Space"],
+  ...["Up", "Down", "Left", "Right", "Home", "End", "PPage", "NPage", "C-c"],
+  ...["C-a", "C-b", "C-e", "C-f", "C-h", "C-k", "C-u", "C-w", "M-b", "M-d", "M-f", "M-BSpace", "M-Enter"],
+];
+/** Keys that lead out of any screen and answer none: they go in everywhere but in a dialog. */
+const WAY_OUT = new Set(["Escape", "Up", "Down", "Left", "Right"]);
+/** Keys that may go in while a dialog might open: they interrupt, or move what is shown. */
+const NEVER_APPROVES = new Set([...WAY_OUT, "C-c", "PPage", "NPage"]);
+/** Keys that reject a dialog. */
+const REJECTS = new Set(["Escape", "C-c"]);
+/** Keys that switch how an agent asks for approval, in one agent or another. */
+const APPROVAL_KEYS = new Set(["BTab", "C-y"]);
+/** Keys after which the agent may act on the draft. */
+const SUBMITS = new Set(["Enter", "M-Enter", "Tab"]);
+/** Keys after which the input line is another one. */
+const LINE_ENDS = new Set(["Enter", "Escape", "C-c", "C-u", "C-d"]);
 
 export function costOf(input: TypedInput): number {
   switch (input.type) {
@@ -17,30 +41,106 @@ export function costOf(input: TypedInput): number {
   }
 }
 
-/** Keys after which the input line is another one. */
-const LINE_ENDS = new Set(["Enter", "Escape", "C-c", "C-u", "C-d"]);
+export function submits(input: TypedInput): boolean {
+  return input.type === "key" && SUBMITS.has(input.key);
+}
 
-/** Remembers whether text was typed into the input line since it was new, for screens that do not show it. */
+export function neverApproves(input: TypedInput): boolean {
+  return input.type === "key" && NEVER_APPROVES.has(input.key);
+}
+
+/** The composer must have caught up with every earlier key before this one: it submits, or may begin a shell command. */
+export function needsCaughtUp(input: TypedInput): boolean {
+  return submits(input) || (input.type !== "key" && input.text.includes("!"));
+}
+
+/** Why a known agent's screen takes this input not at all; undefined where only the draft can decide. */
+export function screenRefusal(
+  input: TypedInput,
+  { reading, profile, policy }: { reading: ScreenReading; profile: TargetProfile; policy: Policy },
+): Reason | undefined {
+  const key = input.type === "key" ? input.key : undefined;
+  if (key !== undefined && APPROVAL_KEYS.has(key) && !policy.allowApprovalChange) return "approval_change";
+  switch (reading.focus) {
+    case "dialog": {
+      if (mayAnswerDialogs(policy)) return allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
+      const rejects = policy.approval === "reject" && key !== undefined && REJECTS.has(key);
+      return rejects ? undefined : "dialog_open";
+    }
+    case "menu":
+      return menuTakes(input, { reading, profile }) ? undefined : "unknown_screen";
+    case "unknown":
+      if (key !== undefined && WAY_OUT.has(key)) return undefined;
+      if (!policy.allowUnknownScreens) return "unknown_screen";
+      return allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
+    case "composer":
+      return allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
+  }
+}
+
+function allowedKey(key: string | undefined, { keys }: TargetProfile, policy: Policy): boolean {
+  if (key === undefined || APPROVAL_KEYS.has(key) && policy.allowApprovalChange) return true;
+  if (keys.forbidden.includes(key)) return false;
+  return PHONE_KEYS.includes(key) || keys.alsoAllowed.includes(key);
+}
+
+function menuTakes(
+  input: TypedInput,
+  { reading, profile }: { reading: ScreenReading; profile: TargetProfile },
+): boolean {
+  const menu = Object.hasOwn(profile.menus, reading.menu ?? "")
+    ? profile.menus[reading.menu ?? ""]
+    : undefined;
+  if (input.type === "key") return WAY_OUT.has(input.key) || (menu?.keys.includes(input.key) ?? false);
+  return input.type === "text" && (menu?.text?.test(input.text) ?? false);
+}
+
+/** Why the composer's draft does not take this input. The model has caught up where `needsCaughtUp` says so. */
+export function draftRefusal(
+  input: TypedInput,
+  { model, profile, policy }: { model: ComposerModel; profile: TargetProfile; policy: Policy },
+): Reason | undefined {
+  const draft = model.seen ?? "";
+  if (input.type !== "key") {
+    if (!input.text.trimStart().startsWith("!") || policy.allowShellEscape) return undefined;
+    return draft.trim() !== "" && !draft.startsWith("!") && model.isAtEnd ? undefined : "shell_escape";
+  }
+  if (!submits(input)) return undefined;
+  if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
+  if (input.key === "Tab") return undefined;
+  // The suggestion that is chosen may be another command than the one that shows.
+  if (model.hasMovedChoice && slashCommand(draft) !== undefined && !policy.allowApprovalChange) {
+    return "approval_change";
+  }
+  return changesApproval(draft, profile, policy) ? "approval_change" : undefined;
+}
+
+/** What a key does to the draft, as far as it can be foreseen. */
+export function afterInput(model: ComposerModel, input: TypedInput, now: number): ComposerModel {
+  const next: ComposerModel = { ...model, isConfirmed: false, afterEscape: false, keyAt: now };
+  const text = typedText(input);
+  if (text !== undefined) {
+    const expected = model.isAtEnd && model.expected !== undefined ? model.expected + text : undefined;
+    return { ...next, expected, hasPaste: model.hasPaste || input.type === "paste", hasMovedChoice: false };
+  }
+  const key = input.type === "key" ? input.key : "";
+  if (key === "Enter") {
+    return { ...next, expected: "", isAtEnd: true, hasPaste: false, hasMovedChoice: false };
+  }
+  if (key === "BSpace" && model.isAtEnd && model.expected !== undefined && !model.hasPaste) {
+    return { ...next, expected: Array.from(model.expected).slice(0, -1).join("") };
+  }
+  const hasMovedChoice = model.hasMovedChoice || key === "Up" || key === "Down";
+  return { ...next, expected: undefined, isAtEnd: false, hasMovedChoice, afterEscape: key === "Escape" };
+}
+
+function typedText(input: TypedInput): string | undefined {
+  if (input.type !== "key") return input.text;
+  return input.key === "Space" ? " " : undefined;
+}
+
+/** Remembers whether text was typed into the line since it was new, for panes of no known agent. */
 export function isLineBegun(before: boolean, input: TypedInput): boolean {
   if (input.type === "key") return before && !LINE_ENDS.has(input.key);
   return before || input.text.trim() !== "";
-}
-
-/**
- * An input line that begins with `!` runs a shell command in three agents: neither is it begun, nor submitted. `draft`
- * is the input line as the screen shows it, undefined when it does not.
- */
-export function runsShell(
-  input: TypedInput,
-  { draft, lineBegun }: Pick<ScreenReading, "draft"> & { lineBegun: boolean },
-): boolean {
-  if (input.type === "key") return submits(input.key) && (draft?.startsWith("!") ?? false);
-  const startsLine = draft === undefined ? !lineBegun : draft.trim() === "";
-  const begins = startsLine && input.text.trimStart().startsWith("!");
-  const submitsDraft = input.text.includes("\n") && (draft?.startsWith("!") ?? false);
-  return begins || submitsDraft;
-}
-
-function submits(key: string): boolean {
-  return key === "Enter" || key === "C-m" || key === "C-j" || key === "M-Enter";
 }

@@ -24,6 +24,7 @@ import type { InjectHost } from "./inject_host.ts";
 import { Inventory } from "./inventory.ts";
 import type { Mirrors } from "./mirrors.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
+import { GATE_HOLD_MS, PaneInputs } from "./pane_input.ts";
 import { PushIntake } from "./pushes.ts";
 import { Reporter } from "./reporter.ts";
 import { unseal } from "./sealed_message.ts";
@@ -63,6 +64,7 @@ class Listener implements RunningListener {
   #mirrors: Mirrors;
   #projects: KnownProjects;
   #queues = new SessionQueues();
+  #inputs = new PaneInputs(now, (done) => orAfter(done, GATE_HOLD_MS));
   #messages = new Waker();
   #polls = new Waker();
   #polling: Promise<void>;
@@ -122,12 +124,13 @@ class Listener implements RunningListener {
   hook(report: HookReport): void {
     const { state } = report;
     if (state && report.session) this.#inventory.hint(report.session, { state, at: now() });
+    this.#inputs.hook(report);
     this.#messages.wake();
     this.#polls.wake();
   }
 
-  gate(_report: HookReport): Promise<void> {
-    return Promise.resolve();
+  async gate(report: HookReport): Promise<void> {
+    await this.#inputs.toolBegins(report);
   }
 
   look(): void {
@@ -247,7 +250,9 @@ class Listener implements RunningListener {
     return bindInjectHost({
       options: this.#options,
       targets: this.#targets,
+      inputs: this.#inputs,
       now,
+      typed: () => {},
       pause: (ms) => this.#messages.pause(ms),
       record: (id, step) => this.#journal.record(id, { step }),
       report: (id, progress) => this.#intake.report(id, progress),
@@ -293,4 +298,12 @@ class Listener implements RunningListener {
     this.#options.log(`${what} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
     this.#audit.record(await auditEntry(push, outcome, now()));
   }
+}
+
+/** Resolves when `done` does, or after `ms`. */
+async function orAfter(done: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([done, promise]);
+  clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
 /** A session that phones watch: its mirror, their keys, and the window's size while one of them has fitted it. */
-import type { Clock } from "../client/clock.ts";
+import { type Clock, delay } from "../client/clock.ts";
 import type { AuditEntry } from "../home/audit.ts";
 import type { EventData, EventName } from "../protocol/frames.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
@@ -10,7 +10,7 @@ import type { InjectHost } from "./inject_host.ts";
 import { Keys } from "./keys.ts";
 import { KeysAudit } from "./keys_audit.ts";
 import { KeyLimit } from "./keys_limit.ts";
-import { typeInput } from "./keys_typing.ts";
+import { typeInput } from "./keystrokes.ts";
 import { type MirrorConnection, SessionMirror } from "./mirror.ts";
 import { fitWindow, unfitWindow } from "./mirror_fit.ts";
 import { Viewer } from "./mirror_viewer.ts";
@@ -25,7 +25,7 @@ export interface WatchedSessionHost {
   server(target: Target): TmuxServer;
   /** Any connection to the target's server. */
   anyServer(socket: string): TmuxServer;
-  inject: Pick<InjectHost, "processFacts" | "isMuted" | "policy">;
+  inject: Pick<InjectHost, "processFacts" | "isMuted" | "isBusy" | "input" | "now" | "typed" | "policy">;
   send<E extends EventName>(event: E, data: EventData<E>): void;
   sendBinary(bytes: Uint8Array): void;
   audit(entry: AuditEntry): void;
@@ -145,10 +145,12 @@ export class WatchedSession {
       opener: channel.opener,
       limit: this.#limit,
       clock,
-      type: (input, options) => {
+      type: (input) => {
         this.#mirror.expectEcho();
-        const server = this.#host.server(this.#target);
-        return typeInput({ target: this.#target, server, host: inject }, { input, ...options });
+        const target = this.#target;
+        const server = this.#host.server(target);
+        const pause = (ms: number): Promise<void> => delay(ms, { clock });
+        return typeInput({ target, server, input: inject.input(target), host: inject, pause }, input);
       },
       fit: (input) => this.#fit(viewer, input),
       tell: (keys) => viewer.tell({ keys }),

@@ -14,7 +14,7 @@ export interface Observation {
   dialogRow: number;
   directory: string;
   /** Epoch seconds of the last key of a person's client on this session; 0 without one. */
-  deskActivity: number;
+  localUserActivity: number;
   /** Epoch seconds at which the session began. */
   created: number;
 }
@@ -83,7 +83,7 @@ export function parseObservation(output: string, target: Target): Observation {
     reading: target.profile.readScreen(screen),
     dialogRow: Number(row.row),
     directory: facts.directory,
-    deskActivity: Math.max(0, ...people),
+    localUserActivity: Math.max(0, ...people),
     created: Number(facts.created),
   };
 }

@@ -1,7 +1,10 @@
 /** How an injection ends, and what it says on the way. */
 import type { PushState, Reason } from "../protocol/receipt.ts";
 
-/** Final states; `typed` is final when nothing proved that the agent took the text. */
+/**
+ * Final states. `refused`: the message did not get in. `typed`: into a pane of no known agent, where nothing can prove
+ * more. `unknown`: it may have got in, and is never typed again.
+ */
 export interface Outcome {
   state: Extract<PushState, "submitted" | "typed" | "refused" | "expired" | "unknown" | "ignored">;
   reason?: Reason;

@@ -21,9 +21,13 @@ async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
     foregroundGroup > 0 && foregroundGroup !== pid ? readLiving(foregroundGroup, host) : undefined,
   ]);
   const isOwn = foregroundGroup === pid;
+  const words = foregroundGroup > 0
+    ? await host.files.readText(`/proc/${foregroundGroup}/cmdline`)
+    : undefined;
   return {
     stopped: state === "T" || state === "t",
     foreground: (isOwn ? own : foreground) ?? "",
+    argv: (words ?? "").split("\0").filter((word) => word !== ""),
     shellBelow: isGuardedProgram(own ?? ""),
   };
 }
@@ -74,7 +78,31 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
     ? (await ps("stat=,ucomm=", Number(group), host)).split(/\s+(.*)/)
     : [];
   const foreground = groupState.startsWith("Z") ? "" : program;
-  return { stopped: state.startsWith("T"), foreground, shellBelow: isGuardedProgram(own) };
+  const argv = Number(group) > 0 ? (await ps("args=", Number(group), host)).split(/\s+/) : [];
+  return { stopped: state.startsWith("T"), foreground, argv, shellBelow: isGuardedProgram(own) };
+}
+
+/** Processes of a tree that are looked at. */
+const TREE_MAX = 32;
+
+/**
+ * A process of this tree runs right now, or waits for a processor or a disk: it may not have read its input yet. Where
+ * the system does not tell, nothing counts as busy.
+ */
+export async function isTreeBusy(
+  pid: number,
+  host: Pick<ProcessHost, "files" | "platform">,
+): Promise<boolean> {
+  if (host.platform !== "linux") return false;
+  const pids = [pid];
+  for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
+    const process = pids[at];
+    const { state } = parseStat(await host.files.readText(`/proc/${process}/stat`) ?? "");
+    if (state === "R" || state === "D") return true;
+    const children = await host.files.readText(`/proc/${process}/task/${process}/children`) ?? "";
+    pids.push(...children.split(" ").map(Number).filter((child) => child > 0));
+  }
+  return false;
 }
 
 async function ps(columns: string, pid: number, host: ProcessHost): Promise<string> {

@@ -7,7 +7,18 @@ import type { Reason } from "../protocol/receipt.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { isReported } from "./entry.ts";
 
-export type TargetProfile = Pick<AgentProfile, "typing" | "dialog" | "readScreen" | "takesNoMarkers">;
+export type TargetProfile = Pick<
+  AgentProfile,
+  | "typing"
+  | "dialog"
+  | "menus"
+  | "keys"
+  | "commands"
+  | "foldedPaste"
+  | "gate"
+  | "readScreen"
+  | "takesNoMarkers"
+>;
 
 /** A pane to type into; `pane` is its id, from here on the only name it has. */
 export interface Target {
@@ -18,6 +29,8 @@ export interface Target {
   /** The recorded agent's process id, 0 for a pane that no wrapper made. */
   recordedPid: number;
   profile: TargetProfile;
+  /** The profile is that of a known agent: its composer is recognised, or nothing is typed. */
+  isProfiled: boolean;
   /** A control client must not come and go here: the user has set destroy-unattached. */
   spawnOnly: boolean;
 }
@@ -45,6 +58,7 @@ export function resolveTarget(name: string, sessions: readonly TmuxSession[]): R
       pane: session.pane.id,
       recordedPid: Number(session.recorded.pid) || 0,
       profile: isAgentKind(kind) ? agentProfile(kind) : unknownAgent,
+      isProfiled: isAgentKind(kind),
       spawnOnly: session.destroyedWhenUnattached,
     },
   };

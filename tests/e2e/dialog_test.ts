@@ -1,5 +1,6 @@
 /** Permission dialogs, shell escapes and markers, with the real echo agent in a real tmux. */
 import assert from "node:assert/strict";
+import { DEFAULT_POLICY } from "../../src/listener/policy.ts";
 import { makeEchoBench } from "../helpers/echo_bench.ts";
 import { CLOCK } from "../helpers/inject_bench.ts";
 import { until } from "../helpers/until.ts";
@@ -52,7 +53,7 @@ Deno.test("dialog: a message held past its time expires with nothing typed [inj-
 });
 
 Deno.test("dialog: a host may let the phone answer it [inj-dialog-allowed]", async () => {
-  await using bench = await makeEchoBench({ policy: { allowShellEscape: false, allowRemoteApproval: true } });
+  await using bench = await makeEchoBench({ policy: { ...DEFAULT_POLICY, approval: "once" } });
   await bench.control({ op: "permit" });
   bench.setClock(CLOCK.quick);
   await bench.send("yes");
@@ -65,7 +66,7 @@ Deno.test("shell escape: a body that begins with ! is refused unless the host al
     assert.deepEqual(await bench.send(body), { state: "refused", reason: "shell_escape", pane: "%0" });
   }
   assert.deepEqual(bench.events, []);
-  await using open = await makeEchoBench({ policy: { allowShellEscape: true, allowRemoteApproval: false } });
+  await using open = await makeEchoBench({ policy: { ...DEFAULT_POLICY, allowShellEscape: true } });
   assert.equal((await open.send("!ls")).state, "submitted");
   await until("the prompt", async () => (await open.prompts())[0] === "!ls");
 });

@@ -102,7 +102,8 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
 
   const stopped = {
     ...bench.host,
-    processFacts: () => Promise.resolve({ stopped: true, foreground: "cat", shellBelow: false }),
+    processFacts: () =>
+      Promise.resolve({ stopped: true, foreground: "cat", argv: ["cat"], shellBelow: false }),
   };
   assert.equal((await inject({ ...COMMAND, session: "svc-a" }, stopped)).reason, "pane_dead");
 
@@ -192,19 +193,40 @@ Deno.test("inject: a session that no phone is shown takes nothing: its program m
   await using bench = makeInjectBench(sandbox);
   const own = await startRecorder(sandbox, "work");
   assert.deepEqual(await bench.send("work", "hello"), { state: "refused", reason: "no_such_session" });
-  await sandbox.tmux("set-option", "-t", "=work:", "@svc_agent", "cc");
-  assert.equal((await bench.send("work", "hello")).state, "typed");
+  await sandbox.tmux("rename-session", "-t", "=work:", "svc-work");
+  assert.equal((await bench.send("svc-work", "hello")).state, "typed");
   await until("the second message alone", async () => (await own()) === "hello\r");
 });
+
+/** Shows what Cursor's terminal agent shows at its composer, with `hello` in it, and after Enter. */
+const CURSOR_SCREEN = String.raw`
+  system "stty raw -echo"; $| = 1;
+  sub show { print "\e[2J\e[H", join("\r\n", @_[1 .. $#_]), "\e[$_[0]H" }
+  show("1;6", " │ → Plan, search, build anything", " ──────"); read STDIN, $_, 5;
+  show("1;11", " │ → $_", " ──────"); read STDIN, my $enter, 1;
+  show("2;6", " $_", " │ → Add a follow-up", " ──────"); sleep 1 while 1;
+`;
 
 Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
-  await startRecorder(sandbox, "svc-a");
+  const size = ["-x", "80", "-y", "24"];
+  await sandbox.tmux(
+    "-f",
+    "/dev/null",
+    "new-session",
+    "-d",
+    ...size,
+    "-s",
+    "svc-a",
+    "--",
+    "sh",
+    "-c",
+    CURSOR_SCREEN,
+  );
   await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "cursor");
-  assert.equal((await bench.send("svc-a", "hello")).state, "typed");
-  assert.equal(bench.events.at(-1), "marker withdrawn");
-  await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "cc");
-  assert.equal((await bench.send("svc-a", "hello again")).state, "typed");
-  assert.notEqual(bench.events.at(-1), "marker withdrawn");
+  const shown = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", "=svc-a:");
+  await until("the composer", async () => (await shown()).includes("Plan"));
+  const outcome = await bench.send("svc-a", "hello");
+  assert.deepEqual([outcome, bench.events.at(-1)], [{ state: "submitted", pane: "%0" }, "marker withdrawn"]);
 });

@@ -3,7 +3,9 @@ import type { Command, InjectHost } from "../../src/listener/inject_host.ts";
 import { inject } from "../../src/listener/inject.ts";
 import { Stopping } from "../../src/listener/outcome.ts";
 import type { Outcome, Progress } from "../../src/listener/outcome.ts";
-import { readProcessFacts } from "../../src/listener/process_facts.ts";
+import { PaneInputs } from "../../src/listener/pane_input.ts";
+import { DEFAULT_POLICY } from "../../src/listener/policy.ts";
+import { isTreeBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
 import { SessionRateLimit } from "../../src/listener/rate_limit.ts";
 import { Targets } from "../../src/listener/targets.ts";
 import { runtime } from "../../src/runtime/deno.ts";
@@ -54,6 +56,7 @@ export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = 
   const targets = new Targets({ uid, env, files, commands, now });
   const rateLimit = new SessionRateLimit(now);
   const events: string[] = [];
+  const inputs = new PaneInputs(now, (done) => done);
   let stopped = false;
   const host: InjectHost = {
     now,
@@ -77,7 +80,10 @@ export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = 
     record: (_id, step) => Promise.resolve(void events.push(step)),
     report: (_id, progress: Progress) =>
       void events.push(`${progress.state} ${progress.reason ?? ""}`.trim()),
-    policy: { allowShellEscape: false, allowRemoteApproval: false },
+    typed: () => {},
+    isBusy: (pid) => isTreeBusy(pid, { platform, files }),
+    input: (target) => inputs.of(target),
+    policy: DEFAULT_POLICY,
     ...change,
   };
   return {

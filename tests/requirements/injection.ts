@@ -46,11 +46,40 @@ const STEPS = rows("product, injection", {
   "inj-trailing-space": main("A trailing backslash or @word gets one space after it."),
   "inj-plain-pane": main("A pane that no wrapper made is typed to plain."),
   "inj-settle": main(
-    "Enter follows after the profile's settle time of 0 to 300 ms, earlier on a quiet screen.",
+    "Enter follows once the composer shows the text, and after the profile's settle time of 0 to 300 ms.",
   ),
   "inj-proof": main(
-    "The receipt says submitted when the hook or the screen shows it, typed when neither could.",
+    "The receipt says submitted when the hook or the screen shows it; unknown, or typed without a profile, when neither does.",
   ),
+  "inj-composer-only": main(
+    "Text goes into a recorded agent only while its composer is recognised: any other screen is unknown_screen.",
+  ),
+  "inj-composer-shows": main(
+    "Enter follows only a screen that shows in the composer what svc put there.",
+  ),
+  "inj-take-back": main(
+    "A text that svc typed and cannot submit is submitted later or removed again, with a reason of its own.",
+  ),
+  "inj-turn": main(
+    "Without hooks that hold dialogs back, a message waits for the end of the turn as agent_working, unless the host steers.",
+  ),
+  "inj-gate": main(
+    "An input and a tool call's hook exclude each other: the hook waits for Enter, and no input begins until the dialog's end.",
+  ),
+  "inj-approval-command": main(
+    "A slash command that is not known to leave approvals alone is refused as approval_change.",
+  ),
+  "inj-key-allowlist": main(
+    "Live keys go in by a list for each agent: none opens an editor, suspends the agent or changes its approvals.",
+  ),
+  "inj-unknown-keys": main(
+    "In a screen that is neither composer nor a harmless menu only Esc and the arrows go in.",
+  ),
+  "inj-fresh-screen": main(
+    "A key that submits follows only a screen that is newer than the last key, else it is screen_stale.",
+  ),
+  "inj-after-escape": main("Nothing follows Escape before the agent has taken it for a key of its own."),
+  "inj-one-at-a-time": main("Messages and keys of one pane go in one after the other."),
   "inj-enter-twice": main(
     "Enter is sent once more at most, and only when the text still stands in the input line without a dialog.",
   ),

@@ -8,6 +8,9 @@ const KEPT_OUT = rows("security, who is kept out", {
   ),
   "sec-leaked-key": main("A leaked key is bounded by scopes, and revoking closes its sockets at once."),
   "sec-no-shell": main("No key, leaked or not, reaches a shell."),
+  "sec-command-program": main(
+    "A session of no known agent takes nothing while an editor, a pager, a prompt or what leads to one is in front.",
+  ),
   "sec-guard-atomic": main("tmux evaluates the guard in the same queue as the typing."),
   "sec-name-prefix": main("A crafted name cannot match another session by prefix."),
   "sec-body-literal": main("A trailing ;, a leading - and #{…} in a body arrive as text."),

@@ -23,13 +23,13 @@ function makeDoor(open: Promise<void> = Promise.resolve()) {
 
 Deno.test("echo reports: each event is told in order, as a hook tells it", async () => {
   const { told, sockets } = makeDoor();
-  const report = makeReporter({ sockets, path: "/s", where: WHERE });
+  const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (const event of ["UserPromptSubmit", "Stop"]) report(event);
   await until("both reports", () => told.length === 2);
   assert.deepEqual(
     told,
-    ["UserPromptSubmit", "Stop"].map((event) => {
-      return { op: "hook", report: { ...WHERE, event } };
+    [["UserPromptSubmit", "working"], ["Stop", "idle"]].map(([event, state]) => {
+      return { op: "hook", report: { ...WHERE, event, state, gates: true } };
     }),
   );
 });
@@ -37,7 +37,7 @@ Deno.test("echo reports: each event is told in order, as a hook tells it", async
 Deno.test("echo reports: a listener that hangs gets a bounded number of them", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { told, sockets } = makeDoor(promise);
-  const report = makeReporter({ sockets, path: "/s", where: WHERE });
+  const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (let count = 0; count < REPORTS_MAX * 3; count++) report("Stop");
   resolve();
   await until("what was kept", () => told.length === REPORTS_MAX);
@@ -51,7 +51,7 @@ Deno.test("echo reports: no listener, or one that fails, disturbs nothing", asyn
     asked += 1;
     return asked === 1 ? Promise.reject(new Error("refused")) : Promise.resolve(undefined);
   };
-  const report = makeReporter({ sockets: { connect }, path: "/s", where: WHERE });
+  const { report } = makeReporter({ sockets: { connect }, path: "/s", where: WHERE });
   report("Stop");
   report("Stop");
   await until("both attempts", () => asked === 2);

@@ -1,11 +1,14 @@
 /** Which panes may get a message: never a shell, never another program than the agent. */
 import assert from "node:assert/strict";
-import { guardFormat, isGuardedProgram, judgePane } from "../../../src/listener/guard.ts";
+import { guardFormat, isGuardedProgram, judgePane, type ProcessFacts } from "../../../src/listener/guard.ts";
 
 const pane = { dead: false, inputOff: false, synchronized: false, pid: 10, command: "claude" };
-const running = { stopped: false, foreground: "claude", shellBelow: false };
-const judge = (change: Partial<typeof pane>, process: Partial<typeof running> = {}, recordedPid = 10) =>
-  judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid });
+const running: ProcessFacts = { stopped: false, foreground: "claude", argv: ["claude"], shellBelow: false };
+const judge = (
+  change: Partial<typeof pane>,
+  process: Partial<ProcessFacts> = {},
+  { recordedPid = 10, isProfiled = true } = {},
+) => judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid, isProfiled });
 
 Deno.test("guard: no shell gets a message, also as a login shell or by its path [err-shell, inj-2-guard]", () => {
   for (const shell of ["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"]) {
@@ -44,7 +47,7 @@ Deno.test("guard: over a shell nothing is typed while it is unknown who reads [s
 
 Deno.test("guard: a pane whose process is not the recorded agent is refused [inj-guard-tree]", () => {
   assert.equal(judge({ pid: 11 }), "shell_in_pane");
-  assert.equal(judge({ pid: 11 }, {}, 0), undefined);
+  assert.equal(judge({ pid: 11 }, {}, { recordedPid: 0 }), undefined);
 });
 
 Deno.test("guard: dead, without input or stopped panes are refused [inj-dead]", () => {
@@ -73,4 +76,36 @@ Deno.test("guard: the format for tmux asks for every condition, and for no dialo
   }
   const open = guardFormat({ pid: 10, command: undefined, dialog: undefined, dialogRow: 0 });
   assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
+});
+
+Deno.test("guard: a session of no known agent takes nothing while an editor, a pager or a prompt is in front [sec-command-program]", () => {
+  const inFront = (argv: string[]) =>
+    judge({ command: argv[0] ?? "" }, { foreground: argv[0] ?? "", argv }, {
+      recordedPid: 0,
+      isProfiled: false,
+    });
+  const commands = [
+    ...[
+      "vi",
+      "vim.basic",
+      "vim.tiny",
+      "nano",
+      "emacs-29.1",
+      "less",
+      "psql",
+      "sqlite3",
+      "irb",
+      "mc",
+      "docker",
+    ],
+    ...["node", "node -i", "node -i app.js", "python3.11", "python3 -q", "deno", "deno repl", "php -a"],
+  ];
+  for (const words of commands) assert.equal(inFront(words.split(" ")), "shell_in_pane", words);
+  const agents = ["node /usr/lib/agent.js", "python3 -u agent.py", "deno run agent.ts", "my-agent", "cat"];
+  for (const words of agents) assert.equal(inFront(words.split(" ")), undefined, words);
+  assert.equal(
+    judge({ command: "node" }, { foreground: "node", argv: ["node"] }),
+    undefined,
+    "a known agent",
+  );
 });

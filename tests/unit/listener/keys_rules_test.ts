@@ -1,7 +1,19 @@
 /** Which live input would run a shell command in the agent, and what each costs. */
 import assert from "node:assert/strict";
+import type { ScreenReading } from "../../../src/agents/profile.ts";
+import { agentProfile } from "../../../src/agents/registry.ts";
 import { KeyLimit, PASTE_COST } from "../../../src/listener/keys_limit.ts";
-import { costOf, isLineBegun, runsShell, type TypedInput } from "../../../src/listener/keys_rules.ts";
+import {
+  costOf,
+  draftRefusal,
+  isLineBegun,
+  PHONE_KEYS,
+  screenRefusal,
+  type TypedInput,
+} from "../../../src/listener/keys_rules.ts";
+import type { ComposerModel } from "../../../src/listener/pane_input.ts";
+import { DEFAULT_POLICY, type Policy } from "../../../src/listener/policy.ts";
+import type { TargetProfile } from "../../../src/listener/target.ts";
 import { decodeKeyInput, encodeKeyInput } from "../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../src/protocol/limits.ts";
 
@@ -9,25 +21,106 @@ const text = (text: string): TypedInput => ({ type: "text", text });
 const key = (key: string): TypedInput => ({ type: "key", key });
 const paste = (text: string): TypedInput => ({ type: "paste", text });
 
+const CLAUDE = agentProfile("cc");
+const PROFILE: TargetProfile = {
+  ...CLAUDE,
+  commands: ["model", "compact"],
+  keys: { alsoAllowed: ["C-o"], forbidden: ["C-b"] },
+  menus: { models: { keys: ["Enter"], text: /^[a-z]$/ } },
+};
+
+const model = (change: Partial<ComposerModel>): ComposerModel => ({
+  ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true },
+  ...{ hasPaste: false, hasMovedChoice: false, afterEscape: false, keyAt: 0 },
+  ...change,
+});
+
+const onScreen = (input: TypedInput, reading: Partial<ScreenReading>, policy: Partial<Policy> = {}) =>
+  screenRefusal(input, {
+    reading: { state: "idle", focus: "composer", draft: "", ...reading },
+    profile: PROFILE,
+    policy: { ...DEFAULT_POLICY, ...policy },
+  });
+
+const inDraft = (input: TypedInput, change: Partial<ComposerModel>, policy: Partial<Policy> = {}) =>
+  draftRefusal(input, { model: model(change), profile: PROFILE, policy: { ...DEFAULT_POLICY, ...policy } });
+
 Deno.test("keys rules: ! neither begins an input line nor is submitted in one [inj-shell-escape]", () => {
-  const cases: [TypedInput, string | undefined, boolean, boolean][] = [
-    [text("!"), "", true, true],
-    [text("  !ls"), "", false, true],
-    [paste("!ls"), "", false, true],
-    [text("!"), "Hello", true, false],
-    [text("Hello!"), "", false, false],
-    [text("!"), undefined, false, true],
-    [text("!"), undefined, true, false],
-    [key("Enter"), "!ls", true, true],
-    [key("C-m"), "!ls", true, true],
-    [paste("a\nb"), "!ls", true, true],
-    [key("Enter"), "ls!", true, false],
-    [key("Enter"), undefined, true, false],
-    [key("Left"), "!ls", true, false],
-  ];
-  for (const [input, draft, lineBegun, expected] of cases) {
-    assert.equal(runsShell(input, { draft, lineBegun }), expected, JSON.stringify([input, draft, lineBegun]));
+  assert.equal(inDraft(text("!"), {}), "shell_escape");
+  assert.equal(inDraft(text("  !ls"), {}), "shell_escape");
+  assert.equal(inDraft(paste("!ls"), {}), "shell_escape");
+  assert.equal(inDraft(text("!"), { seen: "Hello" }), undefined);
+  assert.equal(
+    inDraft(text("!"), { seen: "Hello", isAtEnd: false }),
+    "shell_escape",
+    "it may go to the start",
+  );
+  assert.equal(inDraft(text("Hello!"), {}), undefined);
+  for (const name of ["Enter", "M-Enter", "Tab"]) {
+    assert.equal(inDraft(key(name), { seen: "!ls" }), "shell_escape");
   }
+  assert.equal(inDraft(key("Enter"), { seen: "ls!" }), undefined);
+  assert.equal(inDraft(key("Left"), { seen: "!ls" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "!ls" }, { allowShellEscape: true }), undefined);
+});
+
+Deno.test("keys rules: a slash command is submitted whole, by its own name, and only when it changes no approval [inj-approval-command]", () => {
+  assert.equal(inDraft(key("Enter"), { seen: "/model" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/model opus" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/permissions" }), "approval_change");
+  assert.equal(
+    inDraft(key("Enter"), { seen: "/mod" }),
+    "approval_change",
+    "the suggestion that is chosen would run",
+  );
+  assert.equal(inDraft(key("Enter"), { seen: "/model", hasMovedChoice: true }), "approval_change");
+  assert.equal(inDraft(key("Tab"), { seen: "/mod" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/src/app.ts is broken" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/deploy" }, { allowCommands: ["deploy"] }), undefined);
+});
+
+Deno.test("keys rules: a composer takes the keys that every agent takes, but for those its profile forbids [inj-key-allowlist]", () => {
+  for (const name of PHONE_KEYS.filter((one) => one !== "C-b")) {
+    assert.equal(onScreen(key(name), {}), undefined, name);
+  }
+  assert.equal(onScreen(key("C-o"), {}), undefined);
+  for (const name of ["C-b", "C-g", "C-z", "C-x", "C-d", "F1", "M-p", "C-m", "C-j"]) {
+    assert.equal(onScreen(key(name), {}), "key_not_allowed", name);
+  }
+  for (const name of ["BTab", "C-y"]) {
+    assert.equal(onScreen(key(name), {}), "approval_change", name);
+    assert.equal(onScreen(key(name), {}, { allowApprovalChange: true }), undefined, name);
+  }
+});
+
+Deno.test("keys rules: in another screen than the composer only the way out, and what a harmless menu takes [inj-unknown-keys]", () => {
+  const unknown = { focus: "unknown", draft: undefined } as const;
+  const menu = { focus: "menu", draft: undefined, menu: "models" } as const;
+  const dialog = { focus: "dialog", draft: undefined } as const;
+  for (const name of ["Escape", "Up", "Down", "Left", "Right"]) {
+    assert.equal(onScreen(key(name), unknown), undefined, name);
+    assert.equal(onScreen(key(name), menu), undefined, name);
+    assert.equal(onScreen(key(name), dialog), "dialog_open", name);
+  }
+  for (const input of [key("Enter"), key("Tab"), text("a"), paste("a"), key("C-c")]) {
+    assert.equal(onScreen(input, unknown), "unknown_screen");
+    assert.equal(onScreen(input, dialog), "dialog_open");
+  }
+  assert.equal(onScreen(key("Enter"), menu), undefined);
+  assert.equal(onScreen(text("v"), menu), undefined);
+  for (const input of [text("vim"), paste("v"), key("Tab")]) {
+    assert.equal(onScreen(input, menu), "unknown_screen");
+  }
+  assert.equal(onScreen(text("a"), { ...menu, menu: "constructor" }), "unknown_screen");
+  assert.equal(onScreen(text("a"), unknown, { allowUnknownScreens: true }), undefined);
+  assert.equal(onScreen(key("C-z"), unknown, { allowUnknownScreens: true }), "key_not_allowed");
+});
+
+Deno.test("keys rules: a host may let phones reject dialogs, or answer them [inj-dialog-allowed]", () => {
+  const dialog = { focus: "dialog", draft: undefined } as const;
+  assert.equal(onScreen(key("Escape"), dialog, { approval: "reject" }), undefined);
+  assert.equal(onScreen(key("Enter"), dialog, { approval: "reject" }), "dialog_open");
+  assert.equal(onScreen(key("Enter"), dialog, { approval: "once" }), undefined);
 });
 
 Deno.test("keys rules: a line is begun by text, and another one by what ends it", () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { plainChannel } from "../../../src/crypto/stream.ts";
 import { Keys, KEYS_HOLD_MS, KEYS_HOLD_STEP_MS, KEYS_WAITING_MAX } from "../../../src/listener/keys.ts";
 import { KeyLimit } from "../../../src/listener/keys_limit.ts";
-import type { KeyOutcome } from "../../../src/listener/keys_typing.ts";
+import type { KeyOutcome } from "../../../src/listener/keystrokes.ts";
 import { encodeKeyInput, type KeyInput } from "../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../src/protocol/limits.ts";
 import { encodeSequenced } from "../../../src/protocol/pane_frame.ts";
@@ -24,9 +24,9 @@ class Bench {
     opener: plainChannel().opener,
     limit: new KeyLimit(0),
     clock: this.clock,
-    type: (input, { lineBegun }) => {
+    type: (input) => {
       const outcome = this.outcome(input);
-      if (outcome.state === "typed") this.typed.push(`${nameOf(input)}${lineBegun ? "" : " (new line)"}`);
+      if (outcome.state === "typed") this.typed.push(nameOf(input));
       return Promise.resolve(outcome);
     },
     fit: (input) => {
@@ -64,7 +64,7 @@ const key = (key: string): KeyInput => ({ type: "key", key });
 Deno.test("keys: typed in order, the newest one confirmed, each one audited", async () => {
   const bench = new Bench();
   await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up")), bench.press(2, text("漢"))]);
-  assert.deepEqual(bench.typed, ["a (new line)", "Up", "漢"]);
+  assert.deepEqual(bench.typed, ["a", "Up", "漢"]);
   assert.equal(bench.told.at(-1), "2 typed");
   assert.deepEqual(bench.audited, ["a: keys typed", "Up: keys typed", "漢: keys typed"]);
 });
@@ -74,7 +74,7 @@ Deno.test("keys: a repeated frame types nothing, a missing one ends the stream [
   await bench.press(0, text("a"));
   await bench.press(0, text("a"));
   await bench.press(0, text("b"));
-  assert.deepEqual([bench.typed, bench.ends], [["a (new line)"], []]);
+  assert.deepEqual([bench.typed, bench.ends], [["a"], []]);
   assert.deepEqual(
     [bench.told, bench.dropped],
     [["0 typed", "1 refused repeated"], ["repeated"]],
@@ -82,7 +82,7 @@ Deno.test("keys: a repeated frame types nothing, a missing one ends the stream [
   );
   assert.equal(bench.keys.received, 1);
   await bench.press(2, text("c"));
-  assert.deepEqual([bench.typed, bench.ends], [["a (new line)"], ["keys_lost"]]);
+  assert.deepEqual([bench.typed, bench.ends], [["a"], ["keys_lost"]]);
 });
 
 Deno.test("keys: what is no input is refused, and the next one is taken", async () => {
@@ -92,7 +92,7 @@ Deno.test("keys: what is no input is refused, and the next one is taken", async 
   );
   await bench.press(1, key("Enter"));
   assert.deepEqual(bench.told, ["0 refused invalid_body", "1 typed"]);
-  assert.deepEqual(bench.typed, ["Enter (new line)"]);
+  assert.deepEqual(bench.typed, ["Enter"]);
 });
 
 Deno.test("keys: 200 a second go in, the rest waits its turn, and too many are refused", async () => {
@@ -118,7 +118,7 @@ Deno.test("keys: held while a dialog is open, told once, typed when it is gone [
   assert.deepEqual([bench.typed, bench.told], [[], ["0 held dialog_open"]]);
   bench.outcome = () => TYPED;
   await bench.pass(KEYS_HOLD_STEP_MS);
-  assert.deepEqual(bench.typed, ["Enter (new line)", "x (new line)"]);
+  assert.deepEqual(bench.typed, ["Enter", "x"]);
   assert.equal(bench.told.at(-1), "1 typed");
 });
 
@@ -134,7 +134,7 @@ Deno.test("keys: a dialog that stays open refuses them [inj-dialog-keys]", async
   assert.deepEqual(bench.audited, ["Enter: keys refused dialog_open", "x: keys refused dialog_open"]);
   bench.outcome = () => TYPED;
   await bench.press(2, text("y"));
-  assert.deepEqual(bench.typed, ["y (new line)"]);
+  assert.deepEqual(bench.typed, ["y"]);
 });
 
 Deno.test("keys: what waits when the phone leaves is not typed", async () => {
@@ -158,5 +158,5 @@ Deno.test("keys: fitting the window takes its turn among them", async () => {
   await bench.press(0, text("a"));
   await bench.press(1, { type: "fit", cols: 40, rows: 20 });
   await bench.press(2, text("b"));
-  assert.deepEqual(bench.typed, ["a (new line)", "fit", "b"]);
+  assert.deepEqual(bench.typed, ["a", "fit", "b"]);
 });

@@ -1,6 +1,7 @@
 /** The door of the mirrors: whose stream leads to which client, and how long a client stays. */
 import assert from "node:assert/strict";
 import { unknownAgent } from "../../../src/agents/unknown.ts";
+import { DEFAULT_POLICY } from "../../../src/listener/policy.ts";
 import { plainChannel } from "../../../src/crypto/stream.ts";
 import { LINGER_MS, Mirrors } from "../../../src/listener/mirrors.ts";
 import type { Target } from "../../../src/listener/target.ts";
@@ -14,6 +15,7 @@ const target: Target = {
   pane: "%3",
   recordedPid: 0,
   profile: unknownAgent,
+  isProfiled: false,
   spawnOnly: false,
 };
 const noServer = { socket: target.socket, run: () => Promise.resolve("") };
@@ -39,7 +41,13 @@ class Bench {
       inject: {
         processFacts: () => Promise.reject(new Error("nothing is typed")),
         isMuted: () => Promise.resolve(false),
-        policy: { allowShellEscape: false, allowRemoteApproval: false },
+        isBusy: () => Promise.resolve(false),
+        input: () => {
+          throw new Error("nothing is typed");
+        },
+        now: () => 0,
+        typed: () => {},
+        policy: DEFAULT_POLICY,
       },
       send: (event, data) => {
         if (event === "pane.closed" && "reason" in data) this.closed.push(String(data.reason));

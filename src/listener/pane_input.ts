@@ -1,0 +1,305 @@
+/** What svc types into one pane: one input at a time, apart from the agent's tool calls, and what its composer should show. */
+import type { AgentProfile, ScreenReading } from "../agents/profile.ts";
+import type { HookReport } from "../home/control_messages.ts";
+import { composerShows, isSameText } from "./composer_shows.ts";
+import type { Target } from "./target.ts";
+
+/** How long a hook may wait for an input in flight; then that input loses its right to press Enter. */
+export const GATE_HOLD_MS = 4_000;
+/** A tool call that has shown no dialog for so long, with the composer on the screen, needs no permission. */
+export const TOOL_DIALOG_MS = 4_000;
+/** After a dialog has closed, the next one of the same turn may follow within this time. */
+export const NEXT_DIALOG_MS = 1_500;
+/** Tool calls that are remembered for a pane; the oldest go first. */
+export const TOOL_CALLS_MAX = 100;
+/** Panes that are remembered; the one not used for the longest time goes first. */
+export const PANES_MAX = 500;
+/** After Enter an agent counts as working for so long, unless it was seen to work and to end. */
+export const TURN_START_MS = 2_000;
+/** A draft that has not changed for so long since the last key is what the agent made of that key. */
+export const CALM_MS = 1_000;
+/** After Escape nothing follows for so long: an agent that reads both at once takes them for one sequence. */
+export const ESCAPE_MS = 500;
+
+/** The right to type into a pane until `end`. */
+export interface InFlight {
+  /** False once a tool call could not wait any longer. */
+  mayGoOn(): boolean;
+  end(): void;
+}
+
+interface ToolCall {
+  id: string | undefined;
+  /** Since when the hook has let it begin; undefined while it waits. */
+  begunAt: number | undefined;
+  hadDialog: boolean;
+  composerSince: number | undefined;
+}
+
+/**
+ * Keeps inputs and tool calls apart (facts: an agent waits for its hook before it opens a dialog): while an input is in
+ * flight the hook waits, and from the hook until the end of a dialog no input begins.
+ */
+class ToolGate {
+  readonly #now: () => number;
+  #calls: ToolCall[] = [];
+  #inFlight: { done: Promise<void>; isCancelled: boolean } | undefined;
+  /** When a hook of this pane last said that it holds back dialogs; epoch milliseconds. */
+  heardAt = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get isOpen(): boolean {
+    return this.#calls.length === 0;
+  }
+
+  /** Undefined while a dialog may open. */
+  begin(): InFlight | undefined {
+    if (!this.isOpen) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const inFlight = { done: promise, isCancelled: false };
+    this.#inFlight = inFlight;
+    return {
+      mayGoOn: () => !inFlight.isCancelled,
+      end: () => {
+        if (this.#inFlight === inFlight) this.#inFlight = undefined;
+        resolve();
+      },
+    };
+  }
+
+  /** A tool call is about to begin: resolves once it may. */
+  async toolBegins(id: string | undefined, wait: (done: Promise<void>) => Promise<void>): Promise<void> {
+    const call: ToolCall = { id, begunAt: undefined, hadDialog: false, composerSince: undefined };
+    this.#calls = [...this.#calls, call].slice(-TOOL_CALLS_MAX);
+    const inFlight = this.#inFlight;
+    if (inFlight !== undefined) {
+      await wait(inFlight.done);
+      inFlight.isCancelled = true;
+    }
+    call.begunAt = this.#now();
+  }
+
+  /** The call with this id, or the oldest where the agent gives none. */
+  toolEnded(id: string | undefined): void {
+    const at = id === undefined ? 0 : this.#calls.findIndex((call) => call.id === id);
+    if (at >= 0) this.#calls.splice(at, 1);
+  }
+
+  turnEnded(): void {
+    this.#calls = [];
+  }
+
+  /** A fresh screen: forgets calls that can open no dialog any more, for agents that do not report how a call ended. */
+  look({ focus }: ScreenReading): void {
+    const now = this.#now();
+    for (const call of this.#calls) {
+      if (focus === "dialog") call.hadDialog = true;
+      call.composerSince = focus === "composer" && call.begunAt !== undefined
+        ? call.composerSince ?? now
+        : undefined;
+    }
+    this.#calls = this.#calls.filter(({ composerSince, hadDialog }) =>
+      composerSince === undefined || now - composerSince < (hadDialog ? NEXT_DIALOG_MS : TOOL_DIALOG_MS)
+    );
+  }
+}
+
+/** What the composer should show, and whether the screen has shown it since the last key. */
+export interface ComposerModel {
+  /** Undefined after a key whose effect cannot be foreseen. */
+  expected: string | undefined;
+  /** As a screen that counts has shown it last. */
+  seen: string | undefined;
+  /** The screen has caught up with every key. */
+  isConfirmed: boolean;
+  /** Keys go to the end of the draft. */
+  isAtEnd: boolean;
+  /** A long paste may show as a mark. */
+  hasPaste: boolean;
+  /** The draft's suggestions were moved through: Enter may run another command than the one that shows. */
+  hasMovedChoice: boolean;
+  /** The last key was Escape. */
+  afterEscape: boolean;
+  /** Of the last key, epoch milliseconds. */
+  keyAt: number;
+}
+
+/** Text that svc left in the composer. */
+export interface LeftBehind {
+  before: string;
+  text: string;
+}
+
+export class PaneInput {
+  readonly gate: ToolGate;
+  /** Undefined when svc has left nothing in the composer. */
+  leftBehind: LeftBehind | undefined;
+  /** Text was typed since the last key that ends a line, for panes whose screen nobody can read. */
+  isLineBegun = false;
+  readonly model: ComposerModel = {
+    expected: undefined,
+    seen: undefined,
+    isConfirmed: true,
+    isAtEnd: false,
+    hasPaste: false,
+    hasMovedChoice: false,
+    afterEscape: false,
+    keyAt: 0,
+  };
+  readonly #now: () => number;
+  #turn: Promise<void> = Promise.resolve();
+  #enterAt = 0;
+  #messageAt = 0;
+  #hasWorkedSinceEnter = true;
+  #calmDraft: { draft: string; since: number } | undefined;
+
+  constructor(gate: ToolGate, now: () => number) {
+    this.gate = gate;
+    this.#now = now;
+  }
+
+  /** One input after the other. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#turn = before.then(() => promise);
+    await before;
+    try {
+      return await work();
+    } finally {
+      resolve();
+    }
+  }
+
+  /** Hooks of this agent hold back its dialogs. `created`: epoch seconds of the session. */
+  isGated(profile: Pick<AgentProfile, "gate">, created: number): boolean {
+    return profile.gate !== undefined && this.gate.heardAt >= created * 1_000;
+  }
+
+  /** No turn runs: the agent opens no dialog by itself. */
+  isIdle({ state }: ScreenReading): boolean {
+    const startsTurn = !this.#hasWorkedSinceEnter && this.#now() - this.#enterAt < TURN_START_MS;
+    return state === "idle" && !startsTurn;
+  }
+
+  /** Milliseconds until an earlier Escape cannot join with what follows. */
+  get escapeWaitMs(): number {
+    return this.model.afterEscape ? Math.max(0, this.model.keyAt + ESCAPE_MS - this.#now()) : 0;
+  }
+
+  /** A message was typed: what shows of it is compared with the message, not with keys. */
+  forgetKeys(): void {
+    Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false });
+    this.model.afterEscape = false;
+    this.#messageAt = this.#now();
+  }
+
+  entered(): void {
+    this.#enterAt = this.#now();
+    this.#hasWorkedSinceEnter = false;
+  }
+
+  /** A fresh screen. */
+  look(reading: ScreenReading, profile: Pick<AgentProfile, "foldedPaste">): void {
+    this.gate.look(reading);
+    if (reading.state === "working" || reading.state === "waiting") this.#hasWorkedSinceEnter = true;
+    const { draft } = reading;
+    if (draft === undefined) {
+      this.#calmDraft = undefined;
+      return;
+    }
+    const { model } = this;
+    const now = this.#now();
+    if (this.#calmDraft?.draft !== draft) this.#calmDraft = { draft, since: now };
+    const isChange = model.seen !== undefined && !isSameText(draft, model.seen);
+    const isExpected = model.expected !== undefined && (isSameText(draft, model.expected) ||
+      (model.hasPaste && composerShows(draft, { before: "", text: model.expected }, profile)));
+    if (!model.isConfirmed && isExpected && isChange) model.isConfirmed = true;
+    if (model.isConfirmed) this.#settle(draft);
+  }
+
+  /** The draft has not changed for CALM_MS since the last key. */
+  get isCalm(): boolean {
+    const calm = this.#calmDraft;
+    const now = this.#now();
+    return calm !== undefined && now - Math.max(this.model.keyAt, this.#messageAt, calm.since) >= CALM_MS;
+  }
+
+  /** What the screen shows now is what became of all keys. */
+  confirmCalm(): void {
+    this.model.isConfirmed = true;
+    this.model.isAtEnd = false;
+    if (this.#calmDraft !== undefined) this.#settle(this.#calmDraft.draft);
+  }
+
+  #settle(draft: string): void {
+    const { model } = this;
+    model.seen = draft;
+    if (draft === "") {
+      model.isAtEnd = true;
+      model.hasPaste = false;
+      model.hasMovedChoice = false;
+    }
+    if (!model.hasPaste || model.expected === undefined) model.expected = draft;
+  }
+}
+
+/** Every pane's input, found by target and by what hooks report. */
+export class PaneInputs {
+  readonly #now: () => number;
+  /** Resolves when `done` does, or after GATE_HOLD_MS. */
+  readonly #wait: (done: Promise<void>) => Promise<void>;
+  readonly #panes = new Map<string, PaneInput>();
+  readonly #gates = new Map<string, ToolGate>();
+
+  constructor(now: () => number, wait: (done: Promise<void>) => Promise<void>) {
+    this.#now = now;
+    this.#wait = wait;
+  }
+
+  of(target: Pick<Target, "socket" | "pane" | "session" | "recordedPid">): PaneInput {
+    const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
+    const known = this.#panes.get(key);
+    const input = known ?? new PaneInput(this.#gate(target.pane, target.session), this.#now);
+    keepNewest(this.#panes, key, input);
+    return input;
+  }
+
+  /** Resolves once the tool call that the report announces may begin. */
+  async toolBegins(report: HookReport): Promise<void> {
+    const gate = this.#heard(report);
+    await gate?.toolBegins(report.tool?.id, this.#wait);
+  }
+
+  /** Any other report of a hook. */
+  hook(report: HookReport): void {
+    const gate = this.#heard(report);
+    if (report.tool?.step === "after") gate?.toolEnded(report.tool.id);
+    if (report.state === "idle") gate?.turnEnded();
+  }
+
+  #heard(report: HookReport): ToolGate | undefined {
+    if (report.pane === undefined && report.session === undefined) return undefined;
+    const gate = this.#gate(report.pane, report.session);
+    if (report.gates === true) gate.heardAt = this.#now();
+    return gate;
+  }
+
+  #gate(pane: string | undefined, session: string | undefined): ToolGate {
+    const keys = [pane, session].filter((key) => key !== undefined);
+    const gate = keys.map((key) => this.#gates.get(key)).find((one) => one !== undefined) ??
+      new ToolGate(this.#now);
+    for (const key of keys) keepNewest(this.#gates, key, gate);
+    return gate;
+  }
+}
+
+function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > PANES_MAX && oldest !== undefined) map.delete(oldest);
+}
