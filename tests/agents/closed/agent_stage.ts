@@ -18,6 +18,12 @@ import { type StandIn, startStandIn } from "../stand_in/server.ts";
 import type { Size } from "./form.ts";
 
 const START_LIMIT_MS = 90_000;
+/** Some agents take an earlier Enter as part of the paste. */
+const AFTER_PASTE_MS = 350;
+/** Enter has not worked when the text still stands in the input line then. */
+const ENTER_WORKS_MS = 2_000;
+const STILL_MS = 250;
+const RESTLESS_MS = 2_500;
 const WIDE: Size = { cols: 100, rows: 30 };
 
 /** What the agent's permission dialog for a command shows, read without the product's profile. */
@@ -29,6 +35,21 @@ export const PERMISSION: Readonly<Record<RealAgent, RegExp>> = {
   copilot: /Do you want to run|allow .*to run|↑\/↓ to navigate/i,
 };
 
+async function setTrap(root: string): Promise<Record<string, string>> {
+  const path = `${root}/editor`;
+  await Deno.writeTextFile(path, `#!/bin/sh\n: > ${root}/editor-ran\nexec vi "$@"\n`, { mode: 0o755 });
+  return { EDITOR: path, VISUAL: path };
+}
+
+/** Resolves at that moment of `performance.now()`. */
+export function moment(at: number): Promise<unknown> {
+  return until("the moment", () => performance.now() >= at);
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
 export interface StageOptions {
   /** `svc setup` registers its hooks for the agent. */
   hooks?: boolean;
@@ -37,7 +58,9 @@ export interface StageOptions {
   size?: Size;
   /** Leaves the agent's start dialog with this question. */
   asks?: StartQuestion;
-  /** Does not wait for the agent's input line. */
+  /** `$EDITOR` and `$VISUAL` leave the file `editor-ran` in the root, and are vi after that. */
+  trap?: boolean;
+  /** `false`: does not wait for the agent's input line. */
   untilReady?: boolean;
 }
 
@@ -54,7 +77,10 @@ export class AgentStage implements AsyncDisposable {
   readonly #phones: MirrorPhone[] = [];
   readonly #roots: number[] = [];
 
-  private constructor(parts: Pick<AgentStage, "kind" | "stack" | "standIn" | "options">, env: Record<string, string>) {
+  private constructor(
+    parts: Pick<AgentStage, "kind" | "stack" | "standIn" | "options">,
+    env: Record<string, string>,
+  ) {
     ({ kind: this.kind, stack: this.stack, standIn: this.standIn, options: this.options } = parts);
     this.#env = env;
   }
@@ -69,7 +95,8 @@ export class AgentStage implements AsyncDisposable {
     const { home, project } = sandbox;
     const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks: options.asks });
     const path = `${programs}:${sandbox.env.PATH}`;
-    const env = { ...launch.env, TMPDIR: sandbox.root, PATH: path, ...options.env };
+    const trap = options.trap ? await setTrap(sandbox.root) : {};
+    const env = { ...launch.env, ...trap, TMPDIR: sandbox.root, PATH: path, ...options.env };
     const stage = new AgentStage({ kind, stack, standIn, options }, env);
     try {
       if (options.hooks ?? true) await stage.svc("setup", "--agent", kind);
@@ -110,9 +137,32 @@ export class AgentStage implements AsyncDisposable {
     if (untilReady) await this.untilIdle();
   }
 
+  /** The person at the computer ends the agent's session and starts a new one. */
+  async restart(): Promise<void> {
+    await endTree(this.pane.pid);
+    await until("the end of the session", async () => !await this.isThere());
+    await this.start();
+  }
+
+  /** The person at the computer leads it back to an empty input line; false when no key does. */
+  async calmDown(): Promise<boolean> {
+    for (
+      const keys of [[], ["Escape"], ["C-u"], ["Escape"], ["C-u"], ["Escape", "Escape"], ["C-c"], ["C-u"]]
+    ) {
+      if (!await this.isThere()) return false;
+      if (keys.length > 0) await this.pane.press(...keys);
+      await this.settle();
+      if (await this.isIdle()) return true;
+    }
+    return false;
+  }
+
   /** Whether the agent's session is there. */
   async isThere(): Promise<boolean> {
-    return await this.stack.sandbox.tmux("has-session", "-t", `=${this.session}`).then(() => true, () => false);
+    return await this.stack.sandbox.tmux("has-session", "-t", `=${this.session}`).then(
+      () => true,
+      () => false,
+    );
   }
 
   screen(): Promise<Screen> {
@@ -147,12 +197,25 @@ export class AgentStage implements AsyncDisposable {
   /** The person at the computer types a line and presses Enter until the input line has let it go. */
   async typeLine(text: string): Promise<void> {
     await this.pane.paste(text);
-    await this.untilShown(new RegExp(text.slice(0, 20).replace(/[^\w ]/g, ".")));
+    const begin = new RegExp(text.slice(0, 20).replace(/[^\w ]/g, "."));
+    await this.untilShown(begin);
+    const isTaken = async (): Promise<boolean> => (await this.reading()).draft !== text;
     await until("an empty input line", async () => {
-      await this.pane.quiet();
-      if ((await this.reading()).draft !== text) return true;
+      await moment(performance.now() + AFTER_PASTE_MS);
       await this.pane.press("Enter");
-      return false;
+      return await until("Enter to work", isTaken, ENTER_WORKS_MS).catch(() => false);
+    });
+  }
+
+  /** Lets the agent draw: until the screen stands still, or for so long as a spinner may turn. */
+  async settle(): Promise<void> {
+    const end = performance.now() + RESTLESS_MS;
+    let last = "";
+    await until("a quiet screen", async () => {
+      const before = last;
+      last = await this.text();
+      await moment(performance.now() + STILL_MS);
+      return last === before || performance.now() > end;
     });
   }
 
@@ -168,7 +231,7 @@ export class AgentStage implements AsyncDisposable {
     await until("the dialog to close", async () => {
       if (!await this.asksPermission()) return true;
       await this.pane.press("Escape");
-      await this.pane.quiet();
+      await this.settle();
       return false;
     });
   }

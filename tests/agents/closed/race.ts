@@ -2,7 +2,7 @@
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { until } from "../../helpers/until.ts";
 import type { RealAgent } from "../install.ts";
-import { AgentStage } from "./agent_stage.ts";
+import { AgentStage, exists, moment } from "./agent_stage.ts";
 
 /** The message is posted within these bounds around the moment at which the tool call reaches the agent. */
 const FIRST_OFFSET_MS = -150;
@@ -22,6 +22,8 @@ export interface Try {
   approved: boolean;
   /** How often the message reached the model. */
   arrived: number;
+  /** It did so with the person's next prompt only: the agent kept it when the dialog was rejected. */
+  late: boolean;
   /** It stood in the input line at the end. */
   left: boolean;
   receipt: Receipt;
@@ -83,8 +85,11 @@ async function tryOnce(
     release();
   };
   const [id] = await Promise.all([post(), call()]);
-  await until("the dialog, or the tool's end", async () =>
-    await stage.asksPermission() || await exists(canary) || standIn.exchanges().length > 1, DIALOG_LIMIT_MS)
+  await until(
+    "the dialog, or the tool's end",
+    async () => await stage.asksPermission() || await exists(canary) || standIn.exchanges().length > 1,
+    DIALOG_LIMIT_MS,
+  )
     .catch(() => {});
   await moment(performance.now() + DIALOG_STANDS_MS);
   await stage.reject();
@@ -92,25 +97,35 @@ async function tryOnce(
   await arrival(stage, { token, receipt });
   const { draft = "" } = await stage.reading();
   const left = draft.includes(token);
+  if (draft !== "") await clearDraft(stage);
+  const late = stage.timesAtModel(token) === 0 && !isNever(receipt);
+  if (late) await stage.startTurn(`go on ${index}`);
   const one: Try = {
     offsetMs,
     approved: await exists(canary),
     arrived: stage.timesAtModel(token),
+    late: late && stage.timesAtModel(token) > 0,
     left,
     receipt,
     delayMs: receipt.at.submitted && receipt.at.submitted - postedAt,
   };
-  if (draft !== "") await clearDraft(stage);
   return one;
 }
 
+/** The receipt says that the message never went in. */
+function isNever({ state }: Receipt): boolean {
+  return state === "refused" || state === "expired";
+}
+
 /** Until the message is at the model or the agent has stood still with an empty input line, whichever comes first. */
-async function arrival(stage: AgentStage, { token, receipt }: { token: string; receipt: Receipt }): Promise<void> {
-  const never = receipt.state === "refused" || receipt.state === "expired";
-  const isOver = async (): Promise<boolean> =>
-    never ? await stage.isIdle() : stage.timesAtModel(token) > 0;
+async function arrival(
+  stage: AgentStage,
+  { token, receipt }: { token: string; receipt: Receipt },
+): Promise<void> {
+  const never = isNever(receipt);
+  const isOver = async (): Promise<boolean> => never ? await stage.isIdle() : stage.timesAtModel(token) > 0;
   await until("the message at the model", isOver, ARRIVAL_LIMIT_MS).catch(() => {});
-  await stage.pane.quiet();
+  await stage.settle();
 }
 
 /** The person at the computer empties the input line. */
@@ -118,21 +133,15 @@ async function clearDraft(stage: AgentStage): Promise<void> {
   await until("an empty input line", async () => {
     if (!(await stage.reading()).draft) return true;
     await stage.pane.press("C-e", "C-u");
-    await stage.pane.quiet();
+    await stage.settle();
     return false;
   }, ARRIVAL_LIMIT_MS).catch(() => {});
 }
 
-export function moment(at: number): Promise<unknown> {
-  return until("the moment", () => performance.now() >= at);
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
-}
-
 /** The tool that each agent runs unasked, with its input. */
-const FREE_TOOLS: Readonly<Record<RealAgent, { name: string; input: (file: string) => Record<string, unknown> }>> = {
+const FREE_TOOLS: Readonly<
+  Record<RealAgent, { name: string; input: (file: string) => Record<string, unknown> }>
+> = {
   cc: { name: "Read", input: (file) => ({ file_path: file }) },
   codex: { name: "exec_command", input: () => ({ cmd: "true" }) },
   gemini: { name: "read_file", input: (file) => ({ file_path: file }) },
