@@ -5,7 +5,6 @@ import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
 import type { PushRequestInput } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { Pane } from "../../helpers/agents_pane.ts";
-import { MirrorPhone } from "../../helpers/mirror_phone.ts";
 import { runSvc } from "../../helpers/program.ts";
 import { makeStack, type Stack } from "../../helpers/stack.ts";
 import { until } from "../../helpers/until.ts";
@@ -15,6 +14,7 @@ import { untilTold } from "../phone.ts";
 import { SETUPS } from "../setup/registry.ts";
 import type { StartQuestion } from "../setup/setup.ts";
 import { type StandIn, startStandIn } from "../stand_in/server.ts";
+import { AttackPhone } from "./attack_phone.ts";
 import type { Size } from "./form.ts";
 
 const START_LIMIT_MS = 90_000;
@@ -56,6 +56,8 @@ export interface StageOptions {
   /** Variables for the agent beside those that it needs, `COLORTERM` for example. */
   env?: Record<string, string>;
   size?: Size;
+  /** The project is a git repository: some agents ask for trust there only, and show changes. */
+  git?: boolean;
   /** Leaves the agent's start dialog with this question. */
   asks?: StartQuestion;
   /** `$EDITOR` and `$VISUAL` leave the file `editor-ran` in the root, and are vi after that. */
@@ -71,10 +73,12 @@ export class AgentStage implements AsyncDisposable {
   readonly options: StageOptions;
   /** The tmux session that svc gave the agent. */
   session = "";
+  /** When the session was started, in milliseconds of `performance.now()`. */
+  startedAt = 0;
   /** The same as a person at the computer sees it and types into it. */
   #pane: Pane | undefined;
   readonly #env: Record<string, string>;
-  readonly #phones: MirrorPhone[] = [];
+  readonly #phones: AttackPhone[] = [];
   readonly #roots: number[] = [];
 
   private constructor(
@@ -93,6 +97,7 @@ export class AgentStage implements AsyncDisposable {
     // A person's shell does not set it, and agents draw other screens with it.
     delete sandbox.env.NO_COLOR;
     const { home, project } = sandbox;
+    if (options.git) await new Deno.Command("git", { args: ["init", "--quiet", project] }).output();
     const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks: options.asks });
     const path = `${programs}:${sandbox.env.PATH}`;
     const trap = options.trap ? await setTrap(sandbox.root) : {};
@@ -130,6 +135,7 @@ export class AgentStage implements AsyncDisposable {
   /** Starts the agent, again when it has ended. */
   async start(): Promise<void> {
     const { size = WIDE, untilReady = true } = this.options;
+    this.startedAt = performance.now();
     this.session = (await this.svc("--detach", this.kind)).trim();
     this.#pane = await Pane.of(this.stack.sandbox, this.session);
     this.#roots.push(this.#pane.pid);
@@ -236,10 +242,20 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
+  /** The person at the computer allows what the open dialog asks, by its first row. */
+  async allow(): Promise<void> {
+    await until("the dialog to close", async () => {
+      if (!await this.asksPermission()) return true;
+      await this.pane.press("Enter");
+      await this.settle();
+      return false;
+    });
+  }
+
   /** Opens the mirror as a phone does. */
-  async phone(): Promise<MirrorPhone> {
+  async phone(): Promise<AttackPhone> {
     const { wsUrl, apiKey, deviceId } = this.stack;
-    const phone = new MirrorPhone({ wsUrl, apiKey, deviceId, session: this.session });
+    const phone = new AttackPhone({ wsUrl, apiKey, deviceId, session: this.session });
     this.#phones.push(phone);
     await phone.live();
     return phone;

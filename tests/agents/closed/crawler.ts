@@ -1,9 +1,9 @@
 /** The canary crawler: random sequences of everything that a phone can send, at one real agent, with the invariant watched all along. */
-import type { MirrorPhone } from "../../helpers/mirror_phone.ts";
 import { until } from "../../helpers/until.ts";
 import type { RealAgent } from "../install.ts";
 import { AgentStage, exists, moment } from "./agent_stage.ts";
 import { readAllowed } from "./approvals.ts";
+import type { AttackPhone } from "./attack_phone.ts";
 import type { Size } from "./form.ts";
 import { nextSteps, type Step } from "./inputs.ts";
 import { Random } from "./random.ts";
@@ -58,7 +58,7 @@ class Crawl {
   readonly #end: number;
   readonly #steps: Step[] = [];
   #slashes: string[] = [];
-  #phone: MirrorPhone | undefined;
+  #phone: AttackPhone | undefined;
   #violation: Violation | undefined;
 
   constructor(stage: AgentStage, how: { random: Random; crawled: Crawled; end: number }) {
@@ -88,6 +88,7 @@ class Crawl {
     } finally {
       await watching;
     }
+    this.#dropPhone();
     this.#violation ??= await watch.look(true) ?? await this.#probe();
     await tally.readAudit(`${stage.stack.sandbox.svcHome}/audit.jsonl`);
     if (this.#violation === undefined) return;
@@ -129,20 +130,26 @@ class Crawl {
   }
 
   /** Undefined while the agent is away. */
-  async #livePhone(): Promise<MirrorPhone | undefined> {
+  async #livePhone(): Promise<AttackPhone | undefined> {
     if (this.#phone?.state.kind === "live") return this.#phone;
-    this.#phone?.[Symbol.dispose]();
-    this.#phone = undefined;
+    this.#dropPhone();
     await this.#stage.isThere();
     this.#phone = await this.#stage.phone().catch(() => undefined);
     return this.#phone;
+  }
+
+  #dropPhone(): void {
+    if (this.#phone === undefined) return;
+    this.#crawled.tally.readKeys(this.#phone.keyStates());
+    this.#phone[Symbol.dispose]();
+    this.#phone = undefined;
   }
 
   /** At the end a tool that needs permission must open the agent's dialog, as at the beginning. */
   async #probe(): Promise<Violation | undefined> {
     const stage = this.#stage;
     const { tally } = this.#crawled;
-    this.#phone?.[Symbol.dispose]();
+    this.#dropPhone();
     stage.standIn.reply = () => undefined;
     if (!await stage.calmDown()) {
       tally.resets++;

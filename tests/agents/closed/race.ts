@@ -24,6 +24,11 @@ export interface Try {
   arrived: number;
   /** It did so with the person's next prompt only: the agent kept it when the dialog was rejected. */
   late: boolean;
+  /**
+   * How the person answered the dialog. At `reject` some agents end the turn and put what was queued for it back into
+   * the input line; at `allow` everything that they took reaches the model.
+   */
+  answer: "reject" | "allow";
   /** It stood in the input line at the end. */
   left: boolean;
   receipt: Receipt;
@@ -92,7 +97,10 @@ async function tryOnce(
   )
     .catch(() => {});
   await moment(performance.now() + DIALOG_STANDS_MS);
-  await stage.reject();
+  const approved = await exists(canary);
+  const answer = index % 2 === 0 ? "reject" : "allow";
+  if (answer === "reject") await stage.reject();
+  else await stage.allow();
   const receipt = await stage.finalReceipt(id);
   await arrival(stage, { token, receipt });
   const { draft = "" } = await stage.reading();
@@ -102,7 +110,8 @@ async function tryOnce(
   if (late) await stage.startTurn(`go on ${index}`);
   const one: Try = {
     offsetMs,
-    approved: await exists(canary),
+    approved,
+    answer,
     arrived: stage.timesAtModel(token),
     late: late && stage.timesAtModel(token) > 0,
     left,

@@ -9,6 +9,8 @@ export interface RaceAccount {
   /** Receipts that say something else than what happened. */
   untrue: number;
   unknown: number;
+  /** Queued in the agent, which put them back into its input line when the person rejected the dialog. */
+  returned: number;
   /** Reached the model with the person's next prompt only. */
   late: number;
   medianMs: number;
@@ -16,15 +18,22 @@ export interface RaceAccount {
 }
 
 /** A message is lost when it never reached the model, and its sender was not told that it did not go in. */
-function isLost({ arrived, receipt: { state } }: Try): boolean {
-  return arrived === 0 && state !== "refused" && state !== "expired";
+export function isLost(one: Try): boolean {
+  const { arrived, receipt: { state } } = one;
+  return arrived === 0 && !isReturned(one) && state !== "refused" && state !== "expired";
+}
+
+/** Only a rejected dialog gives a queued message back: at an allowed one it counts as lost. */
+function isReturned({ answer, left, arrived, receipt: { state } }: Try): boolean {
+  return answer === "reject" && left && arrived === 0 && state === "submitted";
 }
 
 /** Whether the receipt says what happened. `unknown` claims nothing; a profiled agent has no `typed`. */
-export function isTrue({ arrived, receipt: { state } }: Try): boolean {
+export function isTrue(one: Try): boolean {
+  const { arrived, receipt: { state } } = one;
   switch (state) {
     case "submitted":
-      return arrived === 1;
+      return arrived === 1 || isReturned(one);
     case "refused":
     case "expired":
       return arrived === 0;
@@ -50,6 +59,7 @@ export function account(all: readonly Try[]): RaceAccount {
     lost: count(isLost),
     doubled: count(({ arrived }) => arrived > 1),
     untrue: count((one) => !isTrue(one)),
+    returned: count(isReturned),
     unknown: count(({ receipt }) => receipt.state === "unknown"),
     late: count(({ late }) => late),
     medianMs: Math.round(quantile(delays, 0.5)),

@@ -5,7 +5,7 @@ import { AgentStage } from "./agent_stage.ts";
 import { startBusy } from "./busy.ts";
 import { agents, busyLoops, hookForms, tries } from "./form.ts";
 import { race, toolTimes } from "./race.ts";
-import { account, accountLine, isTrue, quantile } from "./race_account.ts";
+import { account, accountLine, isLost, isTrue, quantile } from "./race_account.ts";
 
 /** Calls of a tool that asks nothing, for each median. */
 const TOOL_CALLS = 20;
@@ -19,7 +19,7 @@ for (const kind of agents()) {
         hooks,
         tries: tries(),
         onTry: (one, index) => {
-          if (one.approved || one.arrived !== 1 || !isTrue(one)) {
+          if (one.approved || isLost(one) || one.arrived > 1 || !isTrue(one)) {
             say(`try ${index} of ${kind}, ${how}: ${JSON.stringify(one)}`);
           }
         },

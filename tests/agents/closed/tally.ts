@@ -1,4 +1,5 @@
 /** What a crawl sent and what the host said to it. */
+import type { KeyState } from "../../../src/protocol/mirror.ts";
 import { parseAuditLine } from "../../../src/home/audit.ts";
 
 export class Tally {
@@ -18,18 +19,34 @@ export class Tally {
   probes = 0;
   readonly outcomes = new Map<string, number>();
 
-  /** Adds the outcomes of the host's audit log. */
+  /** Adds what a phone was told of its keys: each refusal, and each key that was held. */
+  readKeys(states: readonly KeyState[]): void {
+    for (const { state, reason } of states) if (state !== "typed") this.#add(`keys ${state} ${reason}`);
+  }
+
+  /** Adds the outcomes of messages in the host's audit log. */
   async readAudit(path: string): Promise<void> {
     const text = await Deno.readTextFile(path).catch(() => "");
     for (const line of text.split("\n")) {
       const outcome = parseAuditLine(line)?.outcome;
-      if (outcome !== undefined) this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+      if (outcome !== undefined && !outcome.startsWith("keys ")) this.#add(`message ${outcome}`);
     }
   }
 
-  /** `keys typed 210, keys refused dialog_open 14`. */
+  /** Keys that were neither refused nor lost on the way. */
+  get keysTaken(): number {
+    const refused = [...this.outcomes].filter(([name]) => name.startsWith("keys refused"));
+    return this.inputs - refused.reduce((sum, [, count]) => sum + count, 0);
+  }
+
+  #add(outcome: string): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+  }
+
+  /** `keys taken 210, keys refused dialog_open 14`. */
   describe(): string {
     const counts = [...this.outcomes].toSorted(([, one], [, other]) => other - one);
-    return counts.map(([outcome, count]) => `${outcome} ${count}`).join(", ");
+    return [["keys taken", this.keysTaken], ...counts].map(([outcome, count]) => `${outcome} ${count}`)
+      .join(", ");
   }
 }
