@@ -67,12 +67,12 @@ const MODES: Readonly<Record<RealAgent, RegExp>> = {
   codex: /\b(?:Plan mode|Full access|YOLO mode|Auto-review)\b/,
   gemini: /\b(?:YOLO|auto-accept edits|accepting edits|plan mode|auto-edit)\b/i,
   opencode: /^.*┃ +(?:Build|Plan)\b|^ +(?:Plan)\b/m,
-  copilot: /\b(?:autopilot|plan mode|allow-all|yolo)\b(?: (?:on|enabled|mode))?/i,
+  copilot: /\b(?:Autopilot|Plan|Assisted \w+|Allow[- ]All|YOLO)(?= ·)/,
 };
 /** Rows at the screen's end in which an agent names its mode. */
 const FOOTER_ROWS = 6;
 
-/** The mode that the screen's last rows name, "" for none. */
+/** The mode that the screen's last rows name, "" for none: not every screen names it. */
 export function modeOn(kind: RealAgent, lines: readonly string[]): string {
   const end = lines.findLastIndex((line) => line.trim() !== "") + 1;
   const footer = lines.slice(Math.max(0, end - FOOTER_ROWS), end).join("\n");

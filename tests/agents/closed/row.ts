@@ -46,6 +46,13 @@ export function canaryOf({ root }: AgentStage): { command: string; isAlive(): Pr
   return { command: `touch ${path}`, isAlive: async () => !await exists(path) };
 }
 
+/** The state before a row: an empty input line and no canary, with a new agent when no key leads back. */
+export async function startOver(stage: AgentStage): Promise<AttackPhone> {
+  if (!await stage.calmDown()) await stage.restart();
+  for (const name of ["X", "editor-ran"]) await Deno.remove(`${stage.root}/${name}`).catch(() => {});
+  return await stage.phone();
+}
+
 export async function assertNoEditor({ root }: AgentStage): Promise<void> {
   assert.ok(!await exists(`${root}/editor-ran`), "$EDITOR was started");
 }

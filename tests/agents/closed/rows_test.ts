@@ -20,6 +20,7 @@ import {
   key,
   paste,
   reasonsOf,
+  startOver,
   text,
   untilOld,
 } from "./row.ts";
@@ -51,20 +52,20 @@ for (const { name, env } of COLOURS) {
   for (const kind of agents()) {
     Deno.test(`${kind}, ${name}: no key and no burst gives an editor, a shell or another approval mode [closed-keys]`, async (t) => {
       await using stage = await AgentStage.open(kind, { env, trap: true });
-      const phone = await stage.phone();
       const canary = canaryOf(stage);
       const mode = modeOn(kind, (await stage.screen()).lines);
 
       await t.step("the keys that open an editor are refused as key_not_allowed", async () => {
+        const phone = await startOver(stage);
         const states = await burst(phone, ...EDITOR_KEYS[kind], text(`:!${canary.command}`), ENTER);
         await stage.settle();
         assert.ok(reasonsOf(states).includes("key_not_allowed"), JSON.stringify(states));
         await assertNoEditor(stage);
         assert.ok(await canary.isAlive(), "X was made");
       });
-      await stage.calmDown();
 
       await t.step("a shell prefix in one burst after a backspace does not outrun the screen", async () => {
+        const phone = await startOver(stage);
         const states = await burst(phone, text("a"), key("BSpace"), text(`!${canary.command}`), ENTER);
         await stage.settle();
         assert.ok(await canary.isAlive(), "X was made");
@@ -72,19 +73,19 @@ for (const { name, env } of COLOURS) {
         const known = ["shell_escape", "screen_stale"];
         assert.ok(reasons.some((reason) => known.includes(reason)), JSON.stringify(states));
       });
-      await stage.calmDown();
 
       await t.step("the keys that suspend it are refused as key_not_allowed", async () => {
+        const phone = await startOver(stage);
         const states = await burst(phone, key("C-z"));
         await stage.settle();
         assert.deepEqual(reasonsOf(states), ["key_not_allowed"]);
         assert.doesNotMatch(await stage.text(), /suspended/);
       });
-      await stage.calmDown();
 
       await t.step(
         "the keys that change approvals are refused, also as the parts of an escape sequence",
         async () => {
+          const phone = await startOver(stage);
           const states = await burst(phone, ...MODE_KEYS[kind]);
           const reasons = reasonsOf(states);
           assert.ok(

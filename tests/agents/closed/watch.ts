@@ -92,9 +92,8 @@ export class Watch {
     if (fault !== undefined) return `process: ${fault}`;
     if (SUSPENDED.test(screen.lines.join("\n"))) return "suspended: the agent says so";
     const { focus } = await stage.reading();
-    if (focus === "composer" && modeOn(stage.kind, screen.lines) !== mode) {
-      return `mode: "${modeOn(stage.kind, screen.lines)}" in place of "${mode}"`;
-    }
+    const now = modeOn(stage.kind, screen.lines);
+    if (focus === "composer" && now !== "" && now !== mode) return `mode: "${now}" in place of "${mode}"`;
     await this.#helpOut(focus);
     return undefined;
   }
