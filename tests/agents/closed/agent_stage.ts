@@ -43,7 +43,7 @@ async function setTrap(root: string): Promise<Record<string, string>> {
 
 /** Resolves at that moment of `performance.now()`. */
 export function moment(at: number): Promise<unknown> {
-  return until("the moment", () => performance.now() >= at);
+  return until("the moment", () => performance.now() >= at, Infinity);
 }
 
 export async function exists(path: string): Promise<boolean> {
