@@ -7,6 +7,23 @@ import { RESPONSES } from "./responses.ts";
 
 const DIALECTS: readonly Dialect[] = [ANTHROPIC, RESPONSES, CHAT, GEMINI];
 
+/** What the stand-in does with one request; undefined leaves it to `callShell`, `callTool` and the plain answer. */
+export type Reply =
+  | { kind: "text"; text: string }
+  | { kind: "shell"; command: string }
+  | { kind: "tool"; name: string; input: Record<string, unknown> }
+  | undefined;
+
+/** One request for an answer to the person and what it got, in milliseconds of `performance.now()`. */
+export interface Exchange {
+  askedAt: number;
+  /** When the agent got the answer: for a tool call, the moment at which it reached the agent. */
+  answeredAt: number;
+  /** The request reports the result of a tool call. */
+  afterTool: boolean;
+  answer: Answer["kind"];
+}
+
 export interface StandIn extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   url: string;
@@ -24,6 +41,12 @@ export interface StandIn extends AsyncDisposable {
   callTool(name: string, input: Record<string, unknown>): void;
   /** Answers to prompts wait, and the agent works, until the returned function is called. */
   hold(): () => void;
+  /** Asked first for each reply, until it is set anew. */
+  reply: (turn: Turn) => Reply;
+  /** The answered requests for an answer to the person, in order. */
+  exchanges(): readonly Exchange[];
+  /** Drops what was recorded so far, for a test of many turns. */
+  forget(): void;
 }
 
 /** What the answers depend on besides the request. */
@@ -35,6 +58,8 @@ class Script {
   /** Answers to prompts wait for it. */
   gate: Promise<void> = Promise.resolve();
   release = (): void => {};
+  readonly exchanges: Exchange[] = [];
+  reply: (turn: Turn) => Reply = () => undefined;
   #call: ((turn: Turn, dialect: Dialect) => Answer | undefined) | undefined;
 
   hold(): () => void {
@@ -45,20 +70,24 @@ class Script {
   }
 
   callShell(command: string): void {
-    this.#call = ({ tools }, { shellTools, shellInput }) => {
-      const tool = shellTools.find((name) => tools.includes(name));
-      return tool === undefined ? undefined : { kind: "tool", tool, input: shellInput(tool, command) };
-    };
+    this.#call = (turn, dialect) => shellCall(command, { turn, dialect });
   }
 
   callTool(name: string, input: Record<string, unknown>): void {
-    this.#call = ({ tools }) => {
-      const tool = tools.find((one) => one.endsWith(name));
-      return tool === undefined ? undefined : { kind: "tool", tool, input };
-    };
+    this.#call = ({ tools }) => toolCall(name, { tools, input });
+  }
+
+  forget(): void {
+    this.prompts = [];
+    this.requests.length = 0;
+    this.bodies.length = 0;
+    this.exchanges.length = 0;
   }
 
   answer(turn: Turn, dialect: Dialect): Answer {
+    const reply = turn.tools.length === 0 ? undefined : this.reply(turn);
+    const planned = reply && answerOf(reply, { turn, dialect });
+    if (planned !== undefined) return planned;
     const call = turn.afterTool ? undefined : this.#call?.(turn, dialect);
     if (call === undefined) return { kind: "text", text: "Done." };
     this.#call = undefined;
@@ -70,7 +99,37 @@ class Script {
   }
 }
 
+interface Asked {
+  turn: Turn;
+  dialect: Dialect;
+}
+
+function shellCall(command: string, { turn, dialect }: Asked): Answer | undefined {
+  const tool = dialect.shellTools.find((name) => turn.tools.includes(name));
+  return tool === undefined ? undefined : { kind: "tool", tool, input: dialect.shellInput(tool, command) };
+}
+
+function toolCall(
+  name: string,
+  { tools, input }: { tools: readonly string[]; input: Record<string, unknown> },
+): Answer | undefined {
+  const tool = tools.find((one) => one.endsWith(name));
+  return tool === undefined ? undefined : { kind: "tool", tool, input };
+}
+
+function answerOf(reply: NonNullable<Reply>, asked: Asked): Answer | undefined {
+  switch (reply.kind) {
+    case "text":
+      return reply;
+    case "shell":
+      return shellCall(reply.command, asked);
+    case "tool":
+      return toolCall(reply.name, { tools: asked.turn.tools, input: reply.input });
+  }
+}
+
 async function complete(request: Request, script: Script, dialect: Dialect): Promise<Response> {
+  const askedAt = performance.now();
   const body = await request.text();
   const turn = dialect.read(JSON.parse(body));
   script.record(turn);
@@ -79,7 +138,12 @@ async function complete(request: Request, script: Script, dialect: Dialect): Pro
     script.tools = turn.tools;
     await script.gate;
   }
-  return new Response(dialect.events(script.answer(turn, dialect)), {
+  const answer = script.answer(turn, dialect);
+  if (turn.tools.length > 0) {
+    const { afterTool } = turn;
+    script.exchanges.push({ askedAt, answeredAt: performance.now(), afterTool, answer: answer.kind });
+  }
+  return new Response(dialect.events(answer), {
     headers: { "content-type": "text/event-stream" },
   });
 }
@@ -112,6 +176,14 @@ export function startStandIn(): StandIn {
     callShell: (command) => script.callShell(command),
     callTool: (name, input) => script.callTool(name, input),
     hold: () => script.hold(),
+    get reply() {
+      return script.reply;
+    },
+    set reply(reply) {
+      script.reply = reply;
+    },
+    exchanges: () => script.exchanges,
+    forget: () => script.forget(),
     async [Symbol.asyncDispose]() {
       script.release();
       await server.shutdown();

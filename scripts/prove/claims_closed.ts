@@ -1,0 +1,56 @@
+/** What "typed only where the agent takes it" must show, as claims; `deno task test:closed` runs the same for longer. */
+import type { Claim } from "./claims.ts";
+
+const FOLDER = "tests/agents/closed";
+
+export const CLOSED: Claim[] = [
+  {
+    text:
+      "a message posted around a tool call approves nothing, is never lost, and its receipt is true, on five real agents",
+    tests: { files: [`${FOLDER}/race_test.ts`], filter: "/posted around/" },
+    quote: { part: /^race (.*)$/gm, as: "$1;" },
+  },
+  {
+    text: "what svc's hooks cost a tool call",
+    tests: { files: [`${FOLDER}/race_test.ts`], filter: "/hooks cost/" },
+    quote: { part: /^tool (.*)$/gm, as: "$1;" },
+  },
+  {
+    text: "random sequences of all that a phone sends make no canary, approve, change and suspend nothing",
+    tests: { files: [`${FOLDER}/crawler_test.ts`] },
+    quote: {
+      part:
+        /^crawl (.*): sequences (\d+), inputs (\d+),.* screens (\d+), unknown (\d+),.* violations (\d+)$|^crawl (.*: seed \d+)$/gm,
+      as: "$7$1 $2 $3 $4 $5 $6;",
+    },
+  },
+  {
+    text:
+      "each key and screen that gave a shell, an editor or an approval: refused or held, with a true reason",
+    tests: { files: [`${FOLDER}/rows_test.ts`] },
+    count: {
+      "rows of keys": /^ {2}(?:the keys|a shell prefix) .* \.\.\. .*ok/gm,
+      "screens that hold": /^\w+: a message while .* \.\.\. .*ok/gm,
+      "input lines recognised": /^\w+, with.*: its input line is recognised.* \.\.\. .*ok/gm,
+    },
+  },
+  {
+    text: "programs that run commands, in sessions that no wrapper made, get neither a message nor keys",
+    tests: { files: ["tests/e2e/closed_test.ts"], filter: "/no wrapper made/" },
+  },
+  {
+    text: "a message of another session beside a hostile screen of 1000 by 1000",
+    tests: { files: ["tests/e2e/closed_test.ts"], filter: "/hostile/" },
+    quote: { part: /^hostile screen: (.*)$/gm, as: "$1" },
+  },
+  {
+    text: "model menu, session list, transcript and harmless commands still work by a phone's keys",
+    tests: { files: [`${FOLDER}/useful_test.ts`] },
+    quote: { part: /^useful (.*)$/gm, as: "$1;" },
+  },
+  {
+    text: "nothing of an agent is left running after its session was killed",
+    tests: { files: [`${FOLDER}/left_test.ts`] },
+    quote: { part: /^left (.*)$/gm, as: "$1;" },
+  },
+];

@@ -1,0 +1,302 @@
+/** One real agent under attack: relay, listener, stand-in model, the agent in its session, a phone, and a person at the computer. */
+import assert from "node:assert/strict";
+import { agentProfile } from "../../../src/agents/registry.ts";
+import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
+import type { PushRequestInput } from "../../../src/protocol/push.ts";
+import type { Receipt } from "../../../src/protocol/receipt.ts";
+import { Pane } from "../../helpers/agents_pane.ts";
+import { runSvc } from "../../helpers/program.ts";
+import { makeStack, type Stack } from "../../helpers/stack.ts";
+import { until } from "../../helpers/until.ts";
+import { endTree } from "../end_tree.ts";
+import { installAgent, type RealAgent } from "../install.ts";
+import { untilTold } from "../phone.ts";
+import { SETUPS } from "../setup/registry.ts";
+import type { StartQuestion } from "../setup/setup.ts";
+import { type StandIn, startStandIn } from "../stand_in/server.ts";
+import { AttackPhone } from "./attack_phone.ts";
+import type { Size } from "./form.ts";
+
+const START_LIMIT_MS = 90_000;
+/** Some agents take an earlier Enter as part of the paste. */
+const AFTER_PASTE_MS = 350;
+/** Enter has not worked when the text still stands in the input line then. */
+const ENTER_WORKS_MS = 2_000;
+const STILL_MS = 250;
+const RESTLESS_MS = 2_500;
+const WIDE: Size = { cols: 100, rows: 30 };
+
+/** What the agent's permission dialog for a command shows, read without the product's profile. */
+export const PERMISSION: Readonly<Record<RealAgent, RegExp>> = {
+  cc: /Do you want to proceed\?/,
+  codex: /Would you like to run/,
+  gemini: /Allow execution of|Allow once/,
+  opencode: /Permission required|Allow once +Allow always/,
+  copilot: /Do you want to run|allow .*to run|↑\/↓ to navigate/i,
+};
+
+async function setTrap(root: string): Promise<Record<string, string>> {
+  const path = `${root}/editor`;
+  await Deno.writeTextFile(path, `#!/bin/sh\n: > ${root}/editor-ran\nexec vi "$@"\n`, { mode: 0o755 });
+  return { EDITOR: path, VISUAL: path };
+}
+
+/** Resolves at that moment of `performance.now()`. */
+export function moment(at: number): Promise<unknown> {
+  return until("the moment", () => performance.now() >= at, Infinity);
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+export interface StageOptions {
+  /** `svc setup` registers its hooks for the agent. */
+  hooks?: boolean;
+  /** Variables for the agent beside those that it needs, `COLORTERM` for example. */
+  env?: Record<string, string>;
+  size?: Size;
+  /** The project is a git repository: some agents ask for trust there only, and show changes. */
+  git?: boolean;
+  /** Leaves the agent's start dialog with this question. */
+  asks?: StartQuestion;
+  /** `$EDITOR` and `$VISUAL` leave the file `editor-ran` in the root, and are vi after that. */
+  trap?: boolean;
+  /** `false`: does not wait for the agent's input line. */
+  untilReady?: boolean;
+}
+
+export class AgentStage implements AsyncDisposable {
+  readonly kind: RealAgent;
+  readonly stack: Stack;
+  readonly standIn: StandIn;
+  readonly options: StageOptions;
+  /** The tmux session that svc gave the agent. */
+  session = "";
+  /** When the session was started, in milliseconds of `performance.now()`. */
+  startedAt = 0;
+  /** The same as a person at the computer sees it and types into it. */
+  #pane: Pane | undefined;
+  readonly #env: Record<string, string>;
+  readonly #phones: AttackPhone[] = [];
+  readonly #roots: number[] = [];
+
+  private constructor(
+    parts: Pick<AgentStage, "kind" | "stack" | "standIn" | "options">,
+    env: Record<string, string>,
+  ) {
+    ({ kind: this.kind, stack: this.stack, standIn: this.standIn, options: this.options } = parts);
+    this.#env = env;
+  }
+
+  static async open(kind: RealAgent, options: StageOptions = {}): Promise<AgentStage> {
+    const programs = (await installAgent(kind)).replace(/\/[^/]*$/, "");
+    const stack = await makeStack();
+    const standIn = startStandIn();
+    const { sandbox } = stack;
+    // A person's shell does not set it, and agents draw other screens with it.
+    delete sandbox.env.NO_COLOR;
+    const { home, project } = sandbox;
+    if (options.git) await new Deno.Command("git", { args: ["init", "--quiet", project] }).output();
+    const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks: options.asks });
+    const path = `${programs}:${sandbox.env.PATH}`;
+    const trap = options.trap ? await setTrap(sandbox.root) : {};
+    const env = { ...launch.env, ...trap, TMPDIR: sandbox.root, PATH: path, ...options.env };
+    const stage = new AgentStage({ kind, stack, standIn, options }, env);
+    try {
+      if (options.hooks ?? true) await stage.svc("setup", "--agent", kind);
+      await stage.start();
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
+    return stage;
+  }
+
+  get pane(): Pane {
+    if (this.#pane === undefined) throw new Error(`"${this.kind}" was not started`);
+    return this.#pane;
+  }
+
+  get root(): string {
+    return this.stack.sandbox.root;
+  }
+
+  get project(): string {
+    return this.stack.sandbox.project;
+  }
+
+  async svc(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await runSvc(this.stack.sandbox, args, { env: this.#env });
+    assert.equal(code, 0, `svc ${args.join(" ")}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  /** Starts the agent, again when it has ended. */
+  async start(): Promise<void> {
+    const { size = WIDE, untilReady = true } = this.options;
+    this.startedAt = performance.now();
+    this.session = (await this.svc("--detach", this.kind)).trim();
+    this.#pane = await Pane.of(this.stack.sandbox, this.session);
+    this.#roots.push(this.#pane.pid);
+    await this.#pane.resize(size.cols, size.rows);
+    if (untilReady) await this.untilIdle();
+  }
+
+  /** The person at the computer ends the agent's session and starts a new one. */
+  async restart(): Promise<void> {
+    await endTree(this.pane.pid);
+    await until("the end of the session", async () => !await this.isThere());
+    await this.start();
+  }
+
+  /** The person at the computer leads it back to an empty input line; false when no key does. */
+  async calmDown(): Promise<boolean> {
+    for (
+      const keys of [[], ["Escape"], ["C-u"], ["Escape"], ["C-u"], ["Escape", "Escape"], ["C-c"], ["C-u"]]
+    ) {
+      if (!await this.isThere()) return false;
+      if (keys.length > 0) await this.pane.press(...keys);
+      await this.settle();
+      if (await this.isIdle()) return true;
+    }
+    return false;
+  }
+
+  /** Whether the agent's session is there. */
+  async isThere(): Promise<boolean> {
+    return await this.stack.sandbox.tmux("has-session", "-t", `=${this.session}`).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  screen(): Promise<Screen> {
+    return this.pane.screen();
+  }
+
+  async text(): Promise<string> {
+    return (await this.screen()).lines.join("\n");
+  }
+
+  async reading(): Promise<ScreenReading> {
+    return agentProfile(this.kind).readScreen(await this.screen());
+  }
+
+  async asksPermission(): Promise<boolean> {
+    return PERMISSION[this.kind].test(await this.text());
+  }
+
+  async isIdle(): Promise<boolean> {
+    const { state, draft } = await this.reading();
+    return state === "idle" && draft === "" && !await this.asksPermission();
+  }
+
+  untilIdle(limitMs = START_LIMIT_MS): Promise<unknown> {
+    return until(`"${this.kind}" at its input line`, () => this.isIdle(), limitMs);
+  }
+
+  untilShown(pattern: RegExp, limitMs = 30_000): Promise<unknown> {
+    return until(`${pattern} on the screen`, async () => pattern.test(await this.text()), limitMs);
+  }
+
+  /** The person at the computer types a line and presses Enter until the input line has let it go. */
+  async typeLine(text: string): Promise<void> {
+    await this.pane.paste(text);
+    const begin = new RegExp(text.slice(0, 20).replace(/[^\w ]/g, "."));
+    await this.untilShown(begin);
+    const isTaken = async (): Promise<boolean> => (await this.reading()).draft !== text;
+    await until("an empty input line", async () => {
+      await moment(performance.now() + AFTER_PASTE_MS);
+      await this.pane.press("Enter");
+      return await until("Enter to work", isTaken, ENTER_WORKS_MS).catch(() => false);
+    });
+  }
+
+  /** Lets the agent draw: until the screen stands still, or for so long as a spinner may turn. */
+  async settle(): Promise<void> {
+    const end = performance.now() + RESTLESS_MS;
+    let last = "";
+    await until("a quiet screen", async () => {
+      const before = last;
+      last = await this.text();
+      await moment(performance.now() + STILL_MS);
+      return last === before || performance.now() > end;
+    });
+  }
+
+  /** The person at the computer starts a turn; resolves once the model has the request. */
+  async startTurn(text: string): Promise<void> {
+    const before = this.standIn.bodies().length;
+    await this.typeLine(text);
+    await until("the prompt at the model", () => this.standIn.bodies().length > before);
+  }
+
+  /** The person at the computer answers the open dialog with Esc. */
+  async reject(): Promise<void> {
+    await until("the dialog to close", async () => {
+      if (!await this.asksPermission()) return true;
+      await this.pane.press("Escape");
+      await this.settle();
+      return false;
+    });
+  }
+
+  /** The person at the computer allows what the open dialog asks, by its first row. */
+  async allow(): Promise<void> {
+    await until("the dialog to close", async () => {
+      if (!await this.asksPermission()) return true;
+      await this.pane.press("Enter");
+      await this.settle();
+      return false;
+    });
+  }
+
+  /** Opens the mirror as a phone does. */
+  async phone(): Promise<AttackPhone> {
+    const { wsUrl, apiKey, deviceId } = this.stack;
+    const phone = new AttackPhone({ wsUrl, apiKey, deviceId, session: this.session });
+    this.#phones.push(phone);
+    await phone.live();
+    return phone;
+  }
+
+  /** Resolves with the push's id, once the relay has it. */
+  async post(body: string, more: Partial<PushRequestInput> = {}): Promise<string> {
+    const push = { type: "agent.command", agentSessionName: this.session, body, ...more };
+    return (await this.stack.api.sendPush(push)).id;
+  }
+
+  async receipt(id: string): Promise<Receipt> {
+    return (await this.stack.api.getPush(id)).receipt;
+  }
+
+  /** The last receipt, once there is one. */
+  finalReceipt(id: string): Promise<Receipt> {
+    return untilTold(() => "the final receipt", async () => {
+      const receipt = await this.receipt(id);
+      return receipt.final ? receipt : undefined;
+    });
+  }
+
+  /** The first receipt that holds the push or ends it. */
+  firstReceipt(id: string): Promise<Receipt> {
+    return untilTold(() => "a hold or the final receipt", async () => {
+      const receipt = await this.receipt(id);
+      return receipt.final || receipt.state === "held" ? receipt : undefined;
+    });
+  }
+
+  /** How often the text stands in the request that has it most often. */
+  timesAtModel(text: string): number {
+    const quoted = JSON.stringify(text).slice(1, -1);
+    return Math.max(0, ...this.standIn.bodies().map((body) => body.split(quoted).length - 1));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const phone of this.#phones) phone[Symbol.dispose]();
+    for (const root of this.#roots) await endTree(root);
+    await this.standIn[Symbol.asyncDispose]();
+    await this.stack[Symbol.asyncDispose]();
+  }
+}

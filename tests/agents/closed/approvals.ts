@@ -1,0 +1,80 @@
+/** What decides how an agent asks for approval: its files, and the mode that its screen names. */
+import type { RealAgent } from "../install.ts";
+
+/** Where each agent keeps what it may do unasked; a folder counts with everything in it. `~` is the home, `.` the project. */
+const FILES: Readonly<Record<RealAgent, readonly string[]>> = {
+  cc: ["~/.claude/settings.json", "~/.claude/settings.local.json", "./.claude", "~/.claude.json"],
+  codex: ["~/.codex/config.toml", "~/.codex/rules", "~/.codex/hooks.json", "./.codex"],
+  gemini: ["~/.gemini/settings.json", "~/.gemini/trustedFolders.json", "~/.gemini/policies", "./.gemini"],
+  opencode: [
+    "~/.config/opencode/opencode.json",
+    "~/.config/opencode/plugin",
+    "./opencode.json",
+    "./.opencode",
+  ],
+  copilot: [
+    ...["~/.copilot/config.json", "~/.copilot/settings.json", "~/.copilot/permissions-config.json"],
+    ...["~/.copilot/mcp-config.json", "~/.copilot/hooks", "./.github"],
+  ],
+};
+
+/** Of files that also hold what is harmless, the lines or keys that allow something. */
+const ALLOWING =
+  /permission|approv|allow|trust|sandbox|yolo|bypass|hook|policy|rule|trusted_hash|mcp|plugin|disable|mode"/i;
+
+/** Keys of those that count how often something was shown, or name what was seen. */
+const HARMLESS = /tips|seen|shown|count|onboarding|theme|vim|statusline|lastSession|cache|version|model/i;
+
+async function readAll(path: string): Promise<[string, string][]> {
+  const stat = await Deno.stat(path).catch(() => undefined);
+  if (stat === undefined) return [];
+  if (stat.isFile) return [[path, await Deno.readTextFile(path)]];
+  const found: [string, string][] = [];
+  for await (const entry of Deno.readDir(path)) found.push(...await readAll(`${path}/${entry.name}`));
+  return found.sort();
+}
+
+/** The paths and values of a JSON document that allow something, one a line. */
+function allowingPaths(value: unknown, path = ""): string[] {
+  if (typeof value === "object" && value !== null) {
+    return Object.entries(value).flatMap(([name, inner]) => allowingPaths(inner, `${path}.${name}`));
+  }
+  return ALLOWING.test(path) && !HARMLESS.test(path) ? [`${path} = ${JSON.stringify(value)}`] : [];
+}
+
+function allowingLines(text: string): string[] {
+  try {
+    return allowingPaths(JSON.parse(text)).sort();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return text.split("\n").filter((line) => ALLOWING.test(line) && !HARMLESS.test(line));
+}
+
+/** What the agent's files allow, one fact a line: equal before and after means that nothing of it was changed. */
+export async function readAllowed(
+  kind: RealAgent,
+  { home, project }: { home: string; project: string },
+): Promise<string[]> {
+  const paths = FILES[kind].map((path) => path.replace(/^~/, home).replace(/^\./, project));
+  const files = (await Promise.all(paths.map(readAll))).flat();
+  return files.flatMap(([path, text]) => allowingLines(text).map((line) => `${path}: ${line}`)).sort();
+}
+
+/** The marks of a mode on the screen of each agent. */
+const MODES: Readonly<Record<RealAgent, RegExp>> = {
+  cc: /(?:⏵⏵|⏸) ?(?:accept edits|plan mode|bypass permissions|auto mode|don't ask)[a-z ]*on/u,
+  codex: /\b(?:Plan mode|Full access|YOLO mode|Auto-review)\b/,
+  gemini: /\b(?:YOLO|auto-accept edits|accepting edits|plan mode|auto-edit)\b/i,
+  opencode: /^.*┃ +(?:Build|Plan)\b|^ +(?:Plan)\b/m,
+  copilot: /\b(?:Autopilot|Plan|Assisted \w+|Allow[- ]All|YOLO)(?= ·)/,
+};
+/** Rows at the screen's end in which an agent names its mode. */
+const FOOTER_ROWS = 6;
+
+/** The mode that the screen's last rows name, "" for none: not every screen names it. */
+export function modeOn(kind: RealAgent, lines: readonly string[]): string {
+  const end = lines.findLastIndex((line) => line.trim() !== "") + 1;
+  const footer = lines.slice(Math.max(0, end - FOOTER_ROWS), end).join("\n");
+  return MODES[kind].exec(footer)?.[0].replace(/.*┃/s, "").trim() ?? "";
+}

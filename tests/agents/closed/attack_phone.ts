@@ -1,0 +1,15 @@
+/** A phone that counts the key frames it sent. */
+import type { KeyInput } from "../../../src/protocol/key_input.ts";
+import { MirrorPhone } from "../../helpers/mirror_phone.ts";
+
+export class AttackPhone extends MirrorPhone {
+  /** Inputs sent, which is the sequence of the next one. */
+  typed = 0;
+
+  override type(...inputs: KeyInput[]): void {
+    for (const input of inputs) {
+      super.type(input);
+      this.typed++;
+    }
+  }
+}

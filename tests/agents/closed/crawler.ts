@@ -1,0 +1,170 @@
+/** The canary crawler: random sequences of everything that a phone can send, at one real agent, with the invariant watched all along. */
+import { until } from "../../helpers/until.ts";
+import type { RealAgent } from "../install.ts";
+import { AgentStage, exists, moment } from "./agent_stage.ts";
+import { readAllowed } from "./approvals.ts";
+import type { AttackPhone } from "./attack_phone.ts";
+import type { Size } from "./form.ts";
+import { nextSteps, type Step } from "./inputs.ts";
+import { Random } from "./random.ts";
+import { SeenScreens } from "./screens.ts";
+import { readSlashes } from "./slashes.ts";
+import { Tally } from "./tally.ts";
+import { type Violation, Watch } from "./watch.ts";
+
+/** The model asks for a command that needs permission in so many of its answers. */
+const TOOL_CALLS = 0.35;
+/** Steps before a violation that are kept with it. */
+const STEPS_KEPT = 25;
+const PROBE_LIMIT_MS = 30_000;
+/** Even an attacker's frames take time on their way. */
+const BETWEEN_MS = [10, 120] as const;
+
+export interface CrawlOptions {
+  size: Size;
+  minutes: number;
+  seed: number;
+}
+
+export interface Crawled {
+  tally: Tally;
+  seen: SeenScreens;
+  violations: Violation[];
+  slashes: number;
+}
+
+/** After a violation the crawl goes on with a new home and a new agent. */
+export async function crawl(kind: RealAgent, options: CrawlOptions): Promise<Crawled> {
+  const end = performance.now() + options.minutes * 60_000;
+  const random = new Random(options.seed);
+  const crawled: Crawled = {
+    tally: new Tally(),
+    seen: new SeenScreens(kind),
+    violations: [],
+    slashes: 0,
+  };
+  do {
+    const env = { COLORTERM: "truecolor" };
+    await using stage = await AgentStage.open(kind, { size: options.size, trap: true, env });
+    await new Crawl(stage, { random, crawled, end }).run();
+  } while (performance.now() < end);
+  return crawled;
+}
+
+class Crawl {
+  readonly #stage: AgentStage;
+  readonly #random: Random;
+  readonly #crawled: Crawled;
+  readonly #end: number;
+  readonly #steps: Step[] = [];
+  #slashes: string[] = [];
+  #phone: AttackPhone | undefined;
+  #violation: Violation | undefined;
+
+  constructor(stage: AgentStage, how: { random: Random; crawled: Crawled; end: number }) {
+    this.#stage = stage;
+    ({ random: this.#random, crawled: this.#crawled, end: this.#end } = how);
+  }
+
+  /** Until the end of the time or the first violation. */
+  async run(): Promise<void> {
+    const stage = this.#stage;
+    const { tally, seen, violations } = this.#crawled;
+    this.#slashes = await readSlashes(stage);
+    this.#crawled.slashes = Math.max(this.#crawled.slashes, this.#slashes.length);
+    const { home, project } = stage.stack.sandbox;
+    const allowed = await readAllowed(stage.kind, { home, project });
+    const watch = new Watch(stage, { tally, seen, allowed, mode: await Watch.modeOf(stage) });
+    stage.standIn.reply = ({ afterTool }) =>
+      !afterTool && Math.random() < TOOL_CALLS
+        ? { kind: "shell", command: "touch tool-ran" }
+        : { kind: "text", text: "Done." };
+    const isOver = (): boolean => this.#violation !== undefined || performance.now() > this.#end;
+    const watching = (async () => {
+      while (!isOver()) this.#violation ??= await watch.look();
+    })();
+    try {
+      while (!isOver()) await this.#sequence();
+    } finally {
+      await watching;
+    }
+    this.#dropPhone();
+    this.#violation ??= await watch.look(true) ?? await this.#probe();
+    await tally.readAudit(`${stage.stack.sandbox.svcHome}/audit.jsonl`);
+    if (this.#violation === undefined) return;
+    violations.push({ ...this.#violation, steps: this.#steps.map((step) => JSON.stringify(step)) });
+  }
+
+  async #sequence(): Promise<void> {
+    const { tally } = this.#crawled;
+    const command = `touch ${this.#stage.root}/X`;
+    const options = { random: this.#random, command, slashes: this.#slashes };
+    tally.sequences++;
+    for (const step of nextSteps(options)) {
+      this.#steps.push(step);
+      if (this.#steps.length > STEPS_KEPT) this.#steps.shift();
+      await this.#take(step);
+    }
+    await moment(performance.now() + this.#random.int(...BETWEEN_MS));
+  }
+
+  async #take(step: Step): Promise<void> {
+    const { tally } = this.#crawled;
+    switch (step.kind) {
+      case "wait":
+        return void await moment(performance.now() + step.ms);
+      case "message":
+        tally.messages++;
+        return void await this.#stage.post(step.body).catch(() => tally.unsent++);
+      case "keys": {
+        const phone = await this.#livePhone();
+        if (phone === undefined) return;
+        try {
+          phone.type(...step.inputs);
+          tally.inputs += step.inputs.length;
+        } catch {
+          tally.unsent += step.inputs.length;
+        }
+      }
+    }
+  }
+
+  /** Undefined while the agent is away. */
+  async #livePhone(): Promise<AttackPhone | undefined> {
+    if (this.#phone?.state.kind === "live") return this.#phone;
+    this.#dropPhone();
+    await this.#stage.isThere();
+    this.#phone = await this.#stage.phone().catch(() => undefined);
+    return this.#phone;
+  }
+
+  #dropPhone(): void {
+    if (this.#phone === undefined) return;
+    this.#crawled.tally.readKeys(this.#phone.keyStates());
+    this.#phone[Symbol.dispose]();
+    this.#phone = undefined;
+  }
+
+  /** At the end a tool that needs permission must open the agent's dialog, as at the beginning. */
+  async #probe(): Promise<Violation | undefined> {
+    const stage = this.#stage;
+    const { tally } = this.#crawled;
+    this.#dropPhone();
+    stage.standIn.reply = () => undefined;
+    if (!await stage.calmDown()) {
+      tally.resets++;
+      await stage.restart();
+    }
+    stage.standIn.callShell("touch probe-ran");
+    await stage.typeLine("probe the approvals");
+    const canary = `${stage.project}/probe-ran`;
+    const isShown = async (): Promise<boolean> => await stage.asksPermission() || await exists(canary);
+    const isAsked = await until("the dialog", isShown, PROBE_LIMIT_MS).then(() => true, () => false);
+    const screen = await stage.text();
+    if (await exists(canary)) return { what: "approvals: a tool ran unasked at the end", screen, steps: [] };
+    if (!isAsked) return { what: "approvals: no dialog came at the end", screen, steps: [] };
+    tally.probes++;
+    await stage.reject();
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+/** The processes under an agent: which of them stopped, and which are programs that a person uses at a terminal. */
+import { treeOf } from "../end_tree.ts";
+
+export interface Process {
+  pid: number;
+  name: string;
+  argv: string[];
+  /** One letter, as /proc has it. */
+  state: string;
+  /** Its terminal's device number; 0 without one. */
+  tty: number;
+}
+
+/** Editors, pagers and the like, none of which an agent runs for itself. */
+const TERMINAL_PROGRAMS = new Set([
+  ...["vi", "vim", "nvim", "vim.basic", "vim.tiny", "nano", "pico", "emacs", "ed", "ex", "micro", "helix"],
+  ...["less", "more", "most", "man", "top", "htop", "mc", "ranger", "tmux", "screen", "ssh"],
+]);
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "fish", "ksh", "ash"]);
+
+export async function readProcess(pid: number): Promise<Process | undefined> {
+  try {
+    const [stat, argv] = await Promise.all(
+      ["stat", "cmdline"].map((name) => Deno.readTextFile(`/proc/${pid}/${name}`)),
+    );
+    const end = stat?.lastIndexOf(")") ?? 0;
+    const [state = "", , , , tty = "0"] = stat?.slice(end + 2).split(" ") ?? [];
+    const name = stat?.slice(stat.indexOf("(") + 1, end) ?? "";
+    return { pid, name, argv: argv?.split("\0").slice(0, -1) ?? [], state, tty: Number(tty) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The agent's own process and all under it. */
+export async function processesUnder(root: number): Promise<Process[]> {
+  const found = await Promise.all((await treeOf(root)).map(readProcess));
+  return found.filter((process) => process !== undefined);
+}
+
+/** A shell that waits for a person: it has neither a script nor a command. */
+function isInteractiveShell({ name, argv }: Process): boolean {
+  return SHELLS.has(name) &&
+    argv.slice(1).every((word) => /^-{1,2}[a-z]*$/.test(word) && !/^-[a-z]*c/.test(word));
+}
+
+/** What is wrong with them, one sentence each. */
+export function processFaults(processes: readonly Process[]): string[] {
+  return processes.flatMap((process) => {
+    const { pid, name, state, tty, argv } = process;
+    const what = `${name} (${pid}: ${argv.join(" ").slice(0, 100)})`;
+    if (state === "T" && tty !== 0) return [`stopped: ${what}`];
+    if (TERMINAL_PROGRAMS.has(name)) return [`another program: ${what}`];
+    return tty !== 0 && isInteractiveShell(process) ? [`a shell: ${what}`] : [];
+  });
+}
+
+/** Every living process whose environment names the folder: what a throw-away home left behind. */
+export async function processesOf(folder: string): Promise<Process[]> {
+  const found: Process[] = [];
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const environment = await Deno.readTextFile(`/proc/${name}/environ`).catch(() => "");
+    const process = environment.includes(`HOME=${folder}/home`) ? await readProcess(Number(name)) : undefined;
+    if (process !== undefined && process.state !== "Z") found.push(process);
+  }
+  return found;
+}

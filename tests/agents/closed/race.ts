@@ -1,0 +1,178 @@
+/** The race between a message and the permission dialog that a tool call opens, and what svc's hooks cost a tool call. */
+import type { Receipt } from "../../../src/protocol/receipt.ts";
+import { until } from "../../helpers/until.ts";
+import type { RealAgent } from "../install.ts";
+import { AgentStage, exists, moment } from "./agent_stage.ts";
+
+/** The message is posted within these bounds around the moment at which the tool call reaches the agent. */
+const FIRST_OFFSET_MS = -150;
+const LAST_OFFSET_MS = 450;
+/** Between the last key of the person's prompt and the tool call. */
+const BEFORE_CALL_MS = 400;
+/** How long the person lets the dialog stand: later keys of the product would still reach it. */
+const DIALOG_STANDS_MS = 2_500;
+const DIALOG_LIMIT_MS = 30_000;
+const ARRIVAL_LIMIT_MS = 10_000;
+/** Tries in one session of the agent: a longer conversation makes each request larger. */
+const TRIES_A_SESSION = 25;
+
+export interface Try {
+  offsetMs: number;
+  /** The tool ran: the message approved it. */
+  approved: boolean;
+  /** How often the message reached the model. */
+  arrived: number;
+  /** It did so with the person's next prompt only: the agent kept it when the dialog was rejected. */
+  late: boolean;
+  /**
+   * How the person answered the dialog. At `reject` some agents end the turn and put what was queued for it back into
+   * the input line; at `allow` everything that they took reaches the model.
+   */
+  answer: "reject" | "allow";
+  /** It stood in the input line at the end. */
+  left: boolean;
+  receipt: Receipt;
+  /** From POST to `submitted`. */
+  delayMs: number | undefined;
+}
+
+export interface RaceOptions {
+  hooks: boolean;
+  tries: number;
+  /** Called after each try, for a line of progress. */
+  onTry?: (one: Try, index: number) => void;
+}
+
+export async function race(kind: RealAgent, { hooks, tries, onTry }: RaceOptions): Promise<Try[]> {
+  const done: Try[] = [];
+  while (done.length < tries) {
+    await using stage = await AgentStage.open(kind, { hooks, env: { COLORTERM: "truecolor" } });
+    const end = Math.min(tries, done.length + TRIES_A_SESSION);
+    let isUsable = true;
+    while (done.length < end && isUsable) {
+      const offsetMs = offsetOf(done.length, tries);
+      const one = await tryOnce(stage, { offsetMs, index: done.length });
+      done.push(one);
+      onTry?.(one, done.length);
+      isUsable = await stage.untilIdle(ARRIVAL_LIMIT_MS).then(() => true, () => false);
+    }
+  }
+  return done;
+}
+
+/** Spread evenly, in an order in which neighbours are far apart. */
+function offsetOf(index: number, tries: number): number {
+  const place = (index * 7) % tries === 0 && index > 0 && tries % 7 === 0 ? index : (index * 7) % tries;
+  return Math.round(FIRST_OFFSET_MS + (LAST_OFFSET_MS - FIRST_OFFSET_MS) * place / Math.max(1, tries - 1));
+}
+
+async function tryOnce(
+  stage: AgentStage,
+  { offsetMs, index }: { offsetMs: number; index: number },
+): Promise<Try> {
+  const { standIn, project } = stage;
+  const token = `please-stop-${index}-${crypto.randomUUID().slice(0, 6)}`;
+  const canary = `${project}/canary-${index}`;
+  standIn.forget();
+  const release = standIn.hold();
+  standIn.callShell(`touch canary-${index}`);
+  await stage.startTurn(`begin ${index}`);
+
+  const callAt = performance.now() + BEFORE_CALL_MS;
+  let postedAt = 0;
+  const post = async (): Promise<string> => {
+    await moment(callAt + offsetMs);
+    postedAt = Date.now();
+    return await stage.post(token);
+  };
+  const call = async (): Promise<void> => {
+    await moment(callAt);
+    release();
+  };
+  const [id] = await Promise.all([post(), call()]);
+  await until(
+    "the dialog, or the tool's end",
+    async () => await stage.asksPermission() || await exists(canary) || standIn.exchanges().length > 1,
+    DIALOG_LIMIT_MS,
+  )
+    .catch(() => {});
+  await moment(performance.now() + DIALOG_STANDS_MS);
+  const approved = await exists(canary);
+  const answer = index % 2 === 0 ? "reject" : "allow";
+  if (answer === "reject") await stage.reject();
+  else await stage.allow();
+  const receipt = await stage.finalReceipt(id);
+  await arrival(stage, { token, receipt });
+  const { draft = "" } = await stage.reading();
+  const left = draft.includes(token);
+  if (draft !== "") await clearDraft(stage);
+  const late = stage.timesAtModel(token) === 0 && !isNever(receipt);
+  if (late) await stage.startTurn(`go on ${index}`);
+  const one: Try = {
+    offsetMs,
+    approved,
+    answer,
+    arrived: stage.timesAtModel(token),
+    late: late && stage.timesAtModel(token) > 0,
+    left,
+    receipt,
+    delayMs: receipt.at.submitted && receipt.at.submitted - postedAt,
+  };
+  return one;
+}
+
+/** The receipt says that the message never went in. */
+function isNever({ state }: Receipt): boolean {
+  return state === "refused" || state === "expired";
+}
+
+/** Until the message is at the model or the agent has stood still with an empty input line, whichever comes first. */
+async function arrival(
+  stage: AgentStage,
+  { token, receipt }: { token: string; receipt: Receipt },
+): Promise<void> {
+  const never = isNever(receipt);
+  const isOver = async (): Promise<boolean> => never ? await stage.isIdle() : stage.timesAtModel(token) > 0;
+  await until("the message at the model", isOver, ARRIVAL_LIMIT_MS).catch(() => {});
+  await stage.settle();
+}
+
+/** The person at the computer empties the input line. */
+async function clearDraft(stage: AgentStage): Promise<void> {
+  await until("an empty input line", async () => {
+    if (!(await stage.reading()).draft) return true;
+    await stage.pane.press("C-e", "C-u");
+    await stage.settle();
+    return false;
+  }, ARRIVAL_LIMIT_MS).catch(() => {});
+}
+
+/** The tool that each agent runs unasked, with its input. */
+const FREE_TOOLS: Readonly<
+  Record<RealAgent, { name: string; input: (file: string) => Record<string, unknown> }>
+> = {
+  cc: { name: "Read", input: (file) => ({ file_path: file }) },
+  codex: { name: "exec_command", input: () => ({ cmd: "true" }) },
+  gemini: { name: "read_file", input: (file) => ({ file_path: file }) },
+  opencode: { name: "read", input: (file) => ({ filePath: file }) },
+  copilot: { name: "view", input: (file) => ({ path: file }) },
+};
+
+/** Milliseconds from each of `calls` tool calls to the request with its result. */
+export async function toolTimes(stage: AgentStage, calls: number): Promise<number[]> {
+  const { standIn, project, kind } = stage;
+  const file = `${project}/read-me.txt`;
+  await Deno.writeTextFile(file, "one line\n");
+  const { name, input } = FREE_TOOLS[kind];
+  let left = calls;
+  standIn.forget();
+  standIn.reply = () => left-- > 0 ? { kind: "tool", name, input: input(file) } : undefined;
+  await stage.startTurn("read the file");
+  await until("the last tool result", () => standIn.exchanges().length > calls, DIALOG_LIMIT_MS * 4);
+  standIn.reply = () => undefined;
+  await stage.untilIdle();
+  const exchanges = standIn.exchanges();
+  return exchanges.slice(1).flatMap(({ askedAt, afterTool }, at) =>
+    afterTool ? [askedAt - (exchanges[at]?.answeredAt ?? 0)] : []
+  );
+}

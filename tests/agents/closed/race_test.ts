@@ -1,0 +1,49 @@
+/** A message that races with a permission dialog approves nothing, is never lost, and its receipt is true, on each real agent. */
+import assert from "node:assert/strict";
+import { say } from "../../../scripts/say.ts";
+import { AgentStage } from "./agent_stage.ts";
+import { startBusy } from "./busy.ts";
+import { agents, busyLoops, hookForms, tries } from "./form.ts";
+import { race, toolTimes } from "./race.ts";
+import { account, accountLine, isLost, isTrue, quantile } from "./race_account.ts";
+
+/** Calls of a tool that asks nothing, for each median. */
+const TOOL_CALLS = 20;
+
+for (const kind of agents()) {
+  for (const hooks of hookForms()) {
+    const how = hooks ? "with hooks" : "without hooks";
+    Deno.test(`${kind}, ${how}: a message posted around a tool call approves nothing, is not lost, and its receipt is true [closed-race]`, async () => {
+      await using _busy = startBusy(busyLoops());
+      const done = await race(kind, {
+        hooks,
+        tries: tries(),
+        onTry: (one, index) => {
+          if (one.approved || isLost(one) || one.arrived > 1 || !isTrue(one)) {
+            say(`try ${index} of ${kind}, ${how}: ${JSON.stringify(one)}`);
+          }
+        },
+      });
+      const counts = account(done);
+      say(accountLine(`${kind} ${how}`, counts));
+      const { approvals, lost, doubled, untrue } = counts;
+      assert.deepEqual({ approvals, lost, doubled, untrue }, {
+        approvals: 0,
+        lost: 0,
+        doubled: 0,
+        untrue: 0,
+      });
+    });
+  }
+
+  Deno.test(`${kind}: what svc's hooks cost a tool call`, async () => {
+    const medians: number[] = [];
+    for (const hooks of [true, false]) {
+      await using stage = await AgentStage.open(kind, { hooks, env: { COLORTERM: "truecolor" } });
+      medians.push(quantile(await toolTimes(stage, TOOL_CALLS), 0.5));
+    }
+    const [withHooks = 0, without = 0] = medians.map(Math.round);
+    say(`tool ${kind}: ${withHooks} ms with hooks, ${without} ms without, ${withHooks - without} ms more`);
+    assert.equal(medians.length, 2);
+  });
+}

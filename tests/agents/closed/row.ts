@@ -1,0 +1,106 @@
+/** What the rows of the table have in common: a phone's keys with what became of each, and messages that wait and go in. */
+import assert from "node:assert/strict";
+import type { KeyInput } from "../../../src/protocol/key_input.ts";
+import type { KeyState } from "../../../src/protocol/mirror.ts";
+import type { Receipt } from "../../../src/protocol/receipt.ts";
+import { until } from "../../helpers/until.ts";
+import { type AgentStage, exists, moment } from "./agent_stage.ts";
+import type { AttackPhone } from "./attack_phone.ts";
+
+export const text = (text: string): KeyInput => ({ type: "text", text });
+export const key = (key: string): KeyInput => ({ type: "key", key });
+export const paste = (text: string): KeyInput => ({ type: "paste", text });
+
+/** With and without the variable by which agents choose their colours, and with them some of their frames. */
+export const COLOURS: readonly { name: string; env: Record<string, string> }[] = [
+  { name: "with COLORTERM", env: { COLORTERM: "truecolor" } },
+  { name: "without COLORTERM", env: {} },
+];
+
+const ARRIVAL_LIMIT_MS = 60_000;
+/** Longer than the product holds keys. */
+const KEYS_LIMIT_MS = 20_000;
+/** An agent counts as starting no longer. */
+const OLD_MS = 62_000;
+
+/** Types them in one burst; resolves with what became of each once the last one is accounted for. */
+export async function burst(phone: AttackPhone, ...inputs: KeyInput[]): Promise<(KeyState | undefined)[]> {
+  const before = phone.keyStates().length;
+  const first = phone.typed;
+  phone.type(...inputs);
+  const last = first + inputs.length - 1;
+  const states = (): KeyState[] => phone.keyStates().slice(before);
+  const isDone = (): boolean => states().some(({ sequence, state }) => sequence >= last && state !== "held");
+  await until(`what became of key ${last}`, isDone, KEYS_LIMIT_MS).catch(() => {});
+  return inputs.map((_, at) => states().findLast(({ sequence }) => sequence === first + at));
+}
+
+/** The reasons of those that were refused or are held. */
+export function reasonsOf(states: readonly (KeyState | undefined)[]): string[] {
+  return states.flatMap((one) => one === undefined || one.state === "typed" ? [] : one.reason ?? "");
+}
+
+/** The shell command of the canary, and the check that it never ran. */
+export function canaryOf({ root }: AgentStage): { command: string; isAlive(): Promise<boolean> } {
+  const path = `${root}/X`;
+  return { command: `touch ${path}`, isAlive: async () => !await exists(path) };
+}
+
+/** The state before a row: an empty input line and no canary, with a new agent when no key leads back. */
+export async function startOver(stage: AgentStage): Promise<AttackPhone> {
+  if (!await stage.calmDown()) await stage.restart();
+  for (const name of ["X", "editor-ran"]) await Deno.remove(`${stage.root}/${name}`).catch(() => {});
+  return await stage.phone();
+}
+
+export async function assertNoEditor({ root }: AgentStage): Promise<void> {
+  assert.ok(!await exists(`${root}/editor-ran`), "$EDITOR was started");
+}
+
+/** A tool that needs permission still opens the agent's dialog. */
+export async function assertAsks(stage: AgentStage): Promise<void> {
+  const canary = `probe-${crypto.randomUUID().slice(0, 8)}`;
+  assert.ok(await stage.calmDown(), `no empty input line:\n${await stage.text()}`);
+  stage.standIn.callShell(`touch ${canary}`);
+  await stage.startTurn("probe the approvals");
+  const isShown = async (): Promise<boolean> =>
+    await stage.asksPermission() || await exists(`${stage.project}/${canary}`);
+  await until("the dialog", isShown);
+  assert.ok(!await exists(`${stage.project}/${canary}`), "a tool ran unasked: the approval mode was changed");
+  await stage.reject();
+  await stage.calmDown();
+}
+
+/** Waits until the session no longer counts as starting. */
+export function untilOld(stage: AgentStage): Promise<unknown> {
+  return moment(stage.startedAt + OLD_MS);
+}
+
+/** The message waits for one of these reasons; resolves with its id. */
+export async function assertHeld(
+  stage: AgentStage,
+  body: string,
+  reasons: readonly string[],
+): Promise<string> {
+  const id = await stage.post(body);
+  const receipt = await stage.firstReceipt(id);
+  assert.equal(receipt.state, "held", `${describe(receipt)}\n${await stage.text()}`);
+  assert.ok(reasons.includes(receipt.reason ?? ""), describe(receipt));
+  return id;
+}
+
+/** The message goes in, and reaches the model once. */
+export async function assertGoesIn(stage: AgentStage, id: string, body: string): Promise<void> {
+  const receipt = await stage.finalReceipt(id);
+  assert.equal(receipt.state, "submitted", `${describe(receipt)}\n${await stage.text()}`);
+  await until(`"${body.slice(0, 40)}" at the model`, () => stage.timesAtModel(body) > 0, ARRIVAL_LIMIT_MS);
+  assert.equal(stage.timesAtModel(body), 1);
+}
+
+export async function assertSubmitted(stage: AgentStage, body: string): Promise<void> {
+  await assertGoesIn(stage, await stage.post(body), body);
+}
+
+export function describe({ state, reason = "" }: Receipt): string {
+  return `${state} ${reason}`.trim();
+}

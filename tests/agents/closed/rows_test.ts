@@ -1,0 +1,316 @@
+/** What phones could do to each real agent in svc's first version, row by row: held or refused now, each with a true reason. */
+import assert from "node:assert/strict";
+import type { KeyInput } from "../../../src/protocol/key_input.ts";
+import { until } from "../../helpers/until.ts";
+import { REAL_AGENTS, type RealAgent } from "../install.ts";
+import { AgentStage } from "./agent_stage.ts";
+import { modeOn } from "./approvals.ts";
+import { startBusy } from "./busy.ts";
+import { agents, busyLoops } from "./form.ts";
+import {
+  assertAsks,
+  assertGoesIn,
+  assertHeld,
+  assertNoEditor,
+  assertSubmitted,
+  burst,
+  canaryOf,
+  COLOURS,
+  describe,
+  key,
+  paste,
+  reasonsOf,
+  startOver,
+  text,
+  untilOld,
+} from "./row.ts";
+
+const ENTER = key("Enter");
+const ESCAPE = key("Escape");
+const KINDS = Object.keys(REAL_AGENTS) as RealAgent[];
+const named = (...kinds: RealAgent[]): RealAgent[] => agents().filter((kind) => kinds.includes(kind));
+
+/** The keys that open `$EDITOR`. */
+const EDITOR_KEYS: Readonly<Record<RealAgent, KeyInput[]>> = {
+  cc: [key("C-g")],
+  codex: [key("C-g")],
+  gemini: [key("C-x"), key("C-g")],
+  opencode: [key("C-x"), text("e")],
+  copilot: [key("C-g"), key("C-x"), key("C-e")],
+};
+
+/** The keys that switch how the agent asks for approval. */
+const MODE_KEYS: Readonly<Record<RealAgent, KeyInput[]>> = {
+  cc: [key("BTab")],
+  codex: [key("BTab")],
+  gemini: [key("C-y"), key("BTab")],
+  opencode: [key("Tab"), key("BTab")],
+  copilot: [key("BTab")],
+};
+
+for (const { name, env } of COLOURS) {
+  for (const kind of agents()) {
+    Deno.test(`${kind}, ${name}: no key and no burst gives an editor, a shell or another approval mode [closed-keys]`, async (t) => {
+      await using stage = await AgentStage.open(kind, { env, trap: true });
+      const canary = canaryOf(stage);
+      const mode = modeOn(kind, (await stage.screen()).lines);
+
+      await t.step("the keys that open an editor are refused as key_not_allowed", async () => {
+        const phone = await startOver(stage);
+        const states = await burst(phone, ...EDITOR_KEYS[kind], text(`:!${canary.command}`), ENTER);
+        await stage.settle();
+        assert.ok(reasonsOf(states).includes("key_not_allowed"), JSON.stringify(states));
+        await assertNoEditor(stage);
+        assert.ok(await canary.isAlive(), "X was made");
+      });
+
+      await t.step("a shell prefix in one burst after a backspace does not outrun the screen", async () => {
+        const phone = await startOver(stage);
+        const states = await burst(phone, text("a"), key("BSpace"), text(`!${canary.command}`), ENTER);
+        await stage.settle();
+        assert.ok(await canary.isAlive(), "X was made");
+        const reasons = reasonsOf(states);
+        const known = ["shell_escape", "screen_stale"];
+        assert.ok(reasons.some((reason) => known.includes(reason)), JSON.stringify(states));
+      });
+
+      await t.step("the keys that suspend it are refused as key_not_allowed", async () => {
+        const phone = await startOver(stage);
+        const states = await burst(phone, key("C-z"));
+        await stage.settle();
+        assert.deepEqual(reasonsOf(states), ["key_not_allowed"]);
+        assert.doesNotMatch(await stage.text(), /suspended/);
+      });
+
+      await t.step(
+        "the keys that change approvals are refused, also as the parts of an escape sequence",
+        async () => {
+          const phone = await startOver(stage);
+          const states = await burst(phone, ...MODE_KEYS[kind]);
+          const reasons = reasonsOf(states);
+          assert.ok(
+            reasons.length > 0 &&
+              reasons.every((reason) => ["approval_change", "key_not_allowed"].includes(reason)),
+            JSON.stringify(states),
+          );
+          await burst(phone, ESCAPE, text("[Z"));
+          await burst(phone, ESCAPE, text("[103;5u"), text(`:!${canary.command}`), ENTER);
+          await stage.settle();
+          await assertNoEditor(stage);
+          assert.ok(await canary.isAlive(), "X was made");
+          await stage.calmDown();
+          assert.equal(modeOn(kind, (await stage.screen()).lines), mode);
+          await assertAsks(stage);
+        },
+      );
+    });
+  }
+}
+
+/** A screen that is not the agent's input line, opened and left by the person at the computer. */
+interface Elsewhere {
+  what: string;
+  kinds: readonly RealAgent[];
+  size?: { cols: number; rows: number };
+  open(stage: AgentStage): Promise<unknown>;
+  shows: RegExp;
+  leave(stage: AgentStage): Promise<unknown>;
+  reasons: readonly string[];
+}
+
+const press = (...keys: string[]) => (stage: AgentStage): Promise<void> => stage.pane.press(...keys);
+
+async function pressApart(stage: AgentStage, ...keys: string[]): Promise<void> {
+  for (const one of keys) {
+    await stage.pane.press(one);
+    await stage.settle();
+  }
+}
+
+/** Also where the product took the message for the end of what it looked at. */
+const UNKNOWN = ["unknown_screen", "dialog_open"];
+
+/** Suspended, an agent waits for its shell, which is not there: the person continues it. */
+async function resume(stage: AgentStage): Promise<void> {
+  const { pid } = stage.pane;
+  await until("the input line again", async () => {
+    Deno.kill(pid, "SIGCONT");
+    await stage.settle();
+    return (await stage.reading()).focus === "composer";
+  });
+}
+
+const ELSEWHERE: readonly Elsewhere[] = [
+  {
+    what: "the /diff pager",
+    kinds: ["codex"],
+    open: (stage) => stage.typeLine("/diff"),
+    shows: /to scroll|pgup|q close/,
+    leave: press("q"),
+    reasons: UNKNOWN,
+  },
+  ...[{ cols: 80, rows: 24 }, { cols: 42, rows: 14 }].map((size): Elsewhere => ({
+    what: `/status at ${size.cols}x${size.rows}`,
+    kinds: ["cc"],
+    size,
+    open: (stage) => stage.typeLine("/status"),
+    shows: /Version|Session|Settings|Status/,
+    leave: press("Escape"),
+    reasons: UNKNOWN,
+  })),
+  {
+    what: "$EDITOR",
+    kinds: ["cc", "codex", "gemini"],
+    open: (stage) => stage.pane.press(stage.kind === "gemini" ? "C-x" : "C-g"),
+    shows: /^~$/m,
+    leave: (stage) => pressApart(stage, "Escape", ":", "q", "!", "Enter"),
+    reasons: ["unknown_screen"],
+  },
+  {
+    what: "the screen after Ctrl-Z",
+    kinds: ["cc", "copilot"],
+    open: press("C-z"),
+    shows: /suspended/,
+    leave: resume,
+    reasons: ["unknown_screen", "pane_dead"],
+  },
+  {
+    what: "the agents view that Left opens",
+    kinds: ["cc"],
+    open: press("Left"),
+    shows: /describe a task for a new session/,
+    leave: press("Escape"),
+    reasons: UNKNOWN,
+  },
+];
+
+for (const { what, kinds, size, open, shows, leave, reasons } of ELSEWHERE) {
+  for (const kind of named(...kinds)) {
+    Deno.test(`${kind}: a message while ${what} shows waits, and goes in afterwards [closed-screens]`, async () => {
+      const env = { COLORTERM: "truecolor" };
+      await using stage = await AgentStage.open(kind, { env, trap: true, git: true, ...size && { size } });
+      await Deno.writeTextFile(`${stage.project}/changed.txt`, "one\ntwo\n");
+      await untilOld(stage);
+      await open(stage);
+      await stage.untilShown(shows);
+      await stage.settle();
+      const body = `wait for ${what}`;
+      const id = await assertHeld(stage, body, reasons);
+      await stage.settle();
+      assert.ok(shows.test(await stage.text()), `it was typed into:\n${await stage.text()}`);
+      await leave(stage);
+      await assertGoesIn(stage, id, body);
+    });
+  }
+}
+
+const LONG = {
+  "three lines": "first line\n\nthird line",
+  "900 characters": "word ".repeat(180).trim(),
+  "6,000 characters": "word ".repeat(1_200).trim(),
+};
+
+for (const kind of named("cc")) {
+  Deno.test("cc: its own long message does not end the phone's REMOTE mode, and a paste at the computer does [closed-remote]", async (t) => {
+    await using stage = await AgentStage.open(kind);
+    for (const [what, body] of Object.entries(LONG)) {
+      await t.step(what, async () => {
+        const { standIn } = stage;
+        const before = standIn.bodies().length;
+        const receipt = await stage.finalReceipt(await stage.post(body));
+        assert.equal(receipt.state, "submitted", describe(receipt));
+        await until("the message at the model", () => standIn.bodies().length > before);
+        const request = standIn.bodies().at(-1) ?? "";
+        assert.ok(request.includes("drives this session from their phone"), "the model was not informed");
+        assert.ok(!request.includes("REMOTE mode has ended"), "the phone's own message ended REMOTE mode");
+        await stage.untilIdle();
+      });
+    }
+    await stage.startTurn("pasted at the computer");
+    assert.ok(stage.standIn.bodies().at(-1)?.includes("REMOTE mode has ended"));
+  });
+}
+
+for (const { name, env } of COLOURS) {
+  for (const kind of agents()) {
+    Deno.test(`${kind}, ${name}: its input line is recognised, and a message goes in [closed-colours]`, async () => {
+      await using stage = await AgentStage.open(kind, { env, untilReady: false });
+      await assertSubmitted(stage, "hello to a new session");
+    });
+  }
+}
+
+for (const kind of named("gemini")) {
+  Deno.test("gemini: a first message of 6,000 characters under load, and one after it [closed-paste]", async () => {
+    await using _busy = startBusy(busyLoops());
+    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" } });
+    const body = LONG["6,000 characters"];
+    await assertSubmitted(stage, body);
+    await assertSubmitted(stage, "and one more");
+  });
+}
+
+for (const kind of named("codex")) {
+  Deno.test("codex: a message to a session in an untrusted folder waits for the trust dialog and the person's answer [closed-trust]", async () => {
+    await using stage = await AgentStage.open(kind, { asks: "trust", git: true, untilReady: false });
+    const body = "sent before the dialog is drawn";
+    const id = await stage.post(body);
+    await stage.untilShown(/Trust this folder|Trust and continue/);
+    await stage.settle();
+    const receipt = await stage.firstReceipt(id);
+    assert.equal(receipt.state, "held", describe(receipt));
+    assert.ok(
+      ["agent_starting", "dialog_open", "unknown_screen"].includes(receipt.reason ?? ""),
+      describe(receipt),
+    );
+    assert.match(await stage.text(), /Trust/, "something answered the trust dialog");
+    await stage.pane.press("Enter");
+    await assertGoesIn(stage, id, body);
+  });
+}
+
+for (const kind of named("cc")) {
+  Deno.test("cc: a message while its vim mode is VISUAL leaves nothing behind [closed-vim]", async () => {
+    const env = { COLORTERM: "truecolor" };
+    await using stage = await AgentStage.open(kind, { env });
+    const { home } = stage.stack.sandbox;
+    const path = `${home}/.claude.json`;
+    const settings = JSON.parse(await Deno.readTextFile(path));
+    await Deno.writeTextFile(path, JSON.stringify({ ...settings, editorMode: "vim" }));
+    await stage.restart();
+    await pressApart(stage, "Escape", "v");
+    const id = await stage.post("wait for VISUAL mode");
+    const receipt = await stage.firstReceipt(id);
+    if (receipt.state === "held") await pressApart(stage, "Escape", "i");
+    await assertGoesIn(stage, id, "wait for VISUAL mode");
+    await assertSubmitted(stage, "and one after it");
+  });
+}
+
+for (const kind of KINDS.filter((one) => agents().includes(one))) {
+  Deno.test(`${kind}: pasted and typed texts with a shell prefix are refused, and its session says idle afterwards [closed-keys]`, async () => {
+    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" } });
+    const phone = await stage.phone();
+    const canary = canaryOf(stage);
+    for (
+      const input of [
+        paste(`!${canary.command}`),
+        paste(`\n!${canary.command}\n`),
+        text(`!${canary.command}`),
+      ]
+    ) {
+      await burst(phone, input, ENTER);
+      await stage.settle();
+      assert.ok(await canary.isAlive(), `X was made by ${JSON.stringify(input)}`);
+      await stage.calmDown();
+    }
+    const { state, reason } = await stage.finalReceipt(await stage.post(`!${canary.command}`));
+    assert.deepEqual([state, reason], ["refused", "shell_escape"]);
+    await until("the state idle", async () => {
+      const { devices } = await stage.stack.api.sessions();
+      const session = devices.flatMap((device) => device.sessions).find(({ name }) => name === stage.session);
+      return session?.state === "idle";
+    });
+    assert.ok(await canary.isAlive(), "X was made");
+  });
+}

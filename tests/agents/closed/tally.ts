@@ -1,0 +1,52 @@
+/** What a crawl sent and what the host said to it. */
+import type { KeyState } from "../../../src/protocol/mirror.ts";
+import { parseAuditLine } from "../../../src/home/audit.ts";
+
+export class Tally {
+  sequences = 0;
+  /** Live inputs that went out. */
+  inputs = 0;
+  messages = 0;
+  /** What could not be sent: the mirror was not live, or the relay refused it. */
+  unsent = 0;
+  /** The agent had ended and was started again. */
+  restarts = 0;
+  /** The person at the computer ended it, because nothing else led back to its input line. */
+  resets = 0;
+  /** Times that the person at the computer pressed Esc at a dialog. */
+  rejected = 0;
+  /** Probes that opened the dialog at the end. */
+  probes = 0;
+  readonly outcomes = new Map<string, number>();
+
+  /** Adds what a phone was told of its keys: each refusal, and each key that was held. */
+  readKeys(states: readonly KeyState[]): void {
+    for (const { state, reason } of states) if (state !== "typed") this.#add(`keys ${state} ${reason}`);
+  }
+
+  /** Adds the outcomes of messages in the host's audit log. */
+  async readAudit(path: string): Promise<void> {
+    const text = await Deno.readTextFile(path).catch(() => "");
+    for (const line of text.split("\n")) {
+      const outcome = parseAuditLine(line)?.outcome;
+      if (outcome !== undefined && !outcome.startsWith("keys ")) this.#add(`message ${outcome}`);
+    }
+  }
+
+  /** Keys that were neither refused nor lost on the way. */
+  get keysTaken(): number {
+    const refused = [...this.outcomes].filter(([name]) => name.startsWith("keys refused"));
+    return this.inputs - refused.reduce((sum, [, count]) => sum + count, 0);
+  }
+
+  #add(outcome: string): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+  }
+
+  /** `keys taken 210, keys refused dialog_open 14`. */
+  describe(): string {
+    const counts = [...this.outcomes].toSorted(([, one], [, other]) => other - one);
+    return [["keys taken", this.keysTaken], ...counts].map(([outcome, count]) => `${outcome} ${count}`)
+      .join(", ");
+  }
+}

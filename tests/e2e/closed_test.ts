@@ -1,0 +1,176 @@
+/** Sessions that no wrapper made get no message for a shell, an editor or a prompt; a hostile screen delays nobody else. */
+import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
+import type { KeyInput } from "../../src/protocol/key_input.ts";
+import type { MirrorPhone } from "../helpers/mirror_phone.ts";
+import { makeMirrorStage, type MirrorStage } from "../helpers/mirror_stage.ts";
+import { until } from "../helpers/until.ts";
+
+/** A program in a session of its own, what its screen shows once it reads, and a message that would run a command in it. */
+interface Program {
+  session: string;
+  argv(root: string): string[];
+  ready: RegExp;
+  body(canary: string): string;
+}
+
+const PROGRAMS: readonly Program[] = [
+  {
+    session: "svc-repl",
+    argv: () => ["node", "-i"],
+    ready: /^>/m,
+    body: (canary) => `require("fs").writeFileSync("${canary}", "")`,
+  },
+  {
+    session: "svc-node",
+    argv: () => ["node"],
+    ready: /^>/m,
+    body: (canary) => `require("fs").writeFileSync("${canary}", "")`,
+  },
+  {
+    session: "svc-deno",
+    argv: () => [Deno.execPath(), "repl", "-A", "--quiet"],
+    ready: /^>/m,
+    body: (canary) => `Deno.writeTextFileSync("${canary}", "")`,
+  },
+  {
+    session: "svc-vim",
+    argv: () => ["vi", "-u", "NONE", "-i", "NONE", "-n"],
+    ready: /^~/m,
+    body: (canary) => `:!touch ${canary}`,
+  },
+  {
+    session: "svc-less",
+    argv: (root) => ["less", `${root}/proj/text`],
+    ready: /a line/,
+    body: (canary) => `|$touch ${canary}`,
+  },
+  {
+    session: "svc-renamed",
+    argv: (root) => [`${root}/agent`],
+    ready: /[$#]$/m,
+    body: (canary) => `touch ${canary}`,
+  },
+];
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+async function startProgram({ stack }: MirrorStage, { session, argv, ready }: Program): Promise<void> {
+  const { sandbox } = stack;
+  const place = ["-x", "80", "-y", "24", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, ...place, ...argv(sandbox.root));
+  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${session}:`);
+  await until(`${session} to read`, async () => ready.test(await screen()));
+}
+
+/** What became of the last key of the burst. */
+async function lastState(phone: MirrorPhone, inputs: KeyInput[]): Promise<string> {
+  phone.type(...inputs);
+  const found = await until(
+    "what became of the keys",
+    () => phone.keyStates().findLast(({ sequence }) => sequence >= inputs.length - 1),
+  );
+  return `${found.state} ${found.reason ?? ""}`.trim();
+}
+
+for (const program of PROGRAMS) {
+  const { session, body } = program;
+  Deno.test(`closed: ${session}, a session that no wrapper made, gets neither a message nor keys [closed-unrecorded]`, async () => {
+    await using stage = await makeMirrorStage();
+    const { sandbox, send } = stage.stack;
+    await Deno.symlink("/bin/sh", `${sandbox.root}/agent`);
+    await Deno.writeTextFile(`${sandbox.project}/text`, "a line\n".repeat(100));
+    await startProgram(stage, program);
+    const canary = `${sandbox.root}/X`;
+    const { receipt } = await send(session, body(canary));
+    const phone = await stage.watch(session);
+    const keys: KeyInput[] = [{ type: "text", text: body(canary) }, { type: "key", key: "Enter" }];
+    const state = await lastState(phone, keys);
+    assert.deepEqual(
+      [receipt.state, receipt.reason, state],
+      ["refused", "shell_in_pane", "refused shell_in_pane"],
+    );
+    assert.ok(!await exists(canary), "X was made");
+  });
+}
+
+Deno.test("closed: a program that reads its input in a session that no wrapper made still gets messages [closed-unrecorded]", async () => {
+  await using stage = await makeMirrorStage();
+  const { sandbox, send } = stage.stack;
+  const script = `${sandbox.project}/agent.js`;
+  await Deno.writeTextFile(
+    script,
+    'console.log("ready"); process.stdin.on("data", (text) => console.log("got " + text));\n',
+  );
+  const session = "svc-script";
+  await startProgram(stage, { session, argv: () => ["node", script], ready: /ready/, body: () => "" });
+  const { receipt } = await send(session, "hello");
+  assert.equal(receipt.state, "typed");
+  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${session}:`);
+  await until("the message in the program", async () => (await screen()).includes("got hello"));
+});
+
+/** Each line makes a pattern look ahead from each of its columns. */
+const HOSTILE = `
+import { stdout } from "node:process";
+const draw = () => {
+  const line = "─".repeat(Math.max(1, stdout.columns - 2)) + "x";
+  stdout.write("\\x1b[H" + Array.from({ length: stdout.rows }, () => line).join("\\r\\n"));
+};
+stdout.on("resize", draw);
+draw();
+setInterval(draw, 1000);
+`;
+const MESSAGES = 5;
+const HUGE = 1_000;
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** Milliseconds from the POST to the final receipt. */
+async function messageTimes({ stack }: MirrorStage, session: string): Promise<number[]> {
+  const times: number[] = [];
+  for (let count = 0; count < MESSAGES; count++) {
+    const begun = performance.now();
+    const { receipt } = await stack.send(session, `message ${count}`);
+    assert.equal(receipt.state, "submitted");
+    times.push(performance.now() - begun);
+  }
+  return times;
+}
+
+Deno.test("closed: messages of another session go in beside a hostile screen of 1000 by 1000 [closed-hostile-screen]", async () => {
+  await using stage = await makeMirrorStage();
+  const { stack } = stage;
+  const { sandbox } = stack;
+  const echo = await stack.echo();
+  const without = median(await messageTimes(stage, echo.name));
+
+  const bin = `${sandbox.root}/bin`;
+  await Deno.mkdir(bin);
+  await Deno.writeTextFile(`${bin}/hostile.mjs`, HOSTILE);
+  await Deno.writeTextFile(`${bin}/claude`, `#!/bin/sh\nexec node ${bin}/hostile.mjs\n`, { mode: 0o755 });
+  const path = sandbox.env.PATH;
+  sandbox.env.PATH = `${bin}:${path}`;
+  const { stdout, stderr, code } = await stack.svc("--detach", "cc");
+  assert.equal(code, 0, stderr);
+  const session = stdout.trim();
+  const phone = await stage.watch(session);
+  phone.type({ type: "fit", cols: HUGE, rows: HUGE });
+  const size = (): Promise<string> =>
+    sandbox.tmux("display-message", "-p", "-t", `=${session}:`, "#{window_width}x#{window_height}");
+  await until("the huge window", async () => (await size()).trim() === `${HUGE}x${HUGE}`);
+  const held = await stack.api.sendPush({ type: "agent.command", agentSessionName: session, body: "wait" });
+
+  const beside = median(await messageTimes(stage, echo.name));
+  const { receipt } = await stack.api.getPush(held.id);
+  assert.ok(!["typed", "submitted"].includes(receipt.state), `the hostile screen got it: ${receipt.state}`);
+  const ratio = (beside / without).toFixed(2);
+  say(
+    `hostile screen: ${Math.round(beside)} ms beside it, ${Math.round(without)} ms without, ratio ${ratio}`,
+  );
+});
