@@ -32,6 +32,8 @@ export const HookReport = z.looseObject({
     step: z.enum(["before", "after"]),
     id: z.optional(z.string().check(z.maxLength(200))),
   })),
+  /** The agent's hooks are registered so that one of them asks at the gate before each tool call. */
+  gates: z.optional(z.boolean()),
   /** The agent's state from then on, where the event gives it. */
   state: z.optional(AgentState),
   news: z.optional(HookNews),
@@ -45,7 +47,10 @@ export const ControlRequest = z.discriminatedUnion("op", [
   z.object({ op: z.literal("stop") }),
   /** A hook reports. */
   z.object({ op: z.literal("hook"), report: HookReport }),
-  /** A tool call is about to begin and may open a dialog: answered once no input is on its way into the agent's pane. */
+  /**
+   * A tool call is about to begin and may open a dialog: answered once no input is on its way into the agent's pane.
+   * The report has `tool` with the step `before`, and no news: those come in a `hook` request of their own before it.
+   */
   z.object({ op: z.literal("gate"), report: HookReport }),
   /** A session began: look at tmux now, not at the next poll. */
   z.object({ op: z.literal("look") }),

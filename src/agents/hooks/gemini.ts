@@ -1,5 +1,5 @@
 /** Hooks of agent 2, the Gemini command line. */
-import { objectOf, textOf } from "./input.ts";
+import { objectOf, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
@@ -16,6 +16,10 @@ function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
     case "SessionStart":
       return { state: "idle" };
+    case "BeforeTool":
+      return { state: "working", tool: toolStep("before", input) };
+    case "AfterTool":
+      return { state: "working", tool: toolStep("after", input) };
     case "Notification":
       if (textOf(input, "notification_type") !== "ToolPermission") return {};
       return { state: "waiting", words: { type: "agent.attention", text: permission(input) } };

@@ -10,10 +10,18 @@ export interface HookWords {
   text: string | undefined;
 }
 
+/** A tool call begins, and may open a dialog, or has ended. */
+export interface ToolStep {
+  step: "before" | "after";
+  /** The agent's own, where it has one. */
+  id?: string;
+}
+
 /** What an event means. Nothing set: it says nothing. */
 export interface HookMeaning {
   state?: AgentState;
   words?: HookWords;
+  tool?: ToolStep;
   /** `compacted`: the model has lost what it was told. `ended`: nobody is there to be told more. */
   session?: "compacted" | "ended";
 }

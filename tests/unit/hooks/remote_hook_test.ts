@@ -122,6 +122,8 @@ Deno.test("the daemon hears of the prompt at once: the agent works [ls-hook-at-o
       agent: "codex",
       cwd: project,
       session: "svc-proj",
+      pane: "%7",
+      gates: true,
       state: "working",
     };
     assert.deepEqual(reports, [report]);
