@@ -8,6 +8,11 @@ import type { ControlRequest, HookReport } from "./control_messages.ts";
  */
 export const GATE_LIMIT_MS = 5_000;
 
+/** The event of reports by `svc mcp`: the agent waits for the person's answer, or does so no longer. */
+export const ASK_EVENT = "svc_ask";
+/** `svc mcp` repeats its report this often while a question waits, in milliseconds. */
+export const ASK_REPORT_MS = 4_000;
+
 export interface DaemonSocket {
   sockets: Pick<LocalSockets, "connect">;
   path: string;

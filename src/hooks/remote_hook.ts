@@ -23,8 +23,8 @@ async function readOutstanding({ files, paths }: HookHost): Promise<Outstanding>
 /** Keyed by the directory in the input, never by the environment: some agents' hooks run in a shared server. */
 async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: Outstanding): Promise<void> {
   const { kind, hooks, input } = call;
-  const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), input.prompt];
-  if (directory === undefined || id === undefined || typeof prompt !== "string") return;
+  const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), hooks.promptOf(input)];
+  if (directory === undefined || id === undefined || prompt === undefined) return;
   const conversation = { agent: kind, id };
   // At the desk, with nothing from a phone outstanding, no more is loaded and read.
   if (markers.length > 0 || remote.includes(await remoteName(conversation))) {

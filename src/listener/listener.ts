@@ -120,8 +120,7 @@ class Listener implements RunningListener {
   }
 
   hook(report: HookReport): void {
-    const { state } = report;
-    if (state && report.session) this.#inventory.hint(report.session, { state, at: now() });
+    this.#inventory.take(report);
     this.#messages.wake();
     this.#polls.wake();
   }
@@ -232,6 +231,7 @@ class Listener implements RunningListener {
       send: (report) => this.#link.send("listener.sessions", report),
       log: this.#options.log,
       pause: (ms) => this.#polls.pause(ms),
+      nextReadMs: () => this.#inventory.nextReadMs(),
     });
   }
 

@@ -1,11 +1,12 @@
 /** Hooks of agent 3, the Codex command line. */
-import { textOf, toolInWords, toolStep } from "./input.ts";
+import { plainPrompt, textOf, toolInWords, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "UserPromptSubmit",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   contextOutput: (hookEventName, additionalContext) =>

@@ -1,12 +1,13 @@
 /** Hooks of the Copilot command line. */
 import { parseJson } from "../../protocol/json.ts";
-import { objectOf, textOf, toolStep } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "userPromptSubmitted",
   sessionOf: (input) => textOf(input, "sessionId"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   // The form of the others, within `hookSpecificOutput`, never reaches this model.

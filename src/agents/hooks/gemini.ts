@@ -1,11 +1,12 @@
 /** Hooks of agent 2, the Gemini command line. */
-import { objectOf, textOf, toolStep } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "BeforeAgent",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   // Plain text never reaches this model.

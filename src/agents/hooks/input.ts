@@ -12,6 +12,11 @@ export function objectOf(input: HookInput, field: string): HookInput {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
+/** The prompt of agents that hand on what was typed. */
+export function plainPrompt({ prompt }: HookInput): string | undefined {
+  return typeof prompt === "string" ? prompt : undefined;
+}
+
 /** The longest id of a tool call that a report takes. */
 const ID_MAX_CHARS = 200;
 

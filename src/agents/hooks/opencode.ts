@@ -1,11 +1,12 @@
 /** What svc's plugin in OpenCode reports; the form of its messages is the plugin's own. */
-import { textOf, toolStep } from "./input.ts";
+import { plainPrompt, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "chat.message",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),

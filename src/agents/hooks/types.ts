@@ -33,6 +33,8 @@ export interface AgentHooks {
   sessionOf(input: HookInput): string | undefined;
   /** Where the agent works, as the input says. */
   directoryOf(input: HookInput): string | undefined;
+  /** The prompt as it was typed; undefined when the input has none. */
+  promptOf(input: HookInput): string | undefined;
   /** A prompt that the agent itself, a timer or a tool wrote: nobody typed it. */
   isFromMachine(input: HookInput): boolean;
   meaning(event: string, input: HookInput): HookMeaning;

@@ -152,6 +152,27 @@ Deno.test("a tool call that failed or was refused has ended too; an id longer th
   assert.deepEqual(meaning("PreToolUse", { tool_use_id: "x".repeat(201) }), before());
 });
 
+Deno.test("a prompt that Claude folded as one paste is what was typed; every other form stays as it is [rm-folded]", () => {
+  const prompt = (text: string): string | undefined => hooksOf("cc").promptOf({ prompt: text });
+  const folded = (text: string, id = "98b1"): string =>
+    `\n\n<pasted_content id="${id}">\n${text}\n</pasted_content id="${id}">\n`;
+  assert.equal(prompt("plain\ntext"), "plain\ntext");
+  assert.equal(prompt(folded("one\ntwo\n\nfour")), "one\ntwo\n\nfour");
+  assert.equal(prompt(folded("w".repeat(6_000))), "w".repeat(6_000));
+  assert.equal(prompt(folded('a\n<\\/pasted_content id="1">\nb')), 'a\n</pasted_content id="1">\nb');
+  const others = [
+    `typed ${folded("one\ntwo")}`,
+    `${folded("one\ntwo")}typed`,
+    folded("one\ntwo") + folded("three\nfour"),
+    '\n\n<pasted_content id="1">\none\n</pasted_content id="2">\n',
+    '<pasted_content id="1">\none\n</pasted_content id="1">',
+  ];
+  for (const other of others) assert.equal(prompt(other), other);
+  assert.equal(prompt('a <\\pasted_content id="3">'), 'a <pasted_content id="3">');
+  assert.equal(hooksOf("codex").promptOf({ prompt: folded("one") }), folded("one"));
+  assert.equal(hooksOf("cc").promptOf({ prompt: 1 }), undefined);
+});
+
 Deno.test("fields that are missing or of another form break nothing", () => {
   const inputs: HookInput[] = [{}, {
     cwd: 1,
