@@ -1,6 +1,7 @@
 /** Every demand on the product, as data: each is cited by the names of the tests that show it. */
 import { ARCHITECTURE_ROWS } from "./requirements/architecture.ts";
 import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
+import { HOOK_ROWS } from "./requirements/hooks.ts";
 import { INJECTION_ROWS } from "./requirements/injection.ts";
 import { PRODUCT_ROWS } from "./requirements/product.ts";
 import { PROTOCOL_ROWS } from "./requirements/protocol.ts";
@@ -18,6 +19,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...SPEC_WIRE_ROWS,
   ...PRODUCT_ROWS,
   ...INJECTION_ROWS,
+  ...HOOK_ROWS,
   ...PROTOCOL_ROWS,
   ...SECURITY_ROWS,
   ...ARCHITECTURE_ROWS,

@@ -4,12 +4,14 @@ import { spawn } from "node:child_process";
 const LAUNCHER = "{{launcher}}";
 /** OpenCode waits no longer than this for svc. */
 const LIMIT_MS = 2_000;
+/** The same for a tool call, which svc lets begin by itself long before. */
+const GATE_LIMIT_MS = 15_000;
 
 /** What `svc <words>` says for the model; undefined when it says nothing, fails, or is not there any more. */
-function runSvc(words, input) {
+function runSvc(words, input, limitMs = LIMIT_MS) {
   const { promise, resolve } = Promise.withResolvers();
-  const child = spawn(LAUNCHER, words, { stdio: ["pipe", "pipe", "ignore"] });
-  const timer = setTimeout(() => child.kill(), LIMIT_MS);
+  const child = spawn(LAUNCHER, [...words, "gates"], { stdio: ["pipe", "pipe", "ignore"] });
+  const timer = setTimeout(() => child.kill(), limitMs);
   let output = "";
   child.stdout.on("data", (chunk) => output += chunk);
   child.stdin.on("error", () => {});
@@ -54,8 +56,8 @@ async function isSubtask(client, id) {
 }
 
 export const Svc = ({ client, directory }) => {
-  const report = (event, id, more) =>
-    runSvc(["hook", event, "opencode"], { session_id: id, cwd: directory, ...more });
+  const report = (event, id, more, limitMs) =>
+    runSvc(["hook", event, "opencode"], { session_id: id, cwd: directory, ...more }, limitMs);
   const events = {
     "session.idle": async ({ sessionID }) => {
       const words = await lastWords(client, sessionID);
@@ -63,7 +65,8 @@ export const Svc = ({ client, directory }) => {
     },
     "permission.asked": ({ sessionID, permission, patterns = [] }) =>
       report("permission.asked", sessionID, { message: [permission, ...patterns].join(" ") }),
-    "permission.replied": ({ sessionID }) => report("permission.replied", sessionID),
+    "permission.replied": ({ sessionID, reply, response }) =>
+      report("permission.replied", sessionID, { reply: reply ?? response }),
     "session.deleted": ({ info }) => report("session.deleted", info.id),
     "session.compacted": async ({ sessionID: id }) => {
       const text = await report("session.compacted", id);
@@ -79,6 +82,14 @@ export const Svc = ({ client, directory }) => {
       const input = { session_id: sessionID, cwd: directory, prompt };
       const text = await runSvc(["remote-hook", "opencode"], input);
       if (text) parts.push(hiddenPart(message, text));
+    },
+    // Awaited by OpenCode: the tool, and the dialog before it, wait for svc.
+    "tool.execute.before": async ({ sessionID, callID }) => {
+      await report("tool.execute.before", sessionID, { call_id: callID }, GATE_LIMIT_MS);
+    },
+    "tool.execute.after": ({ sessionID, callID }) => {
+      void report("tool.execute.after", sessionID, { call_id: callID });
+      return Promise.resolve();
     },
     event: async ({ event: { type, properties } }) => {
       const handle = Object.hasOwn(events, type) ? events[type] : undefined;

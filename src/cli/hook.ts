@@ -4,12 +4,12 @@ import { UsageError } from "./exit.ts";
 import { callHook } from "./hook_call.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
-  const [event, kind] = args;
+  const [event, kind, mark] = args;
   if (event === "--help" || event === "-h") return await help();
   if (event === undefined || kind === undefined) {
     throw new UsageError("Name the event and the agent whose hook this is. See: svc hook --help");
   }
-  return await callHook({ hook: eventHook, kind, event });
+  return await callHook({ hook: eventHook, kind, event, mark });
 }
 
 async function help(): Promise<number> {
@@ -17,13 +17,14 @@ async function help(): Promise<number> {
   const command = defineCommand({
     name: "hook",
     summary:
-      "What an agent's hooks run: reads their JSON on stdin, reports state and last words to the listener.",
+      "What an agent's hooks run: reads their JSON on stdin, reports states, tool calls and last words to the listener.",
     examples: [
       `echo '{"session_id":"1","cwd":"/work/app","last_assistant_message":"Done."}' | svc hook Stop codex`,
     ],
   })
     .argument("<event>", "the agent's own name of the event")
-    .argument("<agent>", "the kind of agent, as in svc --help");
+    .argument("<agent>", "the kind of agent, as in svc --help")
+    .argument("[gates]", "the agent was set up to ask before each tool call");
   parseWords(command, ["--help"]);
   return 0;
 }

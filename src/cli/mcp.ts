@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { systemClock } from "../client/clock.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
+import { ASK_EVENT, tellDaemon } from "../home/tell_daemon.ts";
 import type { ToldSealing } from "../home/told_sealing.ts";
 import type { RelaySettings } from "../mcp/desk.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -45,6 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
     version: VERSION,
     clock: systemClock,
     random: Math.random,
+    reportWaiting: (state) => void reportWaiting(state),
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });
   return 0;
@@ -75,4 +77,14 @@ async function relaySettings(): Promise<RelaySettings> {
     );
   }
   return { wsUrl, apiKey, baseUrl: inputs.config.baseUrl || httpBaseFromWs(wsUrl) };
+}
+
+/** Where the person's answer is waited for, as the session's state. */
+async function reportWaiting(state: "waiting" | "working"): Promise<void> {
+  const session = runtime.env.get("SVC_SESSION");
+  if (session === undefined) return;
+  const paths = await accountPaths().catch(() => undefined);
+  if (paths === undefined) return;
+  const report = { event: ASK_EVENT, agent: "mcp", cwd: runtime.cwd(), session, state };
+  await tellDaemon({ sockets: runtime.sockets, path: paths.socket }, { op: "hook", report });
 }

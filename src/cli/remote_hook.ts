@@ -4,12 +4,12 @@ import { UsageError } from "./exit.ts";
 import { callHook } from "./hook_call.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
-  const [kind] = args;
+  const [kind, mark] = args;
   if (kind === "--help" || kind === "-h") return await help();
   if (kind === undefined) {
     throw new UsageError("Name the agent whose hook this is. See: svc remote-hook --help");
   }
-  return await callHook({ hook: remoteHook, kind });
+  return await callHook({ hook: remoteHook, kind, mark });
 }
 
 async function help(): Promise<number> {
@@ -20,7 +20,9 @@ async function help(): Promise<number> {
     examples: [
       `echo '{"session_id":"1","cwd":"/work/app","prompt":"go on"}' | svc remote-hook codex`,
     ],
-  }).argument("<agent>", "the kind of agent, as in svc --help");
+  })
+    .argument("<agent>", "the kind of agent, as in svc --help")
+    .argument("[gates]", "the agent was set up to ask before each tool call");
   parseWords(command, ["--help"]);
   return 0;
 }

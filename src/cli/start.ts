@@ -4,7 +4,7 @@ interface Module {
   run(args: readonly string[]): Promise<number>;
 }
 
-/** How many words each takes; with other words, as `--help`, it is a command like any other. */
+/** How many arguments each needs, one more is optional; with others, as `--help`, it is a command like any other. */
 const HOOKS: Readonly<Record<string, { words: number; load(): Promise<Module> }>> = {
   "remote-hook": { words: 1, load: () => import("./remote_hook.ts" as string) },
   hook: { words: 2, load: () => import("./hook.ts" as string) },
@@ -14,7 +14,8 @@ const HOOKS: Readonly<Record<string, { words: number; load(): Promise<Module> }>
 export async function start(args: readonly string[]): Promise<number> {
   const [word = "", ...rest] = args;
   const hook = Object.hasOwn(HOOKS, word) ? HOOKS[word] : undefined;
-  const isCalled = rest.length === hook?.words && !rest.some((one) => one.startsWith("-"));
+  const beyond = rest.length - (hook?.words ?? 0);
+  const isCalled = (beyond === 0 || beyond === 1) && !rest.some((one) => one.startsWith("-"));
   if (hook !== undefined && isCalled) return await (await hook.load()).run(rest);
   return await (await loadMain()).main(args);
 }

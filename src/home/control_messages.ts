@@ -47,7 +47,10 @@ export const ControlRequest = z.discriminatedUnion("op", [
   z.object({ op: z.literal("stop") }),
   /** A hook reports. */
   z.object({ op: z.literal("hook"), report: HookReport }),
-  /** A tool call is about to begin and may open a dialog: answered once no input is on its way into the agent's pane. */
+  /**
+   * A tool call is about to begin and may open a dialog: answered once no input is on its way into the agent's pane.
+   * The report has `tool` with the step `before`, and no news: those come in a `hook` request of their own before it.
+   */
   z.object({ op: z.literal("gate"), report: HookReport }),
   /** A session began: look at tmux now, not at the next poll. */
   z.object({ op: z.literal("look") }),

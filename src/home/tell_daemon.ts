@@ -1,19 +1,77 @@
-/** Tells the daemon something and does not wait for its answer: hooks hold up their agents. Loads no schema. */
-import type { LocalSockets } from "../runtime/types.ts";
-import type { ControlRequest } from "./control_messages.ts";
+/** What hooks send the daemon: a report without waiting, or a tool call that waits at the gate. Loads no schema. */
+import type { LineConnection, LocalSockets } from "../runtime/types.ts";
+import type { ControlRequest, HookReport } from "./control_messages.ts";
 
-/** False when nobody listens, or the line could not be given away. */
-export async function tellDaemon(
-  door: { sockets: Pick<LocalSockets, "connect">; path: string },
-  request: ControlRequest,
-): Promise<boolean> {
-  try {
-    const connection = await door.sockets.connect(door.path);
-    if (connection === undefined) return false;
+/**
+ * How long a tool call waits for the listener, in milliseconds. The agent's own limit for the hook is longer, so that
+ * this one ends the wait.
+ */
+export const GATE_LIMIT_MS = 5_000;
+
+/** The event of reports by `svc mcp`: the agent waits for the person's answer, or does so no longer. */
+export const ASK_EVENT = "svc_ask";
+/** `svc mcp` repeats its report this often while a question waits, in milliseconds. */
+export const ASK_REPORT_MS = 4_000;
+
+export interface DaemonSocket {
+  sockets: Pick<LocalSockets, "connect">;
+  path: string;
+}
+
+/** False when nobody listens, or the line could not be sent. */
+export async function tellDaemon(socket: DaemonSocket, request: ControlRequest): Promise<boolean> {
+  const sent = await withDaemon(socket, async (connection) => {
     await connection.send(JSON.stringify(request));
-    connection.close();
     return true;
+  });
+  return sent ?? false;
+}
+
+/** Resolves once the listener lets the tool call begin, at the limit, or at once when nobody listens. */
+export async function waitAtGate(
+  socket: DaemonSocket,
+  report: HookReport,
+  { limitMs = GATE_LIMIT_MS }: { limitMs?: number } = {},
+): Promise<void> {
+  const requests = gateRequests(report);
+  await withDaemon(socket, async (connection) => {
+    const timer = setTimeout(() => connection.close(), limitMs);
+    try {
+      await connection.send(requests.map((request) => JSON.stringify(request)).join("\n"));
+      await takeAnswers(connection, requests.length);
+    } finally {
+      clearTimeout(timer);
+    }
+  });
+}
+
+/** News must not wait for the gate. */
+function gateRequests({ news, ...report }: HookReport): ControlRequest[] {
+  const gate = { op: "gate", report } as const;
+  if (news === undefined) return [gate];
+  const { tool: _step, ...rest } = report;
+  return [{ op: "hook", report: { ...rest, news } }, gate];
+}
+
+async function takeAnswers({ lines }: LineConnection, count: number): Promise<void> {
+  let left = count;
+  for await (const _answer of lines) if (--left === 0) return;
+}
+
+/** Undefined when nobody listens, or the connection broke. */
+async function withDaemon<T>(
+  { sockets, path }: DaemonSocket,
+  work: (connection: LineConnection) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    const connection = await sockets.connect(path);
+    if (connection === undefined) return undefined;
+    try {
+      return await work(connection);
+    } finally {
+      connection.close();
+    }
   } catch {
-    return false;
+    return undefined;
   }
 }

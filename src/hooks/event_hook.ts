@@ -1,24 +1,26 @@
-/** The hook of every other event: reports the agent's state at once, and hands its words to the listener for the phones. */
+/** The hook of every other event: reports state, tool calls and last words to the listener; a tool call waits at its gate. */
 import { toBodyText } from "../agents/hooks/body_text.ts";
 import type { HookWords } from "../agents/hooks/types.ts";
 import type { HookNews } from "../home/control_messages.ts";
-import { tellDaemon } from "../home/tell_daemon.ts";
+import { tellDaemon, waitAtGate } from "../home/tell_daemon.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, type AgentKind, projectName, sessionLabel } from "../protocol/names.ts";
-import type { Hook, HookCall, HookHost } from "./host.ts";
+import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";
 
 export const eventHook: Hook = (host) => (call) => takeEvent(host, call);
 
 async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   const directory = call.hooks.directoryOf(call.input);
   if (directory === undefined) return;
-  const { state, words, session } = call.hooks.meaning(call.event, call.input);
+  const { state, words, session, tool } = call.hooks.meaning(call.event, call.input);
   if (session !== undefined) {
     await (await loadFollow()).followSession(host, call, { directory, kind: session });
   }
   const news = words && toNews(call, words, projectName(directory));
-  const report = { event: call.event, agent: call.kind, cwd: directory, session: host.session, state, news };
-  await tellDaemon({ sockets: host.sockets, path: host.paths.socket }, { op: "hook", report });
+  const report = { ...reportOf(host, call, directory), state, news, tool };
+  const socket = { sockets: host.sockets, path: host.paths.socket };
+  if (tool?.step === "before") await waitAtGate(socket, report);
+  else await tellDaemon(socket, { op: "hook", report });
 }
 
 /** The cast keeps Deno from reading it before the program's first line. */

@@ -1,7 +1,7 @@
 /** The hook of a submitted prompt: tells the model when the user begins to drive from the phone, and when that ends. */
 import { remoteName } from "../home/remote_mode.ts";
 import { tellDaemon } from "../home/tell_daemon.ts";
-import type { Hook, HookCall, HookHost } from "./host.ts";
+import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";
 
 /** What lies in the home, by name; nothing where it cannot be read. */
 interface Outstanding {
@@ -22,16 +22,16 @@ async function readOutstanding({ files, paths }: HookHost): Promise<Outstanding>
 
 /** Keyed by the directory in the input, never by the environment: some agents' hooks run in a shared server. */
 async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: Outstanding): Promise<void> {
-  const { kind, hooks, event, input } = call;
-  const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), input.prompt];
-  if (directory === undefined || id === undefined || typeof prompt !== "string") return;
+  const { kind, hooks, input } = call;
+  const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), hooks.promptOf(input)];
+  if (directory === undefined || id === undefined || prompt === undefined) return;
   const conversation = { agent: kind, id };
   // At the desk, with nothing from a phone outstanding, no more is loaded and read.
   if (markers.length > 0 || remote.includes(await remoteName(conversation))) {
     const { followPrompt } = await loadFollow();
     await followPrompt(host, call, { directory, conversation, prompt });
   }
-  const report = { event, agent: kind, cwd: directory, session: host.session, state: "working" } as const;
+  const report = { ...reportOf(host, call, directory), state: "working" } as const;
   await tellDaemon({ sockets: host.sockets, path: host.paths.socket }, { op: "hook", report });
 }
 

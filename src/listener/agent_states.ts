@@ -3,32 +3,41 @@ import type { ScreenReading } from "../agents/profile.ts";
 import type { AgentState } from "../protocol/session.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { isAlive } from "./entry.ts";
+import { decides, type HookHint } from "./state_hints.ts";
 
-/** A hook's word outweighs the screen for this long: the screen follows it a moment later. */
-export const HOOK_FRESH_MS = 2_000;
-/** Output within this time counts as work when nothing else tells. */
+/** Output within this time counts as work when nothing else shows the state. */
 export const ACTIVE_MS = 6_000;
-/** A session younger than this whose screen tells nothing is starting. */
+/** A session younger than this whose screen shows nothing is starting. */
 export const STARTING_MS = 15_000;
 
-export interface HookHint {
-  state: AgentState;
+/** A reading of a session's screen. */
+export interface SeenScreen {
+  reading: ScreenReading;
+  /** When the screen was captured, in epoch milliseconds. */
   at: number;
 }
 
 export interface StateFacts {
   session: TmuxSession;
-  reading: ScreenReading | undefined;
+  seen: SeenScreen | undefined;
   hint: HookHint | undefined;
+  /** A question of `svc_ask` waits for the person. */
+  asking: boolean;
+  /** The last state that the screen or a hook showed. */
+  known: AgentState | undefined;
+  /** Epoch milliseconds. */
   now: number;
 }
 
-/** A dialog on the screen is the most pessimistic word and wins; hooks go stale, for example after Esc. */
-export function decideState({ session, reading, hint, now }: StateFacts): AgentState {
+/** A dialog on the screen wins over every hook: hooks say nothing of its end, nor of the end of a turn by Esc. */
+export function decideState({ session, seen, hint, asking, known, now }: StateFacts): AgentState {
   if (!isAlive(session)) return "exited";
-  if (reading?.focus === "dialog") return "waiting";
-  if (hint && now - hint.at < HOOK_FRESH_MS) return hint.state;
-  if (reading?.state) return reading.state;
+  const reading = seen?.reading;
+  if (asking || reading?.focus === "dialog") return "waiting";
+  if (hint && decides(hint, seen, now)) return hint.state;
+  // A menu or pager may hide the agent: what it did before goes on behind it.
+  const shown = reading?.state ?? known;
+  if (shown) return shown;
   if (now - session.created * 1_000 < STARTING_MS) return "starting";
   return now - session.activity * 1_000 < ACTIVE_MS ? "working" : "idle";
 }

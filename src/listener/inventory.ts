@@ -1,15 +1,17 @@
 /** Builds the inventory: every agent session of every tmux server of this user. */
 import { agentProfile } from "../agents/registry.ts";
-import type { ScreenReading } from "../agents/profile.ts";
 import { unknownAgent } from "../agents/unknown.ts";
+import type { HookReport } from "../home/control_messages.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { SESSIONS_MAX } from "../protocol/limits.ts";
-import type { SessionEntry } from "../protocol/session.ts";
+import type { AgentState, SessionEntry } from "../protocol/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { captureScreens } from "../tmux/screens.ts";
-import { decideState, type HookHint, StateClock } from "./agent_states.ts";
+import { decideState, type SeenScreen, StateClock } from "./agent_states.ts";
 import { isReported, toEntry } from "./entry.ts";
+import { LookPace } from "./look_pace.ts";
+import { speaksFor, StateHints } from "./state_hints.ts";
 
 export interface InventoryHost {
   now(): number;
@@ -19,24 +21,44 @@ export interface InventoryHost {
   muted(): Promise<(directory: string) => boolean>;
 }
 
-interface Seen {
+interface Seen extends SeenScreen {
+  /** Of the session, as tmux had it when the screen was captured: epoch seconds. */
   activity: number;
-  reading: ScreenReading;
+  /** The last state that the screen or a hook showed. */
+  known: AgentState | undefined;
 }
 
 export class Inventory {
   #host: InventoryHost;
   #clock = new StateClock();
   #seen = new Map<string, Seen>();
-  #hints = new Map<string, HookHint>();
+  #hints = new StateHints();
+  #pace = new LookPace();
+  #sessions: TmuxSession[] = [];
+  #entries: SessionEntry[] = [];
 
   constructor(host: InventoryHost) {
     this.#host = host;
   }
 
-  /** A hook told the state of the session with this name. */
-  hint(session: string, hint: HookHint): void {
-    this.#hints.set(session, hint);
+  /** A hook reported. Not every report that names a session is that session's. */
+  take(report: HookReport): void {
+    const now = this.#host.now();
+    this.#pace.soon(now);
+    const session = this.#sessions.find(({ name }) => name === report.session);
+    if (session !== undefined && !speaksFor(report, session)) return;
+    const before = session && this.#seen.get(paneKey(session))?.reading.state;
+    this.#hints.take(report, { before, now });
+  }
+
+  /** Something was typed, or drawn: `nextReadMs` is short for a while. */
+  readSoon(): void {
+    this.#pace.soon(this.#host.now());
+  }
+
+  /** Milliseconds until the inventory should be read again. */
+  nextReadMs(): number {
+    return this.#pace.nextMs(this.#entries, this.#host.now());
   }
 
   /** Sorted by name. */
@@ -44,52 +66,67 @@ export class Inventory {
     const sessions = (await this.#host.sessions()).filter(isReported).slice(0, SESSIONS_MAX);
     await this.#readScreens(sessions);
     const muted = await this.#host.muted();
+    this.#sessions = sessions;
     this.#clock.keep(sessions);
     this.#forget(sessions);
     const entries = sessions.map((session) => this.#entry(session, muted));
-    return entries.sort((a, b) => a.name < b.name ? -1 : 1);
+    this.#entries = entries.sort((a, b) => a.name < b.name ? -1 : 1);
+    return this.#entries;
   }
 
   #entry(session: TmuxSession, muted: (directory: string) => boolean): SessionEntry {
     const now = this.#host.now();
-    const reading = this.#seen.get(paneKey(session))?.reading;
-    const state = decideState({ session, reading, hint: this.#hints.get(session.name), now });
+    const seen = this.#seen.get(paneKey(session));
+    const hint = this.#hints.hint(session);
+    if (seen !== undefined) seen.known = newest(seen, hint) ?? seen.known;
+    const asking = this.#hints.isAsking(session, now);
+    const state = decideState({ session, seen, hint, asking, known: seen?.known, now });
     const stateSince = this.#clock.since(session, { state, now });
     return toEntry(session, { state, stateSince, muted: muted(session.recorded.directory) });
   }
 
-  /** Captures only where something was drawn since the last look, one call for each server. */
+  /** Captures only where something may have been drawn since the last capture, by one call for each server. */
   async #readScreens(sessions: readonly TmuxSession[]): Promise<void> {
     const stale = sessions.filter((one) => one.pane && !this.#isCurrent(one));
     const servers = Map.groupBy(stale, (session) => session.socket);
     for (const [socket, group] of servers) {
       const panes = group.flatMap((session) => session.pane?.id ?? []);
+      const at = this.#host.now();
       const screens = await captureScreens(this.#host.server(socket), panes);
-      for (const session of group) this.#remember(session, screens.get(session.pane?.id ?? ""));
+      for (const session of group) {
+        this.#remember(session, { lines: screens.get(session.pane?.id ?? ""), at });
+      }
     }
   }
 
+  /** tmux counts activity in whole seconds: more may be drawn in the second of a capture. */
   #isCurrent(session: TmuxSession): boolean {
     const seen = this.#seen.get(paneKey(session));
-    const quiet = this.#host.now() - session.activity * 1_000 > 2_000;
-    return seen !== undefined && quiet && seen.activity === session.activity;
+    return seen !== undefined && seen.activity === session.activity &&
+      seen.at >= (session.activity + 1) * 1_000;
   }
 
-  #remember(session: TmuxSession, lines: string[] | undefined): void {
+  #remember(session: TmuxSession, { lines, at }: { lines: string[] | undefined; at: number }): void {
     if (lines === undefined || session.pane === undefined) return;
     const kind = session.recorded.agent;
     const profile = isAgentKind(kind) ? agentProfile(kind) : unknownAgent;
-    const cursor = { x: 0, y: 0, visible: true };
-    const reading = profile.readScreen({ lines, title: session.pane.title, cursor });
-    this.#seen.set(paneKey(session), { activity: session.activity, reading });
+    const { title, cursor } = session.pane;
+    const reading = profile.readScreen({ lines, title, cursor });
+    const known = this.#seen.get(paneKey(session))?.known;
+    this.#seen.set(paneKey(session), { activity: session.activity, at, reading, known });
   }
 
   #forget(sessions: readonly TmuxSession[]): void {
     const panes = new Set(sessions.map(paneKey));
     for (const key of this.#seen.keys()) if (!panes.has(key)) this.#seen.delete(key);
-    const names = new Set(sessions.map((session) => session.name));
-    for (const name of this.#hints.keys()) if (!names.has(name)) this.#hints.delete(name);
+    this.#hints.keep(sessions);
   }
+}
+
+/** The state in the newer of the screen and the hint; undefined where neither shows one. */
+function newest(seen: Seen, hint: { state: AgentState; at: number } | undefined): AgentState | undefined {
+  const shown = seen.reading.state;
+  return hint !== undefined && (shown === undefined || hint.at > seen.at) ? hint.state : shown;
 }
 
 function paneKey(session: TmuxSession): string {

@@ -122,9 +122,8 @@ class Listener implements RunningListener {
   }
 
   hook(report: HookReport): void {
-    const { state } = report;
-    if (state && report.session) this.#inventory.hint(report.session, { state, at: now() });
     this.#inputs.hook(report);
+    this.#inventory.take(report);
     this.#messages.wake();
     this.#polls.wake();
   }
@@ -235,6 +234,7 @@ class Listener implements RunningListener {
       send: (report) => this.#link.send("listener.sessions", report),
       log: this.#options.log,
       pause: (ms) => this.#polls.pause(ms),
+      nextReadMs: () => this.#inventory.nextReadMs(),
     });
   }
 

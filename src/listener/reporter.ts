@@ -1,7 +1,7 @@
 /** Polls the inventory and reports it by the report rule (spec, sections 1 and 6). */
 import type { EventData } from "../protocol/frames.ts";
-import { INVENTORY_POLL_MS } from "../protocol/limits.ts";
 import type { SessionEntry } from "../protocol/session.ts";
+import { LOOK_GAP_MS } from "./look_pace.ts";
 import { shouldReport } from "./report_rule.ts";
 
 export interface ReporterHost {
@@ -12,6 +12,8 @@ export interface ReporterHost {
   log(line: string): void;
   /** Resolves after `ms`, or earlier when `poke` says so; throws when the daemon stops. */
   pause(ms: number): Promise<void>;
+  /** Milliseconds until the next look. */
+  nextReadMs(): number;
 }
 
 export class Reporter {
@@ -43,8 +45,17 @@ export class Reporter {
       } catch (error) {
         this.#host.log(`! cannot read the tmux sessions: ${error instanceof Error ? error.message : error}`);
       }
-      await this.#host.pause(INVENTORY_POLL_MS);
+      await this.#pause();
     }
+  }
+
+  /** Cut short by reports, which may come at any rate. */
+  async #pause(): Promise<void> {
+    const { now, pause, nextReadMs } = this.#host;
+    const since = now();
+    await pause(nextReadMs());
+    const left = since + LOOK_GAP_MS - now();
+    if (left > 0) await pause(left);
   }
 
   async poll(): Promise<void> {

@@ -15,6 +15,7 @@ import { Bell } from "./bell.ts";
 import { type FollowParts, followQuestion, type Outcome } from "./follow_question.ts";
 import type { Identity } from "./identity.ts";
 import { LeftQuestions } from "./left_questions.ts";
+import type { WaitingReports } from "./waiting_reports.ts";
 
 export interface RelaySettings {
   wsUrl: string;
@@ -30,6 +31,7 @@ export interface DeskOptions {
   /** For the waits; the link has the system's. */
   clock: Clock;
   random: () => number;
+  waiting: WaitingReports;
 }
 
 type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listener"> : never;
@@ -94,7 +96,8 @@ export class Desk {
    * a late answer. Throws RelayError when the question could not be sent, and the signal's reason.
    */
   ask(question: Question, signal: AbortSignal): Promise<Outcome> {
-    const asking = this.#ask(question, signal).finally(() => this.#asking.delete(asking));
+    const { waiting } = this.#options;
+    const asking = waiting.during(this.#ask(question, signal)).finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
     return asking;
   }

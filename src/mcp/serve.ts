@@ -9,6 +9,7 @@ import { type Progress, startProgress } from "./progress.ts";
 import { errorResult } from "./results.ts";
 import { toolSchema } from "./tool_schema.ts";
 import { type Call, type Tool, TOOLS } from "./tools.ts";
+import { type ReportWaiting, WaitingReports } from "./waiting_reports.ts";
 
 export interface McpHost {
   lines: Lines;
@@ -22,6 +23,8 @@ export interface McpHost {
   version: string;
   clock: Clock;
   random: () => number;
+  /** Reports to the listener that the agent waits for the person, or does so no longer. Must not throw. */
+  reportWaiting: ReportWaiting;
   /** Calls `stop` when the process is to end. */
   onStop(stop: () => void): void;
 }
@@ -111,9 +114,10 @@ class DeskDoor {
   }
 
   async #make(): Promise<Desk> {
-    const { version, clock, random } = this.#host;
+    const { version, clock, random, reportWaiting } = this.#host;
     const settings = await this.#host.settings();
     const sealing = await this.#host.sealing(settings);
-    return new Desk({ settings, sealing, identity: this.#identity, version, clock, random });
+    const waiting = new WaitingReports(reportWaiting, clock);
+    return new Desk({ settings, sealing, identity: this.#identity, version, clock, random, waiting });
   }
 }

@@ -25,6 +25,8 @@ export interface TmuxPane {
   path: string;
   cols: number;
   rows: number;
+  /** 0-based. */
+  cursor: { x: number; y: number; visible: boolean };
 }
 
 export interface TmuxSession {
@@ -63,6 +65,9 @@ const PANE_FIELDS = {
   command: "#{pane_current_command}",
   cols: "#{pane_width}",
   rows: "#{pane_height}",
+  cursorX: "#{cursor_x}",
+  cursorY: "#{cursor_y}",
+  cursorVisible: "#{cursor_flag}",
   title: "#{pane_title}",
   path: oneLine("pane_current_path"),
 };
@@ -128,5 +133,10 @@ function toPane(fields: PaneFields): TmuxPane {
     path: fields.path,
     cols: Number(fields.cols),
     rows: Number(fields.rows),
+    cursor: {
+      x: Number(fields.cursorX),
+      y: Number(fields.cursorY),
+      visible: fields.cursorVisible === "1",
+    },
   };
 }

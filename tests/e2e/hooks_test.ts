@@ -1,6 +1,7 @@
 /** The hooks as agents run them: real processes, a real listener, a real relay. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
+import { ControlRequest, type HookReport } from "../../src/home/control_messages.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import type { PushRecord } from "../../src/protocol/push.ts";
 import { Pane } from "../helpers/agents_pane.ts";
@@ -64,6 +65,7 @@ Deno.test("no daemon, no home, a broken home, junk: exit 0 and not a word [rm-ne
     await Deno.writeTextFile(`${broken}/${name}`, "{junk");
   }
   const stop = JSON.stringify(await recordedCall("codex", "Stop"));
+  const tool = JSON.stringify(await recordedCall("codex", "PreToolUse"));
   const places: Record<string, string>[] = [{}, { SVC_HOME: `${file}/below` }, { SVC_HOME: broken }, {
     SVC_HOME: "/proc/1/nothing",
   }, {
@@ -72,6 +74,7 @@ Deno.test("no daemon, no home, a broken home, junk: exit 0 and not a word [rm-ne
   for (const env of places) {
     assert.deepEqual(await hook(sandbox, ["remote-hook", "codex"], prompt(sandbox, "x"), env), SILENT);
     assert.deepEqual(await hook(sandbox, ["hook", "Stop", "codex"], stop, env), SILENT);
+    assert.deepEqual(await hook(sandbox, ["hook", "PreToolUse", "codex", "gates"], tool, env), SILENT);
   }
   for (const junk of ["", "junk", "{}", "[1]", "\0"]) {
     assert.deepEqual(await hook(sandbox, ["remote-hook", "cc"], junk), SILENT);
@@ -88,6 +91,8 @@ Deno.test("a daemon that hangs holds no agent up: its hooks end without a word, 
   const stop = JSON.stringify(await recordedCall("codex", "Stop"));
   assert.deepEqual(await hook(sandbox, ["remote-hook", "codex"], prompt(sandbox, "x")), SILENT);
   assert.deepEqual(await hook(sandbox, ["hook", "Stop", "codex"], stop), SILENT);
+  const tool = JSON.stringify(await recordedCall("codex", "PreToolUse"));
+  assert.deepEqual(await hook(sandbox, ["hook", "PreToolUse", "codex", "gates"], tool), SILENT);
   hanging.close();
 });
 
@@ -187,4 +192,29 @@ Deno.test("a message from the phone, typed into a session, is flagged by the hoo
     (await hook(sandbox, ["remote-hook", "codex"], prompt(sandbox, text))).stdout;
   assert.equal(await submit("fix the bug"), "");
   assert.match(await submit(" fix the bug, please\n"), /from their phone/);
+});
+
+Deno.test("a hook reports its pane, and the gate only where its registration has it [gate-registered, ls-hook-at-once]", async () => {
+  await using sandbox = await makeSandbox();
+  await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
+  const reports: HookReport[] = [];
+  const control = await runtime.sockets.listen(`${sandbox.svcHome}/listener.sock`, async ({ lines }) => {
+    for await (const line of lines) {
+      const request = ControlRequest.parse(JSON.parse(line));
+      if (request.op === "hook") reports.push(request.report);
+    }
+  });
+  const stop = JSON.stringify(await recordedCall("codex", "Stop"));
+  const call = async (words: string[], pane: string): Promise<void> =>
+    void await hook(sandbox, ["hook", "Stop", "codex", ...words], stop, { TMUX_PANE: pane });
+  await call(["gates"], "%12");
+  await call([], "%12");
+  await call(["gates"], "not a pane");
+  await until("the reports", () => reports.length === 3);
+  assert.deepEqual(reports.map(({ pane, gates }) => [pane, gates]), [
+    ["%12", true],
+    ["%12", undefined],
+    [undefined, true],
+  ]);
+  control.close();
 });

@@ -92,7 +92,7 @@ Deno.test("Codex itself marks svc's hooks as trusted, not the person's own [set-
     const text = await Deno.readTextFile(`${sandbox.home}/.codex/config.toml`);
     assert.ok(text.startsWith(CONFIG));
     const keys = Object.keys(Object(parse(text).hooks).state);
-    assert.equal(keys.length, 6);
+    assert.equal(keys.length, 8);
     assert.ok(keys.some((key) => key.endsWith("hooks.json:Stop:1:0")));
     assert.ok(!keys.some((key) => key.endsWith("hooks.json:Stop:0:0")));
     await write(sandbox, ".codex/config.toml", `${text}\n[newer]\na = 1\n`);

@@ -17,8 +17,12 @@ export interface HookBench extends AsyncDisposable {
   host: HookHost;
   /** A directory that exists. */
   project: string;
-  /** What the daemon was told, in order. */
+  /** What the daemon was sent without waiting, in order. */
   reports: HookReport[];
+  /** What waited at the gate, in order. */
+  gated: HookReport[];
+  /** What waits at the gate stays there until the returned function is called. */
+  holdGate(): () => void;
   /** As the listener does when it types a message. */
   mark(text: string, directory?: string): Promise<void>;
   mute(muted: boolean): Promise<void>;
@@ -42,9 +46,11 @@ export async function makeHookBench(): Promise<HookBench> {
   await Deno.mkdir(project);
   const reports: HookReport[] = [];
   let markedAt = BENCH_NOW - 1_000;
+  const gated: HookReport[] = [];
+  let gate = Promise.resolve();
   const control = await runtime.sockets.listen(
     home.paths.socket,
-    (connection) => void listen(connection, reports),
+    (connection) => void listen(connection, { reports, gated, gate: () => gate }),
   );
   const { paths, files } = home;
   const host: HookHost = {
@@ -53,6 +59,8 @@ export async function makeHookBench(): Promise<HookBench> {
     sockets: runtime.sockets,
     now: () => BENCH_NOW,
     session: "svc-proj",
+    pane: "%7",
+    gates: true,
     print: () => {},
   };
   const call: HookBench["call"] = async (kind, event, input) => {
@@ -68,6 +76,12 @@ export async function makeHookBench(): Promise<HookBench> {
     host,
     project,
     reports,
+    gated,
+    holdGate() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
     call,
     mark: async (text, dir = project) =>
       void await writeMarker({ files, markers: paths.markers }, { dir, text, now: markedAt++ }),
@@ -87,9 +101,20 @@ export async function makeHookBench(): Promise<HookBench> {
   };
 }
 
-async function listen({ lines }: LineConnection, reports: HookReport[]): Promise<void> {
-  for await (const line of lines) {
+interface Daemon {
+  reports: HookReport[];
+  gated: HookReport[];
+  gate(): Promise<void>;
+}
+
+async function listen(connection: LineConnection, { reports, gated, gate }: Daemon): Promise<void> {
+  for await (const line of connection.lines) {
     const request = ControlRequest.parse(JSON.parse(line));
     if (request.op === "hook") reports.push(request.report);
+    if (request.op === "gate") {
+      gated.push(request.report);
+      await gate();
+    }
+    await connection.send('{"ok":true}').catch(() => {});
   }
 }

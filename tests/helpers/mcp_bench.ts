@@ -83,6 +83,7 @@ export async function connectMcp(host: Partial<McpHost>): Promise<Connected> {
     version: "1.0.0",
     clock,
     random: () => 0,
+    reportWaiting: () => {},
     onStop: () => {},
     ...host,
   });

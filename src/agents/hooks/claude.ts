@@ -1,5 +1,5 @@
 /** Hooks of agent 1, the primary agent. */
-import { objectOf, textOf } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 /** Prompts in which a task in the background reports: older versions do not say who wrote a prompt. */
@@ -9,6 +9,10 @@ export const hooks: AgentHooks = {
   promptEvent: "UserPromptSubmit",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf(input) {
+    const prompt = plainPrompt(input);
+    return prompt === undefined ? undefined : unescaped(unfolded(prompt));
+  },
   isFromMachine(input) {
     const source = textOf(input, "source");
     if (source !== undefined) return source !== "user" && source !== "sdk";
@@ -19,10 +23,30 @@ export const hooks: AgentHooks = {
     JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),
 };
 
+/** All of a prompt that is one paste, of several lines or some 850 characters and more. */
+const FOLDED = /^\n\n<pasted_content id="(\w+)">\n([^]*)\n<\/pasted_content id="\1">\n$/;
+
+function unfolded(prompt: string): string {
+  const text = FOLDED.exec(prompt)?.[2];
+  const isOnePaste = text !== undefined && !/<\/?pasted_content/.test(text);
+  return isOnePaste ? text : prompt;
+}
+
+/** It puts a backslash into marks like its own that were typed. */
+function unescaped(text: string): string {
+  return text.replace(/<\\(?=\/?pasted_content)/g, "<");
+}
+
 function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
     case "SessionStart":
       return textOf(input, "source") === "compact" ? { session: "compacted" } : { state: "idle" };
+    case "PreToolUse":
+      return { state: "working", tool: toolStep("before", input, "tool_use_id") };
+    case "PostToolUse":
+    case "PostToolUseFailure":
+    case "PermissionDenied":
+      return { state: "working", tool: toolStep("after", input, "tool_use_id") };
     case "PermissionRequest":
       return { state: "waiting" };
     case "Notification":

@@ -1,11 +1,12 @@
 /** Hooks of agent 3, the Codex command line. */
-import { textOf, toolInWords } from "./input.ts";
+import { plainPrompt, textOf, toolInWords, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "UserPromptSubmit",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   contextOutput: (hookEventName, additionalContext) =>
@@ -17,8 +18,12 @@ function meaning(event: string, input: HookInput): HookMeaning {
     // It comes with the first prompt, not with the start: it tells no state.
     case "SessionStart":
       return textOf(input, "source") === "compact" ? { session: "compacted" } : {};
+    case "PreToolUse":
+      return { state: "working", tool: toolStep("before", input, "tool_use_id") };
+    case "PostToolUse":
+      return { state: "working", tool: toolStep("after", input, "tool_use_id") };
     case "PermissionRequest":
-      return { state: "waiting", words: { type: "agent.attention", text: toolInWords(input) } };
+      return permission(input);
     case "Stop":
       return {
         state: "idle",
@@ -31,4 +36,13 @@ function meaning(event: string, input: HookInput): HookMeaning {
     default:
       return {};
   }
+}
+
+/** It waits for this hook before it opens the dialog. */
+function permission(input: HookInput): HookMeaning {
+  return {
+    state: "waiting",
+    words: { type: "agent.attention", text: toolInWords(input) },
+    tool: toolStep("before", input, "tool_use_id"),
+  };
 }

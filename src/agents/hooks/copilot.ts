@@ -1,12 +1,13 @@
 /** Hooks of the Copilot command line. */
 import { parseJson } from "../../protocol/json.ts";
-import { objectOf, textOf } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "userPromptSubmitted",
   sessionOf: (input) => textOf(input, "sessionId"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   // The form of the others, within `hookSpecificOutput`, never reaches this model.
@@ -16,6 +17,13 @@ export const hooks: AgentHooks = {
 
 function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
+    case "preToolUse":
+      return { state: "working", tool: toolStep("before", input) };
+    // It comes also before tools that need no permission: it gives no state.
+    case "permissionRequest":
+      return { tool: toolStep("before", input) };
+    case "postToolUse":
+      return { state: "working", tool: toolStep("after", input) };
     case "notification":
       if (textOf(input, "notification_type") !== "permission_prompt") return {};
       return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };

@@ -1,5 +1,5 @@
 /** Hooks of the Cursor-class agent: none can tell the model anything. */
-import { textOf } from "./input.ts";
+import { plainPrompt, textOf } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
@@ -8,6 +8,7 @@ export const hooks: AgentHooks = {
   sessionOf: (input) => textOf(input, "conversation_id"),
   directoryOf: ({ workspace_roots: roots }) =>
     Array.isArray(roots) && typeof roots[0] === "string" ? roots[0] : undefined,
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   contextOutput: () => "",

@@ -1,11 +1,12 @@
 /** Hooks of agent 2, the Gemini command line. */
-import { objectOf, textOf } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "BeforeAgent",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   // Plain text never reaches this model.
@@ -16,6 +17,10 @@ function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
     case "SessionStart":
       return { state: "idle" };
+    case "BeforeTool":
+      return { state: "working", tool: toolStep("before", input) };
+    case "AfterTool":
+      return { state: "working", tool: toolStep("after", input) };
     case "Notification":
       if (textOf(input, "notification_type") !== "ToolPermission") return {};
       return { state: "waiting", words: { type: "agent.attention", text: permission(input) } };

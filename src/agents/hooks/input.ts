@@ -1,5 +1,5 @@
 /** Reads fields of a hook's input, which may lack them or have others in their place. */
-import type { HookInput } from "./types.ts";
+import type { HookInput, ToolStep } from "./types.ts";
 
 export function textOf(input: HookInput, field: string): string | undefined {
   const value = input[field];
@@ -10,6 +10,20 @@ export function textOf(input: HookInput, field: string): string | undefined {
 export function objectOf(input: HookInput, field: string): HookInput {
   const value = input[field];
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+/** The prompt of agents that hand on what was typed. */
+export function plainPrompt({ prompt }: HookInput): string | undefined {
+  return typeof prompt === "string" ? prompt : undefined;
+}
+
+/** The longest id of a tool call that a report takes. */
+const ID_MAX_CHARS = 200;
+
+/** A step of the tool call whose id is in `field`. */
+export function toolStep(step: ToolStep["step"], input: HookInput, field?: string): ToolStep {
+  const id = field === undefined ? undefined : textOf(input, field);
+  return id === undefined || id.length > ID_MAX_CHARS ? { step } : { step, id };
 }
 
 /** A tool that waits for a permission: its name and, where it runs a command, the command. */

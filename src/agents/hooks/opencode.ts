@@ -1,11 +1,12 @@
 /** What svc's plugin in OpenCode reports; the form of its messages is the plugin's own. */
-import { textOf } from "./input.ts";
+import { plainPrompt, textOf, toolStep } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
   promptEvent: "chat.message",
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
   contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
@@ -13,10 +14,15 @@ export const hooks: AgentHooks = {
 
 function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
+    case "tool.execute.before":
+      return { state: "working", tool: toolStep("before", input, "call_id") };
+    case "tool.execute.after":
+      return { state: "working", tool: toolStep("after", input, "call_id") };
     case "permission.asked":
       return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };
+    // A rejection ends the turn.
     case "permission.replied":
-      return { state: "working" };
+      return textOf(input, "reply") === "reject" ? {} : { state: "working" };
     case "session.idle":
       return { state: "idle", words: { type: "agent.stop", text: textOf(input, "last_message") } };
     case "session.compacted":

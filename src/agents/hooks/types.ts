@@ -10,10 +10,18 @@ export interface HookWords {
   text: string | undefined;
 }
 
+/** A tool call begins, and may open a dialog, or has ended. */
+export interface ToolStep {
+  step: "before" | "after";
+  /** The agent's own, where it has one. */
+  id?: string;
+}
+
 /** What an event means. Nothing set: it says nothing. */
 export interface HookMeaning {
   state?: AgentState;
   words?: HookWords;
+  tool?: ToolStep;
   /** `compacted`: the model has lost what it was told. `ended`: nobody is there to be told more. */
   session?: "compacted" | "ended";
 }
@@ -25,6 +33,8 @@ export interface AgentHooks {
   sessionOf(input: HookInput): string | undefined;
   /** Where the agent works, as the input says. */
   directoryOf(input: HookInput): string | undefined;
+  /** The prompt as it was typed; undefined when the input has none. */
+  promptOf(input: HookInput): string | undefined;
   /** A prompt that the agent itself, a timer or a tool wrote: nobody typed it. */
   isFromMachine(input: HookInput): boolean;
   meaning(event: string, input: HookInput): HookMeaning;

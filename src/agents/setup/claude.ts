@@ -23,7 +23,7 @@ export function setUpClaude({ home, env, plugin }: SetupPlace): AgentSetup {
       append: [{ at: ["permissions", "allow"], values: tools }],
     }],
     trusts: [
-      `the plugin in "${plugin}": its hooks run, and its MCP server starts, with every session`,
+      `the plugin in "${plugin}": its hooks run, also before and after each tool call, and its MCP server starts, with every session`,
       `its tools ${MCP_TOOLS.join(", ")} run without a question`,
     ],
     notes: [],

@@ -1,6 +1,7 @@
 /** Agent 3, the Codex command line: hooks in a file of their own, which it runs once they are trusted. */
 import { trustCodexHooks } from "./codex_trust.ts";
 import {
+  GATE_HOOK_LIMIT_SECONDS,
   HOOK_LIMIT_SECONDS,
   hookCommand,
   MCP_SERVER,
@@ -11,16 +12,18 @@ import {
 import type { AgentSetup, SetupPlace } from "./types.ts";
 
 const PROMPT_EVENT = "UserPromptSubmit";
-const EVENTS = ["SessionStart", "PermissionRequest", "Stop", "Interrupt", "SessionEnd"] as const;
+const EVENTS = ["SessionStart", "PostToolUse", "Stop", "Interrupt", "SessionEnd"] as const;
+/** It waits for these before a tool runs and before its dialog opens; questions come with the first alone. */
+const GATE_EVENTS = ["PreToolUse", "PermissionRequest"] as const;
 /** It starts MCP servers with few variables. */
 const HANDED_DOWN = ["SVC_SESSION", "SVC_HOME"];
 const START_LIMIT_SECONDS = 30;
 
 export function setUpCodex({ home, env, launcher }: SetupPlace): AgentSetup {
   const directory = env.CODEX_HOME || `${home}/.codex`;
-  const list = (event: string, command: string) => ({
+  const list = (event: string, command: string, timeout = HOOK_LIMIT_SECONDS) => ({
     at: ["hooks", event],
-    values: [{ hooks: [{ type: "command", command, timeout: HOOK_LIMIT_SECONDS }] }],
+    values: [{ hooks: [{ type: "command", command, timeout }] }],
   });
   return {
     files: [{
@@ -29,6 +32,9 @@ export function setUpCodex({ home, env, launcher }: SetupPlace): AgentSetup {
       append: [
         list(PROMPT_EVENT, remoteHookCommand(launcher, "codex")),
         ...EVENTS.map((event) => list(event, hookCommand(launcher, "codex", event))),
+        ...GATE_EVENTS.map((event) =>
+          list(event, hookCommand(launcher, "codex", event), GATE_HOOK_LIMIT_SECONDS)
+        ),
       ],
     }, {
       form: "toml",
@@ -44,7 +50,9 @@ export function setUpCodex({ home, env, launcher }: SetupPlace): AgentSetup {
       },
     }],
     trusts: [
-      `hooks that run "${launcher}" at ${[PROMPT_EVENT, ...EVENTS].join(", ")}, marked as reviewed by you`,
+      `hooks that run "${launcher}" at ${
+        [PROMPT_EVENT, ...EVENTS, ...GATE_EVENTS].join(", ")
+      }, marked as reviewed by you`,
       `the MCP server svc: its tools ${MCP_TOOLS.join(", ")} run without a question`,
     ],
     notes: [],

@@ -1,5 +1,6 @@
 /** The Copilot command line: hooks in a file of their own, the MCP server in its list. */
 import {
+  GATE_HOOK_LIMIT_SECONDS,
   HOOK_LIMIT_SECONDS,
   hookCommand,
   MCP_SERVER,
@@ -10,13 +11,15 @@ import {
 import type { AgentSetup, SetupPlace } from "./types.ts";
 
 const PROMPT_EVENT = "userPromptSubmitted";
-const EVENTS = ["notification", "agentStop", "sessionEnd"] as const;
+const EVENTS = ["postToolUse", "notification", "agentStop", "sessionEnd"] as const;
+/** It waits for these before a tool runs and before its dialog opens; questions come with the first alone. */
+const GATE_EVENTS = ["preToolUse", "permissionRequest"] as const;
 
 export function setUpCopilot({ home, env, launcher }: SetupPlace): AgentSetup {
   const directory = env.COPILOT_HOME || `${home}/.copilot`;
-  const list = (event: string, bash: string) => ({
+  const list = (event: string, bash: string, timeoutSec = HOOK_LIMIT_SECONDS) => ({
     at: ["hooks", event],
-    values: [{ type: "command", bash, timeoutSec: HOOK_LIMIT_SECONDS }],
+    values: [{ type: "command", bash, timeoutSec }],
   });
   const server = { type: "local", command: launcher, args: ["mcp"], tools: ["*"], timeout: TOOL_LIMIT_MS };
   return {
@@ -27,6 +30,9 @@ export function setUpCopilot({ home, env, launcher }: SetupPlace): AgentSetup {
       append: [
         list(PROMPT_EVENT, remoteHookCommand(launcher, "copilot")),
         ...EVENTS.map((event) => list(event, hookCommand(launcher, "copilot", event))),
+        ...GATE_EVENTS.map((event) =>
+          list(event, hookCommand(launcher, "copilot", event), GATE_HOOK_LIMIT_SECONDS)
+        ),
       ],
     }, {
       form: "json",
@@ -34,7 +40,7 @@ export function setUpCopilot({ home, env, launcher }: SetupPlace): AgentSetup {
       set: [{ at: ["mcpServers", MCP_SERVER], value: server }],
     }],
     trusts: [
-      `hooks that run "${launcher}" at ${[PROMPT_EVENT, ...EVENTS].join(", ")}`,
+      `hooks that run "${launcher}" at ${[PROMPT_EVENT, ...EVENTS, ...GATE_EVENTS].join(", ")}`,
       `in sessions started by "svc copilot", the tools ${MCP_TOOLS.join(", ")} run without a question`,
     ],
     notes: [],

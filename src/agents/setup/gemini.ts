@@ -1,5 +1,6 @@
 /** Agent 2, the Gemini command line: hooks and MCP server stand in its settings. */
 import {
+  GATE_HOOK_LIMIT_SECONDS,
   HOOK_LIMIT_SECONDS,
   hookCommand,
   MCP_SERVER,
@@ -10,17 +11,16 @@ import {
 import type { AgentSetup, SetupPlace } from "./types.ts";
 
 const PROMPT_EVENT = "BeforeAgent";
-const EVENTS = ["SessionStart", "Notification", "AfterAgent", "SessionEnd"] as const;
+const EVENTS = ["SessionStart", "AfterTool", "Notification", "AfterAgent", "SessionEnd"] as const;
+/** It waits for this before a tool runs, and so before its dialog. */
+const GATE_EVENT = "BeforeTool";
 
 export function setUpGemini({ home, env, launcher }: SetupPlace): AgentSetup {
   const directory = `${env.GEMINI_CLI_HOME || home}/.gemini`;
-  const group = (event: string, command: string): unknown => ({
-    // Its unit is the millisecond.
-    hooks: [{ name: `svc-${event}`, type: "command", command, timeout: HOOK_LIMIT_SECONDS * 1_000 }],
-  });
-  const list = (event: string, command: string) => ({
+  const list = (event: string, command: string, limitSeconds = HOOK_LIMIT_SECONDS) => ({
     at: ["hooks", event],
-    values: [group(event, command)],
+    // Its unit is the millisecond.
+    values: [{ hooks: [{ name: `svc-${event}`, type: "command", command, timeout: limitSeconds * 1_000 }] }],
   });
   return {
     files: [{
@@ -29,6 +29,7 @@ export function setUpGemini({ home, env, launcher }: SetupPlace): AgentSetup {
       append: [
         list(PROMPT_EVENT, remoteHookCommand(launcher, "gemini")),
         ...EVENTS.map((event) => list(event, hookCommand(launcher, "gemini", event))),
+        list(GATE_EVENT, hookCommand(launcher, "gemini", GATE_EVENT), GATE_HOOK_LIMIT_SECONDS),
       ],
       set: [{
         at: ["mcpServers", MCP_SERVER],
@@ -36,7 +37,7 @@ export function setUpGemini({ home, env, launcher }: SetupPlace): AgentSetup {
       }],
     }],
     trusts: [
-      `hooks that run "${launcher}" at ${[PROMPT_EVENT, ...EVENTS].join(", ")}`,
+      `hooks that run "${launcher}" at ${[PROMPT_EVENT, ...EVENTS, GATE_EVENT].join(", ")}`,
       `the MCP server svc with "trust": its tools ${MCP_TOOLS.join(", ")} run without a question`,
     ],
     notes: [],

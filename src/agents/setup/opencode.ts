@@ -18,7 +18,7 @@ export function setUpOpenCode({ home, env, launcher, plugin }: SetupPlace): Agen
       },
     ],
     trusts: [
-      `the plugin "${pluginFile}": it sees every prompt, and runs "${launcher}"`,
+      `the plugin "${pluginFile}": it sees every prompt and tool call, and runs "${launcher}"`,
       `the MCP server svc: OpenCode lets its tools ${MCP_TOOLS.join(", ")} run without a question`,
     ],
     notes: [],

@@ -4,6 +4,7 @@ import { runtime } from "#runtime";
 import { askDaemon } from "../../../src/home/control_client.ts";
 import type { DaemonStatus, HookReport } from "../../../src/home/control_messages.ts";
 import { CONTROL_CONNECTIONS_MAX, serveControl } from "../../../src/home/control_server.ts";
+import { GATE_LIMIT_MS, waitAtGate } from "../../../src/home/tell_daemon.ts";
 import type { LineConnection } from "../../../src/runtime/types.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";
@@ -106,3 +107,22 @@ Deno.test("clients beyond the limit are turned away, until others leave", () =>
     for (const connection of open) connection.close();
     await until("a free place", async () => (await ask(path, { op: "status" }))?.ok);
   }));
+
+const GATE_REPORT: HookReport = { event: "PreToolUse", agent: "cc", cwd: "/p", tool: { step: "before" } };
+
+Deno.test("at the gate: nobody there ends the wait at once, a daemon that never answers ends it at the limit, one that dies ends it then [gate-waits]", async () => {
+  await using home = await makeTempHome();
+  const socket = { sockets: runtime.sockets, path: home.paths.socket };
+  await waitAtGate(socket, GATE_REPORT);
+  const accepted: LineConnection[] = [];
+  const mute = await runtime.sockets.listen(
+    home.paths.socket,
+    (connection) => void accepted.push(connection),
+  );
+  await waitAtGate(socket, GATE_REPORT, { limitMs: 20 });
+  const waiting = waitAtGate(socket, GATE_REPORT);
+  await until("the connections", () => accepted.length === 2);
+  mute.close();
+  await waiting;
+  assert.ok(GATE_LIMIT_MS > 1_000);
+});

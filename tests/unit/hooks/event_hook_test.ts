@@ -20,6 +20,7 @@ Deno.test("a stop carries the agent's last words [type-stop, ls-hook-at-once]", 
   const news = { type: "agent.stop", title: "app · Claude has finished", body: "Done." } as const;
   assert.deepEqual(await reported(bench, "cc", "Stop", await recordedCall("cc", "Stop")), {
     ...{ event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-proj" },
+    ...{ pane: "%7", gates: true },
     ...{ state: "idle", news },
   });
   const codex = await reported(bench, "codex", "Stop", await recordedCall("codex", "Stop"));
@@ -69,4 +70,41 @@ Deno.test("words are cut and cleaned to what a push takes", async () => {
   assert.match(news?.body ?? "", /^….* the end$/);
   assert.ok(new TextEncoder().encode(news?.body).length <= BODY_MAX_BYTES);
   assert.ok((news?.title.length ?? 0) <= 200);
+});
+
+Deno.test("a tool call waits at the gate until it opens, and prints nothing that decides [gate-waits]", async () => {
+  await using bench = await makeHookBench();
+  const open = bench.holdGate();
+  let printed: string | undefined;
+  const input = await recordedCall("cc", "PreToolUse");
+  const called = bench.call("cc", "PreToolUse", input).then((text) => printed = text);
+  await until("the report at the gate", () => bench.gated.length === 1);
+  assert.equal(printed, undefined);
+  open();
+  await called;
+  assert.equal(printed, "");
+  assert.deepEqual(bench.gated, [{
+    ...{ event: "PreToolUse", agent: "cc", cwd: "/work/app", session: "svc-proj", pane: "%7", gates: true },
+    ...{ state: "working", tool: { step: "before", id: input.tool_use_id } },
+  }]);
+  assert.deepEqual(bench.reports, []);
+});
+
+Deno.test("the end of a tool call is reported and does not wait [gate-after]", async () => {
+  await using bench = await makeHookBench();
+  bench.holdGate();
+  const input = await recordedCall("cc", "PostToolUse");
+  const { tool } = await reported(bench, "cc", "PostToolUse", input);
+  assert.deepEqual(tool, { step: "after", id: input.tool_use_id });
+});
+
+Deno.test("news of a permission do not wait for the gate: they come first, in a report of their own [gate-waits]", async () => {
+  await using bench = await makeHookBench();
+  const open = bench.holdGate();
+  const called = bench.call("codex", "PermissionRequest", await recordedCall("codex", "PermissionRequest"));
+  await until("both reports", () => bench.reports.length === 1 && bench.gated.length === 1);
+  assert.deepEqual([bench.reports[0]?.news?.type, bench.reports[0]?.tool], ["agent.attention", undefined]);
+  assert.deepEqual([bench.gated[0]?.news, bench.gated[0]?.tool], [undefined, { step: "before" }]);
+  open();
+  assert.equal(await called, "");
 });

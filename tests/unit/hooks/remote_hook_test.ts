@@ -122,6 +122,8 @@ Deno.test("the daemon hears of the prompt at once: the agent works [ls-hook-at-o
       agent: "codex",
       cwd: project,
       session: "svc-proj",
+      pane: "%7",
+      gates: true,
       state: "working",
     };
     assert.deepEqual(reports, [report]);
@@ -135,4 +137,14 @@ Deno.test("an input without directory, conversation or prompt says nothing", () 
       assert.equal(await call("codex", "UserPromptSubmit", { ...whole, [name]: undefined }), "");
     }
     assert.match(await call("codex", "UserPromptSubmit", whole), PHONE);
+  }));
+
+Deno.test("a folded message from the phone is flagged, and a folded paste by the local user ends REMOTE mode [rm-folded, rm-ends]", () =>
+  withBench(async ({ submit, mark }) => {
+    const folded = (text: string): string =>
+      `\n\n<pasted_content id="98b1">\n${text}\n</pasted_content id="98b1">\n`;
+    await mark("first line\nsecond\u2028line\n\tlast");
+    const cc = { kind: "cc" } as const;
+    assert.match(await submit(folded("first line\nsecond\nline\n    last"), cc), PHONE);
+    assert.match(await submit(folded("pasted\nat the\nkeyboard"), cc), DESK);
   }));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { isAlive, isReported, toEntry } from "../../../src/listener/entry.ts";
 import { decideState, StateClock } from "../../../src/listener/agent_states.ts";
+import { HOOK_FRESH_MS } from "../../../src/listener/state_hints.ts";
 import { resolveTarget } from "../../../src/listener/target.ts";
 import type { TmuxSession } from "../../../src/tmux/sessions.ts";
 
@@ -22,6 +23,7 @@ const session: TmuxSession = {
     path: "/shop",
     cols: 80,
     rows: 24,
+    cursor: { x: 0, y: 0, visible: true },
   },
   destroyedWhenUnattached: false,
 };
@@ -68,18 +70,23 @@ Deno.test("entry: no message can go to a dead pane, a shell, or another process 
   assert.ok(!isAlive({ ...session, pane: undefined }));
 });
 
-Deno.test("state: dead, dialog, hook, screen, age, activity, in this order [ls-state-order, entry-states]", () => {
-  const reading = { state: "idle", focus: "composer", draft: "" } as const;
+Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this order [ls-state-order, ls-state-ask, entry-states]", () => {
   const now = 2_000_500;
+  const idle = { reading: { state: "idle", focus: "composer", draft: "" }, at: now } as const;
+  const working = { state: "working", at: now, before: "idle" } as const;
   const state = (change: Partial<Parameters<typeof decideState>[0]>) =>
-    decideState({ session, reading: undefined, hint: undefined, now, ...change });
-  assert.equal(state({ session: withPane({ dead: true }), reading }), "exited");
-  assert.equal(
-    state({ reading: { ...reading, focus: "dialog" }, hint: { state: "working", at: now } }),
-    "waiting",
-  );
-  assert.equal(state({ reading, hint: { state: "working", at: now } }), "working");
-  assert.equal(state({ reading, hint: { state: "working", at: now - 2_000 } }), "idle");
+    decideState({
+      ...{ session, seen: undefined, hint: undefined, asking: false, known: undefined, now },
+      ...change,
+    });
+  assert.equal(state({ session: withPane({ dead: true }), seen: idle, asking: true }), "exited");
+  assert.equal(state({ seen: idle, asking: true }), "waiting");
+  const dialog = { ...idle, reading: { ...idle.reading, focus: "dialog" } } as const;
+  assert.equal(state({ seen: dialog, hint: working }), "waiting");
+  assert.equal(state({ seen: idle, hint: working }), "working");
+  assert.equal(state({ seen: idle, hint: { ...working, at: now - HOOK_FRESH_MS } }), "idle");
+  const pager = { ...idle, reading: { state: undefined, focus: "unknown", draft: undefined } } as const;
+  assert.equal(state({ seen: pager, known: "idle" }), "idle");
   assert.equal(state({ session: { ...session, created: 2_000 } }), "starting");
   assert.equal(state({}), "working");
   assert.equal(state({ now: now + 10_000 }), "idle");

@@ -1,5 +1,6 @@
 /** The inventory is polled, reported and logged by the clock. */
 import assert from "node:assert/strict";
+import { LOOK_GAP_MS } from "../../../src/listener/look_pace.ts";
 import { Reporter } from "../../../src/listener/reporter.ts";
 import { Stopping } from "../../../src/listener/outcome.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
@@ -24,6 +25,7 @@ Deno.test("reporter: polls every 5 s, reports changes and the heartbeat, and say
       if (now === 10_000) sessions = [named("svc-a"), named("svc-b")];
       return now > 45_000 ? Promise.reject(new Stopping()) : Promise.resolve();
     },
+    nextReadMs: () => 5_000,
   });
   await assert.rejects(reporter.run(), Stopping);
   assert.deepEqual(sent, [
@@ -43,6 +45,7 @@ Deno.test("reporter: without a connection nothing counts as reported", async () 
     send: () => connected,
     log: (line) => void log.push(line),
     pause: () => Promise.resolve(),
+    nextReadMs: () => 5_000,
   });
   await reporter.poll();
   assert.deepEqual(log, []);
@@ -53,4 +56,26 @@ Deno.test("reporter: without a connection nothing counts as reported", async () 
   reporter.forget();
   await reporter.poll();
   assert.equal(log.length, 2);
+});
+
+Deno.test("reporter: reports that come at any rate do not make it look more often than the gap allows [ls-state-pace]", async () => {
+  let now = 0;
+  const looks: number[] = [];
+  const pauses: number[] = [];
+  const reporter = new Reporter({
+    now: () => now,
+    read: () => Promise.resolve((looks.push(now), [])),
+    send: () => true,
+    log: () => {},
+    // A report cuts the first pause of each pair short.
+    pause: (ms) => {
+      pauses.push(ms);
+      now += ms === 400 ? 10 : ms;
+      return looks.length > 3 ? Promise.reject(new Stopping()) : Promise.resolve();
+    },
+    nextReadMs: () => 400,
+  });
+  await assert.rejects(reporter.run(), Stopping);
+  assert.deepEqual(looks, [0, LOOK_GAP_MS, 2 * LOOK_GAP_MS, 3 * LOOK_GAP_MS]);
+  assert.deepEqual(pauses.slice(0, 2), [400, LOOK_GAP_MS - 10]);
 });

@@ -17,6 +17,31 @@ Deno.test("line ends, tabs, controls, composition and outer blanks are made alik
   assert.equal(canonicalText(" \t\r\n"), "");
 });
 
+Deno.test("line separators become line feeds; characters that nobody sees go [rm-invisible]", () => {
+  assert.equal(canonicalText("a\u2028b\u2029c\u0085d"), "a\nb\nc\nd");
+  const unseen =
+    "\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200c\u200d\u200e\u202a\u2060\u2066\u3164\ufe0f\ufeff\ufff9";
+  const rare = "\u{1d173}\u{e0001}\u{e0041}\u{e0100}";
+  for (const char of unseen + rare) assert.equal(canonicalText(`a${char}b`), "ab", JSON.stringify(char));
+  assert.equal(canonicalText("a\u200be\u200d\u0301"), "a\u00e9");
+});
+
+Deno.test("texts that look different stay different [rm-invisible]", () => {
+  const different = [
+    ["\u{1f468}\u200d\u{1f469}\u200d\u{1f467}", "\u{1f468}\u{1f469}\u{1f467}"],
+    ["\u2764\ufe0f", "\u2764"],
+    ["\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "\u{1f3f4}"],
+    [
+      "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+      "\u0646\u0645\u06cc\u062e\u0648\u0627\u0647\u0645",
+    ],
+    ["\u0915\u094d\u200c\u0937", "\u0915\u094d\u0937"],
+    ["a b", "a\u2009b"],
+    ["l", "\u0406"],
+  ];
+  for (const [one = "", other = ""] of different) assert.notEqual(canonicalText(one), canonicalText(other));
+});
+
 Deno.test("the canonical form of a canonical text is itself [rm-canonical]", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {

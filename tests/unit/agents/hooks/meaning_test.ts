@@ -17,26 +17,45 @@ const waits = (text?: string): HookMeaning => ({
   words: { type: "agent.attention", text },
 });
 
+const before = (id?: string): HookMeaning => ({
+  state: "working",
+  tool: id === undefined ? { step: "before" } : { step: "before", id },
+});
+const after = (id?: string): HookMeaning => ({
+  state: "working",
+  tool: id === undefined ? { step: "after" } : { step: "after", id },
+});
+
 const MEANINGS: Record<string, Record<string, HookMeaning>> = {
   cc: {
     "SessionStart startup": { state: "idle" },
     "SessionStart compact": { session: "compacted" },
+    PreToolUse: before("toolu_8ab92dc7-81cf-40a4-b9f3-578b4a5dbd32"),
+    PostToolUse: after("toolu_8ab92dc7-81cf-40a4-b9f3-578b4a5dbd32"),
     PermissionRequest: { state: "waiting" },
     Notification: waits("Claude needs your permission"),
     Stop: stop("Done."),
     SessionEnd: { session: "ended" },
   },
   codex: {
-    PermissionRequest: waits("Bash: rm -rf build"),
+    PreToolUse: before("call_5742ab57-5aef-446c-8d18-dfc2ff2f2187"),
+    PostToolUse: after("call_5742ab57-5aef-446c-8d18-dfc2ff2f2187"),
+    PermissionRequest: { ...waits("Bash: rm -rf build"), tool: { step: "before" } },
+    Interrupt: { state: "idle" },
     Stop: stop("Done."),
     SessionEnd: { session: "ended" },
   },
   gemini: {
     "SessionStart startup": { state: "idle" },
+    BeforeTool: before(),
+    AfterTool: after(),
     Notification: waits("Tool Confirm Shell Command requires execution: rm -rf build"),
     AfterAgent: stop("Done."),
   },
   copilot: {
+    preToolUse: before(),
+    permissionRequest: { tool: { step: "before" } },
+    postToolUse: after(),
     notification: waits("Run command: rm -rf build"),
     agentStop: stop(),
     sessionEnd: { session: "ended" },
@@ -97,7 +116,10 @@ Deno.test("OpenCode's plugin: its events and what they mean", () => {
     hooksOf("opencode").meaning(event, input);
   assert.deepEqual(meaning("session.idle", { last_message: "Done." }), stop("Done."));
   assert.deepEqual(meaning("permission.asked", { message: "bash rm" }), waits("bash rm"));
-  assert.deepEqual(meaning("permission.replied"), { state: "working" });
+  assert.deepEqual(meaning("permission.replied", { reply: "once" }), { state: "working" });
+  assert.deepEqual(meaning("permission.replied", { reply: "reject" }), {});
+  assert.deepEqual(meaning("tool.execute.before", { call_id: "c1" }), before("c1"));
+  assert.deepEqual(meaning("tool.execute.after", { call_id: "c1" }), after("c1"));
   assert.deepEqual(meaning("session.compacted"), { session: "compacted" });
   assert.deepEqual(meaning("session.deleted"), { session: "ended" });
   assert.deepEqual(meaning("session.updated"), {});
@@ -120,6 +142,35 @@ Deno.test("waits and failures beyond a permission are told too; an answered dial
   assert.deepEqual(meaning("Elicitation", { message: "which?" }), waits("which?"));
   assert.deepEqual(meaning("StopFailure", { error: "rate_limit", error_details: "429" }), stop("429"));
   assert.deepEqual(meaning("StopFailure", { error: "rate_limit" }), stop("rate_limit"));
+});
+
+Deno.test("a tool call that failed or was refused has ended too; an id longer than a report takes is left out", () => {
+  const { meaning } = hooksOf("cc");
+  for (const event of ["PostToolUseFailure", "PermissionDenied"]) {
+    assert.deepEqual(meaning(event, { tool_use_id: "t1" }), after("t1"));
+  }
+  assert.deepEqual(meaning("PreToolUse", { tool_use_id: "x".repeat(201) }), before());
+});
+
+Deno.test("a prompt that Claude folded as one paste is what was typed; every other form stays as it is [rm-folded]", () => {
+  const prompt = (text: string): string | undefined => hooksOf("cc").promptOf({ prompt: text });
+  const folded = (text: string, id = "98b1"): string =>
+    `\n\n<pasted_content id="${id}">\n${text}\n</pasted_content id="${id}">\n`;
+  assert.equal(prompt("plain\ntext"), "plain\ntext");
+  assert.equal(prompt(folded("one\ntwo\n\nfour")), "one\ntwo\n\nfour");
+  assert.equal(prompt(folded("w".repeat(6_000))), "w".repeat(6_000));
+  assert.equal(prompt(folded('a\n<\\/pasted_content id="1">\nb')), 'a\n</pasted_content id="1">\nb');
+  const others = [
+    `typed ${folded("one\ntwo")}`,
+    `${folded("one\ntwo")}typed`,
+    folded("one\ntwo") + folded("three\nfour"),
+    '\n\n<pasted_content id="1">\none\n</pasted_content id="2">\n',
+    '<pasted_content id="1">\none\n</pasted_content id="1">',
+  ];
+  for (const other of others) assert.equal(prompt(other), other);
+  assert.equal(prompt('a <\\pasted_content id="3">'), 'a <pasted_content id="3">');
+  assert.equal(hooksOf("codex").promptOf({ prompt: folded("one") }), folded("one"));
+  assert.equal(hooksOf("cc").promptOf({ prompt: 1 }), undefined);
 });
 
 Deno.test("fields that are missing or of another form break nothing", () => {

@@ -1,6 +1,7 @@
 /** What is registered in each agent: hooks, the MCP server, its time limit in the agent's own unit, its tools allowed. */
 import assert from "node:assert/strict";
 import { agentHooks } from "../../../../src/agents/hooks/registry.ts";
+import { GATE_LIMIT_MS } from "../../../../src/home/tell_daemon.ts";
 import { MCP_TOOLS } from "../../../../src/agents/setup/registered.ts";
 import { agentSetup, SETUP_KINDS } from "../../../../src/agents/setup/registry.ts";
 import { shellWord } from "../../../../src/agents/setup/shell_word.ts";
@@ -39,9 +40,12 @@ Deno.test("hooks run the launcher by its absolute path, quoted [remote-gemini, r
   assert.equal(word, `'/home/it'\\''s/.svc/bin/svc'`);
   for (const kind of ["gemini", "codex", "copilot"] as const) {
     const commands = commandsOf(kind);
-    assert.equal(commands[0], `${word} remote-hook ${kind}`);
+    assert.equal(commands[0], `${word} remote-hook ${kind} gates`);
     assert.ok(text(kind).includes(`"${agentHooks(kind)?.promptEvent}"`));
-    assert.ok(commands.slice(1).every((command) => command.startsWith(`${word} hook `)), kind);
+    const others = commands.slice(1);
+    assert.ok(
+      others.every((command) => command.startsWith(`${word} hook `) && command.endsWith(` ${kind} gates`)),
+    );
     assert.ok(commands.length > 3, kind);
   }
   assert.deepEqual(commandsOf("cursor"), [`${word} hook stop cursor`]);
@@ -75,11 +79,41 @@ Deno.test("the plugin's names are those that the settings enable; every hook run
   const { hooks } = JSON.parse(await read("svc/hooks/hooks.json"));
   assert.match(JSON.stringify(hooks.UserPromptSubmit), /scripts\/svc-remote\.sh/);
   for (const event of Object.keys(hooks).filter((one) => one !== "UserPromptSubmit")) {
-    assert.match(JSON.stringify(hooks[event]), new RegExp(`scripts/svc.sh\\\\" hook ${event} cc`));
+    assert.match(JSON.stringify(hooks[event]), new RegExp(`scripts/svc.sh\\\\" hook ${event} cc gates"`));
   }
   for (const script of ["svc.sh", "svc-remote.sh"]) {
     assert.ok(((await Deno.stat(`${CHECKOUT}plugin/svc/scripts/${script}`)).mode ?? 0) & 0o100, script);
   }
+});
+
+/** The events that come before an agent's dialog, with the limit of their hooks in milliseconds. */
+const GATE_EVENTS: Record<string, readonly string[]> = {
+  cc: ["PreToolUse"],
+  codex: ["PreToolUse", "PermissionRequest"],
+  gemini: ["BeforeTool"],
+  copilot: ["preToolUse", "permissionRequest"],
+};
+
+Deno.test("each agent asks before its tool calls, within a limit that our own wait never reaches, and reports their end [gate-registered]", async () => {
+  const unit: Record<string, number> = { cc: 1_000, codex: 1_000, gemini: 1, copilot: 1_000 };
+  for (const [kind, events] of Object.entries(GATE_EVENTS)) {
+    const all = kind === "cc" ? await read("svc/hooks/hooks.json") : text(kind as AgentKind);
+    for (const event of events) {
+      const entry = new RegExp(`hook ${event} ${kind} gates"[^}]*?"timeout(?:Sec)?":\\s*(\\d+)`).exec(all);
+      assert.ok(Number(entry?.[1]) * (unit[kind] ?? 0) >= 5 * GATE_LIMIT_MS, `${kind} ${event}`);
+    }
+    assert.match(all, /hook (?:PostToolUse|AfterTool|postToolUse) /);
+  }
+  const plugin = await read("opencode/svc.js");
+  assert.ok(Number(/GATE_LIMIT_MS = ([\d_]+)/.exec(plugin)?.[1]?.replace("_", "")) >= 2 * GATE_LIMIT_MS);
+});
+
+Deno.test("what setup trusts names the events before and after tool calls [set-trust-told]", () => {
+  for (const kind of ["codex", "gemini", "copilot"] as const) {
+    const trusts = setupOf(kind).trusts.join("\n");
+    for (const event of GATE_EVENTS[kind] ?? []) assert.ok(trusts.includes(event), `${kind} ${event}`);
+  }
+  for (const kind of ["cc", "opencode"] as const) assert.match(setupOf(kind).trusts.join("\n"), /tool call/);
 });
 
 Deno.test("the agents' own variables for their directories are followed", () => {

@@ -1,0 +1,80 @@
+/** What hooks report of the sessions' states, and for how long it counts. */
+import type { HookReport } from "../home/control_messages.ts";
+import { ASK_EVENT, ASK_REPORT_MS } from "../home/tell_daemon.ts";
+import type { AgentState } from "../protocol/session.ts";
+import type { TmuxSession } from "../tmux/sessions.ts";
+import type { SeenScreen } from "./agent_states.ts";
+
+/** A hook's report outweighs the screen for this long, in milliseconds: the screen follows a moment later. */
+export const HOOK_FRESH_MS = 1_500;
+/** A question whose asker reports no more waits no longer, in milliseconds. */
+export const ASK_LIFE_MS = 2 * ASK_REPORT_MS + 1_000;
+
+export interface HookHint {
+  state: AgentState;
+  /** Epoch milliseconds. */
+  at: number;
+  /** What the screen showed when the hook reported. */
+  before: AgentState | undefined;
+}
+
+/** False once the hint is old, or the screen has moved on since. */
+export function decides({ state, at, before }: HookHint, seen: SeenScreen | undefined, now: number): boolean {
+  if (now - at >= HOOK_FRESH_MS) return false;
+  const shown = seen !== undefined && seen.at >= at ? seen.reading.state : undefined;
+  return shown === undefined || shown === before || shown === state;
+}
+
+/**
+ * True when the report can be this session's. An agent may start others, in other panes or for other projects, with the
+ * environment of its own pane.
+ */
+export function speaksFor({ cwd, pane }: HookReport, { recorded }: TmuxSession): boolean {
+  const isItsPane = pane === undefined || recorded.pane === "" || pane === recorded.pane;
+  const { directory } = recorded;
+  const isItsPlace = directory === "" || isAtOrBelow(cwd, directory) || isAtOrBelow(directory, cwd);
+  return isItsPane && isItsPlace;
+}
+
+function isAtOrBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
+}
+
+interface Hinted {
+  report: HookReport;
+  hint: HookHint;
+}
+
+/** By the session's name; a report counts only for a session that it can speak for. */
+export class StateHints {
+  #hints = new Map<string, Hinted>();
+  /** Until when each session's question counts as waiting, in epoch milliseconds. */
+  #asks = new Map<string, { report: HookReport; until: number }>();
+
+  /** `before`: what the session's screen shows. */
+  take(report: HookReport, { before, now }: { before: AgentState | undefined; now: number }): void {
+    const { session, state } = report;
+    if (session === undefined || state === undefined) return;
+    if (report.event !== ASK_EVENT) this.#hints.set(session, { report, hint: { state, at: now, before } });
+    else if (state === "waiting") this.#asks.set(session, { report, until: now + ASK_LIFE_MS });
+    else this.#asks.delete(session);
+  }
+
+  hint(session: TmuxSession): HookHint | undefined {
+    const found = this.#hints.get(session.name);
+    return found !== undefined && speaksFor(found.report, session) ? found.hint : undefined;
+  }
+
+  isAsking(session: TmuxSession, now: number): boolean {
+    const found = this.#asks.get(session.name);
+    return found !== undefined && now < found.until && speaksFor(found.report, session);
+  }
+
+  /** Forgets sessions that are gone. */
+  keep(sessions: readonly TmuxSession[]): void {
+    const names = new Set(sessions.map(({ name }) => name));
+    for (const map of [this.#hints, this.#asks]) {
+      for (const name of map.keys()) if (!names.has(name)) map.delete(name);
+    }
+  }
+}
