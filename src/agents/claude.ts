@@ -1,7 +1,8 @@
 /** Agent 1, the primary agent: the Claude command line. */
-import { composerInRules } from "./composer.ts";
-import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readComposer } from "./read_composer.ts";
+import { composerInRules, isBlank, lastRow } from "./composer.ts";
+import { menuKeys, type MenuScreen, SEARCH_TEXT } from "./menu_screen.ts";
+import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
+import { composerReader } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -19,6 +20,55 @@ const dialog: DialogMarks = {
   titles: [],
 };
 
+/** The first row of a panel, from edge to edge. */
+const PANEL = /^▔{10}/u;
+/** More rows than its footer has, the list of shortcuts included. */
+const FOOTER_ROWS = 12;
+
+/** The rows of the panel at the end of the screen, its upper edge left out; all of it is indented. */
+function panelRows({ lines }: Screen): readonly string[] {
+  let edge = lines.length - 1;
+  while (edge >= 0 && !PANEL.test(lines[edge] ?? "")) edge--;
+  const rows = edge < 0 ? [] : lines.slice(edge + 1);
+  return rows.every((row) => isBlank(row.slice(0, 2))) ? rows : [];
+}
+
+const MODEL_KEYS = /^[1-9s]$/;
+
+const menus: readonly MenuScreen[] = [
+  {
+    name: "model",
+    keys: ["Enter"],
+    text: MODEL_KEYS,
+    isShown(screen) {
+      const { lines, cursor } = screen;
+      const isChosen = cursor.x === 2 && /^ {2}❯ \d+\. /u.test(lines[cursor.y] ?? "");
+      return isChosen && panelRows(screen)[0]?.trim() === "Select model";
+    },
+  },
+  {
+    name: "sessions",
+    keys: ["Enter", "BSpace"],
+    text: SEARCH_TEXT,
+    isShown(screen) {
+      const [title, , search] = panelRows(screen);
+      return /^ {2}Resume session\b/.test(title ?? "") && /^ {2}│ ⌕ /u.test(search ?? "");
+    },
+  },
+  {
+    // `v` opens an editor there.
+    name: "transcript",
+    isView: true,
+    keys: ["C-o", "PPage", "NPage", "Home", "End"],
+    isShown({ lines, cursor }) {
+      const last = lastRow(lines);
+      return cursor.x === 0 && cursor.y === last && !cursor.visible &&
+        /^─{10,}$/u.test(lines[last - 1] ?? "") &&
+        /^ {2}Showing detailed transcript · /u.test(lines[last] ?? "");
+    },
+  },
+];
+
 export const claude: AgentProfile = {
   kind: "cc",
   label: "Claude",
@@ -30,19 +80,28 @@ export const claude: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   measuredVersion: "2.1.329",
-  menus: {},
+  menus: menuKeys(menus),
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
   gate: { afterEnterMs: 0 },
-  readScreen: (screen) =>
-    readComposer(screen, {
-      dialog,
-      find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
-      // A suggested next prompt may be any text; only the cursor tells it from a draft.
-      placeholder:
-        /^(?:Try "|Press up to |Press Enter to edit the selected |Message @|Taking your message back)/,
-      // With a draft in the input line only the spinner tells: `✶ Channeling…`, `* Fixing the tests… (12s)`.
-      working: { above: /^[·*✢✳✶✻✽] (?!\S+ for \d)[^…]*…/u, below: /esc to interrupt/, title: /^[⠁-⣿]/u },
-      cursor: "loose",
-    }),
+  foldedPaste: /^\[Pasted text #\d+(?: \+\d+ lines)?\]$/,
+  readScreen: composerReader({
+    dialog,
+    menus,
+    find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
+    // In the vi mode's VISUAL mode Enter does not submit.
+    hasFooter: (footer) =>
+      footer.length > 0 && footer.length <= FOOTER_ROWS && !footer.some((line) =>
+        line.includes("-- VISUAL")
+      ) &&
+      footer.every((line) => line.startsWith("  ") && !isBlank(line)),
+    // A suggested next prompt may be any text; only the cursor tells it from a draft.
+    placeholder:
+      /^(?:Try "|Press up to |Press Enter to edit the selected |Message @|Taking your message back)/,
+    // With a draft in the composer only the spinner tells: `✶ Channeling…`, `* Fixing the tests… (12s)`.
+    working: { above: /^[·*✢✳✶✻✽] (?!\S+ for \d)[^…]*…/u, below: /esc to interrupt/, title: /^[⠁-⣿]/u },
+    cursor: "hidden",
+    otherView: /\bclaude agents$/,
+    panel: PANEL,
+  }),
 };

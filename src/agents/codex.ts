@@ -1,7 +1,8 @@
 /** Agent 3: the Codex command line. */
-import { composerAtPrompt } from "./composer.ts";
-import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readComposer } from "./read_composer.ts";
+import { composerAtPrompt, isBlank, lastRow } from "./composer.ts";
+import { menuKeys, type MenuScreen, ROW_NUMBER, SEARCH_TEXT } from "./menu_screen.ts";
+import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
+import { composerReader } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -15,6 +16,72 @@ const dialog: DialogMarks = {
   titles: ["*Action Required*"],
 };
 
+/** More rows than its footer has on a narrow screen. */
+const FOOTER_ROWS = 8;
+/** More rows than a list has. */
+const LIST_ROWS = 40;
+
+/** It stands alone until the folder's trust is decided: what is typed before goes to the dialog that follows. */
+const EARLY_FOOTER = "  ? for shortcuts";
+
+function isFooter(footer: readonly string[], rowsBelow: number): boolean {
+  const isEarly = footer.length === 1 && footer[0]?.trimEnd() === EARLY_FOOTER;
+  return rowsBelow === 0 && footer.length > 0 && footer.length <= FOOTER_ROWS && !isEarly &&
+    footer.every((line) => line.startsWith("  "));
+}
+
+/** The title of the numbered list at the end of the screen, whose last row names the keys. */
+function listTitle({ lines, cursor }: Screen): string | undefined {
+  const last = lastRow(lines);
+  if (cursor.visible || !/^ {2}enter select · esc (?:back|cancel)$/u.test(lines[last] ?? "")) {
+    return undefined;
+  }
+  for (let row = last - 1; row >= 0 && row > last - LIST_ROWS; row--) {
+    const line = lines[row] ?? "";
+    const isOfList = isBlank(line) || /^(?:[› ] +\d+\. | {4}|[↑↓])/u.test(line);
+    if (!isOfList) return line.trim();
+  }
+  return undefined;
+}
+
+/** The heading of a screen of its own, and the names of keys below the rule at its end. */
+function isPager({ lines, cursor }: Screen, { heading, keys }: { heading: RegExp; keys: RegExp }): boolean {
+  const first = lines.find((line) => !isBlank(line)) ?? "";
+  const last = lastRow(lines);
+  let rule = last;
+  while (rule > last - FOOTER_ROWS && rule > 0 && !/^─{3}.* \d+% ─$/u.test(lines[rule] ?? "")) rule--;
+  return !cursor.visible && heading.test(first) && rule > last - FOOTER_ROWS &&
+    lines.slice(rule + 1, last + 1).some((line) => keys.test(line));
+}
+
+const PAGER = { isView: true, keys: ["PPage", "NPage", "Home", "End", "Space"], text: /^q$/ } as const;
+
+const menus: readonly MenuScreen[] = [
+  {
+    name: "model",
+    keys: ["Enter"],
+    text: ROW_NUMBER,
+    isShown: (screen) => /^Select (?:Model|Reasoning)\b/.test(listTitle(screen) ?? ""),
+  },
+  {
+    name: "sessions",
+    keys: ["Enter", "BSpace", "PPage", "NPage", "Home", "End"],
+    text: SEARCH_TEXT,
+    isShown: (screen) =>
+      isPager(screen, { heading: /^ Resume a previous session$/, keys: /^ enter resume / }),
+  },
+  {
+    name: "transcript",
+    ...PAGER,
+    isShown: (screen) => isPager(screen, { heading: /^\/ T R A N S C R I P T \//, keys: /^ q / }),
+  },
+  {
+    name: "diff",
+    ...PAGER,
+    isShown: (screen) => isPager(screen, { heading: /^\/ D I F F \//, keys: /^ q / }),
+  },
+];
+
 export const codex: AgentProfile = {
   kind: "codex",
   label: "Codex",
@@ -27,17 +94,19 @@ export const codex: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   measuredVersion: "0.169.0",
-  menus: {},
+  menus: menuKeys(menus),
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
   gate: { afterEnterMs: 0 },
-  readScreen: (screen) =>
-    readComposer(screen, {
-      dialog,
-      find: (lines) => composerAtPrompt(lines, { sign: /^([›!])(?:\s|$)/u, width: 2 }),
-      placeholder: /^Ask (?:Codex to do anything|a follow-up question)$/,
-      working: { above: /^[•◦] .*esc to interrupt/u, title: /^[⠁-⣿]/u },
-      // The chosen row of its lists looks like the prompt.
-      cursor: "shown",
-    }),
+  foldedPaste: /^\[Pasted Content \d+ chars\]$/,
+  readScreen: composerReader({
+    dialog,
+    menus,
+    find: (lines) => composerAtPrompt(lines, { sign: /^([›!])(?:\s|$)/u, width: 2 }),
+    hasFooter: isFooter,
+    placeholder: /^Ask (?:Codex to do anything|a follow-up question)$/,
+    working: { above: /^[•◦] .*esc to interrupt/u, title: /^[⠁-⣿]/u },
+    // The chosen row of its lists looks like the prompt.
+    cursor: "shown",
+  }),
 };

@@ -1,4 +1,4 @@
-/** Finds an agent's input line by the frame that is drawn around it. */
+/** Finds an agent's composer by the frame that is drawn around it. Every search reads each row once. */
 
 export interface Composer {
   /** The first row of its text, from 0 at the top of the screen. */
@@ -11,67 +11,201 @@ export interface Composer {
   text: string;
   /** What is submitted runs as a shell command. */
   shell: boolean;
+  /** The rows below it, up to the last one that is not blank, from the column of the frame on. */
+  footer: readonly string[];
+  /** Text may be scrolled out of it. */
+  cut?: true;
 }
 
-interface Prompt {
+export interface Prompt {
   /** Matched against the first row from the frame's column on; its first group is the prompt's sign. */
   sign: RegExp;
   /** Columns from the frame to the text. */
   width: number;
+  /** Blank columns that may stand left of the frame. */
+  margin?: number;
 }
 
 const SHELL_SIGN = "!";
+/** A shorter run of frame characters is text. */
+const RULE_COLUMNS = 10;
+/** More rows than any agent draws below its composer, its list of commands included. */
+const FOOTER_ROWS = 24;
+/** A composer that takes up more of the screen than one row in so many scrolls its text. */
+const CUT_SHARE = 3;
+const UPPER = new Set("─▄");
+const LOWER = new Set("─▀");
+
+export function isBlank(line: string | undefined): boolean {
+  return line === undefined || line.trim() === "";
+}
+
+/** Index of the last row that is not blank; -1 without one. */
+export function lastRow(lines: readonly string[]): number {
+  let row = lines.length - 1;
+  while (row >= 0 && isBlank(lines[row])) row--;
+  return row;
+}
 
 function textOf(rows: readonly string[], left: number): string {
   return rows.map((row) => row.slice(left).trimEnd()).join("\n").trim();
 }
 
-/** The input line between two rules, the lower of which runs to the right edge. Side bars may stand to the left. */
-export function composerInRules(lines: readonly string[], prompt: Prompt): Composer | undefined {
-  for (let bottom = lines.length - 1; bottom > 1; bottom--) {
-    const frame = lines[bottom]?.search(/[─▀]{10,}\s*$/) ?? -1;
-    if (frame < 0) continue;
-    const rule = lines.findLastIndex((line, row) => row < bottom && /^[─▄]{3}/.test(line.slice(frame)));
-    const sign = prompt.sign.exec(lines[rule + 1]?.slice(frame) ?? "")?.[1];
-    if (rule < 0 || rule + 1 === bottom || sign === undefined) continue;
-    const left = frame + prompt.width;
-    const text = textOf(lines.slice(rule + 1, bottom), left);
-    return { top: rule + 1, left, bottom, text, shell: sign === SHELL_SIGN };
+/** The column in which a rule begins that runs to the end of the line: the first one, or the one after a side bar. */
+function ruleStart(line: string | undefined, margin = 0): number {
+  const text = line?.trimEnd() ?? "";
+  let start = text.length;
+  while (start > 0 && LOWER.has(text[start - 1] ?? "")) start--;
+  const isFirst = start <= margin && isBlank(text.slice(0, start));
+  const isLong = text.length - start >= RULE_COLUMNS;
+  return isLong && (isFirst || text[start - 1] === "│") ? start : -1;
+}
+
+/** The upper rule may have a name in it. */
+function isUpperRule(line: string | undefined, frame: number): boolean {
+  const [first, second, third] = line?.slice(frame, frame + 3) ?? "";
+  return [first, second, third].every((character) => character !== undefined && UPPER.has(character));
+}
+
+function isIndented(line: string | undefined, { from, width }: { from: number; width: number }): boolean {
+  return isBlank(line?.slice(from, from + width));
+}
+
+/** The row of the lower rule and its column: the lowest rule of the screen. */
+function lowerRule(
+  lines: readonly string[],
+  margin: number | undefined,
+): { bottom: number; frame: number; last: number } | undefined {
+  const last = lastRow(lines);
+  for (let bottom = last - 1; bottom > 1 && bottom >= last - FOOTER_ROWS; bottom--) {
+    const frame = ruleStart(lines[bottom], margin);
+    if (frame >= 0) return { bottom, frame, last };
   }
   return undefined;
 }
 
-/** The input line after the last prompt in the first column; a blank row parts it from the footer. */
+/**
+ * The composer between the lowest rule, which runs to the right edge, and the rule above its prompt. Every row between
+ * them is the prompt's or indented like its text. Side bars may stand to the left.
+ */
+export function composerInRules(lines: readonly string[], prompt: Prompt): Composer | undefined {
+  const found = lowerRule(lines, prompt.margin);
+  if (found === undefined) return undefined;
+  const { bottom, frame, last } = found;
+  const left = frame + prompt.width;
+  let top = bottom - 1;
+  while (top > 0 && isIndented(lines[top], { from: frame, width: prompt.width })) top--;
+  const sign = prompt.sign.exec(lines[top]?.slice(frame) ?? "")?.[1];
+  if (sign === undefined || !isUpperRule(lines[top - 1], frame)) return undefined;
+  const rows = lines.slice(top, bottom);
+  return {
+    top,
+    left,
+    bottom,
+    text: textOf(rows, left),
+    shell: sign === SHELL_SIGN,
+    footer: lines.slice(bottom + 1, last + 1).map((line) => line.slice(frame)),
+    ...(rows.length * CUT_SHARE > lines.length ? { cut: true } : {}),
+  };
+}
+
+/** At the right edge of the first row while text is scrolled out above it. */
+const SCROLLED = /\s↑$/u;
+
+/**
+ * The composer after the last prompt in the first column; a blank row separates it from the footer. A draft taller than
+ * the screen pushes the footer off it.
+ */
 export function composerAtPrompt(lines: readonly string[], prompt: Prompt): Composer | undefined {
-  const top = lines.findLastIndex((line) => prompt.sign.test(line));
-  if (top < 0) return undefined;
-  const last = lines.findLastIndex((line) => line.trim() !== "");
-  const gap = lines.findLastIndex((line, row) => row > top && row < last && line.trim() === "");
-  const end = gap < 0 ? last + 1 : gap;
+  const last = lastRow(lines);
+  let gap = last;
+  while (gap > 0 && !isBlank(lines[gap]) && last - gap < FOOTER_ROWS) gap--;
+  const whole = upToPrompt(lines, { end: gap, prompt });
+  if (whole !== undefined && !SCROLLED.test(lines[whole.top] ?? "")) {
+    return { ...whole, bottom: gap, footer: lines.slice(gap + 1, last + 1) };
+  }
+  const cut = upToPrompt(lines, { end: last + 1, prompt });
+  if (cut === undefined || !SCROLLED.test(lines[cut.top] ?? "")) return undefined;
+  return { ...cut, text: withoutMark(cut.text), footer: [], cut: true };
+}
+
+/** Without the mark at the end of the first row. */
+function withoutMark(text: string): string {
+  const end = text.indexOf("\n");
+  const first = end < 0 ? text : text.slice(0, end);
+  return `${first.slice(0, -1).trimEnd()}${end < 0 ? "" : text.slice(end)}`;
+}
+
+/** The rows before `end` up to the nearest prompt, all indented like its text. */
+function upToPrompt(
+  lines: readonly string[],
+  { end, prompt }: { end: number; prompt: Prompt },
+): Omit<Composer, "footer"> | undefined {
+  let top = end - 1;
+  while (top >= 0 && isIndented(lines[top], { from: 0, width: prompt.width })) top--;
   const sign = prompt.sign.exec(lines[top] ?? "")?.[1];
+  if (sign === undefined) return undefined;
   const text = textOf(lines.slice(top, end), prompt.width);
   return { top, left: prompt.width, bottom: end - 1, text, shell: sign === SHELL_SIGN };
 }
 
 const BAR = "┃";
+const BAR_END = "╹";
+const EDGE = "▀";
 /** Columns from the bar to the text. */
 const BAR_INDENT = 3;
 /** Below the text: a blank row and the row that names the mode. */
 const ROWS_UNDER_TEXT = 2;
 
-/** The input line beside a bar that ends in `╹▀▀▀`, with a blank row above the text; menus have a bar on the right too. */
+interface Edge {
+  bottom: number;
+  frame: number;
+  width: number;
+}
+
+/** The lowest row with `╹▀▀▀`, which nothing interrupts. */
+function lowerEdge(lines: readonly string[]): Edge | undefined {
+  for (let bottom = lines.length - 1; bottom > 0; bottom--) {
+    const line = lines[bottom] ?? "";
+    const frame = line.indexOf(BAR_END);
+    if (frame < 0) continue;
+    let end = frame + 1;
+    while (line[end] === EDGE) end++;
+    const isWhole = isBlank(line.slice(0, frame)) && isBlank(line.slice(end));
+    return isWhole && end - frame > RULE_COLUMNS ? { bottom, frame, width: end - frame } : undefined;
+  }
+  return undefined;
+}
+
+/** Menus have a bar on the right too. */
+function isBarRow(line: string | undefined, { frame, width }: Edge): boolean {
+  return line?.[frame] === BAR && isBlank(line.slice(0, frame)) &&
+    !line.slice(frame + 1, frame + width).trimEnd().endsWith(BAR);
+}
+
+/** The composer beside a bar that ends in `╹▀▀▀`, with a blank row above and below the text. */
 export function composerAtBar(lines: readonly string[]): Composer | undefined {
-  const bottom = lines.findLastIndex((line) => /╹▀{5,}/.test(line));
-  const frame = lines[bottom]?.indexOf("╹") ?? -1;
-  const width = /╹▀+/.exec(lines[bottom] ?? "")?.[0].length ?? 0;
-  const isRow = (line: string): boolean =>
-    line[frame] === BAR && !line.slice(frame + 1, frame + width).trimEnd().endsWith(BAR);
-  const above = lines.slice(0, Math.max(0, bottom)).findLastIndex((line) => !isRow(line));
-  const top = above + 2;
-  const end = bottom - ROWS_UNDER_TEXT;
-  if (bottom < 0 || end <= top - 1) return undefined;
+  const edge = lowerEdge(lines);
+  if (edge === undefined) return undefined;
+  const { bottom, frame, width } = edge;
+  let first = bottom;
+  while (first > 0 && isBarRow(lines[first - 1], edge)) first--;
+  const inside = (row: number): string => lines[row]?.slice(frame + 1, frame + width) ?? "";
+  const [top, end] = [first + 1, bottom - ROWS_UNDER_TEXT];
+  if (end <= top || !isBlank(inside(first)) || !isBlank(inside(end)) || isBlank(inside(bottom - 1))) {
+    return undefined;
+  }
   const left = frame + BAR_INDENT;
-  const rows = lines.slice(top, bottom).map((row) => row.slice(0, frame + width));
-  const shell = /^Shell\b/.test(textOf(rows.slice(-1), left));
-  return { top, left, bottom, text: textOf(rows.slice(0, -ROWS_UNDER_TEXT), left), shell };
+  const rows = lines.slice(top, end).map((row) => row.slice(0, frame + width));
+  const shell = /^Shell\b/.test(inside(bottom - 1).trim());
+  const footer = lines.slice(bottom + 1, lastRow(lines) + 1);
+  return {
+    top,
+    left,
+    bottom,
+    text: textOf(rows, left),
+    shell,
+    footer,
+    ...(rows.length * CUT_SHARE > lines.length ? { cut: true } : {}),
+  };
 }

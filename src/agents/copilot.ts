@@ -1,7 +1,8 @@
 /** The Copilot command line. */
-import { composerInRules } from "./composer.ts";
-import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readComposer } from "./read_composer.ts";
+import { composerInRules, isBlank, lastRow } from "./composer.ts";
+import { menuKeys, type MenuScreen } from "./menu_screen.ts";
+import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
+import { composerReader } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -13,6 +14,45 @@ const dialog: DialogMarks = {
   ],
   titles: [],
 };
+
+/** More rows than its footer has on a narrow screen. */
+const FOOTER_ROWS = 4;
+/** The side bar, its edge included. */
+const SIDE_BAR = /^[^│]*│/u;
+
+/** The last rows, without the side bar, up to a rule or a blank row; undefined unless they end the screen. */
+function lastRows({ lines }: Screen): { rows: string[]; above: string[] } {
+  const last = lastRow(lines);
+  const shown = lines.slice(Math.max(0, last - 2 * FOOTER_ROWS), last + 1).map((line) =>
+    line.replace(SIDE_BAR, "")
+  );
+  let first = shown.length;
+  while (first > 0 && !isBlank(shown[first - 1]) && !/^ ?─{10}/u.test(shown[first - 1] ?? "")) first--;
+  return { rows: shown.slice(first), above: shown.slice(0, first) };
+}
+
+function names(rows: readonly string[], keys: RegExp): boolean {
+  return keys.test(rows.map((row) => row.trim()).join(" "));
+}
+
+const menus: readonly MenuScreen[] = [
+  {
+    name: "model",
+    keys: ["Enter"],
+    isShown(screen) {
+      const { rows, above } = lastRows(screen);
+      return !screen.cursor.visible && /^ ❯ {1,2}Search models…/u.test(above.at(-2) ?? "") &&
+        names(rows, /enter to select · esc to cancel$/u);
+    },
+  },
+  {
+    name: "sessions",
+    keys: ["Enter"],
+    isShown: (screen) =>
+      !screen.cursor.visible && /\[Sessions\]/.test(screen.lines[0] ?? "") &&
+      names(lastRows(screen).rows, /^\/ search · ↑\/↓ navigate · enter open · /u),
+  },
+];
 
 export const copilot: AgentProfile = {
   kind: "copilot",
@@ -26,19 +66,23 @@ export const copilot: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   measuredVersion: "1.0.102",
-  menus: {},
+  menus: menuKeys(menus),
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
   gate: { afterEnterMs: 0 },
-  readScreen: (screen) =>
-    readComposer(screen, {
-      dialog,
-      find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
-      placeholder:
-        /^(?:Execute shell command|Edit queued message|Message th(?:is|e) subagent|Refining your prompt)/,
-      working: {
-        below: /^[^─]*?[∙∘○◎◉●] \S|\besc(?: esc| again to)? (?:interrupt|edit prompt|stop agents)/u,
-      },
-      cursor: "placed",
-    }),
+  foldedPaste: /^\[Paste #\d+ - \d+ lines\]$/,
+  readScreen: composerReader({
+    dialog,
+    menus,
+    find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
+    hasFooter: (footer, rowsBelow) =>
+      rowsBelow === 0 && footer.length > 0 && footer.length <= FOOTER_ROWS &&
+      /^ \S/.test(footer[0] ?? "") && footer.every((line) => line.startsWith(" ")),
+    placeholder:
+      /^(?:Execute shell command|Edit queued message|Message th(?:is|e) subagent|Refining your prompt)/,
+    working: {
+      below: /^[^─]*?[∙∘○◎◉●] \S|\besc(?: esc| again to)? (?:interrupt|edit prompt|stop agents)/u,
+    },
+    cursor: "placed",
+  }),
 };

@@ -1,7 +1,8 @@
 /** The Cursor-class terminal agent: `cursor-agent`, never the editor's launcher, which exits at once. */
-import { draftAfter } from "./input_line.ts";
+import { composerInRules, isBlank } from "./composer.ts";
 import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readByPatterns } from "./read_screen.ts";
+import { composerReader } from "./read_composer.ts";
+import { compiledMarks, isOversized } from "./read_screen.ts";
 
 // From what others published of its screens: it cannot be run without an account.
 const dialog: DialogMarks = {
@@ -18,6 +19,18 @@ const dialog: DialogMarks = {
   titles: [],
 };
 
+const marks = compiledMarks(dialog);
+
+const readComposer = composerReader({
+  dialog,
+  menus: [],
+  find: (lines) => composerInRules(lines, { sign: /^ ?(→)(?:\s|$)/u, width: 2, margin: 1 }),
+  hasFooter: (footer) => footer.length > 0 && footer.every((line) => !isBlank(line) && !/[│╭╰]/u.test(line)),
+  placeholder: /^(?:Plan, search, build anything|Add a follow-up)/,
+  working: { below: /ctrl\+c to stop|esc to (?:stop|cancel|interrupt)/i },
+  cursor: "unmeasured",
+});
+
 export const cursor: AgentProfile = {
   kind: "cursor",
   label: "Cursor",
@@ -33,15 +46,9 @@ export const cursor: AgentProfile = {
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
+  // Where its dialogs stand is not known: a mark anywhere is one.
   readScreen: (screen) =>
-    readByPatterns(screen, {
-      dialog,
-      working: [/ctrl\+c to stop/i, /esc to (?:stop|cancel|interrupt)/i],
-      draft: (tail) =>
-        draftAfter(tail, {
-          prompt: /^\s*│?\s*[→❯>]\s?/u,
-          end: /^\s*(?:[─╰━▀]{3}|│?\s*$)/u,
-          placeholder: /^(?:Plan, search, build anything|Add a follow-up)/,
-        }),
-    }),
+    !isOversized(screen) && marks.onScreen(screen)
+      ? { state: "waiting", focus: "dialog", draft: undefined }
+      : readComposer(screen),
 };

@@ -1,10 +1,30 @@
 /** The built-in echo agent: shows the whole path where no agent is installed. */
-import { draftAfter } from "./input_line.ts";
-import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readByPatterns } from "./read_screen.ts";
+import { lastRow } from "./composer.ts";
+import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "./profile.ts";
+import { compiledMarks, isOversized } from "./read_screen.ts";
 
 /** Anchored: what the agent says back has a bar before each line and is never taken for its dialog. */
 const dialog: DialogMarks = { lines: ["^Enter to confirm"], titles: [] };
+
+const marks = compiledMarks(dialog);
+const PROMPT = /^❯(?: |$)/u;
+const STATUS = /^echo · (working|idle)/u;
+
+/** The prompt, with the cursor in its row, and below it the status, the last row with text. */
+function readScreen(screen: Screen): ScreenReading {
+  const nothing: ScreenReading = { state: undefined, focus: "unknown", draft: undefined };
+  if (isOversized(screen)) return nothing;
+  const { lines, cursor } = screen;
+  const last = lastRow(lines);
+  if (marks.inLines(lines.slice(Math.max(0, last), last + 1))) {
+    return { state: "waiting", focus: "dialog", draft: undefined };
+  }
+  const status = STATUS.exec(lines[last] ?? "")?.[1];
+  const prompt = lines[last - 1] ?? "";
+  if (status === undefined || !PROMPT.test(prompt) || cursor.y !== last - 1) return nothing;
+  const state = status === "working" ? "working" : "idle";
+  return { state, focus: "composer", draft: prompt.slice(2).trim() };
+}
 
 export const echo: AgentProfile = {
   kind: "echo",
@@ -23,10 +43,5 @@ export const echo: AgentProfile = {
   // Of several lines it shows the first, and a line that is too long ends in an ellipsis.
   foldedPaste: /^(?:.* ⏎ … \[\d+ lines\]|.*…)$/u,
   gate: { afterEnterMs: 0 },
-  readScreen: (screen) =>
-    readByPatterns(screen, {
-      dialog,
-      working: [/^echo · working/u],
-      draft: (tail) => draftAfter(tail, { prompt: /^❯ ?/u, end: /^echo · /u }),
-    }),
+  readScreen,
 };

@@ -1,7 +1,8 @@
 /** Agent 2: the Gemini command line. */
-import { composerInRules } from "./composer.ts";
-import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readComposer } from "./read_composer.ts";
+import { composerInRules, isBlank, lastRow } from "./composer.ts";
+import { menuKeys, type MenuScreen, ROW_NUMBER, SEARCH_TEXT } from "./menu_screen.ts";
+import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
+import { composerReader } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -15,6 +16,41 @@ const dialog: DialogMarks = {
   titles: ["*Action Required*"],
 };
 
+/** The first row with text of the box that ends the screen; the boxes in it have another bar to their left. */
+function boxTitle({ lines }: Screen): string | undefined {
+  const bottom = lastRow(lines);
+  if (!/^╰─+╯$/u.test(lines[bottom] ?? "")) return undefined;
+  let top = bottom;
+  while (top > 0 && lines[top]?.[0] !== "╭") top--;
+  if (lines[top]?.[0] !== "╭") return undefined;
+  const texts = lines.slice(top + 1, bottom).map((line) => line.slice(1, -1).trim());
+  return texts.find((text) => text !== "");
+}
+
+/** The names of the sessions' keys, at the end of the list or below its heading. */
+const SESSIONS_HEADING = /^ (?:Chat Sessions|No auto-saved conversations)\b/;
+
+const menus: readonly MenuScreen[] = [
+  {
+    name: "model",
+    keys: ["Enter"],
+    text: ROW_NUMBER,
+    isShown: (screen) => boxTitle(screen) === "Select Model",
+  },
+  {
+    name: "sessions",
+    keys: ["Enter"],
+    text: SEARCH_TEXT,
+    isShown: ({ lines }) =>
+      SESSIONS_HEADING.test(lines.findLast((line) => SESSIONS_HEADING.test(line)) ?? ""),
+  },
+];
+
+/** The composer's frame is that of the prompts said before; only below the composer the footer follows at once. */
+function isFooter(footer: readonly string[]): boolean {
+  return /^ \S/.test(footer[0] ?? "") && !footer.some((line) => isBlank(line) || /[│╭╰]/u.test(line));
+}
+
 export const gemini: AgentProfile = {
   kind: "gemini",
   label: "Gemini",
@@ -26,17 +62,18 @@ export const gemini: AgentProfile = {
   typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
   dialog,
   measuredVersion: "0.61.0",
-  menus: {},
+  menus: menuKeys(menus),
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
   gate: { afterEnterMs: 0 },
-  readScreen: (screen) =>
-    readComposer(screen, {
-      dialog,
-      find: (lines) => composerInRules(lines, { sign: /^ ([>*!])(?:\s|$)/u, width: 3 }),
-      placeholder: /^(?:Type your (?:message|shell command)|Press '(?:Esc|i)' for )/,
-      working: { above: /\(esc to cancel, \d/, title: /^[✦⏲]/u },
-      // It leaves the input line when the terminal loses the focus.
-      cursor: "loose",
-    }),
+  foldedPaste: /^\[Pasted Text: \d+ (?:lines|chars)\]$/,
+  readScreen: composerReader({
+    dialog,
+    menus,
+    find: (lines) => composerInRules(lines, { sign: /^ ([>*!])(?:\s|$)/u, width: 3 }),
+    hasFooter: isFooter,
+    placeholder: /^(?:Type your (?:message|shell command)|Press '(?:Esc|i)' for )/,
+    working: { above: /\(esc to cancel, \d/, title: /^[✦⏲]/u },
+    cursor: "left",
+  }),
 };

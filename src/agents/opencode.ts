@@ -1,7 +1,8 @@
 /** The OpenCode command line. */
-import { composerAtBar } from "./composer.ts";
-import type { AgentProfile, DialogMarks } from "./profile.ts";
-import { readComposer } from "./read_composer.ts";
+import { composerAtBar, isBlank } from "./composer.ts";
+import { menuKeys, type MenuScreen, SEARCH_TEXT } from "./menu_screen.ts";
+import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
+import { composerReader } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -15,6 +16,25 @@ const dialog: DialogMarks = {
   titles: [],
 };
 
+/** Rows from the title of a list to its search field, in which the cursor stands. */
+const SEARCH_ROW = 2;
+
+/** The title of the list that is drawn over the screen. */
+function listTitle({ lines, cursor }: Screen): string | undefined {
+  if (!cursor.visible) return undefined;
+  const title = lines[cursor.y - SEARCH_ROW] ?? "";
+  const isTitle = isBlank(title.slice(0, cursor.x)) ||
+    title.slice(0, cursor.x).trimStart() !== title.slice(0, cursor.x);
+  return isTitle && title.endsWith(" esc") ? title.slice(0, -4).trim() : undefined;
+}
+
+const LIST_KEYS = { keys: ["Enter", "BSpace"], text: SEARCH_TEXT };
+
+const menus: readonly MenuScreen[] = [
+  { name: "model", ...LIST_KEYS, isShown: (screen) => listTitle(screen) === "Select model" },
+  { name: "sessions", ...LIST_KEYS, isShown: (screen) => listTitle(screen) === "Sessions" },
+];
+
 export const opencode: AgentProfile = {
   kind: "opencode",
   label: "OpenCode",
@@ -26,17 +46,19 @@ export const opencode: AgentProfile = {
   typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
   dialog,
   measuredVersion: "1.18.33",
-  menus: {},
+  menus: menuKeys(menus),
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
   gate: { afterEnterMs: 200 },
-  readScreen: (screen) =>
-    readComposer(screen, {
-      dialog,
-      find: composerAtBar,
-      placeholder: /^(?:Ask anything|Run a command)(?:…|\.\.\.)/u,
-      working: { below: /\besc (?:again to )?interrupt/ },
-      // Lists are drawn over the input line, which still shows around them.
-      cursor: "placed",
-    }),
+  foldedPaste: /^\[Pasted ~\d+ lines\]$/,
+  readScreen: composerReader({
+    dialog,
+    menus,
+    find: composerAtBar,
+    hasFooter: (footer) => footer.length > 0 && !isBlank(footer[0]),
+    placeholder: /^(?:Ask anything|Run a command)(?:…|\.\.\.)/u,
+    working: { below: /\besc (?:again to )?interrupt/ },
+    // Lists are drawn over the composer, which still shows around them.
+    cursor: "shown",
+  }),
 };

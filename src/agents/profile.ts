@@ -25,6 +25,11 @@ export interface ScreenReading {
    * `!`, also when it is empty.
    */
   draft: string | undefined;
+  /**
+   * The composer scrolls: `draft` is what shows of a text that may be longer. Where that leaves nothing else of the
+   * composer on the screen, the focus is `unknown` and `draft` is the end of the text.
+   */
+  cut?: true;
   /** With `menu`: its name in the profile's `menus`. */
   menu?: string;
 }

@@ -1,80 +1,94 @@
-/** Reads the screen of an agent whose input line has a frame: whether that line takes the keys, and what stands in it. */
-import type { Composer } from "./composer.ts";
+/** Reads the screen of an agent whose composer has a frame: whether that takes the keys, and what stands in it. */
+import { type Composer, isBlank } from "./composer.ts";
+import type { MenuScreen } from "./menu_screen.ts";
 import type { DialogMarks, Screen, ScreenReading } from "./profile.ts";
-import { hasMark, hasTitleMark, tailOf } from "./read_screen.ts";
+import { compiledMarks, isOversized, showsEditor, tailOf } from "./read_screen.ts";
 
 /**
- * What the terminal's cursor tells. `placed`: it stands in the input line whenever that takes the keys. `shown`: it is
- * also hidden otherwise. `loose`: it may stand anywhere, as after the terminal lost the focus.
+ * What the terminal's cursor tells. `placed`: it stands in the composer whenever that takes the keys. `shown`: it is also
+ * visible then. `hidden`: it is also hidden then. `left`: hidden, and at the start of a row below the composer after the
+ * terminal lost the focus.
  */
-export type CursorHabit = "placed" | "shown" | "loose";
+export type CursorHabit = "placed" | "shown" | "hidden" | "left" | "unmeasured";
 
 export interface ComposerPatterns {
   dialog: DialogMarks;
+  menus: readonly MenuScreen[];
   find(lines: readonly string[]): Composer | undefined;
-  /** The agent's own texts in an empty input line, for when the cursor does not tell. */
+  /** The rows below the composer, and how many rows the screen has below them, as the agent draws them. */
+  hasFooter(footer: readonly string[], rowsBelow: number): boolean;
+  /** The agent's own texts in an empty composer, for when the cursor does not tell. */
   placeholder: RegExp;
-  /** Lines above and below the input line, and titles, that stand there only while the agent works. */
+  /** Lines above and below the composer, and titles, that stand there only while the agent works. */
   working: { above?: RegExp; below?: RegExp; title?: RegExp };
   cursor: CursorHabit;
+  /** A title under which the agent shows another view that has a line like its composer. */
+  otherView?: RegExp;
+  /** The first row of a panel that the agent draws over its composer. */
+  panel?: RegExp;
 }
 
 type Cursor = Screen["cursor"];
-
-/** The rows of the tail on both sides of the input line; without one all of them are above. */
-interface Surroundings {
-  above: string[];
-  below: string[];
-}
 
 /** How many rows above the screen's end may name the keys of a dialog. */
 const HINT_ROWS = 6;
 /** The chosen row of a list: indented, or numbered. What a person said before stands in the first column. */
 const CHOSEN_ROW = /^(?:[│┃\s]+[❯›●▶→>]\s|[❯›●▶→>]\s*\d+[.)]\s)/u;
 const KEY_HINT = /\b(?:enter|return|esc|tab)\b/i;
-const NUMBERED = /^\d+[.)] /;
+/** No agent names what Enter does below its composer, and every dialog with a line of its own does. */
+const NAMES_ENTER = /\b(?:enter|return|space) (?:to )?(?!for\b)[a-z]/i;
 
-export function readComposer(screen: Screen, patterns: ComposerPatterns): ScreenReading {
-  const composer = patterns.find(screen.lines);
-  const around = surroundings(screen, composer);
-  const dialog = hasTitleMark(screen.title, patterns.dialog) ||
-    (composer === undefined
-      ? asksSomething(around.above, patterns)
-      : hasMark(around.below, patterns.dialog) || isElsewhere(screen.cursor, { composer, ...patterns }));
-  if (dialog) return { state: "waiting", focus: "dialog", draft: undefined };
-  const idle = composer === undefined ? undefined : "idle";
-  const state = isWorking(screen, { around, patterns }) ? "working" : idle;
-  if (composer === undefined) return { state, focus: "unknown", draft: undefined };
-  return { state, focus: "composer", draft: draftOf(composer, { ...patterns, cursor: screen.cursor }) };
+export type ReadScreen = (screen: Screen) => ScreenReading;
+
+/** The reader of one profile; its patterns are compiled once. */
+export function composerReader(patterns: ComposerPatterns): ReadScreen {
+  const marks = compiledMarks(patterns.dialog);
+  return (screen) => {
+    if (isOversized(screen)) return { state: undefined, focus: "unknown", draft: undefined };
+    if (marks.inTitle(screen.title)) return OPEN_DIALOG;
+    const composer = patterns.find(screen.lines);
+    const isOther = patterns.otherView?.test(screen.title) ?? false;
+    if (composer !== undefined && !isOther && takesKeys(composer, { screen, patterns })) {
+      return readingOf(composer, { screen, patterns });
+    }
+    const menu = patterns.menus.find((one) => one.isShown(screen));
+    if (menu !== undefined) {
+      return { state: menu.isView ? undefined : "waiting", focus: "menu", draft: undefined, menu: menu.name };
+    }
+    const asks = !isOther && !showsEditor(screen) &&
+      (marks.inLines(tailOf(screen.lines)) || asksSomething(screen, { composer, patterns }));
+    return asks ? OPEN_DIALOG : unknownReading(screen, { composer, patterns });
+  };
 }
 
-function surroundings({ lines, cursor }: Screen, composer: Composer | undefined): Surroundings {
-  const tail = tailOf(lines);
-  if (composer === undefined) return { above: tail, below: [] };
-  const end = lines.findLastIndex((line) => line.trim() !== "") + 1;
-  // The chosen row of a numbered list looks like an input line, but the cursor is elsewhere.
-  const isList = NUMBERED.test(composer.text) && !isInside(cursor, composer);
-  const below = lines.slice(isList ? composer.top : composer.bottom + 1, end);
-  return { above: lines.slice(end - tail.length, composer.top), below };
+const OPEN_DIALOG: ScreenReading = { state: "waiting", focus: "dialog", draft: undefined };
+
+interface Seen {
+  screen: Screen;
+  patterns: ComposerPatterns;
 }
 
-/** No input line is on the screen, and a mark, a chosen row of a list or the names of its keys are. */
-function asksSomething(tail: readonly string[], patterns: ComposerPatterns): boolean {
-  if (hasMark(tail, patterns.dialog) || tail.some((line) => CHOSEN_ROW.test(line))) return true;
-  const hints = tail.filter((line) => line.trim() !== "" && !showsWork(line, patterns.working));
-  return hints.slice(-HINT_ROWS).some((line) => KEY_HINT.test(line));
+/** Frame, footer and cursor are as the agent has them while it takes text. */
+function takesKeys(composer: Composer, { screen, patterns }: Seen): boolean {
+  const { footer, bottom } = composer;
+  const rowsBelow = screen.lines.length - (bottom + 1 + footer.length);
+  return patterns.hasFooter(footer, rowsBelow) && !footer.some((line) => NAMES_ENTER.test(line)) &&
+    isCursorRight(screen.cursor, { composer, habit: patterns.cursor });
 }
 
-/** Something else takes the keys. A cursor at 0,0 is one that nobody looked up. */
-function isElsewhere(cursor: Cursor, seen: { composer: Composer; cursor: CursorHabit }): boolean {
-  if (cursor.x === 0 && cursor.y === 0) return false;
-  switch (seen.cursor) {
+function isCursorRight(cursor: Cursor, seen: { composer: Composer; habit: CursorHabit }): boolean {
+  const isPlaced = isInside(cursor, seen.composer);
+  switch (seen.habit) {
     case "placed":
-      return !isInside(cursor, seen.composer);
+      return isPlaced;
     case "shown":
-      return !cursor.visible || cursor.y < seen.composer.top;
-    case "loose":
-      return false;
+      return isPlaced && cursor.visible;
+    case "hidden":
+      return isPlaced && !cursor.visible;
+    case "unmeasured":
+      return true;
+    case "left":
+      return !cursor.visible && (isPlaced || (cursor.x === 0 && cursor.y > seen.composer.bottom));
   }
 }
 
@@ -82,17 +96,54 @@ function isInside({ x, y }: Cursor, { top, left, bottom }: Composer): boolean {
   return y >= top && y <= bottom && x >= left;
 }
 
-function showsWork(line: string, { above, below }: ComposerPatterns["working"]): boolean {
-  return Boolean(above?.test(line) || below?.test(line));
+function readingOf(composer: Composer, seen: Seen): ScreenReading {
+  const state = isWorking(composer, seen) ? "working" : "idle";
+  const draft = draftOf(composer, { cursor: seen.screen.cursor, placeholder: seen.patterns.placeholder });
+  return { state, focus: "composer", draft, ...(composer.cut && draft !== "" ? { cut: true } : {}) };
 }
 
-function isWorking(
-  { title }: Screen,
-  { around, patterns }: { around: Surroundings; patterns: ComposerPatterns },
-): boolean {
-  const { above, below, title: workingTitle } = patterns.working;
-  return Boolean(workingTitle?.test(title)) ||
-    around.above.some((line) => above?.test(line)) || around.below.some((line) => below?.test(line));
+/** A draft that pushed everything else off the screen is no proof of a composer. */
+function unknownReading(screen: Screen, { composer, patterns }: SeenRest): ScreenReading {
+  const isDraft = composer?.cut === true && composer.footer.length === 0 &&
+    isCursorRight(screen.cursor, { composer, habit: patterns.cursor });
+  const isBusy = patterns.working.title?.test(screen.title) ?? false;
+  const reading: ScreenReading = {
+    state: isBusy ? "working" : undefined,
+    focus: "unknown",
+    draft: undefined,
+  };
+  return isDraft ? { ...reading, draft: composer.text, cut: true } : reading;
+}
+
+interface SeenRest {
+  composer: Composer | undefined;
+  patterns: ComposerPatterns;
+}
+
+/**
+ * A panel over the composer, a composer that the cursor left, a chosen row of a list or the names of its keys are on the
+ * screen.
+ */
+function asksSomething(screen: Screen, { composer, patterns }: SeenRest): boolean {
+  const { panel, working, cursor: habit } = patterns;
+  if (panel !== undefined && screen.lines.some((line) => panel.test(line))) return true;
+  if (composer !== undefined) {
+    return !isCursorRight(screen.cursor, { composer, habit }) ||
+      composer.footer.some((line) => NAMES_ENTER.test(line));
+  }
+  const tail = tailOf(screen.lines);
+  if (tail.some((line) => CHOSEN_ROW.test(line))) return true;
+  const hints = tail.filter((line) =>
+    !isBlank(line) && !working.above?.test(line) && !working.below?.test(line)
+  );
+  return hints.slice(-HINT_ROWS).some((line) => KEY_HINT.test(line));
+}
+
+function isWorking({ top, footer }: Composer, { screen, patterns }: Seen): boolean {
+  const { above, below, title } = patterns.working;
+  if (title?.test(screen.title)) return true;
+  return tailOf(screen.lines.slice(0, top)).some((line) => above?.test(line)) ||
+    footer.some((line) => below?.test(line));
 }
 
 /**

@@ -1,57 +1,58 @@
-/** Reads a screen by a profile's patterns: dialogs first, then work, then the input line. */
-import type { AgentState } from "../protocol/session.ts";
-import type { DialogMarks, Screen, ScreenReading } from "./profile.ts";
+/** What every reader of screens shares: the cap, the tail, the marks of dialogs, and the look of editors. */
+import { lastRow } from "./composer.ts";
+import type { DialogMarks, Screen } from "./profile.ts";
 
-/** A dialog, a status line and an input box stand in this many last lines that are not blank. */
+/** A dialog, a status line and a composer stand in this many last lines that are not blank. */
 export const TAIL_LINES = 24;
+/** A larger screen is not read: no window is larger, and reading one takes the listener's time. */
+export const MAX_SCREEN_ROWS = 300;
+export const MAX_SCREEN_COLUMNS = 600;
 
-export interface ScreenPatterns {
-  dialog: DialogMarks;
-  /** Matched against single lines of the tail, while the agent works. */
-  working: readonly RegExp[];
-  /** Matched against the title, while the agent works. */
-  workingTitle?: RegExp;
-  /** The text in the input line, `""` when it is empty; undefined when none is on the screen. */
-  draft(tail: readonly string[]): string | undefined;
+export function isOversized({ lines }: Screen): boolean {
+  return lines.length > MAX_SCREEN_ROWS || lines.some((line) => line.length > MAX_SCREEN_COLUMNS);
 }
 
 /** The last lines of the screen, trailing blank ones left out. */
 export function tailOf(lines: readonly string[]): string[] {
-  const last = lines.findLastIndex((line) => line.trim() !== "");
+  const last = lastRow(lines);
   return lines.slice(Math.max(0, last + 1 - TAIL_LINES), last + 1);
 }
 
-export function readByPatterns(screen: Screen, patterns: ScreenPatterns): ScreenReading {
-  const tail = tailOf(screen.lines);
-  const dialog = showsDialog(screen, patterns.dialog);
-  const draft = dialog ? undefined : patterns.draft(tail);
-  const focus = dialog ? "dialog" : draft === undefined ? "unknown" : "composer";
-  return { state: stateOf(screen, { patterns, tail, dialog, draft }), focus, draft };
+/** The marks of one profile as JavaScript matches them. */
+export interface CompiledMarks {
+  inLines(lines: readonly string[]): boolean;
+  inTitle(title: string): boolean;
+  /** The most pessimistic of tail and title wins. */
+  onScreen(screen: Screen): boolean;
 }
 
-/** The most pessimistic of lines and title wins. */
-export function showsDialog(screen: Screen, marks: DialogMarks): boolean {
-  return hasMark(tailOf(screen.lines), marks) || hasTitleMark(screen.title, marks);
-}
-
-export function hasMark(lines: readonly string[], marks: DialogMarks): boolean {
+export function compiledMarks(marks: DialogMarks): CompiledMarks {
   const patterns = marks.lines.map((source) => new RegExp(source));
-  return lines.some((line) => patterns.some((pattern) => pattern.test(line)));
+  const globs = marks.titles.map(globPattern);
+  const inLines = (lines: readonly string[]): boolean =>
+    lines.some((line) => patterns.some((pattern) => pattern.test(line)));
+  const inTitle = (title: string): boolean => globs.some((glob) => glob.test(title));
+  return { inLines, inTitle, onScreen: ({ lines, title }) => inLines(tailOf(lines)) || inTitle(title) };
 }
 
-export function hasTitleMark(title: string, marks: DialogMarks): boolean {
-  return marks.titles.some((glob) => globPattern(glob).test(title));
-}
+/** The last row of vi, less and nano, each with what may stand there. */
+const EDITOR_ROWS = [
+  /^"[^"]*" (?:\[[A-Za-z ]+\] ?)*\d+(?:L|,? lines?),? \d+(?:B|C| bytes)/,
+  /^<[^"]*" (?:\[[A-Za-z ]+\] ?)*\d+L, \d+[BC]/,
+  /^-- (?:INSERT|REPLACE|VISUAL|VISUAL LINE|VISUAL BLOCK)\b/,
+  / \d+,\d+(?:-\d+)? {2,}(?:All|Top|Bot|\d+%)$/,
+  /^\s*\d+,\d+(?:-\d+)? {2,}(?:All|Top|Bot|\d+%)$/,
+  /^E\d+: /,
+  /^:/,
+  /^\(END\)$/,
+  /^\^X (?:Exit|Help)/,
+];
 
-function stateOf(
-  screen: Screen,
-  seen: { patterns: ScreenPatterns; tail: string[]; dialog: boolean; draft: string | undefined },
-): AgentState | undefined {
-  if (seen.dialog) return "waiting";
-  const { working, workingTitle } = seen.patterns;
-  const busy = working.some((pattern) => seen.tail.some((line) => pattern.test(line)));
-  if (busy || workingTitle?.test(screen.title)) return "working";
-  return seen.draft === undefined ? undefined : "idle";
+/** An editor or a pager has the whole screen: what it shows above its own last row is the text of a file. */
+export function showsEditor({ lines }: Screen): boolean {
+  const row = lastRow(lines);
+  const line = lines[row]?.trimEnd() ?? "";
+  return EDITOR_ROWS.some((pattern) => pattern.test(line)) || (row > 0 && line === "~");
 }
 
 /** `*` and `?` of fnmatch; `[` stands for itself, as the profiles' titles need it. */

@@ -6,7 +6,7 @@ import { cursor } from "./cursor.ts";
 import { gemini } from "./gemini.ts";
 import { opencode } from "./opencode.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "./profile.ts";
-import { showsDialog } from "./read_screen.ts";
+import { compiledMarks, isOversized } from "./read_screen.ts";
 
 const known = [claude, codex, gemini, opencode, copilot, cursor];
 
@@ -14,6 +14,8 @@ const dialog: DialogMarks = {
   lines: [...new Set(known.flatMap((profile) => profile.dialog.lines))],
   titles: [...new Set(known.flatMap((profile) => profile.dialog.titles))],
 };
+
+const marks = compiledMarks(dialog);
 
 /** Its kind is that of no agent; only the fields that typing and reading need. */
 export const unknownAgent: Pick<
@@ -26,7 +28,7 @@ export const unknownAgent: Pick<
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
   readScreen(screen: Screen): ScreenReading {
-    const open = showsDialog(screen, dialog);
+    const open = !isOversized(screen) && marks.onScreen(screen);
     return { state: open ? "waiting" : undefined, focus: open ? "dialog" : "unknown", draft: undefined };
   },
 };

@@ -1,62 +1,97 @@
-/** The three frames in which agents draw their input line, in the shapes that the captures do not have. */
+/** The three frames in which agents draw their composer, in the shapes that the captures do not have. */
 import assert from "node:assert/strict";
 import { composerAtBar, composerAtPrompt, composerInRules } from "../../../src/agents/composer.ts";
 
 const RULE = "─".repeat(40);
 const SIGN = { sign: /^([❯!])(?:\s|$)/u, width: 2 };
+/** Blank rows that make the composer a small part of the screen. */
+const ROOM = Array.from({ length: 12 }, () => "");
 
 Deno.test("between rules: several rows, without prompt and indent [inj-desk-draft]", () => {
-  const lines = ["said", RULE, "❯ one", "", "  three", RULE, "  footer"];
+  const lines = [...ROOM, RULE, "❯ one", "", "  three", RULE, "  footer"];
   assert.deepEqual(composerInRules(lines, SIGN), {
-    top: 2,
+    top: 13,
     left: 2,
-    bottom: 5,
+    bottom: 16,
     text: "one\n\nthree",
     shell: false,
+    footer: ["  footer"],
   });
 });
 
 Deno.test("between rules: beside a side bar, under a rule with a name in it [inj-desk-draft]", () => {
   const bar = "  Sessions  │";
-  const lines = [`${bar}───── my task ──`, `${bar}! ls`, `${bar}${RULE}`, `${bar} footer`];
-  assert.deepEqual(composerInRules(lines, SIGN), { top: 1, left: 15, bottom: 2, text: "ls", shell: true });
+  const lines = [...ROOM, `${bar}───── my task ──`, `${bar}! ls`, `${bar}${RULE}`, `${bar} footer`];
+  assert.deepEqual(composerInRules(lines, SIGN), {
+    top: 13,
+    left: 15,
+    bottom: 14,
+    text: "ls",
+    shell: true,
+    footer: [" footer"],
+  });
 });
 
 Deno.test("between rules: a box of a dialog is none, for its first row has no prompt [inj-dialog]", () => {
   assert.equal(composerInRules([RULE, " ☐ Pick", "❯ 1. Alpha", RULE, "  2. Chat"], SIGN), undefined);
-  assert.equal(composerInRules([RULE, RULE], SIGN), undefined);
+  assert.equal(composerInRules([RULE, RULE, "  footer"], SIGN), undefined);
   assert.equal(composerInRules(["❯ said before", "an answer"], SIGN), undefined);
   assert.equal(composerInRules([], SIGN), undefined);
 });
 
+Deno.test("between rules: a rule that is printed with an indent, or text after it, is no frame [inj-dialog]", () => {
+  const printed = [` ${RULE}`, " ❯ typed", ` ${RULE}`, "  footer"];
+  assert.equal(composerInRules(printed, SIGN), undefined);
+  assert.notEqual(composerInRules(printed, { ...SIGN, margin: 1 }), undefined);
+  assert.equal(composerInRules([RULE, "❯ typed", `${RULE} and`, "  footer"], SIGN), undefined);
+  assert.equal(composerInRules([RULE, "❯ typed", "an answer", RULE, "  footer"], SIGN), undefined);
+});
+
 Deno.test("between rules: a rule that stands in the text ends nothing [inj-desk-draft]", () => {
-  const found = composerInRules([RULE, "❯ above", `  ${RULE}`, "  below", RULE], SIGN);
+  const found = composerInRules([RULE, "❯ above", `  ${RULE}`, "  below", RULE, "  footer"], SIGN);
   assert.equal(found?.text, `above\n${RULE}\nbelow`);
+});
+
+Deno.test("between rules: a composer that takes up much of the screen may scroll [inj-desk-draft]", () => {
+  const lines = [RULE, "❯ one", "  two", RULE, "  footer"];
+  assert.equal(composerInRules(lines, SIGN)?.cut, true);
+  assert.equal(composerInRules([...ROOM, ...lines], SIGN)?.cut, undefined);
 });
 
 Deno.test("at a prompt: the last one counts, up to the blank row before the footer [inj-desk-draft]", () => {
   const lines = ["❯ said", "", "❯ one", "", "  three", "", "  footer", "  more", ""];
   const found = composerAtPrompt(lines, SIGN);
-  assert.deepEqual(found, { top: 2, left: 2, bottom: 4, text: "one\n\nthree", shell: false });
+  const footer = ["  footer", "  more"];
+  assert.deepEqual(found, { top: 2, left: 2, bottom: 5, text: "one\n\nthree", shell: false, footer });
 });
 
-Deno.test("at a prompt: without a footer, and without a prompt [inj-desk-draft]", () => {
-  assert.equal(composerAtPrompt(["", "❯ one", "  two"], SIGN)?.text, "one\ntwo");
+Deno.test("at a prompt: text between the prompt and the footer that is not indented is no draft [inj-dialog]", () => {
+  assert.equal(composerAtPrompt(["❯ said", "an answer", "", "  footer"], SIGN), undefined);
   assert.equal(composerAtPrompt(["an answer"], SIGN), undefined);
+  assert.equal(composerAtPrompt([], SIGN), undefined);
+});
+
+Deno.test("at a prompt: a draft that scrolls is cut, and the mark of it is none of the text [inj-desk-draft]", () => {
+  const found = composerAtPrompt(["❯ eight       ↑", "  nine", "", "  eleven"], SIGN);
+  assert.deepEqual([found?.text, found?.cut, found?.footer], ["eight\nnine\n\neleven", true, []]);
 });
 
 const END = `  ╹${"▀".repeat(21)}`;
 
 Deno.test("at a bar: without the menu above and the side bar to the right [inj-desk-draft]", () => {
   const lines = [
+    ...ROOM,
     "  ┃ /help    Show help ┃",
     "  ┃",
     "  ┃  /he",
     "  ┃",
     "  ┃  Build · model         42 tokens",
     END,
+    "   tab agents",
   ];
-  assert.deepEqual(composerAtBar(lines), { top: 2, left: 5, bottom: 5, text: "/he", shell: false });
+  const found = composerAtBar(lines);
+  const footer = ["   tab agents"];
+  assert.deepEqual(found, { top: 14, left: 5, bottom: 17, text: "/he", shell: false, footer });
 });
 
 Deno.test("at a bar: the row below the text names the shell mode [inj-desk-draft]", () => {
@@ -66,4 +101,11 @@ Deno.test("at a bar: the row below the text names the shell mode [inj-desk-draft
 Deno.test("at a bar: a bar with no end, and an end with no bar, are none [inj-dialog]", () => {
   assert.equal(composerAtBar(["  ┃", "  ┃  Permission", "  ┃", "  ┃  Allow once", "  ┃"]), undefined);
   assert.equal(composerAtBar(["  ┃", "  Commands", END]), undefined);
+});
+
+Deno.test("at a bar: what is drawn over a part of it makes it none [inj-dialog]", () => {
+  const rows = ["  ┃", "  ┃  ls", "  ┃", "  ┃  Build · model", END];
+  assert.notEqual(composerAtBar(rows), undefined);
+  assert.equal(composerAtBar(["  ┃     Select", ...rows.slice(1)]), undefined);
+  assert.equal(composerAtBar([...rows.slice(0, 4), `${END}    Free   ▀▀▀`]), undefined);
 });
