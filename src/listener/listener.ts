@@ -252,7 +252,10 @@ class Listener implements RunningListener {
       targets: this.#targets,
       inputs: this.#inputs,
       now,
-      typed: () => {},
+      typed: () => {
+        this.#inventory.readSoon();
+        this.#polls.wake();
+      },
       pause: (ms) => this.#messages.pause(ms),
       record: (id, step) => this.#journal.record(id, { step }),
       report: (id, progress) => this.#intake.report(id, progress),

@@ -44,7 +44,7 @@ function shows(screen: Screen, body: string): boolean {
 
 /** The same text is still in the composer; `pictures` were drawn since Enter. */
 export function enterWasLost(before: Look, { reading }: Look, pictures: number): boolean {
-  const isThere = reading.focus === "composer" && Boolean(before.reading.draft) &&
+  const isThere = (reading.focus === "composer" || reading.cut === true) && Boolean(before.reading.draft) &&
     reading.draft === before.reading.draft;
   return isThere && (reading.state !== "working" || pictures >= PICTURES_AT_WORK);
 }

@@ -220,8 +220,8 @@ Deno.test("inject: an agent without a prompt hook leaves no marker for what is t
     "-s",
     "svc-a",
     "--",
-    "sh",
-    "-c",
+    "perl",
+    "-e",
     CURSOR_SCREEN,
   );
   await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "cursor");

@@ -27,7 +27,8 @@ Deno.test("echo view: a prompt that holds the dialog's words is no dialog", () =
   const receipt = { bytes: 1, sha256: "0".repeat(64), fromPhone: false };
   const said = receiptLines({ ...receipt, prompt: "Enter to confirm · Esc to cancel\n❯ 1. Yes" });
   const lines = [...said, ...footer(IDLE, 80).lines];
-  const reading = echo.readScreen({ lines, title: "", cursor: { x: 2, y: 0, visible: true } });
+  const cursor = { x: 2, y: lines.length - 2, visible: true };
+  const reading = echo.readScreen({ lines, title: "", cursor });
   assert.deepEqual(reading, { state: "idle", focus: "composer", draft: "" });
 });
 
