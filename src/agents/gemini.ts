@@ -1,6 +1,6 @@
 /** Agent 2: the Gemini command line. */
 import { composerInRules, isBlank, lastRow } from "./composer.ts";
-import { menuKeys, type MenuScreen, ROW_NUMBER, SEARCH_TEXT } from "./menu_screen.ts";
+import { menuKeys, type MenuScreen, ROW_NUMBER } from "./menu_screen.ts";
 import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
 import { composerReader } from "./read_composer.ts";
 
@@ -27,8 +27,24 @@ function boxTitle({ lines }: Screen): string | undefined {
   return texts.find((text) => text !== "");
 }
 
-/** The names of the sessions' keys, at the end of the list or below its heading. */
-const SESSIONS_HEADING = /^ (?:Chat Sessions|No auto-saved conversations)\b/;
+/** The list of sessions: a heading, the names of its keys, and a table up to the screen's end. */
+const SESSIONS_HEADING = /^ Chat Sessions \(\d/;
+/** Rows between the heading and the names of the keys, on a narrow screen. */
+const HEADING_ROWS = 2;
+/** More rows than the list has. */
+const SESSION_ROWS = 40;
+
+function showsSessions({ lines, cursor }: Screen): boolean {
+  const last = lastRow(lines);
+  let heading = last;
+  while (heading > 0 && heading > last - SESSION_ROWS && !SESSIONS_HEADING.test(lines[heading] ?? "")) {
+    heading--;
+  }
+  const rows = lines.slice(heading + 1, last + 1);
+  return SESSIONS_HEADING.test(lines[heading] ?? "") && !cursor.visible &&
+    rows.slice(0, HEADING_ROWS).some((row) => /^ Navigate: ↑\/↓ {3}Resume: Enter/u.test(row)) &&
+    rows.every((row) => !/[╭╰]/u.test(row)) && rows.some((row) => /^ +Index │ Msgs │/u.test(row));
+}
 
 const menus: readonly MenuScreen[] = [
   {
@@ -38,11 +54,11 @@ const menus: readonly MenuScreen[] = [
     isShown: (screen) => boxTitle(screen) === "Select Model",
   },
   {
+    // `x` deletes a session.
     name: "sessions",
     keys: ["Enter"],
-    text: SEARCH_TEXT,
-    isShown: ({ lines }) =>
-      SESSIONS_HEADING.test(lines.findLast((line) => SESSIONS_HEADING.test(line)) ?? ""),
+    text: /^[gGqrs]$/,
+    isShown: showsSessions,
   },
 ];
 
@@ -63,8 +79,21 @@ export const gemini: AgentProfile = {
   dialog,
   measuredVersion: "0.61.0",
   menus: menuKeys(menus),
-  keys: { alsoAllowed: [], forbidden: [] },
-  commands: [],
+  // Ctrl-B opens the background shells.
+  keys: { alsoAllowed: [], forbidden: ["C-b"] },
+  commands: [
+    "about",
+    "clear",
+    "compress",
+    "help",
+    "model",
+    "resume",
+    "stats",
+    "tools",
+    "privacy",
+    "init",
+    "tasks",
+  ],
   gate: { afterEnterMs: 0 },
   foldedPaste: /^\[Pasted Text: \d+ (?:lines|chars)\]$/,
   readScreen: composerReader({

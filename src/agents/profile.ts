@@ -48,6 +48,8 @@ export interface KeyRules {
   alsoAllowed: readonly string[];
   /** Keys of `PHONE_KEYS` that do something else in this agent: open an editor, suspend, change approvals. */
   forbidden: readonly string[];
+  /** Keys that do so only while the composer is empty. */
+  forbiddenWhenEmpty?: readonly string[];
 }
 
 /** Whether a hook of the agent's holds back its permission dialog while a message is being typed. */
@@ -99,7 +101,10 @@ export interface AgentProfile {
   /** Harmless screens other than the composer, by the name that a reading gives them. */
   menus: Readonly<Record<string, MenuKeys>>;
   keys: KeyRules;
-  /** Slash commands, without the slash, that change no approval, sandbox, hook or tool, and open no other program. */
+  /**
+   * Slash commands, without the slash, that change no approval, sandbox, hook or tool, and open no other program. Typed
+   * exactly, each is the first of the agent's own list.
+   */
   commands: readonly string[];
   /** Matches the whole draft where the composer shows a mark in place of a long paste. */
   foldedPaste?: RegExp;

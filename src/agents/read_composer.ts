@@ -146,15 +146,19 @@ function isWorking({ top, footer }: Composer, { screen, patterns }: Seen): boole
     footer.some((line) => below?.test(line));
 }
 
+/** No hint begins so: Enter runs it. */
+const COMMAND = /^[/!@#&]/;
+
 /**
  * A cursor at the text's start means that the agent's own hint stands there and that nobody has typed. Text that a person
- * typed and then left from its start reads as empty too: no screen tells the two apart.
+ * typed and then left from its start reads as empty too, unless it is a command: no screen tells the two apart.
  */
 function draftOf(composer: Composer, seen: { cursor: Cursor; placeholder: RegExp }): string {
   const { cursor, placeholder } = seen;
   const { text, shell, top, left } = composer;
   const isHint = placeholder.test(text);
-  const isStart = cursor.x === left && cursor.y === top && (isHint || !text.includes("\n"));
+  const isStart = cursor.x === left && cursor.y === top &&
+    (isHint || !(text.includes("\n") || COMMAND.test(text)));
   const isEmpty = isInside(cursor, composer) ? isStart : isHint;
   const typed = isEmpty ? "" : text;
   return shell ? `!${typed}` : typed;

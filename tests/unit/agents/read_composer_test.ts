@@ -51,6 +51,10 @@ Deno.test("a hint with the cursor at its start is no draft, whatever it says [in
   assert.deepEqual(read({ typed: ["❯ Ask anything about", "  this"] }), IDLE);
 });
 
+Deno.test("a command with the cursor at its start is a draft: Enter would run it [inj-desk-draft]", () => {
+  assert.equal(read({ typed: ["❯ /permissions"] }).draft, "/permissions");
+});
+
 Deno.test("the words of a hint are a draft where the cursor stands behind them [inj-desk-draft]", () => {
   const cursor = { x: 14, y: 3 };
   assert.equal(read({ typed: ["❯ Ask anything"], cursor }).draft, "Ask anything");

@@ -1,0 +1,42 @@
+/** Versions of the agents: how an agent is asked for its own, and whether one is newer than another. */
+
+/** Numbers with dots, and what may follow: `1.2.3`, `2025.09.18-7ae6800`, `1.2.3-beta.1`. */
+const VERSION = /\b(\d+(?:\.\d+){1,3})(-[0-9A-Za-z][0-9A-Za-z.-]*)?/;
+
+/** Arguments that print the version, for every agent. Some unpack themselves and write to the home when they start. */
+export const VERSION_ARGS: readonly string[] = ["--version"];
+
+/** The version in what the program printed, such as `2.1.329 (Claude Code)`; undefined when there is none. */
+export function parseVersion(output: string): string | undefined {
+  const [found] = VERSION.exec(output.slice(0, OUTPUT_CHARACTERS)) ?? [];
+  return found?.replace(/[.-]+$/, "");
+}
+
+/** More than any agent prints. */
+const OUTPUT_CHARACTERS = 1_000;
+
+/**
+ * Below 0 when `left` is older than `right`, above 0 when it is newer. Missing numbers count as 0; a version with an
+ * addition is older than the same one without. Undefined when either is no version.
+ */
+export function compareVersions(left: string, right: string): number | undefined {
+  const [one, other] = [partsOf(left), partsOf(right)];
+  if (one === undefined || other === undefined) return undefined;
+  const length = Math.max(one.numbers.length, other.numbers.length);
+  for (let at = 0; at < length; at++) {
+    const difference = (one.numbers[at] ?? 0) - (other.numbers[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return Number(other.hasAddition) - Number(one.hasAddition);
+}
+
+/** Whether the agent is newer than the version on which its profile was measured; false when either is unknown. */
+export function isNewerThanMeasured(version: string | undefined, measured: string): boolean {
+  return version !== undefined && (compareVersions(version, measured) ?? 0) > 0;
+}
+
+function partsOf(version: string): { numbers: number[]; hasAddition: boolean } | undefined {
+  const [, numbers, addition] = VERSION.exec(version) ?? [];
+  if (numbers === undefined) return undefined;
+  return { numbers: numbers.split(".").map(Number), hasAddition: addition !== undefined };
+}
