@@ -201,10 +201,11 @@ Deno.test("inject: a session that no phone is shown takes nothing: its program m
 /** Shows what Cursor's terminal agent shows at its composer, with `hello` in it, and after Enter. */
 const CURSOR_SCREEN = String.raw`
   system "stty raw -echo"; $| = 1;
-  sub show { print "\e[2J\e[H", join("\r\n", @_[1 .. $#_]), "\e[$_[0]H" }
-  show("1;6", " │ → Plan, search, build anything", " ──────"); read STDIN, $_, 5;
-  show("1;11", " │ → $_", " ──────"); read STDIN, my $enter, 1;
-  show("2;6", " $_", " │ → Add a follow-up", " ──────"); sleep 1 while 1;
+  my ($top, $rule) = ("▄" x 60, "▀" x 60);
+  sub show { print "\e[2J\e[H", join("\r\n", @_[1 .. $#_], $rule, "  stand-in"), "\e[$_[0]H" }
+  show("4;1", $top, " → Plan, search, build anything"); read STDIN, $_, 5;
+  show("4;1", $top, " → $_"); read STDIN, my $enter, 1;
+  show("5;1", " $_", $top, " → Add a follow-up"); sleep 1 while 1;
 `;
 
 Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {

@@ -59,7 +59,10 @@ class Bench {
       ...{ socket: "/s", id: "$1", name: "svc-shop", created: 1_000, activity: this.activity },
       attached: this.attached,
       recorded: { agent: "echo", project: "shop", directory: "/shop", pane: "%1", pid: "42" },
-      pane: { ...pane, cursor: { x: 2, y: this.lines.findLastIndex((line) => line.startsWith("❯")), visible: true } },
+      pane: {
+        ...pane,
+        cursor: { x: 2, y: this.lines.findLastIndex((line) => line.startsWith("❯")), visible: true },
+      },
       destroyedWhenUnattached: false,
     };
   }
