@@ -1,5 +1,6 @@
 /** Every demand on the product, as data: each is cited by the names of the tests that show it. */
 import { ARCHITECTURE_ROWS } from "./requirements/architecture.ts";
+import { CLOSED_ROWS } from "./requirements/closed.ts";
 import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
 import { INJECTION_ROWS } from "./requirements/injection.ts";
 import { PRODUCT_ROWS } from "./requirements/product.ts";
@@ -20,6 +21,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...INJECTION_ROWS,
   ...PROTOCOL_ROWS,
   ...SECURITY_ROWS,
+  ...CLOSED_ROWS,
   ...ARCHITECTURE_ROWS,
   ...EXPERIENCE_ROWS,
   ...QUALITY_ROWS,
