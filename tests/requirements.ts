@@ -1,5 +1,6 @@
 /** Every demand on the product, as data: each is cited by the names of the tests that show it. */
 import { ARCHITECTURE_ROWS } from "./requirements/architecture.ts";
+import { CLOSED_ROWS } from "./requirements/closed.ts";
 import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
 import { HOOK_ROWS } from "./requirements/hooks.ts";
 import { INJECTION_ROWS } from "./requirements/injection.ts";
@@ -22,6 +23,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...HOOK_ROWS,
   ...PROTOCOL_ROWS,
   ...SECURITY_ROWS,
+  ...CLOSED_ROWS,
   ...ARCHITECTURE_ROWS,
   ...EXPERIENCE_ROWS,
   ...QUALITY_ROWS,

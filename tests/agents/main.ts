@@ -11,7 +11,9 @@ for (const kind of KINDS) {
   say(`${kind}: ${REAL_AGENTS[kind].package} ${REAL_AGENTS[kind].version}`);
 }
 const file = await Deno.makeTempFile({ prefix: "svc-agents-" });
-const args = ["test", "-A", "--no-check", ...(Deno.args.length > 0 ? Deno.args : ["tests/agents"])];
+// The attacks have a task of their own, `deno task test:closed`.
+const all = ["--ignore=tests/agents/closed", "tests/agents"];
+const args = ["test", "-A", "--no-check", ...(Deno.args.length > 0 ? Deno.args : all)];
 const tests = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { [TABLE_VARIABLE]: file } }).spawn();
 const { code } = await tests.status;
 say(`\n${renderTable([...KINDS, "cursor"], parseCells(await Deno.readTextFile(file)))}`);

@@ -196,8 +196,11 @@ export class AgentStage implements AsyncDisposable {
     return until(`"${this.kind}" at its input line`, () => this.isIdle(), limitMs);
   }
 
-  untilShown(pattern: RegExp, limitMs = 30_000): Promise<unknown> {
-    return until(`${pattern} on the screen`, async () => pattern.test(await this.text()), limitMs);
+  async untilShown(pattern: RegExp, limitMs = 30_000): Promise<void> {
+    const isShown = async (): Promise<boolean> => pattern.test(await this.text());
+    await until(`${pattern} on the screen`, isShown, limitMs).catch(async (error) => {
+      throw new Error(`${error.message}; the screen:\n${await this.text()}`);
+    });
   }
 
   /** The person at the computer types a line and presses Enter until the input line has let it go. */

@@ -76,17 +76,17 @@ export function untilOld(stage: AgentStage): Promise<unknown> {
   return moment(stage.startedAt + OLD_MS);
 }
 
-/** The message waits for one of these reasons; resolves with its id. */
-export async function assertHeld(
+/** The message waits, or is refused, for one of these reasons; resolves with the id of one that waits. */
+export async function assertKeptOut(
   stage: AgentStage,
-  body: string,
-  reasons: readonly string[],
-): Promise<string> {
+  { body, reasons }: { body: string; reasons: readonly string[] },
+): Promise<string | undefined> {
   const id = await stage.post(body);
   const receipt = await stage.firstReceipt(id);
-  assert.equal(receipt.state, "held", `${describe(receipt)}\n${await stage.text()}`);
-  assert.ok(reasons.includes(receipt.reason ?? ""), describe(receipt));
-  return id;
+  const { state, reason = "" } = receipt;
+  assert.ok(state === "held" || state === "refused", `${describe(receipt)}\n${await stage.text()}`);
+  assert.ok(reasons.includes(reason), describe(receipt));
+  return state === "held" ? id : undefined;
 }
 
 /** The message goes in, and reaches the model once. */

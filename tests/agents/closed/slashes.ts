@@ -1,10 +1,19 @@
 /** An agent's slash commands, read from its own menu. */
-import type { AgentStage } from "./agent_stage.ts";
+import { until } from "../../helpers/until.ts";
+import { type AgentStage, moment } from "./agent_stage.ts";
 
 /** Longer than any agent's menu. */
-const ROWS_MAX = 160;
+const ROWS_MAX = 200;
 /** So many arrows in a row that show nothing new: the menu has begun again. */
-const NOTHING_NEW = 12;
+const NOTHING_NEW = 25;
+/** Time to draw the next row. */
+const DRAW_MS = 40;
+/** A new agent may know its commands late. */
+const MENU_LIMIT_MS = 3_000;
+const MENU_TRIES = 5;
+
+/** A row of the menu; one agent leaves the slash away. */
+const NAME = /^[\s│┃█❯›●▌>]*\/([a-z][\w:-]*)(?:\s|$)|^ ([a-z][\w:-]*) {2,}[A-Z]/u;
 
 /** The names with their slash, in the menu's order. The person at the computer opens the menu and leaves it again. */
 export async function readSlashes(stage: AgentStage): Promise<string[]> {
@@ -12,21 +21,21 @@ export async function readSlashes(stage: AgentStage): Promise<string[]> {
   const look = async (): Promise<boolean> => {
     const before = found.size;
     for (const line of (await stage.screen()).lines) {
-      const name = /^[\s│┃❯›●▌>]*(\/[a-z][\w:-]*)(?:\s|$)/u.exec(line)?.[1];
-      if (name !== undefined) found.add(name);
+      const [, slashed, bare] = NAME.exec(line) ?? [];
+      const name = slashed ?? bare;
+      if (name !== undefined) found.add(`/${name}`);
     }
     return found.size > before;
   };
-  await stage.pane.press("/");
-  await stage.settle();
-  await look();
+  for (let tried = 0; tried < MENU_TRIES && found.size < 2; tried++) {
+    await stage.pane.press("BSpace", "/");
+    await until("the menu", async () => await look() && found.size > 1, MENU_LIMIT_MS).catch(() => {});
+  }
   for (let row = 0, old = 0; row < ROWS_MAX && old < NOTHING_NEW; row++) {
     await stage.pane.press("Down");
+    await moment(performance.now() + DRAW_MS);
     old = await look() ? 0 : old + 1;
   }
-  await stage.pane.press("Escape");
-  await stage.settle();
-  await stage.pane.press("BSpace", "C-u");
-  await stage.untilIdle();
+  await stage.calmDown();
   return [...found];
 }

@@ -28,7 +28,7 @@ const use = (what: Use["what"], inputs: KeyInput[], how: { shows: RegExp; leave?
   ...how,
 });
 
-/** Gemini has no transcript view: what Ctrl-O unfolds comes nearest. */
+/** Gemini has no transcript view: what Ctrl-O unfolds comes nearest. Codex and Copilot unfold theirs in place. */
 const USES: Readonly<Record<RealAgent, readonly Use[]>> = {
   cc: [
     use("model menu", command("/model"), { shows: /Select model/ }),
@@ -39,7 +39,7 @@ const USES: Readonly<Record<RealAgent, readonly Use[]>> = {
   codex: [
     use("model menu", command("/model"), { shows: /Select Model/ }),
     use("session list", command("/resume"), { shows: /Resume a previous session/ }),
-    use("transcript", [key("C-t")], { shows: /T R A N S C R I P T|to scroll/, leave: [text("q")] }),
+    use("transcript", [key("C-t")], { shows: /› hello to the model/, leave: [] }),
     use("slash command", command("/status"), { shows: /Context window:/, leave: [] }),
   ],
   gemini: [
