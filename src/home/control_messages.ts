@@ -27,10 +27,14 @@ export const HookReport = z.looseObject({
   session: z.optional(z.string().check(z.maxLength(256))),
   /** `TMUX_PANE` of the agent, `%<n>`, where its hooks have it. */
   pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
-  /** A tool call begins or has ended. `id` is the agent's own, where it has one. */
+  /**
+   * A tool call begins or has ended. `id` is the agent's own, where it has one. `subagent`: of an agent that this one
+   * started, which may go on when this one's turn has ended.
+   */
   tool: z.optional(z.object({
     step: z.enum(["before", "after"]),
     id: z.optional(z.string().check(z.maxLength(200))),
+    subagent: z.optional(z.boolean()),
   })),
   /** The agent's hooks are registered so that one of them asks at the gate before each tool call. */
   gates: z.optional(z.boolean()),
