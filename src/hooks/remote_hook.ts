@@ -1,4 +1,5 @@
 /** The hook of a submitted prompt: tells the model when the user begins to drive from the phone, and when that ends. */
+import { isSubagents } from "../agents/hooks/input.ts";
 import { remoteName } from "../home/remote_mode.ts";
 import { tellDaemon } from "../home/tell_daemon.ts";
 import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";
@@ -23,6 +24,8 @@ async function readOutstanding({ files, paths }: HookHost): Promise<Outstanding>
 /** Keyed by the directory in the input, never by the environment: some agents' hooks run in a shared server. */
 async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: Outstanding): Promise<void> {
   const { kind, hooks, input } = call;
+  // An agent's prompt to one that it started: nobody typed it, and this agent's turn may have ended.
+  if (isSubagents(input)) return;
   const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), hooks.promptOf(input)];
   if (directory === undefined || id === undefined || prompt === undefined) return;
   const conversation = { agent: kind, id };

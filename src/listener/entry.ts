@@ -1,4 +1,6 @@
 /** One tmux session as the inventory reports it. */
+import { agentProfile } from "../agents/registry.ts";
+import { isNewerThanMeasured } from "../agents/version.ts";
 import { AGENT_LABELS, isAgentKind, isSessionName, sessionLabel, sessionOrdinal } from "../protocol/names.ts";
 import type { AgentState, SessionEntry } from "../protocol/session.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
@@ -28,6 +30,10 @@ export interface EntryFacts {
   /** Epoch milliseconds. */
   stateSince: number;
   muted: boolean;
+  /** Of the agent that runs. */
+  version?: string | undefined;
+  /** Keys of the configuration that widen what a phone may do. */
+  widened?: readonly string[];
 }
 
 export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
@@ -52,5 +58,15 @@ export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
     rows: pane?.rows ?? 0,
     muted: facts.muted,
     addressable: isSessionName(session.name) && isAlive(session),
+    ...versionsOf(recorded.agent, facts.version),
+    ...(facts.widened === undefined || facts.widened.length === 0 ? {} : { widened: [...facts.widened] }),
   };
+}
+
+function versionsOf(kind: string, agentVersion: string | undefined): Partial<SessionEntry> {
+  if (agentVersion === undefined || !isAgentKind(kind)) return {};
+  const { measuredVersion } = agentProfile(kind);
+  return isNewerThanMeasured(agentVersion, measuredVersion)
+    ? { agentVersion, measuredVersion }
+    : { agentVersion };
 }

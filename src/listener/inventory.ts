@@ -17,6 +17,10 @@ export interface InventoryHost {
   now(): number;
   sessions(): Promise<TmuxSession[]>;
   server(socket: string): TmuxServer;
+  /** Of the agent that runs as this process, where the system shows it. */
+  version?(pid: number): Promise<string | undefined>;
+  /** Keys of the configuration that widen what a phone may do. */
+  widened?: readonly string[];
   /** Which project directories are muted. */
   muted(): Promise<(directory: string) => boolean>;
 }
@@ -34,6 +38,8 @@ export class Inventory {
   #seen = new Map<string, Seen>();
   #hints = new StateHints();
   #pace = new LookPace();
+  /** By pane. */
+  #versions = new Map<string, string | undefined>();
   #sessions: TmuxSession[] = [];
   #entries: SessionEntry[] = [];
 
@@ -65,6 +71,7 @@ export class Inventory {
   async read(): Promise<SessionEntry[]> {
     const sessions = (await this.#host.sessions()).filter(isReported).slice(0, SESSIONS_MAX);
     await this.#readScreens(sessions);
+    await this.#readVersions(sessions);
     const muted = await this.#host.muted();
     this.#sessions = sessions;
     this.#clock.keep(sessions);
@@ -82,7 +89,20 @@ export class Inventory {
     const asking = this.#hints.isAsking(session, now);
     const state = decideState({ session, seen, hint, asking, known: seen?.known, now });
     const stateSince = this.#clock.since(session, { state, now });
-    return toEntry(session, { state, stateSince, muted: muted(session.recorded.directory) });
+    return toEntry(session, {
+      ...{ state, stateSince, muted: muted(session.recorded.directory) },
+      version: this.#versions.get(paneKey(session)),
+      widened: this.#host.widened ?? [],
+    });
+  }
+
+  /** Once for each pane: an agent that is upgraded while it runs stays what it is. */
+  async #readVersions(sessions: readonly TmuxSession[]): Promise<void> {
+    for (const session of sessions) {
+      const key = paneKey(session);
+      if (this.#versions.has(key) || session.pane === undefined || session.recorded.agent === "") continue;
+      this.#versions.set(key, await this.#host.version?.(session.pane.pid));
+    }
   }
 
   /** Captures only where something may have been drawn since the last capture, by one call for each server. */
@@ -119,6 +139,7 @@ export class Inventory {
   #forget(sessions: readonly TmuxSession[]): void {
     const panes = new Set(sessions.map(paneKey));
     for (const key of this.#seen.keys()) if (!panes.has(key)) this.#seen.delete(key);
+    for (const key of this.#versions.keys()) if (!panes.has(key)) this.#versions.delete(key);
     this.#hints.keep(sessions);
   }
 }

@@ -15,6 +15,7 @@ import type { Push } from "../protocol/push.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import { runtime } from "#runtime";
 import { Acknowledger } from "./acknowledge.ts";
+import { runningVersion } from "./agent_version.ts";
 import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
@@ -25,6 +26,7 @@ import { Inventory } from "./inventory.ts";
 import type { Mirrors } from "./mirrors.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
 import { GATE_HOLD_MS, PaneInputs } from "./pane_input.ts";
+import { policyOf, widenedBy } from "./policy.ts";
 import { PushIntake } from "./pushes.ts";
 import { Reporter } from "./reporter.ts";
 import { unseal } from "./sealed_message.ts";
@@ -80,9 +82,9 @@ class Listener implements RunningListener {
     this.#journal = journal;
     this.#audit = audit;
     this.#deviceId = deviceId;
-    const { files, commands, uid } = runtime;
+    const { files, commands, platform, uid } = runtime;
     const env = { get: (name: string): string | undefined => options.env[name] };
-    this.#targets = new Targets({ uid, env, files, commands, now });
+    this.#targets = new Targets({ uid, env, files, commands, platform, now });
     this.#projects = new KnownProjects(files, options.paths);
     this.#link = new RelayLink({
       wsUrl: options.wsUrl,
@@ -212,6 +214,8 @@ class Listener implements RunningListener {
       now,
       sessions: () => this.#readSessions(),
       server: (socket) => this.#targets.anyServer(socket),
+      version: (pid) => runningVersion(pid, runtime),
+      widened: widenedBy(policyOf(this.#options.config)),
       muted: async () => {
         const muted = await loadMuted(runtime.files, this.#options.paths);
         return (directory) => isMuted(muted, directory);

@@ -26,6 +26,8 @@ export interface Target {
   session: string;
   sessionId: string;
   pane: string;
+  /** The pane's own process when it was found. */
+  panePid: number;
   /** The recorded agent's process id, 0 for a pane that no wrapper made. */
   recordedPid: number;
   profile: TargetProfile;
@@ -56,6 +58,7 @@ export function resolveTarget(name: string, sessions: readonly TmuxSession[]): R
       session: session.name,
       sessionId: session.id,
       pane: session.pane.id,
+      panePid: session.pane.pid,
       recordedPid: Number(session.recorded.pid) || 0,
       profile: isAgentKind(kind) ? agentProfile(kind) : unknownAgent,
       isProfiled: isAgentKind(kind),

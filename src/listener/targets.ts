@@ -1,5 +1,7 @@
 /** Resolves session names against the tmux servers that live now, and connects to them. */
-import type { Commands } from "../runtime/types.ts";
+import { agentKindOfProgram } from "../agents/program.ts";
+import { agentProfile } from "../agents/registry.ts";
+import type { Commands, Files } from "../runtime/types.ts";
 import { mirrorArgv } from "../tmux/argv.ts";
 import { ControlPool } from "../tmux/control_pool.ts";
 import { TmuxDiscovery } from "../tmux/discovery.ts";
@@ -7,10 +9,13 @@ import { MirrorClient, type MirrorEvents } from "../tmux/mirror_client.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import type { DiscoveryEnvironment } from "../tmux/sockets.ts";
+import { readProcessFacts } from "./process_facts.ts";
 import { type Resolved, resolveTarget, type Target } from "./target.ts";
 
 export interface TargetsHost extends DiscoveryEnvironment {
   commands: Pick<Commands, "run" | "pipe">;
+  files: DiscoveryEnvironment["files"] & Pick<Files, "readText" | "readLink">;
+  platform: string;
   now(): number;
 }
 
@@ -35,8 +40,18 @@ export class Targets {
   /** A name that no known server has is looked for everywhere once more. */
   async resolve(name: string): Promise<Resolved> {
     const quick = resolveTarget(name, await this.#discovery.sessionsOfKnown());
-    if (!("refused" in quick) || quick.refused !== "no_such_session") return quick;
-    return resolveTarget(name, await this.#discovery.sessions({ deep: true }));
+    if ("target" in quick) return { target: await this.#recognise(quick.target) };
+    if (quick.refused !== "no_such_session") return quick;
+    const found = resolveTarget(name, await this.#discovery.sessions({ deep: true }));
+    return "target" in found ? { target: await this.#recognise(found.target) } : found;
+  }
+
+  /** A known agent in a session that no wrapper made is typed into by its own profile. */
+  async #recognise(target: Target): Promise<Target> {
+    if (target.isProfiled) return target;
+    const { foreground, argv } = await readProcessFacts(target.panePid, this.#host);
+    const kind = agentKindOfProgram(foreground, argv);
+    return kind === undefined ? target : { ...target, profile: agentProfile(kind), isProfiled: true };
   }
 
   /** The connection that types into the target. */

@@ -91,6 +91,9 @@ export const STRINGS = {
     muted: "Muted",
     lastSeen: (age: string) => `Last seen ${age}`,
     notAddressable: "Takes no messages right now",
+    newerAgent: (version: string, measured: string) =>
+      `Agent ${version} is newer than ${measured}, which svc was measured on`,
+    widened: (keys: string) => `The host allows more: ${keys}`,
   },
   inbox: {
     heading: "Inbox",

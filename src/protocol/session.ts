@@ -28,6 +28,12 @@ export const SessionEntry = z.looseObject({
   muted: z.boolean(),
   /** A message can be typed into it: the name is in the charset, the pane lives, no shell owns it. */
   addressable: z.boolean(),
+  /** The agent's version, where the host knows it. */
+  agentVersion: z.optional(z.string()),
+  /** The version that the host's svc was measured on, when the agent's is newer. */
+  measuredVersion: z.optional(z.string()),
+  /** Keys of the host's configuration that widen what a phone may do. */
+  widened: z.optional(z.array(z.string())),
 });
 export type SessionEntry = z.infer<typeof SessionEntry>;
 

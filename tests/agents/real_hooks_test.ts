@@ -83,3 +83,35 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     show(kind, "compacted", when);
   });
 }
+
+/** What a phone sends that agents fold, wrap or change on its way to their prompt hook; each begins with words that no agent writes. */
+const CHANGED_TEXTS: Record<string, string> = {
+  lines: "one\ntwo\n\nfour",
+  "nine hundred": "word ".repeat(180).trim(),
+  "six thousand": "lorem ipsum ".repeat(500).trim(),
+  separators: "before\u2028between\u2029after",
+  tabs: "a\tb\n\tc",
+  unseen: "co\u00adop\u200b \u{1f469}\u200d\u{1f4bb} end",
+};
+
+for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
+  Deno.test(`${kind}: told of the phone also by texts that it changes; a paste of several lines at the keyboard ends that [other-agents, rm-folded, rm-invisible, rm-ends]`, async () => {
+    await using stack = await makeStack();
+    await using agent = await runAgent(kind, stack);
+    const { pane, session } = agent;
+    const isDelivered = (prompt: string) => timesRead(agent, prompt);
+    for (const [index, [name, text]] of Object.entries(CHANGED_TEXTS).entries()) {
+      await agent.untilIdle();
+      const { receipt } = await stack.send(session, `zebra ${index}, ${name}: ${text}`);
+      assertTyped(receipt, name);
+      assert.deepEqual(await isDelivered(`zebra ${index}, `), { phone: index + 1, desk: 0 }, name);
+    }
+    await agent.untilIdle();
+    await pane.paste("zebra at\nthe local\nkeyboard");
+    await pane.quiet();
+    await pane.press("Enter");
+    const count = Object.keys(CHANGED_TEXTS).length;
+    assert.deepEqual(await isDelivered("zebra at"), { phone: count, desk: 1 });
+    show(kind, "changed");
+  });
+}

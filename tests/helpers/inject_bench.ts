@@ -53,7 +53,7 @@ export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = 
   const env = { get: (name: string): string | undefined => sandbox.env[name] };
   const clock = new Clock();
   const now = (): number => clock.now();
-  const targets = new Targets({ uid, env, files, commands, now });
+  const targets = new Targets({ uid, env, files, commands, platform, now });
   const rateLimit = new SessionRateLimit(now);
   const events: string[] = [];
   const inputs = new PaneInputs(now, (done) => done);

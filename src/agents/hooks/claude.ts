@@ -1,5 +1,5 @@
 /** Hooks of agent 1, the primary agent. */
-import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep, workingAt } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 /** Prompts in which a task in the background reports: older versions do not say who wrote a prompt. */
@@ -42,11 +42,11 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "SessionStart":
       return textOf(input, "source") === "compact" ? { session: "compacted" } : { state: "idle" };
     case "PreToolUse":
-      return { state: "working", tool: toolStep("before", input, "tool_use_id") };
+      return workingAt(toolStep("before", input, "tool_use_id"));
     case "PostToolUse":
     case "PostToolUseFailure":
     case "PermissionDenied":
-      return { state: "working", tool: toolStep("after", input, "tool_use_id") };
+      return workingAt(toolStep("after", input, "tool_use_id"));
     case "PermissionRequest":
       return { state: "waiting" };
     case "Notification":

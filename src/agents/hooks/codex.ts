@@ -1,5 +1,5 @@
 /** Hooks of agent 3, the Codex command line. */
-import { plainPrompt, textOf, toolInWords, toolStep } from "./input.ts";
+import { plainPrompt, textOf, toolInWords, toolStep, workingAt } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
@@ -19,9 +19,9 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "SessionStart":
       return textOf(input, "source") === "compact" ? { session: "compacted" } : {};
     case "PreToolUse":
-      return { state: "working", tool: toolStep("before", input, "tool_use_id") };
+      return workingAt(toolStep("before", input, "tool_use_id"));
     case "PostToolUse":
-      return { state: "working", tool: toolStep("after", input, "tool_use_id") };
+      return workingAt(toolStep("after", input, "tool_use_id"));
     case "PermissionRequest":
       return permission(input);
     case "Stop":

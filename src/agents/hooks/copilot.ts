@@ -1,6 +1,6 @@
 /** Hooks of the Copilot command line. */
 import { parseJson } from "../../protocol/json.ts";
-import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep, workingAt } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
@@ -18,12 +18,12 @@ export const hooks: AgentHooks = {
 function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
     case "preToolUse":
-      return { state: "working", tool: toolStep("before", input) };
+      return workingAt(toolStep("before", input));
     // It comes also before tools that need no permission: it gives no state.
     case "permissionRequest":
       return { tool: toolStep("before", input) };
     case "postToolUse":
-      return { state: "working", tool: toolStep("after", input) };
+      return workingAt(toolStep("after", input));
     case "notification":
       if (textOf(input, "notification_type") !== "permission_prompt") return {};
       return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };

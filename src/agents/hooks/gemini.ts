@@ -1,5 +1,5 @@
 /** Hooks of agent 2, the Gemini command line. */
-import { objectOf, plainPrompt, textOf, toolStep } from "./input.ts";
+import { objectOf, plainPrompt, textOf, toolStep, workingAt } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
@@ -18,9 +18,9 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "SessionStart":
       return { state: "idle" };
     case "BeforeTool":
-      return { state: "working", tool: toolStep("before", input) };
+      return workingAt(toolStep("before", input));
     case "AfterTool":
-      return { state: "working", tool: toolStep("after", input) };
+      return workingAt(toolStep("after", input));
     case "Notification":
       if (textOf(input, "notification_type") !== "ToolPermission") return {};
       return { state: "waiting", words: { type: "agent.attention", text: permission(input) } };

@@ -1,5 +1,5 @@
 /** Reads fields of a hook's input, which may lack them or have others in their place. */
-import type { HookInput, ToolStep } from "./types.ts";
+import type { HookInput, HookMeaning, ToolStep } from "./types.ts";
 
 export function textOf(input: HookInput, field: string): string | undefined {
   const value = input[field];
@@ -23,7 +23,18 @@ const ID_MAX_CHARS = 200;
 /** A step of the tool call whose id is in `field`. */
 export function toolStep(step: ToolStep["step"], input: HookInput, field?: string): ToolStep {
   const id = field === undefined ? undefined : textOf(input, field);
-  return id === undefined || id.length > ID_MAX_CHARS ? { step } : { step, id };
+  const own = id === undefined || id.length > ID_MAX_CHARS ? {} : { id };
+  return { step, ...own, ...(isSubagents(input) ? { subagent: true } : {}) };
+}
+
+/** The agent works from then on; what one that it started does says nothing of itself. */
+export function workingAt(tool: ToolStep): HookMeaning {
+  return tool.subagent ? { tool } : { state: "working", tool };
+}
+
+/** Claude and Codex name the agent that they started. */
+export function isSubagents(input: HookInput): boolean {
+  return textOf(input, "agent_id") !== undefined;
 }
 
 /** A tool that waits for a permission: its name and, where it runs a command, the command. */

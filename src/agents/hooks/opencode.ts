@@ -1,5 +1,5 @@
 /** What svc's plugin in OpenCode reports; the form of its messages is the plugin's own. */
-import { plainPrompt, textOf, toolStep } from "./input.ts";
+import { plainPrompt, textOf, toolStep, workingAt } from "./input.ts";
 import type { AgentHooks, HookInput, HookMeaning } from "./types.ts";
 
 export const hooks: AgentHooks = {
@@ -15,9 +15,9 @@ export const hooks: AgentHooks = {
 function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
     case "tool.execute.before":
-      return { state: "working", tool: toolStep("before", input, "call_id") };
+      return workingAt(toolStep("before", input, "call_id"));
     case "tool.execute.after":
-      return { state: "working", tool: toolStep("after", input, "call_id") };
+      return workingAt(toolStep("after", input, "call_id"));
     case "permission.asked":
       return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };
     // A rejection ends the turn.

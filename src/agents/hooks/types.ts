@@ -15,6 +15,8 @@ export interface ToolStep {
   step: "before" | "after";
   /** The agent's own, where it has one. */
   id?: string;
+  /** Of an agent that this one started: it may go on when this one's turn has ended. */
+  subagent?: true;
 }
 
 /** What an event means. Nothing set: it says nothing. */

@@ -62,6 +62,10 @@ function CardFacts({ session, now }: Props): JSX.Element {
         </span>
       )}
       {online && !entry.addressable && <span>{WORDS.notAddressable}</span>}
+      {entry.measuredVersion !== undefined && (
+        <span>{WORDS.newerAgent(entry.agentVersion ?? "", entry.measuredVersion)}</span>
+      )}
+      {entry.widened !== undefined && <span>{WORDS.widened(entry.widened.join(", "))}</span>}
     </p>
   );
 }

@@ -27,23 +27,25 @@ function read(body: unknown): Turn {
   };
 }
 
-function content(answer: Answer): { block: unknown; delta: unknown; stop: string } {
+interface ContentBlock {
+  block: unknown;
+  delta: unknown;
+}
+
+function content(answer: Answer): { blocks: ContentBlock[]; stop: string } {
   if (answer.kind === "text") {
-    return {
-      block: { type: "text", text: "" },
-      delta: { type: "text_delta", text: answer.text },
-      stop: "end_turn",
-    };
+    const block = { type: "text", text: "" };
+    return { blocks: [{ block, delta: { type: "text_delta", text: answer.text } }], stop: "end_turn" };
   }
-  return {
-    block: { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, name: answer.tool, input: {} },
-    delta: { type: "input_json_delta", partial_json: JSON.stringify(answer.input) },
-    stop: "tool_use",
-  };
+  const blocks = answer.calls.map(({ tool, input }) => ({
+    block: { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, name: tool, input: {} },
+    delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+  }));
+  return { blocks, stop: "tool_use" };
 }
 
 function events(answer: Answer): string {
-  const { block, delta, stop } = content(answer);
+  const { blocks, stop } = content(answer);
   const message = {
     id: `msg_${crypto.randomUUID()}`,
     type: "message",
@@ -57,9 +59,11 @@ function events(answer: Answer): string {
   const end = { stop_reason: stop, stop_sequence: null };
   return [
     sse({ type: "message_start", message }, "message_start"),
-    sse({ type: "content_block_start", index: 0, content_block: block }, "content_block_start"),
-    sse({ type: "content_block_delta", index: 0, delta }, "content_block_delta"),
-    sse({ type: "content_block_stop", index: 0 }, "content_block_stop"),
+    ...blocks.flatMap(({ block, delta }, index) => [
+      sse({ type: "content_block_start", index, content_block: block }, "content_block_start"),
+      sse({ type: "content_block_delta", index, delta }, "content_block_delta"),
+      sse({ type: "content_block_stop", index }, "content_block_stop"),
+    ]),
     sse({ type: "message_delta", delta: end, usage: { output_tokens: 5 } }, "message_delta"),
     sse({ type: "message_stop" }, "message_stop"),
   ].join("");

@@ -31,16 +31,13 @@ function delta(answer: Answer): { delta: Record<string, unknown>; finish: string
   if (answer.kind === "text") {
     return { delta: { role: "assistant", content: answer.text }, finish: "stop" };
   }
-  const call = {
-    index: 0,
+  const calls = answer.calls.map(({ tool, input }, index) => ({
+    index,
     id: `call_${crypto.randomUUID()}`,
     type: "function",
-    function: {
-      name: answer.tool,
-      arguments: JSON.stringify(answer.input),
-    },
-  };
-  return { delta: { role: "assistant", content: null, tool_calls: [call] }, finish: "tool_calls" };
+    function: { name: tool, arguments: JSON.stringify(input) },
+  }));
+  return { delta: { role: "assistant", content: null, tool_calls: calls }, finish: "tool_calls" };
 }
 
 function events(answer: Answer): string {

@@ -10,9 +10,15 @@ export interface Turn {
   afterTool: boolean;
 }
 
+export interface ToolCall {
+  tool: string;
+  input: Record<string, unknown>;
+}
+
 export type Answer =
   | { kind: "text"; text: string }
-  | { kind: "tool"; tool: string; input: Record<string, unknown> };
+  /** Several are called in parallel. */
+  | { kind: "tools"; calls: readonly ToolCall[] };
 
 export interface Dialect {
   /** The request asks for a completion in this format. */

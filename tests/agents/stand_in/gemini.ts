@@ -24,15 +24,15 @@ function read(body: unknown): Turn {
 }
 
 function events(answer: Answer): string {
-  const part = answer.kind === "text" ? { text: answer.text } : {
-    functionCall: { name: answer.tool, args: answer.input },
-  };
-  return sse(response(part));
+  const parts = answer.kind === "text"
+    ? [{ text: answer.text }]
+    : answer.calls.map(({ tool, input }) => ({ functionCall: { name: tool, args: input } }));
+  return sse(response(...parts));
 }
 
-function response(part: unknown): Record<string, unknown> {
+function response(...parts: unknown[]): Record<string, unknown> {
   return {
-    candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
+    candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }],
     usageMetadata: {
       promptTokenCount: PROMPT_TOKENS,
       candidatesTokenCount: 5,

@@ -1,6 +1,6 @@
 /** OpenAI's Responses API, streamed: what Codex speaks. */
 import * as z from "zod/mini";
-import { type Answer, type Dialect, personsTexts, sse, type Turn } from "./dialect.ts";
+import { type Answer, type Dialect, personsTexts, sse, type ToolCall, type Turn } from "./dialect.ts";
 
 const Part = z.looseObject({ type: z.string(), text: z.optional(z.string()) });
 const Item = z.looseObject({
@@ -38,28 +38,32 @@ function shellInput(tool: string, command: string): Record<string, unknown> {
   return { command, ...ask };
 }
 
-function outputItem(answer: Answer): Record<string, unknown> {
+function outputItems(answer: Answer): Record<string, unknown>[] {
   if (answer.kind === "text") {
-    return {
+    return [{
       type: "message",
       role: "assistant",
       id: `msg_${crypto.randomUUID()}`,
       content: [{ type: "output_text", text: answer.text, annotations: [] }],
-    };
+    }];
   }
-  const [name = "", namespace] = answer.tool.split("/").reverse();
+  return answer.calls.map(functionCall);
+}
+
+function functionCall({ tool, input }: ToolCall): Record<string, unknown> {
+  const [name = "", namespace] = tool.split("/").reverse();
   return {
     type: "function_call",
     id: `fc_${crypto.randomUUID()}`,
     call_id: `call_${crypto.randomUUID()}`,
     ...(namespace === undefined ? { name } : { name, namespace }),
-    arguments: JSON.stringify(answer.input),
+    arguments: JSON.stringify(input),
   };
 }
 
 function events(answer: Answer): string {
   const id = `resp_${crypto.randomUUID()}`;
-  const item = outputItem(answer);
+  const items = outputItems(answer);
   const usage = {
     input_tokens: 10,
     input_tokens_details: { cached_tokens: 0 },
@@ -67,10 +71,10 @@ function events(answer: Answer): string {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 15,
   };
-  const done = { id, object: "response", status: "completed", output: [item], usage };
+  const done = { id, object: "response", status: "completed", output: items, usage };
   const frames: Record<string, unknown>[] = [
     { type: "response.created", response: { id, object: "response", status: "in_progress", output: [] } },
-    { type: "response.output_item.done", output_index: 0, item },
+    ...items.map((item, index) => ({ type: "response.output_item.done", output_index: index, item })),
     { type: "response.completed", response: done },
   ];
   return frames.map((frame) => sse(frame, String(frame.type))).join("");

@@ -35,8 +35,8 @@ export interface StandIn extends AsyncDisposable {
   bodies(): string[];
   /** Names of the tools that the agent offered last. */
   tools(): string[];
-  /** The next prompt is answered with a call of the agent's shell tool. */
-  callShell(command: string): void;
+  /** The next prompt is answered with a call of the agent's shell tool, or with several in parallel. */
+  callShell(...commands: string[]): void;
   /** The next prompt is answered with a call of the tool whose name ends so. */
   callTool(name: string, input: Record<string, unknown>): void;
   /** Answers to prompts wait, and the agent works, until the returned function is called. */
@@ -69,6 +69,7 @@ class Script {
     return resolve;
   }
 
+<<<<<<< HEAD
   callShell(command: string): void {
     this.#call = (turn, dialect) => shellCall(command, { turn, dialect });
   }
@@ -82,6 +83,21 @@ class Script {
     this.requests.length = 0;
     this.bodies.length = 0;
     this.exchanges.length = 0;
+=======
+  callShell(commands: readonly string[]): void {
+    this.#call = ({ tools }, { shellTools, shellInput }) => {
+      const tool = shellTools.find((name) => tools.includes(name));
+      if (tool === undefined) return undefined;
+      return { kind: "tools", calls: commands.map((one) => ({ tool, input: shellInput(tool, one) })) };
+    };
+  }
+
+  callTool(name: string, input: Record<string, unknown>): void {
+    this.#call = ({ tools }) => {
+      const tool = tools.find((one) => one.endsWith(name));
+      return tool === undefined ? undefined : { kind: "tools", calls: [{ tool, input }] };
+    };
+>>>>>>> 8ae157cb9952d2cc63bc1c03583ba02644807d7c
   }
 
   answer(turn: Turn, dialect: Dialect): Answer {
@@ -173,7 +189,7 @@ export function startStandIn(): StandIn {
     requests: () => [...script.requests],
     bodies: () => [...script.bodies],
     tools: () => script.tools,
-    callShell: (command) => script.callShell(command),
+    callShell: (...commands) => script.callShell(commands),
     callTool: (name, input) => script.callTool(name, input),
     hold: () => script.hold(),
     get reply() {

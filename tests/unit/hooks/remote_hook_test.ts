@@ -148,3 +148,14 @@ Deno.test("a folded message from the phone is flagged, and a folded paste by the
     assert.match(await submit(folded("first line\nsecond\nline\n    last"), cc), PHONE);
     assert.match(await submit(folded("pasted\nat the\nkeyboard"), cc), DESK);
   }));
+
+Deno.test("the prompt of an agent that another one started neither ends REMOTE mode nor is reported [rm-ends]", () =>
+  withBench(async ({ call, mark, submit, project, reports }) => {
+    await mark("go on");
+    await submit("go on");
+    await until("the report", () => reports.length === 1);
+    const input = { session_id: "c-1", cwd: project, prompt: "do a part of it", agent_id: "a1" };
+    assert.equal(await call("codex", "UserPromptSubmit", input), "");
+    assert.match(await submit("typed at the keyboard"), DESK);
+    await until("the second report", () => reports.length === 2);
+  }));

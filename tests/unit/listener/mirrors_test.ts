@@ -13,6 +13,7 @@ const target: Target = {
   session: "svc-p",
   sessionId: "$1",
   pane: "%3",
+  panePid: 1,
   recordedPid: 0,
   profile: unknownAgent,
   isProfiled: false,

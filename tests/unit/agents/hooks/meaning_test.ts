@@ -173,6 +173,15 @@ Deno.test("a prompt that Claude folded as one paste is what was typed; every oth
   assert.equal(hooksOf("cc").promptOf({ prompt: 1 }), undefined);
 });
 
+Deno.test("what an agent does that another one started is not the other's state", () => {
+  for (const kind of ["cc", "codex"] as const) {
+    const { meaning } = hooksOf(kind);
+    const input = { tool_use_id: "t1", agent_id: "a1", agent_type: "default" };
+    assert.deepEqual(meaning("PreToolUse", input), { tool: { step: "before", id: "t1", subagent: true } });
+    assert.deepEqual(meaning("PostToolUse", input), { tool: { step: "after", id: "t1", subagent: true } });
+  }
+});
+
 Deno.test("fields that are missing or of another form break nothing", () => {
   const inputs: HookInput[] = [{}, {
     cwd: 1,

@@ -1,0 +1,270 @@
+/** Runs a real agent through turns, dialogs, interrupts and questions, and compares the states that phones see with the truth. */
+import { RelayError } from "../../src/client/relay_error.ts";
+import type { AgentState } from "../../src/protocol/session.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+import type { RealAgent } from "./install.ts";
+import { sendMessage, untilTold } from "./phone.ts";
+import { runAgent, type SvcAgent } from "./run_agent.ts";
+
+/** A state and since when, in milliseconds. */
+export interface StateAt {
+  state: AgentState;
+  at: number;
+}
+
+export interface StateFigures {
+  /** Changes of the true state. */
+  changes: number;
+  /** Changes that the list never showed before the next one. */
+  missed: number;
+  /** From a change to the list that shows it, in milliseconds, sorted. */
+  delays: number[];
+  /** Each time in which the list showed another state than the true one, in milliseconds, the delays among them. */
+  wrong: { ms: number; truth: AgentState; shown: AgentState; at: number }[];
+}
+
+/** Wrong for longer than this counts as stuck, in milliseconds. */
+export const STUCK_MS = 10_000;
+
+/** Both lists are in order; `end` closes the last state of each. */
+export function compareStates(
+  truth: readonly StateAt[],
+  seen: readonly StateAt[],
+  end: number,
+): StateFigures {
+  const figures: StateFigures = { changes: truth.length, missed: 0, delays: [], wrong: [] };
+  for (const [index, { state, at }] of truth.entries()) {
+    const until = truth[index + 1]?.at ?? end;
+    const shown = within(seen, { from: at, until });
+    const right = shown.find((one) => one.state === state);
+    if (right === undefined) figures.missed++;
+    else figures.delays.push(right.at - at);
+    for (const [place, one] of shown.entries()) {
+      const ms = (shown[place + 1]?.at ?? until) - one.at;
+      if (one.state !== state) figures.wrong.push({ ms, truth: state, shown: one.state, at: one.at });
+    }
+  }
+  figures.delays.sort((one, other) => one - other);
+  return figures;
+}
+
+/** What was shown in that time, the state that it began with first. */
+function within(seen: readonly StateAt[], { from, until }: { from: number; until: number }): StateAt[] {
+  const before = seen.findLast(({ at }) => at <= from);
+  const after = seen.filter(({ at }) => at > from && at < until);
+  return before === undefined ? after : [{ ...before, at: from }, ...after];
+}
+
+/** One line. */
+export function describeFigures(kind: string, { changes, missed, delays, wrong }: StateFigures): string {
+  const at = (part: number): number => Math.round(delays[Math.floor((delays.length - 1) * part)] ?? NaN);
+  const late = delays.filter((ms) => ms > 2_000).length;
+  const stuck = wrong.filter(({ ms }) => ms > STUCK_MS).length;
+  return `${kind}: ${changes} changes, delay median ${at(0.5)} ms, worst ${at(1)} ms, ` +
+    `${late} later than 2 s, ${missed} missed, ${stuck} wrong for more than 10 s`;
+}
+
+const LOOK_MS = 150;
+/** How long a state is kept, so that the list can show it. */
+const KEEP_MS = 4_000;
+
+/** The list's states of one session, from now on until it is disposed of. */
+class Recorder implements AsyncDisposable {
+  readonly seen: StateAt[] = [];
+  #ended = false;
+  readonly #running: Promise<void>;
+
+  constructor(stack: Stack, session: string) {
+    this.#running = this.#run(stack, session);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended = true;
+    await this.#running;
+  }
+
+  async #run({ api }: Stack, session: string): Promise<void> {
+    while (!this.#ended) {
+      try {
+        const { devices } = await api.sessions();
+        const found = devices.flatMap(({ sessions }) => sessions).find(({ name }) => name === session);
+        if (found !== undefined && found.state !== this.seen.at(-1)?.state) {
+          this.seen.push({ state: found.state, at: Date.now() });
+        }
+      } catch (error) {
+        if (!(error instanceof RelayError) || !error.transient) throw error;
+      }
+      await passed(LOOK_MS);
+    }
+  }
+}
+
+/** The script keeps each state for a while: time itself is what it needs, not a condition. */
+function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Agents in which one Esc only asks for another one. */
+const SECOND_ESC: readonly RealAgent[] = ["opencode", "copilot"];
+
+class Script {
+  readonly truth: StateAt[] = [];
+  readonly #stack: Stack;
+  readonly #agent: SvcAgent;
+  #turns = 0;
+
+  constructor(stack: Stack, agent: SvcAgent) {
+    this.#stack = stack;
+    this.#agent = agent;
+  }
+
+  /** By a prompt at the keyboard, or by a message. */
+  async turn(from: "keyboard" | "phone" = "keyboard"): Promise<void> {
+    const answer = this.#agent.standIn.hold();
+    await this.#begin(from);
+    await this.#keep();
+    answer();
+    await this.#end();
+  }
+
+  async approvedDialog(): Promise<void> {
+    const { standIn, pane } = this.#agent;
+    standIn.callShell(`touch made-${this.#turns}`);
+    await this.#begin();
+    await this.#untilDialog();
+    const answer = standIn.hold();
+    await pane.press("Enter");
+    this.#is("working");
+    await this.#keep();
+    answer();
+    await this.#end();
+  }
+
+  async refusedDialog(): Promise<void> {
+    this.#agent.standIn.callShell(`touch refused-${this.#turns}`);
+    await this.#begin();
+    await this.#untilDialog();
+    await this.#agent.pane.press("Escape");
+    await this.#end();
+  }
+
+  async interrupt(): Promise<void> {
+    const answer = this.#agent.standIn.hold();
+    await this.#begin();
+    await this.#keep();
+    await this.#escape();
+    answer();
+    await this.#end();
+  }
+
+  /** `answered`, or taken back by Esc. */
+  async question(how: "answered" | "interrupted"): Promise<void> {
+    const { standIn } = this.#agent;
+    const question = `What next, number ${++this.#turns}?`;
+    standIn.callTool("svc_ask", { question });
+    await this.#begin();
+    const { id } = await untilTold(() => `the question "${question}"`, async () => {
+      const { pushes } = await this.#stack.api.listPushes({ before: "end" });
+      return pushes.map(({ push }) => push).find(({ body }) => body === question);
+    });
+    this.#is("waiting");
+    await this.#keep();
+    const answer = standIn.hold();
+    if (how === "answered") {
+      await this.#stack.api.sendPush({ type: "ask.answer", inReplyTo: id, body: "go on" });
+      this.#is("working");
+      await this.#keep();
+    } else await this.#escape();
+    answer();
+    await this.#end();
+  }
+
+  async #begin(from: "keyboard" | "phone" = "keyboard"): Promise<void> {
+    const { pane, session, standIn } = this.#agent;
+    const text = `turn ${++this.#turns} of the script`;
+    const requests = standIn.bodies().length;
+    if (from === "phone") await sendMessage(this.#stack, session, text);
+    else {
+      await pane.paste(text);
+      await until("the draft", async () => (await this.#agent.reading()).draft?.includes(text));
+      await pane.quiet();
+      await pane.press("Enter");
+    }
+    await until("a request to the model", () => standIn.bodies().length > requests, 60_000);
+    this.#is("working");
+  }
+
+  async #untilDialog(): Promise<void> {
+    await until("the dialog", async () => (await this.#agent.reading()).focus === "dialog", 60_000);
+    this.#is("waiting");
+    await this.#keep();
+  }
+
+  async #escape(): Promise<void> {
+    const { pane, kind } = this.#agent;
+    await pane.press("Escape");
+    if (!SECOND_ESC.includes(kind)) return;
+    await passed(300);
+    await pane.press("Escape");
+  }
+
+  /** Some agents put an interrupted prompt back into their input line. */
+  async #end(): Promise<void> {
+    const { pane } = this.#agent;
+    const isIdle = async (): Promise<boolean> => (await this.#agent.reading()).state === "idle";
+    await until("the end of the turn", isIdle, 60_000);
+    this.#is("idle");
+    await this.#keep();
+    await until("an empty input line", async () => {
+      if ((await this.#agent.reading()).draft === "") return true;
+      await pane.press("C-u");
+      await pane.quiet();
+      return false;
+    });
+  }
+
+  #is(state: AgentState): void {
+    if (this.truth.at(-1)?.state !== state) this.truth.push({ state, at: Date.now() });
+  }
+
+  #keep(): Promise<void> {
+    return passed(KEEP_MS);
+  }
+}
+
+/** The mix, in its order; one round is some 100 seconds. */
+const ROUND: readonly ((script: Script) => Promise<void>)[] = [
+  (script) => script.turn(),
+  (script) => script.approvedDialog(),
+  (script) => script.interrupt(),
+  (script) => script.question("answered"),
+  (script) => script.refusedDialog(),
+  (script) => script.turn("phone"),
+  (script) => script.question("interrupted"),
+];
+
+export interface TruthOptions {
+  /** The script begins no new step after it. */
+  minutes: number;
+  say(line: string): void;
+}
+
+export async function runStateTruth(kind: RealAgent, { minutes, say }: TruthOptions): Promise<StateFigures> {
+  await using stack = await makeStack();
+  await using agent = await runAgent(kind, stack);
+  const script = new Script(stack, agent);
+  const recorder = new Recorder(stack, agent.session);
+  const end = Date.now() + minutes * 60_000;
+  // Its tools are there from the second turn on.
+  await script.turn();
+  for (let step = 0; Date.now() < end; step++) await ROUND[step % ROUND.length]?.(script);
+  await recorder[Symbol.asyncDispose]();
+  const figures = compareStates(script.truth, recorder.seen, Date.now());
+  say(describeFigures(kind, figures));
+  const start = script.truth[0]?.at ?? 0;
+  for (const { ms, truth, shown, at } of figures.wrong.filter((one) => one.ms > 1_000)) {
+    say(`  ${kind}: at ${at - start} ms "${shown}" in place of "${truth}" for ${ms} ms`);
+  }
+  return figures;
+}
