@@ -27,16 +27,12 @@ export const HookReport = z.looseObject({
   session: z.optional(z.string().check(z.maxLength(256))),
   /** `TMUX_PANE` of the agent, `%<n>`, where its hooks have it. */
   pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
-<<<<<<< HEAD
   /** This agent's hooks hold back its dialogs while an input is in flight. */
   gates: z.optional(z.boolean()),
-  /** A tool call begins or has ended. `id` is the agent's own, where it has one. */
-=======
   /**
    * A tool call begins or has ended. `id` is the agent's own, where it has one. `subagent`: of an agent that this one
    * started, which may go on when this one's turn has ended.
    */
->>>>>>> 8ae157cb9952d2cc63bc1c03583ba02644807d7c
   tool: z.optional(z.object({
     step: z.enum(["before", "after"]),
     id: z.optional(z.string().check(z.maxLength(200))),

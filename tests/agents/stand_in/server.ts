@@ -69,9 +69,8 @@ class Script {
     return resolve;
   }
 
-<<<<<<< HEAD
-  callShell(command: string): void {
-    this.#call = (turn, dialect) => shellCall(command, { turn, dialect });
+  callShell(commands: readonly string[]): void {
+    this.#call = (turn, dialect) => shellCall(commands, { turn, dialect });
   }
 
   callTool(name: string, input: Record<string, unknown>): void {
@@ -83,21 +82,6 @@ class Script {
     this.requests.length = 0;
     this.bodies.length = 0;
     this.exchanges.length = 0;
-=======
-  callShell(commands: readonly string[]): void {
-    this.#call = ({ tools }, { shellTools, shellInput }) => {
-      const tool = shellTools.find((name) => tools.includes(name));
-      if (tool === undefined) return undefined;
-      return { kind: "tools", calls: commands.map((one) => ({ tool, input: shellInput(tool, one) })) };
-    };
-  }
-
-  callTool(name: string, input: Record<string, unknown>): void {
-    this.#call = ({ tools }) => {
-      const tool = tools.find((one) => one.endsWith(name));
-      return tool === undefined ? undefined : { kind: "tools", calls: [{ tool, input }] };
-    };
->>>>>>> 8ae157cb9952d2cc63bc1c03583ba02644807d7c
   }
 
   answer(turn: Turn, dialect: Dialect): Answer {
@@ -120,9 +104,10 @@ interface Asked {
   dialect: Dialect;
 }
 
-function shellCall(command: string, { turn, dialect }: Asked): Answer | undefined {
+function shellCall(commands: readonly string[], { turn, dialect }: Asked): Answer | undefined {
   const tool = dialect.shellTools.find((name) => turn.tools.includes(name));
-  return tool === undefined ? undefined : { kind: "tool", tool, input: dialect.shellInput(tool, command) };
+  if (tool === undefined) return undefined;
+  return { kind: "tools", calls: commands.map((one) => ({ tool, input: dialect.shellInput(tool, one) })) };
 }
 
 function toolCall(
@@ -130,7 +115,7 @@ function toolCall(
   { tools, input }: { tools: readonly string[]; input: Record<string, unknown> },
 ): Answer | undefined {
   const tool = tools.find((one) => one.endsWith(name));
-  return tool === undefined ? undefined : { kind: "tool", tool, input };
+  return tool === undefined ? undefined : { kind: "tools", calls: [{ tool, input }] };
 }
 
 function answerOf(reply: NonNullable<Reply>, asked: Asked): Answer | undefined {
@@ -138,7 +123,7 @@ function answerOf(reply: NonNullable<Reply>, asked: Asked): Answer | undefined {
     case "text":
       return reply;
     case "shell":
-      return shellCall(reply.command, asked);
+      return shellCall([reply.command], asked);
     case "tool":
       return toolCall(reply.name, { tools: asked.turn.tools, input: reply.input });
   }
