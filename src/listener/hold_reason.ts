@@ -11,7 +11,13 @@ export const LOCAL_USER_HOLD_MS = 10_000;
 /** An agent that has shown no composer yet is starting, until its session is this old. */
 export const START_HOLD_MS = 60_000;
 
-export type HoldReason = "dialog_open" | "agent_starting" | "unknown_screen" | "agent_working" | "desk_busy";
+export type HoldReason =
+  | "dialog_open"
+  | "agent_starting"
+  | "unknown_screen"
+  | "screen_stale"
+  | "agent_working"
+  | "desk_busy";
 
 export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "isProfiled"> {
   input: Pick<PaneInput, "isGated" | "isIdle">;

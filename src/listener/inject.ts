@@ -16,8 +16,10 @@ import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests }
 export const HOLD_STEP_MS = 200;
 /** A phone's last key has reached the agent by then. */
 export const KEY_SETTLE_MS = 300;
-/** How long the composer may show something else than the text before the text is removed again. */
-export const SHOW_LIMIT_MS = 15_000;
+/** How long the composer may show something else than the text: an agent on a busy machine draws late. */
+export const SHOW_LIMIT_MS = 60_000;
+/** After so long the pane is free for keys, and the agent's tool calls go on. */
+export const SHOW_HOLD_MS = 2_000;
 /** A screen that is being drawn may be unreadable for so long. */
 export const DRAW_LIMIT_MS = 500;
 /** How often the screen is looked at while something must show on it: at once first, then ever less often. */
@@ -221,7 +223,8 @@ function viewOf(
     return now - typed.at >= (isKeyed ? typing.settleMs : typing.settleAtLeastMs ?? 0) ? "shown" : "wait";
   }
   typed.missingSince ??= now;
-  return now - typed.missingSince >= SHOW_LIMIT_MS ? "lost" : "wait";
+  const missing = now - typed.missingSince;
+  return missing >= SHOW_LIMIT_MS ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
 }
 
 /** The text stays in the composer. Whoever submits it meanwhile is not the phone. */
