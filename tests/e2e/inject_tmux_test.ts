@@ -133,23 +133,30 @@ Deno.test("inject: a muted project's session takes nothing [inj-muted]", async (
 
 Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-every-server]", async () => {
   await using sandbox = await makeSandbox();
+  // Every tmux server of this user is looked at, those of other tests too.
+  const name = `svc-${crypto.randomUUID()}`;
   const other = `${sandbox.root}/tmux-${Deno.uid()}`;
   await Deno.mkdir(other, { mode: 0o700 });
   const env = { ...sandbox.env, SVC_TMUX_SOCKET: "", TMUX_TMPDIR: sandbox.root };
   await using bench = makeInjectBench({ ...sandbox, env });
-  const start = (name: string): Promise<Deno.CommandOutput> =>
-    new Deno.Command("tmux", {
-      args: ["-S", `${other}/${name}`, "new-session", "-d", "-s", "svc-a", "cat"],
-      env,
-    }).output();
+  const run = async (server: string, ...args: string[]): Promise<string> => {
+    const { stdout } = await new Deno.Command("tmux", { args: ["-S", `${other}/${server}`, ...args], env })
+      .output();
+    return new TextDecoder().decode(stdout).trim();
+  };
+  const start = async (server: string): Promise<void> => {
+    await run(server, "new-session", "-d", "-s", name, "--", "cat", "-");
+    const program = ["display-message", "-p", "-t", `=${name}:`, "#{pane_current_command}"];
+    await until("the program", async () => await run(server, ...program) === "cat");
+  };
   try {
     await start("one");
-    assert.equal((await bench.send("svc-a", "x", { expiresAt: 0 })).state, "expired");
+    assert.deepEqual(await bench.send(name, "x", { expiresAt: 0 }), { state: "expired", pane: "%0" });
     await start("two");
-    assert.equal((await bench.send("svc-a", "x")).reason, "ambiguous_session");
+    assert.equal((await bench.send(name, "x")).reason, "ambiguous_session");
   } finally {
-    for (const name of ["one", "two"]) {
-      await new Deno.Command("tmux", { args: ["-S", `${other}/${name}`, "kill-server"] }).output();
+    for (const server of ["one", "two"]) {
+      await new Deno.Command("tmux", { args: ["-S", `${other}/${server}`, "kill-server"] }).output();
     }
   }
 });

@@ -47,6 +47,14 @@ async function startEcho(
 /** A pane that shows every byte it gets, as octal. */
 const RECORDER = ["sh", "-c", "stty -icanon -echo -isig -icrnl -ixon; exec od -An -v -w1 -t o1"];
 
+/** A session that runs it; the shell before it takes no keys. */
+async function startRecorder(stage: MirrorStage): Promise<string> {
+  const session = await stage.start(RECORDER, { cols: 80, rows: 50 });
+  const program = ["display-message", "-p", "-t", `=${session}:`, "#{pane_current_command}"];
+  await until("the recorder", async () => (await stage.tmux(...program)).trim() === "od");
+  return session;
+}
+
 async function bytesOf(stage: MirrorStage, session: string): Promise<number[]> {
   const shown = await stage.tmux("capture-pane", "-p", "-S", "-", "-t", `=${session}:`);
   return shown.trim().split(/\s+/).filter((word) => /^[0-7]{3}$/.test(word)).map((word) => parseInt(word, 8));
@@ -67,7 +75,7 @@ Deno.test("keys: text, an input method's text, keys and pastes reach the agent [
 
 Deno.test("keys: each named key is the byte sequence a terminal sends [spec-key-row]", async () => {
   await using stage = await makeMirrorStage();
-  const session = await stage.start(RECORDER, { cols: 80, rows: 50 });
+  const session = await startRecorder(stage);
   const phone = await stage.watch(session);
   const sent: [string, string][] = [
     ["Escape", "\u001b"],
@@ -94,7 +102,7 @@ Deno.test("keys: each named key is the byte sequence a terminal sends [spec-key-
 
 Deno.test("keys: hundreds in a burst arrive once each and in order, the rest at 200 a second", async () => {
   await using stage = await makeMirrorStage();
-  const session = await stage.start(RECORDER, { cols: 80, rows: 50 });
+  const session = await startRecorder(stage);
   const phone = await stage.watch(session);
   const sent = Array.from({ length: KEYS_PER_SECOND + 150 }, (_, at) => String.fromCharCode(0x22 + at % 93))
     .join("");
