@@ -13,6 +13,7 @@ const SLEEPERS: Readonly<Record<string, string>> = {
   "tests/helpers/until.ts": "the one loop that others wait with",
   "tests/helpers/inject_bench.ts": "an injection's own pauses, shortened",
   "tests/agents/capture_screens.ts": "a tool that records screens of real agents, run by hand",
+  "tests/agents/state_truth.ts": "a script that keeps each state for a while, so that the list can show it",
 };
 
 const read = async (folder: string): Promise<Facts[]> =>

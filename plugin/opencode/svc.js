@@ -65,8 +65,8 @@ export const Svc = ({ client, directory }) => {
     },
     "permission.asked": ({ sessionID, permission, patterns = [] }) =>
       report("permission.asked", sessionID, { message: [permission, ...patterns].join(" ") }),
-    "permission.replied": ({ sessionID, reply, response }) =>
-      report("permission.replied", sessionID, { reply: reply ?? response }),
+    // It says no state: the listener looks at the screen then.
+    "permission.replied": ({ sessionID }) => report("permission.replied", sessionID),
     "session.deleted": ({ info }) => report("session.deleted", info.id),
     "session.compacted": async ({ sessionID: id }) => {
       const text = await report("session.compacted", id);

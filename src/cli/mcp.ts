@@ -6,6 +6,7 @@ import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import { ASK_EVENT, tellDaemon } from "../home/tell_daemon.ts";
 import type { ToldSealing } from "../home/told_sealing.ts";
 import type { RelaySettings } from "../mcp/desk.ts";
+import type { WaitingReport } from "../mcp/waiting_reports.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/lines.ts";
 import { accountPaths } from "./context.ts";
@@ -46,7 +47,7 @@ export async function run(args: readonly string[]): Promise<number> {
     version: VERSION,
     clock: systemClock,
     random: Math.random,
-    reportWaiting: (state) => void reportWaiting(state),
+    reportWaiting: (report) => void reportWaiting(report),
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });
   return 0;
@@ -80,11 +81,11 @@ async function relaySettings(): Promise<RelaySettings> {
 }
 
 /** Where the person's answer is waited for, as the session's state. */
-async function reportWaiting(state: "waiting" | "working"): Promise<void> {
+async function reportWaiting(waiting: WaitingReport): Promise<void> {
   const session = runtime.env.get("SVC_SESSION");
   if (session === undefined) return;
   const paths = await accountPaths().catch(() => undefined);
   if (paths === undefined) return;
-  const report = { event: ASK_EVENT, agent: "mcp", cwd: runtime.cwd(), session, state };
+  const report = { event: ASK_EVENT, agent: "mcp", cwd: runtime.cwd(), session, ...waiting };
   await tellDaemon({ sockets: runtime.sockets, path: paths.socket }, { op: "hook", report });
 }

@@ -40,6 +40,8 @@ export const HookReport = z.looseObject({
   })),
   /** The agent's state from then on, where the event gives it. */
   state: z.optional(AgentState),
+  /** Of a report by `svc mcp`: the same for one time of waiting, however often it is reported. */
+  ask: z.optional(z.string().check(z.maxLength(100))),
   news: z.optional(HookNews),
 });
 export type HookReport = z.infer<typeof HookReport>;

@@ -86,7 +86,7 @@ export class Inventory {
     const seen = this.#seen.get(paneKey(session));
     const hint = this.#hints.hint(session);
     if (seen !== undefined) seen.known = newest(seen, hint) ?? seen.known;
-    const asking = this.#hints.isAsking(session, now);
+    const asking = this.#hints.isAsking(session, { seen, now });
     const state = decideState({ session, seen, hint, asking, known: seen?.known, now });
     const stateSince = this.#clock.since(session, { state, now });
     return toEntry(session, {

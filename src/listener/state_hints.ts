@@ -45,19 +45,37 @@ interface Hinted {
   hint: HookHint;
 }
 
+interface OpenAsk {
+  report: HookReport;
+  /** Epoch milliseconds. */
+  since: number;
+  until: number;
+  /** The agent has gone on without the answer: some never take their call back. */
+  isLeft: boolean;
+}
+
 /** By the session's name; a report counts only for a session that it can speak for. */
 export class StateHints {
   #hints = new Map<string, Hinted>();
-  /** Until when each session's question counts as waiting, in epoch milliseconds. */
-  #asks = new Map<string, { report: HookReport; until: number }>();
+  #asks = new Map<string, OpenAsk>();
 
   /** `before`: what the session's screen shows. */
   take(report: HookReport, { before, now }: { before: AgentState | undefined; now: number }): void {
     const { session, state } = report;
     if (session === undefined || state === undefined) return;
-    if (report.event !== ASK_EVENT) this.#hints.set(session, { report, hint: { state, at: now, before } });
-    else if (state === "waiting") this.#asks.set(session, { report, until: now + ASK_LIFE_MS });
-    else this.#asks.delete(session);
+    if (report.event === ASK_EVENT) return this.#takeAsk(session, { report, now });
+    this.#hints.set(session, { report, hint: { state, at: now, before } });
+    const ask = this.#asks.get(session);
+    if (state === "idle" && ask !== undefined) ask.isLeft = true;
+  }
+
+  #takeAsk(session: string, { report, now }: { report: HookReport; now: number }): void {
+    if (report.state !== "waiting") return void this.#asks.delete(session);
+    const known = this.#asks.get(session);
+    const { since, isLeft } = known?.report.ask === report.ask && known !== undefined
+      ? known
+      : { since: now, isLeft: false };
+    this.#asks.set(session, { report, since, until: now + ASK_LIFE_MS, isLeft });
   }
 
   hint(session: TmuxSession): HookHint | undefined {
@@ -65,9 +83,15 @@ export class StateHints {
     return found !== undefined && speaksFor(found.report, session) ? found.hint : undefined;
   }
 
-  isAsking(session: TmuxSession, now: number): boolean {
+  /** An agent that waits for an answer shows work; one that shows rest has left its question. */
+  isAsking(session: TmuxSession, { seen, now }: { seen: SeenScreen | undefined; now: number }): boolean {
     const found = this.#asks.get(session.name);
-    return found !== undefined && now < found.until && speaksFor(found.report, session);
+    if (found === undefined || found.isLeft || now >= found.until || !speaksFor(found.report, session)) {
+      return false;
+    }
+    const rests = seen?.reading.state === "idle" && seen.at >= found.since + HOOK_FRESH_MS;
+    found.isLeft = rests;
+    return !rests;
   }
 
   /** Forgets sessions that are gone. */

@@ -9,7 +9,7 @@ import { type Progress, startProgress } from "./progress.ts";
 import { errorResult } from "./results.ts";
 import { toolSchema } from "./tool_schema.ts";
 import { type Call, type Tool, TOOLS } from "./tools.ts";
-import { type ReportWaiting, WaitingReports } from "./waiting_reports.ts";
+import { type WaitingReport, WaitingReports } from "./waiting_reports.ts";
 
 export interface McpHost {
   lines: Lines;
@@ -24,7 +24,7 @@ export interface McpHost {
   clock: Clock;
   random: () => number;
   /** Reports to the listener that the agent waits for the person, or does so no longer. Must not throw. */
-  reportWaiting: ReportWaiting;
+  reportWaiting(report: WaitingReport): void;
   /** Calls `stop` when the process is to end. */
   onStop(stop: () => void): void;
 }
@@ -114,10 +114,10 @@ class DeskDoor {
   }
 
   async #make(): Promise<Desk> {
-    const { version, clock, random, reportWaiting } = this.#host;
+    const { version, clock, random } = this.#host;
     const settings = await this.#host.settings();
     const sealing = await this.#host.sealing(settings);
-    const waiting = new WaitingReports(reportWaiting, clock);
+    const waiting = new WaitingReports((report) => this.#host.reportWaiting(report), clock);
     return new Desk({ settings, sealing, identity: this.#identity, version, clock, random, waiting });
   }
 }

@@ -1,35 +1,44 @@
-/** Reports to the listener while a question waits for the person: the agent's screen shows work meanwhile. */
+/** Reports to the listener while questions wait for the person: the agent's screen shows work meanwhile. */
 import type { Clock } from "../client/clock.ts";
 import { ASK_REPORT_MS } from "../home/tell_daemon.ts";
 
-export type ReportWaiting = (state: "waiting" | "working") => void;
+export interface WaitingReport {
+  state: "waiting" | "working";
+  /** The same from the first report to the last. */
+  ask: string;
+}
 
 export class WaitingReports {
-  readonly #report: ReportWaiting;
+  readonly #report: (report: WaitingReport) => void;
   readonly #clock: Clock;
   #open = 0;
+  #ask = "";
   #cancel: () => void = () => {};
 
-  constructor(report: ReportWaiting, clock: Clock) {
+  constructor(report: (report: WaitingReport) => void, clock: Clock) {
     this.#report = report;
     this.#clock = clock;
   }
 
   /** Reports until the question has ended, again and again: a listener that starts anew knows nothing of it. */
   async during<T>(question: Promise<T>): Promise<T> {
-    if (++this.#open === 1) this.#tick();
+    // One that comes while another waits is another one: the agent may have left the first.
+    this.#open++;
+    this.#cancel();
+    this.#ask = crypto.randomUUID();
+    this.#tick();
     try {
       return await question;
     } finally {
       if (--this.#open === 0) {
         this.#cancel();
-        this.#report("working");
+        this.#report({ state: "working", ask: this.#ask });
       }
     }
   }
 
   #tick(): void {
-    this.#report("waiting");
+    this.#report({ state: "waiting", ask: this.#ask });
     this.#cancel = this.#clock.after(ASK_REPORT_MS, () => this.#tick());
   }
 }

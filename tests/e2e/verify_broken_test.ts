@@ -255,7 +255,7 @@ const BROKEN: Broken[] = [
       await addCodex(stack, "unwilling");
       assert.equal((await stack.svc("setup", "--agent", "codex")).code, 1);
     },
-    told: ["Codex, hooks", /^they work, but do not run: Codex has not reviewed 6 of 6/, /--agent codex$/],
+    told: ["Codex, hooks", /^they work, but do not run: Codex has not reviewed 8 of 8/, /--agent codex$/],
     faults: ["Codex, hooks"],
   },
   {

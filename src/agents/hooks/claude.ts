@@ -46,7 +46,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "PostToolUse":
     case "PostToolUseFailure":
     case "PermissionDenied":
-      return workingAt(toolStep("after", input, "tool_use_id"));
+      return { tool: toolStep("after", input, "tool_use_id") };
     case "PermissionRequest":
       return { state: "waiting" };
     case "Notification":

@@ -21,7 +21,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "PreToolUse":
       return workingAt(toolStep("before", input, "tool_use_id"));
     case "PostToolUse":
-      return workingAt(toolStep("after", input, "tool_use_id"));
+      return { tool: toolStep("after", input, "tool_use_id") };
     case "PermissionRequest":
       return permission(input);
     case "Stop":

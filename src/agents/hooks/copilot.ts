@@ -23,7 +23,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "permissionRequest":
       return { tool: toolStep("before", input) };
     case "postToolUse":
-      return workingAt(toolStep("after", input));
+      return { tool: toolStep("after", input) };
     case "notification":
       if (textOf(input, "notification_type") !== "permission_prompt") return {};
       return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };

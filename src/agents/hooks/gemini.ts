@@ -20,7 +20,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "BeforeTool":
       return workingAt(toolStep("before", input));
     case "AfterTool":
-      return workingAt(toolStep("after", input));
+      return { tool: toolStep("after", input) };
     case "Notification":
       if (textOf(input, "notification_type") !== "ToolPermission") return {};
       return { state: "waiting", words: { type: "agent.attention", text: permission(input) } };

@@ -27,7 +27,10 @@ export function toolStep(step: ToolStep["step"], input: HookInput, field?: strin
   return { step, ...own, ...(isSubagents(input) ? { subagent: true } : {}) };
 }
 
-/** The agent works from then on; what one that it started does says nothing of itself. */
+/**
+ * The agent works from then on. The end of a call gives no state: the turn may end with it, and reports of the two may
+ * arrive in either order an agent does that this one started says nothing of this one.
+ */
 export function workingAt(tool: ToolStep): HookMeaning {
   return tool.subagent ? { tool } : { state: "working", tool };
 }

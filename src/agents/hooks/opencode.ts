@@ -17,12 +17,9 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "tool.execute.before":
       return workingAt(toolStep("before", input, "call_id"));
     case "tool.execute.after":
-      return workingAt(toolStep("after", input, "call_id"));
+      return { tool: toolStep("after", input, "call_id") };
     case "permission.asked":
       return { state: "waiting", words: { type: "agent.attention", text: textOf(input, "message") } };
-    // A rejection ends the turn.
-    case "permission.replied":
-      return textOf(input, "reply") === "reject" ? {} : { state: "working" };
     case "session.idle":
       return { state: "idle", words: { type: "agent.stop", text: textOf(input, "last_message") } };
     case "session.compacted":

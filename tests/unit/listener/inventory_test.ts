@@ -136,6 +136,29 @@ Deno.test("inventory: a session waits while its question does, as long as the as
   assert.equal(await bench.state(), "working", "the asker is gone");
 });
 
+Deno.test("inventory: a question that the agent has left does not wait, however often it is reported; the next one does [ls-state-ask]", async () => {
+  const leave: ((bench: Bench) => void)[] = [
+    (bench) => bench.draw(...IDLE),
+    (bench) => bench.report("idle"),
+  ];
+  for (const leaves of leave) {
+    const bench = await idleBench();
+    bench.draw(...WORKING);
+    const ask = { event: ASK_EVENT, agent: "mcp", pane: undefined, ask: "one" };
+    bench.report("waiting", ask);
+    bench.now += 5_000;
+    assert.equal(await bench.state(), "waiting");
+    leaves(bench);
+    bench.now += HOOK_FRESH_MS;
+    await bench.state();
+    bench.draw(...WORKING);
+    bench.report("waiting", ask);
+    assert.equal(await bench.state(), "working");
+    bench.report("waiting", { ...ask, ask: "two" });
+    assert.equal(await bench.state(), "waiting");
+  }
+});
+
 Deno.test("inventory: reports from another pane or another project change nothing [ls-state-foreign]", async () => {
   const bench = await idleBench();
   for (const foreign of [{ cwd: "/shop2" }, { cwd: "/other/shop" }, { pane: "%2" }]) {

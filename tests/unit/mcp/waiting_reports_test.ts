@@ -1,24 +1,27 @@
 /** What the listener gets while questions wait: at once, again and again, and their end. */
 import assert from "node:assert/strict";
 import { ASK_REPORT_MS } from "../../../src/home/tell_daemon.ts";
-import { WaitingReports } from "../../../src/mcp/waiting_reports.ts";
+import { type WaitingReport, WaitingReports } from "../../../src/mcp/waiting_reports.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
-Deno.test("waiting is reported at once and again, over all open questions, and its end once, also when one fails [ls-state-ask]", async () => {
+Deno.test("waiting is reported at once and again, anew for each question, and its end once, also when one fails [ls-state-ask]", async () => {
   const clock = new FakeClock();
-  const reports: string[] = [];
-  const waiting = new WaitingReports((state) => void reports.push(state), clock);
+  const reports: WaitingReport[] = [];
+  const waiting = new WaitingReports((report) => void reports.push(report), clock);
   const [first, second] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
-  const [one, other] = [waiting.during(first.promise), waiting.during(second.promise)];
-  assert.deepEqual(reports, ["waiting"]);
+  const one = waiting.during(first.promise);
   clock.advance(ASK_REPORT_MS);
-  assert.deepEqual(reports, ["waiting", "waiting"]);
+  assert.deepEqual(reports.map(({ state }) => state), ["waiting", "waiting"]);
+  assert.equal(reports[0]?.ask, reports[1]?.ask);
+  const other = waiting.during(second.promise);
+  assert.equal(reports.length, 3);
+  assert.notEqual(reports[2]?.ask, reports[0]?.ask);
   first.resolve(7);
   assert.equal(await one, 7);
   clock.advance(ASK_REPORT_MS);
-  assert.deepEqual(reports, ["waiting", "waiting", "waiting"]);
+  assert.equal(reports.length, 4);
   second.reject(new Error("taken back"));
   await assert.rejects(other, /taken back/);
-  assert.deepEqual(reports.slice(3), ["working"]);
+  assert.deepEqual(reports.slice(4), [{ state: "working", ask: reports[2]?.ask }]);
   assert.equal(clock.pending, 0);
 });

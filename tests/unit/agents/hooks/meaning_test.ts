@@ -22,7 +22,6 @@ const before = (id?: string): HookMeaning => ({
   tool: id === undefined ? { step: "before" } : { step: "before", id },
 });
 const after = (id?: string): HookMeaning => ({
-  state: "working",
   tool: id === undefined ? { step: "after" } : { step: "after", id },
 });
 
@@ -116,8 +115,7 @@ Deno.test("OpenCode's plugin: its events and what they mean", () => {
     hooksOf("opencode").meaning(event, input);
   assert.deepEqual(meaning("session.idle", { last_message: "Done." }), stop("Done."));
   assert.deepEqual(meaning("permission.asked", { message: "bash rm" }), waits("bash rm"));
-  assert.deepEqual(meaning("permission.replied", { reply: "once" }), { state: "working" });
-  assert.deepEqual(meaning("permission.replied", { reply: "reject" }), {});
+  assert.deepEqual(meaning("permission.replied"), {});
   assert.deepEqual(meaning("tool.execute.before", { call_id: "c1" }), before("c1"));
   assert.deepEqual(meaning("tool.execute.after", { call_id: "c1" }), after("c1"));
   assert.deepEqual(meaning("session.compacted"), { session: "compacted" });
