@@ -89,7 +89,7 @@ export const copilot: AgentProfile = {
     dialog,
     menus,
     find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
-    hasFooter: (footer, rowsBelow) =>
+    hasFooter: (footer, { rowsBelow }) =>
       rowsBelow <= 1 && footer.length > 0 && footer.length <= FOOTER_ROWS &&
       /^ \S/.test(footer[0] ?? "") && footer.every((line) => line.startsWith(" ")),
     placeholder:

@@ -2,7 +2,7 @@
 import { composerInRules, isBlank, lastRow } from "./composer.ts";
 import { menuKeys, type MenuScreen, ROW_NUMBER } from "./menu_screen.ts";
 import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
-import { composerReader } from "./read_composer.ts";
+import { composerReader, type FooterPlace } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -67,9 +67,13 @@ const menus: readonly MenuScreen[] = [
   },
 ];
 
-/** The composer's frame is that of the prompts said before; only below the composer the footer follows at once. */
-function isFooter(footer: readonly string[]): boolean {
-  return /^ \S/.test(footer[0] ?? "") && !footer.some((line) => isBlank(line) || /[│╭╰]/u.test(line));
+/**
+ * The composer's frame is that of the prompts said before; only below the composer the footer follows at once. A narrow
+ * terminal leaves parts of former pictures below the footer: the cursor tells then.
+ */
+function isFooter(footer: readonly string[], { isPlaced }: FooterPlace): boolean {
+  return /^ \S/.test(footer[0] ?? "") && !footer.some((line) => /[│╭╰]/u.test(line)) &&
+    (isPlaced || !footer.some(isBlank));
 }
 
 export const gemini: AgentProfile = {

@@ -15,8 +15,8 @@ export interface ComposerPatterns {
   dialog: DialogMarks;
   menus: readonly MenuScreen[];
   find(lines: readonly string[]): Composer | undefined;
-  /** The rows below the composer, and how many rows the screen has below them, as the agent draws them. */
-  hasFooter(footer: readonly string[], rowsBelow: number): boolean;
+  /** Whether the rows below the composer are as the agent draws them. */
+  hasFooter(footer: readonly string[], around: FooterPlace): boolean;
   /** The agent's own texts in an empty composer, for when the cursor does not tell. */
   placeholder: RegExp;
   /** A command with the agent's hint on its arguments, which stands behind the cursor; the first group is the command. */
@@ -28,6 +28,13 @@ export interface ComposerPatterns {
   otherView?: RegExp;
   /** The first row of a panel that the agent draws over its composer. */
   panel?: RegExp;
+}
+
+export interface FooterPlace {
+  /** Rows of the screen below the footer. */
+  rowsBelow: number;
+  /** The cursor stands in the composer. */
+  isPlaced: boolean;
 }
 
 type Cursor = Screen["cursor"];
@@ -75,7 +82,9 @@ interface Seen {
 function takesKeys(composer: Composer, { screen, patterns }: Seen): boolean {
   const { footer, bottom } = composer;
   const rowsBelow = screen.lines.length - (bottom + 1 + footer.length);
-  return patterns.hasFooter(footer, rowsBelow) && !footer.some((line) => NAMES_ENTER.test(line)) &&
+  const isPlaced = isInside(screen.cursor, composer);
+  return patterns.hasFooter(footer, { rowsBelow, isPlaced }) &&
+    !footer.some((line) => NAMES_ENTER.test(line)) &&
     isCursorRight(screen.cursor, { composer, habit: patterns.cursor });
 }
 

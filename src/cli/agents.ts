@@ -9,6 +9,8 @@ import { defineCommand, parseWords } from "./command.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { paint, print, printJson } from "./output.ts";
 
+const START_LIMIT_SECONDS = 60;
+
 export async function run(args: readonly string[]): Promise<number> {
   const [word, ...rest] = args;
   switch (word) {
@@ -44,15 +46,22 @@ async function check(args: readonly string[]): Promise<number> {
     examples: ["svc agents check", "svc agents check cc codex", "svc agents check --json"],
   })
     .argument("[kind...]", "the agents (default: all that are installed)")
+    .option(
+      "--wait <seconds>",
+      "how long an agent may take to show its first screen",
+      String(START_LIMIT_SECONDS),
+    )
     .option("--json", "print the results as JSON");
   const parsed = parseWords(command, args);
-  const { json } = parsed.opts();
+  const { json, wait } = parsed.opts();
+  const startLimitMs = Number(wait) * 1_000;
+  if (!(startLimitMs > 0)) throw new UsageError(`Cannot wait "${wait}" seconds: give a number above 0`);
   const kinds = await chosenKinds(parsed.args);
   const results: (ScreenResult & { kind: AgentKind; version: string | undefined })[] = [];
   for (const kind of kinds) {
     const version = await installedVersion(runtime, kind);
     if (!json) print(heading(kind, version));
-    for await (const result of checkAgent(kind)) {
+    for await (const result of checkAgent(kind, { startLimitMs })) {
       results.push({ kind, version, ...result });
       if (!json) print(resultLine(result));
     }

@@ -2,6 +2,7 @@
  * Takes the classes of screens in which text must or must not go in, at three sizes:
  * `deno run -A tests/agents/capture_classes.ts KIND [WIDTHxHEIGHT] [CLASS…]`.
  */
+import type { Screen } from "../../src/agents/profile.ts";
 import { agentProfile } from "../../src/agents/registry.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -44,14 +45,21 @@ async function take(agent: RunningAgent, step: Step): Promise<void> {
 
 /** Back to the empty composer, however deep the class before went. */
 async function leave({ kind, pane }: RunningAgent): Promise<void> {
-  await until(`the empty composer of "${kind}"`, async () => {
-    const { state, focus, draft, menu = "" } = agentProfile(kind).readScreen(await drawnScreen(pane));
-    if (state === "idle" && draft === "") return true;
-    if (state === "working") return false;
-    const isPager = agentProfile(kind).menus[menu]?.text?.test("q") ?? false;
-    await pane.press(...(focus === "composer" ? ["C-e", "C-u", "BSpace"] : [isPager ? "q" : "Escape"]));
-    return false;
-  });
+  const { readScreen, menus } = agentProfile(kind);
+  let shown: Screen | undefined;
+  try {
+    await until(`the empty composer of "${kind}"`, async () => {
+      shown = await drawnScreen(pane);
+      const { state, focus, draft, menu = "" } = readScreen(shown);
+      if (state === "idle" && draft === "") return true;
+      if (state === "working") return false;
+      const isPager = menus[menu]?.text?.test("q") ?? false;
+      await pane.press(...(focus === "composer" ? ["C-e", "C-u", "BSpace"] : [isPager ? "q" : "Escape"]));
+      return false;
+    });
+  } catch (error) {
+    throw new Error(`still at this screen:\n${JSON.stringify(shown, null, 1)}`, { cause: error });
+  }
 }
 
 async function captureIn(agent: RunningAgent, size: Size, each: ScreenClass): Promise<void> {

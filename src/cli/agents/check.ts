@@ -13,9 +13,12 @@ export interface ScreenResult {
   found: string;
 }
 
+export interface CheckOptions {
+  /** An agent that shows neither composer nor dialog by then is not recognized. */
+  startLimitMs: number;
+}
+
 const SIZE = { columns: 80, rows: 24 };
-/** An agent that shows neither composer nor dialog by then is not recognized. */
-const START_LIMIT_MS = 60_000;
 const POLL_MS = 200;
 /** Keys that are tried one after the other to get back to the empty composer. */
 const WAY_BACK = 6;
@@ -42,11 +45,14 @@ interface Station {
 }
 
 /** Yields one result for each screen; at a start dialog only that one, for nothing is answered. */
-export async function* checkAgent(kind: AgentKind): AsyncGenerator<ScreenResult> {
+export async function* checkAgent(
+  kind: AgentKind,
+  { startLimitMs }: CheckOptions,
+): AsyncGenerator<ScreenResult> {
   const profile = agentProfile(kind);
   const program = kind === "echo" ? runtime.selfCommand() : [profile.binary];
   await using pane = await openPrivatePane([...program, ...profile.args], { env: profile.env, size: SIZE });
-  const start = await startReading(pane, profile);
+  const start = await startReading(pane, { profile, limitMs: startLimitMs });
   yield {
     name: "start",
     recognized: start.focus === "composer" || start.focus === "dialog",
@@ -105,8 +111,11 @@ function hasDraft(text: string): (reading: ScreenReading) => boolean {
 }
 
 /** Agents draw their composer before they ask something: the screen must have come to rest. */
-async function startReading(pane: PrivatePane, profile: AgentProfile): Promise<ScreenReading> {
-  const end = systemClock.elapsed() + START_LIMIT_MS;
+async function startReading(
+  pane: PrivatePane,
+  { profile, limitMs }: { profile: AgentProfile; limitMs: number },
+): Promise<ScreenReading> {
+  const end = systemClock.elapsed() + limitMs;
   for (;;) {
     const reading = profile.readScreen(await pane.drawn());
     const isThere = reading.focus === "dialog" || (reading.focus === "composer" && reading.draft === "");

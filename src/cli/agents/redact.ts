@@ -3,17 +3,17 @@ import type { AgentProfile, Screen } from "../../agents/profile.ts";
 
 /** Words that agents name their keys and their choices with. */
 const FRAME_WORDS = `
-  allow always answer any approval approve ask back build cancel change chat choose clear close commands confirm continue
-  ctrl delete deny don't edit enter esc exit fullscreen go help home hooks in insert interrupt keep manual menu message
+  agents allow always answer any approval approve ask awaiting back build cancel change chat choose clear close commands confirm continue
+  ctrl delete deny don't edit enter esc exit fullscreen for go help home hooks idle in insert interrupt keep manual menu message
   mode model models more navigate no normal on once open or page permission plan press proceed quit reject return
   resume review save search select send sessions settings shell shift shortcuts skip space start status stop submit switch
-  tab to toggle transcript trust type up use visual working yes you your
+  tab then to toggle transcript trust type up use visual working yes you your
 `.trim().split(/\s+/);
 
 /** Two columns wide, as tmux counts. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 
-/** Letters become `x`, digits `0`, of the same width; the words in `keep` stay. */
+/** Letters become `x` or `X`, digits `0`, of the same width; the words in `keep` stay. */
 export function redactText(text: string, keep: ReadonlySet<string>): string {
   return text.replace(
     /[\p{L}\p{M}\p{N}]+(?:'[\p{L}]+)?/gu,
@@ -25,7 +25,9 @@ function redactWord(word: string): string {
   return Array.from(word, (character) => {
     if (WIDE.test(character)) return "ｘ";
     if (/\p{M}/u.test(character)) return "";
-    return /\p{N}/u.test(character) ? "0" : character === "'" ? "'" : "x";
+    if (character === "'") return character;
+    if (/\p{N}/u.test(character)) return "0";
+    return /\p{Lu}/u.test(character) ? "X" : "x";
   }).join("");
 }
 
