@@ -1,4 +1,5 @@
 /** Every demand on the product, as data: each is cited by the names of the tests that show it. */
+import { AGENT_SCREEN_ROWS } from "./requirements/agent_screens.ts";
 import { ARCHITECTURE_ROWS } from "./requirements/architecture.ts";
 import { CLOSED_ROWS } from "./requirements/closed.ts";
 import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
@@ -28,4 +29,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...EXPERIENCE_ROWS,
   ...QUALITY_ROWS,
   ...STYLE_ROWS,
+  ...AGENT_SCREEN_ROWS,
 ];

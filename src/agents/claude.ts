@@ -62,7 +62,7 @@ const menus: readonly MenuScreen[] = [
     keys: ["C-o", "PPage", "NPage", "Home", "End"],
     isShown({ lines, cursor }) {
       const last = lastRow(lines);
-      return cursor.x === 0 && cursor.y === last && !cursor.visible &&
+      return cursor.x === 0 && cursor.y >= last && !cursor.visible &&
         /^─{10,}$/u.test(lines[last - 1] ?? "") &&
         /^ {2}Showing detailed transcript · /u.test(lines[last] ?? "");
     },

@@ -2,7 +2,7 @@
 import { composerAtPrompt, isBlank, lastRow } from "./composer.ts";
 import { menuKeys, type MenuScreen, ROW_NUMBER, SEARCH_TEXT } from "./menu_screen.ts";
 import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
-import { composerReader } from "./read_composer.ts";
+import { composerReader, type FooterPlace } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -24,7 +24,7 @@ const LIST_ROWS = 40;
 /** It stands alone until the folder's trust is decided: what is typed before goes to the dialog that follows. */
 const EARLY_FOOTER = "  ? for shortcuts";
 
-function isFooter(footer: readonly string[], rowsBelow: number): boolean {
+function isFooter(footer: readonly string[], { rowsBelow }: FooterPlace): boolean {
   const isEarly = footer.length === 1 && footer[0]?.trimEnd() === EARLY_FOOTER;
   return rowsBelow === 0 && footer.length > 0 && footer.length <= FOOTER_ROWS && !isEarly &&
     footer.every((line) => line.startsWith("  "));

@@ -71,27 +71,32 @@ function isIndented(line: string | undefined, { from, width }: { from: number; w
   return isBlank(line?.slice(from, from + width));
 }
 
-/** The row of the lower rule and its column: the lowest rule of the screen. */
-function lowerRule(
-  lines: readonly string[],
-  margin: number | undefined,
-): { bottom: number; frame: number; last: number } | undefined {
+/** Rules that may stand below the composer: a narrow terminal leaves parts of former pictures there. */
+const LOWER_RULES = 3;
+
+/**
+ * The composer between a rule near the screen's end, which runs to the right edge, and the rule above its prompt. Every
+ * row between them is the prompt's or indented like its text. Side bars may stand to the left.
+ */
+export function composerInRules(lines: readonly string[], prompt: Prompt): Composer | undefined {
   const last = lastRow(lines);
-  for (let bottom = last - 1; bottom > 1 && bottom >= last - FOOTER_ROWS; bottom--) {
-    const frame = ruleStart(lines[bottom], margin);
-    if (frame >= 0) return { bottom, frame, last };
+  let rules = 0;
+  for (let bottom = last - 1; bottom > 1 && bottom >= last - FOOTER_ROWS && rules < LOWER_RULES; bottom--) {
+    const frame = ruleStart(lines[bottom], prompt.margin);
+    if (frame < 0) continue;
+    rules++;
+    const found = composerAbove(lines, { bottom, frame, prompt });
+    if (found !== undefined) {
+      return { ...found, footer: lines.slice(bottom + 1, last + 1).map((line) => line.slice(frame)) };
+    }
   }
   return undefined;
 }
 
-/**
- * The composer between the lowest rule, which runs to the right edge, and the rule above its prompt. Every row between
- * them is the prompt's or indented like its text. Side bars may stand to the left.
- */
-export function composerInRules(lines: readonly string[], prompt: Prompt): Composer | undefined {
-  const found = lowerRule(lines, prompt.margin);
-  if (found === undefined) return undefined;
-  const { bottom, frame, last } = found;
+function composerAbove(
+  lines: readonly string[],
+  { bottom, frame, prompt }: { bottom: number; frame: number; prompt: Prompt },
+): Omit<Composer, "footer"> | undefined {
   const left = frame + prompt.width;
   let top = bottom - 1;
   while (top > 0 && isIndented(lines[top], { from: frame, width: prompt.width })) top--;
@@ -104,7 +109,6 @@ export function composerInRules(lines: readonly string[], prompt: Prompt): Compo
     bottom,
     text: textOf(rows, left),
     shell: sign === SHELL_SIGN,
-    footer: lines.slice(bottom + 1, last + 1).map((line) => line.slice(frame)),
     ...(rows.length * CUT_SHARE > lines.length ? { cut: true } : {}),
   };
 }

@@ -89,11 +89,12 @@ export const copilot: AgentProfile = {
     dialog,
     menus,
     find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
-    hasFooter: (footer, rowsBelow) =>
-      rowsBelow === 0 && footer.length > 0 && footer.length <= FOOTER_ROWS &&
+    hasFooter: (footer, { rowsBelow }) =>
+      rowsBelow <= 1 && footer.length > 0 && footer.length <= FOOTER_ROWS &&
       /^ \S/.test(footer[0] ?? "") && footer.every((line) => line.startsWith(" ")),
     placeholder:
       /^(?:Execute shell command|Edit queued message|Message th(?:is|e) subagent|Refining your prompt)/,
+    argumentHint: /^(\/[\w:-]+) [[<]/,
     working: {
       below: /^[^─]*?[∙∘○◎◉●] \S|\besc(?: esc| again to)? (?:interrupt|edit prompt|stop agents)/u,
     },

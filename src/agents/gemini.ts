@@ -2,7 +2,7 @@
 import { composerInRules, isBlank, lastRow } from "./composer.ts";
 import { menuKeys, type MenuScreen, ROW_NUMBER } from "./menu_screen.ts";
 import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
-import { composerReader } from "./read_composer.ts";
+import { composerReader, type FooterPlace } from "./read_composer.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -16,15 +16,20 @@ const dialog: DialogMarks = {
   titles: ["*Action Required*"],
 };
 
-/** The first row with text of the box that ends the screen; the boxes in it have another bar to their left. */
-function boxTitle({ lines }: Screen): string | undefined {
+/** The last rows with text of the box that ends the screen, the last one first: what it asks about stands above them. */
+function boxEnd({ lines }: Screen): string[] {
   const bottom = lastRow(lines);
-  if (!/^╰─+╯$/u.test(lines[bottom] ?? "")) return undefined;
-  let top = bottom;
-  while (top > 0 && lines[top]?.[0] !== "╭") top--;
-  if (lines[top]?.[0] !== "╭") return undefined;
-  const texts = lines.slice(top + 1, bottom).map((line) => line.slice(1, -1).trim());
-  return texts.find((text) => text !== "");
+  if (!/^╰─+╯$/u.test(lines[bottom] ?? "")) return [];
+  const rows = lines.slice(Math.max(0, bottom - BOX_ROWS), bottom).filter((line) => /^│.*│$/u.test(line));
+  return rows.map((line) => line.slice(1, -1).trim()).filter((text) => text !== "").reverse();
+}
+
+/** Rows at the end of a box that are looked at. */
+const BOX_ROWS = 8;
+
+function showsModels(screen: Screen): boolean {
+  const [close, flag = ""] = boxEnd(screen);
+  return close === "(Press Esc to close)" && flag.endsWith("use the --model flag.");
 }
 
 /** The list of sessions: a heading, the names of its keys, and a table up to the screen's end. */
@@ -51,7 +56,7 @@ const menus: readonly MenuScreen[] = [
     name: "model",
     keys: ["Enter"],
     text: ROW_NUMBER,
-    isShown: (screen) => boxTitle(screen) === "Select Model",
+    isShown: showsModels,
   },
   {
     // `x` deletes a session.
@@ -62,9 +67,13 @@ const menus: readonly MenuScreen[] = [
   },
 ];
 
-/** The composer's frame is that of the prompts said before; only below the composer the footer follows at once. */
-function isFooter(footer: readonly string[]): boolean {
-  return /^ \S/.test(footer[0] ?? "") && !footer.some((line) => isBlank(line) || /[│╭╰]/u.test(line));
+/**
+ * The composer's frame is that of the prompts said before; only below the composer the footer follows at once. A narrow
+ * terminal leaves parts of former pictures below the footer: the cursor tells then.
+ */
+function isFooter(footer: readonly string[], { isPlaced }: FooterPlace): boolean {
+  return /^ \S/.test(footer[0] ?? "") && !footer.some((line) => /[│╭╰]/u.test(line)) &&
+    (isPlaced || !footer.some(isBlank));
 }
 
 export const gemini: AgentProfile = {

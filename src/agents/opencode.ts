@@ -19,13 +19,11 @@ const dialog: DialogMarks = {
 /** Rows from the title of a list to its search field, in which the cursor stands. */
 const SEARCH_ROW = 2;
 
-/** The title of the list that is drawn over the screen. */
+/** The title row of a list that is drawn over the screen, which still shows around it. */
+const LIST_TITLE = /(?:^| {2})(Select model|Sessions) {3,}esc$/;
+
 function listTitle({ lines, cursor }: Screen): string | undefined {
-  if (!cursor.visible) return undefined;
-  const title = lines[cursor.y - SEARCH_ROW] ?? "";
-  const isTitle = isBlank(title.slice(0, cursor.x)) ||
-    title.slice(0, cursor.x).trimStart() !== title.slice(0, cursor.x);
-  return isTitle && title.endsWith(" esc") ? title.slice(0, -4).trim() : undefined;
+  return cursor.visible ? LIST_TITLE.exec(lines[cursor.y - SEARCH_ROW] ?? "")?.[1] : undefined;
 }
 
 const LIST_KEYS = { keys: ["Enter", "BSpace"], text: SEARCH_TEXT };

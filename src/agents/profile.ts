@@ -7,6 +7,11 @@ export interface Screen {
   lines: string[];
   title: string;
   cursor: { x: number; y: number; visible: boolean };
+  /**
+   * The program has the keypad or the cursor keys in application mode (`#{keypad_flag}`, `#{keypad_cursor_flag}`): vi,
+   * less and their like do, no agent does. Undefined where nobody asked tmux.
+   */
+  applicationKeys?: boolean;
 }
 
 /**

@@ -15,10 +15,12 @@ export interface ComposerPatterns {
   dialog: DialogMarks;
   menus: readonly MenuScreen[];
   find(lines: readonly string[]): Composer | undefined;
-  /** The rows below the composer, and how many rows the screen has below them, as the agent draws them. */
-  hasFooter(footer: readonly string[], rowsBelow: number): boolean;
+  /** Whether the rows below the composer are as the agent draws them. */
+  hasFooter(footer: readonly string[], around: FooterPlace): boolean;
   /** The agent's own texts in an empty composer, for when the cursor does not tell. */
   placeholder: RegExp;
+  /** A command with the agent's hint on its arguments, which stands behind the cursor; the first group is the command. */
+  argumentHint?: RegExp;
   /** Lines above and below the composer, and titles, that stand there only while the agent works. */
   working: { above?: RegExp; below?: RegExp; title?: RegExp };
   cursor: CursorHabit;
@@ -26,6 +28,13 @@ export interface ComposerPatterns {
   otherView?: RegExp;
   /** The first row of a panel that the agent draws over its composer. */
   panel?: RegExp;
+}
+
+export interface FooterPlace {
+  /** Rows of the screen below the footer. */
+  rowsBelow: number;
+  /** The cursor stands in the composer. */
+  isPlaced: boolean;
 }
 
 type Cursor = Screen["cursor"];
@@ -44,7 +53,7 @@ export type ReadScreen = (screen: Screen) => ScreenReading;
 export function composerReader(patterns: ComposerPatterns): ReadScreen {
   const marks = compiledMarks(patterns.dialog);
   return (screen) => {
-    if (isOversized(screen)) return { state: undefined, focus: "unknown", draft: undefined };
+    if (isOversized(screen) || screen.applicationKeys) return UNKNOWN;
     if (marks.inTitle(screen.title)) return OPEN_DIALOG;
     const composer = patterns.find(screen.lines);
     const isOther = patterns.otherView?.test(screen.title) ?? false;
@@ -61,6 +70,7 @@ export function composerReader(patterns: ComposerPatterns): ReadScreen {
   };
 }
 
+const UNKNOWN: ScreenReading = { state: undefined, focus: "unknown", draft: undefined };
 const OPEN_DIALOG: ScreenReading = { state: "waiting", focus: "dialog", draft: undefined };
 
 interface Seen {
@@ -72,7 +82,9 @@ interface Seen {
 function takesKeys(composer: Composer, { screen, patterns }: Seen): boolean {
   const { footer, bottom } = composer;
   const rowsBelow = screen.lines.length - (bottom + 1 + footer.length);
-  return patterns.hasFooter(footer, rowsBelow) && !footer.some((line) => NAMES_ENTER.test(line)) &&
+  const isPlaced = isInside(screen.cursor, composer);
+  return patterns.hasFooter(footer, { rowsBelow, isPlaced }) &&
+    !footer.some((line) => NAMES_ENTER.test(line)) &&
     isCursorRight(screen.cursor, { composer, habit: patterns.cursor });
 }
 
@@ -98,7 +110,7 @@ function isInside({ x, y }: Cursor, { top, left, bottom }: Composer): boolean {
 
 function readingOf(composer: Composer, seen: Seen): ScreenReading {
   const state = isWorking(composer, seen) ? "working" : "idle";
-  const draft = draftOf(composer, { cursor: seen.screen.cursor, placeholder: seen.patterns.placeholder });
+  const draft = draftOf(composer, { ...seen.patterns, cursor: seen.screen.cursor });
   return { state, focus: "composer", draft, ...(composer.cut && draft !== "" ? { cut: true } : {}) };
 }
 
@@ -153,9 +165,14 @@ const COMMAND = /^[/!@#&]/;
  * A cursor at the text's start means that the agent's own hint stands there and that nobody has typed. Text that a person
  * typed and then left from its start reads as empty too, unless it is a command: no screen tells the two apart.
  */
-function draftOf(composer: Composer, seen: { cursor: Cursor; placeholder: RegExp }): string {
-  const { cursor, placeholder } = seen;
+function draftOf(
+  composer: Composer,
+  seen: { cursor: Cursor; placeholder: RegExp; argumentHint?: RegExp },
+): string {
+  const { cursor, placeholder, argumentHint } = seen;
   const { text, shell, top, left } = composer;
+  const command = argumentHint?.exec(text)?.[1];
+  if (command !== undefined && cursor.y === top && cursor.x === left + command.length) return command;
   const isHint = placeholder.test(text);
   const isStart = cursor.x === left && cursor.y === top &&
     (isHint || !(text.includes("\n") || COMMAND.test(text)));

@@ -49,7 +49,8 @@ const EDITOR_ROWS = [
 ];
 
 /** An editor or a pager has the whole screen: what it shows above its own last row is the text of a file. */
-export function showsEditor({ lines }: Screen): boolean {
+export function showsEditor({ lines, applicationKeys }: Screen): boolean {
+  if (applicationKeys) return true;
   const row = lastRow(lines);
   const line = lines[row]?.trimEnd() ?? "";
   return EDITOR_ROWS.some((pattern) => pattern.test(line)) || (row > 0 && line === "~");

@@ -60,6 +60,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: "check the setup, and say how to mend it",
     load: () => import("./verify.ts" as string),
   },
+  agents: {
+    summary: "check that svc recognizes the agents' screens, or record one",
+    load: () => import("./agents.ts" as string),
+  },
   "remote-hook": {
     summary: "what an agent's prompt hook runs: tells the model who drives",
     load: () => import("./remote_hook.ts" as string),

@@ -9,7 +9,7 @@ const QUIET_MS = 1_200;
 const RESTLESS_MS = 4_000;
 
 /** `null` where the reading has `undefined`: JSON knows no other. */
-export type Expected = { [K in keyof ScreenReading]: ScreenReading[K] | null };
+export type Expected = { [K in keyof ScreenReading]: Exclude<ScreenReading[K], undefined> | null };
 
 export interface Subject {
   kind: string;
@@ -31,9 +31,9 @@ export async function drawnScreen(pane: Pane): Promise<Screen> {
 /** Writes `<kind>/<name>/screen.txt` and `meta.json`. */
 export async function capture(subject: Subject, name: string, expect: Expected): Promise<void> {
   const { kind, version, pane } = subject;
-  const { lines, title, cursor } = await drawnScreen(pane);
+  const { lines, ...shown } = await drawnScreen(pane);
   const folder = `${FOLDER}${kind}/${name}`;
-  const meta = JSON.stringify({ version, title, cursor, expect }, null, 2);
+  const meta = JSON.stringify({ version, ...shown, expect }, null, 2);
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(`${folder}/screen.txt`, `${lines.join("\n")}\n`);
   await Deno.writeTextFile(`${folder}/meta.json`, `${meta}\n`);
@@ -46,5 +46,11 @@ export function idle(draft: string): Expected {
 export function working(draft: string): Expected {
   return { state: "working", focus: "composer", draft };
 }
+
+export function menu(name: string, state: "waiting" | null = "waiting"): Expected {
+  return { state, focus: "menu", draft: null, menu: name };
+}
+
+export const UNKNOWN: Expected = { state: null, focus: "unknown", draft: null };
 
 export const OPEN_DIALOG: Expected = { state: "waiting", focus: "dialog", draft: null };

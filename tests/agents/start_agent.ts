@@ -30,21 +30,31 @@ export interface RunningAgent extends AsyncDisposable {
 export interface StartOptions {
   /** Leaves the agent's start dialog with this question on the screen. */
   asks?: StartQuestion;
+  columns?: number;
+  rows?: number;
+  /** As a terminal of 24-bit color; otherwise without any color. */
+  color?: boolean;
+  env?: Record<string, string>;
+  /** Changes what was set up before the agent starts. */
+  prepare?: (home: string) => Promise<void>;
 }
 
 /** Resolves once the agent shows its input line, or at once when its start dialog is asked for. */
 export async function startAgent(
   kind: RealAgent,
   sandbox: Sandbox,
-  { asks }: StartOptions = {},
+  { asks, columns, rows, color = false, env: more, prepare }: StartOptions = {},
 ): Promise<RunningAgent> {
   const binary = await installAgent(kind);
   const standIn = startStandIn();
   const { home, project } = sandbox;
   const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks });
-  const env = { ...launch.env, TMPDIR: sandbox.root };
-  const argv = [binary, ...launch.args];
-  const pane = await Pane.open(sandbox, { session: SESSION, argv, env });
+  const env = { ...launch.env, TMPDIR: sandbox.root, ...more };
+  await prepare?.(home);
+  const colored = color ? ["env", "-u", "NO_COLOR", "COLORTERM=truecolor"] : [];
+  const argv = [...colored, binary, ...launch.args];
+  const size = columns === undefined || rows === undefined ? {} : { columns, rows };
+  const pane = await Pane.open(sandbox, { session: SESSION, argv, env, ...size });
   if (asks === undefined) await untilReady(kind, pane);
   return {
     kind,

@@ -14,9 +14,16 @@ export interface AgentScreen {
   path: string;
 }
 
-interface Meta extends Pick<Screen, "title" | "cursor"> {
+interface Meta extends Pick<Screen, "title" | "cursor" | "applicationKeys"> {
+  version: string;
   /** Null stands for undefined. */
-  expect: { state: ScreenReading["state"] | null; focus: Focus; draft: string | null; menu?: string };
+  expect: {
+    state: ScreenReading["state"] | null;
+    focus: Focus;
+    draft: string | null;
+    menu?: string;
+    cut?: true;
+  };
 }
 
 function foldersIn(url: URL): string[] {
@@ -27,18 +34,20 @@ function readOne(kind: string, name: string): AgentScreen {
   if (!isAgentKind(kind)) throw new Error(`"${kind}" is no kind of agent`);
   const folder = new URL(`${kind}/${name}/`, FOLDER);
   const path = new URL("screen.txt", folder).pathname;
-  const { title, cursor, expect }: Meta = JSON.parse(Deno.readTextFileSync(new URL("meta.json", folder)));
+  const { expect, version: _, ...shown }: Meta = JSON.parse(
+    Deno.readTextFileSync(new URL("meta.json", folder)),
+  );
   const lines = Deno.readTextFileSync(path).replace(/\n$/, "").split("\n");
-  const { state, focus, draft, menu } = expect;
+  const { state, focus, draft, ...others } = expect;
   return {
     kind,
     name,
-    screen: { lines, title, cursor },
+    screen: { lines, ...shown },
     expect: {
       state: state ?? undefined,
       focus,
       draft: draft ?? undefined,
-      ...(menu === undefined ? {} : { menu }),
+      ...others,
     },
     path,
   };

@@ -60,11 +60,14 @@ export class Pane {
   }
 
   async screen(): Promise<Screen> {
-    const facts = await this.show("#{cursor_x} #{cursor_y} #{cursor_flag} #{pane_title}");
-    const [x, y, flag, ...title] = facts.split(" ");
+    const facts = await this.show(
+      "#{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_flag}#{keypad_cursor_flag} #{pane_title}",
+    );
+    const [x, y, flag, keypad, ...title] = facts.split(" ");
     const text = await this.#sandbox.tmux("capture-pane", "-p", "-t", this.id);
     const lines = text.replace(/\n$/, "").split("\n").map((line) => line.trimEnd());
-    return { lines, title: title.join(" "), cursor: { x: Number(x), y: Number(y), visible: flag === "1" } };
+    const cursor = { x: Number(x), y: Number(y), visible: flag === "1" };
+    return { lines, title: title.join(" "), cursor, ...(keypad === "00" ? {} : { applicationKeys: true }) };
   }
 
   /** Pastes, bracketed where the program asked for it; presses no Enter. */

@@ -116,6 +116,12 @@ Deno.test("an editor is unknown, whatever the file says [inj-profile]", () => {
   assert.deepEqual(readLines("Enter to confirm", "  ❯ 1. Yes", "~", '"a" 2L, 30B'), UNKNOWN);
 });
 
+Deno.test("a program with its keys in application mode is no agent, whatever it shows [inj-profile]", () => {
+  const screen = { ...screenOf({}), applicationKeys: true };
+  assert.deepEqual(composerReader(PATTERNS)(screen), UNKNOWN);
+  assert.deepEqual(composerReader(PATTERNS)({ ...screen, applicationKeys: false }), IDLE);
+});
+
 Deno.test("a screen beyond the cap is unknown [inj-profile]", () => {
   const lines = Array.from({ length: MAX_SCREEN_ROWS }, () => "");
   assert.deepEqual(readLines(...lines, ...screenOf({}).lines), UNKNOWN);

@@ -13,12 +13,12 @@ import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { pluginDirectory } from "../../plugin_directory.ts";
 import { type Check, fault, type Finding, messageOf, ok, warning } from "../check.ts";
 import { codexDistrust } from "./codex_trust.ts";
-import { presenceCheck } from "./presence.ts";
+import { presenceCheck, versionCheck } from "./presence.ts";
 import { probeHook, type ProbeHost } from "./probe_hook.ts";
 import { type McpProbe, probeMcp } from "./probe_mcp.ts";
 import { readRegistration, type Registration } from "./registration.ts";
 
-/** The agents' lines in the list: one on who is here, and two on each who is. */
+/** The agents' lines in the list: two on who is here, and two on each who is. */
 export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const { files, commands, env } = runtime;
   const place = { env: env.all(), home: runtime.homeDirectory(), plugin: await pluginDirectory() };
@@ -28,6 +28,7 @@ export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const ask = mcpAsker();
   return [
     presenceCheck(host, here),
+    versionCheck(host, here),
     ...here.flatMap((kind) => [hookCheck(host, kind), mcpCheck(host, kind, ask)]),
   ];
 }

@@ -1,12 +1,13 @@
 /** Says which agents are here, and in which version. */
 import * as z from "zod/mini";
+import { isNewerThanMeasured } from "../../../agents/version.ts";
 import { agentProfile } from "../../../agents/registry.ts";
 import { SETUP_KINDS } from "../../../agents/setup/registry.ts";
 import type { SetupHost } from "../../../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { parseJson } from "../../../protocol/json.ts";
-import type { Files } from "../../../runtime/types.ts";
-import { type Check, ok } from "../check.ts";
+import type { Commands, Files } from "../../../runtime/types.ts";
+import { type Check, type Finding, ok, warning } from "../check.ts";
 
 const Package = z.object({ version: z.string() });
 
@@ -22,10 +23,46 @@ export function presenceCheck(host: SetupHost, here: readonly AgentKind[]): Chec
   };
 }
 
-async function withVersion({ files, commands }: SetupHost, kind: AgentKind): Promise<string> {
+/** Warns of agents that are newer than their profiles. */
+export function versionCheck(host: SetupHost, here: readonly AgentKind[]): Check {
+  return {
+    name: "agents, versions",
+    async run() {
+      const versions = await Promise.all(here.map((kind) => installedVersion(host, kind)));
+      return judgeVersions(here.map((kind, at) => ({ kind, version: versions[at] })));
+    },
+  };
+}
+
+export function judgeVersions(
+  found: readonly { kind: AgentKind; version: string | undefined }[],
+): Finding {
+  const newer = found.filter(({ kind, version }) =>
+    isNewerThanMeasured(version, agentProfile(kind).measuredVersion)
+  );
+  if (newer.length === 0) return ok("none is newer than what svc was measured on");
+  const each = newer.map(({ kind, version }) =>
+    `${AGENT_LABELS[kind]} ${version} is newer than ${agentProfile(kind).measuredVersion}`
+  );
+  const meaning = "messages and keys are refused where a screen is not recognized any more";
+  return warning(
+    `${each.join(", ")}: ${meaning}`,
+    `run: svc agents check ${newer.map(({ kind }) => kind).join(" ")}`,
+  );
+}
+
+/** The version of the agent that PATH finds, without running it. */
+export async function installedVersion(
+  { files, commands }: { files: Pick<Files, "readText" | "realPath">; commands: Pick<Commands, "which"> },
+  kind: AgentKind,
+): Promise<string | undefined> {
   const program = await commands.which(agentProfile(kind).binary);
   const path = program && await files.realPath(program);
-  const version = path && await versionAt(files, path);
+  return path ? await versionAt(files, path) : undefined;
+}
+
+async function withVersion(host: SetupHost, kind: AgentKind): Promise<string> {
+  const version = await installedVersion(host, kind);
   return version ? `${AGENT_LABELS[kind]} ${version}` : AGENT_LABELS[kind];
 }
 

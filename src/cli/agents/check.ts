@@ -1,0 +1,145 @@
+/** Leads an installed agent through the screens that need no model, and says which of them its profile recognizes. */
+import { runtime } from "#runtime";
+import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
+import { agentProfile } from "../../agents/registry.ts";
+import { delay, systemClock } from "../../client/clock.ts";
+import type { AgentKind } from "../../protocol/names.ts";
+import { openPrivatePane, type PrivatePane } from "./private_pane.ts";
+
+export interface ScreenResult {
+  name: string;
+  recognized: boolean;
+  /** What the profile read, in words. */
+  found: string;
+}
+
+export interface CheckOptions {
+  /** An agent that shows neither composer nor dialog by then is not recognized. */
+  startLimitMs: number;
+}
+
+const SIZE = { columns: 80, rows: 24 };
+const POLL_MS = 200;
+/** Keys that are tried one after the other to get back to the empty composer. */
+const WAY_BACK = 6;
+const DRAFT = "svc agents check";
+/** Folded by every agent that folds: many lines, and many characters. */
+const LONG = Array.from({ length: 60 }, (_, line) => `${DRAFT}, line ${line + 1} of a long text`).join("\n");
+
+/** The command that opens each agent's list of models. */
+const MODEL_COMMANDS: Readonly<Partial<Record<AgentKind, string>>> = {
+  cc: "/model",
+  codex: "/model",
+  gemini: "/model",
+  opencode: "/models",
+  copilot: "/model",
+};
+/** These turn into a shell at `!`. */
+const SHELL_MODES: readonly AgentKind[] = ["cc", "codex", "gemini", "opencode", "copilot"];
+
+/** A screen, the way to it, and whether a reading is right. */
+interface Station {
+  name: string;
+  go(pane: PrivatePane): Promise<void>;
+  isRight(reading: ScreenReading): boolean;
+}
+
+/** Yields one result for each screen; at a start dialog only that one, for nothing is answered. */
+export async function* checkAgent(
+  kind: AgentKind,
+  { startLimitMs }: CheckOptions,
+): AsyncGenerator<ScreenResult> {
+  const profile = agentProfile(kind);
+  const program = kind === "echo" ? runtime.selfCommand() : [profile.binary];
+  await using pane = await openPrivatePane([...program, ...profile.args], { env: profile.env, size: SIZE });
+  const start = await startReading(pane, { profile, limitMs: startLimitMs });
+  yield {
+    name: "start",
+    recognized: start.focus === "composer" || start.focus === "dialog",
+    found: describe(start),
+  };
+  if (start.focus !== "composer") return;
+  for (const station of stations(kind, profile)) {
+    if (!await isEmptyAgain(pane, profile)) {
+      yield { name: station.name, recognized: false, found: "not reached: the composer does not get empty" };
+      return;
+    }
+    await station.go(pane);
+    const reading = profile.readScreen(await pane.drawn());
+    yield { name: station.name, recognized: station.isRight(reading), found: describe(reading) };
+  }
+}
+
+function stations(kind: AgentKind, { foldedPaste }: AgentProfile): Station[] {
+  const model = MODEL_COMMANDS[kind];
+  const all: (Station | undefined)[] = [
+    { name: "draft", go: (pane) => pane.type(DRAFT), isRight: hasDraft(DRAFT) },
+    model === undefined ? undefined : slashStation(model),
+    model === undefined ? undefined : modelStation(model),
+    SHELL_MODES.includes(kind) ? shellStation : undefined,
+    // The last one: no key takes a long text away at once in every agent.
+    foldedPaste === undefined ? undefined : {
+      name: "long paste",
+      go: (pane) => pane.paste(LONG),
+      isRight: ({ focus, draft = "", cut }) =>
+        cut === true || (focus === "composer" && foldedPaste.test(draft)),
+    },
+  ];
+  return all.filter((one) => one !== undefined);
+}
+
+const shellStation: Station = { name: "shell mode", go: (pane) => pane.type("!"), isRight: hasDraft("!") };
+
+function slashStation(command: string): Station {
+  return { name: "slash command", go: (pane) => pane.type(command), isRight: hasDraft(command) };
+}
+
+function modelStation(command: string): Station {
+  return {
+    name: "model menu",
+    async go(pane) {
+      await pane.type(command);
+      await pane.drawn();
+      await pane.press("Enter");
+    },
+    isRight: ({ focus, menu }) => focus === "menu" && menu === "model",
+  };
+}
+
+function hasDraft(text: string): (reading: ScreenReading) => boolean {
+  return ({ focus, draft }) => focus === "composer" && draft === text;
+}
+
+/** Agents draw their composer before they ask something: the screen must have come to rest. */
+async function startReading(
+  pane: PrivatePane,
+  { profile, limitMs }: { profile: AgentProfile; limitMs: number },
+): Promise<ScreenReading> {
+  const end = systemClock.elapsed() + limitMs;
+  for (;;) {
+    const reading = profile.readScreen(await pane.drawn());
+    const isThere = reading.focus === "dialog" || (reading.focus === "composer" && reading.draft === "");
+    if (isThere || systemClock.elapsed() > end) return reading;
+    await delay(POLL_MS, { clock: systemClock });
+  }
+}
+
+/** Esc leaves a menu, Ctrl-U and Backspace take a draft and the shell mode away. */
+async function isEmptyAgain(pane: PrivatePane, profile: AgentProfile): Promise<boolean> {
+  for (let tried = 0; tried < WAY_BACK; tried++) {
+    const { focus, draft } = profile.readScreen(await pane.drawn());
+    if (focus === "composer" && draft === "") return true;
+    for (const key of focus === "composer" ? ["C-e", "C-u", "BSpace"] : ["Escape"]) await pane.press(key);
+  }
+  return false;
+}
+
+function describe({ focus, draft, menu, state, cut }: ScreenReading): string {
+  const parts = [
+    menu === undefined ? focus : `${focus} "${menu}"`,
+    draft === undefined ? undefined : draft === "" ? "empty" : `draft ${JSON.stringify(draft.slice(0, 40))}`,
+    cut ? "cut" : undefined,
+    state,
+  ];
+  return parts.filter((part) => part !== undefined).join(", ");
+}

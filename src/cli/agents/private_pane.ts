@@ -1,0 +1,93 @@
+/** One pane on a tmux server of its own, without the user's tmux configuration, for an agent that is being checked. */
+import { runtime } from "#runtime";
+import type { Screen } from "../../agents/profile.ts";
+import { delay, systemClock } from "../../client/clock.ts";
+import { exactPane, spawnArgv, type TmuxCommand, verbs } from "../../tmux/argv.ts";
+import { TmuxError } from "../../tmux/server.ts";
+import { endLeftovers, processIdentity } from "../../wrapper/leftovers.ts";
+import { parseScreen, SCREEN_FORMAT } from "./screen_format.ts";
+
+const SESSION = "svc-agents-check";
+const POLL_MS = 100;
+/** A screen counts as drawn when it has not changed for so long. */
+const QUIET_MS = 800;
+/** Some agents never stop drawing. */
+const RESTLESS_MS = 4_000;
+/** What would make the agent believe that it runs in another session. */
+const FOREIGN_VARIABLES = ["TMUX", "TMUX_PANE", "SVC_SESSION"];
+
+export interface PrivatePane extends AsyncDisposable {
+  screen(): Promise<Screen>;
+  /** The screen once it is drawn. */
+  drawn(): Promise<Screen>;
+  type(text: string): Promise<void>;
+  press(key: string): Promise<void>;
+  paste(text: string): Promise<void>;
+}
+
+/** Starts the program in the current folder. Its end takes the server and all that the program left. */
+export async function openPrivatePane(
+  argv: readonly string[],
+  { env, size }: { env: Readonly<Record<string, string>>; size: { columns: number; rows: number } },
+): Promise<PrivatePane> {
+  const folder = await runtime.files.makeTempDirectory("svc-agents-");
+  const run = tmuxRunner(`${folder}/tmux.sock`);
+  const target = exactPane(SESSION);
+  const pane = await startedPane(
+    run,
+    verbs.newSession({ name: SESSION, directory: runtime.cwd(), size, env, argv }),
+  );
+  const screen = async (): Promise<Screen> =>
+    parseScreen(await run(verbs.print(target, SCREEN_FORMAT), verbs.captureScreen(target)));
+  return {
+    screen,
+    drawn: () => drawn(screen),
+    type: async (text) => void await run(verbs.sendLiteral(target, text)),
+    press: async (key) => void await run(verbs.sendKey(target, key)),
+    async paste(text) {
+      await run(verbs.appendBuffer(SESSION, text), verbs.pasteBuffer(SESSION, target, { marks: true }));
+    },
+    async [Symbol.asyncDispose]() {
+      await run(["kill-server"]).catch(ignoreTmux);
+      await endLeftovers({ commands: runtime.commands, clock: systemClock }, pane);
+      await runtime.files.remove(folder, { recursive: true });
+    },
+  };
+}
+
+type Run = (...commands: TmuxCommand[]) => Promise<string>;
+
+function tmuxRunner(socket: string): Run {
+  const env = Object.fromEntries(
+    Object.entries(runtime.env.all()).filter(([name]) => !FOREIGN_VARIABLES.includes(name)),
+  );
+  return async (...commands) => {
+    const [tmux = "tmux", ...words] = spawnArgv(socket, commands);
+    const result = await runtime.commands.run([tmux, "-f", "/dev/null", ...words], { env });
+    if (result.code !== 0) throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
+    return new TextDecoder().decode(result.stdout);
+  };
+}
+
+async function startedPane(run: Run, start: TmuxCommand): Promise<{ pid: number; identity: string }> {
+  const pid = Number(await run(start, verbs.print(exactPane(SESSION), "#{pane_pid}")));
+  const identity = await processIdentity({ commands: runtime.commands, clock: systemClock }, pid);
+  return { pid, identity };
+}
+
+/** The server is gone when its program ended by itself. */
+function ignoreTmux(error: unknown): void {
+  if (!(error instanceof TmuxError)) throw error;
+}
+
+async function drawn(screen: () => Promise<Screen>): Promise<Screen> {
+  const start = systemClock.elapsed();
+  let last = { text: "", since: start };
+  for (;;) {
+    const shown = await screen();
+    const [text, now] = [JSON.stringify(shown), systemClock.elapsed()];
+    if (text !== last.text) last = { text, since: now };
+    if (now - last.since >= QUIET_MS || now - start >= RESTLESS_MS) return shown;
+    await delay(POLL_MS, { clock: systemClock });
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Takes the classes of screens in which text must or must not go in, at three sizes:
+ * `deno run -A tests/agents/capture_classes.ts KIND [WIDTHxHEIGHT] [CLASS…]`.
+ */
+import type { Screen } from "../../src/agents/profile.ts";
+import { agentProfile } from "../../src/agents/registry.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+import { capture, drawnScreen } from "./capture.ts";
+import { CLASSES, type ScreenClass, type Step } from "./classes.ts";
+import { REAL_AGENTS, type RealAgent } from "./install.ts";
+import { type RunningAgent, startAgent } from "./start_agent.ts";
+
+interface Size {
+  columns: number;
+  rows: number;
+}
+
+const SIZES: readonly Size[] = [{ columns: 80, rows: 24 }, { columns: 42, rows: 14 }, {
+  columns: 200,
+  rows: 50,
+}];
+
+async function take(agent: RunningAgent, step: Step): Promise<void> {
+  const { pane, standIn } = agent;
+  switch (step.kind) {
+    case "press":
+      await pane.press(...step.keys);
+      break;
+    case "type":
+      await pane.type(step.text);
+      break;
+    case "paste":
+      await pane.paste(step.text);
+      break;
+    case "answered":
+      await leave(agent);
+      break;
+    case "shell":
+      standIn.callShell(step.command);
+      return;
+  }
+  await drawnScreen(pane);
+}
+
+/** Back to the empty composer, however deep the class before went. */
+async function leave({ kind, pane }: RunningAgent): Promise<void> {
+  const { readScreen, menus } = agentProfile(kind);
+  let shown: Screen | undefined;
+  try {
+    await until(`the empty composer of "${kind}"`, async () => {
+      shown = await drawnScreen(pane);
+      const { state, focus, draft, menu = "" } = readScreen(shown);
+      if (state === "idle" && draft === "") return true;
+      if (state === "working") return false;
+      const isPager = menus[menu]?.text?.test("q") ?? false;
+      await pane.press(...(focus === "composer" ? ["C-e", "C-u", "BSpace"] : [isPager ? "q" : "Escape"]));
+      return false;
+    });
+  } catch (error) {
+    throw new Error(`still at this screen:\n${JSON.stringify(shown, null, 1)}`, { cause: error });
+  }
+}
+
+async function captureIn(agent: RunningAgent, size: Size, each: ScreenClass): Promise<void> {
+  await leave(agent);
+  for (const step of each.steps) await take(agent, step);
+  await capture(agent, `${each.name}_${size.columns}x${size.rows}`, each.expect);
+}
+
+async function captureGroup(kind: RealAgent, size: Size, group: readonly ScreenClass[]): Promise<void> {
+  await using sandbox = await makeSandbox();
+  await using agent = await startAgent(kind, sandbox, { ...size, color: true, ...group[0]?.start });
+  for (const each of group) await captureIn(agent, size, each);
+}
+
+function isWanted(
+  { name, wide, only }: ScreenClass,
+  { columns, rows }: Size,
+  words: readonly string[],
+): boolean {
+  const size = `${columns}x${rows}`;
+  const names = words.filter((word) => !/^\d/.test(word));
+  if (words.length > names.length && !words.includes(size)) return false;
+  if (only !== undefined && only !== size) return false;
+  return names.length === 0 ? columns < 100 || wide === true : names.includes(name);
+}
+
+const [kind = "", ...words] = Deno.args;
+if (!Object.hasOwn(REAL_AGENTS, kind)) {
+  throw new TypeError(`cannot capture "${kind}": give one of ${Object.keys(REAL_AGENTS).join(", ")}`);
+}
+for (const size of SIZES) {
+  const classes = CLASSES[kind as RealAgent].filter((each) => isWanted(each, size, words));
+  const shared = Map.groupBy(classes.filter((each) => !each.isLast), (each) => each.start);
+  const groups = [...shared.values(), ...classes.filter((each) => each.isLast).map((each) => [each])];
+  for (const group of groups) await captureGroup(kind as RealAgent, size, group);
+}

@@ -1,0 +1,69 @@
+/** `svc agents`: the check and the recording, on the built-in agent in a real tmux. */
+import assert from "node:assert/strict";
+import { startEcho } from "../helpers/agents_echo.ts";
+import { runSvc } from "../helpers/program.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+
+interface Result {
+  kind: string;
+  name: string;
+  recognized: boolean;
+}
+
+Deno.test("svc agents check names each screen that it recognized, and exits 0 [agents-check]", async () => {
+  await using sandbox = await makeSandbox();
+  const { code, stdout, stderr } = await runSvc(sandbox, ["agents", "check", "echo", "--json"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const results: Result[] = JSON.parse(stdout);
+  assert.deepEqual(results.map(({ kind, name, recognized }) => [kind, name, recognized]), [
+    ["echo", "start", true],
+    ["echo", "draft", true],
+  ]);
+});
+
+Deno.test("svc agents check says ✗ and exits 1 when an agent's screen is not recognized [agents-check]", async () => {
+  await using sandbox = await makeSandbox();
+  const program = `${sandbox.root}/bin/codex`;
+  await Deno.mkdir(`${sandbox.root}/bin`);
+  // Nothing of an agent, so the check must not go on to type.
+  await Deno.writeTextFile(program, "#!/bin/sh\nprintf 'one line\\n'\nexec sleep 600\n", { mode: 0o755 });
+  const env = { PATH: `${sandbox.root}/bin:${sandbox.env.PATH}` };
+  const { code, stdout } = await runSvc(sandbox, ["agents", "check", "codex", "--wait", "2"], { env });
+  assert.equal(code, 1);
+  assert.match(stdout, /✗ start: unknown/);
+});
+
+Deno.test("svc agents check names what is no agent, and what is not installed [agents-check]", async () => {
+  await using sandbox = await makeSandbox();
+  const wrong = await runSvc(sandbox, ["agents", "check", "clod"]);
+  assert.deepEqual([wrong.code, /Cannot check "clod"/.test(wrong.stderr)], [2, true]);
+  const absent = await runSvc(sandbox, ["agents", "check", "cursor"]);
+  assert.deepEqual([absent.code, /Cannot check "cursor": it is not installed/.test(absent.stderr)], [
+    2,
+    true,
+  ]);
+});
+
+Deno.test("svc agents record saves a screen without the user's words [agents-record]", async () => {
+  await using sandbox = await makeSandbox();
+  const { pane } = await startEcho(sandbox);
+  await sandbox.tmux("set-option", "-t", "=svc-proj:", "@svc_agent", "echo");
+  await pane.type("secret 42");
+  await pane.quiet();
+  const out = `${sandbox.root}/report`;
+  const { code, stdout, stderr } = await runSvc(sandbox, ["agents", "record", "svc-proj", "--out", out]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, /svc reads composer, idle/);
+  const screen = await Deno.readTextFile(`${out}/screen.txt`);
+  assert.match(screen, /^❯ xxxxxx 00$/m);
+  assert.doesNotMatch(screen, /secret/);
+  const meta = JSON.parse(await Deno.readTextFile(`${out}/meta.json`));
+  assert.deepEqual(meta.expect, { state: "idle", focus: "composer", draft: "xxxxxx 00" });
+});
+
+Deno.test("svc agents record says when there is no such session [agents-record]", async () => {
+  await using sandbox = await makeSandbox();
+  const { code, stderr } = await runSvc(sandbox, ["agents", "record", "svc-none"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /Cannot record "svc-none": no such session runs here/);
+});

@@ -1,0 +1,76 @@
+/** Screens made to cost a reader time: long runs of what agents draw, at any size up to 1000x500. */
+import type { Screen } from "../../src/agents/profile.ts";
+
+export interface HostileScreen {
+  name: string;
+  screen: Screen;
+}
+
+interface Size {
+  columns: number;
+  rows: number;
+}
+
+/** Up to the cap of the readers, at it, and beyond it. */
+const SIZES: readonly Size[] = [
+  { columns: 80, rows: 24 },
+  { columns: 200, rows: 300 },
+  { columns: 600, rows: 60 },
+  { columns: 600, rows: 300 },
+  { columns: 1_000, rows: 500 },
+];
+
+/** What one line repeats up to its end. */
+const RUNS = [
+  ...["─", "▀", "▄", "▔", "╌", "│", "┃", "╹▀", " ", "❯ ", "› ", " > ", "→ ", "● ", "~"],
+  ...[
+    "enter ",
+    "esc to cancel ",
+    "Enter to ",
+    "[Sessions] ",
+    "· ",
+    "… ",
+    "Allow once ",
+    "select ",
+    "1. Yes ",
+  ],
+  ...["1,1 ", "a (y) ", "⠋ "],
+];
+
+/** What stands before and after the run. */
+const EDGES: readonly (readonly [string, string])[] = [["", ""], ["  ", "x"], ["❯ ", " esc"], ["", "─x"]];
+
+function lineOf(
+  columns: number,
+  { run, edge: [before, after] }: { run: string; edge: readonly [string, string] },
+) {
+  const length = columns - before.length - after.length;
+  return before + run.repeat(Math.ceil(length / run.length)).slice(0, length) + after;
+}
+
+/** Every line is the same, but for every `period`-th, which is another run. */
+function linesOf({ columns, rows }: Size, { at, period }: { at: number; period: number }): string[] {
+  const edge = EDGES[at % EDGES.length] ?? ["", ""];
+  const line = (index: number): string => lineOf(columns, { run: RUNS[index % RUNS.length] ?? " ", edge });
+  const [one, other] = [line(at), line(at + period)];
+  return Array.from({ length: rows }, (_, row) => row % period === 0 ? other : one);
+}
+
+/** A hostile screen of a size of its own, by its number. */
+export function hostileScreen(at: number, size: Size): HostileScreen {
+  const period = 1 + at % 7;
+  const lines = linesOf(size, { at, period });
+  const cursor = { x: at % size.columns, y: size.rows - 1 - at % 5, visible: at % 2 === 0 };
+  const name = `${at}: "${RUNS[at % RUNS.length]}" and "${
+    RUNS[(at + period) % RUNS.length]
+  }", ${size.columns}x${size.rows}`;
+  return { name, screen: { lines, title: "", cursor } };
+}
+
+/** As many as are asked for, always the same. */
+export function hostileScreens(count = 200): HostileScreen[] {
+  return Array.from(
+    { length: count },
+    (_, at) => hostileScreen(at, SIZES[at % SIZES.length] ?? { columns: 80, rows: 24 }),
+  );
+}

@@ -1,0 +1,71 @@
+/** What every profile says of keys, menus and commands. */
+import assert from "node:assert/strict";
+import { AGENT_KINDS, agentProfile } from "../../../src/agents/registry.ts";
+
+/** Names that would change approvals, the sandbox, hooks, servers, plugins, logins or files of the configuration. */
+const CHANGING = [
+  ...[
+    "permissions",
+    "allow-all",
+    "autopilot",
+    "approve",
+    "sandbox",
+    "hooks",
+    "mcp",
+    "mcps",
+    "plugin",
+    "plugins",
+  ],
+  ...["login", "logout", "auth", "config", "settings", "add-dir", "reset-allowed-tools", "policies", "trust"],
+  ...[
+    "editor",
+    "keybindings",
+    "memory",
+    "extensions",
+    "ide",
+    "plan",
+    "agents",
+    "update-config",
+    "experimental",
+  ],
+  ...["terminal-setup", "statusline", "theme", "vim", "exit", "quit", "setup-github", "skills", "background"],
+];
+
+/** Text that is a command, in an editor or an agent. */
+const COMMANDS = ["!touch X", ":!touch X", "/permissions", "!", ":", "/", "v", "x"];
+
+for (const kind of AGENT_KINDS) {
+  const { commands, keys, menus, foldedPaste } = agentProfile(kind);
+
+  Deno.test(`the commands that ${kind} allows change no approval [agent-commands]`, () => {
+    assert.deepEqual(commands.filter((name) => CHANGING.includes(name)), []);
+    assert.deepEqual(commands.filter((name) => !/^[a-z][a-z-]*$/.test(name)), []);
+  });
+
+  Deno.test(`no key of ${kind} is both allowed and forbidden [agent-keys]`, () => {
+    const forbidden = [...keys.forbidden, ...keys.forbiddenWhenEmpty ?? []];
+    assert.deepEqual(keys.alsoAllowed.filter((key) => forbidden.includes(key)), []);
+  });
+
+  Deno.test(`no list of ${kind} that only shows something takes text that runs something [read-menus]`, () => {
+    for (const [name, { text }] of Object.entries(menus)) {
+      const isSearch = text?.test("a long search") ?? false;
+      const taken = COMMANDS.filter((one) =>
+        text?.test(one) && !(isSearch && one.length === 1 && /\w/.test(one))
+      );
+      assert.deepEqual(taken, [], name);
+    }
+  });
+
+  Deno.test(`a folded paste of ${kind} is a whole draft [read-positive]`, () => {
+    assert.equal(foldedPaste?.test("and a text besides [Pasted text #1 +39 lines]") ?? false, false);
+  });
+}
+
+Deno.test("the agents that were measured list commands, menus and folded pastes [agent-commands, read-menus]", () => {
+  for (const kind of ["cc", "codex", "gemini", "opencode", "copilot"] as const) {
+    const { commands, menus, foldedPaste, measuredVersion } = agentProfile(kind);
+    assert.ok(commands.length > 5 && foldedPaste !== undefined && measuredVersion !== "", kind);
+    assert.deepEqual(["model", "sessions"].filter((name) => !Object.hasOwn(menus, name)), [], kind);
+  }
+});
