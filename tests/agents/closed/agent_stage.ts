@@ -303,3 +303,11 @@ export class AgentStage implements AsyncDisposable {
     await this.stack[Symbol.asyncDispose]();
   }
 }
+
+/** The person presses one key after the other, each when the screen has settled. */
+export async function pressApart(stage: AgentStage, ...keys: string[]): Promise<void> {
+  for (const one of keys) {
+    await stage.pane.press(one);
+    await stage.settle();
+  }
+}
