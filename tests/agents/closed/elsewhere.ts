@@ -1,0 +1,75 @@
+/** The screens of real agents in which a message would be lost, or would be an answer or a command. */
+import { until } from "../../helpers/until.ts";
+import type { RealAgent } from "../install.ts";
+import { type AgentStage, pressApart } from "./agent_stage.ts";
+import type { Size } from "./form.ts";
+
+/** A screen that is not the agent's input line, opened and left by the person at the computer. */
+export interface Elsewhere {
+  what: string;
+  kinds: readonly RealAgent[];
+  size?: Size;
+  open(stage: AgentStage): Promise<unknown>;
+  shows: RegExp;
+  leave(stage: AgentStage): Promise<unknown>;
+  reasons: readonly string[];
+}
+
+const press = (...keys: string[]) => (stage: AgentStage): Promise<void> => stage.pane.press(...keys);
+
+/** Also where the product took the message for the end of what it looked at. */
+const UNKNOWN = ["unknown_screen", "dialog_open"];
+
+/** Suspended, an agent waits for its shell, which is not there: the person continues it. */
+async function resume(stage: AgentStage): Promise<void> {
+  const { pid } = stage.pane;
+  await until("the input line again", async () => {
+    Deno.kill(pid, "SIGCONT");
+    await stage.settle();
+    return (await stage.reading()).focus === "composer";
+  });
+}
+
+export const ELSEWHERE: readonly Elsewhere[] = [
+  {
+    what: "the /diff pager",
+    kinds: ["codex"],
+    open: (stage) => stage.typeLine("/diff"),
+    shows: /to scroll|pgup|q close/,
+    leave: press("q"),
+    reasons: UNKNOWN,
+  },
+  ...[{ cols: 80, rows: 24 }, { cols: 42, rows: 14 }].map((size): Elsewhere => ({
+    what: `/status at ${size.cols}x${size.rows}`,
+    kinds: ["cc"],
+    size,
+    open: (stage) => stage.typeLine("/status"),
+    shows: /Version|Session|Settings|Status/,
+    leave: press("Escape"),
+    reasons: UNKNOWN,
+  })),
+  {
+    what: "$EDITOR",
+    kinds: ["cc", "codex", "gemini"],
+    open: (stage) => stage.pane.press(stage.kind === "gemini" ? "C-x" : "C-g"),
+    shows: /^~$/m,
+    leave: (stage) => pressApart(stage, "Escape", ":", "q", "!", "Enter"),
+    reasons: ["unknown_screen"],
+  },
+  {
+    what: "the screen after Ctrl-Z",
+    kinds: ["cc", "copilot"],
+    open: press("C-z"),
+    shows: /suspended/,
+    leave: resume,
+    reasons: ["unknown_screen", "pane_dead"],
+  },
+  {
+    what: "the agents view that Left opens",
+    kinds: ["cc"],
+    open: press("Left"),
+    shows: /describe a task for a new session/,
+    leave: press("Escape"),
+    reasons: UNKNOWN,
+  },
+];
