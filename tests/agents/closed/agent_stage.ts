@@ -16,6 +16,7 @@ import type { StartQuestion } from "../setup/setup.ts";
 import { type StandIn, startStandIn } from "../stand_in/server.ts";
 import { AttackPhone } from "./attack_phone.ts";
 import type { Size } from "./form.ts";
+import { processesOf } from "./processes.ts";
 
 const START_LIMIT_MS = 90_000;
 /** Some agents take an earlier Enter as part of the paste. */
@@ -299,6 +300,8 @@ export class AgentStage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const phone of this.#phones) phone[Symbol.dispose]();
     for (const root of this.#roots) await endTree(root);
+    // Some agents move a session into a process of its own, which hangs from nothing.
+    for (const { pid } of await processesOf(this.root)) await endTree(pid);
     await this.standIn[Symbol.asyncDispose]();
     await this.stack[Symbol.asyncDispose]();
   }

@@ -1,5 +1,6 @@
 /** The screens of real agents in which a message would be lost, or would be an answer or a command. */
 import { until } from "../../helpers/until.ts";
+import { treeOf } from "../end_tree.ts";
 import type { RealAgent } from "../install.ts";
 import { type AgentStage, pressApart } from "./agent_stage.ts";
 import type { Size } from "./form.ts";
@@ -17,6 +18,27 @@ export interface Elsewhere {
 
 const press = (...keys: string[]) => (stage: AgentStage): Promise<void> => stage.pane.press(...keys);
 
+/** The rows below the text of vi. */
+const EDITOR = /^~$/m;
+
+/** One agent goes on reading while its editor does, and gets some of these keys itself. */
+async function leaveEditor(stage: AgentStage): Promise<void> {
+  await pressApart(stage, "Escape", ":", "q", "!", "Enter");
+  await stage.calmDown();
+}
+
+/** Just after its start an agent may not take a key. */
+async function pressUntil(
+  stage: AgentStage,
+  { keys, shows }: { keys: string[]; shows: RegExp },
+): Promise<void> {
+  await until(`${shows} on the screen`, async () => {
+    await stage.pane.press(...keys);
+    await stage.settle();
+    return shows.test(await stage.text());
+  });
+}
+
 /** Also where the product took the message for the end of what it looked at. */
 const UNKNOWN = ["unknown_screen", "dialog_open"];
 
@@ -24,7 +46,7 @@ const UNKNOWN = ["unknown_screen", "dialog_open"];
 async function resume(stage: AgentStage): Promise<void> {
   const { pid } = stage.pane;
   await until("the input line again", async () => {
-    Deno.kill(pid, "SIGCONT");
+    for (const one of await treeOf(pid)) Deno.kill(one, "SIGCONT");
     await stage.settle();
     return (await stage.reading()).focus === "composer";
   });
@@ -51,9 +73,9 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   {
     what: "$EDITOR",
     kinds: ["cc", "codex", "gemini"],
-    open: (stage) => stage.pane.press(stage.kind === "gemini" ? "C-x" : "C-g"),
-    shows: /^~$/m,
-    leave: (stage) => pressApart(stage, "Escape", ":", "q", "!", "Enter"),
+    open: (stage) => pressUntil(stage, { keys: ["C-g"], shows: EDITOR }),
+    shows: EDITOR,
+    leave: leaveEditor,
     reasons: ["unknown_screen"],
   },
   {
