@@ -21,10 +21,15 @@ const press = (...keys: string[]) => (stage: AgentStage): Promise<void> => stage
 /** The rows below the text of vi. */
 const EDITOR = /^~$/m;
 
-/** One agent goes on reading while its editor does, and gets some of these keys itself. */
+/** Gemini goes on reading and drawing while its editor does: there it is one that only draws. */
+async function openEditor(stage: AgentStage): Promise<void> {
+  if (stage.kind === "gemini") await Deno.writeTextFile(`${stage.root}/simple-editor`, "");
+  await pressUntil(stage, { keys: ["C-g"], shows: EDITOR });
+}
+
 async function leaveEditor(stage: AgentStage): Promise<void> {
-  await pressApart(stage, "Escape", ":", "q", "!", "Enter");
-  await stage.calmDown();
+  if (stage.kind !== "gemini") return await pressApart(stage, "Escape", ":", "q", "!", "Enter");
+  await Deno.writeTextFile(`${stage.root}/editor-leave`, "");
 }
 
 /** Just after its start an agent may not take a key. */
@@ -73,7 +78,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   {
     what: "$EDITOR",
     kinds: ["cc", "codex", "gemini"],
-    open: (stage) => pressUntil(stage, { keys: ["C-g"], shows: EDITOR }),
+    open: openEditor,
     shows: EDITOR,
     leave: leaveEditor,
     reasons: ["unknown_screen"],
