@@ -20,8 +20,8 @@ export const CLOSED: Claim[] = [
     tests: { files: [`${FOLDER}/crawler_test.ts`] },
     quote: {
       part:
-        /^crawl (.*): sequences (\d+), inputs (\d+),.* screens (\d+), unknown (\d+),.* violations (\d+)$|^crawl (.*: seed \d+)$/gm,
-      as: "$7$1 $2 $3 $4 $5 $6;",
+        /^crawl (.*): (seed \d+, sequences \d+, inputs \d+), .*(screens \d+, unknown \d+), .*(violations \d+)$/gm,
+      as: "$1: $2, $3, $4;",
     },
   },
   {

@@ -16,6 +16,7 @@ import type { StartQuestion } from "../setup/setup.ts";
 import { type StandIn, startStandIn } from "../stand_in/server.ts";
 import { AttackPhone } from "./attack_phone.ts";
 import type { Size } from "./form.ts";
+import { processesOf } from "./processes.ts";
 
 const START_LIMIT_MS = 90_000;
 /** Some agents take an earlier Enter as part of the paste. */
@@ -35,9 +36,17 @@ export const PERMISSION: Readonly<Record<RealAgent, RegExp>> = {
   copilot: /Do you want to run|allow .*to run|↑\/↓ to navigate/i,
 };
 
+/** With the file `simple-editor` in the root it only draws, until there is a file `editor-leave`. */
 async function setTrap(root: string): Promise<Record<string, string>> {
   const path = `${root}/editor`;
-  await Deno.writeTextFile(path, `#!/bin/sh\n: > ${root}/editor-ran\nexec vi "$@"\n`, { mode: 0o755 });
+  const script = [
+    "#!/bin/sh",
+    `: > ${root}/editor-ran`,
+    `[ -e ${root}/simple-editor ] || exec vi "$@"`,
+    "printf '\\033[2J\\033[H\\n~\\n~\\n'",
+    `while [ ! -e ${root}/editor-leave ]; do sleep 0.1; done`,
+  ];
+  await Deno.writeTextFile(path, `${script.join("\n")}\n`, { mode: 0o755 });
   return { EDITOR: path, VISUAL: path };
 }
 
@@ -299,7 +308,17 @@ export class AgentStage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const phone of this.#phones) phone[Symbol.dispose]();
     for (const root of this.#roots) await endTree(root);
+    // Some agents move a session into a process of its own, which hangs from nothing.
+    for (const { pid } of await processesOf(this.root)) await endTree(pid);
     await this.standIn[Symbol.asyncDispose]();
     await this.stack[Symbol.asyncDispose]();
+  }
+}
+
+/** The person presses one key after the other, each when the screen has settled. */
+export async function pressApart(stage: AgentStage, ...keys: string[]): Promise<void> {
+  for (const one of keys) {
+    await stage.pane.press(one);
+    await stage.settle();
   }
 }

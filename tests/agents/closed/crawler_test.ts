@@ -9,7 +9,7 @@ for (const kind of agents()) {
     const name = `${kind} ${size.cols}x${size.rows}`;
     Deno.test(`${name}: a random phone makes no canary, approves nothing, changes no approval, suspends nothing [closed-crawler]`, async () => {
       const chosen = seed();
-      say(`crawl ${name}: seed ${chosen}`);
+      say(`seed of ${name}: ${chosen}`);
       const { tally, seen, violations, slashes } = await crawl(kind, {
         size,
         minutes: minutes(),
@@ -19,12 +19,12 @@ for (const kind of agents()) {
         say(`violation ${name}, seed ${chosen}: ${what}\n${steps.join("\n")}\n${screen}`);
       }
       say(
-        `crawl ${name}: sequences ${tally.sequences}, inputs ${tally.inputs}, messages ${tally.messages}, ` +
+        `crawl ${name}: seed ${chosen}, sequences ${tally.sequences}, inputs ${tally.inputs}, messages ${tally.messages}, ` +
           `not sent ${tally.unsent}, screens ${seen.classes}, unknown ${seen.unknown}, commands ${slashes}, ` +
           `restarts ${tally.restarts}, resets ${tally.resets}, dialogs rejected ${tally.rejected}, ` +
           `probes ${tally.probes}, violations ${violations.length}`,
       );
-      say(`crawl ${name}: ${tally.describe()}`);
+      say(`outcomes of ${name}: ${tally.describe()}`);
       assert.deepEqual(violations.map(({ what }) => what), []);
       assert.equal(tally.probes, 1, "the approval mode was not probed");
     });

@@ -17,6 +17,7 @@ const ARRIVAL_LIMIT_MS = 10_000;
 const TRIES_A_SESSION = 25;
 
 export interface Try {
+  /** From the tool call's arrival at the agent to the POST, as it was. */
   offsetMs: number;
   /** The tool ran: the message approved it. */
   approved: boolean;
@@ -80,9 +81,11 @@ async function tryOnce(
 
   const callAt = performance.now() + BEFORE_CALL_MS;
   let postedAt = 0;
+  let measuredAt = 0;
   const post = async (): Promise<string> => {
     await moment(callAt + offsetMs);
     postedAt = Date.now();
+    measuredAt = performance.now();
     return await stage.post(token);
   };
   const call = async (): Promise<void> => {
@@ -108,8 +111,9 @@ async function tryOnce(
   if (draft !== "") await clearDraft(stage);
   const late = stage.timesAtModel(token) === 0 && !isNever(receipt);
   if (late) await stage.startTurn(`go on ${index}`);
+  const called = standIn.exchanges().find(({ answer }) => answer === "tool")?.answeredAt;
   const one: Try = {
-    offsetMs,
+    offsetMs: Math.round(measuredAt - (called ?? NaN)),
     approved,
     answer,
     arrived: stage.timesAtModel(token),

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
 import { until } from "../../helpers/until.ts";
 import { REAL_AGENTS, type RealAgent } from "../install.ts";
-import { AgentStage } from "./agent_stage.ts";
+import { AgentStage, pressApart } from "./agent_stage.ts";
 import { modeOn } from "./approvals.ts";
 import { startBusy } from "./busy.ts";
+import { ELSEWHERE } from "./elsewhere.ts";
 import { agents, busyLoops } from "./form.ts";
 import {
   assertAsks,
@@ -106,83 +107,6 @@ for (const { name, env } of COLOURS) {
     });
   }
 }
-
-/** A screen that is not the agent's input line, opened and left by the person at the computer. */
-interface Elsewhere {
-  what: string;
-  kinds: readonly RealAgent[];
-  size?: { cols: number; rows: number };
-  open(stage: AgentStage): Promise<unknown>;
-  shows: RegExp;
-  leave(stage: AgentStage): Promise<unknown>;
-  reasons: readonly string[];
-}
-
-const press = (...keys: string[]) => (stage: AgentStage): Promise<void> => stage.pane.press(...keys);
-
-async function pressApart(stage: AgentStage, ...keys: string[]): Promise<void> {
-  for (const one of keys) {
-    await stage.pane.press(one);
-    await stage.settle();
-  }
-}
-
-/** Also where the product took the message for the end of what it looked at. */
-const UNKNOWN = ["unknown_screen", "dialog_open"];
-
-/** Suspended, an agent waits for its shell, which is not there: the person continues it. */
-async function resume(stage: AgentStage): Promise<void> {
-  const { pid } = stage.pane;
-  await until("the input line again", async () => {
-    Deno.kill(pid, "SIGCONT");
-    await stage.settle();
-    return (await stage.reading()).focus === "composer";
-  });
-}
-
-const ELSEWHERE: readonly Elsewhere[] = [
-  {
-    what: "the /diff pager",
-    kinds: ["codex"],
-    open: (stage) => stage.typeLine("/diff"),
-    shows: /to scroll|pgup|q close/,
-    leave: press("q"),
-    reasons: UNKNOWN,
-  },
-  ...[{ cols: 80, rows: 24 }, { cols: 42, rows: 14 }].map((size): Elsewhere => ({
-    what: `/status at ${size.cols}x${size.rows}`,
-    kinds: ["cc"],
-    size,
-    open: (stage) => stage.typeLine("/status"),
-    shows: /Version|Session|Settings|Status/,
-    leave: press("Escape"),
-    reasons: UNKNOWN,
-  })),
-  {
-    what: "$EDITOR",
-    kinds: ["cc", "codex", "gemini"],
-    open: (stage) => stage.pane.press(stage.kind === "gemini" ? "C-x" : "C-g"),
-    shows: /^~$/m,
-    leave: (stage) => pressApart(stage, "Escape", ":", "q", "!", "Enter"),
-    reasons: ["unknown_screen"],
-  },
-  {
-    what: "the screen after Ctrl-Z",
-    kinds: ["cc", "copilot"],
-    open: press("C-z"),
-    shows: /suspended/,
-    leave: resume,
-    reasons: ["unknown_screen", "pane_dead"],
-  },
-  {
-    what: "the agents view that Left opens",
-    kinds: ["cc"],
-    open: press("Left"),
-    shows: /describe a task for a new session/,
-    leave: press("Escape"),
-    reasons: UNKNOWN,
-  },
-];
 
 for (const { what, kinds, size, open, shows, leave, reasons } of ELSEWHERE) {
   for (const kind of named(...kinds)) {
