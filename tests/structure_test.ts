@@ -52,19 +52,24 @@ Deno.test("the terminal agent of the editor is its own program [spec-cursor-bina
   assert.equal(agentProfile("cursor").binary, "cursor-agent");
 });
 
-Deno.test("the steps of an injection stand in one function, in the spec's order [inj-one-function]", async () => {
+Deno.test("the steps of an injection stand in one file, in the spec's order [inj-one-function]", async () => {
   const path = "src/listener/inject.ts";
   const text = await Deno.readTextFile(CHECKOUT + path);
   const steps = [
-    "look(",
-    "takeToken(",
+    "host.resolve(command.session)",
+    "checkPane(attempt)",
+    "host.takeToken(",
     "isShellEscape(command",
-    "untilClear(",
-    "writeMarker(",
-    "typeText(",
-    "submit(",
+    "changesApproval(command",
+    "holdReason(seen",
+    "host.writeMarker(",
+    "await typeText(",
+    "await submitTyped(attempt, {",
+    "composerShows(reading.draft",
+    "pressKey(attempt, before",
+    "await prove(attempt",
   ];
-  const body = text.slice(text.indexOf("async function injectInto"));
+  const body = text.slice(text.indexOf("export async function inject("));
   const found = offsets({ path, text: body }, steps);
   assert.deepEqual(found, found.toSorted((a, b) => a - b));
 });

@@ -171,8 +171,8 @@ export function judgePane(
   if (pane.synchronized) return "shell_in_pane";
   if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
   if (process.shellBelow && process.foreground === "") return "shell_in_pane";
-  const program = process.foreground || pane.command;
-  if (!isProfiled && isCommandProgram(program, process.argv)) return "shell_in_pane";
+  const { foreground, argv } = process;
+  if (!isProfiled && isCommandProgram(foreground || pane.command, argv)) return "shell_in_pane";
   if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";
   return undefined;
 }

@@ -105,3 +105,42 @@ Deno.test("marker: it lies there before Enter, is the canonical hash, and the ag
   await until("the typed prompt", async () => (await bench.entriesWith("fromPhone")).length === 2);
   assert.equal((await bench.entriesWith("fromPhone"))[1]?.fromPhone, false);
 });
+
+Deno.test("leftovers: a text that a dialog kept from being submitted is removed before the next message goes in [inj-take-back]", async () => {
+  await using bench = await makeEchoBench();
+  let opened = false;
+  bench.onRecord = async (step) => {
+    if (step !== "typed" || opened) return;
+    opened = true;
+    await bench.control({ op: "permit" });
+  };
+  const first = bench.send("never submitted", { expiresInMs: 2_000 });
+  await until("the hold", () => bench.events.includes("held dialog_open"));
+  bench.setClock(CLOCK.quick);
+  assert.deepEqual(await first, { state: "unknown", reason: "screen_stale", pane: "%0" });
+  bench.setClock(CLOCK.slow);
+  await bench.control({ op: "deny" });
+  await until("the text that was left", async () => (await bench.screen()).includes("❯ never submitted"));
+  assert.equal((await bench.send("the next one")).state, "submitted");
+  await bench.untilPrompts(["the next one"]);
+});
+
+Deno.test("leftovers: a text whose time is over while the composer shows it is removed again [inj-take-back]", async () => {
+  await using bench = await makeEchoBench();
+  bench.onRecord = async (step) => {
+    if (step !== "typed") return;
+    await until(
+      "the text in the composer",
+      async () => (await bench.screen()).includes("❯ too late for Enter"),
+    );
+    bench.setClock(1_000_000);
+    await until("the end of its time", () => bench.now() > bench.expiresAt);
+    bench.setClock(CLOCK.slow);
+  };
+  assert.deepEqual(await bench.send("too late for Enter", { expiresInMs: 60_000 }), {
+    state: "expired",
+    pane: "%0",
+  });
+  await until("an empty composer", async () => /^❯\s*$/mu.test(await bench.screen()));
+  assert.deepEqual(await bench.prompts(), []);
+});

@@ -211,30 +211,40 @@ const CURSOR_SCREEN = String.raw`
   my ($top, $rule) = ("▄" x 60, "▀" x 60);
   sub show { print "\e[2J\e[H", join("\r\n", @_[1 .. $#_], $rule, "  stand-in"), "\e[$_[0]H" }
   show("4;1", $top, " → Plan, search, build anything"); read STDIN, $_, 5;
+  my ($go, $seen) = @ARGV;
+  while (defined $go && !-e $go) { select undef, undef, undef, 0.02 }
+  if (defined $seen) {
+    my $input = ""; vec($input, fileno(STDIN), 1) = 1;
+    open my $file, ">", $seen; print $file select($input, undef, undef, 0) ? "early" : "waited"; close $file;
+  }
   show("4;1", $top, " → $_"); read STDIN, my $enter, 1;
   show("5;1", " $_", $top, " → Add a follow-up"); sleep 1 while 1;
 `;
 
-Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {
-  await using sandbox = await makeSandbox();
-  await using bench = makeInjectBench(sandbox);
-  const size = ["-x", "80", "-y", "24"];
-  await sandbox.tmux(
-    "-f",
-    "/dev/null",
-    "new-session",
-    "-d",
-    ...size,
-    "-s",
-    "svc-a",
-    "--",
-    "perl",
-    "-e",
-    CURSOR_SCREEN,
-  );
+async function startCursor(sandbox: Sandbox, ...args: string[]): Promise<void> {
+  const start = ["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-s", "svc-a"];
+  await sandbox.tmux(...start, "--", "perl", "-e", CURSOR_SCREEN, ...args);
   await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "cursor");
   const shown = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", "=svc-a:");
   await until("the composer", async () => (await shown()).includes("Plan"));
+}
+
+Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  await startCursor(sandbox);
   const outcome = await bench.send("svc-a", "hello");
   assert.deepEqual([outcome, bench.events.at(-1)], [{ state: "submitted", pane: "%0" }, "marker withdrawn"]);
+});
+
+Deno.test("inject: Enter waits for an agent that draws the text late [inj-settle, inj-composer-shows]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const [go, seen] = [`${sandbox.root}/go`, `${sandbox.root}/seen`];
+  await startCursor(sandbox, go, seen);
+  const sent = bench.send("svc-a", "hello");
+  await until("the hold", () => bench.events.includes("held screen_stale"));
+  await Deno.writeTextFile(go, "");
+  assert.equal((await sent).state, "submitted");
+  assert.equal(await Deno.readTextFile(seen), "waited");
 });

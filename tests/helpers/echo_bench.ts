@@ -15,6 +15,9 @@ export interface EchoBench extends AsyncDisposable {
   events: string[];
   /** Gives the injection's clock this speed from now on; CLOCK.slow at first. */
   setClock(speed: number): void;
+  /** The injection's clock, and when the message that was sent last expires by it. */
+  now(): number;
+  expiresAt: number;
   /** Called after each journal step. */
   onRecord: (step: string) => Promise<void>;
   send(body: string, options?: { sendAnyway?: boolean; expiresInMs?: number }): Promise<Outcome>;
@@ -75,9 +78,13 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
     session,
     events: inner.events,
     setClock: (speed) => inner.setClock(speed),
+    now: () => inner.host.now(),
+    expiresAt: Infinity,
     onRecord: () => Promise.resolve(),
-    send: (body, { sendAnyway = false, expiresInMs = 3_600_000 } = {}) =>
-      inner.send(session, body, { sendAnyway, expiresAt: inner.host.now() + expiresInMs }),
+    send: (body, { sendAnyway = false, expiresInMs = 3_600_000 } = {}) => {
+      bench.expiresAt = inner.host.now() + expiresInMs;
+      return inner.send(session, body, { sendAnyway, expiresAt: bench.expiresAt });
+    },
     async control(request): Promise<void> {
       const connection = await Deno.connect({ transport: "unix", path: control });
       await connection.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));

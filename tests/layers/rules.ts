@@ -36,9 +36,9 @@ export const BROWSER_SAFE: Readonly<Record<string, readonly string[]>> = {
 /** What `#runtime` stands for; nothing outside `src/runtime` names it otherwise. */
 const RUNTIME_FILES = /^src\/runtime\/(deno|node)(_\w+)?\.ts$/;
 
-const MAX_FILE_LINES = 400;
+const MAX_FILE_LINES = 500;
 const MAX_FUNCTION_LINES = 80;
-const LONG_FILE_LINES = 300;
+const LONG_FILE_LINES = 400;
 const LONG_FUNCTION_LINES = 50;
 /** Two, and an object of options. */
 const MAX_PARAMETERS = 3;

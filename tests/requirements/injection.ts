@@ -95,7 +95,7 @@ const STEPS = rows("product, injection", {
   "inj-turns": main("One slow session delays no other."),
   "inj-order": main("Within a session the order is the order of acceptance."),
   "inj-muted": main("A message to a session of a muted project is refused as muted."),
-  "inj-one-function": main("The steps stand in one function, in this order."),
+  "inj-one-function": main("The steps stand in one file, read from top to bottom in this order."),
 });
 
 const SHOWN = rows("the main job, must show", {

@@ -111,7 +111,7 @@ async function tryOnce(
   if (draft !== "") await clearDraft(stage);
   const late = stage.timesAtModel(token) === 0 && !isNever(receipt);
   if (late) await stage.startTurn(`go on ${index}`);
-  const called = standIn.exchanges().find(({ answer }) => answer === "tool")?.answeredAt;
+  const called = standIn.exchanges().find(({ answer }) => answer === "tools")?.answeredAt;
   const one: Try = {
     offsetMs: Math.round(measuredAt - (called ?? NaN)),
     approved,
