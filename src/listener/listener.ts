@@ -1,4 +1,5 @@
 /** The listener's parts put together: the link to the relay, the inventory, and the injection with its real effects. */
+import { systemClock } from "../client/clock.ts";
 import { createRelayApi } from "../client/api.ts";
 import type { LinkState } from "../client/link_state.ts";
 import { RelayLink } from "../client/relay_link.ts";
@@ -20,6 +21,7 @@ import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
 import { bindStartHost, projectsOf } from "./bind_start_host.ts";
+import { EndedAgents } from "./ended_agents.ts";
 import { inject } from "./inject.ts";
 import type { InjectHost } from "./inject_host.ts";
 import { Inventory } from "./inventory.ts";
@@ -66,6 +68,7 @@ class Listener implements RunningListener {
   #mirrors: Mirrors;
   #projects: KnownProjects;
   #queues = new SessionQueues();
+  #endedAgents: EndedAgents;
   #inputs = new PaneInputs(now, (done) => orAfter(done, GATE_HOLD_MS));
   #messages = new Waker();
   #polls = new Waker();
@@ -85,6 +88,7 @@ class Listener implements RunningListener {
     const { files, commands, platform, uid } = runtime;
     const env = { get: (name: string): string | undefined => options.env[name] };
     this.#targets = new Targets({ uid, env, files, commands, platform, now });
+    this.#endedAgents = new EndedAgents({ ...runtime, clock: systemClock, log: options.log });
     this.#projects = new KnownProjects(files, options.paths);
     this.#link = new RelayLink({
       wsUrl: options.wsUrl,
@@ -152,6 +156,7 @@ class Listener implements RunningListener {
     this.#link.close();
     await this.#mirrors.close();
     await this.#targets.close();
+    await this.#endedAgents.close();
     await this.#journal.close();
     await this.#audit.close();
   }
@@ -225,6 +230,7 @@ class Listener implements RunningListener {
 
   async #readSessions(): Promise<TmuxSession[]> {
     const sessions = await this.#targets.sessions();
+    await this.#endedAgents.take(sessions);
     await this.#projects.learn(projectsOf(sessions)).catch((error) =>
       this.#options.log(`projects: not remembered: ${error}`)
     );

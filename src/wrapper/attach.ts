@@ -1,7 +1,7 @@
 /** Attaches the terminal to a session, and tidies up when it comes back. */
 import { waitFor } from "../home/wait_for.ts";
 import { forgetLastWords, readableWords } from "./last_words.ts";
-import { endLeftovers, processIdentity } from "./leftovers.ts";
+import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
 import type { ObtainedSession } from "./obtain_session.ts";
 import { attachSession, sessionExists, type TmuxDoor, tryTmux } from "./tmux_calls.ts";
 import type { WrapperHost, WrapperRun } from "./types.ts";

@@ -4,7 +4,7 @@ import type { Screen } from "../../agents/profile.ts";
 import { delay, systemClock } from "../../client/clock.ts";
 import { exactPane, spawnArgv, type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
-import { endLeftovers, processIdentity } from "../../wrapper/leftovers.ts";
+import { endLeftovers, processIdentity } from "../../tmux/leftovers.ts";
 import { parseScreen, SCREEN_FORMAT } from "./screen_format.ts";
 
 const SESSION = "svc-agents-check";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../src/client/clock.ts";
 import { runtime } from "#runtime";
-import { endLeftovers, leftovers, processIdentity } from "../../../src/wrapper/leftovers.ts";
+import { endLeftovers, leftovers, processIdentity } from "../../../src/tmux/leftovers.ts";
 import { until } from "../../helpers/until.ts";
 
 Deno.test("the pane's group and all below it are left over, nobody else", () => {

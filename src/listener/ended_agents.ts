@@ -1,0 +1,79 @@
+/** Ends what is left of an agent that ignores hang-up once its terminal is gone, whoever killed the session. */
+import { agentProfile } from "../agents/registry.ts";
+import type { Clock } from "../client/clock.ts";
+import { isAgentKind } from "../protocol/names.ts";
+import type { Files } from "../runtime/types.ts";
+import { endLeftovers, type LeftoverHost, processIdentity } from "../tmux/leftovers.ts";
+import type { TmuxSession } from "../tmux/sessions.ts";
+
+/** How often the terminals of such agents are looked at, in milliseconds. */
+export const TERMINAL_LOOK_MS = 1_000;
+/** What Linux puts behind the path of a terminal that is gone. */
+const GONE = / \(deleted\)$/;
+
+export interface EndedAgentsHost extends LeftoverHost {
+  clock: Clock;
+  files: Pick<Files, "readLink">;
+  log(line: string): void;
+}
+
+export class EndedAgents {
+  readonly #host: EndedAgentsHost;
+  /** By process id: what tells the process from a later one. */
+  readonly #watched = new Map<number, string>();
+  readonly #ending = new Set<Promise<void>>();
+  #cancel: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(host: EndedAgentsHost) {
+    this.#host = host;
+  }
+
+  /** Every session that lives now. One that is gone has ended, also where its terminal cannot be looked at. */
+  async take(sessions: readonly TmuxSession[]): Promise<void> {
+    const live = new Set<number>();
+    for (const { recorded, pane } of sessions) {
+      if (pane === undefined || !isAgentKind(recorded.agent) || !agentProfile(recorded.agent).ignoresHangup) {
+        continue;
+      }
+      live.add(pane.pid);
+      if (!this.#watched.has(pane.pid)) {
+        this.#watched.set(pane.pid, await processIdentity(this.#host, pane.pid));
+      }
+    }
+    for (const pid of this.#watched.keys()) if (!live.has(pid)) this.#end(pid);
+    this.#lookLater();
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true;
+    this.#cancel?.();
+    await Promise.all(this.#ending);
+  }
+
+  #lookLater(): void {
+    if (this.#isOver || this.#cancel !== undefined || this.#watched.size === 0) return;
+    this.#cancel = this.#host.clock.after(TERMINAL_LOOK_MS, () => {
+      this.#cancel = undefined;
+      void this.#look().finally(() => this.#lookLater());
+    });
+  }
+
+  async #look(): Promise<void> {
+    for (const pid of [...this.#watched.keys()]) {
+      const terminal = await this.#host.files.readLink(`/proc/${pid}/fd/0`).catch(() => undefined);
+      if (terminal !== undefined && GONE.test(terminal)) this.#end(pid);
+    }
+  }
+
+  #end(pid: number): void {
+    const identity = this.#watched.get(pid) ?? "";
+    this.#watched.delete(pid);
+    if (identity === "") return;
+    const ending = endLeftovers(this.#host, { pid, identity }).catch((error) =>
+      this.#host.log(`agent ${pid}: not ended: ${error}`)
+    );
+    this.#ending.add(ending);
+    void ending.finally(() => this.#ending.delete(ending));
+  }
+}
