@@ -48,7 +48,7 @@ export const cursor: AgentProfile = {
   commands: [],
   // Where its dialogs stand is not known: a mark anywhere is one.
   readScreen: (screen) =>
-    !isOversized(screen) && marks.onScreen(screen)
+    !isOversized(screen) && !screen.applicationKeys && marks.onScreen(screen)
       ? { state: "waiting", focus: "dialog", draft: undefined }
       : readComposer(screen),
 };

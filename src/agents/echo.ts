@@ -13,7 +13,7 @@ const STATUS = /^echo · (working|idle)/u;
 /** The prompt, with the cursor in its row, and below it the status, the last row with text. */
 function readScreen(screen: Screen): ScreenReading {
   const nothing: ScreenReading = { state: undefined, focus: "unknown", draft: undefined };
-  if (isOversized(screen)) return nothing;
+  if (isOversized(screen) || screen.applicationKeys) return nothing;
   const { lines, cursor } = screen;
   const last = lastRow(lines);
   if (marks.inLines(lines.slice(Math.max(0, last), last + 1))) {

@@ -68,7 +68,8 @@ export const opencode: AgentProfile = {
     dialog,
     menus,
     find: composerAtBar,
-    hasFooter: (footer) => footer.length > 0 && !isBlank(footer[0]),
+    // One blank row ends the screen.
+    hasFooter: (footer, { rowsBelow }) => rowsBelow === 1 && !isBlank(footer[0]),
     placeholder: /^(?:Ask anything|Run a command)(?:…|\.\.\.)/u,
     working: { below: /\besc (?:again to )?interrupt/ },
     // Lists are drawn over the composer, which still shows around them.

@@ -28,7 +28,7 @@ export const unknownAgent: Pick<
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
   readScreen(screen: Screen): ScreenReading {
-    const open = !isOversized(screen) && marks.onScreen(screen);
+    const open = !isOversized(screen) && !screen.applicationKeys && marks.onScreen(screen);
     return { state: open ? "waiting" : undefined, focus: open ? "dialog" : "unknown", draft: undefined };
   },
 };

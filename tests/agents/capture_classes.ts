@@ -2,7 +2,7 @@
  * Takes the classes of screens in which text must or must not go in, at three sizes:
  * `deno run -A tests/agents/capture_classes.ts KIND [WIDTHxHEIGHT] [CLASS…]`.
  */
-import type { Screen } from "../../src/agents/profile.ts";
+import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
 import { agentProfile } from "../../src/agents/registry.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -43,6 +43,19 @@ async function take(agent: RunningAgent, step: Step): Promise<void> {
   await drawnScreen(pane);
 }
 
+/** Only `q`, as pagers are left. */
+function isPagerText(text: RegExp | undefined): boolean {
+  return text !== undefined && text.test("q") && !text.test("a");
+}
+
+function waysBack(
+  { focus, cut, isPager }: Pick<ScreenReading, "focus" | "cut"> & { isPager: boolean },
+): string[] {
+  if (focus === "composer") return ["C-e", "C-u", "BSpace"];
+  if (cut) return ["C-c"];
+  return [isPager ? "q" : "Escape"];
+}
+
 /** Back to the empty composer, however deep the class before went. */
 async function leave({ kind, pane }: RunningAgent): Promise<void> {
   const { readScreen, menus } = agentProfile(kind);
@@ -50,11 +63,10 @@ async function leave({ kind, pane }: RunningAgent): Promise<void> {
   try {
     await until(`the empty composer of "${kind}"`, async () => {
       shown = await drawnScreen(pane);
-      const { state, focus, draft, menu = "" } = readScreen(shown);
+      const { state, focus, draft, menu = "", cut } = readScreen(shown);
       if (state === "idle" && draft === "") return true;
       if (state === "working") return false;
-      const isPager = menus[menu]?.text?.test("q") ?? false;
-      await pane.press(...(focus === "composer" ? ["C-e", "C-u", "BSpace"] : [isPager ? "q" : "Escape"]));
+      await pane.press(...waysBack({ focus, cut, isPager: isPagerText(menus[menu]?.text) }));
       return false;
     });
   } catch (error) {

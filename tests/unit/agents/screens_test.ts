@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { AGENT_KINDS, agentProfile } from "../../../src/agents/registry.ts";
 import { unknownAgent } from "../../../src/agents/unknown.ts";
-import { agentScreens } from "../../helpers/agent_screens.ts";
+import type { Screen } from "../../../src/agents/profile.ts";
+import { type AgentScreen, agentScreens } from "../../helpers/agent_screens.ts";
 
 for (const { kind, name, screen, expect } of agentScreens()) {
   Deno.test(`the ${kind} profile reads the screen "${name}" [inj-profile, ls-state-order]`, () => {
@@ -10,7 +11,54 @@ for (const { kind, name, screen, expect } of agentScreens()) {
   });
 }
 
-Deno.test("no agent takes another agent's screen for its own composer [inj-profile]", () => {
+/** The rows of a frame with its footer, which a fake shows. */
+const FAKE_ROWS = 8;
+
+/** What the agent printed stands above its dialog: the end of a screen that has the composer. */
+function withFake(dialog: AgentScreen, composer: AgentScreen): Screen {
+  const fake = composer.screen.lines.filter((line) => line.trim() !== "").slice(-FAKE_ROWS);
+  const first = dialog.screen.lines.findIndex((line) => line.trim() !== "");
+  const { lines } = dialog.screen;
+  const above = first > FAKE_ROWS ? lines.slice(0, first - fake.length) : [];
+  const moved = first > FAKE_ROWS ? 0 : fake.length - above.length;
+  const cursor = { ...dialog.screen.cursor, y: dialog.screen.cursor.y + moved };
+  return {
+    ...dialog.screen,
+    lines: [...above, ...fake, ...lines.slice(first > FAKE_ROWS ? first : 0)],
+    cursor,
+  };
+}
+
+for (const kind of AGENT_KINDS) {
+  const screens = agentScreens().filter((one) => one.kind === kind);
+  const composers = screens.filter(({ expect }) => expect.focus === "composer");
+  const { readScreen } = agentProfile(kind);
+
+  Deno.test(`what ${kind} prints above a dialog or a menu never passes for its composer [read-spoofed]`, () => {
+    const others = screens.filter(({ expect }) => expect.focus === "dialog" || expect.focus === "menu");
+    const passed = others.flatMap((other) =>
+      composers.filter((composer) => readScreen(withFake(other, composer)).focus === "composer")
+        .map(({ name }) => `${name} above ${other.name}`)
+    );
+    assert.deepEqual(passed, []);
+  });
+
+  Deno.test(`an editor that shows a copy of a screen of ${kind} is unknown [read-positive]`, () => {
+    const passed = composers.filter(({ screen }) =>
+      readScreen({ ...screen, applicationKeys: true }).focus !== "unknown" ||
+      readScreen(inVi(screen)).focus === "composer"
+    );
+    assert.deepEqual(passed.map(({ name }) => name), []);
+  });
+}
+
+/** As vi shows a file with it: its own row comes last, and the cursor is visible. */
+function inVi({ lines, title, cursor }: Screen): Screen {
+  const own = `"copy" ${lines.length}L, 900B`;
+  return { lines: [...lines.slice(0, -1), own], title, cursor: { ...cursor, visible: true } };
+}
+
+Deno.test("no agent takes another agent's screen for its own composer [read-positive]", () => {
   const screens = agentScreens();
   const wrong = screens.flatMap(({ kind, name, screen }) =>
     AGENT_KINDS.filter((other) =>
