@@ -50,6 +50,8 @@ interface OpenAsk {
   /** Epoch milliseconds. */
   since: number;
   until: number;
+  /** The screen showed rest meanwhile. */
+  hasRested: boolean;
   /** The agent has gone on without the answer: some never take their call back. */
   isLeft: boolean;
 }
@@ -66,16 +68,16 @@ export class StateHints {
     if (report.event === ASK_EVENT) return this.#takeAsk(session, { report, now });
     this.#hints.set(session, { report, hint: { state, at: now, before } });
     const ask = this.#asks.get(session);
-    if (state === "idle" && ask !== undefined) ask.isLeft = true;
+    const beginsTurn = state === "working" && report.tool === undefined;
+    if (ask !== undefined && (state === "idle" || (beginsTurn && ask.hasRested))) ask.isLeft = true;
   }
 
   #takeAsk(session: string, { report, now }: { report: HookReport; now: number }): void {
     if (report.state !== "waiting") return void this.#asks.delete(session);
     const known = this.#asks.get(session);
-    const { since, isLeft } = known?.report.ask === report.ask && known !== undefined
-      ? known
-      : { since: now, isLeft: false };
-    this.#asks.set(session, { report, since, until: now + ASK_LIFE_MS, isLeft });
+    const isSame = known !== undefined && known.report.ask === report.ask;
+    const ask = isSame ? known : { since: now, hasRested: false, isLeft: false };
+    this.#asks.set(session, { ...ask, report, until: now + ASK_LIFE_MS });
   }
 
   hint(session: TmuxSession): HookHint | undefined {
@@ -83,14 +85,14 @@ export class StateHints {
     return found !== undefined && speaksFor(found.report, session) ? found.hint : undefined;
   }
 
-  /** An agent that waits for an answer shows work; one that shows rest has left its question. */
+  /** An agent that waits for an answer shows work. */
   isAsking(session: TmuxSession, { seen, now }: { seen: SeenScreen | undefined; now: number }): boolean {
     const found = this.#asks.get(session.name);
     if (found === undefined || found.isLeft || now >= found.until || !speaksFor(found.report, session)) {
       return false;
     }
     const rests = seen?.reading.state === "idle" && seen.at >= found.since + HOOK_FRESH_MS;
-    found.isLeft = rests;
+    found.hasRested ||= rests;
     return !rests;
   }
 

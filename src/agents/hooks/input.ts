@@ -29,7 +29,7 @@ export function toolStep(step: ToolStep["step"], input: HookInput, field?: strin
 
 /**
  * The agent works from then on. The end of a call gives no state: the turn may end with it, and reports of the two may
- * arrive in either order an agent does that this one started says nothing of this one.
+ * arrive in either order. What an agent does that this one started gives no state either.
  */
 export function workingAt(tool: ToolStep): HookMeaning {
   return tool.subagent ? { tool } : { state: "working", tool };

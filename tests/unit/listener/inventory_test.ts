@@ -137,21 +137,22 @@ Deno.test("inventory: a session waits while its question does, as long as the as
 });
 
 Deno.test("inventory: a question that the agent has left does not wait, however often it is reported; the next one does [ls-state-ask]", async () => {
-  const leave: ((bench: Bench) => void)[] = [
-    (bench) => bench.draw(...IDLE),
-    (bench) => bench.report("idle"),
-  ];
-  for (const leaves of leave) {
+  for (const isInterrupted of [true, false]) {
     const bench = await idleBench();
     bench.draw(...WORKING);
     const ask = { event: ASK_EVENT, agent: "mcp", pane: undefined, ask: "one" };
     bench.report("waiting", ask);
     bench.now += 5_000;
-    assert.equal(await bench.state(), "waiting");
-    leaves(bench);
+    bench.report("working", { event: "UserPromptSubmit" });
+    assert.equal(await bench.state(), "waiting", "a message that the agent queued changes nothing");
+    bench.now += 1_000;
+    bench.report("waiting", ask);
+    if (isInterrupted) bench.draw(...IDLE);
+    else bench.report("idle");
     bench.now += HOOK_FRESH_MS;
-    await bench.state();
+    assert.equal(await bench.state(), isInterrupted ? "idle" : "working");
     bench.draw(...WORKING);
+    bench.report("working", { event: "UserPromptSubmit" });
     bench.report("waiting", ask);
     assert.equal(await bench.state(), "working");
     bench.report("waiting", { ...ask, ask: "two" });
