@@ -23,6 +23,10 @@ const START_LIMIT_MS = 90_000;
 const AFTER_PASTE_MS = 350;
 /** Enter has not worked when the text still stands in the input line then. */
 const ENTER_WORKS_MS = 2_000;
+/** Keys that lead back to the input line, tried one after the other. */
+const WAYS_BACK: readonly string[][] = [
+  ...[[], ["Escape"], ["C-u"], ["Escape"], ["C-u"], ["Escape", "Escape"], ["C-c"], ["C-u"]],
+];
 const STILL_MS = 250;
 const RESTLESS_MS = 2_500;
 const WIDE: Size = { cols: 100, rows: 30 };
@@ -159,17 +163,19 @@ export class AgentStage implements AsyncDisposable {
     await this.start();
   }
 
-  /** The person at the computer leads it back to an empty input line; false when no key does. */
+  /** The person at the computer leads it back to an empty input line; false when no key does, or it has ended. */
   async calmDown(): Promise<boolean> {
-    for (
-      const keys of [[], ["Escape"], ["C-u"], ["Escape"], ["C-u"], ["Escape", "Escape"], ["C-c"], ["C-u"]]
-    ) {
-      if (!await this.isThere()) return false;
-      if (keys.length > 0) await this.pane.press(...keys);
-      await this.settle();
-      if (await this.isIdle()) return true;
+    try {
+      for (const keys of WAYS_BACK) {
+        if (keys.length > 0) await this.pane.press(...keys);
+        await this.settle();
+        if (await this.isIdle()) return true;
+      }
+      return false;
+    } catch (error) {
+      if (await this.isThere()) throw error;
+      return false;
     }
-    return false;
   }
 
   /** Whether the agent's session is there. */

@@ -109,7 +109,7 @@ async function tryOnce(
   const { draft = "" } = await stage.reading();
   const left = draft.includes(token);
   if (draft !== "") await clearDraft(stage);
-  const late = stage.timesAtModel(token) === 0 && !isNever(receipt);
+  const late = stage.timesAtModel(token) === 0 && !isNever(receipt) && !left;
   if (late) await stage.startTurn(`go on ${index}`);
   const called = standIn.exchanges().find(({ answer }) => answer === "tools")?.answeredAt;
   const one: Try = {
@@ -143,9 +143,11 @@ async function arrival(
 
 /** The person at the computer empties the input line. */
 async function clearDraft(stage: AgentStage): Promise<void> {
+  const ways = [["C-e", "C-u"], ["C-c"]];
+  let tried = 0;
   await until("an empty input line", async () => {
     if (!(await stage.reading()).draft) return true;
-    await stage.pane.press("C-e", "C-u");
+    await stage.pane.press(...ways[tried++ % ways.length] ?? []);
     await stage.settle();
     return false;
   }, ARRIVAL_LIMIT_MS).catch(() => {});
