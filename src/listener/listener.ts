@@ -294,6 +294,7 @@ class Listener implements RunningListener {
       queues: this.#queues,
       inject: (command) => inject(command, host),
       start: (push) => startAgent(push, this.#makeStartHost()),
+      leftBehind: (push) => this.#leftBehind(push),
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
       ended: (push, outcome, elapsedMs) => this.#ended(push, { outcome, elapsedMs }),
       log: this.#options.log,
@@ -302,6 +303,15 @@ class Listener implements RunningListener {
       unseal: (push) => unseal(push, { ...this.#sealedKeys, now, log: this.#options.log }),
       floor: this.#options.config.requireEncryption,
     });
+  }
+
+  /** The next message to this session finds the text there, and removes it. */
+  async #leftBehind(push: Push): Promise<void> {
+    const { log } = this.#options;
+    const opened = push.sealed ? await unseal(push, { ...this.#sealedKeys, now, log }) : push;
+    if ("state" in opened || opened.body === undefined || opened.agentSessionName === undefined) return;
+    const resolved = await this.#targets.resolve(opened.agentSessionName);
+    if ("target" in resolved) this.#inputs.of(resolved.target).leftBehind = { before: "", text: opened.body };
   }
 
   async #ended(push: Push, { outcome, elapsedMs }: { outcome: Outcome; elapsedMs: number }): Promise<void> {

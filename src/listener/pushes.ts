@@ -32,6 +32,8 @@ export interface PushHost {
   queues: SessionQueues;
   inject(command: Command): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
+  /** A crash interrupted its injection: its text may still be in the composer. */
+  leftBehind(push: Push): Promise<void>;
   acknowledge(ack: Acknowledgement): void;
   /** Once for each push that ended, with the milliseconds since it came. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
@@ -76,6 +78,7 @@ export class PushIntake {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
     if (known?.step === "typing" || known?.step === "typed") {
+      await this.#host.leftBehind(push);
       return await this.#end(push, { state: "unknown" });
     }
     if (this.#stopping) return;

@@ -46,6 +46,7 @@ function makeBench(
   const queues = new SessionQueues();
   const log: string[] = [];
   const kept: string[] = [];
+  const left: string[] = [];
   const intake = new PushIntake({
     journal: {
       state: (id) => steps.get(id),
@@ -58,6 +59,7 @@ function makeBench(
       return inject(command);
     },
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
+    leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
     acknowledge: (ack) => void acks.push(ack),
     ended: () => Promise.resolve(),
     log: (line) => void log.push(line),
@@ -67,7 +69,7 @@ function makeBench(
     floor: undefined,
     ...change,
   });
-  return { intake, acks, injected, steps, queues, log, kept };
+  return { intake, acks, injected, steps, queues, log, kept, left };
 }
 
 const outcomes = (acks: Acknowledgement[]): string[] =>
@@ -95,13 +97,14 @@ Deno.test("pushes: sent again while in hand or when done it types nothing twice 
   assert.deepEqual(outcomes(bench.acks), ["delivered", "delivered", "typed final", "typed final"]);
 });
 
-Deno.test("pushes: what a crash left between typing and recording is unknown, and not typed again [inj-unknown, inj-journal]", async () => {
+Deno.test("pushes: what a crash left between typing and recording is unknown, and not typed again [inj-unknown, inj-journal, inj-take-back]", async () => {
   for (const step of ["typing", "typed"] as const) {
     const bench = makeBench();
     bench.steps.set(ID, { id: ID, at: 0, step });
     await bench.intake.receive(push);
     assert.deepEqual(outcomes(bench.acks), ["unknown final"]);
     assert.equal(bench.injected.length, 0);
+    assert.deepEqual(bench.left, [push.body], "the next message may find it in the composer");
   }
 });
 
