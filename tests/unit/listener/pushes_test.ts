@@ -34,6 +34,7 @@ interface Bench {
   log: string[];
   /** Pushes that the journal keeps apart. */
   kept: string[];
+  left: string[];
 }
 
 function makeBench(
