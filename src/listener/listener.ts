@@ -135,6 +135,8 @@ class Listener implements RunningListener {
   }
 
   async gate(report: HookReport): Promise<void> {
+    this.#inventory.take(report);
+    this.#polls.wake();
     await this.#inputs.toolBegins(report);
   }
 

@@ -7,7 +7,7 @@ import type { Target } from "./target.ts";
 /** How long a hook may wait for an input in flight; then that input loses its right to press Enter. */
 export const GATE_HOLD_MS = 4_000;
 /** A tool call that has shown no dialog for so long, with the composer on the screen, needs no permission. */
-export const TOOL_DIALOG_MS = 4_000;
+export const TOOL_DIALOG_MS = 10_000;
 /** After a dialog has closed, the next one of the same turn may follow within this time. */
 export const NEXT_DIALOG_MS = 1_500;
 /** Tool calls that are remembered for a pane; the oldest go first. */
@@ -21,6 +21,9 @@ export const CALM_MS = 1_000;
 /** After Escape nothing follows for so long: an agent that reads both at once takes them for one sequence. */
 export const ESCAPE_MS = 500;
 
+/** The events that follow the one of the tool call itself, in agents that have both. */
+const PERMISSION_EVENT = /^permissionRequest$/i;
+
 /** The right to type into a pane until `end`. */
 export interface InFlight {
   /** False once a tool call could not wait any longer. */
@@ -30,6 +33,8 @@ export interface InFlight {
 
 interface ToolCall {
   id: string | undefined;
+  /** Of an agent that this one started: it may go on when the turn has ended. */
+  isSubagents: boolean;
   /** Since when the hook has let it begin; undefined while it waits. */
   begunAt: number | undefined;
   hadDialog: boolean;
@@ -71,9 +76,9 @@ class ToolGate {
   }
 
   /** A tool call is about to begin: resolves once it may. */
-  async toolBegins(id: string | undefined, wait: (done: Promise<void>) => Promise<void>): Promise<void> {
-    const call: ToolCall = { id, begunAt: undefined, hadDialog: false, composerSince: undefined };
-    this.#calls = [...this.#calls, call].slice(-TOOL_CALLS_MAX);
+  async toolBegins(report: HookReport, wait: (done: Promise<void>) => Promise<void>): Promise<void> {
+    const call = this.#called(report);
+    Object.assign(call, { begunAt: undefined, composerSince: undefined });
     const inFlight = this.#inFlight;
     if (inFlight !== undefined) {
       await wait(inFlight.done);
@@ -82,18 +87,31 @@ class ToolGate {
     call.begunAt = this.#now();
   }
 
-  /** The call with this id, or the oldest where the agent gives none. */
+  /** The call with this id, or the oldest without one. */
   toolEnded(id: string | undefined): void {
-    const at = id === undefined ? 0 : this.#calls.findIndex((call) => call.id === id);
+    const at = this.#calls.findIndex((call) => call.id === id);
     if (at >= 0) this.#calls.splice(at, 1);
   }
 
   turnEnded(): void {
-    this.#calls = [];
+    this.#calls = this.#calls.filter(({ isSubagents }) => isSubagents);
   }
 
-  /** A fresh screen: forgets calls that can open no dialog any more, for agents that do not report how a call ended. */
-  look({ focus }: ScreenReading): void {
+  /** A request for permission belongs to the call before it, and ends with that. */
+  #called({ event, tool }: HookReport): ToolCall {
+    const last = this.#calls.at(-1);
+    if (last !== undefined && tool?.id === undefined && PERMISSION_EVENT.test(event)) return last;
+    const call = { id: tool?.id, isSubagents: tool?.subagent === true, hadDialog: false };
+    const added: ToolCall = { ...call, begunAt: undefined, composerSince: undefined };
+    this.#calls = [...this.#calls, added].slice(-TOOL_CALLS_MAX);
+    return added;
+  }
+
+  /**
+   * A fresh screen: forgets calls that can open no dialog any more, since not every call's end is reported. Of several
+   * in parallel each may still open one after another has run: they wait for their own end, or for the turn's.
+   */
+  look({ focus, state }: ScreenReading): void {
     const now = this.#now();
     for (const call of this.#calls) {
       if (focus === "dialog") call.hadDialog = true;
@@ -101,8 +119,10 @@ class ToolGate {
         ? call.composerSince ?? now
         : undefined;
     }
+    const isParallel = this.#calls.length > 1 && state !== "idle";
     this.#calls = this.#calls.filter(({ composerSince, hadDialog }) =>
-      composerSince === undefined || now - composerSince < (hadDialog ? NEXT_DIALOG_MS : TOOL_DIALOG_MS)
+      isParallel || composerSince === undefined ||
+      now - composerSince < (hadDialog ? NEXT_DIALOG_MS : TOOL_DIALOG_MS)
     );
   }
 }
@@ -271,7 +291,7 @@ export class PaneInputs {
   /** Resolves once the tool call that the report announces may begin. */
   async toolBegins(report: HookReport): Promise<void> {
     const gate = this.#heard(report);
-    await gate?.toolBegins(report.tool?.id, this.#wait);
+    await gate?.toolBegins(report, this.#wait);
   }
 
   /** Any other report of a hook. */

@@ -98,6 +98,31 @@ Deno.test("gate: it opens when the call has ended, the turn has, or its dialog h
   assert.equal(pane.gate.isOpen, true);
 });
 
+Deno.test("gate: a subagent's call outlives the turn, and a request for permission is no call of its own [inj-gate]", async () => {
+  const { inputs, report, pane, toolBegins } = makeBench();
+  await toolBegins("1").done;
+  await inputs.toolBegins(report("PermissionRequest", { tool: { step: "before" } }));
+  inputs.hook(report("PostToolUse", { tool: { step: "after", id: "1" } }));
+  assert.equal(pane.gate.isOpen, true);
+  await inputs.toolBegins(report("PreToolUse", { tool: { step: "before", id: "2", subagent: true } }));
+  inputs.hook(report("Stop", { state: "idle" }));
+  assert.equal(pane.gate.isOpen, false);
+  inputs.hook(report("PostToolUse", { tool: { step: "after", id: "2", subagent: true } }));
+  assert.equal(pane.gate.isOpen, true);
+});
+
+Deno.test("gate: of calls in parallel one may open its dialog long after another's has closed [inj-gate]", async () => {
+  const { clock, pane, toolBegins } = makeBench();
+  await Promise.all([toolBegins().done, toolBegins().done]);
+  pane.look(DIALOG, CLAUDE);
+  pane.look(composer(""), CLAUDE);
+  clock.advance(TOOL_DIALOG_MS);
+  pane.look(composer(""), CLAUDE);
+  assert.equal(pane.gate.isOpen, false);
+  pane.look(composer("", "idle"), CLAUDE);
+  assert.equal(pane.gate.isOpen, true, "the turn is over");
+});
+
 Deno.test("gate: a call that shows no dialog for a while needs none [inj-gate]", async () => {
   const { clock, pane, toolBegins } = makeBench();
   await toolBegins().done;
