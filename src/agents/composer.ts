@@ -133,6 +133,27 @@ export function composerAtPrompt(lines: readonly string[], prompt: Prompt): Comp
   return { ...cut, text: withoutMark(cut.text), footer: [], cut: true };
 }
 
+/** Rows with text that may stand between the rule and the blank row above the prompt. */
+const ROWS_UNDER_RULE = 3;
+
+/**
+ * The composer between two blank rows, where the agent has too few colors for a frame: a rule from edge to edge stands
+ * above it with a hint below the rule, and the footer right below it.
+ */
+export function composerUnderRule(lines: readonly string[], prompt: Prompt): Composer | undefined {
+  const last = lastRow(lines);
+  let gap = last;
+  while (gap > 0 && !isBlank(lines[gap]) && last - gap < FOOTER_ROWS) gap--;
+  const found = upToPrompt(lines, { end: gap, prompt });
+  if (found === undefined || !isBlank(lines[gap]) || !isBlank(lines[found.top - 1])) return undefined;
+  let rule = found.top - 2;
+  while (rule > found.top - 2 - ROWS_UNDER_RULE && !isBlank(lines[rule]) && ruleStart(lines[rule]) < 0) {
+    rule--;
+  }
+  if (rule === found.top - 2 || ruleStart(lines[rule]) !== 0) return undefined;
+  return { ...found, bottom: gap, footer: lines.slice(gap + 1, last + 1) };
+}
+
 /** Without the mark at the end of the first row. */
 function withoutMark(text: string): string {
   const end = text.indexOf("\n");
