@@ -71,11 +71,6 @@ const menus: readonly MenuScreen[] = [
       isPager(screen, { heading: /^ Resume a previous session$/, keys: /^ enter resume / }),
   },
   {
-    name: "transcript",
-    ...PAGER,
-    isShown: (screen) => isPager(screen, { heading: /^\/ T R A N S C R I P T \//, keys: /^ q / }),
-  },
-  {
     name: "diff",
     ...PAGER,
     isShown: (screen) => isPager(screen, { heading: /^\/ D I F F \//, keys: /^ q / }),

@@ -133,6 +133,35 @@ export function composerAtPrompt(lines: readonly string[], prompt: Prompt): Comp
   return { ...cut, text: withoutMark(cut.text), footer: [], cut: true };
 }
 
+/** Rows between the rule and the prompt: a hint, and one blank row or more. */
+const ROWS_UNDER_RULE = 5;
+
+/**
+ * The composer between two blank rows, where the agent has too few colors for a frame: a rule from edge to edge stands
+ * above it with a hint below the rule, and the footer right below it.
+ */
+export function composerUnderRule(lines: readonly string[], prompt: Prompt): Composer | undefined {
+  const last = lastRow(lines);
+  let gaps = 0;
+  for (let gap = last - 1; gap > 0 && gap >= last - FOOTER_ROWS && gaps < LOWER_RULES; gap--) {
+    if (!isBlank(lines[gap])) continue;
+    gaps++;
+    const found = upToPrompt(lines, { end: gap, prompt });
+    if (found !== undefined && isUnderRule(lines, found.top)) {
+      return { ...found, bottom: gap, footer: lines.slice(gap + 1, last + 1) };
+    }
+  }
+  return undefined;
+}
+
+function isUnderRule(lines: readonly string[], top: number): boolean {
+  if (!isBlank(lines[top - 1])) return false;
+  let rule = top - 2;
+  while (rule >= top - 1 - ROWS_UNDER_RULE && ruleStart(lines[rule]) !== 0) rule--;
+  const hints = lines.slice(rule + 1, top).filter((line) => !isBlank(line));
+  return rule >= 0 && ruleStart(lines[rule]) === 0 && !isBlank(lines[rule + 1]) && hints.length > 0;
+}
+
 /** Without the mark at the end of the first row. */
 function withoutMark(text: string): string {
   const end = text.indexOf("\n");

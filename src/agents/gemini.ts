@@ -1,5 +1,5 @@
 /** Agent 2: the Gemini command line. */
-import { composerInRules, isBlank, lastRow } from "./composer.ts";
+import { composerInRules, composerUnderRule, isBlank, lastRow } from "./composer.ts";
 import { menuKeys, type MenuScreen, ROW_NUMBER } from "./menu_screen.ts";
 import type { AgentProfile, DialogMarks, Screen } from "./profile.ts";
 import { composerReader, type FooterPlace } from "./read_composer.ts";
@@ -76,6 +76,8 @@ function isFooter(footer: readonly string[], { isPlaced }: FooterPlace): boolean
     (isPlaced || !footer.some(isBlank));
 }
 
+const PROMPT = { sign: /^ ([>*!])(?:\s|$)/u, width: 3 };
+
 export const gemini: AgentProfile = {
   kind: "gemini",
   label: "Gemini",
@@ -108,7 +110,7 @@ export const gemini: AgentProfile = {
   readScreen: composerReader({
     dialog,
     menus,
-    find: (lines) => composerInRules(lines, { sign: /^ ([>*!])(?:\s|$)/u, width: 3 }),
+    find: (lines) => composerInRules(lines, PROMPT) ?? composerUnderRule(lines, PROMPT),
     hasFooter: isFooter,
     placeholder: /^(?:Type your (?:message|shell command)|Press '(?:Esc|i)' for )/,
     working: { above: /\(esc to cancel, \d/, title: /^[✦⏲]/u },

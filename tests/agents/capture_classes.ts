@@ -82,7 +82,7 @@ async function captureIn(agent: RunningAgent, size: Size, each: ScreenClass): Pr
 
 async function captureGroup(kind: RealAgent, size: Size, group: readonly ScreenClass[]): Promise<void> {
   await using sandbox = await makeSandbox();
-  await using agent = await startAgent(kind, sandbox, { ...size, color: true, ...group[0]?.start });
+  await using agent = await startAgent(kind, sandbox, { ...size, color: "full", ...group[0]?.start });
   for (const each of group) await captureIn(agent, size, each);
 }
 

@@ -48,7 +48,8 @@ const FAKE = [
 ].join("\n");
 
 const EDITOR: StartOptions = { env: { EDITOR: "vi" } };
-const PLAIN: StartOptions = { color: false };
+const PLAIN: StartOptions = { color: "none" };
+const FEW_COLORS: StartOptions = { color: "few" };
 const VIM: StartOptions = {
   prepare: (home) =>
     writeFiles(home, {
@@ -135,6 +136,8 @@ export const CLASSES: Readonly<Record<RealAgent, readonly ScreenClass[]>> = {
     permission("permission_fake", FAKE),
     { name: "start_plain", steps: [], expect: idle(""), start: PLAIN },
     { name: "draft_plain", steps: [type("a thought")], expect: idle("a thought"), start: PLAIN },
+    { name: "start_few_colors", steps: [], expect: idle(""), start: FEW_COLORS },
+    { name: "draft_few_colors", steps: [type("a thought")], expect: idle("a thought"), start: FEW_COLORS },
     {
       name: "editor",
       steps: [press("C-x"), press("C-g")],

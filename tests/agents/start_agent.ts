@@ -17,6 +17,12 @@ const READY: Record<RealAgent, RegExp> = {
   copilot: /^❯/,
 };
 
+const COLORS = {
+  full: ["env", "-u", "NO_COLOR", "COLORTERM=truecolor"],
+  few: ["env", "-u", "NO_COLOR", "-u", "COLORTERM"],
+  none: [],
+} as const;
+
 const SESSION = "svc-proj";
 const START_LIMIT_MS = 60_000;
 
@@ -32,8 +38,8 @@ export interface StartOptions {
   asks?: StartQuestion;
   columns?: number;
   rows?: number;
-  /** As a terminal of 24-bit color; otherwise without any color. */
-  color?: boolean;
+  /** What the terminal says of itself: 24-bit color, no more than its name tells, or none. */
+  color?: keyof typeof COLORS;
   env?: Record<string, string>;
   /** Changes what was set up before the agent starts. */
   prepare?: (home: string) => Promise<void>;
@@ -43,7 +49,7 @@ export interface StartOptions {
 export async function startAgent(
   kind: RealAgent,
   sandbox: Sandbox,
-  { asks, columns, rows, color = false, env: more, prepare }: StartOptions = {},
+  { asks, columns, rows, color = "none", env: more, prepare }: StartOptions = {},
 ): Promise<RunningAgent> {
   const binary = await installAgent(kind);
   const standIn = startStandIn();
@@ -51,8 +57,7 @@ export async function startAgent(
   const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks });
   const env = { ...launch.env, TMPDIR: sandbox.root, ...more };
   await prepare?.(home);
-  const colored = color ? ["env", "-u", "NO_COLOR", "COLORTERM=truecolor"] : [];
-  const argv = [...colored, binary, ...launch.args];
+  const argv = [...COLORS[color], binary, ...launch.args];
   const size = columns === undefined || rows === undefined ? {} : { columns, rows };
   const pane = await Pane.open(sandbox, { session: SESSION, argv, env, ...size });
   if (asks === undefined) await untilReady(kind, pane);

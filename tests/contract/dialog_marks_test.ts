@@ -1,5 +1,6 @@
 /** The marks of every agent's dialogs, as tmux itself evaluates them at the moment of typing. */
 import assert from "node:assert/strict";
+import { compiledMarks } from "../../src/agents/read_screen.ts";
 import { agentProfile } from "../../src/agents/registry.ts";
 import { dialogRowFormat, guardFormat } from "../../src/listener/guard.ts";
 import { type AgentScreen, agentScreens } from "../helpers/agent_screens.ts";
@@ -7,10 +8,11 @@ import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** Wide and high enough for every capture. */
-const SIZE = ["-x", "180", "-y", "45"];
+const SIZE = ["-x", "210", "-y", "52"];
 
-/** Lists that a person opened with a key of the agent's own, and that no line marks: the reading alone tells. */
-const UNMARKED = ["copilot gists_tab"];
+/** What an agent asks by itself, without a key of the user's: tmux must see it at the moment of typing. */
+const ASKED =
+  /^(?:permission(?:_[a-z]+)?(?:_\d+x\d+)?|trust|question\w*|api_key|auto_mode|sign_in|create_file|leave_plan_mode|always_allow\w*|fetch_permission)$/;
 
 interface Shown extends AgentScreen {
   pane: string;
@@ -62,13 +64,24 @@ function markedRow({ kind, screen }: AgentScreen): number {
   return screen.lines.findIndex((line) => marks.some((mark) => mark.test(line))) + 1;
 }
 
-Deno.test("tmux refuses to type at every captured dialog, and at no other capture [inj-dialog, inj-pessimistic]", async () => {
+function hasMark({ kind, screen }: AgentScreen): boolean {
+  const marks = compiledMarks(agentProfile(kind).dialog);
+  return marks.inLines(screen.lines) || marks.inTitle(screen.title);
+}
+
+Deno.test("whatever an agent asks by itself has a mark, and no composer has one [inj-dialog]", () => {
+  const asked = agentScreens().filter(({ name, expect }) => expect.focus === "dialog" && ASKED.test(name));
+  const composers = agentScreens().filter(({ expect }) => expect.focus === "composer");
+  assert.deepEqual(asked.filter((one) => !hasMark(one)).map(nameOf), []);
+  assert.deepEqual(composers.filter(hasMark).map(nameOf), []);
+});
+
+Deno.test("tmux refuses to type at every capture with a mark, and at no other one [inj-dialog, inj-pessimistic]", async () => {
   await using sandbox = await makeSandbox();
   const wrong: string[] = [];
   for (const capture of agentScreens()) {
     const shown = await show(sandbox, capture);
-    const isMarked = capture.expect.focus === "dialog" && !UNMARKED.includes(nameOf(capture));
-    if (await guard(sandbox, shown) !== (isMarked ? "0" : "1")) wrong.push(nameOf(capture));
+    if (await guard(sandbox, shown) !== (hasMark(capture) ? "0" : "1")) wrong.push(nameOf(capture));
   }
   assert.deepEqual(wrong, []);
 });

@@ -65,7 +65,7 @@ export async function* checkAgent(
       return;
     }
     await station.go(pane);
-    const reading = profile.readScreen(await pane.drawn());
+    const reading = await rightReading(pane, { profile, station });
     yield { name: station.name, recognized: station.isRight(reading), found: describe(reading) };
   }
 }
@@ -124,12 +124,28 @@ async function startReading(
   }
 }
 
-/** Esc leaves a menu, Ctrl-U and Backspace take a draft and the shell mode away. */
+/** An agent on a busy machine takes its time to draw. */
+const STATION_LIMIT_MS = 10_000;
+
+/** The first right reading, or the last one. */
+async function rightReading(
+  pane: PrivatePane,
+  { profile, station }: { profile: AgentProfile; station: Station },
+): Promise<ScreenReading> {
+  const end = systemClock.elapsed() + STATION_LIMIT_MS;
+  for (;;) {
+    const reading = profile.readScreen(await pane.drawn());
+    if (station.isRight(reading) || systemClock.elapsed() > end) return reading;
+  }
+}
+
+/** Esc leaves a menu and some shell modes, Ctrl-U and Backspace take a draft and the other shell modes away. */
 async function isEmptyAgain(pane: PrivatePane, profile: AgentProfile): Promise<boolean> {
   for (let tried = 0; tried < WAY_BACK; tried++) {
     const { focus, draft } = profile.readScreen(await pane.drawn());
     if (focus === "composer" && draft === "") return true;
-    for (const key of focus === "composer" ? ["C-e", "C-u", "BSpace"] : ["Escape"]) await pane.press(key);
+    const keys = draft === "!" && tried > 0 ? ["Escape"] : ["C-e", "C-u", "BSpace"];
+    for (const key of focus === "composer" ? keys : ["Escape"]) await pane.press(key);
   }
   return false;
 }

@@ -1,6 +1,11 @@
 /** The three frames in which agents draw their composer, in the shapes that the captures do not have. */
 import assert from "node:assert/strict";
-import { composerAtBar, composerAtPrompt, composerInRules } from "../../../src/agents/composer.ts";
+import {
+  composerAtBar,
+  composerAtPrompt,
+  composerInRules,
+  composerUnderRule,
+} from "../../../src/agents/composer.ts";
 
 const RULE = "─".repeat(40);
 const SIGN = { sign: /^([❯!])(?:\s|$)/u, width: 2 };
@@ -74,6 +79,28 @@ Deno.test("at a prompt: text between the prompt and the footer that is not inden
 Deno.test("at a prompt: a draft that scrolls is cut, and the mark of it is none of the text [inj-desk-draft]", () => {
   const found = composerAtPrompt(["❯ eight       ↑", "  nine", "", "  eleven"], SIGN);
   assert.deepEqual([found?.text, found?.cut, found?.footer], ["eight\nnine\n\neleven", true, []]);
+});
+
+Deno.test("under a rule: between two blank rows, with the hint above and the footer below [inj-desk-draft]", () => {
+  const lines = ["❯ said", "", RULE, " a hint", "", "❯ one", "", "  three", "", " footer", "", ""];
+  const found = composerUnderRule(lines, SIGN);
+  assert.deepEqual(found, {
+    top: 5,
+    left: 2,
+    bottom: 8,
+    text: "one\n\nthree",
+    shell: false,
+    footer: [" footer"],
+  });
+});
+
+Deno.test("under a rule: without the rule, the hint or the blank rows it is none [inj-dialog]", () => {
+  const rows = [RULE, " a hint", "", "❯ one", "", " footer"];
+  assert.notEqual(composerUnderRule(rows, SIGN), undefined);
+  for (const row of [0, 1, 2, 4]) {
+    assert.equal(composerUnderRule(rows.toSpliced(row, 1), SIGN), undefined, String(rows[row]));
+  }
+  assert.equal(composerUnderRule([" text", ...rows.slice(1)], SIGN), undefined);
 });
 
 const END = `  ╹${"▀".repeat(21)}`;

@@ -12,7 +12,7 @@ for (const { kind, name, screen, expect } of agentScreens()) {
 }
 
 /** The rows of a frame with its footer, which a fake shows. */
-const FAKE_ROWS = 8;
+const FAKE_ROWS = 16;
 
 /** What the agent printed stands above its dialog: the end of a screen that has the composer. */
 function withFake(dialog: AgentScreen, composer: AgentScreen): Screen {
@@ -39,6 +39,16 @@ for (const kind of AGENT_KINDS) {
     const passed = others.flatMap((other) =>
       composers.filter((composer) => readScreen(withFake(other, composer)).focus === "composer")
         .map(({ name }) => `${name} above ${other.name}`)
+    );
+    assert.deepEqual(passed, []);
+  });
+
+  Deno.test(`what ${kind} prints above a dialog never passes for a harmless screen [read-spoofed, read-menus]`, () => {
+    const dialogs = screens.filter(({ expect }) => expect.focus === "dialog");
+    const menus = screens.filter(({ expect }) => expect.focus === "menu");
+    const passed = dialogs.flatMap((dialog) =>
+      menus.filter((menu) => readScreen(withFake(dialog, menu)).focus === "menu")
+        .map(({ name }) => `${name} above ${dialog.name}`)
     );
     assert.deepEqual(passed, []);
   });
