@@ -30,24 +30,29 @@ export interface Crawled {
   tally: Tally;
   seen: SeenScreens;
   violations: Violation[];
-  slashes: number;
+  /** The agent's own commands, as its menu has them. */
+  slashes: string[];
 }
 
 /** After a violation the crawl goes on with a new home and a new agent. */
 export async function crawl(kind: RealAgent, options: CrawlOptions): Promise<Crawled> {
-  const end = performance.now() + options.minutes * 60_000;
+  let leftMs = options.minutes * 60_000;
   const random = new Random(options.seed);
   const crawled: Crawled = {
     tally: new Tally(),
     seen: new SeenScreens(kind),
     violations: [],
-    slashes: 0,
+    slashes: [],
   };
   do {
     const env = { COLORTERM: "truecolor" };
     await using stage = await AgentStage.open(kind, { size: options.size, trap: true, env });
-    await new Crawl(stage, { random, crawled, end }).run();
-  } while (performance.now() < end);
+    if (crawled.slashes.length === 0) crawled.slashes = await readSlashes(stage);
+    // Only the crawl itself counts, not the start of an agent.
+    const begun = performance.now();
+    await new Crawl(stage, { random, crawled, end: begun + leftMs }).run();
+    leftMs -= performance.now() - begun;
+  } while (leftMs > 0);
   return crawled;
 }
 
@@ -57,7 +62,6 @@ class Crawl {
   readonly #crawled: Crawled;
   readonly #end: number;
   readonly #steps: Step[] = [];
-  #slashes: string[] = [];
   #phone: AttackPhone | undefined;
   #violation: Violation | undefined;
 
@@ -70,8 +74,6 @@ class Crawl {
   async run(): Promise<void> {
     const stage = this.#stage;
     const { tally, seen, violations } = this.#crawled;
-    this.#slashes = await readSlashes(stage);
-    this.#crawled.slashes = Math.max(this.#crawled.slashes, this.#slashes.length);
     const { home, project } = stage.stack.sandbox;
     const allowed = await readAllowed(stage.kind, { home, project });
     const watch = new Watch(stage, { tally, seen, allowed, mode: await Watch.modeOf(stage) });
@@ -98,7 +100,7 @@ class Crawl {
   async #sequence(): Promise<void> {
     const { tally } = this.#crawled;
     const command = `touch ${this.#stage.root}/X`;
-    const options = { random: this.#random, command, slashes: this.#slashes };
+    const options = { random: this.#random, command, slashes: this.#crawled.slashes };
     tally.sequences++;
     for (const step of nextSteps(options)) {
       this.#steps.push(step);
