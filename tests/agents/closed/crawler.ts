@@ -52,7 +52,7 @@ export async function crawl(kind: RealAgent, options: CrawlOptions): Promise<Cra
     const begun = performance.now();
     await new Crawl(stage, { random, crawled, end: begun + leftMs }).run();
     leftMs -= performance.now() - begun;
-  } while (leftMs > 0);
+  } while (leftMs > 0 || (crawled.tally.probes === 0 && crawled.violations.length === 0));
   return crawled;
 }
 
@@ -81,7 +81,8 @@ class Crawl {
       !afterTool && Math.random() < TOOL_CALLS
         ? { kind: "shell", command: "touch tool-ran" }
         : { kind: "text", text: "Done." };
-    const isOver = (): boolean => this.#violation !== undefined || performance.now() > this.#end;
+    const isOver = (): boolean =>
+      this.#violation !== undefined || watch.isLost || performance.now() > this.#end;
     const watching = (async () => {
       while (!isOver()) this.#violation ??= await watch.look();
     })();
@@ -91,7 +92,8 @@ class Crawl {
       await watching;
     }
     this.#dropPhone();
-    this.#violation ??= await watch.look(true) ?? await this.#probe();
+    this.#violation ??= await watch.look(true);
+    if (!watch.isLost) this.#violation ??= await this.#probe();
     await tally.readAudit(`${stage.stack.sandbox.svcHome}/audit.jsonl`);
     if (this.#violation === undefined) return;
     violations.push({ ...this.#violation, steps: this.#steps.map((step) => JSON.stringify(step)) });
