@@ -27,6 +27,8 @@ const ENTER_WORKS_MS = 2_000;
 const WAYS_BACK: readonly string[][] = [
   ...[[], ["Escape"], ["C-u"], ["Escape"], ["C-u"], ["Escape", "Escape"], ["C-c"], ["C-u"]],
 ];
+/** In which a slow agent reads an Enter that was one too many. */
+const LATE_ENTER_MS = 8_000;
 const STILL_MS = 250;
 const RESTLESS_MS = 2_500;
 const WIDE: Size = { cols: 100, rows: 30 };
@@ -224,11 +226,15 @@ export class AgentStage implements AsyncDisposable {
     const begin = new RegExp(text.slice(0, 20).replace(/[^\w ]/g, "."));
     await this.untilShown(begin);
     const isTaken = async (): Promise<boolean> => (await this.reading()).draft !== text;
+    let enters = 0;
     await until("an empty input line", async () => {
       await moment(performance.now() + AFTER_PASTE_MS);
       await this.pane.press("Enter");
+      enters++;
       return await until("Enter to work", isTaken, ENTER_WORKS_MS).catch(() => false);
     });
+    // A person's own late Enter must not be taken for a phone's approval of the dialog to come.
+    if (enters > 1) await moment(performance.now() + LATE_ENTER_MS);
   }
 
   /** Lets the agent draw: until the screen stands still, or for so long as a spinner may turn. */

@@ -30,24 +30,29 @@ export interface Crawled {
   tally: Tally;
   seen: SeenScreens;
   violations: Violation[];
-  slashes: number;
+  /** The agent's own commands, as its menu has them. */
+  slashes: string[];
 }
 
 /** After a violation the crawl goes on with a new home and a new agent. */
 export async function crawl(kind: RealAgent, options: CrawlOptions): Promise<Crawled> {
-  const end = performance.now() + options.minutes * 60_000;
+  let leftMs = options.minutes * 60_000;
   const random = new Random(options.seed);
   const crawled: Crawled = {
     tally: new Tally(),
     seen: new SeenScreens(kind),
     violations: [],
-    slashes: 0,
+    slashes: [],
   };
   do {
     const env = { COLORTERM: "truecolor" };
     await using stage = await AgentStage.open(kind, { size: options.size, trap: true, env });
-    await new Crawl(stage, { random, crawled, end }).run();
-  } while (performance.now() < end);
+    if (crawled.slashes.length === 0) crawled.slashes = await readSlashes(stage);
+    // Only the crawl itself counts, not the start of an agent.
+    const begun = performance.now();
+    await new Crawl(stage, { random, crawled, end: begun + leftMs }).run();
+    leftMs -= performance.now() - begun;
+  } while (leftMs > 0 || (crawled.tally.probes === 0 && crawled.violations.length === 0));
   return crawled;
 }
 
@@ -57,7 +62,6 @@ class Crawl {
   readonly #crawled: Crawled;
   readonly #end: number;
   readonly #steps: Step[] = [];
-  #slashes: string[] = [];
   #phone: AttackPhone | undefined;
   #violation: Violation | undefined;
 
@@ -70,8 +74,6 @@ class Crawl {
   async run(): Promise<void> {
     const stage = this.#stage;
     const { tally, seen, violations } = this.#crawled;
-    this.#slashes = await readSlashes(stage);
-    this.#crawled.slashes = Math.max(this.#crawled.slashes, this.#slashes.length);
     const { home, project } = stage.stack.sandbox;
     const allowed = await readAllowed(stage.kind, { home, project });
     const watch = new Watch(stage, { tally, seen, allowed, mode: await Watch.modeOf(stage) });
@@ -79,7 +81,8 @@ class Crawl {
       !afterTool && Math.random() < TOOL_CALLS
         ? { kind: "shell", command: "touch tool-ran" }
         : { kind: "text", text: "Done." };
-    const isOver = (): boolean => this.#violation !== undefined || performance.now() > this.#end;
+    const isOver = (): boolean =>
+      this.#violation !== undefined || watch.isLost || performance.now() > this.#end;
     const watching = (async () => {
       while (!isOver()) this.#violation ??= await watch.look();
     })();
@@ -89,7 +92,8 @@ class Crawl {
       await watching;
     }
     this.#dropPhone();
-    this.#violation ??= await watch.look(true) ?? await this.#probe();
+    this.#violation ??= await watch.look(true);
+    if (!watch.isLost) this.#violation ??= await this.#probe();
     await tally.readAudit(`${stage.stack.sandbox.svcHome}/audit.jsonl`);
     if (this.#violation === undefined) return;
     violations.push({ ...this.#violation, steps: this.#steps.map((step) => JSON.stringify(step)) });
@@ -98,7 +102,7 @@ class Crawl {
   async #sequence(): Promise<void> {
     const { tally } = this.#crawled;
     const command = `touch ${this.#stage.root}/X`;
-    const options = { random: this.#random, command, slashes: this.#slashes };
+    const options = { random: this.#random, command, slashes: this.#crawled.slashes };
     tally.sequences++;
     for (const step of nextSteps(options)) {
       this.#steps.push(step);

@@ -20,13 +20,14 @@ for (const kind of agents()) {
       }
       say(
         `crawl ${name}: seed ${chosen}, sequences ${tally.sequences}, inputs ${tally.inputs}, messages ${tally.messages}, ` +
-          `not sent ${tally.unsent}, screens ${seen.classes}, unknown ${seen.unknown}, commands ${slashes}, ` +
-          `restarts ${tally.restarts}, resets ${tally.resets}, dialogs rejected ${tally.rejected}, ` +
+          `not sent ${tally.unsent}, screens ${seen.classes}, unknown ${seen.unknown}, commands ${slashes.length}, ` +
+          `restarts ${tally.restarts}, resets ${tally.resets}, lost ${tally.lost}, dialogs rejected ${tally.rejected}, ` +
           `probes ${tally.probes}, violations ${violations.length}`,
       );
       say(`outcomes of ${name}: ${tally.describe()}`);
       assert.deepEqual(violations.map(({ what }) => what), []);
-      assert.equal(tally.probes, 1, "the approval mode was not probed");
+      assert.ok(tally.sequences > 0 && slashes.length > 0, "nothing was sent");
+      assert.ok(tally.probes > 0, "the approval mode was not probed");
     });
   }
 }

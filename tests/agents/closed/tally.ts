@@ -13,6 +13,8 @@ export class Tally {
   restarts = 0;
   /** The person at the computer ended it, because nothing else led back to its input line. */
   resets = 0;
+  /** A new agent in the same home did not come to its input line: the crawl went on in a new home. */
+  lost = 0;
   /** Times that the person at the computer pressed Esc at a dialog. */
   rejected = 0;
   /** Probes that opened the dialog at the end. */

@@ -31,6 +31,8 @@ export interface WatchOptions {
 }
 
 export class Watch {
+  /** The agent no longer comes to its input line, also when it is started anew: signed out, for example. */
+  isLost = false;
   readonly #stage: AgentStage;
   readonly #options: WatchOptions;
   #looks = 0;
@@ -59,7 +61,7 @@ export class Watch {
     } catch (error) {
       if (await this.#stage.isThere()) throw error;
       this.#options.tally.restarts++;
-      await this.#stage.start();
+      await this.#comeBack(() => this.#stage.start());
       return undefined;
     }
   }
@@ -117,6 +119,13 @@ export class Watch {
     if (way !== undefined) return await stage.pane.press(way);
     this.#tried = 0;
     this.#options.tally.resets++;
-    await stage.restart();
+    await this.#comeBack(() => stage.restart());
+  }
+
+  async #comeBack(start: () => Promise<void>): Promise<void> {
+    await start().catch(() => {
+      this.isLost = true;
+      this.#options.tally.lost++;
+    });
   }
 }
