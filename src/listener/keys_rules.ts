@@ -27,6 +27,8 @@ const REJECTS = new Set(["Escape", "C-c"]);
 const APPROVAL_KEYS = new Set(["BTab", "C-y"]);
 /** Keys after which the agent may act on the draft. */
 const SUBMITS = new Set(["Enter", "M-Enter", "Tab"]);
+/** Keys that move the cursor and leave the draft as it is. */
+const MOVES = new Set(["Left", "Home", "C-a", "C-b", "M-b"]);
 /** Keys after which the input line is another one. */
 const LINE_ENDS = new Set(["Enter", "Escape", "C-c", "C-u", "C-d"]);
 
@@ -49,9 +51,18 @@ export function neverApproves(input: TypedInput): boolean {
   return input.type === "key" && NEVER_APPROVES.has(input.key);
 }
 
-/** The composer must have caught up with every earlier key before this one: it submits, or may begin a shell command. */
-export function needsCaughtUp(input: TypedInput): boolean {
-  return submits(input) || (input.type !== "key" && input.text.includes("!"));
+/**
+ * The composer must have caught up with every earlier key before this one: it submits, may begin a shell command, or
+ * does something else where the draft is empty.
+ */
+export function needsCaughtUp(input: TypedInput, model: ComposerModel, profile: TargetProfile): boolean {
+  if (input.type !== "key") return input.text.includes("!");
+  const mayBeEmpty = model.expected === undefined || model.expected.trim() === "";
+  return submits(input) || (isForbiddenWhenEmpty(input.key, profile) && mayBeEmpty);
+}
+
+function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
+  return keys.forbiddenWhenEmpty?.includes(key) ?? false;
 }
 
 /** Why a known agent's screen takes this input not at all; undefined where only the draft can decide. */
@@ -105,6 +116,9 @@ export function draftRefusal(
     if (!input.text.trimStart().startsWith("!") || policy.allowShellEscape) return undefined;
     return draft.trim() !== "" && !draft.startsWith("!") && model.isAtEnd ? undefined : "shell_escape";
   }
+  if (draft.trim() === "" && model.isConfirmed && isForbiddenWhenEmpty(input.key, profile)) {
+    return "key_not_allowed";
+  }
   if (!submits(input)) return undefined;
   if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
@@ -130,6 +144,7 @@ export function afterInput(model: ComposerModel, input: TypedInput, now: number)
   if (key === "BSpace" && model.isAtEnd && model.expected !== undefined && !model.hasPaste) {
     return { ...next, expected: Array.from(model.expected).slice(0, -1).join("") };
   }
+  if (MOVES.has(key)) return { ...model, isAtEnd: false, afterEscape: false, keyAt: now };
   const hasMovedChoice = model.hasMovedChoice || key === "Up" || key === "Down";
   return { ...next, expected: undefined, isAtEnd: false, hasMovedChoice, afterEscape: key === "Escape" };
 }

@@ -50,7 +50,7 @@ async function typeAlone(context: KeyContext, input: TypedInput): Promise<KeyOut
   if (!target.isProfiled) return await typeUnrecognised(context, input, seen);
   const refusal = screenRefusal(input, { ...target, reading: seen.reading, policy: host.policy });
   if (refusal !== undefined) return notTyped(startsNow(context, seen, refusal));
-  const ready = seen.reading.focus === "composer" && needsCaughtUp(input)
+  const ready = seen.reading.focus === "composer" && needsCaughtUp(input, context.input.model, target.profile)
     ? await caughtUp(context, seen)
     : { seen };
   if ("reason" in ready) return notTyped(ready.reason);

@@ -4,9 +4,11 @@ import type { ScreenReading } from "../../../src/agents/profile.ts";
 import { agentProfile } from "../../../src/agents/registry.ts";
 import { KeyLimit, PASTE_COST } from "../../../src/listener/keys_limit.ts";
 import {
+  afterInput,
   costOf,
   draftRefusal,
   isLineBegun,
+  needsCaughtUp,
   PHONE_KEYS,
   screenRefusal,
   type TypedInput,
@@ -91,6 +93,21 @@ Deno.test("keys rules: a composer takes the keys that every agent takes, but for
     assert.equal(onScreen(key(name), {}), "approval_change", name);
     assert.equal(onScreen(key(name), {}, { allowApprovalChange: true }), undefined, name);
   }
+});
+
+Deno.test("keys rules: a key that leads elsewhere from an empty composer goes in only behind a draft [inj-key-allowlist]", () => {
+  const profile: TargetProfile = { ...PROFILE, keys: { ...PROFILE.keys, forbiddenWhenEmpty: ["Left"] } };
+  const refusal = (change: Partial<ComposerModel>) =>
+    draftRefusal(key("Left"), { model: model(change), profile, policy: DEFAULT_POLICY });
+  assert.equal(refusal({}), "key_not_allowed");
+  assert.equal(refusal({ seen: "ab", expected: "ab" }), undefined);
+  assert.equal(needsCaughtUp(key("Left"), model({ expected: "" }), profile), true);
+  assert.equal(needsCaughtUp(key("Left"), model({ expected: undefined }), profile), true);
+  assert.equal(needsCaughtUp(key("Left"), model({ expected: "ab" }), profile), false);
+  assert.deepEqual(
+    afterInput(model({ expected: "ab" }), key("Left"), 7),
+    model({ expected: "ab", isAtEnd: false, keyAt: 7 }),
+  );
 });
 
 Deno.test("keys rules: in another screen than the composer only the way out, and what a harmless menu takes [inj-unknown-keys]", () => {
