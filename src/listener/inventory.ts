@@ -130,8 +130,8 @@ export class Inventory {
     if (lines === undefined || session.pane === undefined) return;
     const kind = session.recorded.agent;
     const profile = isAgentKind(kind) ? agentProfile(kind) : unknownAgent;
-    const { title, cursor } = session.pane;
-    const reading = profile.readScreen({ lines, title, cursor });
+    const { title, cursor, applicationKeys } = session.pane;
+    const reading = profile.readScreen({ lines, title, cursor, applicationKeys });
     const known = this.#seen.get(paneKey(session))?.known;
     this.#seen.set(paneKey(session), { activity: session.activity, at, reading, known });
   }

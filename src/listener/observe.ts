@@ -30,6 +30,8 @@ const FIELDS = {
   cursorX: "#{cursor_x}",
   cursorY: "#{cursor_y}",
   cursorVisible: "#{cursor_flag}",
+  keypad: "#{keypad_flag}",
+  cursorKeys: "#{keypad_cursor_flag}",
   title: "#{pane_title}",
   directory: oneLine("pane_current_path"),
 };
@@ -70,6 +72,7 @@ export function parseObservation(output: string, target: Target): Observation {
       y: Number(facts.cursorY),
       visible: facts.cursorVisible === "1",
     },
+    applicationKeys: facts.keypad === "1" || facts.cursorKeys === "1",
   };
   return {
     pane: {

@@ -27,6 +27,8 @@ export interface TmuxPane {
   rows: number;
   /** 0-based. */
   cursor: { x: number; y: number; visible: boolean };
+  /** The program has the keypad or the cursor keys in application mode, as editors and pagers do. */
+  applicationKeys: boolean;
 }
 
 export interface TmuxSession {
@@ -68,6 +70,8 @@ const PANE_FIELDS = {
   cursorX: "#{cursor_x}",
   cursorY: "#{cursor_y}",
   cursorVisible: "#{cursor_flag}",
+  keypad: "#{keypad_flag}",
+  cursorKeys: "#{keypad_cursor_flag}",
   title: "#{pane_title}",
   path: oneLine("pane_current_path"),
 };
@@ -138,5 +142,6 @@ function toPane(fields: PaneFields): TmuxPane {
       y: Number(fields.cursorY),
       visible: fields.cursorVisible === "1",
     },
+    applicationKeys: fields.keypad === "1" || fields.cursorKeys === "1",
   };
 }

@@ -28,7 +28,7 @@ const use = (what: Use["what"], inputs: KeyInput[], how: { shows: RegExp; leave?
   ...how,
 });
 
-/** Gemini has no transcript view: what Ctrl-O unfolds comes nearest. Codex and Copilot unfold theirs in place. */
+/** Codex and Gemini have no transcript view in these versions; Copilot unfolds its own in place. */
 const USES: Readonly<Record<RealAgent, readonly Use[]>> = {
   cc: [
     use("model menu", command("/model"), { shows: /Select model/ }),
@@ -39,13 +39,11 @@ const USES: Readonly<Record<RealAgent, readonly Use[]>> = {
   codex: [
     use("model menu", command("/model"), { shows: /Select Model/ }),
     use("session list", command("/resume"), { shows: /Resume a previous session/ }),
-    use("transcript", [key("C-t")], { shows: /› hello to the model/, leave: [] }),
     use("slash command", command("/status"), { shows: /Context window:/, leave: [] }),
   ],
   gemini: [
     use("model menu", command("/model"), { shows: /Select Model/ }),
     use("session list", command("/resume"), { shows: /Chat Sessions/ }),
-    use("transcript", [key("C-o")], { shows: /to collapse lines|to expand/, leave: [key("C-o")] }),
     use("slash command", command("/about"), { shows: /About Gemini CLI/, leave: [] }),
   ],
   opencode: [
@@ -63,7 +61,7 @@ const USES: Readonly<Record<RealAgent, readonly Use[]>> = {
 };
 
 for (const kind of agents()) {
-  Deno.test(`${kind}: model menu, session list, transcript and a harmless slash command work by a phone's keys [closed-useful]`, async (t) => {
+  Deno.test(`${kind}: menus and harmless slash commands work by a phone's keys [closed-useful]`, async (t) => {
     await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" } });
     await stage.startTurn("hello to the model");
     await stage.untilIdle();

@@ -54,6 +54,7 @@ class Bench {
       path: "/shop",
       cols: 80,
       rows: 24,
+      applicationKeys: false,
     };
     return {
       ...{ socket: "/s", id: "$1", name: "svc-shop", created: 1_000, activity: this.activity },
