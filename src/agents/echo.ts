@@ -39,7 +39,7 @@ export const echo: AgentProfile = {
   measuredVersion: "",
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
-  commands: ["work", "permit", "help", "exit"],
+  commands: ["work", "permit", "help"],
   // Of several lines it shows the first, and a line that is too long ends in an ellipsis.
   foldedPaste: /^(?:.* ⏎ … \[\d+ lines\]|.*…)$/u,
   gate: { afterEnterMs: 0 },

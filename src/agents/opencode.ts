@@ -47,20 +47,16 @@ export const opencode: AgentProfile = {
   menus: menuKeys(menus),
   // Tab changes the agent, and with it what is asked for; Ctrl-C in an empty composer ends OpenCode at once.
   keys: { alsoAllowed: [], forbidden: ["Tab"], forbiddenWhenEmpty: ["C-c"] },
+  // Others open a list that only Esc at the computer leaves.
   commands: [
     "compact",
-    "help",
     "init",
     "models",
     "new",
-    "rename",
     "review",
     "sessions",
-    "status",
     "thinking",
     "timestamps",
-    "timeline",
-    "debug",
   ],
   gate: { afterEnterMs: 200 },
   foldedPaste: /^\[Pasted ~\d+ lines\]$/,

@@ -49,8 +49,7 @@ const USES: Readonly<Record<RealAgent, readonly Use[]>> = {
   opencode: [
     use("model menu", command("/models"), { shows: /Select model/ }),
     use("session list", command("/sessions"), { shows: /Sessions +esc/ }),
-    use("transcript", command("/timeline"), { shows: /Timeline +esc/ }),
-    use("slash command", command("/status"), { shows: /Status +esc/ }),
+    use("slash command", command("/new"), { shows: /Ask anything/, leave: [] }),
   ],
   copilot: [
     use("model menu", command("/model"), { shows: /Session only\. Auto chooses|Search models/ }),

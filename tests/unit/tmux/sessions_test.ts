@@ -16,7 +16,7 @@ function paneLine(
 ): string {
   const fields = [
     ...[session, "$1", "100", "200", "0", "cc", "a", recordedPane, recordedPid, "/p"],
-    ...[pane, "42", "0", active, "claude", "80", "24", "7", "3", "1", "title", path],
+    ...[pane, "42", "0", active, "claude", "80", "24", "7", "3", "1", "0", "0", "title", path],
   ];
   return ["pane", ...fields].join("\t");
 }
