@@ -83,7 +83,7 @@ export const copilot: AgentProfile = {
     "version",
     "env",
   ],
-  gate: { afterEnterMs: 0 },
+  // No gate: it queues what comes during a turn until its end, and drops that when a dialog is rejected by Esc.
   foldedPaste: /^\[Paste #\d+ - \d+ lines\]$/,
   readScreen: composerReader({
     dialog,

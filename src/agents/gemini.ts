@@ -105,7 +105,7 @@ export const gemini: AgentProfile = {
     "init",
     "tasks",
   ],
-  gate: { afterEnterMs: 0 },
+  // No gate: it queues what comes during a turn until its end, so that nothing is gained by typing earlier.
   foldedPaste: /^\[Pasted Text: \d+ (?:lines|chars)\]$/,
   readScreen: composerReader({
     dialog,

@@ -113,7 +113,7 @@ export interface AgentProfile {
   commands: readonly string[];
   /** Matches the whole draft where the composer shows a mark in place of a long paste. */
   foldedPaste?: RegExp;
-  /** Undefined for an agent without a hook that comes before its dialogs. */
+  /** Undefined for an agent without a hook that comes before its dialogs, or that only queues what comes during a turn. */
   gate?: GateProfile;
   readScreen(screen: Screen): ScreenReading;
 }

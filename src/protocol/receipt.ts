@@ -40,7 +40,7 @@ export const REASONS = {
   start_failed: "The agent could not be started.",
   agent_starting: "The agent is starting: it shows no input line yet.",
   agent_working:
-    "The agent is working, and nothing here can hold back its dialogs: the message waits for the end of the turn.",
+    "The agent is working: the message waits until no dialog can open meanwhile, at the latest for the end of the turn.",
   unknown_screen: "The agent does not show its input line: another screen has the keys.",
   screen_stale: "The agent's screen did not show the text in its input line in time.",
   approval_change: "This would change how the agent asks for approval.",
