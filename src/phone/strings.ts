@@ -267,8 +267,7 @@ export const STRINGS = {
     unknown_agent: "Bring svc on the host up to date.",
     start_failed: "Look at the listener's log: svc logs.",
     agent_starting: "Look at the terminal when it takes long.",
-    agent_working:
-      'It goes in when the turn ends. On the host, run svc setup, or set "steer": true, to send while the agent works.',
+    agent_working: "On the host, svc setup lets some agents take messages while they work.",
     unknown_screen:
       "Esc often leads back. If the agent does show its input line, the agent is newer than svc knows.",
     screen_stale: "Look at the terminal before you send it again.",
