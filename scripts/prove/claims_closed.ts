@@ -44,9 +44,26 @@ export const CLOSED: Claim[] = [
     quote: { part: /^hostile screen: (.*)$/gm, as: "$1" },
   },
   {
-    text: "model menu, session list, transcript and harmless commands still work by a phone's keys",
+    text:
+      "model menu, session list, transcript where there is one, and harmless commands still work by a phone's keys",
     tests: { files: [`${FOLDER}/useful_test.ts`] },
     quote: { part: /^useful (.*)$/gm, as: "$1;" },
+  },
+  {
+    text: "reading the worst of 200 hostile screens up to 1000 by 500",
+    task: "prove:readers",
+    quote: { part: /^reader (.*)$/gm, as: "$1;" },
+  },
+  {
+    text:
+      "the model learns that the phone drives, whatever the agent does to a long text; a paste at the computer ends it",
+    tests: { files: ["tests/agents/real_hooks_test.ts"], filter: "/texts that it changes/" },
+    count: { agents: /^\w+: told of the phone also by texts.* \.\.\. .*ok/gm },
+  },
+  {
+    text: "the states that phones see are those of the agents, over turns, dialogs, interrupts and questions",
+    tests: { files: ["tests/agents/state_truth_test.ts"] },
+    quote: { part: /^(\w+: \d+ changes, .*)$/gm, as: "$1;" },
   },
   {
     text: "nothing of an agent is left running after its session was killed",

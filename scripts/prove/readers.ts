@@ -1,0 +1,32 @@
+/** `deno task prove:readers`: what reading the worst of 200 hostile screens takes, by each agent's reader. */
+import type { Screen } from "../../src/agents/profile.ts";
+import { AGENT_KINDS, agentProfile } from "../../src/agents/registry.ts";
+import { unknownAgent } from "../../src/agents/unknown.ts";
+import { hostileScreens } from "../../tests/helpers/hostile_screens.ts";
+import { say } from "../say.ts";
+
+/** Readings of each screen after a first one; the median counts. */
+const READINGS = 9;
+
+function timed(read: (screen: Screen) => unknown, screen: Screen): number {
+  const begun = performance.now();
+  read(screen);
+  return performance.now() - begun;
+}
+
+const screens = hostileScreens();
+for (const kind of [...AGENT_KINDS, "unknown"] as const) {
+  const { readScreen } = kind === "unknown" ? unknownAgent : agentProfile(kind);
+  let worst = { median: 0, single: 0, name: "" };
+  for (const { name, screen } of screens) {
+    readScreen(screen);
+    const times = Array.from({ length: READINGS }, () => timed(readScreen, screen)).sort((a, b) => a - b);
+    const [median = 0, single = 0] = [times[(READINGS - 1) / 2], times.at(-1)];
+    if (median > worst.median) worst = { median, single: Math.max(single, worst.single), name };
+    else worst.single = Math.max(single, worst.single);
+  }
+  const figures = `worst median ${worst.median.toFixed(2)} ms (${worst.name}), worst single ${
+    worst.single.toFixed(2)
+  } ms`;
+  say(`reader ${kind}: ${screens.length} screens, ${figures}`);
+}
