@@ -12,9 +12,9 @@ export async function runAgent(
   args: readonly string[],
   options: Pick<WrapperRun, "detach" | "byListener">,
 ): Promise<number> {
-  const { files, commands, sockets, terminal } = runtime;
+  const { uid, files, commands, sockets, terminal } = runtime;
   const selfCommand = (): string[] => runtime.selfCommand();
-  return await runWrapper({ files, commands, sockets, terminal, clock: systemClock, selfCommand }, {
+  return await runWrapper({ uid, files, commands, sockets, terminal, clock: systemClock, selfCommand }, {
     ...daemonOptions(await accountPaths()),
     profile: agentProfile(kind),
     args,

@@ -34,6 +34,12 @@ async function look(host: PairingHost, pairing: PendingPairing): Promise<Pairing
   }
 }
 
+/** What the first pairing changes for everybody else. */
+export const FLOOR_LINES: readonly string[] = [
+  "From now on this host takes sealed messages only, unless requireEncryption in its config.json says otherwise.",
+  "Scripts elsewhere: svc pair --script FILE, then svc send --as FILE. On this host svc send seals by itself.",
+];
+
 export function outcomeLines(outcome: ClaimedOutcome): string[] {
   switch (outcome.kind) {
     case "paired":
@@ -43,6 +49,7 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
         `  ${outcome.words.join(" ")}`,
         "",
         `Other words? Then run: svc devices revoke ${outcome.phone.deviceId}`,
+        ...FLOOR_LINES,
       ];
     case "joined":
       return [

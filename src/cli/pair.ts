@@ -1,6 +1,9 @@
 /** `svc pair`: a one-time link that makes a phone a device of this account, and shares a secret with it. */
-import { offerPairing } from "../home/paired_phones.ts";
-import { awaitPhone, outcomeLines } from "./await_phone.ts";
+import { runtime } from "#runtime";
+import type { RelayApi } from "../client/api.ts";
+import { offerPairing, type PairingHost } from "../home/paired_phones.ts";
+import { pairScript } from "../home/script_pairing.ts";
+import { awaitPhone, FLOOR_LINES, outcomeLines } from "./await_phone.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED } from "./exit.ts";
@@ -13,21 +16,24 @@ import { localName } from "./up/reach.ts";
 interface PairWords {
   publicUrl?: string | undefined;
   json?: true | undefined;
+  script?: string | undefined;
 }
 
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "pair",
     summary: "Pair one phone, once, within 10 minutes: print its link and QR code, and wait for it.",
-    examples: ["svc pair", "svc pair --json", "svc pair --public-url https://relay.example"],
+    examples: ["svc pair", "svc pair --json", "svc pair --script ~/.ci-pairing.json"],
   })
     .option("--public-url <url>", "the address under which the phone reaches the relay")
+    .option("--script <file>", "pair a script: write what svc send --as needs to a new file of mode 0600")
     .option("--json", "print code, url and expiresAt as JSON, and do not wait");
   const words: PairWords = parseWords(command, args).opts();
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
   const api = relayApi(paths, inputs);
-  const host = await pairingHost(paths, api);
+  const host = { ...await pairingHost(paths, api), api };
+  if (words.script !== undefined) return await pairWithScript(host, { ...words, script: words.script });
   const pairing = await offerPairing(host);
   const { code, expiresAt } = pairing;
   const url = pairingLink(words.publicUrl ?? localName(api.baseUrl), pairing);
@@ -40,4 +46,22 @@ export async function run(args: readonly string[]): Promise<number> {
   const outcome = await awaitPhone(host, pairing);
   if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
   return outcome?.kind === "paired" || outcome?.kind === "joined" ? 0 : EXIT_FAILED;
+}
+
+async function pairWithScript(
+  host: PairingHost & { api: RelayApi },
+  { script, publicUrl, json }: PairWords & { script: string },
+): Promise<number> {
+  const path = script.startsWith("/") ? script : `${runtime.cwd()}/${script}`;
+  const name = `script ${path.slice(path.lastIndexOf("/") + 1)}`;
+  const { deviceId } = await pairScript(host, {
+    path,
+    name,
+    baseUrl: publicUrl ?? localName(host.api.baseUrl),
+  });
+  if (json) printJson({ file: path, deviceId });
+  else {print(
+      [`Paired: ${deviceId}. Send with it: svc send --as ${script} SESSION TEXT`, ...FLOOR_LINES].join("\n"),
+    );}
+  return 0;
 }

@@ -1,23 +1,31 @@
 /** `svc send`: a message into a session, as the phone sends it, and what becomes of it. */
 import { runtime } from "#runtime";
+import { createRelayApi, type RelayApi } from "../client/api.ts";
+import { RelayError } from "../client/relay_error.ts";
 import { waitForReceipt } from "../client/wait_for_receipt.ts";
+import { isProvenReceipt, nextScriptCounter } from "../home/script_pairing.ts";
+import { ownSealer, scriptSealer, sealCommand } from "../home/seal_command.ts";
 import { TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
-import { type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
+import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { print, printError, printJson } from "./output.ts";
+import { pairingHost } from "./pairing_host.ts";
 import { PATIENCE_MS } from "./progress.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
+/** Ends that are the relay's to say. */
+const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
 /** The relay's word that a message expired may come this much later, in milliseconds. */
 const GRACE_MS = 5_000;
 
 interface SendWords {
   json?: true | undefined;
   anyway?: true | undefined;
+  as?: string | undefined;
   device?: string | undefined;
   wait: string;
 }
@@ -32,6 +40,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .argument("[text...]", "the message; from stdin with - or without any")
     .option("--json", "print the push with its final receipt")
     .option("--device <id>", "the host, where several have a session of this name")
+    .option("--as <file>", "seal as the script of svc pair --script FILE; else SVC_PAIRING names the file")
     .option("--anyway", "do not wait while someone types at the desk")
     .option("--wait <seconds>", "how long the message may wait for its turn", String(WAIT_DEFAULT_SECONDS));
   const parsed = parseWords(command, args);
@@ -39,8 +48,13 @@ export async function run(args: readonly string[]): Promise<number> {
   const options: SendWords = parsed.opts();
   const body = await messageText(words);
   if (body === "") throw new UsageError("Cannot send an empty message: give its text, or pipe it in with -.");
-  const record = await sendAndWait(options, pushFor(session, body, options));
+  const route = await routeFor(options, pushFor(session, body, options));
+  const record = await sendAndWait(options, route);
   if (options.json) printJson(record);
+  if (!await route.isProven(record)) {
+    printError(`${describe(record.receipt)} The relay says so; the host has not proven it.`);
+    return EXIT_FAILED;
+  }
   return report(record.receipt, options);
 }
 
@@ -53,7 +67,67 @@ async function messageText(words: readonly string[]): Promise<string> {
   return (await runtime.terminal.readAll()).replace(/\r?\n$/, "");
 }
 
-function pushFor(session: string, body: string, options: SendWords): PushRequestInput {
+type PlainPush = PushRequestInput & { body: string; ttlSeconds: number };
+
+/** What goes out, over which relay, and whether its end is the host's own word. */
+interface Route {
+  api: RelayApi;
+  push: PushRequestInput;
+  isProven(record: PushRecord): Promise<boolean>;
+}
+
+/** Sealed as a paired script, sealed by the host for itself, or plain. */
+async function routeFor(options: SendWords, push: PlainPush): Promise<Route> {
+  const file = options.as ?? runtime.env.get("SVC_PAIRING");
+  if (file) return await scriptRoute(file, { options, push });
+  const paths = await accountPaths();
+  const api = relayApi(paths, await addressInputs(paths));
+  const host = await pairingHost(paths, api);
+  const isOwn = await isForOwnHost(api, { push, deviceId: host.deviceId });
+  const sealer = isOwn ? await ownSealer(host) : undefined;
+  const sealed = sealer === undefined ? push : await sealCommand(push, sealer);
+  return { api, push: sealed, isProven: () => Promise.resolve(true) };
+}
+
+async function scriptRoute(
+  file: string,
+  { options, push }: { options: SendWords; push: PlainPush },
+): Promise<Route> {
+  const path = file.startsWith("/") ? file : `${runtime.cwd()}/${file}`;
+  const script = await nextScriptCounter(runtime.files, path);
+  if (options.device !== undefined && options.device !== script.host.deviceId) {
+    throw new UsageError(
+      `Cannot send to "${options.device}": "${file}" is paired with "${script.host.deviceId}".`,
+    );
+  }
+  return {
+    api: createRelayApi(script),
+    push: await sealCommand(push, scriptSealer(script)),
+    isProven: async ({ push: { id }, receipt }) =>
+      RELAYS_OWN.has(receipt.state) || await isProvenReceipt(script, { id, receipt }),
+  };
+}
+
+/** Only this host's own messages can be sealed with what it has. */
+async function isForOwnHost(
+  api: RelayApi,
+  { push, deviceId }: { push: PlainPush; deviceId: string },
+): Promise<boolean> {
+  if (push.targetDeviceId !== undefined) return push.targetDeviceId === deviceId;
+  try {
+    const { devices } = await api.sessions();
+    const owners = devices.filter(({ sessions }) =>
+      sessions.some(({ name }) => name === push.agentSessionName)
+    );
+    const isListed = devices.some((device) => device.deviceId === deviceId);
+    return owners.length === 0 ? isListed : owners.every((device) => device.deviceId === deviceId);
+  } catch (error) {
+    if (error instanceof RelayError) return false;
+    throw error;
+  }
+}
+
+function pushFor(session: string, body: string, options: SendWords): PlainPush {
   return {
     type: "agent.command",
     agentSessionName: session,
@@ -73,9 +147,7 @@ function waitSeconds({ wait }: SendWords): number {
   );
 }
 
-async function sendAndWait(options: SendWords, push: PushRequestInput): Promise<PushRecord> {
-  const paths = await accountPaths();
-  const api = relayApi(paths, await addressInputs(paths));
+async function sendAndWait(options: SendWords, { api, push }: Route): Promise<PushRecord> {
   const { id } = await api.sendPush(push);
   const patientUntil = Date.now() + PATIENCE_MS;
   let shown = "";
@@ -104,6 +176,11 @@ function report(receipt: Receipt, options: SendWords): number {
 const NEXT: Partial<Record<string, string>> = {
   no_such_session: "Those that there are: svc sessions",
   muted: "To undo that, on its host in the project's directory: svc unmute",
+  sealed_required: "Run there: svc pair --script FILE. Then, with that file: svc send --as FILE",
+  unsealable: "Pair the script again, on its host: svc pair --script FILE",
+  counter_used:
+    "If the file was copied or restored, pair the script again, on its host: svc pair --script FILE",
+  counter_old: "Send it again.",
 } satisfies Partial<Record<Reason, string>>;
 
 /** A receipt in one line, with what a person can do about it. */

@@ -12,7 +12,8 @@ export type SecretUse =
   | "phone proof"
   | "listener proof"
   | "check phrase"
-  | "receipt";
+  | "receipt"
+  | "pairing id";
 
 /** A new secret as text: 43 characters of base64url. */
 export function newSecret(): string {
@@ -42,4 +43,9 @@ export async function pskOf(
   { use, phone }: { use: "stream" | "push" | "told"; phone: string },
 ): Promise<{ id: Uint8Array; key: Uint8Array }> {
   return { id: new TextEncoder().encode(phone), key: await deriveBytes(secret, { use }) };
+}
+
+/** Names a pairing in files without showing its secret: 22 characters of base64url. */
+export async function pairingId(secret: CryptoKey): Promise<string> {
+  return encodeBase64url((await deriveBytes(secret, { use: "pairing id" })).subarray(0, 16));
 }

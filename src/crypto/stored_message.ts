@@ -22,10 +22,14 @@ export interface SealedContent {
   body: string;
   /** Epoch milliseconds by the sender's clock after which nobody may act on it. */
   notAfter: number;
+  /** From 1 on, never the same twice under one secret; absent in messages of versions that did not count. */
+  counter?: number | undefined;
 }
 
 const INFO = new TextEncoder().encode("svc.v1 push");
-const TIME_BYTES = 8;
+const NUMBER_BYTES = 8;
+/** Set in the time of a message that has a counter: no time of this age reaches it. */
+const COUNTED = 1n << 63n;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Psk mode with the secret of the pairing, base mode without. Throws when `publicKey` is none. */
@@ -75,17 +79,29 @@ function bindingOf(place: MessagePlace): Uint8Array {
   return encodeFields([id, type, from, targetDeviceId, agentSessionName, sendAnyway ? "send anyway" : ""]);
 }
 
-/** `notAfter u64 · body`, big-endian. */
-function encodeContent({ body, notAfter }: SealedContent): Uint8Array {
+/** `notAfter u64 · body`, or `(COUNTED | notAfter) u64 · counter u64 · body`, big-endian. */
+function encodeContent({ body, notAfter, counter }: SealedContent): Uint8Array {
   const text = new TextEncoder().encode(body);
-  const bytes = new Uint8Array(TIME_BYTES + text.length);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.trunc(notAfter)));
-  bytes.set(text, TIME_BYTES);
+  const time = BigInt(Math.trunc(notAfter));
+  const numbers = counter === undefined ? [time] : [COUNTED | time, BigInt(counter)];
+  const bytes = new Uint8Array(numbers.length * NUMBER_BYTES + text.length);
+  const view = new DataView(bytes.buffer);
+  numbers.forEach((number, place) => view.setBigUint64(place * NUMBER_BYTES, number));
+  bytes.set(text, numbers.length * NUMBER_BYTES);
   return bytes;
 }
 
 /** Throws on what `encodeContent` does not write. */
 function decodeContent(bytes: Uint8Array<ArrayBuffer>): SealedContent {
-  const notAfter = Number(new DataView(bytes.buffer).getBigUint64(0));
-  return { notAfter, body: strictUtf8.decode(bytes.subarray(TIME_BYTES)) };
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const time = view.getBigUint64(0);
+  if ((time & COUNTED) === 0n) {
+    return { notAfter: Number(time), body: strictUtf8.decode(bytes.subarray(NUMBER_BYTES)) };
+  }
+  const counter = Number(view.getBigUint64(NUMBER_BYTES));
+  if (!Number.isSafeInteger(counter) || counter < 1) {
+    throw new RangeError("Cannot take the counter of the message: it is no safe integer from 1 on");
+  }
+  const body = strictUtf8.decode(bytes.subarray(2 * NUMBER_BYTES));
+  return { notAfter: Number(time & ~COUNTED), counter, body };
 }

@@ -13,8 +13,8 @@ export const Config = z.looseObject({
   wsUrl: z.optional(z.string()),
   /** The relay's HTTP address, where it does not follow from `wsUrl`. */
   baseUrl: z.optional(z.string()),
-  /** The weakest sealing that this host takes. */
-  requireEncryption: z.optional(z.enum(["base", "psk"])),
+  /** The weakest sealing that this host takes; without it `psk` from the first pairing on, and `off` before. */
+  requireEncryption: z.optional(z.enum(["off", "base", "psk"])),
   /** Lets a message begin with `!`, which runs a shell command in some agents. */
   allowShellEscape: z.optional(z.boolean()),
   /**

@@ -1,15 +1,26 @@
 /** The journal of injections: what has happened to each push, on the disk before it goes on, so that no crash types one twice. */
+import { ReplayWindow } from "../crypto/replay_window.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
-import { decodeEntries, encodeEntry, type JournalEntry } from "./journal_lines.ts";
+import {
+  decodeEntries,
+  encodeEntry,
+  type JournalEntry,
+  type PhoneSeal,
+  type WindowEntry,
+} from "./journal_lines.ts";
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
 export const JOURNAL_RETENTION_MS = 8 * 24 * 3_600_000;
 /** The pushes that are remembered at most, and apart from them those that paired phones sealed; the oldest go first. */
 export const JOURNAL_PUSHES_MAX = 50_000;
+/** Refusals of pushes that did not open, and are remembered whatever comes after; further ones get no proof. */
+export const JOURNAL_PROMISES_MAX = 10_000;
+/** Pairings whose counters are remembered; those that were used longest ago go first. */
+export const JOURNAL_PAIRINGS_MAX = 1_000;
 /** The file is rewritten after so many appended lines. */
 export const JOURNAL_COMPACT_LINES = 10_000;
 
-type WithoutKey<E> = E extends unknown ? Omit<E, "id" | "at" | "sealed"> : never;
+type WithoutKey<E> = E extends unknown ? Omit<E, "id" | "at" | "sealed" | "promised"> : never;
 /** A step as the listener records it: `{step: "typing"}`, `{step: "done", outcome, reason}`. */
 export type JournalStep = WithoutKey<JournalEntry>;
 
@@ -19,12 +30,18 @@ export interface JournalOptions {
   /** Epoch milliseconds. */
   now: () => number;
   pushesMax?: number;
+  promisesMax?: number;
 }
+
+/**
+ * Whether a sealed message may be acted on. `used`, `old`: its counter was taken, or is too far behind to know.
+ * `uncounted`: it has none, and this pairing has counted before.
+ */
+export type TakeVerdict = "taken" | "used" | "old" | "uncounted";
 
 /** Reads what a former run left and compacts it. Damaged lines are skipped and counted. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { entries, damaged } = decodeEntries(await options.files.readText(options.path) ?? "");
-  const journal = new Journal(options, { entries, damaged });
+  const journal = new Journal(options, decodeEntries(await options.files.readText(options.path) ?? ""));
   await journal.compact();
   return journal;
 }
@@ -37,28 +54,67 @@ export class Journal {
   readonly #last = new Map<string, JournalEntry>();
   /** The same of those that paired phones sealed. */
   readonly #sealed = new Map<string, JournalEntry>();
+  /** The same of those whose refusal was promised. */
+  readonly #promised = new Map<string, JournalEntry>();
+  /** By pairing, the one used longest ago first. */
+  readonly #windows = new Map<string, ReplayWindow>();
   #file: AppendFile | undefined;
   #appended = 0;
   /** A full disk may have taken a part of the last line: the next one must not be joined to it. */
   #isTorn = false;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: JournalOptions, found: { entries: readonly JournalEntry[]; damaged: number }) {
+  constructor(options: JournalOptions, found: ReturnType<typeof decodeEntries>) {
     this.#options = options;
     this.damaged = found.damaged;
-    for (const entry of found.entries) this.#remember(entry);
+    for (const entry of found.windows) this.#restore(entry);
+    for (const entry of found.entries) {
+      this.#remember(entry);
+      if (typeof entry.sealed === "object") this.#count(entry.sealed);
+    }
   }
 
   /** The last step of this push. After a crash `typing` or `typed` means that nobody knows whether it was submitted. */
   state(id: string): JournalEntry | undefined {
-    return this.#sealed.get(id) ?? this.#last.get(id);
+    return this.#sealed.get(id) ?? this.#promised.get(id) ?? this.#last.get(id);
   }
 
-  /** The push turned out to be sealed by a paired phone; its next step says so on the disk. */
-  keepSealed(id: string): void {
-    if (this.#sealed.has(id)) return;
+  /**
+   * A paired phone sealed this push. Its counter is taken for good: resolves once that is on the disk, and throws when
+   * it cannot be written. The same push may be taken again until it is typed or answered: then `state` says so.
+   */
+  async take(id: string, seal: PhoneSeal): Promise<TakeVerdict> {
+    const { pairing, counter } = seal;
+    const before = this.#sealed.get(id);
+    if (before !== undefined && isSameSeal(before.sealed, seal)) return "taken";
+    const window = this.#windows.get(pairing);
+    if (counter === undefined && window !== undefined) return "uncounted";
+    if (counter !== undefined) {
+      const verdict = window?.check(counter) ?? "fresh";
+      if (verdict !== "fresh") return verdict;
+    }
+    this.#count(seal);
+    const entry: JournalEntry = { id, at: this.#options.now(), step: "accepted", sealed: seal };
+    this.#remember(entry);
+    await this.#write(entry);
+    return "taken";
+  }
+
+  /**
+   * The push did not open and is refused: true when that is remembered until the message is too old in any case, so that
+   * a copy of it that does open is not typed either.
+   */
+  promise(id: string): boolean {
+    if (this.isLasting(id)) return true;
+    if (this.#promised.size >= (this.#options.promisesMax ?? JOURNAL_PROMISES_MAX)) return false;
     const entry = this.#last.get(id) ?? { id, at: this.#options.now(), step: "accepted" };
-    this.#remember({ ...entry, sealed: true });
+    this.#remember({ ...entry, promised: true });
+    return true;
+  }
+
+  /** What this push ends with is remembered, whatever else is sent. */
+  isLasting(id: string): boolean {
+    return this.#sealed.has(id) || this.#promised.has(id);
   }
 
   /** Pushes whose last step is not `done`. */
@@ -68,13 +124,13 @@ export class Journal {
 
   /** Resolves once the step is on the disk. Throws when it cannot be written: then `accepted` and `typing` must not be acted on. */
   async record(id: string, step: JournalStep): Promise<void> {
-    const sealed = this.#sealed.has(id) ? { sealed: true as const } : {};
-    const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...sealed };
+    const { sealed, promised } = this.state(id) ?? {};
+    const kept = { ...(sealed ? { sealed } : {}), ...(promised ? { promised } : {}) };
+    const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...kept };
     const hasHappened = entry.step === "typed" || entry.step === "done";
     if (hasHappened) this.#remember(entry);
-    await this.#inTurn(() => this.#append(encodeEntry(entry)));
+    await this.#write(entry);
     if (!hasHappened) this.#remember(entry);
-    if (this.#appended >= JOURNAL_COMPACT_LINES) await this.compact();
   }
 
   /** Rewrites the file with the last step of each push that is still remembered: readers see the old or the new file. */
@@ -82,7 +138,7 @@ export class Journal {
     await this.#inTurn(async () => {
       const { files, path } = this.#options;
       this.#forget();
-      const text = this.#entries().map(encodeEntry).join("");
+      const text = [...this.#windowEntries(), ...this.#entries()].map(encodeEntry).join("");
       await files.replaceText(path, text, { mode: 0o600 });
       this.#file?.close();
       this.#file = undefined;
@@ -99,6 +155,11 @@ export class Journal {
     });
   }
 
+  async #write(entry: JournalEntry): Promise<void> {
+    await this.#inTurn(() => this.#append(encodeEntry(entry)));
+    if (this.#appended >= JOURNAL_COMPACT_LINES) await this.compact();
+  }
+
   async #append(line: string): Promise<void> {
     const { files, path } = this.#options;
     this.#file ??= await files.openAppend(path, { mode: 0o600 });
@@ -111,22 +172,38 @@ export class Journal {
   }
 
   #entries(): JournalEntry[] {
-    return [...this.#sealed.values(), ...this.#last.values()];
+    return [...this.#sealed.values(), ...this.#promised.values(), ...this.#last.values()];
+  }
+
+  #windowEntries(): WindowEntry[] {
+    return [...this.#windows].map(([pairing, window]) => ({ step: "window", pairing, ...window.encode() }));
+  }
+
+  #restore({ pairing, ...text }: WindowEntry): void {
+    const window = ReplayWindow.decode(text);
+    if (window !== undefined) this.#windows.set(pairing, window);
+  }
+
+  #count({ pairing, counter }: PhoneSeal): void {
+    if (counter === undefined) return;
+    const window = this.#windows.get(pairing) ?? ReplayWindow.empty();
+    window.take(counter);
+    this.#windows.delete(pairing);
+    this.#windows.set(pairing, window);
+    if (this.#windows.size > JOURNAL_PAIRINGS_MAX) deleteOldest(this.#windows);
   }
 
   #remember(entry: JournalEntry): void {
-    this.#last.delete(entry.id);
-    this.#sealed.delete(entry.id);
+    for (const entries of [this.#last, this.#sealed, this.#promised]) entries.delete(entry.id);
+    if (entry.promised) return void this.#promised.set(entry.id, entry);
     const entries = entry.sealed ? this.#sealed : this.#last;
     entries.set(entry.id, entry);
-    if (entries.size <= (this.#options.pushesMax ?? JOURNAL_PUSHES_MAX)) return;
-    const [oldest] = entries.keys();
-    if (oldest !== undefined) entries.delete(oldest);
+    if (entries.size > (this.#options.pushesMax ?? JOURNAL_PUSHES_MAX)) deleteOldestDone(entries);
   }
 
   #forget(): void {
     const limit = this.#options.now() - JOURNAL_RETENTION_MS;
-    for (const entries of [this.#sealed, this.#last]) {
+    for (const entries of [this.#sealed, this.#promised, this.#last]) {
       for (const [id, entry] of entries) if (entry.at < limit) entries.delete(id);
     }
   }
@@ -137,4 +214,20 @@ export class Journal {
     this.#turn = done.catch(() => {});
     return done;
   }
+}
+
+function isSameSeal(recorded: JournalEntry["sealed"], seal: PhoneSeal): boolean {
+  if (typeof recorded !== "object") return seal.counter === undefined;
+  return recorded.pairing === seal.pairing && recorded.counter === seal.counter;
+}
+
+/** What has not ended would be told wrongly if it were forgotten; there is little of it. */
+function deleteOldestDone(entries: Map<string, JournalEntry>): void {
+  for (const [id, { step }] of entries) if (step === "done") return void entries.delete(id);
+  deleteOldest(entries);
+}
+
+function deleteOldest(map: Map<string, unknown>): void {
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
 }

@@ -1,9 +1,11 @@
 /** `paired.json`: the phones that share a secret with this host, and the pairings that wait for a phone. */
 import * as z from "zod/mini";
 import { systemClock } from "../client/clock.ts";
+import type { Sealing } from "../crypto/mode.ts";
 import { describeFaults } from "../protocol/faults.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
+import type { Config } from "./config.ts";
 import { tryLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
 import { waitFor } from "./wait_for.ts";
@@ -17,6 +19,8 @@ export const PairedPhone = z.object({
   secret: z.string(),
   /** Epoch milliseconds. */
   pairedAt: z.number(),
+  /** It only sends: nothing is sealed for it. */
+  script: z.optional(z.literal(true)),
 });
 export type PairedPhone = z.infer<typeof PairedPhone>;
 
@@ -24,7 +28,16 @@ export type PairedPhone = z.infer<typeof PairedPhone>;
 export const PendingPairing = z.object({ code: z.string(), secret: z.string(), expiresAt: z.number() });
 export type PendingPairing = z.infer<typeof PendingPairing>;
 
-const PairedFile = z.object({ phones: z.array(PairedPhone), pending: z.array(PendingPairing) });
+/** What this host shares with itself, for its own `svc send`; `counter` is the last one that was sealed. */
+const OwnSecret = z.object({ secret: z.string(), counter: z.number() });
+
+const PairedFile = z.object({
+  phones: z.array(PairedPhone),
+  pending: z.array(PendingPairing),
+  /** Set by the first pairing, and kept when the last phone goes: a relay must not be able to wait for that. */
+  floor: z.optional(z.literal("psk")),
+  own: z.optional(OwnSecret),
+});
 export type PairedFile = z.infer<typeof PairedFile>;
 
 /** The oldest goes when there are more. */
@@ -52,11 +65,16 @@ export async function changePaired(
   edit: (file: PairedFile) => PairedFile,
 ): Promise<PairedFile> {
   return await withPairedLock(files, paths, async () => {
-    const { phones, pending } = edit(await loadPaired(files, paths));
-    const changed = { phones, pending: pending.slice(-PENDING_MAX) };
+    const edited = edit(await loadPaired(files, paths));
+    const changed = { ...edited, pending: edited.pending.slice(-PENDING_MAX) };
     await files.replaceText(paths.paired, `${JSON.stringify(changed, null, 2)}\n`, { mode: 0o600 });
     return changed;
   });
+}
+
+/** The weakest sealing that this host takes: as configured, else `psk` from the first pairing on. */
+export function sealingFloor({ phones, floor }: PairedFile, { requireEncryption }: Config): Sealing {
+  return requireEncryption ?? floor ?? (phones.length > 0 ? "psk" : "off");
 }
 
 /** Runs `work` while no other process changes the pairings or the identity. Throws after 5 s of waiting. */

@@ -49,12 +49,12 @@ export async function completePairing(host: PairingHost, pairing: PendingPairing
   const phone = await claimOf(host, pairing);
   if (phone === "open") return { kind: "open" };
   const outcome = phone === "ended" ? { kind: "ended" as const } : await judge(host, { pairing, phone });
-  await changePaired(host.files, host.paths, ({ phones, pending }) => ({
-    pending: pending.filter(({ code }) => code !== pairing.code),
-    phones: outcome.kind === "paired"
-      ? [...phones.filter(({ deviceId }) => deviceId !== outcome.phone.deviceId), outcome.phone]
-      : phones,
-  }));
+  await changePaired(host.files, host.paths, (file) => {
+    const rest = { ...file, pending: file.pending.filter(({ code }) => code !== pairing.code) };
+    if (outcome.kind !== "paired") return rest;
+    const others = file.phones.filter(({ deviceId }) => deviceId !== outcome.phone.deviceId);
+    return { ...rest, phones: [...others, outcome.phone], floor: "psk" };
+  });
   return outcome;
 }
 
@@ -76,10 +76,10 @@ export async function pairedPhones(host: PairingHost): Promise<PairedPhone[]> {
 export async function forgetPhone(host: PairingHost, deviceId: string): Promise<boolean> {
   await completePending(host);
   let found = false;
-  await changePaired(host.files, host.paths, ({ phones, pending }) => {
-    const others = phones.filter((phone) => phone.deviceId !== deviceId);
-    found = others.length < phones.length;
-    return { phones: others, pending };
+  await changePaired(host.files, host.paths, (file) => {
+    const others = file.phones.filter((phone) => phone.deviceId !== deviceId);
+    found = others.length < file.phones.length;
+    return { ...file, phones: others };
   });
   return found;
 }

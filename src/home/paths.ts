@@ -28,6 +28,8 @@ export interface HomePaths {
   paired: string;
   /** Held while one process changes `identity` or `paired`. */
   pairedLock: string;
+  /** Which sealed answers were taken, and by whom. */
+  answers: string;
   /** What an agent showed last, by session, for the wrapper that was attached. */
   lastWords: string;
   /** What hooks and MCP registrations run: starts the svc that `svc setup` ran with. */
@@ -67,6 +69,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     identity: `${root}/identity`,
     paired: `${root}/paired.json`,
     pairedLock: `${root}/paired.lock`,
+    answers: `${root}/answers`,
     lastWords: `${root}/last-words`,
     launcher: `${root}/bin/svc`,
     setup: `${root}/setup`,

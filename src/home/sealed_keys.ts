@@ -1,8 +1,12 @@
 /** The keys by which this host opens what paired phones seal for it, and seals what it tells them. */
+import type { Sealing } from "../crypto/mode.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
 import type { PhoneKeys } from "../crypto/sealed_for_phones.ts";
 import { SEALED_PHONES_MAX } from "../protocol/limits.ts";
+import { type AnswerTaker, claimAnswer } from "./answer_claims.ts";
+import type { Config } from "./config.ts";
 import { loadIdentity } from "./identity.ts";
+import { loadPaired, sealingFloor } from "./paired.ts";
 import { findPhone, pairedPhones, type PairingHost } from "./paired_phones.ts";
 
 export interface SealedKeys {
@@ -12,6 +16,12 @@ export interface SealedKeys {
   identity(): Promise<CryptoKeyPair | undefined>;
   /** What this host shares with a phone; undefined when they are not paired. */
   secretOf(phone: string): Promise<CryptoKey | undefined>;
+  /** What this host shares with itself, for its own `svc send`. */
+  ownSecret(): Promise<CryptoKey | undefined>;
+  /** False when another program of this host acts on this answer. */
+  claimAnswer(id: string, by: AnswerTaker): Promise<boolean>;
+  /** The weakest sealing that this host takes now; `psk` where the pairings cannot be read. */
+  floor(config: Config): Promise<Sealing>;
   /** The phones that this host's words are sealed for, at most `SEALED_PHONES_MAX`. */
   phones(): Promise<PhoneKeys[]>;
 }
@@ -25,8 +35,21 @@ export function sealedKeys(host: PairingHost): SealedKeys {
       const paired = await findPhone(host, phone);
       return paired && await importSecret(paired.secret);
     },
+    ownSecret: async () => {
+      const { own } = await loadPaired(host.files, host.paths);
+      return own && await importSecret(own.secret);
+    },
+    claimAnswer: (id, by) => claimAnswer(host.files, host.paths, { id, by, now: host.now() }),
+    floor: async (config) => {
+      try {
+        return sealingFloor(await loadPaired(host.files, host.paths), config);
+      } catch {
+        return config.requireEncryption ?? "psk";
+      }
+    },
     phones: async () => {
-      const paired = (await pairedPhones(host)).slice(-SEALED_PHONES_MAX);
+      const readers = (await pairedPhones(host)).filter(({ script }) => script !== true);
+      const paired = readers.slice(-SEALED_PHONES_MAX);
       const keys = await Promise.all(paired.map(async ({ deviceId, publicKey, secret }) => {
         const key = await importSecret(secret);
         return key === undefined ? [] : [{ deviceId, publicKey, secret: key }];

@@ -11,6 +11,8 @@ type Acknowledgement = EventData<"push.ack">;
 export interface AcknowledgeHost {
   /** What this host shares with a phone. */
   secretOf(phone: string): Promise<CryptoKey | undefined>;
+  /** The end of this push is remembered, whatever else is sent: only such an end is proven. */
+  isLasting(id: string): boolean;
   send(ack: Acknowledgement): void;
   log(line: string): void;
 }
@@ -45,10 +47,11 @@ export class Acknowledger {
     const proving = this.#proving.get(ack.id);
     if (proving === undefined) return this.#host.send(ack);
     if (ack.final) this.#proving.delete(ack.id);
+    const isProven = !ack.final || this.#host.isLasting(ack.id);
     proving.told = proving.told.then(async () => {
       const secret = await proving.secret;
-      const proof = secret && await receiptProof(secret, { ...ack, state: ack.outcome });
-      this.#host.send({ ...ack, proof });
+      const proof = isProven && secret && await receiptProof(secret, { ...ack, state: ack.outcome });
+      this.#host.send({ ...ack, ...(proof ? { proof } : {}) });
     });
   }
 }

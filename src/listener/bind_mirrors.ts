@@ -14,7 +14,7 @@ export interface MirrorBindings {
   options: Pick<ListenerOptions, "config" | "log">;
   targets: Targets;
   inject: Pick<InjectHost, "processFacts" | "isMuted" | "isBusy" | "input" | "now" | "typed" | "policy">;
-  keys: Pick<SealedKeys, "deviceId" | "secretOf">;
+  keys: Pick<SealedKeys, "deviceId" | "secretOf" | "floor">;
   link: Pick<RelayLink, "send" | "sendBinary">;
   audit: Audit;
 }
@@ -23,7 +23,7 @@ export function bindMirrors({ options, targets, inject, keys, link, audit }: Mir
   return new Mirrors({
     clock: systemClock,
     resolve: (name) => targets.resolve(name),
-    grant: (open) => grantStream(open, { keys, floor: options.config.requireEncryption }),
+    grant: async (open) => await grantStream(open, { keys, floor: await keys.floor(options.config) }),
     openMirror: (target, events) => targets.openMirror(target, events),
     server: (target) => targets.server(target),
     anyServer: (socket) => targets.anyServer(socket),

@@ -21,6 +21,7 @@ import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
 import { bindStartHost, projectsOf } from "./bind_start_host.ts";
+import { bindTargets } from "./bind_targets.ts";
 import { EndedAgents } from "./ended_agents.ts";
 import { inject } from "./inject.ts";
 import type { InjectHost } from "./inject_host.ts";
@@ -35,7 +36,7 @@ import { unseal } from "./sealed_message.ts";
 import { SessionQueues } from "./session_queues.ts";
 import { startAgent, type StartHost } from "./start_agent.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { Targets } from "./targets.ts";
+import type { Targets } from "./targets.ts";
 import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.ts";
 import { Waker } from "./waker.ts";
 
@@ -85,9 +86,8 @@ class Listener implements RunningListener {
     this.#journal = journal;
     this.#audit = audit;
     this.#deviceId = deviceId;
-    const { files, commands, platform, uid } = runtime;
-    const env = { get: (name: string): string | undefined => options.env[name] };
-    this.#targets = new Targets({ uid, env, files, commands, platform, now });
+    const { files } = runtime;
+    this.#targets = bindTargets(options);
     this.#endedAgents = new EndedAgents({ ...runtime, clock: systemClock, log: options.log });
     this.#projects = new KnownProjects(files, options.paths);
     this.#link = new RelayLink({
@@ -104,6 +104,7 @@ class Listener implements RunningListener {
     this.#sealedKeys = this.#makeSealedKeys();
     this.#acknowledger = new Acknowledger({
       secretOf: (phone) => this.#sealedKeys.secretOf(phone),
+      isLasting: (id) => this.#journal.isLasting(id),
       send: (ack) => void this.#link.send("push.ack", ack),
       log: options.log,
     });
@@ -303,14 +304,16 @@ class Listener implements RunningListener {
       now,
       toLocalTime: (relayMs) => relayMs - this.#clockOffsetMs,
       unseal: (push) => unseal(push, { ...this.#sealedKeys, now, log: this.#options.log }),
-      floor: this.#options.config.requireEncryption,
+      floor: () => this.#sealedKeys.floor(this.#options.config),
     });
   }
 
   /** The next message to this session finds the text there, and removes it. */
   async #leftBehind(push: Push): Promise<void> {
     const { log } = this.#options;
-    const opened = push.sealed ? await unseal(push, { ...this.#sealedKeys, now, log }) : push;
+    const { found: opened } = push.sealed
+      ? await unseal(push, { ...this.#sealedKeys, now, log })
+      : { found: push };
     if ("state" in opened || opened.body === undefined || opened.agentSessionName === undefined) return;
     const resolved = await this.#targets.resolve(opened.agentSessionName);
     if ("target" in resolved) this.#inputs.of(resolved.target).leftBehind = { before: "", text: opened.body };

@@ -1,16 +1,17 @@
 /** The door of the listener: a push comes in, is journalled, waits its turn, and is answered. */
 import { isEnough, type Sealing } from "../crypto/mode.ts";
-import type { Journal } from "../home/journal.ts";
+import type { Journal, TakeVerdict } from "../home/journal.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { Command } from "./inject_host.ts";
 import { type Outcome, type Progress, refused, Stopping } from "./outcome.ts";
+import type { Unsealed } from "./sealed_message.ts";
 import type { SessionQueues } from "./session_queues.ts";
 
 export type Acknowledgement = EventData<"push.ack">;
 
-export type PushJournal = Pick<Journal, "state" | "record" | "keepSealed">;
+export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
 
 /** What the sender of a message is told to wait for whose session has as many waiting as it may. */
 export const QUEUE_FULL_WAIT_SECONDS = 60;
@@ -19,6 +20,13 @@ const START = "agent.start";
 const ACTED_ON: readonly string[] = ["agent.command", START];
 /** Starts go one after the other; no session has this name. */
 const START_TURN = "agent.start of this host";
+
+/** What a sealed message is refused for that is not taken. */
+const NOT_TAKEN = {
+  used: "counter_used",
+  old: "counter_old",
+  uncounted: "counter_missing",
+} as const satisfies Record<Exclude<TakeVerdict, "taken">, Reason>;
 
 interface Said {
   state: PushState;
@@ -41,15 +49,16 @@ export interface PushHost {
   now(): number;
   /** This host's epoch milliseconds for one of the relay's. */
   toLocalTime(relayMs: number): number;
-  /** The push with its text, or how it ends. */
-  unseal(push: Push): Promise<Push | Outcome>;
-  /** The weakest sealing that this host takes. */
-  floor: Sealing | undefined;
+  unseal(push: Push): Promise<Unsealed>;
+  /** The weakest sealing that this host takes now. */
+  floor(): Promise<Sealing>;
 }
 
 export class PushIntake {
   #host: PushHost;
   #inHand = new Map<string, Progress>();
+  /** By turn: the arrivals that are not in its queue yet. */
+  #arrivals = new Map<string, Promise<void>>();
   #stopping = false;
   /** Work of an earlier era was dropped. */
   #era = 0;
@@ -83,8 +92,9 @@ export class PushIntake {
     }
     if (this.#stopping) return;
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
-    const fault = this.#fault(push);
-    return fault ? await this.#end(push, refused(fault)) : await this.#accept(push);
+    const turn = push.type === START ? START_TURN : push.agentSessionName ?? "";
+    this.#inHand.set(push.id, { state: "delivered" });
+    await this.#inOrder(turn, () => this.#arrive(push, turn));
   }
 
   /** Reports a state on the way. */
@@ -93,12 +103,20 @@ export class PushIntake {
     this.#acknowledge(id, progress, { final: false });
   }
 
-  #fault(push: Push): Reason | undefined {
-    if (!isEnough(push.sealed?.mode ?? "off", this.#host.floor)) return "sealed_required";
+  async #fault(push: Push): Promise<Reason | undefined> {
+    if (!isEnough(push.sealed?.mode ?? "off", await this.#host.floor())) return "sealed_required";
     if (push.type === START) return undefined;
     if (push.agentSessionName === undefined) return "invalid_session_name";
     if (push.sealed) return undefined;
     return Body.safeParse(push.body).success ? undefined : "invalid_body";
+  }
+
+  /** What comes for one turn is opened and queued in the order in which it came. `work` must not throw. */
+  async #inOrder(turn: string, work: () => Promise<void>): Promise<void> {
+    const done = (this.#arrivals.get(turn) ?? Promise.resolve()).then(work);
+    this.#arrivals.set(turn, done);
+    await done;
+    if (this.#arrivals.get(turn) === done) this.#arrivals.delete(turn);
   }
 
   async #ignore(push: Push): Promise<void> {
@@ -106,32 +124,45 @@ export class PushIntake {
     await this.#end(push, { state: "ignored", reason: "unknown_type" });
   }
 
-  async #accept(push: Push): Promise<void> {
-    const turn = push.type === START ? START_TURN : push.agentSessionName ?? "";
-    this.#inHand.set(push.id, { state: "delivered" });
-    const arrived = this.#host.now();
-    try {
-      await this.#host.journal.record(push.id, { step: "accepted" });
-    } catch (error) {
+  /** Only what is authentic and recorded takes a place in the queue: forgeries must not fill it. */
+  async #arrive(push: Push, turn: string): Promise<void> {
+    const [arrived, era] = [this.#host.now(), this.#era];
+    const opened = await this.#open(push);
+    if (era !== this.#era) return;
+    if (opened === undefined) return void this.#inHand.delete(push.id);
+    if ("state" in opened) {
       this.#inHand.delete(push.id);
-      this.#host.log(`push ${push.id}: not taken, the journal cannot be written: ${message(error)}`);
-      return;
+      return await this.#end(push, opened, arrived);
     }
-    const era = this.#era;
-    const taken = this.#host.queues.add(turn, () => this.#work(push, { arrived, era }));
+    const taken = this.#host.queues.add(turn, () => this.#work(opened, { arrived, era }));
     if (taken) return this.report(push.id, { state: "delivered" });
     this.#inHand.delete(push.id);
     // Left without an answer it would take up the relay's window, and with it every other session's messages.
     await this.#end(push, refused("rate_limited", QUEUE_FULL_WAIT_SECONDS), arrived);
   }
 
+  /** The push with its text, on the disk; or how it ends; or undefined when it is left with the relay. */
+  async #open(push: Push): Promise<Push | Outcome | undefined> {
+    try {
+      const fault = await this.#fault(push);
+      if (fault !== undefined) return refused(fault);
+      const { found, seal } = push.sealed ? await this.#host.unseal(push) : { found: push };
+      if (seal === undefined) {
+        if (!("state" in found)) await this.#host.journal.record(push.id, { step: "accepted" });
+        return found;
+      }
+      const verdict = await this.#host.journal.take(push.id, seal);
+      return verdict === "taken" ? found : refused(NOT_TAKEN[verdict]);
+    } catch (error) {
+      this.#host.log(`push ${push.id}: not taken, the host's files cannot be used: ${message(error)}`);
+      return undefined;
+    }
+  }
+
   async #work(push: Push, { arrived, era }: { arrived: number; era: number }): Promise<void> {
     try {
       if (this.#stopping || era !== this.#era) return;
-      const opened = push.sealed ? await this.#host.unseal(push) : push;
-      if (push.sealed?.mode === "psk" && !("state" in opened)) this.#host.journal.keepSealed(push.id);
-      if ("state" in opened) await this.#end(push, opened, arrived);
-      else await this.#end(opened, await this.#act(opened), arrived);
+      await this.#end(push, await this.#act(push), arrived);
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
     } finally {
@@ -164,6 +195,7 @@ export class PushIntake {
   }
 
   async #end(push: Push, outcome: Outcome, arrived: number = this.#host.now()): Promise<void> {
+    if (push.sealed?.mode === "psk") this.#host.journal.promise(push.id);
     try {
       const { state, reason, retryAfterSeconds, agentSessionName } = outcome;
       const said = { outcome: state, reason, retryAfterSeconds, agentSessionName };

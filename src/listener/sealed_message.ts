@@ -1,5 +1,7 @@
 /** Opens a stored message that a phone sealed for this host, and judges whether it may still be acted on. */
+import type { PhoneSeal } from "../home/journal_lines.ts";
 import type { SealedKeys } from "../home/sealed_keys.ts";
+import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessagePlace, openMessage, type SealedContent } from "../crypto/stored_message.ts";
 import { answerText } from "../protocol/ask.ts";
 import { carriedAnswer, lateAnswerId } from "../protocol/late_answer.ts";
@@ -8,7 +10,8 @@ import { Body, type Push } from "../protocol/push.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
 import { type Outcome, refused } from "./outcome.ts";
 
-export interface UnsealHost extends Pick<SealedKeys, "deviceId" | "identity" | "secretOf"> {
+export interface UnsealHost
+  extends Pick<SealedKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
   now(): number;
   log(line: string): void;
 }
@@ -16,38 +19,72 @@ export interface UnsealHost extends Pick<SealedKeys, "deviceId" | "identity" | "
 /** Clocks of phone and host may differ by this much. */
 const SKEW_MS = 600_000;
 
-/** The push with its text, or how it ends. A text beside the sealed one is not looked at. */
-export async function unseal(push: Push, host: UnsealHost): Promise<Push | Outcome> {
+export interface Unsealed {
+  /** The push with its text, or how it ends. */
+  found: Push | Outcome;
+  /** Of a message that a paired phone sealed. */
+  seal?: PhoneSeal | undefined;
+}
+
+/** A text beside the sealed one is not looked at. */
+export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
   try {
-    const content = await open(push, host);
-    if (typeof content === "object") return await judge(push, content, host.now());
-    host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${content}`);
+    const opened = await open(push, host);
+    if (typeof opened === "object") {
+      return { found: await judge(push, opened.content, host), seal: opened.seal };
+    }
+    host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${opened}`);
   } catch (error) {
     host.log(`push ${push.id}: sealed, and this host's keys cannot be read: ${error}`);
   }
-  return refused("unsealable");
+  return { found: refused("unsealable") };
+}
+
+interface Opened {
+  content: SealedContent;
+  seal: PhoneSeal | undefined;
 }
 
 /** The content, or why there is none. */
-async function open(push: Push, host: UnsealHost): Promise<SealedContent | string> {
+async function open(push: Push, host: UnsealHost): Promise<Opened | string> {
   const { sealed, from } = push;
   const keyPair = await host.identity();
   if (sealed === undefined || keyPair === undefined) return "this host was never paired";
-  const secret = sealed.mode === "psk" ? await host.secretOf(from) : undefined;
-  if (sealed.mode === "psk" && secret === undefined) return "this host is not paired with it";
-  const content = await openMessage(sealed, { place: placeOf(push, host.deviceId), keyPair, secret });
-  return content ?? "it is damaged, forged, or sealed for another place";
+  const place = placeOf(push, host.deviceId);
+  if (sealed.mode === "base") {
+    const content = await openMessage(sealed, { place, keyPair });
+    return content ? { content, seal: undefined } : UNOPENED;
+  }
+  const [secret, own] = [await host.secretOf(from), await host.ownSecret()];
+  if (secret === undefined && own === undefined) return "this host is not paired with it";
+  return await openPaired(sealed, { place, keyPair, secret }) ??
+    // Its own `svc send` seals in the host's name: it cannot know what the relay calls its key.
+    await openPaired(sealed, { place: { ...place, from: host.deviceId }, keyPair, secret: own }) ??
+    UNOPENED;
+}
+
+const UNOPENED = "it is damaged, forged, or sealed for another place or another pairing";
+
+async function openPaired(
+  sealed: NonNullable<Push["sealed"]>,
+  { place, keyPair, secret }: { place: MessagePlace; keyPair: CryptoKeyPair; secret: CryptoKey | undefined },
+): Promise<Opened | undefined> {
+  if (secret === undefined) return undefined;
+  const content = await openMessage(sealed, { place, keyPair, secret });
+  return content && { content, seal: { pairing: await pairingId(secret), counter: content.counter } };
 }
 
 async function judge(
   push: Push,
   { body: text, notAfter }: SealedContent,
-  now: number,
+  host: UnsealHost,
 ): Promise<Push | Outcome> {
-  const age = ageOf(notAfter, now);
+  const age = ageOf(notAfter, host.now());
   if (age !== "fresh") return age === "old" ? { state: "expired" } : refused("unsealable");
-  const body = carriedAnswer(push) === undefined ? text : await lateAnswer(push, text);
+  const answer = carriedAnswer(push);
+  const body = answer === undefined ? text : await lateAnswer(push, text);
   if (body === undefined) return refused("unsealable");
+  if (answer !== undefined && !await host.claimAnswer(answer, "listener")) return refused("answer_taken");
   return Body.safeParse(body).success ? { ...push, body } : refused("invalid_body");
 }
 

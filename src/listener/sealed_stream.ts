@@ -13,8 +13,8 @@ export async function grantStream(
   open: EventData<"pane.open">,
   { keys, floor }: {
     keys: Pick<SealedKeys, "deviceId" | "secretOf">;
-    /** The host's `requireEncryption`. */
-    floor: Sealing | undefined;
+    /** The weakest sealing that the host takes now. */
+    floor: Sealing;
   },
 ): Promise<GrantedStream> {
   const { publicKey, from = "", agentSessionName } = open;

@@ -10,6 +10,15 @@ export const Account = z.object({
 });
 export type Account = z.infer<typeof Account>;
 
+/** How a person tells one account from another: by what is short, and is no secret. */
+export function accountName({ apiKey, deviceId }: Account): string {
+  const key = `key ${apiKey.slice(0, KEY_SHOWN_CHARS)}…`;
+  return deviceId === undefined ? key : `${deviceId} (${key})`;
+}
+
+/** The prefix and 24 bits of the key. */
+const KEY_SHOWN_CHARS = 8;
+
 /** A message that the relay has not taken yet, as the phone keeps it over a reload. */
 export const OutboxEntry = z.object({
   id: PushId,

@@ -3,12 +3,12 @@ import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../client/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
-import type { Account, OutboxEntry } from "./account.ts";
+import { type Account, accountName, type OutboxEntry } from "./account.ts";
 import { KeptMessages } from "./kept_messages.ts";
 import { LiveRelay, type PhoneParts } from "./live_relay.ts";
 import type { Message } from "./message.ts";
 import { newPushId } from "./new_push_id.ts";
-import { claimPairing, UnprovenHost } from "./pairing.ts";
+import { type Claimed, claimPairing, UnprovenHost } from "../client/claim_pairing.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import type { Handover } from "./route.ts";
 import { answerDraftKey, draftKey, type SessionName } from "./names.ts";
@@ -22,10 +22,15 @@ export interface ControllerParts extends Omit<PhoneParts, "kept" | "sealing"> {
   pairing?: PairingStorage | undefined;
 }
 
+/** An account in another's place, and the host that a link paired it with. */
+type Swap = { account: Account; paired?: Claimed["paired"] };
+
 export class Controller {
   readonly #parts: PhoneParts & Pick<ControllerParts, "pairing">;
   #live: LiveRelay | undefined;
   #watched = false;
+  /** The account that the person is asked about. */
+  #swap: Swap | undefined;
 
   constructor(parts: ControllerParts) {
     const { storage, pairing, clock = systemClock } = parts;
@@ -36,11 +41,47 @@ export class Controller {
   /** Takes what the address handed over, else what the phone kept. */
   async start(handover?: Handover): Promise<void> {
     await this.#parts.sealing.load();
-    if (handover?.kind === "key") return await this.signIn(handover.key);
     if (handover?.kind === "pair") return await this.claim(handover);
     const account = await this.#parts.storage.readAccount();
+    if (handover?.kind === "key") return await this.#signInByLink(handover.key, account);
     if (account !== undefined) await this.#enter(account);
     else this.#parts.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
+  }
+
+  /** The person wants the account of the link; nothing of the old one stays, unless the relay does not take the new one. */
+  async swapAccount(): Promise<void> {
+    const { store, storage, sealing } = this.#parts;
+    const swap = this.#swap;
+    this.#swap = undefined;
+    if (swap === undefined) return;
+    store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "key" } });
+    const entered = await this.#enterOrSayWhy(async () => {
+      await createRelayApi({ ...this.#parts, apiKey: swap.account.apiKey }).sessions();
+      this.stop();
+      await storage.clear();
+      await sealing.forgetHosts();
+      await this.#keepHost(swap);
+      return swap.account;
+    });
+    if (entered !== "anew") store.dispatch({ type: "pairing", news: { kind: "failed", ...entered } });
+  }
+
+  keepAccount(): void {
+    this.#swap = undefined;
+    this.#parts.store.dispatch({ type: "swap", swap: undefined });
+  }
+
+  async #signInByLink(key: string, account: Account | undefined): Promise<void> {
+    if (account === undefined) return await this.signIn(key);
+    if (this.#live === undefined) await this.#enter(account);
+    const apiKey = key.trim();
+    if (apiKey !== account.apiKey) this.#ask(account, { account: { apiKey } });
+  }
+
+  #ask(current: Account, swap: Swap): void {
+    this.#swap = swap;
+    const names = { from: accountName(current), to: accountName(swap.account) };
+    this.#parts.store.dispatch({ type: "swap", swap: names });
   }
 
   async signIn(key: string): Promise<void> {
@@ -54,20 +95,32 @@ export class Controller {
 
   /** A phone that is signed in stays the device that it is, and pairs with one more host. */
   async claim({ code, secret }: { code: string; secret?: string | undefined }): Promise<void> {
-    const { store, storage, sealing, pairing, name } = this.#parts;
+    const { store, storage, pairing, name } = this.#parts;
     store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "pair" } });
+    let asked: { current: Account; claimed: Swap } | undefined;
     const entered = await this.#enterOrSayWhy(async () => {
-      const apiKey = (await storage.readAccount())?.apiKey;
-      const api = createRelayApi({ ...this.#parts, apiKey });
+      const current = await storage.readAccount();
+      const api = createRelayApi({ ...this.#parts, apiKey: current?.apiKey });
       const keyPair = await pairing?.ownKeys();
-      const { account, paired } = await claimPairing(api, { code, secret, name, keyPair });
-      if (paired === undefined) return account;
-      await sealing.keep({ ...paired.host, unanswered: paired.words });
-      return account;
+      const claimed = await claimPairing(api, { code, secret, name, keyPair });
+      if (current !== undefined && claimed.account.apiKey !== current.apiKey) {
+        asked = { current, claimed };
+        return current;
+      }
+      await this.#keepHost(claimed);
+      return claimed.account;
     });
+    if (asked !== undefined) {
+      const { current, claimed } = asked;
+      return this.#ask(current, claimed);
+    }
     const isIn = store.get().signIn.kind === "in";
     if (entered === "anew" || secret === undefined || !isIn) return;
     store.dispatch({ type: "pairing", news: { kind: "failed", ...entered } });
+  }
+
+  async #keepHost({ paired }: Swap): Promise<void> {
+    if (paired !== undefined) await this.#parts.sealing.keep({ ...paired.host, unanswered: paired.words });
   }
 
   /** The person has seen what came of the pairing; words that were shown are the host's. */

@@ -25,7 +25,7 @@ async function start(): Promise<void> {
     name: deviceName(navigator.userAgent),
     version: VERSION,
     store,
-    storage: await openStorage(indexedDB),
+    storage: await openStorage(indexedDB, isSecureContext ? crypto.subtle : undefined),
     // Browsers give keys on https and localhost only.
     pairing: isSecureContext ? await openPairingStorage(indexedDB, generateKeyPair) : undefined,
   });
@@ -41,6 +41,8 @@ async function start(): Promise<void> {
     draft: (to, text) => controller.draft(to, text),
     answer: (question, answer) => void controller.answer(question, answer),
     draftAnswer: (question, text) => controller.draftAnswer(question, text),
+    swapAccount: () => void controller.swapAccount(),
+    keepAccount: () => controller.keepAccount(),
     pairingRead: () => void controller.pairingRead(),
     wordsDiffer: () => void controller.wordsDiffer(),
     mirror: (name, viewer) => controller.mirror(name, viewer),

@@ -1,7 +1,7 @@
 /** What pairing leaves on the phone, in IndexedDB: its key pair, its hosts, and how its messages were sent. */
 import type { SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import type { PairedHost } from "./pairing.ts";
+import type { PairedHost } from "../client/claim_pairing.ts";
 
 /** How a message went out first; sent again it must be the same, byte for byte. */
 export interface SentForm {
@@ -21,6 +21,8 @@ export interface SentForm {
 export interface PairingStorage {
   /** Made at the first call; its private half never leaves WebCrypto. */
   ownKeys(): Promise<CryptoKeyPair>;
+  /** The next number for a sealed message: never given out twice, also by two pages at once, or over a reload. */
+  nextCounter(): Promise<number>;
   readHosts(): Promise<PairedHost[]>;
   putHost(host: PairedHost): Promise<void>;
   removeHost(deviceId: string): Promise<void>;
@@ -36,6 +38,7 @@ export const SENT_MAX = 2_000;
 const DATABASE = "svc-keys";
 const VERSION = 1;
 const OWN = "own";
+const COUNTER = "counter";
 const STORES = ["keys", "hosts", "sent"] as const;
 type StoreName = (typeof STORES)[number];
 
@@ -60,6 +63,17 @@ export async function openPairingStorage(
       // Two pages at once: the first one's key stays.
       await change("keys", (keys) => void keys.add(made, OWN)).catch(() => undefined);
       return await known() ?? made;
+    },
+    nextCounter: async () => {
+      let next = 1;
+      await change("keys", (keys) => {
+        const last = keys.get(COUNTER);
+        last.onsuccess = () => {
+          next = (Number.isSafeInteger(last.result) ? last.result : 0) + 1;
+          keys.put(next, COUNTER);
+        };
+      });
+      return next;
     },
     readHosts: () => answer(stored("hosts").getAll()),
     putHost: (host) => change("hosts", (hosts) => hosts.put(host)),

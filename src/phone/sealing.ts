@@ -6,7 +6,7 @@ import { carriedAnswer } from "../protocol/late_answer.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { HeardReceipt } from "./message.ts";
-import type { PairedHost } from "./pairing.ts";
+import type { PairedHost } from "../client/claim_pairing.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 
 /** Life of a sealed message: whoever keeps it back for longer, keeps it for good. */
@@ -79,6 +79,12 @@ export class Sealing {
     this.#hosts.set(host.deviceId, host);
   }
 
+  /** Another account has other hosts: what this phone shared with the old one's is forgotten. */
+  async forgetHosts(): Promise<void> {
+    for (const deviceId of this.#hosts.keys()) await this.#options.storage?.removeHost(deviceId);
+    this.#hosts.clear();
+  }
+
   async clear(): Promise<void> {
     await this.#options.storage?.clear();
     this.#hosts.clear();
@@ -143,7 +149,7 @@ export class Sealing {
     const sent: SentForm = host === undefined ? { id, sentAt, form: "plain" } : {
       id,
       sentAt,
-      form: await sealTo(host, { message, sentAt }),
+      form: await sealTo(host, { message, sentAt, counter: await storage.nextCounter() }),
       body,
       // An answer is taken by the program that asked, which shares no secret.
       ...(type === "agent.command" ? { host: host.deviceId } : {}),
@@ -172,7 +178,7 @@ function asSent(record: PushRecord, sent: SentForm | undefined): PushRecord {
 
 function sealTo(
   host: PairedHost,
-  { message, sentAt }: { message: OutgoingMessage; sentAt: number },
+  { message, sentAt, counter }: { message: OutgoingMessage; sentAt: number; counter: number },
 ): ReturnType<typeof sealMessage> {
   const { id, type, session, body, text = body, sendAnyway = false } = message;
   const place = {
@@ -183,6 +189,6 @@ function sealTo(
     agentSessionName: session,
     sendAnyway,
   };
-  const content = { body: text, notAfter: sentAt + SEALED_LIFE_MS };
+  const content = { body: text, notAfter: sentAt + SEALED_LIFE_MS, counter };
   return sealMessage(content, { place, publicKey: host.publicKey, secret: host.secret });
 }

@@ -35,6 +35,12 @@ export type PairingNews =
   | { kind: "words"; deviceId: string; host: string; words: readonly string[] }
   | { kind: "failed"; code: string; message: string };
 
+/** A link would sign the phone in as somebody else: nothing changes until the person has chosen. */
+export interface AccountSwap {
+  from: string;
+  to: string;
+}
+
 /** `live` only while the relay answers: messages are sent then, and held otherwise. */
 export type LinkView =
   | { kind: "connecting" }
@@ -57,6 +63,7 @@ export interface PhoneState {
   /** Device ids of the hosts that share a secret with this phone. */
   paired: ReadonlySet<string>;
   pairing?: PairingNews | undefined;
+  swap?: AccountSwap | undefined;
   /** What is typed and not sent, by `deviceId/session` or `ask/<question>`. */
   drafts: Readonly<Record<string, string>>;
 }
@@ -66,6 +73,7 @@ export type PhoneEvent =
   | { type: "signIn"; signIn: SignIn }
   | { type: "paired"; paired: ReadonlySet<string> }
   | { type: "pairing"; news: PairingNews | undefined }
+  | { type: "swap"; swap: AccountSwap | undefined }
   | { type: "link"; link: LinkState }
   | { type: "sessions"; devices: readonly DeviceSessions[] }
   | { type: "device"; device: DeviceSessions }
@@ -98,11 +106,13 @@ export const INITIAL_STATE: PhoneState = {
 export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
   switch (event.type) {
     case "signIn":
-      return { ...INITIAL_STATE, route: state.route, signIn: event.signIn };
+      return withSignIn(state, event.signIn);
     case "paired":
       return { ...state, paired: event.paired };
     case "pairing":
       return { ...state, pairing: event.news };
+    case "swap":
+      return { ...state, swap: event.swap };
     case "link":
       return withLink(state, event.link);
     case "sessions":
@@ -140,6 +150,11 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
 
 function withDraft(state: PhoneState, key: string, text: string): PhoneState {
   return { ...state, drafts: { ...state.drafts, [key]: text } };
+}
+
+/** A question about another account outlasts that the old one is entered anew. */
+function withSignIn({ route, swap }: PhoneState, signIn: SignIn): PhoneState {
+  return { ...INITIAL_STATE, route, signIn, ...(signIn.kind === "in" && swap ? { swap } : {}) };
 }
 
 function withLink(state: PhoneState, link: LinkState): PhoneState {

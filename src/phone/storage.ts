@@ -1,5 +1,6 @@
-/** What the phone keeps over a reload, in IndexedDB: the account, and the messages that are not sent. */
+/** What the phone keeps over a reload, in IndexedDB: the account, encrypted, and the messages that are not sent. */
 import * as z from "zod/mini";
+import { parseJson } from "../protocol/json.ts";
 import { Account, OutboxEntry } from "./account.ts";
 
 export interface PhoneStorage {
@@ -16,17 +17,48 @@ export interface PhoneStorage {
 const DATABASE = "svc";
 const VERSION = 1;
 const ACCOUNT_KEY = "current";
+const WRAPPING_KEY = "wrapping";
+const NONCE_BYTES = 12;
 type StoreName = "account" | "outbox";
 
-export async function openStorage(factory: IDBFactory): Promise<PhoneStorage> {
+/** The account under a key that the browser keeps and does not give out. */
+interface WrappedAccount {
+  iv: Uint8Array<ArrayBuffer>;
+  ciphertext: ArrayBuffer;
+}
+
+/** Without `cipher` (a page without cryptography) the account is kept as it is. */
+export async function openStorage(factory: IDBFactory, cipher?: SubtleCrypto): Promise<PhoneStorage> {
   const database = await open(factory);
   const stored = (store: StoreName): IDBObjectStore => database.transaction(store).objectStore(store);
   const change = (stores: StoreName[], edit: (transaction: IDBTransaction) => void): Promise<void> =>
     committed(database.transaction(stores, "readwrite", { durability: "strict" }), edit);
+  const put = (key: string, value: unknown): Promise<void> =>
+    change(["account"], (transaction) => transaction.objectStore("account").put(value, key));
+  const wrappingKey = async (subtle: SubtleCrypto): Promise<CryptoKey> => {
+    const known = (): Promise<CryptoKey | undefined> => answer(stored("account").get(WRAPPING_KEY));
+    const before = await known();
+    if (before !== undefined) return before;
+    const made = await subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
+    // Two pages at once: the first one's key stays.
+    await change(["account"], (transaction) => transaction.objectStore("account").add(made, WRAPPING_KEY))
+      .catch(() => undefined);
+    return await known() ?? made;
+  };
+  const writeAccount = async (account: Account): Promise<void> => {
+    if (cipher === undefined) return await put(ACCOUNT_KEY, account);
+    await put(ACCOUNT_KEY, await wrap(account, { cipher, key: await wrappingKey(cipher) }));
+  };
   return {
-    readAccount: async () => Account.safeParse(await answer(stored("account").get(ACCOUNT_KEY))).data,
-    writeAccount: (account) =>
-      change(["account"], (transaction) => transaction.objectStore("account").put(account, ACCOUNT_KEY)),
+    readAccount: async () => {
+      const found: unknown = await answer(stored("account").get(ACCOUNT_KEY));
+      const plain = Account.safeParse(found).data;
+      // Earlier versions kept it so.
+      if (plain !== undefined && cipher !== undefined) await writeAccount(plain);
+      if (plain !== undefined || cipher === undefined || !isWrapped(found)) return plain;
+      return await unwrap(found, { cipher, key: await wrappingKey(cipher) });
+    },
+    writeAccount,
     readOutbox: async () =>
       z.array(OutboxEntry).safeParse(await answer(stored("outbox").getAll())).data ?? [],
     putOutbox: (entry) => change(["outbox"], (transaction) => transaction.objectStore("outbox").put(entry)),
@@ -37,6 +69,34 @@ export async function openStorage(factory: IDBFactory): Promise<PhoneStorage> {
         transaction.objectStore("outbox").clear();
       }),
   };
+}
+
+function isWrapped(found: unknown): found is WrappedAccount {
+  return typeof found === "object" && found !== null && "iv" in found && "ciphertext" in found;
+}
+
+interface Wrapping {
+  cipher: SubtleCrypto;
+  key: CryptoKey;
+}
+
+async function wrap(account: Account, { cipher, key }: Wrapping): Promise<WrappedAccount> {
+  const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const text = new TextEncoder().encode(JSON.stringify(account));
+  return { iv, ciphertext: await cipher.encrypt({ name: "AES-GCM", iv }, key, text) };
+}
+
+/** Undefined for what this browser's key does not open: then the phone is signed out. */
+async function unwrap(
+  { iv, ciphertext }: WrappedAccount,
+  { cipher, key }: Wrapping,
+): Promise<Account | undefined> {
+  try {
+    const text = new TextDecoder().decode(await cipher.decrypt({ name: "AES-GCM", iv }, key, ciphertext));
+    return Account.safeParse(parseJson(text)?.value).data;
+  } catch {
+    return undefined;
+  }
 }
 
 function open(factory: IDBFactory): Promise<IDBDatabase> {

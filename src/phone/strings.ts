@@ -6,6 +6,7 @@ import type { FormFault } from "./form_answer.ts";
 import type { ToldType } from "./inbox.ts";
 import type { AnswerWay } from "./question_status.ts";
 import type { Group } from "./sessions.ts";
+import { SWAP_STRINGS } from "./strings_swap.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
 export const STRINGS = {
@@ -44,6 +45,7 @@ export const STRINGS = {
         "This phone forgot the pairing. On the host, see svc devices and revoke what you do not know.",
     } as Partial<Record<string, string>>,
   },
+  swap: SWAP_STRINGS,
   picker: {
     heading: "Agents",
     summary: (sessions: number, hosts: number) => `${count(sessions, "session")} on ${count(hosts, "host")}`,
@@ -260,6 +262,11 @@ export const STRINGS = {
     invalid_body: "Change the text and send it again.",
     sealed_required: "Pair this phone with the host: svc pair.",
     unsealable: "Pair this phone with the host again: svc pair.",
+    counter_used:
+      "If this browser's data was restored or copied, pair this phone with the host again: svc pair.",
+    counter_old: "Send it again.",
+    answer_taken: "See the session for what became of it.",
+    counter_missing: "Reload this page, and send it again.",
     tmux_failed: "Look at the listener's log: svc logs.",
     start_not_allowed: "Allow it on the host: allowAgentStart in config.json.",
     unknown_project: "Start an agent there once on the host: svc cc.",

@@ -4,7 +4,7 @@ import { beginStream, type PhoneHandshake } from "../crypto/stream.ts";
 import type { EventData, EventName, Frame } from "../protocol/frames.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../protocol/pane_frame.ts";
 import type { SessionName } from "./names.ts";
-import type { PairedHost } from "./pairing.ts";
+import type { PairedHost } from "../client/claim_pairing.ts";
 import { TerminalStream, type TerminalStreamHost } from "./terminal_stream.ts";
 
 /** What a view gives, and hears. */

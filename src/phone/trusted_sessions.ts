@@ -1,7 +1,7 @@
 /** What the relay's list may say of a paired host: its name is the proven one, and a session is called what its name says. */
 import { sessionLabel, sessionName } from "../protocol/names.ts";
 import type { DeviceSessions, SessionEntry } from "../protocol/session.ts";
-import type { PairedHost } from "./pairing.ts";
+import type { PairedHost } from "../client/claim_pairing.ts";
 
 /** `host` is undefined for one that is not paired: of it the relay says what it likes. */
 export function trustedSessions(

@@ -16,6 +16,7 @@ export const FIT_LEAST = { cols: 20, rows: 5 } as const;
 
 /** `C-a` to `C-z`; `M-` with a letter, Enter or backspace. */
 const MODIFIED = /^(C-[a-z]|M-([a-z]|Enter|BSpace))$/;
+const BLANK = 0x20;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 const KeyName = z.string().check(
@@ -45,11 +46,19 @@ export const KeyInput = z.discriminatedUnion("type", [
 ]);
 export type KeyInput = z.infer<typeof KeyInput>;
 
+/** Sealed, a frame's length is all that a relay sees of a key: blanks after the JSON make it the same for each. */
+export const KEY_INPUT_BLOCK_BYTES = 256;
+
+/** As long as a whole number of blocks. */
 export function encodeKeyInput(input: KeyInput): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(input));
+  const json = new TextEncoder().encode(JSON.stringify(input));
+  const blocks = Math.ceil(json.length / KEY_INPUT_BLOCK_BYTES);
+  const padded = new Uint8Array(blocks * KEY_INPUT_BLOCK_BYTES).fill(BLANK);
+  padded.set(json);
+  return padded;
 }
 
-/** Undefined for what is no input. */
+/** Undefined for what is no input. Blanks at the end, and their absence, make no difference. */
 export function decodeKeyInput(bytes: Uint8Array): KeyInput | undefined {
   return KeyInput.safeParse(parseJson(new TextDecoder().decode(bytes))?.value).data;
 }

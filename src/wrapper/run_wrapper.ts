@@ -6,6 +6,7 @@ import { type ObtainedSession, obtainSession } from "./obtain_session.ts";
 import { agentCommand, checkTerminal, checkTmux } from "./preflight.ts";
 import { resolveProject } from "./project.ts";
 import type { TmuxDoor } from "./tmux_calls.ts";
+import { trustedServer } from "./tmux_server.ts";
 import type { WrapperHost, WrapperRun } from "./types.ts";
 
 /** After this time a person is told what is waited for, in milliseconds. */
@@ -16,7 +17,7 @@ export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<nu
   const agent = [...await agentCommand(host, run.profile), ...run.args];
   if (run.env.TMUX && !run.detach) return await runInPane(host, run, agent);
   if (!run.detach) checkTerminal(host, run.profile);
-  const door = { commands: host.commands, socket: run.env.SVC_TMUX_SOCKET || undefined };
+  const door = await trustedServer(host, run.env);
   const [listener, session] = await Promise.all([
     checkListener(host, run),
     obtain(host, run, { agent, door }),

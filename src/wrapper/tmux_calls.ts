@@ -9,8 +9,12 @@ import { environmentNames } from "./pane_environment.ts";
 
 export interface TmuxDoor {
   commands: Pick<Commands, "run" | "runInherited">;
-  /** `SVC_TMUX_SOCKET`; tmux's own default when undefined. */
+  /** The resolved path of a socket that no other account can stand behind; tmux's own default when undefined. */
   socket: string | undefined;
+  /** Of the tmux clients. */
+  env: Record<string, string>;
+  /** Of the client that may start the server: what the user opens there later gets it too. */
+  serverEnv: Record<string, string>;
 }
 
 /** A session as it stands; empty strings for what no wrapper recorded. */
@@ -50,10 +54,10 @@ const decoder = new TextDecoder();
 async function runTmux(
   door: TmuxDoor,
   commands: readonly TmuxCommand[],
-  stdin?: string,
+  options: { stdin?: string; env?: Record<string, string> } = {},
 ): Promise<string> {
   const argv = spawnArgv(door.socket, commands);
-  const result = await door.commands.run(argv, stdin === undefined ? {} : { stdin });
+  const result = await door.commands.run(argv, { env: door.env, ...options });
   if (result.code === 0) return decoder.decode(result.stdout);
   throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
 }
@@ -116,7 +120,10 @@ export async function createSession(
 ): Promise<{ name: string; pid: number }> {
   const print = verbs.print(exactPane(name), fieldsFormat("created", CREATED_FIELDS));
   const sequence = `${commandLine([...commands, print])}\n`;
-  const output = await runTmux(door, [["start-server"], ["source-file", "-"]], sequence);
+  const output = await runTmux(door, [["start-server"], ["source-file", "-"]], {
+    stdin: sequence,
+    env: door.serverEnv,
+  });
   const created = parseFields(output.trimEnd(), { tag: "created", fields: CREATED_FIELDS });
   if (created === undefined) throw new TmuxError(`tmux did not name the session "${name}" that it created`);
   return { name: created.name, pid: Number(created.pid) };
@@ -130,15 +137,18 @@ export function isDuplicate(error: unknown): boolean {
 /** Attaches this terminal until the user detaches or the session ends; its claim is spent once it stands. */
 export async function attachSession(door: TmuxDoor, name: string): Promise<number> {
   const spend = verbs.setSessionOption(name, CLAIM_OPTION, spentClaim());
-  return await door.commands.runInherited(spawnArgv(door.socket, [verbs.attach(name), spend]));
+  const argv = spawnArgv(door.socket, [verbs.attach(name), spend]);
+  return await door.commands.runInherited(argv, { env: door.env });
 }
 
 export async function sessionExists(door: TmuxDoor, name: string): Promise<boolean> {
-  const { code } = await door.commands.run(spawnArgv(door.socket, [verbs.hasSession(name)]));
+  const { code } = await door.commands.run(spawnArgv(door.socket, [verbs.hasSession(name)]), {
+    env: door.env,
+  });
   return code === 0;
 }
 
 /** Runs commands whose failure does not matter. */
 export async function tryTmux(door: TmuxDoor, commands: readonly TmuxCommand[]): Promise<void> {
-  await door.commands.run(spawnArgv(door.socket, commands));
+  await door.commands.run(spawnArgv(door.socket, commands), { env: door.env });
 }

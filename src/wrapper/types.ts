@@ -5,7 +5,7 @@ import type { DaemonOptions } from "../home/start_daemon.ts";
 import type { Runtime } from "../runtime/types.ts";
 
 export interface WrapperHost
-  extends Pick<Runtime, "files" | "commands" | "sockets" | "terminal" | "selfCommand"> {
+  extends Pick<Runtime, "uid" | "files" | "commands" | "sockets" | "terminal" | "selfCommand"> {
   clock: Clock;
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
-import { claimPairing, type PairedHost } from "../../src/phone/pairing.ts";
+import { claimPairing, type PairedHost } from "../../src/client/claim_pairing.ts";
 import { parseHandover } from "../../src/phone/route.ts";
 import { answerPush } from "../../src/phone/outgoing_push.ts";
 import { Sealing } from "../../src/phone/sealing.ts";

@@ -25,7 +25,9 @@ async function keptKeys(page: Page): Promise<{ extractable: boolean[]; text: str
     const read = (store: string) => open(database.transaction(store).objectStore(store).getAll());
     const [keys, hosts] = [await read("keys"), await read("hosts")];
     database.close();
-    const secrets = [...keys.map((pair) => pair.privateKey), ...hosts.map((host) => host.secret)];
+    // Beside the pair lies the number of the last sealed message.
+    const pairs = keys.filter((kept) => typeof kept !== "number");
+    const secrets = [...pairs.map((pair) => pair.privateKey), ...hosts.map((host) => host.secret)];
     const text = JSON.stringify([keys, hosts, localStorage, sessionStorage, location.href]);
     return { extractable: secrets.map((key) => key.extractable), text };
   });

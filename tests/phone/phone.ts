@@ -52,6 +52,7 @@ export class Phone {
       headless: true,
       locale: "en-GB",
     });
+    await context.addInitScript(reportViolations);
     const phone = new Phone(context, profile, context.pages()[0] ?? await context.newPage());
     context.on("request", (request) => {
       if (!request.url().startsWith(`${origin}/`)) phone.strangers.push(request.url());
@@ -99,6 +100,13 @@ export class Phone {
     await this.#context.close();
     await Deno.remove(this.#profile, { recursive: true });
   }
+}
+
+/** Runs in the page: the browser's own report of what the policy stopped, also where no line is printed for it. */
+function reportViolations(): void {
+  document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+    reportError(new Error(`Content Security Policy violation: ${violatedDirective} ${blockedURI}`));
+  });
 }
 
 interface Axe {

@@ -20,6 +20,13 @@ const KEPT_OUT = rows("security, who is kept out", {
   "sec-active-relay": mirror("A relay that swaps keys fails against paired devices."),
   "sec-replay": mirror("A repeated or late sequence is dropped and counted."),
   "sec-other-account": main("~/.svc is 0700, its files and the control socket 0600."),
+  "tmux-trust": main(
+    "A tmux socket is used by its resolved path, and only where no other account owns or may write what lies on it.",
+  ),
+  "tmux-env": main("tmux clients get a minimal environment: no key of a model or of the relay."),
+  "key-at-rest": mirror("The API key lies in the browser under a key that WebCrypto does not give out."),
+  "account-swap": mirror("A link never swaps the signed-in account without a question that names both."),
+  "csp-clean": main("No view of the page breaks its content policy."),
   "sec-modes-mended": main("Looser modes are mended and told by svc verify."),
   "sec-csp": main("The page has a strict content policy: no third-party origin, no inline script."),
   "sec-browser-keys": mirror("The phone's keys are non-extractable in IndexedDB."),
@@ -39,6 +46,18 @@ const CHANNEL = rows("security, the sealed channel", {
   "seal-psk": mirror("Psk mode is secret from an active relay and proves each side to the other."),
   "seal-floor": mirror("requireEncryption on the host sets a floor: below it the answer is sealed_required."),
   "seal-floor-message": main("A host with requireEncryption refuses plain messages as sealed_required."),
+  "seal-floor-auto": main(
+    "The floor is psk from the first pairing on; the config lowers it, and the refusal names the way out.",
+  ),
+  "pair-script": main("svc pair --script pairs a script like a phone, into a file of mode 0600."),
+  "send-seals": main(
+    "svc send seals: on the host with what the host has, elsewhere with a script's pairing.",
+  ),
+  "seal-key-length": mirror("Sealed key frames have one length, whichever key was pressed."),
+  "replay-window": main(
+    "A sealed message is typed once and never after it was closed: each pairing counts, and the host keeps a window.",
+  ),
+  "upgrade-home": main("A home and a browser of an earlier version go on, or are told what to do."),
   "seal-shown": mirror("The phone shows each session's mode by a lock and in words."),
   "seal-open-fails": mirror(
     "A frame that fails to open is dropped and counted; three in a row close the stream.",

@@ -1,6 +1,7 @@
 /** The demo's session: the echo agent, in a folder of its own. */
 import { runtime } from "#runtime";
 import { spawnArgv, verbs } from "../../tmux/argv.ts";
+import { tmuxEnvironment } from "../../tmux/environment.ts";
 import { print } from "../output.ts";
 
 /** Starts it detached and tells how to look at it; undone with the rest. */
@@ -17,7 +18,8 @@ export async function startDemo(undo: (() => Promise<unknown>)[]): Promise<void>
   }
   const name = new TextDecoder().decode(started.stdout).trim();
   const socket = runtime.env.get("SVC_TMUX_SOCKET");
-  undo.push(() => runtime.commands.run(spawnArgv(socket, [verbs.killSession(name)])));
+  const end = spawnArgv(socket, [verbs.killSession(name)]);
+  undo.push(() => runtime.commands.run(end, { env: tmuxEnvironment(runtime.env.all()) }));
   const look = ["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", name].join(" ");
   print(`The demo's agent runs in the tmux session "${name}". Look at it: ${look}\n`);
 }

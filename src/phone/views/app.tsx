@@ -9,8 +9,9 @@ import { type PairingActions, PairingView } from "./pairing.tsx";
 import { PickerView } from "./picker.tsx";
 import { type SessionActions, SessionView } from "./session.tsx";
 import { SignInView } from "./sign_in.tsx";
+import { type SwapActions, SwapView } from "./swap.tsx";
 
-export interface AppActions extends SessionActions, PairingActions, InboxActions {
+export interface AppActions extends SessionActions, PairingActions, InboxActions, SwapActions {
   signIn(key: string): void;
   signOut(): void;
   reconnectNow(): void;
@@ -34,7 +35,8 @@ export function App({ state, actions }: { state: PhoneState; actions: AppActions
 }
 
 function Routed({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
-  const { route, link, pairing } = state;
+  const { route, link, pairing, swap } = state;
+  if (swap !== undefined) return <SwapView swap={swap} state={state} actions={actions} />;
   if (pairing !== undefined) return <PairingView news={pairing} actions={actions} />;
   const notice = <LinkNotice link={link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />;
   switch (route.view) {

@@ -36,7 +36,10 @@ Deno.test("a file that is no JSON is an error with its place", async () => {
 
 Deno.test("a field of the wrong form is an error that names it and what would be accepted", async () => {
   await withConfig('{"apiKey": 5}', (error) => assert.match(String(error), /\/apiKey: must be a string/));
-  await withConfig('{"requireEncryption": "no"}', (error) => assert.match(String(error), /one of base, psk/));
+  await withConfig(
+    '{"requireEncryption": "no"}',
+    (error) => assert.match(String(error), /one of off, base, psk/),
+  );
   await withConfig('{"hookId": "x"}', (error) => assert.match(String(error), /prefix hook_/));
   await withConfig("[]", (error) => assert.match(String(error), /must be an object/));
 });

@@ -181,8 +181,7 @@ Deno.test("no flood of other pushes makes it forget one that a paired phone seal
   const make = (): Promise<Journal> =>
     openJournal({ files: home.files, path: home.paths.journal, now: () => START, pushesMax: 3 });
   const first = await make();
-  await first.record(id(1), { step: "accepted" });
-  first.keepSealed(id(1));
+  await first.take(id(1), { pairing: "a", counter: 1 });
   await first.record(id(1), { step: "done", outcome: "submitted" });
   const flood = async (journal: Journal, from: number): Promise<void> => {
     for (let n = from; n < from + 5; n++) {
@@ -196,4 +195,71 @@ Deno.test("no flood of other pushes makes it forget one that a paired phone seal
   const known = [1, 10, 21, 22, 23, 24].filter((n) => second.state(id(n)) !== undefined);
   assert.deepEqual(known, [1, 22, 23, 24]);
   await second.close();
+});
+
+Deno.test("a counter is taken once, on the disk before it is, and the same push may be taken again until it ends [replay-window]", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  const seal = { pairing: "a", counter: 5 };
+  assert.equal(await journal.take(id(1), seal), "taken");
+  assert.equal(await journal.take(id(2), seal), "used", "another push with the same number");
+  const after = await reopened(home, journal);
+  assert.deepEqual([await after.take(id(1), seal), await after.take(id(2), seal)], ["taken", "used"]);
+  assert.equal(await after.take(id(3), { pairing: "b", counter: 5 }), "taken", "pairings count apart");
+  assert.equal(await after.take(id(4), { pairing: "a", counter: 5_000 }), "taken");
+  assert.equal(await after.take(id(5), { pairing: "a", counter: 6 }), "old");
+  await after.record(id(1), { step: "done", outcome: "refused", reason: "muted" });
+  const third = await reopened(home, after);
+  assert.deepEqual(third.state(id(1))?.sealed, seal);
+  await third.close();
+});
+
+Deno.test("a phone that has counted is not heard without a number any more; one that never did is [replay-window, upgrade-home]", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  assert.equal(await journal.take(id(1), { pairing: "a" }), "taken");
+  assert.equal(await journal.take(id(2), { pairing: "a", counter: 1 }), "taken");
+  assert.equal(await journal.take(id(3), { pairing: "a" }), "uncounted");
+  assert.equal(await journal.take(id(1), { pairing: "a" }), "taken", "what was in hand goes on");
+  const after = await reopened(home, journal);
+  assert.equal(await after.take(id(3), { pairing: "a" }), "uncounted");
+  await after.close();
+});
+
+Deno.test("50,001 refused entries do not push out a number, nor a refusal that was promised [replay-window]", async () => {
+  await using home = await makeTempHome();
+  const quick = { ...home.files, openAppend: unsynced(home.files) };
+  const journal = await open(home, { files: quick });
+  const seal = { pairing: "a", counter: 1 };
+  await journal.take(id(1), seal);
+  await journal.record(id(1), { step: "done", outcome: "refused", reason: "muted" });
+  assert.equal(journal.promise(id(2)), true);
+  await journal.record(id(2), { step: "done", outcome: "refused", reason: "unsealable" });
+  for (let n = 10; n < 50_011; n++) {
+    await journal.record(id(n), { step: "done", outcome: "refused", reason: "sealed_required" });
+  }
+  await journal.close();
+  const after = await open(home, { files: quick });
+  assert.deepEqual([after.state(id(1))?.step, after.state(id(2))?.step], ["done", "done"]);
+  await after.close();
+  const later = await open(home, { now: START + JOURNAL_RETENTION_MS + 1, files: quick });
+  assert.equal(later.state(id(1)), undefined);
+  assert.equal(await later.take(id(3), seal), "used", "also when the push itself is forgotten");
+  await later.close();
+});
+
+Deno.test("more refusals than can be remembered are not promised [replay-window]", async () => {
+  await using home = await makeTempHome();
+  const journal = await openJournal({
+    ...{ files: home.files, path: home.paths.journal, now: () => START },
+    promisesMax: 2,
+  });
+  const promised: boolean[] = [];
+  for (const n of [1, 2, 3]) {
+    promised.push(journal.promise(id(n)));
+    await journal.record(id(n), { step: "done", outcome: "refused", reason: "unsealable" });
+  }
+  assert.deepEqual(promised, [true, true, false]);
+  assert.deepEqual([1, 2, 3].map((n) => journal.isLasting(id(n))), [true, true, false]);
+  await journal.close();
 });

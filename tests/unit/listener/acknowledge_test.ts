@@ -22,6 +22,7 @@ Deno.test("words about a sealed message are proven, in order, and about others t
   const sent: EventData<"push.ack">[] = [];
   const acknowledger = new Acknowledger({
     secretOf: (phone) => Promise.resolve(phone === "dev_phone" ? secret : undefined),
+    isLasting: () => true,
     send: (ack) => void sent.push(ack),
     log: (line) => assert.fail(line),
   });
@@ -47,6 +48,7 @@ Deno.test("a host that cannot read its secrets answers all the same [sec-active-
   const [sent, lines]: [unknown[], string[]] = [[], []];
   const acknowledger = new Acknowledger({
     secretOf: () => Promise.reject(new Error("paired.json is damaged")),
+    isLasting: () => true,
     send: (ack) => void sent.push(ack.proof),
     log: (line) => void lines.push(line),
   });
@@ -54,4 +56,20 @@ Deno.test("a host that cannot read its secrets answers all the same [sec-active-
   acknowledger.acknowledge({ id: "sealed", outcome: "refused", reason: "unsealable", final: true });
   await until("the word", () => sent.length === 1);
   assert.deepEqual([sent, lines.length], [[undefined], 1]);
+});
+
+Deno.test("an end that the host may forget is not proven, and what comes before the end is [sec-replay]", async () => {
+  assert.ok(secret);
+  const sent: EventData<"push.ack">[] = [];
+  const acknowledger = new Acknowledger({
+    secretOf: () => Promise.resolve(secret),
+    isLasting: () => false,
+    send: (ack) => void sent.push(ack),
+    log: (line) => assert.fail(line),
+  });
+  acknowledger.expect(push("sealed", "psk"));
+  acknowledger.acknowledge({ id: "sealed", outcome: "delivered", final: false });
+  acknowledger.acknowledge({ id: "sealed", outcome: "refused", reason: "unsealable", final: true });
+  await until("both", () => sent.length === 2);
+  assert.deepEqual(sent.map(({ proof }) => proof !== undefined), [true, false]);
 });

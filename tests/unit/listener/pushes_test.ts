@@ -35,6 +35,8 @@ interface Bench {
   /** Pushes that the journal keeps apart. */
   kept: string[];
   left: string[];
+  /** Pushes whose end it must not forget. */
+  promised: string[];
 }
 
 function makeBench(
@@ -48,11 +50,17 @@ function makeBench(
   const log: string[] = [];
   const kept: string[] = [];
   const left: string[] = [];
+  const promised: string[] = [];
   const intake = new PushIntake({
     journal: {
       state: (id) => steps.get(id),
       record: (id, step) => Promise.resolve(void steps.set(id, { id, at: 0, ...step })),
-      keepSealed: (id) => void kept.push(id),
+      take: (id, seal) => {
+        kept.push(id);
+        steps.set(id, { id, at: 0, step: "accepted", sealed: seal });
+        return Promise.resolve("taken");
+      },
+      promise: (id) => promised.push(id) > 0,
     },
     queues,
     inject: (command) => {
@@ -66,11 +74,11 @@ function makeBench(
     log: (line) => void log.push(line),
     now: () => 0,
     toLocalTime: (ms) => ms - 500,
-    unseal: () => Promise.resolve({ state: "refused", reason: "unsealable" }),
-    floor: undefined,
+    unseal: () => Promise.resolve({ found: { state: "refused", reason: "unsealable" } }),
+    floor: () => Promise.resolve("off"),
     ...change,
   });
-  return { intake, acks, injected, steps, queues, log, kept, left };
+  return { intake, acks, injected, steps, queues, log, kept, left, promised };
 }
 
 const outcomes = (acks: Acknowledgement[]): string[] =>
@@ -145,17 +153,17 @@ Deno.test("pushes: without name or sound body nothing is typed [err-ignored, pus
 });
 
 Deno.test("pushes: a host that demands sealing refuses plain messages, and unopenable ones [seal-floor-message, seal-unsealable]", async () => {
-  const strict = makeBench(undefined, { floor: "psk" });
+  const strict = makeBench(undefined, { floor: () => Promise.resolve("psk") });
   await strict.intake.receive(push);
   assert.deepEqual(outcomes(strict.acks), ["refused sealed_required final"]);
-  const weak = makeBench(undefined, { floor: "psk" });
+  const weak = makeBench(undefined, { floor: () => Promise.resolve("psk") });
   await weak.intake.receive({ ...push, sealed: { ...sealed, mode: "base" } });
   assert.deepEqual(outcomes(weak.acks), ["refused sealed_required final"]);
   const bench = makeBench();
   await bench.intake.receive({ ...push, sealed });
   await bench.queues.idle();
-  assert.deepEqual(outcomes(bench.acks), ["delivered", "refused unsealable final"]);
-  assert.deepEqual(bench.kept, []);
+  assert.deepEqual(outcomes(bench.acks), ["refused unsealable final"]);
+  assert.deepEqual([bench.kept, bench.promised], [[], [ID]]);
   assert.equal(bench.injected.length, 0);
 });
 
@@ -163,16 +171,18 @@ Deno.test("pushes: of a sealed message the opened text is typed, in its turn, an
   const held = Promise.withResolvers<void>();
   const ended: (string | undefined)[] = [];
   const bench = makeBench(undefined, {
-    floor: "psk",
+    floor: () => Promise.resolve("psk"),
     unseal: async (push) => {
       if (push.id === ID) await held.promise;
-      return { ...push, body: `opened ${push.id.at(-1)}` };
+      const found = { ...push, body: `opened ${push.id.at(-1)}` };
+      return { found, seal: { pairing: "a", counter: Number(push.id.at(-1)) } };
     },
     ended: (push) => Promise.resolve(void ended.push(push.body)),
   });
-  await bench.intake.receive({ ...push, body: "the relay's own words", sealed });
-  await bench.intake.receive({ ...push, id: ID.replace(/1$/, "2"), body: undefined, sealed });
+  const first = bench.intake.receive({ ...push, body: "the relay's own words", sealed });
+  const second = bench.intake.receive({ ...push, id: ID.replace(/1$/, "2"), body: undefined, sealed });
   held.resolve();
+  await Promise.all([first, second]);
   await bench.queues.idle();
   assert.deepEqual(bench.injected.map(({ body }) => body), ["opened 1", "opened 2"]);
   assert.deepEqual(ended, ["opened 1", "opened 2"], "the audit has the digest of what was typed");
@@ -224,7 +234,8 @@ Deno.test("pushes: without a journal nothing is taken", async () => {
   const journal = {
     state: () => undefined,
     record: () => Promise.reject(new Error("disk full")),
-    keepSealed: () => {},
+    take: () => Promise.reject(new Error("disk full")),
+    promise: () => false,
   };
   const bench = makeBench(undefined, { journal });
   await bench.intake.receive(push);
@@ -296,7 +307,7 @@ Deno.test("pushes: a start that is too old, not sealed enough or broke off start
   await late.intake.receive(start);
   await late.queues.idle();
   assert.deepEqual(outcomes(late.acks), ["delivered", "expired final"]);
-  const strict = makeBench(undefined, { floor: "psk" });
+  const strict = makeBench(undefined, { floor: () => Promise.resolve("psk") });
   await strict.intake.receive(start);
   assert.deepEqual(outcomes(strict.acks), ["refused sealed_required final"]);
   const broken = makeBench(undefined, { start: () => Promise.reject(new Error("no file is left")) });
@@ -307,4 +318,42 @@ Deno.test("pushes: a start that is too old, not sealed enough or broke off start
   crashed.steps.set(ID, { id: ID, at: 0, step: "typing" });
   await crashed.intake.receive(start);
   assert.deepEqual(outcomes(crashed.acks), ["unknown final"]);
+});
+
+Deno.test("pushes: a counter that was taken, is too old or is missing is refused with what to do, and types nothing [replay-window]", async () => {
+  const reasons = { used: "counter_used", old: "counter_old", uncounted: "counter_missing" } as const;
+  for (const [verdict, reason] of Object.entries(reasons)) {
+    const bench = makeBench(undefined, {
+      unseal: (push) => Promise.resolve({ found: push, seal: { pairing: "a", counter: 1 } }),
+      journal: {
+        state: () => undefined,
+        record: () => Promise.resolve(),
+        take: () => Promise.resolve(verdict as keyof typeof reasons),
+        promise: () => true,
+      },
+    });
+    await bench.intake.receive({ ...push, sealed });
+    assert.deepEqual(outcomes(bench.acks), [`refused ${reason} final`]);
+    assert.equal(bench.injected.length, 0);
+  }
+});
+
+Deno.test("pushes: forgeries take no place in a session's queue, so that a good message finds one [replay-window]", async () => {
+  let release = (): void => {};
+  const blocked = new Promise<Outcome>((resolve) => release = () => resolve({ state: "submitted" }));
+  const bench = makeBench(() => blocked, {
+    floor: () => Promise.resolve("psk"),
+    unseal: (push) =>
+      Promise.resolve(
+        push.body === "good"
+          ? { found: push, seal: { pairing: "a", counter: 1 } }
+          : { found: { state: "refused", reason: "unsealable" } },
+      ),
+  });
+  const idOf = (n: number): string => ID.slice(0, -3) + String(n).padStart(3, "0");
+  for (let n = 1; n <= 2 * QUEUE_MAX; n++) await bench.intake.receive({ ...push, id: idOf(n), sealed });
+  await bench.intake.receive({ ...push, id: idOf(999), body: "good", sealed });
+  release();
+  await bench.queues.idle();
+  assert.deepEqual(bench.injected.map(({ body }) => body), ["good"]);
 });

@@ -1,7 +1,7 @@
 /** Which sealed messages a host takes: its own, from a paired phone, for the place that the relay names, in time. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
+import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_secret.ts";
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealed_message.ts";
 import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
@@ -31,6 +31,8 @@ function makeHost(change: Partial<UnsealHost> = {}): UnsealHost & { logged: stri
     deviceId: LISTENER,
     identity: () => Promise.resolve(keyPair),
     secretOf: (phone) => Promise.resolve(phone === PHONE ? secret : undefined),
+    ownSecret: () => Promise.resolve(undefined),
+    claimAnswer: () => Promise.resolve(true),
     now: () => NOW,
     log: (line) => void logged.push(line),
     logged,
@@ -51,7 +53,7 @@ async function sealedPush(
 }
 
 async function judged(push: Push, change: Partial<UnsealHost> = {}): Promise<string> {
-  const opened = await unseal(push, makeHost(change));
+  const { found: opened } = await unseal(push, makeHost(change));
   return "state" in opened ? `${opened.state} ${opened.reason ?? ""}`.trim() : `text ${opened.body}`;
 }
 
@@ -89,7 +91,10 @@ Deno.test("a phone that is not paired, and a host that never paired, are told fr
 
 Deno.test("keys that cannot be read refuse the message, and say why in the log", async () => {
   const host = makeHost({ identity: () => Promise.reject(new Error("damaged file")) });
-  assert.deepEqual(await unseal(await sealedPush(), host), { state: "refused", reason: "unsealable" });
+  assert.deepEqual((await unseal(await sealedPush(), host)).found, {
+    state: "refused",
+    reason: "unsealable",
+  });
   assert.match(host.logged[0] ?? "", /damaged file/);
 });
 
@@ -130,6 +135,13 @@ Deno.test("a late answer is opened as the words that it stands for [seal-answers
   assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
 });
 
+Deno.test("an answer that the asking program took is not typed as well [seal-answers, replay-window]", async () => {
+  const asked: unknown[] = [];
+  const claimAnswer: UnsealHost["claimAnswer"] = (id, by) => Promise.resolve(asked.push([id, by]) < 1);
+  assert.equal(await judged(await lateAnswer(QUESTION), { claimAnswer }), "refused answer_taken");
+  assert.deepEqual(asked, [[ANSWER, "listener"]]);
+});
+
 Deno.test("a late answer for another question, under another id, or taken for a message is not typed [seal-answers, hostile-relay]", async () => {
   const push = await lateAnswer(QUESTION);
   const changes: Partial<Push>[] = [
@@ -146,4 +158,40 @@ Deno.test("a late answer for another question, under another id, or taken for a 
   const message = await sealedPush();
   const asAnswer = { inReplyTo: QUESTION, data: { answer: message.id } };
   assert.equal(await judged({ ...message, ...asAnswer }), "refused unsealable");
+});
+
+Deno.test("the seal names the pairing and the counter, and no seal is one without the secret [replay-window]", async () => {
+  assert.ok(secret);
+  const pairing = await pairingId(secret);
+  assert.equal(pairing.length, 22);
+  const sealOf = async (push: Push): Promise<unknown> => (await unseal(push, makeHost())).seal;
+  assert.deepEqual(await sealOf(await sealedPush({ counter: 7 })), { pairing, counter: 7 });
+  assert.deepEqual(await sealOf(await sealedPush()), { pairing, counter: undefined });
+  assert.equal(await sealOf(await sealedPush({ counter: 7 }, { isPaired: false })), undefined);
+  assert.equal(await judged(await sealedPush({ counter: 7 })), "text hello");
+  const old = await sealedPush({ counter: 8, notAfter: NOW - 3_600_000 });
+  assert.equal(await judged(old), "expired");
+  assert.deepEqual(await sealOf(old), { pairing, counter: 8 }, "what is closed unread is closed for good");
+});
+
+Deno.test("what the host sealed for itself opens, whatever the relay calls its key [send-seals]", async () => {
+  const own = await importSecret(newSecret());
+  const place = {
+    ...PLAIN,
+    from: LISTENER,
+    targetDeviceId: LISTENER,
+    agentSessionName: "svc-a",
+    sendAnyway: false,
+  };
+  const publicKey = await exportPublicKey(keyPair.publicKey);
+  const content = { body: "hello", notAfter: NOW + DAY_MS, counter: 1 };
+  const push = {
+    ...PLAIN,
+    from: "key_0123",
+    sealed: await sealMessage(content, { place, publicKey, secret: own }),
+  };
+  const ownSecret = () => Promise.resolve(own);
+  assert.equal(await judged(push, { ownSecret }), "text hello");
+  assert.equal(await judged({ ...push, from: PHONE }, { ownSecret }), "text hello");
+  assert.equal(await judged(push), "refused unsealable");
 });

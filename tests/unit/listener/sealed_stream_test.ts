@@ -18,11 +18,11 @@ async function asked(own: CryptoKey | undefined) {
 }
 
 Deno.test("a stream is as sealed as the phone asks for, and works on both sides [seal-off, seal-base, seal-psk, enc-public-key]", async () => {
-  const off = await grantStream(plain, { keys, floor: undefined });
+  const off = await grantStream(plain, { keys, floor: "off" });
   assert.ok("channel" in off && off.channel.mode === "off" && off.hello === undefined);
   for (const own of [undefined, secret]) {
     const { began, open } = await asked(own);
-    const granted = await grantStream(open, { keys, floor: undefined });
+    const granted = await grantStream(open, { keys, floor: "off" });
     assert.ok("channel" in granted && granted.hello);
     const phone = await began.finish(granted.hello);
     const payload = await granted.channel.sealer.seal(new Uint8Array([1, 2]));
@@ -42,7 +42,7 @@ Deno.test("below the host's floor a stream is refused with the reason [seal-floo
 Deno.test("psk mode without a shared secret, and a key that is none, are unsealable", async () => {
   const { open } = await asked(secret);
   for (const change of [{ from: "dev_phone_b" }, { from: undefined }, { publicKey: "AAAA" }]) {
-    assert.deepEqual(await grantStream({ ...open, ...change }, { keys, floor: undefined }), {
+    assert.deepEqual(await grantStream({ ...open, ...change }, { keys, floor: "off" }), {
       refused: "unsealable",
     });
   }

@@ -112,3 +112,42 @@ Deno.test("where the words differ nothing of the pairing stays", async () => {
   assert.equal(signIn.kind === "out" && signIn.problem?.code, "words_differ");
   assert.deepEqual([news, paired.size, account.account, pairing.hosts.size], [undefined, 0, undefined, 0]);
 });
+
+Deno.test("a link with another key asks first, names both accounts, and changes nothing when it is refused [account-swap]", async () => {
+  const host = await offeringHost();
+  const kept = new FakeStorage({ apiKey: "svc_0123456789", deviceId: "dev_phone_1" });
+  const { controller, store, account } = phoneBefore(host, kept);
+  await controller.start({ kind: "key", key: " svc_other56789 " });
+  const { signIn, swap } = store.get();
+  assert.equal(signIn.kind, "in", "it goes on as who it was");
+  assert.deepEqual(swap, { from: "dev_phone_1 (key svc_0123…)", to: "key svc_othe…" });
+  controller.keepAccount();
+  assert.equal(store.get().swap, undefined);
+  assert.equal(account.account?.apiKey, "svc_0123456789");
+  await controller.swapAccount();
+  assert.equal(account.account?.apiKey, "svc_0123456789", "the answer was given");
+
+  await controller.start({ kind: "key", key: "svc_other56789" });
+  await controller.swapAccount();
+  assert.deepEqual([account.account?.apiKey, store.get().swap], ["svc_other56789", undefined]);
+  await controller.start({ kind: "key", key: "svc_other56789" });
+  assert.equal(store.get().swap, undefined, "the same account is no question");
+  controller.stop();
+});
+
+Deno.test("a pairing link of another account asks first, and pairs with nobody when it is refused [account-swap]", async () => {
+  const host = await offeringHost();
+  const kept = new FakeStorage({ apiKey: "svc_mine456789", deviceId: "dev_phone_1" });
+  const { controller, store, account, pairing } = phoneBefore(host, kept);
+  await controller.start({ kind: "pair", code: "c", secret: host.word });
+  assert.match(store.get().swap?.to ?? "", new RegExp(`^${PHONE_ID} `));
+  assert.deepEqual([account.account?.apiKey, pairing.hosts.size], ["svc_mine456789", 0]);
+  controller.keepAccount();
+  assert.deepEqual([account.account?.apiKey, pairing.hosts.size], ["svc_mine456789", 0]);
+
+  await controller.start({ kind: "pair", code: "c", secret: host.word });
+  await controller.swapAccount();
+  assert.deepEqual([account.account?.apiKey, [...pairing.hosts.keys()]], ["svc_claimed", [HOST_ID]]);
+  assert.equal(store.get().pairing?.kind, "words");
+  controller.stop();
+});

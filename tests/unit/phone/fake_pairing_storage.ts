@@ -1,15 +1,21 @@
 /** What pairing leaves on a phone, in memory. */
 import { generateKeyPair } from "../../../src/crypto/keys.ts";
-import type { PairedHost } from "../../../src/phone/pairing.ts";
+import type { PairedHost } from "../../../src/client/claim_pairing.ts";
 import type { PairingStorage, SentForm } from "../../../src/phone/pairing_storage.ts";
 
 export class FakePairingStorage implements PairingStorage {
   readonly hosts = new Map<string, PairedHost>();
   readonly sent = new Map<string, SentForm>();
+  counter = 0;
   #keys: Promise<CryptoKeyPair> | undefined;
 
   ownKeys(): Promise<CryptoKeyPair> {
     return this.#keys ??= generateKeyPair();
+  }
+
+  nextCounter(): Promise<number> {
+    this.counter += 1;
+    return Promise.resolve(this.counter);
   }
 
   readHosts(): Promise<PairedHost[]> {
@@ -38,6 +44,7 @@ export class FakePairingStorage implements PairingStorage {
   clear(): Promise<void> {
     this.hosts.clear();
     this.sent.clear();
+    this.counter = 0;
     this.#keys = undefined;
     return Promise.resolve();
   }

@@ -6,7 +6,7 @@ import { openMessage } from "../../../src/crypto/stored_message.ts";
 import { sealPush, type ToldPush } from "../../../src/crypto/told_push.ts";
 import { inboxItemOf } from "../../../src/phone/inbox.ts";
 import { answerPush } from "../../../src/phone/outgoing_push.ts";
-import { claimPairing } from "../../../src/phone/pairing.ts";
+import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { messageOf } from "../../../src/phone/message.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";
@@ -50,7 +50,7 @@ Deno.test("a message to a paired host is sealed for that host, session and optio
   };
   const { keyPair, secret } = host;
   const opened = await openMessage(content.sealed, { place, keyPair, secret });
-  assert.deepEqual(opened, { body: "hello", notAfter: NOW + SEALED_LIFE_MS });
+  assert.deepEqual(opened, { body: "hello", notAfter: NOW + SEALED_LIFE_MS, counter: 1 });
 });
 
 Deno.test("sent again a message is the same to the byte, also over a reload, and after pairing meanwhile [ux-outbox]", async () => {

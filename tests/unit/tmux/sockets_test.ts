@@ -33,7 +33,10 @@ function host(
     env: { get: (name) => env[name] },
     files: {
       list: (path) => Promise.resolve([...tree[path] ?? []]),
-      info: (path) => Promise.resolve({ ...socket, uid: uids[path] ?? 7 }),
+      info: (path) => {
+        const isSocket = /\/tmux-7\/|sock$|\/s$/.test(path);
+        return Promise.resolve({ ...socket, isSocket, isDirectory: !isSocket, uid: uids[path] ?? 7 });
+      },
       realPath: (path) => Promise.resolve(path),
     },
     commands: { run: () => Promise.resolve(result) },

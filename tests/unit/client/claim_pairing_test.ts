@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { phoneProof } from "../../../src/crypto/pairing_proof.ts";
-import { claimPairing, UnprovenHost } from "../../../src/phone/pairing.ts";
+import { claimPairing, UnprovenHost } from "../../../src/client/claim_pairing.ts";
 import { newPushId } from "../../../src/phone/new_push_id.ts";
 import { PushId } from "../../../src/protocol/push.ts";
-import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
+import { HOST_ID, offeringHost, PHONE_ID } from "../phone/offering_host.ts";
 
 const keyPair = await generateKeyPair();
 const publicKey = await exportPublicKey(keyPair.publicKey);

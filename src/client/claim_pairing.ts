@@ -1,5 +1,5 @@
 /** The phone's side of a pairing: claims the code, holds the host to its proof, and derives the words to compare. */
-import type { RelayApi } from "../client/api.ts";
+import type { RelayApi } from "./api.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { importSecret } from "../crypto/paired_secret.ts";

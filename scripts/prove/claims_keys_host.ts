@@ -1,0 +1,44 @@
+/** What the host and the phone must show of keys, replays and other accounts. */
+import type { Claim } from "./claims.ts";
+
+export const KEYS_HOST: readonly Claim[] = [
+  {
+    text: "a relay that replays, reorders, drops, forges and restores a backup has nothing typed twice",
+    tests: { files: ["tests/unit/listener/replay_model_test.ts", "tests/e2e/replay_test.ts"] },
+    quote: { part: /^(\d+ (?:sealed )?messages, .*)$/gm, as: "$1" },
+  },
+  {
+    text: "50,001 refused entries push out neither a counter nor a refusal that was proven",
+    tests: { files: ["tests/unit/home/journal_test.ts"], filter: "/50,001|promised/" },
+  },
+  {
+    text:
+      "another account reads, writes, swaps and joins nothing, and gets no environment in 60 s of swapping",
+    task: "prove:account",
+    quote: { part: /^(\d+ (?:files, sockets,|swaps in) .*)$/gm, as: "$1" },
+  },
+  {
+    text: "from the first pairing on nothing plain is typed; scripts pair, and svc send seals",
+    tests: { files: ["tests/e2e/floor_test.ts"] },
+  },
+  {
+    text: "sealed, every key and every single character has one length",
+    tests: { files: ["tests/unit/protocol/key_input_length_test.ts"] },
+    quote: { part: /^(\d+ keys and characters, .*)$/gm, as: "$1" },
+  },
+  {
+    text:
+      "no script in the page's origin finds the API key in clear, and a link asks before it swaps the account",
+    tests: { files: ["tests/phone/account_at_rest_test.ts"] },
+    quote: { part: /^(\d+ stored values .*)$/gm, as: "$1" },
+  },
+  {
+    text: "no view of the page breaks its content policy",
+    tests: { files: ["tests/phone/policy_test.ts"] },
+    quote: { part: /^(\d+ views, .*)$/gm, as: "$1" },
+  },
+  {
+    text: "a home and a browser of version 0.1.0 go on, or are told what to do",
+    tests: { files: ["tests/unit/listener/upgrade_test.ts", "tests/phone/account_at_rest_test.ts"] },
+  },
+];

@@ -1,0 +1,114 @@
+/** A script that is paired like a phone: what it needs lies in one file of its owner, which `svc pair --script` makes. */
+import * as z from "zod/mini";
+import { claimPairing } from "../client/claim_pairing.ts";
+import { createRelayApi, type RelayApi } from "../client/api.ts";
+import { systemClock } from "../client/clock.ts";
+import { generateKeyPair } from "../crypto/keys.ts";
+import { importSecret } from "../crypto/paired_secret.ts";
+import { receiptProof } from "../crypto/receipt_proof.ts";
+import { describeFaults } from "../protocol/faults.ts";
+import { parseJson } from "../protocol/json.ts";
+import type { Receipt } from "../protocol/receipt.ts";
+import type { Files } from "../runtime/types.ts";
+import { tryLock } from "./lock.ts";
+import { changePaired } from "./paired.ts";
+import { completePairing, offerPairing, type PairingHost } from "./paired_phones.ts";
+import { waitFor } from "./wait_for.ts";
+
+/** The file: an API key and a secret, for its owner alone. */
+const ScriptPairing = z.object({
+  version: z.literal(1),
+  baseUrl: z.string(),
+  apiKey: z.string(),
+  /** What the relay calls the script. */
+  deviceId: z.string(),
+  host: z.object({ deviceId: z.string(), name: z.string(), publicKey: z.string() }),
+  /** base64url of 256 bits. */
+  secret: z.string(),
+  /** The last number that was sealed into a message. */
+  counter: z.int().check(z.minimum(0)),
+});
+export type ScriptPairing = z.infer<typeof ScriptPairing>;
+
+const OTHERS = 0o077;
+const LOCK_LIMIT_MS = 5_000;
+const LOCK_PROBE_MS = 20;
+
+/** What pairing a script needs beside the host. */
+export interface ScriptPairingOptions {
+  path: string;
+  /** How the script is called in `svc devices`. */
+  name: string;
+  /** The relay's address as the script reaches it. */
+  baseUrl: string;
+}
+
+/** Pairs, and writes the file. Throws RelayError, and when the file exists or the relay's answer proves nothing. */
+export async function pairScript(
+  host: PairingHost & { api: Pick<RelayApi, "baseUrl"> },
+  { path, name, baseUrl }: ScriptPairingOptions,
+): Promise<ScriptPairing> {
+  if (await host.files.info(path)) {
+    throw new Error(`Cannot write the pairing to "${path}": it exists. Name a new file.`);
+  }
+  const pairing = await offerPairing(host);
+  const { code, secret } = pairing;
+  const claim = { code, secret, name, keyPair: await generateKeyPair() };
+  const { account, paired } = await claimPairing(createRelayApi({ baseUrl: host.api.baseUrl }), claim);
+  const outcome = await completePairing(host, pairing);
+  if (outcome.kind !== "paired" || paired === undefined) {
+    throw new Error(`Cannot pair the script: the relay's answer does not prove the claim (${outcome.kind})`);
+  }
+  await changePaired(host.files, host.paths, (file) => ({
+    ...file,
+    phones: file.phones.map((phone) =>
+      phone.deviceId === account.deviceId ? { ...phone, script: true as const } : phone
+    ),
+  }));
+  const { deviceId, host: hostName, publicKey } = paired.host;
+  const made = { version: 1 as const, baseUrl, ...account, host: { deviceId, name: hostName, publicKey } };
+  const script: ScriptPairing = { ...made, secret, counter: 0 };
+  await host.files.replaceText(path, textOf(script), { mode: 0o600 });
+  return script;
+}
+
+/** Throws one sentence on a file that is missing, open to others, or not as `svc pair --script` writes it. */
+export async function loadScriptPairing(files: Files, path: string): Promise<ScriptPairing> {
+  const info = await files.info(path);
+  if (info === undefined) throw new Error(`Cannot read the pairing "${path}": there is no such file.`);
+  if ((info.mode & OTHERS) !== 0) {
+    throw new Error(`Cannot use the pairing "${path}": others can read it. Run: chmod 600 ${path}`);
+  }
+  const parsed = ScriptPairing.safeParse(parseJson(await files.readText(path) ?? "")?.value);
+  if (parsed.success) return parsed.data;
+  const why = describeFaults(parsed.error);
+  throw new Error(`Cannot use the pairing "${path}": ${why}. Make a new one with svc pair --script FILE.`);
+}
+
+/** The file's content with a number that was never used, and is on the disk before it is. */
+export async function nextScriptCounter(files: Files, path: string): Promise<ScriptPairing> {
+  const waiting = { clock: systemClock, limitMs: LOCK_LIMIT_MS, everyMs: LOCK_PROBE_MS };
+  const lock = await waitFor(() => tryLock(files, `${path}.lock`), waiting);
+  if (lock === undefined) throw new Error(`Cannot use the pairing "${path}": another svc holds its lock.`);
+  try {
+    const before = await loadScriptPairing(files, path);
+    const next = { ...before, counter: before.counter + 1 };
+    await files.replaceText(path, textOf(next), { mode: 0o600 });
+    return next;
+  } finally {
+    lock.release();
+  }
+}
+
+/** Whether the host itself says what the receipt says, and not the relay alone. */
+export async function isProvenReceipt(
+  { secret: text }: Pick<ScriptPairing, "secret">,
+  { id, receipt }: { id: string; receipt: Receipt },
+): Promise<boolean> {
+  const secret = await importSecret(text);
+  return secret !== undefined && receipt.proof === await receiptProof(secret, { id, ...receipt });
+}
+
+function textOf(script: ScriptPairing): string {
+  return `${JSON.stringify(script, null, 2)}\n`;
+}

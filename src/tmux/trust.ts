@@ -1,0 +1,98 @@
+/** Whether a tmux socket can be anybody's but this account's own: checked on the resolved path, which is then the one in use. */
+import type { FileInfo, Files } from "../runtime/types.ts";
+
+export interface TrustHost {
+  uid: number;
+  files: Pick<Files, "info" | "realPath">;
+}
+
+/** `path` is resolved: no folder on it can be swapped by another account. `absent`: nothing is there. */
+export type SocketTrust =
+  | { kind: "trusted"; path: string }
+  | { kind: "absent" }
+  | { kind: "refused"; why: string };
+
+const ROOT = 0;
+const OTHERS_WRITE = 0o022;
+const ANYONE_WRITES = 0o002;
+/** In such a folder only an entry's owner takes it away (`/tmp`). */
+const STICKY = 0o1000;
+
+export async function socketTrust(path: string, host: TrustHost): Promise<SocketTrust> {
+  try {
+    return await judge(path, host);
+  } catch (error) {
+    return { kind: "refused", why: unreadable(path, error) };
+  }
+}
+
+async function judge(path: string, host: TrustHost): Promise<SocketTrust> {
+  const resolved = await host.files.realPath(path);
+  const info = resolved === undefined ? undefined : await host.files.info(resolved);
+  if (resolved === undefined || !info?.isSocket) return { kind: "absent" };
+  const why = socketFault(resolved, info, host.uid) ?? await folderFault(parentOf(resolved), host);
+  return why === undefined ? { kind: "trusted", path: resolved } : { kind: "refused", why };
+}
+
+/** The folder's resolved path, as `socketTrust` gives a socket's. */
+export async function folderTrust(folder: string, host: TrustHost): Promise<SocketTrust> {
+  try {
+    const path = await host.files.realPath(folder);
+    if (path === undefined) return { kind: "absent" };
+    const why = await folderFault(path, host);
+    return why === undefined ? { kind: "trusted", path } : { kind: "refused", why };
+  } catch (error) {
+    return { kind: "refused", why: unreadable(folder, error) };
+  }
+}
+
+/** Why another account could put its own socket into this folder, or into one above it; undefined when none can. */
+async function folderFault(folder: string, host: TrustHost): Promise<string | undefined> {
+  for (let path = folder;; path = parentOf(path)) {
+    const info = await host.files.info(path).catch((error) => unreadable(path, error));
+    if (typeof info !== "object") return info ?? `"${path}" is not there`;
+    if (!isOwn(info, host.uid)) return `"${path}" belongs to user ${info.uid}`;
+    if ((info.mode & OTHERS_WRITE) !== 0 && (info.mode & STICKY) === 0) {
+      return `others can write to "${path}" (mode ${modeText(info)})`;
+    }
+    if (path === "/") return undefined;
+  }
+}
+
+function socketFault(path: string, info: FileInfo, uid: number): string | undefined {
+  if (info.uid !== uid) return `"${path}" belongs to user ${info.uid}`;
+  return (info.mode & ANYONE_WRITES) === 0
+    ? undefined
+    : `others can write to "${path}" (mode ${modeText(info)})`;
+}
+
+/** Another account's folder may be closed to this one, or be a loop of links. */
+function unreadable(path: string, error: unknown): string {
+  return `"${path}" cannot be looked at (${error instanceof Error ? error.message : String(error)})`;
+}
+
+function isOwn({ uid }: FileInfo, own: number): boolean {
+  return uid === own || uid === ROOT;
+}
+
+function modeText({ mode }: FileInfo): string {
+  return mode.toString(8).padStart(4, "0");
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+/** Sockets and folders of tmux that a log names as not used. */
+const DISTRUSTED_MAX = 100;
+
+/** Logs each path with its reason once, and of endlessly many only the first: a flood must not fill the log. */
+export function distrustLog(log: (line: string) => void): (path: string, why: string) => void {
+  const logged = new Set<string>();
+  return (path, why) => {
+    const line = `tmux: "${path}" is not used: ${why}`;
+    if (logged.has(line) || logged.size >= DISTRUSTED_MAX) return;
+    logged.add(line);
+    log(line);
+  };
+}

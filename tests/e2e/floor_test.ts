@@ -1,0 +1,85 @@
+/** The floor of encryption begins by itself with the first pairing; scripts pair too, and the host seals for itself. */
+import assert from "node:assert/strict";
+import { runSvc } from "../helpers/program.ts";
+import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+const plain = async (stack: Stack, session: string, body: string): Promise<string> => {
+  const { receipt } = await stack.send(session, body);
+  return `${receipt.state} ${receipt.reason ?? ""}`.trim();
+};
+
+async function pairPhone(stack: Stack): Promise<Awaited<ReturnType<typeof pairScriptedPhone>>> {
+  const { stdout, stderr } = await stack.svc("pair", "--json");
+  assert.equal(stderr, "");
+  return await pairScriptedPhone(JSON.parse(stdout).url);
+}
+
+async function restartListener(stack: Stack): Promise<void> {
+  stack.listener.kill("SIGTERM");
+  await stack.listener.exited;
+  await stack.startListener();
+}
+
+Deno.test("from the first pairing on plain messages are refused with the way out, svc send on the host seals, and the config lowers it [seal-floor-auto, send-seals]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  assert.equal(await plain(stack, name, "before"), "submitted");
+  const phone = await pairPhone(stack);
+  assert.equal((await phone.send(name, "from the phone")).receipt.state, "submitted");
+  assert.equal(await plain(stack, name, "plain"), "refused sealed_required");
+  const far = { SVC_HOME: `${stack.sandbox.root}/far`, SVC_API_KEY: stack.apiKey, SVC_BASE_URL: stack.url };
+  const refused = await runSvc(stack.sandbox, ["send", "--json", name, "from afar"], { env: far });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /svc pair --script FILE.*svc send --as FILE/);
+  for (const text of ["host 1", "host 2"]) {
+    const sent = await stack.svc("send", name, text);
+    assert.deepEqual([sent.code, sent.stdout.trim()], [0, "submitted"], sent.stderr);
+  }
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  const config = JSON.parse(await Deno.readTextFile(path));
+  await Deno.writeTextFile(path, JSON.stringify({ ...config, requireEncryption: "off" }));
+  await restartListener(stack);
+  assert.equal(await plain(stack, name, "lowered"), "submitted");
+  assert.deepEqual(await prompts(), ["before", "from the phone", "host 1", "host 2", "lowered"]);
+});
+
+Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  const phone = await pairPhone(stack);
+  assert.equal((await phone.send(name, "hello")).receipt.state, "submitted");
+  assert.equal((await stack.svc("devices", "revoke", phone.deviceId)).code, 0);
+  assert.equal(await plain(stack, name, "plain"), "refused sealed_required");
+});
+
+Deno.test("a script pairs into a file of its own and sends sealed from another machine; a copied file is told to pair again [pair-script, replay-window]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  const file = `${stack.sandbox.root}/ci.json`;
+  const made = await stack.svc("pair", "--script", file);
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(made.stdout, /svc send --as .*sealed messages only/s);
+  assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
+  const again = await stack.svc("pair", "--script", file);
+  assert.match(again.stderr, /it exists/);
+  assert.equal(await plain(stack, name, "plain"), "refused sealed_required");
+  const env = { SVC_HOME: `${stack.sandbox.root}/far` };
+  const send = (...words: string[]) => runSvc(stack.sandbox, ["send", ...words], { env });
+  const copy = await Deno.readTextFile(file);
+  const first = await send("--as", file, name, "one");
+  assert.deepEqual([first.code, first.stdout.trim()], [0, "submitted"], first.stderr);
+  const named = { env: { ...env, SVC_PAIRING: file } };
+  assert.equal((await runSvc(stack.sandbox, ["send", name, "two"], named)).code, 0);
+  const both = await Promise.all(["three", "four"].map((text) => send("--as", file, name, text)));
+  assert.deepEqual(both.map(({ code }) => code), [0, 0], "two at once share the file");
+  await Deno.writeTextFile(file, copy);
+  const used = await send("--as", file, name, "again");
+  assert.equal(used.code, 1);
+  assert.match(used.stderr, /counter_used.*pair the script again/);
+  await Deno.chmod(file, 0o644);
+  assert.match((await send("--as", file, name, "open")).stderr, /others can read it/);
+  await until("all", async () => (await prompts()).length === 4);
+  assert.deepEqual((await prompts()).sort(), ["four", "one", "three", "two"]);
+});

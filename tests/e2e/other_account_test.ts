@@ -1,0 +1,177 @@
+/** Another account on the same machine, a real second uid: it gets nothing of svc, and no tmux client's environment. */
+import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
+import { runtime } from "../../src/runtime/deno.ts";
+import { tmuxEnvironment, withEnvironment } from "../../src/tmux/environment.ts";
+import { spawningServer } from "../../src/tmux/server.ts";
+import { socketFiles } from "../../src/tmux/sockets.ts";
+import type { Probed } from "../helpers/account_prober.ts";
+import { canBecomeOther, otherAccount } from "../helpers/as_other_account.ts";
+import { runSvc, startSvc } from "../helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
+import { makeStack } from "../helpers/stack.ts";
+
+const CANARY = "sk-canary-of-the-model";
+/** `deno task prove keys` swaps for a minute. */
+const SWAP_SECONDS = Number(Deno.env.get("SVC_SWAP_SECONDS") ?? 10);
+
+Deno.test({
+  name:
+    "no file, socket, folder or process of svc can be read, written, swapped or joined by another account [sec-other-account]",
+  ignore: !canBecomeOther,
+  fn: async () => {
+    await using stack = await makeStack();
+    const { sandbox } = stack;
+    await stack.echo();
+    const { stdout } = await stack.svc("pair", "--json");
+    const phone = await pairScriptedPhone(JSON.parse(stdout).url);
+    await phone.api.sendPush(await phone.pushOf("svc-nobody", "an entry for the journal"));
+    const paired = await stack.svc("devices", "--json");
+    assert.equal(paired.code, 0, paired.stderr);
+    // Each must keep itself, also where the folders around it are open to everybody.
+    const folders = [sandbox.root, sandbox.home, sandbox.svcHome];
+    for (const folder of folders) await Deno.chmod(folder, 0o755);
+    await using other = await otherAccount(sandbox.root);
+    const paths = [...entries(sandbox.svcHome), [sandbox.tmuxSocket, "socket"]];
+    const wanted = ["config.json", "identity", "paired.json", "journal.jsonl", "listener.sock", "server"];
+    for (const name of wanted) assert.ok(paths.some(([path]) => path?.endsWith(`/${name}`)), name);
+    const pids = [
+      stack.relay.pid,
+      stack.listener.pid,
+      Number(await sandbox.tmux("display-message", "-p", "#{pid}")),
+    ];
+    const child = other.start("account_prober.ts", [JSON.stringify({ paths, pids })]);
+    await child.stdin.close();
+    const { stdout: said, stderr } = await child.output();
+    assert.equal(new TextDecoder().decode(stderr), "");
+    const rows: Probed[] = JSON.parse(new TextDecoder().decode(said));
+    print(rows, sandbox.root);
+    // A folder's mode was opened by this test: its list of names is all that shows.
+    const gained = rows.flatMap(({ what, read, write, swap, connect }) => {
+      const isOpened = folders.includes(what);
+      return [isOpened ? "-" : read, write, swap, connect].some((one) => one.includes("GOT IT"))
+        ? [what]
+        : [];
+    });
+    assert.deepEqual(gained, []);
+    const commandLines = await Promise.all(pids.map((pid) => Deno.readTextFile(`/proc/${pid}/cmdline`)));
+    assert.ok(!commandLines.join().includes(stack.apiKey), "no command line shows a key");
+  },
+});
+
+function entries(folder: string): [string, string][] {
+  const found: [string, string][] = [[folder, "folder"]];
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) found.push(...entries(path));
+    else found.push([path, Deno.statSync(path).isSocket ? "socket" : "file"]);
+  }
+  return found;
+}
+
+function print(rows: readonly Probed[], root: string): void {
+  const table = rows.map(({ what, kind, read, write, swap, connect }) =>
+    [
+      what.replace(root, "").padEnd(44),
+      kind.padEnd(8),
+      read.padEnd(10),
+      write.padEnd(10),
+      swap.padEnd(10),
+      connect,
+    ]
+      .join(" ")
+  );
+  const head = `${"what".padEnd(44)} kind     read       write      swap       connect`;
+  say([head, ...table].join("\n"));
+  say(`${rows.length} files, sockets, folders and processes tried by uid 12345`);
+}
+
+Deno.test({
+  name:
+    "a folder for tmux that another account made first and keeps swapping gets no client, and no environment [tmux-trust, tmux-env]",
+  ignore: !canBecomeOther,
+  fn: async () => {
+    await using sandbox = await makeSandbox();
+    await Deno.chmod(sandbox.root, 0o755);
+    const shared = ["linked", "made"].map((name) => `${sandbox.root}/${name}`);
+    for (const folder of shared) {
+      await Deno.mkdir(folder);
+      await Deno.chmod(folder, 0o1777);
+    }
+    const real = `${sandbox.root}/real`;
+    await Deno.mkdir(real, { mode: 0o700 });
+    await sandbox.tmux("new-session", "-d", "-s", "svc-real", "cat");
+    await Deno.symlink(sandbox.tmuxSocket, `${real}/default`);
+    await using other = await otherAccount(sandbox.root);
+    const places = shared.map((folder) => `${folder}/tmux-${Deno.uid()}`);
+    const impostor = other.start("tmux_impostor.ts", [...places, real, `${other.home}/evil`]);
+    const said = impostor.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    assert.match((await said.read()).value ?? "", /ready/);
+    const tries = await visit(sandbox, shared);
+    await impostor.stdin.close();
+    const { text, swaps, connections } = JSON.parse((await said.read()).value ?? "");
+    await said.cancel();
+    await impostor.stderr.cancel();
+    await impostor.status;
+    const leaks = text.split(CANARY).length - 1;
+    say(
+      `${swaps} swaps in ${SWAP_SECONDS} s, ${tries.looks} looks and ${tries.wrappers} wrappers, a listener: ` +
+        `${connections} connections, ${leaks} environment leaks`,
+    );
+    assert.ok(swaps > 100 && tries.looks > 10 && tries.wrappers > 1, "the attack never got going");
+    assert.deepEqual([connections, leaks, text], [0, 0, ""]);
+    const others = tries.refusals.filter((line) =>
+      !/Cannot use the tmux socket|unsafe permissions/.test(line)
+    );
+    assert.deepEqual(others, []);
+  },
+});
+
+interface Visited {
+  looks: number;
+  wrappers: number;
+  /** What wrappers said that did not start. */
+  refusals: string[];
+}
+
+/** Everything of svc that speaks to tmux, over and over. */
+async function visit(sandbox: Sandbox, shared: readonly string[]): Promise<Visited> {
+  const envOf = (folder: string) => ({ TMUX_TMPDIR: folder, SVC_TMUX_SOCKET: "", ANTHROPIC_API_KEY: CANARY });
+  await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
+  const config = { apiKey: "svc_none", wsUrl: "ws://127.0.0.1:9/ws" };
+  await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, JSON.stringify(config), { mode: 0o600 });
+  const socket = `${shared[0]}/tmux-${Deno.uid()}/default`;
+  const listening = { ANTHROPIC_API_KEY: CANARY, SVC_TMUX_SOCKET: socket };
+  const listener = startSvc(sandbox, ["listener"], { env: listening });
+  const visited: Visited = { looks: 0, wrappers: 0, refusals: [] };
+  const until = Date.now() + SWAP_SECONDS * 1_000;
+  const discovering = (async () => {
+    while (Date.now() < until) {
+      visited.looks += shared.length;
+      for (const folder of shared) await look(folder);
+    }
+  })();
+  while (Date.now() < until) {
+    const folder = shared[visited.wrappers % shared.length] ?? "";
+    const { code, stderr } = await runSvc(sandbox, ["--detach", "echo"], { env: envOf(folder) });
+    visited.wrappers += 1;
+    if (code !== 0) visited.refusals.push(stderr);
+  }
+  await discovering;
+  listener.kill("SIGTERM");
+  await listener.exited;
+  return visited;
+}
+
+/** As the listener looks for servers, with the canary in this process's own environment. */
+async function look(shared: string): Promise<void> {
+  const env = { ...Deno.env.toObject(), ANTHROPIC_API_KEY: CANARY };
+  const commands = withEnvironment(runtime.commands, tmuxEnvironment(env));
+  const { uid, files } = runtime;
+  const places: Record<string, string> = { TMUX_TMPDIR: shared };
+  const sockets = await socketFiles({ uid, files, commands, env: { get: (name) => places[name] } });
+  for (const socket of sockets.filter((path) => path.startsWith(shared) || path.includes("svc-test-"))) {
+    await spawningServer(commands, socket).run(["list-sessions"]).catch(() => {});
+  }
+}

@@ -1,0 +1,120 @@
+/** What a script in the page's origin finds of the account: no key in clear, also after an update of the page. */
+import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
+import type { Page } from "playwright-core";
+import { createRelayApi } from "../../src/client/api.ts";
+import { withScene } from "./scene.ts";
+
+/** Runs in the page, as a script that was injected there: everything that the origin keeps, as text. */
+async function enumerate(): Promise<{ text: string; places: number; exported: number }> {
+  const found: string[] = [];
+  let exported = 0;
+  const add = async (value: unknown): Promise<void> => {
+    if (value instanceof CryptoKey) {
+      const isOut = await crypto.subtle.exportKey("raw", value).then(
+        () => value.type !== "public",
+        () => false,
+      );
+      if (isOut) exported += 1;
+    } else if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+      found.push(new TextDecoder("latin1").decode(value));
+    } else if (typeof value === "object" && value !== null) {
+      for (const [name, part] of Object.entries(value)) {
+        found.push(name);
+        await add(part);
+      }
+    } else found.push(String(value));
+  };
+  const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  await add({ ...localStorage });
+  await add({ ...sessionStorage });
+  await add([document.cookie, location.href, document.documentElement.outerHTML]);
+  for (const { name = "" } of await indexedDB.databases()) {
+    const database = await settled(indexedDB.open(name));
+    for (const store of database.objectStoreNames) {
+      await add(await settled(database.transaction(store).objectStore(store).getAll()));
+    }
+    database.close();
+  }
+  for (const name of await caches.keys()) {
+    const cache = await caches.open(name);
+    for (const request of await cache.keys()) {
+      found.push(request.url, await (await cache.match(request))?.text() ?? "");
+    }
+  }
+  return { text: found.join("\n"), places: found.length, exported };
+}
+
+async function keptBy(page: Page, key: string): Promise<{ hits: number; places: number; exported: number }> {
+  const { text, places, exported } = await page.evaluate(enumerate);
+  const forms = [key, key.replace(/^svc_/, ""), btoa(key)];
+  return { hits: forms.filter((form) => text.includes(form)).length, places, exported };
+}
+
+/** The account as the version before this one kept it. */
+async function putOldAccount(apiKey: string): Promise<void> {
+  const database = await new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open("svc", 1);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const transaction = database.transaction("account", "readwrite");
+  transaction.objectStore("account").put({ apiKey }, "current");
+  await new Promise((resolve) => transaction.oncomplete = resolve);
+  database.close();
+}
+
+Deno.test("no script in the origin finds the key in clear, and a phone of an earlier version is carried over without a word [key-at-rest, upgrade-home]", () =>
+  withScene(async ({ phone, wire, relay, makeKey }) => {
+    const { page } = phone;
+    const key = await makeKey("push:read", "push:send", "admin");
+    await page.goto(`${wire.url}/#key=${key}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    const fresh = await keptBy(page, key);
+    assert.ok(fresh.places > 3, "it looked nowhere");
+    assert.deepEqual([fresh.hits, fresh.exported], [0, 0]);
+
+    await page.evaluate(putOldAccount, key);
+    assert.ok((await keptBy(page, key)).hits > 0, "the old form is in clear, and is found");
+    await page.reload();
+    await page.getByText("Live", { exact: true }).waitFor();
+    const carried = await keptBy(page, key);
+    assert.deepEqual([carried.hits, carried.exported], [0, 0]);
+    await page.reload();
+    await page.getByText("Live", { exact: true }).waitFor();
+
+    const api = createRelayApi({ baseUrl: relay.url, apiKey: key });
+    await page.getByRole("button", { name: "Sign out" }).tap();
+    await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const { text } = await page.evaluate(enumerate);
+    assert.ok(!/svc_[A-Za-z0-9_-]{20,}/.test(text), "a paired phone keeps no key in clear either");
+    say(`${fresh.places} stored values looked at: 0 with the key, 0 keys exported`);
+  }));
+
+Deno.test("a link with another key asks before it changes the account, and names both [account-swap]", () =>
+  withScene(async ({ phone, wire, makeKey }) => {
+    const { page } = phone;
+    const [mine, other] = [await makeKey("push:read"), await makeKey("push:read")];
+    await page.goto(`${wire.url}/#key=${mine}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.goto(`${wire.url}/#key=${other}`);
+    await page.getByRole("heading", { name: "Change the account?" }).waitFor();
+    for (const key of [mine, other]) await page.getByText(`key ${key.slice(0, 8)}…`).first().waitFor();
+    await phone.shoot("account-swap");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("button", { name: "Keep this account" }).tap();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.goto(`${wire.url}/#key=${other}`);
+    await page.getByText(`key ${mine.slice(0, 8)}…`).first().waitFor();
+    await page.getByRole("button", { name: "Change the account" }).tap();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.goto(`${wire.url}/#key=${mine}`);
+    await page.getByRole("heading", { name: "Change the account?" }).waitFor();
+    assert.deepEqual(phone.faults, []);
+  }));

@@ -1,0 +1,46 @@
+/** The page's content policy stops nothing that the page itself does, in any of its views. */
+import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
+import { until } from "../helpers/until.ts";
+import { withScene } from "./scene.ts";
+
+/** The scripted listener's own. */
+const HOST = "dev_listener_00000001";
+
+Deno.test("no view breaks the content policy, and what does is reported [csp-clean, sec-csp]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    const views: string[] = [];
+    const seen = async (view: string): Promise<void> => {
+      await page.locator("main").first().waitFor();
+      views.push(view);
+      assert.deepEqual([phone.faults, phone.strangers], [[], []], view);
+    };
+    await listener.report({ name: "svc-app" });
+    await page.goto(wire.url);
+    await page.getByLabel("API key").waitFor();
+    await seen("sign in");
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await seen("picker");
+    await page.goto(`${wire.url}/#/inbox`);
+    await seen("inbox");
+    await page.goto(`${wire.url}/#/s/${HOST}/svc-app`);
+    await seen("terminal");
+    await page.goto(`${wire.url}/#/s/${HOST}/svc-app/messages`);
+    await seen("messages");
+    await page.goto(`${wire.url}/#pair=used&s=${"A".repeat(43)}`);
+    await page.getByRole("heading", { name: "Not paired" }).waitFor();
+    await seen("pairing");
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read")}`);
+    await page.getByRole("heading", { name: "Change the account?" }).waitFor();
+    await seen("account swap");
+    say(`${views.length} views, 0 violations: ${views.join(", ")}`);
+    await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "document.title = 'injected'";
+      document.body.append(script);
+    });
+    await until("the report", () => phone.faults.some((fault) => /script-src/.test(fault)));
+    assert.notEqual(await page.title(), "injected");
+  }));

@@ -1,0 +1,126 @@
+/** A home and messages as version 0.1.0 left them (tests/testdata/home/0.1.0, written by that version) go on working. */
+import assert from "node:assert/strict";
+import { exportPublicKey } from "../../../src/crypto/keys.ts";
+import { importSecret } from "../../../src/crypto/paired_secret.ts";
+import { sealMessage } from "../../../src/crypto/stored_message.ts";
+import { openJournal } from "../../../src/home/journal.ts";
+import { loadPaired } from "../../../src/home/paired.ts";
+import { sealedKeys } from "../../../src/home/sealed_keys.ts";
+import type { Acknowledgement } from "../../../src/listener/pushes.ts";
+import { PushIntake } from "../../../src/listener/pushes.ts";
+import { unseal } from "../../../src/listener/sealed_message.ts";
+import { SessionQueues } from "../../../src/listener/session_queues.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+import { CHECKOUT } from "../../helpers/sources.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+
+const NOW = 1_795_000_000_000;
+const DEVICE = "dev_listener_01234567";
+const FIXTURE = `${CHECKOUT}tests/testdata/home/0.1.0`;
+
+async function oldHome(): Promise<TempHome> {
+  const home = await makeTempHome();
+  for (const name of ["identity", "paired.json", "journal.jsonl"]) {
+    await Deno.copyFile(`${FIXTURE}/${name}`, `${home.paths.root}/${name}`);
+  }
+  return home;
+}
+
+async function start({ files, paths }: TempHome) {
+  const none = (): Promise<never> => Promise.reject(new Error("no relay is asked"));
+  const api = { createPairing: none, pairingStatus: none };
+  const now = (): number => NOW;
+  const keys = sealedKeys({ files, paths, api, deviceId: DEVICE, hostname: "desk", now });
+  const journal = await openJournal({ files, path: paths.journal, now });
+  const acks: Acknowledgement[] = [];
+  const typed: string[] = [];
+  const queues = new SessionQueues();
+  const intake = new PushIntake({
+    journal,
+    queues,
+    inject: async ({ id, body }) => {
+      await journal.record(id, { step: "typing" });
+      typed.push(body);
+      return { state: "submitted" };
+    },
+    leftBehind: () => Promise.resolve(),
+    start: none,
+    acknowledge: (ack) => void acks.push(ack),
+    ended: () => Promise.resolve(),
+    log: () => {},
+    now,
+    toLocalTime: (ms) => ms,
+    unseal: (push) => unseal(push, { ...keys, now, log: () => {} }),
+    floor: () => keys.floor({}),
+  });
+  const outcome = async (push: Push): Promise<string> => {
+    acks.length = 0;
+    await intake.receive(push);
+    await queues.idle();
+    const last = acks.at(-1);
+    return `${last?.outcome} ${last?.reason ?? ""}`.trim();
+  };
+  return { keys, journal, outcome, typed };
+}
+
+const PUSHES: Push[] = JSON.parse(await Deno.readTextFile(`${FIXTURE}/pushes.json`));
+
+async function countedPush(home: TempHome, counter: number): Promise<Push> {
+  const { keys, journal } = await start(home);
+  await journal.close();
+  const [phone] = (await loadPaired(home.files, home.paths)).phones;
+  const [identity, secret] = [await keys.identity(), await importSecret(phone?.secret ?? "")];
+  assert.ok(phone && identity && secret);
+  const [old] = PUSHES;
+  assert.ok(old);
+  const id = crypto.randomUUID();
+  const place = { id, type: "agent.command", from: phone.deviceId, targetDeviceId: DEVICE };
+  const sealed = await sealMessage({ body: `numbered ${counter}`, notAfter: NOW + 3_600_000, counter }, {
+    place: { ...place, agentSessionName: "svc-a", sendAnyway: false },
+    publicKey: await exportPublicKey(identity.publicKey),
+    secret,
+  });
+  return { ...old, id, sealed };
+}
+
+Deno.test("what an earlier version had accepted is typed, what it had closed or begun is not, and its phone goes on [upgrade-home]", async () => {
+  await using home = await oldHome();
+  const host = await start(home);
+  assert.equal(host.journal.damaged, 0);
+  const outcomes = [];
+  for (const push of PUSHES) outcomes.push(await host.outcome(push));
+  assert.deepEqual(outcomes, ["refused muted", "submitted", "unknown", "submitted"]);
+  assert.deepEqual(host.typed, ["accepted", "not delivered"]);
+  await host.journal.close();
+  const again = await start(home);
+  for (const push of PUSHES) await again.outcome(push);
+  assert.deepEqual(again.typed, [], "nothing is typed again");
+  await again.journal.close();
+});
+
+Deno.test("a page that has begun to number its messages ends the time of those without one, with a reason [upgrade-home, replay-window]", async () => {
+  await using home = await oldHome();
+  const numbered = await countedPush(home, 1);
+  const host = await start(home);
+  const [, accepted, , late] = PUSHES;
+  assert.ok(accepted && late);
+  assert.equal(await host.outcome(accepted), "submitted");
+  assert.equal(await host.outcome(numbered), "submitted");
+  assert.equal(await host.outcome(late), "refused counter_missing");
+  await host.journal.close();
+  const again = await start(home);
+  assert.equal(await again.outcome({ ...late, id: crypto.randomUUID() }), "refused unsealable");
+  assert.deepEqual(again.typed, []);
+  await again.journal.close();
+});
+
+Deno.test("a home that has paired phones gets the floor, and says so to what comes plain [upgrade-home, seal-floor-auto]", async () => {
+  await using home = await oldHome();
+  const host = await start(home);
+  const [old] = PUSHES;
+  assert.ok(old);
+  const plain: Push = { ...old, id: crypto.randomUUID(), sealed: undefined, body: "plain" };
+  assert.equal(await host.outcome(plain), "refused sealed_required");
+  assert.equal(await host.keys.floor({ requireEncryption: "off" }), "off");
+  await host.journal.close();
+});

@@ -1,0 +1,53 @@
+/** Which tmux server a wrapper speaks to, and with which environment. */
+import assert from "node:assert/strict";
+import type { FileInfo } from "../../../src/runtime/types.ts";
+import { type ServerHost, trustedServer } from "../../../src/wrapper/tmux_server.ts";
+
+const folder = (uid = 7, mode = 0o700): Partial<FileInfo> => ({ isDirectory: true, uid, mode });
+const socket = (uid = 7): Partial<FileInfo> => ({ isSocket: true, uid, mode: 0o660 });
+
+function host(tree: Record<string, Partial<FileInfo>>): ServerHost {
+  const nodes: Record<string, Partial<FileInfo>> = {
+    "/": folder(0, 0o755),
+    "/tmp": folder(0, 0o1777),
+    ...tree,
+  };
+  const never = (): never => assert.fail("no client is started");
+  return {
+    uid: 7,
+    commands: { run: never, runInherited: never },
+    files: {
+      info: (path) => Promise.resolve(nodes[path] as FileInfo | undefined),
+      realPath: (path) => Promise.resolve(nodes[path] && path),
+    },
+  };
+}
+
+const OWN = { "/tmp/tmux-7": folder(), "/tmp/tmux-7/default": socket() };
+
+Deno.test("the server is the named one, that of the terminal, or the default, by its resolved path [tmux-trust]", async () => {
+  const socketOf = async (tree: Record<string, Partial<FileInfo>>, env: Record<string, string>) =>
+    (await trustedServer(host(tree), env)).socket;
+  assert.equal(await socketOf(OWN, {}), "/tmp/tmux-7/default");
+  assert.equal(await socketOf({}, {}), undefined, "tmux makes its default folder itself");
+  assert.equal(await socketOf(OWN, { SVC_TMUX_SOCKET: "/tmp/new" }), "/tmp/new");
+  assert.equal(await socketOf({ "/tmp/s": socket() }, { TMUX: "/tmp/s,12,0" }), "/tmp/s");
+});
+
+Deno.test("a server that could be another account's is no server, and the sentence names the way out [tmux-trust]", async () => {
+  const rows: [Record<string, Partial<FileInfo>>, Record<string, string>][] = [
+    [{ "/tmp/tmux-7": folder(8), "/tmp/tmux-7/default": socket(8) }, {}],
+    [{ "/tmp/tmux-7": folder(8) }, {}],
+    [{ "/tmp/open": folder(7, 0o777) }, { SVC_TMUX_SOCKET: "/tmp/open/new" }],
+    [{ "/t": folder(8, 0o755) }, { TMUX_TMPDIR: "/t" }],
+  ];
+  for (const [tree, env] of rows) {
+    await assert.rejects(trustedServer(host(tree), env), /Cannot use the tmux socket .*Set SVC_TMUX_SOCKET/);
+  }
+});
+
+Deno.test("clients get no key; the one that makes the session carries the user's environment [tmux-env]", async () => {
+  const env = { PATH: "/bin", OPENAI_API_KEY: "sk" };
+  const server = await trustedServer(host(OWN), env);
+  assert.deepEqual([server.env, server.serverEnv], [{ PATH: "/bin" }, env]);
+});
