@@ -2,12 +2,16 @@
 import { createRelayApi } from "../client/api.ts";
 import type { LinkState } from "../client/link_state.ts";
 import { RelayLink } from "../client/relay_link.ts";
+import { exportPublicKey } from "../crypto/keys.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
 import { type Audit, openAudit } from "../home/audit.ts";
 import type { HookReport } from "../home/control_messages.ts";
+import { deviceNameOf } from "../home/config.ts";
+import { ensureIdentity } from "../home/identity.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
 import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
+import { withPairedLock } from "../home/paired.ts";
 import { type SealedKeys, sealedKeys } from "../home/sealed_keys.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
@@ -44,15 +48,35 @@ export async function startListener(options: ListenerOptions): Promise<RunningLi
   const { files } = runtime;
   const journal = await openJournal({ files, path: options.paths.journal, now });
   if (journal.damaged > 0) options.log(`journal: ${journal.damaged} damaged line(s) skipped`);
-  const deviceId = await listenerDeviceId(runtime.hostname());
-  return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), deviceId });
+  const name = deviceNameOf(options.config, runtime.hostname());
+  const host = { name, deviceId: await listenerDeviceId(name), publicKey: await identityKey(options) };
+  return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), host });
+}
+
+/** How the relay knows this host. */
+interface HostNames {
+  name: string;
+  deviceId: string;
+  /** Of the identity; undefined when its file cannot be used, which pairing reports. */
+  publicKey: string | undefined;
+}
+
+async function identityKey({ paths, log }: ListenerOptions): Promise<string | undefined> {
+  const { files } = runtime;
+  try {
+    const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
+    return await exportPublicKey(identity.publicKey);
+  } catch (error) {
+    log(`identity: not sent to the relay: ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
 }
 
 class Listener implements RunningListener {
   #options: ListenerOptions;
   #journal: Journal;
   #audit: Audit;
-  #deviceId: string;
+  #host: HostNames;
   #targets: Targets;
   #link: RelayLink;
   #inventory: Inventory;
@@ -72,12 +96,12 @@ class Listener implements RunningListener {
 
   constructor(
     options: ListenerOptions,
-    { journal, audit, deviceId }: { journal: Journal; audit: Audit; deviceId: string },
+    { journal, audit, host }: { journal: Journal; audit: Audit; host: HostNames },
   ) {
     this.#options = options;
     this.#journal = journal;
     this.#audit = audit;
-    this.#deviceId = deviceId;
+    this.#host = host;
     const { files, commands, uid } = runtime;
     const env = { get: (name: string): string | undefined => options.env[name] };
     this.#targets = new Targets({ uid, env, files, commands, now });
@@ -99,9 +123,9 @@ class Listener implements RunningListener {
       send: (ack) => void this.#link.send("push.ack", ack),
       log: options.log,
     });
-    const host = this.#makeInjectHost();
-    this.#intake = this.#makeIntake(host);
-    this.#mirrors = this.#makeMirrors(host);
+    const injectHost = this.#makeInjectHost();
+    this.#intake = this.#makeIntake(injectHost);
+    this.#mirrors = this.#makeMirrors(injectHost);
     this.#unfitting = unfitAll(this.#targets).catch((error) =>
       options.log(`windows: not given back: ${error}`)
     );
@@ -115,7 +139,7 @@ class Listener implements RunningListener {
     return {
       connected: this.#link.connected,
       sessions: this.#reporter.sessions.length,
-      deviceId: this.#deviceId,
+      deviceId: this.#host.deviceId,
     };
   }
 
@@ -153,11 +177,13 @@ class Listener implements RunningListener {
   }
 
   #hello(): EventData<"hello"> {
+    const { name, deviceId, publicKey } = this.#host;
     return {
       role: "listener",
-      deviceId: this.#deviceId,
-      name: runtime.hostname(),
+      deviceId,
+      name,
       version: this.#options.version,
+      ...(publicKey === undefined ? {} : { publicKey }),
       capabilities: CAPABILITIES,
     };
   }
@@ -240,7 +266,8 @@ class Listener implements RunningListener {
     const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
     const api = createRelayApi({ baseUrl, apiKey });
     const { files } = runtime;
-    return sealedKeys({ files, paths, api, deviceId: this.#deviceId, hostname: runtime.hostname(), now });
+    const { deviceId, name } = this.#host;
+    return sealedKeys({ files, paths, api, deviceId, hostname: name, now });
   }
 
   #makeInjectHost(): InjectHost {

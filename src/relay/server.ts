@@ -13,10 +13,12 @@ import { type HttpServer, type HttpServerLimits, serveHttp } from "../runtime/ht
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
+import { keyBudgets } from "./budgets.ts";
 import { findMirror } from "./find_mirror.ts";
 import { Hub } from "./hub.ts";
 import { hostAndPort, listenError, parseListenAddress } from "./listen_address.ts";
 import { RelayMetrics } from "./metrics.ts";
+import { PageTurns } from "./page_turns.ts";
 import { problemResponse } from "./problems.ts";
 import { RateLimit, type RateLimitOptions } from "./rate_limit.ts";
 import type { Services } from "./services.ts";
@@ -126,10 +128,13 @@ function bind(store: Store, options: RelayOptions): Services {
     streams: new Streams({
       find: ({ account }, open) => findMirror({ store, hub }, { account, open }),
       stray: () => metrics.strayFrames.add(),
+      lost: () => metrics.overBudget.add({ budget: "listener_unread" }),
     }),
     clock: options.clock ?? systemClock,
     requests: new RateLimit(options.rateLimit ?? REQUEST_RATE),
     claims: new RateLimit(CLAIM_RATE),
+    budgets: keyBudgets(),
+    pages: new PageTurns(),
     tasks,
     publicUrl: options.publicUrl,
     log,

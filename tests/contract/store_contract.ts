@@ -8,8 +8,10 @@ import {
   HOOKS_MAX,
   type KeyRecord,
   type NewPush,
+  type PageRequest,
   type Revocation,
   type Store,
+  type StoredPush,
 } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
 
@@ -27,7 +29,9 @@ export function aKey(n: number, fields: Partial<KeyRecord> = {}): KeyRecord {
     name: `key ${n}`,
     hash: bytes(n),
     scopes: ["push:read"],
+    role: undefined,
     deviceId: undefined,
+    parent: undefined,
     createdAt: NOW + n,
     revokedAt: undefined,
     ...fields,
@@ -68,6 +72,14 @@ export function aPush(n: number, fields: Partial<NewPush> & { expiresAt?: number
 const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
   found?.map(({ push }) => push.id);
 
+/** A page that only its number of pushes bounds. */
+export async function pageOf(
+  store: Store,
+  request: Omit<PageRequest, "bytes">,
+): Promise<StoredPush[] | undefined> {
+  return (await store.pagePushes({ bytes: Number.MAX_SAFE_INTEGER, ...request }))?.pushes;
+}
+
 /** Each case gets an open store with the accounts `a` and `b`. */
 type Body = (store: Store, again: () => Promise<Store>) => Promise<void>;
 
@@ -89,12 +101,73 @@ const BODIES: Record<string, Body> = {
   "a key is revoked once, and whoever watches hears of it": async (store) => {
     const heard = Promise.withResolvers<Revocation>();
     const stop = store.watchRevocations(heard.resolve);
-    assert.equal(await store.revokeKey("key_1", NOW), true);
-    assert.equal(await store.revokeKey("key_1", NOW + 1), false);
-    assert.equal(await store.revokeKey("key_none", NOW), false);
+    assert.deepEqual(await store.revokeKey("key_1", NOW), ["key_1"]);
+    assert.deepEqual(await store.revokeKey("key_1", NOW + 1), []);
+    assert.deepEqual(await store.revokeKey("key_none", NOW), []);
     assert.equal((await store.findKey(bytes(1)))?.revokedAt, NOW);
     assert.deepEqual(await heard.promise, { kind: "key", account: "a", id: "key_1" });
     stop();
+  },
+  "a revoked key takes along what came from it, and with `only` it does not [role-cascade]": async (
+    store,
+  ) => {
+    await store.insertKey(aKey(5, { parent: "key_1", role: "phone" }));
+    await store.insertKey(aKey(6, { parent: "key_5", role: "phone" }));
+    await store.insertKey(aKey(7, { parent: "key_2" }));
+    assert.deepEqual(await store.revokeKey("key_2", NOW, { only: true }), ["key_2"]);
+    assert.deepEqual(await store.revokeKey("key_1", NOW), ["key_1", "key_5", "key_6"]);
+    const works = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined);
+    assert.deepEqual(works.map(({ id, parent }) => [id, parent]), [["key_7", "key_2"]]);
+  },
+  "a device belongs to the first key that claims it, until it is released or that key revoked [role-owner]":
+    async (store) => {
+      await store.insertKey(aKey(5));
+      const name = { account: "a", id: "dev_l" };
+      const claim = (keyId: string) => store.claimDevice(aDevice("dev_l", { name: keyId }), keyId);
+      assert.equal(await store.deviceOwner(name), undefined);
+      assert.deepEqual(await Promise.all([claim("key_1"), claim("key_5")]), ["claimed", "taken"]);
+      assert.equal((await store.findDevice(name))?.name, "key_1");
+      assert.equal(await store.deviceOwner(name), "key_1");
+      assert.equal(await store.releaseDevice({ account: "b", id: "dev_l" }), false);
+      assert.equal(await store.releaseDevice(name), true);
+      assert.equal(await store.releaseDevice(name), false);
+      assert.equal(await claim("key_5"), "claimed");
+      await store.revokeKey("key_5", NOW);
+      assert.equal(await store.deviceOwner(name), undefined);
+      assert.equal(await claim("key_1"), "claimed");
+    },
+  "a key made for a device owns it at once; a key that replaces another has what that one had [role-owner]":
+    async (store) => {
+      await store.insertKey(aKey(5, { deviceId: "dev_l", role: "listener" }));
+      assert.equal(await store.claimDevice(aDevice("dev_l"), "key_1"), "taken");
+      await store.insertKey(aKey(6, { parent: "key_5" }));
+      await store.replaceKey({ from: "key_5", to: "key_1" });
+      assert.equal(await store.deviceOwner({ account: "a", id: "dev_l" }), "key_1");
+      assert.deepEqual(await store.revokeKey("key_5", NOW), ["key_5"]);
+      const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const };
+      await store.insertPairing({ ...pairing, codeHash: bytes(1), expiresAt: NOW + 5 });
+      await store.insertPairing({ ...pairing, codeHash: bytes(2), expiresAt: NOW + 9 });
+      assert.deepEqual(await store.keyUse("key_1", NOW), {
+        devices: 2,
+        openPairings: 2,
+        firstPairingEnds: NOW + 5,
+      });
+      await store.takePairing(bytes(1), NOW);
+      assert.equal((await store.keyUse("key_1", NOW)).firstPairingEnds, NOW + 9);
+      assert.equal((await store.keyUse("key_1", NOW + 9)).openPairings, 0);
+    },
+  "a page ends before the push that would not fit, and has one at least [flood-pages]": async (store) => {
+    for (let n = 1; n <= 4; n++) await store.insertPush(aPush(n));
+    const [first] = await pageOf(store, { account: "a", limit: 1 }) ?? [];
+    const size = JSON.stringify(first?.push).length + JSON.stringify(first?.receipt).length;
+    const page = async (bytes: number, request: Partial<PageRequest> = {}) => {
+      const found = await store.pagePushes({ account: "a", limit: 9, bytes, ...request });
+      return [idsOf(found?.pushes), found?.hasMore, found?.bytes];
+    };
+    assert.deepEqual(await page(2 * size), [[uuid(1), uuid(2)], true, 2 * size]);
+    assert.deepEqual(await page(1, { after: uuid(1) }), [[uuid(2)], true, size]);
+    assert.deepEqual(await page(3 * size - 1, { before: "end" }), [[uuid(3), uuid(4)], true, 2 * size]);
+    assert.deepEqual(await page(9 * size), [[uuid(1), uuid(2), uuid(3), uuid(4)], false, 4 * size]);
   },
   "a device keeps its birth and takes the rest anew": async (store) => {
     await store.saveDevice(aDevice("dev_l"));
@@ -149,26 +222,26 @@ const BODIES: Record<string, Body> = {
     assert.equal(again.duplicate, true);
     assert.deepEqual(again.stored.digest, bytes(1));
     assert.equal((await store.insertPush(aPush(1, { account: "b" }))).duplicate, false);
-    assert.equal((await store.pagePushes({ account: "a", limit: 10 }))?.length, 1);
+    assert.equal((await pageOf(store, { account: "a", limit: 10 }))?.length, 1);
   },
   "many at once are all kept, in the order they came, one of each id": async (store) => {
     const wanted = Array.from({ length: 300 }, (_, n) => aPush(n % 200));
     const answers = await Promise.all(wanted.map((push) => store.insertPush(push)));
     assert.equal(answers.filter(({ duplicate }) => duplicate).length, 100);
-    const page = await store.pagePushes({ account: "a", limit: 500 });
+    const page = await pageOf(store, { account: "a", limit: 500 });
     assert.deepEqual(idsOf(page), Array.from({ length: 200 }, (_, n) => uuid(n)));
   },
   "history pages forwards from a push, backwards from a push or the end [http-history]": async (store) => {
     for (let n = 1; n <= 5; n++) await store.insertPush(aPush(n));
     const page = async (request: { after?: string; before?: string }): Promise<string[] | undefined> =>
-      idsOf(await store.pagePushes({ account: "a", limit: 2, ...request }));
+      idsOf(await pageOf(store, { account: "a", limit: 2, ...request }));
     assert.deepEqual(await page({}), [uuid(1), uuid(2)]);
     assert.deepEqual(await page({ after: uuid(2) }), [uuid(3), uuid(4)]);
     assert.deepEqual(await page({ after: uuid(5) }), []);
     assert.deepEqual(await page({ before: "end" }), [uuid(4), uuid(5)]);
     assert.deepEqual(await page({ before: uuid(4) }), [uuid(2), uuid(3)]);
     assert.equal(await page({ after: uuid(99) }), undefined);
-    assert.equal(await store.pagePushes({ account: "b", after: uuid(1), limit: 2 }), undefined);
+    assert.equal(await pageOf(store, { account: "b", after: uuid(1), limit: 2 }), undefined);
   },
   "a receipt changes by a decision over what stands": async (store) => {
     await store.insertPush(aPush(1));
@@ -211,7 +284,7 @@ const BODIES: Record<string, Body> = {
     const other = store.insertPush(aPush(2));
     await assert.rejects(failing, RangeError);
     assert.equal((await other).duplicate, false);
-    assert.deepEqual(idsOf(await store.pagePushes({ account: "a", limit: 9 })), [uuid(1), uuid(2)]);
+    assert.deepEqual(idsOf(await pageOf(store, { account: "a", limit: 9 })), [uuid(1), uuid(2)]);
   },
   "a listener's open pushes come in order, final ones and others' do not [ev-push-resend]": async (store) => {
     const final: Receipt = { ...queued, state: "typed", final: true };
@@ -242,7 +315,7 @@ const BODIES: Record<string, Body> = {
     await store.insertPush(aPush(3, { receipt: expired, expiresAt: NOW + 90 }));
     await store.insertPush(aPush(4));
     assert.equal(await store.removePushes({ madeBefore: NOW - 50, expiredBefore: NOW + 50 }), 2);
-    assert.deepEqual(idsOf(await store.pagePushes({ account: "a", limit: 9 })), [uuid(3), uuid(4)]);
+    assert.deepEqual(idsOf(await pageOf(store, { account: "a", limit: 9 })), [uuid(3), uuid(4)]);
   },
   "an inventory replaces the last one, and keeps fields it does not know [entry-unknown, res-inventory-stored]":
     async (
