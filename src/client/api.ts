@@ -48,6 +48,8 @@ export interface RelayApi {
   devices(options?: CallOptions): Promise<DevicesAnswer>;
   /** Its key stops working at once. */
   revokeDevice(id: string, options?: CallOptions): Promise<void>;
+  /** The next key that says hello as it owns it. */
+  releaseDevice(id: string, options?: CallOptions): Promise<void>;
   /** With the offer of a host, for which the code is. */
   createPairing(options?: CallOptions & PairingRequest): Promise<PairingCreated>;
   pairingStatus(code: string, options?: CallOptions): Promise<PairingStatus>;
@@ -89,6 +91,10 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
     revokeDevice: async (id, given) => {
       const what = `revoke the device "${id}"`;
       await call(z.unknown(), { method: "DELETE", path: `/devices/${segment(id)}`, what }, given);
+    },
+    releaseDevice: async (id, given) => {
+      const what = `release the device "${id}"`;
+      await call(z.unknown(), { method: "DELETE", path: `/devices/${segment(id)}/owner`, what }, given);
     },
     createPairing: ({ offer, ...given } = {}) => {
       const body = offer === undefined ? {} : { body: { offer } };

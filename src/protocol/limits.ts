@@ -123,6 +123,10 @@ export const KEY_FRAME_MAX_BYTES = 131_072;
 export const KEY_BYTES_PER_SECOND = 262_144;
 /** Bytes of keystroke frames that one key may send at once. */
 export const KEY_BYTES_BURST = 1_048_576;
+/** Connections of one address that are no WebSocket; of more, one that is idle or does not read is dropped. */
+export const CONNECTIONS_PER_ADDRESS = 512;
+/** Bytes of answers that one address may leave unread. */
+export const UNSENT_PER_ADDRESS_MAX_BYTES = 33_554_432;
 /** Bytes that wait to be read by the WebSockets of one key, together. */
 export const UNREAD_PER_KEY_MAX_BYTES = 33_554_432;
 

@@ -3,13 +3,16 @@ import { LocalBus } from "../bus/local.ts";
 import { type Clock, systemClock } from "../client/clock.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
+  CONNECTIONS_PER_ADDRESS,
   HTTP_REQUESTS_BURST,
   HTTP_REQUESTS_PER_SECOND,
   REQUEST_MAX_BYTES,
   SUBPROTOCOL,
   TEXT_FRAME_MAX_BYTES,
+  UNSENT_PER_ADDRESS_MAX_BYTES,
 } from "../protocol/limits.ts";
-import { type HttpServer, type HttpServerLimits, serveHttp } from "../runtime/http_server.ts";
+import { type HttpServer, type HttpServerLimits, type Peer, serveHttp } from "../runtime/http_server.ts";
+import { networkOf } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
@@ -34,6 +37,8 @@ export interface RelayOptions {
   dataDir: string;
   /** The address under which others reach this relay, for its own description. */
   publicUrl?: string | undefined;
+  /** Addresses of reverse proxies: the callers that they name count in their place. */
+  trustedProxies?: readonly string[] | undefined;
   /** PEM texts. */
   tls?: { cert: string; key: string } | undefined;
   /** The phone's app, served at `/`. */
@@ -74,6 +79,8 @@ const LIMITS: HttpServerLimits = {
   requestMs: 15_000,
   keepAliveMs: 65_000,
   plainConnections: 1_024,
+  connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
+  unsentBytesPerAddress: UNSENT_PER_ADDRESS_MAX_BYTES,
 };
 
 /** Of all resources together. */
@@ -95,7 +102,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       tls: options.tls,
       limits: LIMITS,
       subprotocol: SUBPROTOCOL,
-      fetch: (request, peer) => app(request, peer.address),
+      proxies: options.trustedProxies,
+      over: (budget) => services.metrics.overBudget.add({ budget }),
+      fetch: (request, peer) =>
+        app(request, callerAddress(request, { peer, proxies: options.trustedProxies })),
       upgrade: (request) => admit(services, request),
       tooLarge: () =>
         problemResponse("too_large", { detail: `A body has at most ${REQUEST_MAX_BYTES} bytes` }),
@@ -111,6 +121,15 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     await store.close();
     throw listenError(error, options.listen);
   }
+}
+
+/** A trusted proxy adds the address that it was called from to the end of the header. */
+function callerAddress(
+  { headers }: Request,
+  { peer, proxies = [] }: { peer: Peer; proxies?: readonly string[] | undefined },
+): string {
+  const last = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+  return proxies.includes(networkOf(peer.address)) && last ? last : peer.address;
 }
 
 function bind(store: Store, options: RelayOptions): Services {
