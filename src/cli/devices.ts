@@ -98,7 +98,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   await endStreams(paths, id);
   await asAdmin(paths, { ...parsed.opts(), id }, {
     byRelay: () => api.revokeDevice(id),
-    inStore: (store, device) => store.revokeDevice(device, Date.now()),
+    inStore: (store, device) => store.revokeDevice(device, Date.now()).then((keys) => keys !== undefined),
   });
   print(`Revoked ${id}: its key works no longer, and its connections are closed.`);
   return 0;

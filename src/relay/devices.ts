@@ -27,8 +27,10 @@ export async function listDevices({ store, clock }: Services, { key }: KeyedCall
 export async function revokeDevice({ store, hub, clock }: Services, call: KeyedCall): Promise<Response> {
   const { account } = call.key;
   const id = call.param("id");
-  if (!await store.revokeDevice({ account, id }, clock.now())) throw unknownDevice();
+  const keys = await store.revokeDevice({ account, id }, clock.now());
+  if (keys === undefined) throw unknownDevice();
   hub.revoke({ kind: "device", account, id });
+  for (const key of keys) hub.revoke({ kind: "key", account, id: key });
   return noContent();
 }
 

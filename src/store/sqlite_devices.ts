@@ -85,11 +85,11 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
     setAllOffline: (now) => writeUnsynced(() => void offline.run(now)),
     revokeDevice: ({ account, id }, now) =>
       write(() => {
-        if (revoke.run(now, account, id) === 0) return false;
-        revokeKeys(boundKeys.all(account, id).map((row) => row.id as string), { now });
+        if (revoke.run(now, account, id) === 0) return undefined;
+        const keys = revokeKeys(boundKeys.all(account, id).map((row) => row.id as string), { now });
         forgetWebPush.run(account, id);
         record.run(account, id);
-        return true;
+        return keys;
       }),
   };
 }

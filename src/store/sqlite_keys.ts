@@ -98,6 +98,11 @@ const USE = `
     count(*) AS open, min(expires_at) AS ends
   FROM pairings WHERE key_id = ?1 AND taken = 0 AND expires_at > ?2`;
 
+const REVOKE_DEVICE_OF = `
+  UPDATE devices SET revoked_at = ?1, online = 0
+  FROM keys WHERE keys.id = ?2 AND keys.account = devices.account AND keys.device_id = devices.id
+    AND devices.revoked_at IS NULL`;
+
 const WITH_DESCENDANTS = `
   WITH RECURSIVE found (id, depth) AS (
     SELECT id, 0 FROM keys WHERE id = ?1
@@ -105,7 +110,7 @@ const WITH_DESCENDANTS = `
   )
   SELECT DISTINCT id FROM found ORDER BY depth`;
 
-/** Revokes these keys and, but for `only`, what came from them; the ids of those that had worked. */
+/** Revokes these keys and, but for `only`, what came from them, devices too; the ids of the keys that had worked. */
 export function revokeKeysOf(
   database: Database,
 ): (ids: readonly string[], options: { now: number; only?: boolean }) => string[] {
@@ -114,12 +119,15 @@ export function revokeKeysOf(
     "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING account",
   );
   const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('key', ?, ?)");
+  const revokeDevice = database.prepare(REVOKE_DEVICE_OF);
   return (ids, { now, only = false }) => {
     const all = only ? ids : ids.flatMap((id) => descendants.all(id).map((row) => row.id as string));
     return [...new Set(all)].filter((id) => {
       const row = revoke.get(now, id);
-      if (row !== undefined) record.run(row.account as string, id);
-      return row !== undefined;
+      if (row === undefined) return false;
+      record.run(row.account as string, id);
+      if (!ids.includes(id)) revokeDevice.run(now, id);
+      return true;
     });
   };
 }

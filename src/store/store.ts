@@ -177,10 +177,10 @@ export interface DeviceStore {
   /** For a relay that starts: whoever was online when the last one ended was so until now. */
   setAllOffline(now: number): Promise<void>;
   /**
-   * Revokes the device, every key bound to it and what came from those, and drops its subscription; false when the
-   * account has none such.
+   * Revokes the device, every key bound to it and what came from those, and drops its subscription; the ids of the
+   * keys, or undefined when the account has no such device.
    */
-  revokeDevice(device: DeviceName, now: number): Promise<boolean>;
+  revokeDevice(device: DeviceName, now: number): Promise<string[] | undefined>;
 }
 
 export interface PushStore {

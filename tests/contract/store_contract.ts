@@ -112,10 +112,12 @@ const BODIES: Record<string, Body> = {
     store,
   ) => {
     await store.insertKey(aKey(5, { parent: "key_1", role: "phone" }));
-    await store.insertKey(aKey(6, { parent: "key_5", role: "phone" }));
+    await store.saveDevice(aDevice("dev_p", { kind: "phone" }));
+    await store.insertKey(aKey(6, { parent: "key_5", role: "phone", deviceId: "dev_p" }));
     await store.insertKey(aKey(7, { parent: "key_2" }));
     assert.deepEqual(await store.revokeKey("key_2", NOW, { only: true }), ["key_2"]);
     assert.deepEqual(await store.revokeKey("key_1", NOW), ["key_1", "key_5", "key_6"]);
+    assert.equal((await store.findDevice({ account: "a", id: "dev_p" }))?.revokedAt, NOW);
     const works = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined);
     assert.deepEqual(works.map(({ id, parent }) => [id, parent]), [["key_7", "key_2"]]);
   },
@@ -185,9 +187,9 @@ const BODIES: Record<string, Body> = {
     await store.insertKey(aKey(5, { deviceId: "dev_p" }));
     const subscription = { endpoint: "https://push.example/1", keys: { p256dh: "x", auth: "y" } };
     await store.saveWebPush({ account: "a", id: "dev_p" }, subscription);
-    assert.equal(await store.revokeDevice({ account: "b", id: "dev_p" }, NOW), false);
-    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), true);
-    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), false);
+    assert.equal(await store.revokeDevice({ account: "b", id: "dev_p" }, NOW), undefined);
+    assert.deepEqual(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), ["key_5"]);
+    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), undefined);
     assert.deepEqual((await store.listDevices("a")).map(({ id }) => id), ["dev_l"]);
     assert.equal((await store.findKey(bytes(5)))?.revokedAt, NOW);
     assert.equal((await store.findKey(bytes(1)))?.revokedAt, undefined);

@@ -91,7 +91,8 @@ Deno.test("keys of version 4 go on: bound ones own their device, a phone's clone
     assert.ok(listener);
     assert.equal(await store.claimDevice(listener, "key_up"), "claimed");
     assert.equal(await store.claimDevice(listener, "key_old"), "taken");
-    assert.equal(await store.revokeDevice({ account: "default", id: "dev_phone_1" }, 1), true);
+    const ended = await store.revokeDevice({ account: "default", id: "dev_phone_1" }, 1);
+    assert.deepEqual(ended, ["key_phone", "key_clone"]);
     const revoked = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === 1).map(({ id }) => id);
     assert.deepEqual(revoked, ["key_clone", "key_phone"]);
     assert.deepEqual((await store.listHooks("default")).map(({ state }) => state), ["muted"]);
