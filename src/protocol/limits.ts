@@ -125,6 +125,10 @@ export const KEY_BYTES_PER_SECOND = 262_144;
 export const KEY_BYTES_BURST = 1_048_576;
 /** Connections of one address that are no WebSocket; of more, one that is idle or does not read is dropped. */
 export const CONNECTIONS_PER_ADDRESS = 512;
+/** Bytes of the page and of other answers without a key that one address gets, sustained. */
+export const OPEN_BYTES_PER_SECOND = 8_388_608;
+/** Bytes of such answers at once. */
+export const OPEN_BYTES_BURST = 33_554_432;
 /** Bytes of answers that one address may leave unread. */
 export const UNSENT_PER_ADDRESS_MAX_BYTES = 33_554_432;
 /** Bytes that wait to be read by the WebSockets of one key, together. */

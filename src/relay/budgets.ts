@@ -49,8 +49,9 @@ export class FrameBudget {
 
 const DAY_SECONDS = 86_400;
 
-/** By key; what is spent comes back with time. */
-export interface KeyBudgets {
+/** By key, or by address for what needs none; what is spent comes back with time. */
+export interface Budgets {
+  openBytes: RateLimit;
   inventories: RateLimit;
   inventoryBytes: RateLimit;
   keyBytes: RateLimit;
@@ -58,9 +59,10 @@ export interface KeyBudgets {
   pageBytes: RateLimit;
 }
 
-export function keyBudgets(): KeyBudgets {
+export function makeBudgets(): Budgets {
   const of = (perSecond: number, burst: number): RateLimit => new RateLimit({ perSecond, burst });
   return {
+    openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
     inventories: of(limits.INVENTORIES_PER_SECOND, limits.INVENTORIES_BURST),
     inventoryBytes: of(limits.INVENTORY_BYTES_PER_SECOND, limits.INVENTORY_BYTES_BURST),
     keyBytes: of(limits.KEY_BYTES_PER_SECOND, limits.KEY_BYTES_BURST),

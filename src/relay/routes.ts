@@ -17,7 +17,7 @@ import {
 } from "../protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, PushRequest } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
-import { type Call, json, type KeyedCall } from "./call.ts";
+import type { Call, KeyedCall } from "./call.ts";
 import { listDevices, releaseDevice, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
 import { healthy, metrics, ready } from "./health.ts";
 import { changeHook, listHooks } from "./hooks.ts";
@@ -254,19 +254,24 @@ const OPERATION: readonly Route[] = [
     path: "/openapi.json",
     summary: "This document.",
     answer: { status: 200, type: "application/json" },
-    handleOpen: (services) => json(describeOnce(services)),
+    handleOpen: (services) => {
+      const body = describeOnce(services);
+      const headers = { "content-type": "application/json", "content-length": String(body.length) };
+      return new Response(body, { headers });
+    },
   },
 ];
 
 export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...HOOKS, ...PAIRINGS, ...OPERATION];
 
-const descriptions = new WeakMap<Services, ReturnType<typeof openApi>>();
+const descriptions = new WeakMap<Services, Uint8Array<ArrayBuffer>>();
 
 /** It needs no key and costs more than all other answers, so it is made once for each relay. */
-function describeOnce(services: Services): ReturnType<typeof openApi> {
+function describeOnce(services: Services): Uint8Array<ArrayBuffer> {
   const known = descriptions.get(services);
   if (known !== undefined) return known;
-  const made = openApi(ROUTES, { serverUrl: services.publicUrl ?? "/" });
+  const text = JSON.stringify(openApi(ROUTES, { serverUrl: services.publicUrl ?? "/" }));
+  const made = new TextEncoder().encode(text);
   descriptions.set(services, made);
   return made;
 }

@@ -16,7 +16,7 @@ import { networkOf } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
-import { keyBudgets } from "./budgets.ts";
+import { makeBudgets } from "./budgets.ts";
 import { findMirror } from "./find_mirror.ts";
 import { Hub } from "./hub.ts";
 import { hostAndPort, listenError, parseListenAddress } from "./listen_address.ts";
@@ -152,7 +152,7 @@ function bind(store: Store, options: RelayOptions): Services {
     clock: options.clock ?? systemClock,
     requests: new RateLimit(options.rateLimit ?? REQUEST_RATE),
     claims: new RateLimit(CLAIM_RATE),
-    budgets: keyBudgets(),
+    budgets: makeBudgets(),
     pages: new PageTurns(),
     tasks,
     publicUrl: options.publicUrl,

@@ -4,7 +4,7 @@ import type { Clock } from "../client/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
-import type { KeyBudgets } from "./budgets.ts";
+import type { Budgets } from "./budgets.ts";
 import type { PageTurns } from "./page_turns.ts";
 import type { RateLimit } from "./rate_limit.ts";
 import type { Streams } from "./streams.ts";
@@ -21,7 +21,7 @@ export interface Services {
   requests: RateLimit;
   /** Claims of pairing codes, by address. */
   claims: RateLimit;
-  budgets: KeyBudgets;
+  budgets: Budgets;
   pages: PageTurns;
   /** What goes on after its caller got an answer. */
   tasks: Tasks;

@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 
 /** Requests that one connection may have in hand, one of them worked on; who pipelines more is dropped. */
-export const PIPELINED_MAX = 16;
+export const PIPELINED_MAX = 8;
 /** A connection that takes nothing for so long of an answer makes room for others, in milliseconds. */
 export const STALLED_MS = 1_000;
 
@@ -106,7 +106,10 @@ export class PlainConnections {
     const peer = peerOf(socket);
     const entry = this.#entries.get(peer);
     if (entry === undefined || entry.requests >= PIPELINED_MAX) {
-      if (entry !== undefined) this.#limits.over?.("pipelined_requests");
+      if (entry !== undefined) {
+        this.#limits.over?.("pipelined_requests");
+        this.#forget(peer, entry);
+      }
       socket.destroy();
       return undefined;
     }
@@ -132,7 +135,9 @@ export class PlainConnections {
         entry.isWorking = false;
         entry.since = this.#limits.elapsed();
         // Last in the order: the most recently used.
-        if (this.#entries.delete(peer)) this.#entries.set(peer, entry);
+        if (this.#entries.get(peer) !== entry) return;
+        this.#entries.delete(peer);
+        this.#entries.set(peer, entry);
       },
     };
   }

@@ -11,7 +11,7 @@ import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
 import { type App, createApp } from "../../../src/relay/app.ts";
 import { encodeBase64url } from "../../../src/relay/base64url.ts";
-import { keyBudgets } from "../../../src/relay/budgets.ts";
+import { makeBudgets } from "../../../src/relay/budgets.ts";
 import { findMirror } from "../../../src/relay/find_mirror.ts";
 import { Hub } from "../../../src/relay/hub.ts";
 import { createKey, type NewKey } from "../../../src/relay/keys.ts";
@@ -127,7 +127,7 @@ export class Fixture implements AsyncDisposable {
       clock: this.clock,
       requests: new RateLimit({ perSecond: 50, burst: 200 }),
       claims: new RateLimit({ perSecond: 0.2, burst: 3 }),
-      budgets: keyBudgets(),
+      budgets: makeBudgets(),
       pages: new PageTurns(),
       tasks,
       log: (line) => void this.logged.push(line),
