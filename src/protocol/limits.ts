@@ -106,9 +106,9 @@ export const STORED_BYTES_PER_DAY = 67_108_864;
 /** Bytes of a page of the history; it ends early, with a cursor, where the next push would not fit. */
 export const PAGE_MAX_BYTES = 1_048_576;
 /** Bytes of pages that one key may read, sustained. */
-export const PAGE_BYTES_PER_SECOND = 4_194_304;
+export const PAGE_BYTES_PER_SECOND = 2_097_152;
 /** Bytes of pages that one key may read at once. */
-export const PAGE_BYTES_BURST = 33_554_432;
+export const PAGE_BYTES_BURST = 8_388_608;
 /** Inventories that one key may report, sustained. */
 export const INVENTORIES_PER_SECOND = 5;
 /** Inventories that one key may report at once. */

@@ -37,7 +37,7 @@ for (const requests of [31, 7]) {
   });
 }
 
-Deno.test("a key that posts without end stores what a day allows, and is told when to come back [flood-stored]", async () => {
+Deno.test("a key that posts without end is refused with when to come back, and another key is not [flood-stored]", async () => {
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:send"]);
   const options = { most: 1_500, atOnce: 50 };
@@ -48,7 +48,7 @@ Deno.test("a key that posts without end stores what a day allows, and is told wh
     stored: number;
     last: { code: string; retryAfter: number };
   };
-  say(`posts: ${JSON.stringify(statuses)}, ${Math.round(stored / 1e6)} MB stored, then ${last.code}`);
+  say(`posts: ${JSON.stringify(statuses)}, ${Math.round(stored / 1e6)} MB stored, then 429 ${last.code}`);
   assert.ok(statuses[429] !== undefined && last.retryAfter > 0);
   const other = await relay.key(["push:send"]);
   const sent = await fetch(`${relay.url}/pushes/send`, {
