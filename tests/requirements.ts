@@ -2,6 +2,7 @@
 import { ARCHITECTURE_ROWS } from "./requirements/architecture.ts";
 import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
 import { INJECTION_ROWS } from "./requirements/injection.ts";
+import { KEYS_ROWS } from "./requirements/keys.ts";
 import { PRODUCT_ROWS } from "./requirements/product.ts";
 import { PROTOCOL_ROWS } from "./requirements/protocol.ts";
 import { QUALITY_ROWS } from "./requirements/quality.ts";
@@ -20,6 +21,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...INJECTION_ROWS,
   ...PROTOCOL_ROWS,
   ...SECURITY_ROWS,
+  ...KEYS_ROWS,
   ...ARCHITECTURE_ROWS,
   ...EXPERIENCE_ROWS,
   ...QUALITY_ROWS,

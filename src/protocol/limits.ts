@@ -96,13 +96,13 @@ export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
 
 /** Devices of one account. */
-export const DEVICES_PER_ACCOUNT = 1_000;
+export const DEVICES_PER_ACCOUNT_MAX = 1_000;
 /** Devices that one key may own, with those that its pairing codes made. */
 export const DEVICES_PER_KEY = 200;
 /** Pairing codes of one key that nobody has claimed. */
 export const OPEN_PAIRINGS_PER_KEY = 20;
 /** Bytes of pushes that one key may store in a day; they come back evenly over the day. */
-export const STORED_BYTES_PER_DAY = 67_108_864;
+export const STORED_PER_DAY_MAX_BYTES = 67_108_864;
 /** Bytes of a page of the history; it ends early, with a cursor, where the next push would not fit. */
 export const PAGE_MAX_BYTES = 1_048_576;
 /** Bytes of pages that one key may read, sustained. */
@@ -124,7 +124,7 @@ export const KEY_BYTES_PER_SECOND = 262_144;
 /** Bytes of keystroke frames that one key may send at once. */
 export const KEY_BYTES_BURST = 1_048_576;
 /** Connections of one address that are no WebSocket; of more, one that is idle or does not read is dropped. */
-export const CONNECTIONS_PER_ADDRESS = 512;
+export const CONNECTIONS_PER_ADDRESS_MAX = 512;
 /** Bytes of the page and of other answers without a key that one address gets, sustained. */
 export const OPEN_BYTES_PER_SECOND = 8_388_608;
 /** Bytes of such answers at once. */

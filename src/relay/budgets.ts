@@ -66,7 +66,7 @@ export function makeBudgets(): Budgets {
     inventories: of(limits.INVENTORIES_PER_SECOND, limits.INVENTORIES_BURST),
     inventoryBytes: of(limits.INVENTORY_BYTES_PER_SECOND, limits.INVENTORY_BYTES_BURST),
     keyBytes: of(limits.KEY_BYTES_PER_SECOND, limits.KEY_BYTES_BURST),
-    storedBytes: of(limits.STORED_BYTES_PER_DAY / DAY_SECONDS, limits.STORED_BYTES_PER_DAY),
+    storedBytes: of(limits.STORED_PER_DAY_MAX_BYTES / DAY_SECONDS, limits.STORED_PER_DAY_MAX_BYTES),
     pageBytes: of(limits.PAGE_BYTES_PER_SECOND, limits.PAGE_BYTES_BURST),
   };
 }

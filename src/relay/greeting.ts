@@ -121,9 +121,9 @@ async function tooManyDevices(
   }
   if (known !== undefined) return undefined;
   const all = await store.listDevices(device.account);
-  return all.length < limits.DEVICES_PER_ACCOUNT
+  return all.length < limits.DEVICES_PER_ACCOUNT_MAX
     ? undefined
-    : `the account has ${limits.DEVICES_PER_ACCOUNT} devices: revoke some`;
+    : `the account has ${limits.DEVICES_PER_ACCOUNT_MAX} devices: revoke some`;
 }
 
 /** Stores the device as its key's; refused when another key was quicker. */

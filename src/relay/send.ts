@@ -5,7 +5,7 @@ import { json, type KeyedCall, readBody } from "./call.ts";
 import { acceptPush, type Sent } from "./pushes.ts";
 import { overBudget, Refusal } from "./problems.ts";
 import type { Services } from "./services.ts";
-import { STORED_BYTES_PER_DAY } from "../protocol/limits.ts";
+import { STORED_PER_DAY_MAX_BYTES } from "../protocol/limits.ts";
 import type { KeyRecord } from "../store/store.ts";
 
 /** What a push costs the store beside its own text: receipt, digest and indexes. */
@@ -27,7 +27,7 @@ function spend(
   const wait = budgets.storedBytes.take(keyId, clock.elapsed(), bytes + STORED_OVERHEAD_BYTES);
   if (wait === 0) return;
   metrics.overBudget.add({ budget: "stored_bytes" });
-  throw overBudget(`the key has stored ${STORED_BYTES_PER_DAY} bytes in a day`, wait);
+  throw overBudget(`the key has stored ${STORED_PER_DAY_MAX_BYTES} bytes in a day`, wait);
 }
 
 /** The answers go to the device that the question names: to its owner alone. */

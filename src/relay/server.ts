@@ -3,7 +3,7 @@ import { LocalBus } from "../bus/local.ts";
 import { type Clock, systemClock } from "../client/clock.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
-  CONNECTIONS_PER_ADDRESS,
+  CONNECTIONS_PER_ADDRESS_MAX,
   HTTP_REQUESTS_BURST,
   HTTP_REQUESTS_PER_SECOND,
   REQUEST_MAX_BYTES,
@@ -79,7 +79,7 @@ const LIMITS: HttpServerLimits = {
   requestMs: 15_000,
   keepAliveMs: 65_000,
   plainConnections: 1_024,
-  connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
+  connectionsPerAddress: CONNECTIONS_PER_ADDRESS_MAX,
   unsentBytesPerAddress: UNSENT_PER_ADDRESS_MAX_BYTES,
 };
 

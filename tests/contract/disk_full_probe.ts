@@ -1,7 +1,7 @@
 /** The program of `disk_full_test.ts`: stores pushes until the disk is full and says what was kept. */
 import { openStore } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
-import { aKey, aPush, pageOf } from "./store_contract.ts";
+import { aKey, aPush, pageOf } from "./store_samples.ts";
 
 const dataDir = Deno.args[0] ?? "";
 const store = await openStore(dataDir);

@@ -1,89 +1,25 @@
 /** What every store must do: one body of cases, run over each implementation on each runtime. */
 import assert from "node:assert/strict";
-import type { Push } from "../../src/protocol/push.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
-import type { Runtime } from "../../src/runtime/types.ts";
-import {
-  type DeviceRecord,
-  HOOKS_MAX,
-  type KeyRecord,
-  type NewPush,
-  type PageRequest,
-  type Revocation,
-  type Store,
-  type StoredPush,
-} from "../../src/store/store.ts";
+import { HOOKS_MAX, type PageRequest, type Revocation, type Store } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
-
-/** Opens a store in an empty directory; again in the same one: what was kept. */
-export type OpenStore = (runtime: Runtime, directory: string) => Promise<Store>;
-
-const NOW = 1_800_000_000_000;
-const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const bytes = (n: number): Uint8Array => new Uint8Array(32).fill(n);
-
-export function aKey(n: number, fields: Partial<KeyRecord> = {}): KeyRecord {
-  return {
-    id: `key_${n}`,
-    account: "a",
-    name: `key ${n}`,
-    hash: bytes(n),
-    scopes: ["push:read"],
-    role: undefined,
-    deviceId: undefined,
-    parent: undefined,
-    createdAt: NOW + n,
-    revokedAt: undefined,
-    ...fields,
-  };
-}
-
-export function aDevice(id: string, fields: Partial<DeviceRecord> = {}): DeviceRecord {
-  return {
-    account: "a",
-    id,
-    kind: "listener",
-    name: "host",
-    version: "1.0.0",
-    publicKey: undefined,
-    online: false,
-    createdAt: NOW,
-    lastSeen: NOW,
-    revokedAt: undefined,
-    ...fields,
-  };
-}
-
-const queued: Receipt = { state: "queued", final: false, at: { queued: NOW } };
-
-export function aPush(n: number, fields: Partial<NewPush> & { expiresAt?: number } = {}): NewPush {
-  const { expiresAt = NOW + 60_000, ...rest } = fields;
-  const push: Push = {
-    id: uuid(n),
-    type: "agent.command",
-    body: `text ${n}`,
-    from: "key_1",
-    createdAt: NOW,
-    expiresAt,
-  };
-  return { account: "a", target: "dev_l", digest: bytes(n), push, receipt: queued, ...rest };
-}
-
-const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
-  found?.map(({ push }) => push.id);
-
-/** A page that only its number of pushes bounds. */
-export async function pageOf(
-  store: Store,
-  request: Omit<PageRequest, "bytes">,
-): Promise<StoredPush[] | undefined> {
-  return (await store.pagePushes({ bytes: Number.MAX_SAFE_INTEGER, ...request }))?.pushes;
-}
-
-/** Each case gets an open store with the accounts `a` and `b`. */
-type Body = (store: Store, again: () => Promise<Store>) => Promise<void>;
+import { OWNERS } from "./store_owners.ts";
+import {
+  aDevice,
+  aKey,
+  aPush,
+  type Body,
+  bytes,
+  idsOf,
+  NOW,
+  type OpenStore,
+  pageOf,
+  queued,
+  uuid,
+} from "./store_samples.ts";
 
 const BODIES: Record<string, Body> = {
+  ...OWNERS,
   "a key is found by its hash alone, with all that was given [sec-key-stored]": async (store) => {
     const key = aKey(7, { scopes: ["push:send", "admin"], deviceId: "dev_x" });
     await store.insertKey(key);
@@ -108,56 +44,6 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual(await heard.promise, { kind: "key", account: "a", id: "key_1" });
     stop();
   },
-  "a revoked key takes along what came from it, and with `only` it does not [role-cascade]": async (
-    store,
-  ) => {
-    await store.insertKey(aKey(5, { parent: "key_1", role: "phone" }));
-    await store.saveDevice(aDevice("dev_p", { kind: "phone" }));
-    await store.insertKey(aKey(6, { parent: "key_5", role: "phone", deviceId: "dev_p" }));
-    await store.insertKey(aKey(7, { parent: "key_2" }));
-    assert.deepEqual(await store.revokeKey("key_2", NOW, { only: true }), ["key_2"]);
-    assert.deepEqual(await store.revokeKey("key_1", NOW), ["key_1", "key_5", "key_6"]);
-    assert.equal((await store.findDevice({ account: "a", id: "dev_p" }))?.revokedAt, NOW);
-    const works = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined);
-    assert.deepEqual(works.map(({ id, parent }) => [id, parent]), [["key_7", "key_2"]]);
-  },
-  "a device belongs to the first key that claims it, until it is released or that key revoked [role-owner]":
-    async (store) => {
-      await store.insertKey(aKey(5));
-      const name = { account: "a", id: "dev_l" };
-      const claim = (keyId: string) => store.claimDevice(aDevice("dev_l", { name: keyId }), keyId);
-      assert.equal(await store.deviceOwner(name), undefined);
-      assert.deepEqual(await Promise.all([claim("key_1"), claim("key_5")]), ["claimed", "taken"]);
-      assert.equal((await store.findDevice(name))?.name, "key_1");
-      assert.equal(await store.deviceOwner(name), "key_1");
-      assert.equal(await store.releaseDevice({ account: "b", id: "dev_l" }), false);
-      assert.equal(await store.releaseDevice(name), true);
-      assert.equal(await store.releaseDevice(name), false);
-      assert.equal(await claim("key_5"), "claimed");
-      await store.revokeKey("key_5", NOW);
-      assert.equal(await store.deviceOwner(name), undefined);
-      assert.equal(await claim("key_1"), "claimed");
-    },
-  "a key made for a device owns it at once; a key that replaces another has what that one had [role-owner]":
-    async (store) => {
-      await store.insertKey(aKey(5, { deviceId: "dev_l", role: "listener" }));
-      assert.equal(await store.claimDevice(aDevice("dev_l"), "key_1"), "taken");
-      await store.insertKey(aKey(6, { parent: "key_5" }));
-      await store.replaceKey({ from: "key_5", to: "key_1" });
-      assert.equal(await store.deviceOwner({ account: "a", id: "dev_l" }), "key_1");
-      assert.deepEqual(await store.revokeKey("key_5", NOW), ["key_5"]);
-      const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const };
-      await store.insertPairing({ ...pairing, codeHash: bytes(1), expiresAt: NOW + 5 });
-      await store.insertPairing({ ...pairing, codeHash: bytes(2), expiresAt: NOW + 9 });
-      assert.deepEqual(await store.keyUse("key_1", NOW), {
-        devices: 2,
-        openPairings: 2,
-        firstPairingEnds: NOW + 5,
-      });
-      await store.takePairing(bytes(1), NOW);
-      assert.equal((await store.keyUse("key_1", NOW)).firstPairingEnds, NOW + 9);
-      assert.equal((await store.keyUse("key_1", NOW + 9)).openPairings, 0);
-    },
   "a page ends before the push that would not fit, and has one at least [flood-pages]": async (store) => {
     for (let n = 1; n <= 4; n++) await store.insertPush(aPush(n));
     const [first] = await pageOf(store, { account: "a", limit: 1 }) ?? [];

@@ -4,7 +4,8 @@ import { openDatabase } from "../../src/runtime/sqlite.ts";
 import { backupStore, openStore } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
-import { aKey, aPush, pageOf, storeCases } from "./store_contract.ts";
+import { storeCases } from "./store_contract.ts";
+import { aKey, aPush, pageOf } from "./store_samples.ts";
 
 const file = (directory: string): string => `${directory}/data/relay.db`;
 const open = (directory: string) => openStore(`${directory}/data`, { busyMs: 10 });

@@ -68,7 +68,7 @@ async function pipeline({ target, options }: Attack): Promise<Record<string, unk
     socket.on("close", () => ended += 1);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(requests));
     sockets.push(socket);
-    if (n % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 5));
+    if (n % 50 === 49) await until("fifty connections", () => !socket.connecting);
   }
   await until("all connections", () => sockets.every(({ connecting }) => !connecting));
   return { connections, requests: connections * requests, ended };
@@ -101,7 +101,7 @@ async function inventories({ target, options }: Attack): Promise<Record<string, 
   const entry = { ...ENTRY, title: "x".repeat(200_000) };
   for (let n = 0; n < most && client.closed === undefined; n++) {
     client.send("listener.sessions", { sequence: n, sessions: [entry] });
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await until("room", () => client.closed !== undefined || client.socket.bufferedAmount < 2_000_000);
   }
   const closed = await until("the end", () => client.closed);
   return { closed, stored: client.received("listener.stored") };

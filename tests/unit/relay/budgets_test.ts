@@ -6,13 +6,15 @@ import {
   INVENTORY_BYTES_BURST,
   KEY_BYTES_BURST,
   KEY_FRAME_MAX_BYTES,
+  OPEN_BYTES_BURST,
   PAGE_BYTES_BURST,
   PAGE_MAX_BYTES,
-  STORED_BYTES_PER_DAY,
+  STORED_PER_DAY_MAX_BYTES,
 } from "../../../src/protocol/limits.ts";
 import { encodeBinaryFrame, KEY_FRAME } from "../../../src/protocol/pane_frame.ts";
 import { FRAME_RATES } from "../../../src/relay/budgets.ts";
 import { UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
+import { networkOf } from "../../../src/runtime/plain_connections.ts";
 import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 
 const keys = (client: FakeClient, bytes: number): void =>
@@ -127,7 +129,7 @@ Deno.test("a key stores so many bytes a day, then 429 with when to come back; an
   const [made] = (await store.listKeys()).slice(0, 1);
   const keyIds = (await store.listKeys()).map(({ id }) => id);
   assert.ok(made);
-  for (const id of keyIds) budgets.storedBytes.charge(id, clock.elapsed(), STORED_BYTES_PER_DAY - 20_000);
+  for (const id of keyIds) budgets.storedBytes.charge(id, clock.elapsed(), STORED_PER_DAY_MAX_BYTES - 20_000);
   const body = { type: "note", body: "x".repeat(16_000) };
   const send = (key: string): Promise<Response> => relay.request("POST", "/pushes/send", { key, body });
   assert.equal((await send(flooder)).status, 202);
@@ -179,4 +181,36 @@ Deno.test("the sockets of one key leave so many bytes unread together: those tha
   assert.ok(deaf.some((client) => closed(client) === CLOSE.SLOW));
   assert.deepEqual([closed(reader), closed(stranger)], [undefined, undefined]);
   assert.equal(reader.received("push.new").length, 1);
+});
+
+Deno.test("what needs no key is bounded by address: over it 429 and the end of the connection, for others nothing changes [flood-open]", async () => {
+  const bytes = new Uint8Array(4_000_000);
+  const file = { bytes, type: "text/javascript", etag: '"x"' };
+  await using relay = await Fixture.make(new Map([["/app.js", file]]));
+  const get = async (address: string, path = "/app.js"): Promise<Response> => {
+    const answer = await relay.request("GET", path, { address });
+    await answer.body?.cancel();
+    return answer;
+  };
+  for (let n = 0; n < Math.floor(OPEN_BYTES_BURST / bytes.length); n++) {
+    assert.equal((await get("2001:db8::1")).status, 200);
+  }
+  const refused = await get("2001:db8::2");
+  assert.deepEqual([refused.status, refused.headers.get("connection")], [429, "close"]);
+  assert.equal((await get("2001:db8:0:1::1")).status, 200);
+  assert.equal((await get("2001:db8::1", "/healthz")).status, 200);
+  relay.clock.advance(Number(refused.headers.get("retry-after")) * 1_000);
+  assert.equal((await get("2001:db8::1")).status, 200);
+});
+
+Deno.test("an address is a household: an IPv4 address, or the 64 bits of an IPv6 network [flood-open]", () => {
+  const cases = [
+    ["192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::1", "::1"],
+    ["2001:DB8::1", "2001:db8:0:0::/64"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ];
+  for (const [address = "", network] of cases) assert.equal(networkOf(address), network, address);
 });
