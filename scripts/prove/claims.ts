@@ -1,4 +1,5 @@
 /** What each capability must show, as data: a claim, and the tests that show it again. */
+import { KEYS } from "./claims_keys.ts";
 
 export interface Claim {
   /** One sentence, as the README has it. */
@@ -201,4 +202,9 @@ const MIRROR: Claim[] = [
   },
 ];
 
-export const CLAIMS: Readonly<Record<string, Claim[]>> = { main: MAIN, agents: AGENTS, mirror: MIRROR };
+export const CLAIMS: Readonly<Record<string, Claim[]>> = {
+  main: MAIN,
+  agents: AGENTS,
+  mirror: MIRROR,
+  keys: KEYS,
+};

@@ -43,7 +43,7 @@ const SENTENCES: Record<LinkProblemCode, string> = {
   revoked: "This key was revoked, or lacks a scope: pair again, or give another key.",
   replaced: "Another connection of this device took over.",
   device_taken:
-    'Another key or home has this device id. For a second host of this name, or a second home on this host, set "deviceName" in its config.json to a name of its own; after a change of keys, run where the relay is: svc devices release ID.',
+    'Another key or home has this device id. For a second host of this name, or a second home on this host, set "deviceName" in its config.json to a name of its own. After a change of keys, run where the relay is: svc devices release ID, or svc keys revoke OLD-KEY --only.',
   flood: "The relay closed the connection because too much was sent.",
   too_large: "The relay refused a message as too large.",
   slow: "The relay closed the connection because it was not read fast enough.",

@@ -91,10 +91,11 @@ export class Connection {
     return unread > UNREAD_MAX_BYTES || this.#options.unreadOfKey() > UNREAD_PER_KEY_MAX_BYTES;
   }
 
-  /** Closes the client for what it sent. */
+  /** Closes the client for what it sent; what else is on its way is not read, and it is cut off after the grace. */
   flooded(budget: string): void {
     if (!this.isOpen) return;
     this.close(CLOSE.FLOOD, `over the budget for ${budget}: send less, then come back`);
+    this.#options.socket.pause();
     this.#options.flooded(budget);
   }
 

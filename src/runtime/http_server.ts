@@ -20,6 +20,8 @@ export interface ServerSocket {
   send(data: string | Uint8Array): void;
   ping(): void;
   close(code: number, reason: string): void;
+  /** Reads nothing more; for a socket that is about to end. */
+  pause(): void;
   /** Ends the connection at once, whatever is still to be sent. */
   terminate(): void;
   bufferedBytes(): number;
@@ -227,6 +229,7 @@ function attach(socket: WebSocket, { open, limits }: { open: OpenSocket; limits:
     send: (data) => socket.send(data),
     ping: () => socket.ping(),
     close: (code, reason) => socket.close(code, reason),
+    pause: () => socket.pause(),
     terminate: () => socket.terminate(),
     bufferedBytes: () => socket.bufferedAmount,
   });

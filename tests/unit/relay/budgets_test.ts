@@ -48,6 +48,7 @@ Deno.test("a keystroke frame that no paste needs closes its phone, not the liste
   keys(honest, 100);
   assert.deepEqual([closed(flooder), closed(honest), closed(listener)], [CLOSE.FLOOD, undefined, undefined]);
   assert.equal(keysAt(listener), 2);
+  assert.ok(flooder.socket.paused, "what the flooder sends after that is still read");
   assert.deepEqual(over(relay), ['svc_over_budget_total{budget="key_frame_bytes"} 1']);
 });
 

@@ -35,6 +35,7 @@ export class FakeSocket implements ServerSocket {
   unread = 0;
   closedWith: { code: number; reason: string } | undefined;
   terminated = false;
+  paused = false;
   handlers: SocketHandlers | undefined;
 
   send(data: string | Uint8Array): void {
@@ -47,6 +48,9 @@ export class FakeSocket implements ServerSocket {
   close(code: number, reason: string): void {
     this.closedWith ??= { code, reason };
     if (!this.deaf) this.handlers?.closed(code);
+  }
+  pause(): void {
+    this.paused = true;
   }
   terminate(): void {
     this.terminated = true;
