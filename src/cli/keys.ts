@@ -132,8 +132,8 @@ async function revoke(args: readonly string[]): Promise<number> {
     .option("--data <dir>", DATA_HELP);
   const parsed = parseWords(command, args);
   const [id] = parsed.processedArgs;
-  const { only = false, ...at }: { only?: true; data?: string } = parsed.opts();
-  const revoked = await withStore(at, (store) => store.revokeKey(id, Date.now(), { only }));
+  const { only, ...at }: { only?: true; data?: string } = parsed.opts();
+  const revoked = await withStore(at, (store) => store.revokeKey(id, Date.now(), { only: only === true }));
   const [, ...others] = revoked;
   if (revoked.length === 0) {
     printError(`Cannot revoke "${id}": no working key has this id. See: svc keys list`);

@@ -2,19 +2,14 @@
 import { createRelayApi } from "../client/api.ts";
 import type { LinkState } from "../client/link_state.ts";
 import { RelayLink } from "../client/relay_link.ts";
-import { exportPublicKey } from "../crypto/keys.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
 import { type Audit, openAudit } from "../home/audit.ts";
 import type { HookReport } from "../home/control_messages.ts";
-import { deviceNameOf } from "../home/config.ts";
-import { ensureIdentity } from "../home/identity.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
 import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
-import { withPairedLock } from "../home/paired.ts";
 import { type SealedKeys, sealedKeys } from "../home/sealed_keys.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
-import { listenerDeviceId } from "../protocol/names.ts";
 import type { Push } from "../protocol/push.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import { runtime } from "#runtime";
@@ -23,6 +18,7 @@ import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
 import { bindStartHost, projectsOf } from "./bind_start_host.ts";
+import { type HostNames, hostNames } from "./host_names.ts";
 import { inject } from "./inject.ts";
 import type { InjectHost } from "./inject_host.ts";
 import { Inventory } from "./inventory.ts";
@@ -48,28 +44,8 @@ export async function startListener(options: ListenerOptions): Promise<RunningLi
   const { files } = runtime;
   const journal = await openJournal({ files, path: options.paths.journal, now });
   if (journal.damaged > 0) options.log(`journal: ${journal.damaged} damaged line(s) skipped`);
-  const name = deviceNameOf(options.config, runtime.hostname());
-  const host = { name, deviceId: await listenerDeviceId(name), publicKey: await identityKey(options) };
+  const host = await hostNames(options);
   return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), host });
-}
-
-/** How the relay knows this host. */
-interface HostNames {
-  name: string;
-  deviceId: string;
-  /** Of the identity; undefined when its file cannot be used, which pairing reports. */
-  publicKey: string | undefined;
-}
-
-async function identityKey({ paths, log }: ListenerOptions): Promise<string | undefined> {
-  const { files } = runtime;
-  try {
-    const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
-    return await exportPublicKey(identity.publicKey);
-  } catch (error) {
-    log(`identity: not sent to the relay: ${error instanceof Error ? error.message : error}`);
-    return undefined;
-  }
 }
 
 class Listener implements RunningListener {
@@ -266,8 +242,7 @@ class Listener implements RunningListener {
     const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
     const api = createRelayApi({ baseUrl, apiKey });
     const { files } = runtime;
-    const { deviceId, name } = this.#host;
-    return sealedKeys({ files, paths, api, deviceId, hostname: name, now });
+    return sealedKeys({ files, paths, api, deviceId: this.#host.deviceId, hostname: this.#host.name, now });
   }
 
   #makeInjectHost(): InjectHost {

@@ -48,15 +48,8 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
     "UPDATE devices SET online = ?, last_seen = ? WHERE account = ? AND id = ?",
   );
   const offline = database.prepare("UPDATE devices SET online = 0, last_seen = ? WHERE online = 1");
-  const revoke = database.prepare(
-    "UPDATE devices SET revoked_at = ?, online = 0 WHERE account = ? AND id = ? AND revoked_at IS NULL",
-  );
-  const boundKeys = database.prepare("SELECT id FROM keys WHERE account = ? AND device_id = ?");
-  const revokeKeys = revokeKeysOf(database);
   const owners = ownersOf(database);
-  const forgetWebPush = database.prepare("DELETE FROM web_push WHERE account = ? AND device_id = ?");
-  const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('device', ?, ?)");
-
+  const revoke = revokeOf(database);
   const saveNow = (device: Omit<DeviceRecord, "revokedAt">): void => {
     const { account, id, kind, name, version, createdAt, lastSeen } = device;
     const key = device.publicKey ?? null;
@@ -83,14 +76,24 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
     setOnline: ({ account, id }, state) =>
       writeUnsynced(() => void online.run(Number(state.online), state.now, account, id)),
     setAllOffline: (now) => writeUnsynced(() => void offline.run(now)),
-    revokeDevice: ({ account, id }, now) =>
-      write(() => {
-        if (revoke.run(now, account, id) === 0) return undefined;
-        const keys = revokeKeys(boundKeys.all(account, id).map((row) => row.id as string), { now });
-        forgetWebPush.run(account, id);
-        record.run(account, id);
-        return keys;
-      }),
+    revokeDevice: (device, now) => write(() => revoke(device, now)),
+  };
+}
+
+function revokeOf(database: Database): (device: DeviceName, now: number) => string[] | undefined {
+  const revoke = database.prepare(
+    "UPDATE devices SET revoked_at = ?, online = 0 WHERE account = ? AND id = ? AND revoked_at IS NULL",
+  );
+  const boundKeys = database.prepare("SELECT id FROM keys WHERE account = ? AND device_id = ?");
+  const revokeKeys = revokeKeysOf(database);
+  const forgetWebPush = database.prepare("DELETE FROM web_push WHERE account = ? AND device_id = ?");
+  const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('device', ?, ?)");
+  return ({ account, id }, now) => {
+    if (revoke.run(now, account, id) === 0) return undefined;
+    const keys = revokeKeys(boundKeys.all(account, id).map((row) => row.id as string), { now });
+    forgetWebPush.run(account, id);
+    record.run(account, id);
+    return keys;
   };
 }
 

@@ -1,6 +1,7 @@
 /** One phone floods the listener with keystroke frames of 1 MB: its own socket closes, and another phone types on. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
+import { say } from "../../scripts/say.ts";
 import { startAttack } from "../helpers/attack.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage } from "../helpers/mirror_stage.ts";
@@ -55,7 +56,7 @@ Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket,
   const { closes } = await done as { closes: Record<string, number> };
   const ratio = median(flooded) / calm;
   const kicks = stack.listener.output().match(/disconnected/g)?.length ?? 0;
-  console.log(
+  say(
     `keys flood: ${kicks} kicks of the listener, the flooder closed ${
       JSON.stringify(closes)
     }, another phone's keys in ${ratio.toFixed(2)} of their time (${calm.toFixed(1)} ms calm)`,

@@ -1,6 +1,7 @@
 /** Floods against a relay in a process of its own: what the flooder got, and that it alone felt it. */
 import assert from "node:assert/strict";
 import { BINARY_FRAME_MAX_BYTES, DEVICES_PER_KEY, PAGE_MAX_BYTES } from "../../src/protocol/limits.ts";
+import { say } from "../../scripts/say.ts";
 import { startAttack } from "../helpers/attack.ts";
 import {
   type FloodedRelay,
@@ -15,14 +16,12 @@ import {
 const MEMORY_MAX_MB = 300;
 const HEALTH_LEAST = 20;
 
-const say = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
-
 function assertWell(name: string, watched: Watched): void {
   say(`${name}: ${watchedLine(watched)}`);
   assert.ok(watched.peakMb < MEMORY_MAX_MB, `${watched.peakMb} MB`);
 }
 
-async function target(relay: FloodedRelay, apiKey = "") {
+function target(relay: FloodedRelay, apiKey = "") {
   return { target: { url: relay.url, wsUrl: relay.wsUrl, port: relay.port, apiKey } };
 }
 
@@ -30,7 +29,7 @@ for (const requests of [31, 7]) {
   Deno.test(`1,000 connections that ask ${requests} times for the page's script and read nothing cost little [flood-unread-answers]`, async () => {
     await using relay = await startFloodedRelay();
     const options = { path: SCRIPT, connections: 1_000, requests };
-    await using attack = startAttack("pipeline", { ...await target(relay), options });
+    await using attack = startAttack("pipeline", { ...target(relay), options });
     const watched = await watchRelay(relay, { work: attack.result, least: HEALTH_LEAST });
     assertWell(`unread answers, ${requests} each`, watched);
     assert.ok((await relay.budgets()).length > 0, "no limit was counted");
@@ -41,7 +40,7 @@ Deno.test("a key that posts without end is refused with when to come back, and a
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:send"]);
   const options = { most: 1_500, atOnce: 50 };
-  await using attack = startAttack("postAll", { ...await target(relay, key), options });
+  await using attack = startAttack("postAll", { ...target(relay, key), options });
   assertWell("posts", await watchRelay(relay, { work: attack.result, least: HEALTH_LEAST }));
   const { statuses, stored, last } = await attack.result as {
     statuses: Record<string, number>;
@@ -63,7 +62,7 @@ Deno.test("a key that posts without end is refused with when to come back, and a
 Deno.test("inventories without end close the socket of who sends them [flood-inventories]", async () => {
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:read"]);
-  await using attack = startAttack("inventories", { ...await target(relay, key), options: { most: 2_555 } });
+  await using attack = startAttack("inventories", { ...target(relay, key), options: { most: 2_555 } });
   assertWell("inventories", await watchRelay(relay, { work: attack.result, least: HEALTH_LEAST }));
   const { closed, stored } = await attack.result as {
     closed: { code: number; reason: string };
@@ -78,7 +77,7 @@ Deno.test("one key gets so many devices, and the account's table stays open to o
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:read"]);
   const options = { most: 1_000 };
-  await using attack = startAttack("devices", { ...await target(relay, key), options });
+  await using attack = startAttack("devices", { ...target(relay, key), options });
   const { welcomed, closed } = await attack.result as { welcomed: number; closed: { reason: string } };
   say(`devices: ${welcomed} of 1,000, then ${closed.reason}`);
   assert.ok(welcomed <= DEVICES_PER_KEY);
@@ -89,10 +88,10 @@ Deno.test("twenty readers of full pages leave the relay to others [flood-pages]"
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:send", "push:read"]);
   const fill = { most: 400, atOnce: 40 };
-  await using filling = startAttack("postAll", { ...await target(relay, key), options: fill });
+  await using filling = startAttack("postAll", { ...target(relay, key), options: fill });
   await filling.result;
   const options = { readers: 20, each: 10 };
-  await using attack = startAttack("pages", { ...await target(relay, key), options });
+  await using attack = startAttack("pages", { ...target(relay, key), options });
   assertWell("pages", await watchRelay(relay, { work: attack.result, least: HEALTH_LEAST }));
   const { statuses, most } = await attack.result as { statuses: Record<string, number>; most: number };
   say(`pages: ${JSON.stringify(statuses)}, ${Math.round(most / 1e3)} kB at most`);

@@ -1,5 +1,6 @@
 /** Keys that are only what they say, against a real relay and listener: what each attacker got, and which answer it received. */
 import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
@@ -31,7 +32,7 @@ async function hello(wsUrl: string, key: string, as: Partial<EventData<"hello">>
   return peer;
 }
 
-const got = (attack: string, answer: string): void => console.log(`attack: ${attack} → ${answer}`);
+const got = (attack: string, answer: string): void => say(`attack: ${attack} → ${answer}`);
 
 async function pairPhone(stack: Stack) {
   const { stdout, stderr } = await stack.svc("pair", "--json");
