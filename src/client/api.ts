@@ -63,11 +63,7 @@ export interface RelayApi {
 }
 
 export function createRelayApi(options: RelayApiOptions): RelayApi {
-  const door: Door = {
-    baseUrl: options.baseUrl.replace(/\/+$/, ""),
-    apiKey: options.apiKey,
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-  };
+  const door = doorOf(options);
   const call = <S extends z.core.$ZodType>(schema: S, request: Call, given: CallOptions = {}) =>
     callRelay(door, { ...request, schema, signal: given.signal });
   const remove = async (request: Omit<Call, "method">, given?: CallOptions): Promise<void> =>
@@ -114,6 +110,12 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
     },
     health: (given) => call(Health, { method: "GET", path: "/healthz", what: "reach the relay" }, given),
   };
+}
+
+function doorOf(
+  { baseUrl, apiKey, fetch: fetchIt = (url, init) => fetch(url, init) }: RelayApiOptions,
+): Door {
+  return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, fetch: fetchIt };
 }
 
 /** An answer for another push would leave this one to be sent again and again. */
