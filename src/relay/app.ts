@@ -59,7 +59,10 @@ async function handle(services: Services, { route, call }: { route: Route; call:
   if (!("scopes" in route)) return open(services, await route.handleOpen(services, call), call.address);
   const key = await authenticate(services.store, { key: keyOfRequest(call.request), scopes: route.scopes });
   const wait = services.requests.take(key.id, services.clock.now());
-  if (wait > 0) throw tooManyRequests(wait);
+  if (wait > 0) {
+    services.metrics.overBudget.add({ budget: "requests" });
+    throw tooManyRequests(wait);
+  }
   return await route.handle(services, { ...call, key });
 }
 

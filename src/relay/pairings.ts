@@ -94,9 +94,11 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
   return json(answer, 201);
 }
 
-function wrongCode({ claims, clock }: Services, { address }: Call): Error {
+function wrongCode({ claims, clock, metrics }: Services, { address }: Call): Error {
   const wait = claims.take(address, clock.now());
-  return wait > 0 ? tooManyRequests(wait) : unknownCode();
+  if (wait === 0) return unknownCode();
+  metrics.overBudget.add({ budget: "claims" });
+  return tooManyRequests(wait);
 }
 
 /** A phone of this account that pairs with one more host stays the device that it is, and keeps its key. */

@@ -27,8 +27,15 @@ export async function admit(services: Services, request: Request): Promise<OpenS
   const key = await authenticate(services.store, { key: keyOfHandshake(request), scopes: ["push:read"] });
   checkSubprotocol(request);
   const wait = services.requests.take(key.id, services.clock.now());
-  if (wait > 0) throw tooManyRequests(wait);
-  if (services.hub.socketsOf(key.id) >= SOCKETS_PER_KEY) throw tooManySockets();
+  const { overBudget } = services.metrics;
+  if (wait > 0) {
+    overBudget.add({ budget: "requests" });
+    throw tooManyRequests(wait);
+  }
+  if (services.hub.socketsOf(key.id) >= SOCKETS_PER_KEY) {
+    overBudget.add({ budget: "sockets" });
+    throw tooManySockets();
+  }
   return (socket) => {
     const connection = new Connection({
       id: crypto.randomUUID(),

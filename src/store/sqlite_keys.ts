@@ -50,7 +50,7 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
   const byId = database.prepare("SELECT * FROM keys WHERE id = ?");
   const all = database.prepare("SELECT * FROM keys WHERE ?1 IS NULL OR account = ?1 ORDER BY created_at, id");
   const revoke = revokeKeysOf(database);
-  const moveDevices = database.prepare("UPDATE device_owners SET key_id = ? WHERE key_id = ?");
+  const moveDevices = database.prepare(MOVE_DEVICES);
   const moveChildren = database.prepare("UPDATE keys SET parent = ? WHERE parent = ? AND id <> ?");
   const use = database.prepare(USE);
 
@@ -90,6 +90,12 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
 export const OWN = `
   INSERT INTO device_owners (account, device_id, key_id) VALUES (?, ?, ?)
   ON CONFLICT (account, device_id) DO UPDATE SET key_id = excluded.key_id`;
+
+/** Browsers that signed in with the key itself keep it, and their devices. */
+const MOVE_DEVICES = `
+  UPDATE device_owners SET key_id = ?1 WHERE key_id = ?2 AND NOT EXISTS (
+    SELECT 1 FROM devices
+    WHERE devices.account = device_owners.account AND devices.id = device_id AND devices.kind = 'phone')`;
 
 const USE = `
   SELECT

@@ -151,7 +151,7 @@ export interface KeyStore {
    * revoked, its own first; empty when no such key works.
    */
   revokeKey(id: string, now: number, options?: { only: boolean }): Promise<string[]>;
-  /** `to` takes the place of `from`: the devices that it owns, and the keys that came from it. */
+  /** `to` takes the place of `from`: the devices that it owns, phones apart, and the keys that came from it. */
   replaceKey(keys: { from: string; to: string }): Promise<void>;
   keyUse(id: string, now: number): Promise<KeyUse>;
   /** Calls `handler` within half a second of every revocation, by whichever process; returns how to stop. */

@@ -38,7 +38,9 @@ export const OWNERS: Record<string, Body> = {
       await store.insertKey(aKey(5, { deviceId: "dev_l", role: "listener" }));
       assert.equal(await store.claimDevice(aDevice("dev_l"), "key_1"), "taken");
       await store.insertKey(aKey(6, { parent: "key_5" }));
+      await store.claimDevice(aDevice("dev_phone_browser", { kind: "phone" }), "key_5");
       await store.replaceKey({ from: "key_5", to: "key_1" });
+      assert.equal(await store.deviceOwner({ account: "a", id: "dev_phone_browser" }), "key_5");
       assert.equal(await store.deviceOwner({ account: "a", id: "dev_l" }), "key_1");
       assert.deepEqual(await store.revokeKey("key_5", NOW), ["key_5"]);
       const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const };
