@@ -28,7 +28,7 @@ export const KEYS: Claim[] = [
   },
   {
     text:
-      "1,000 connections that read nothing of the page's script, asked for 31 and 7 times each, stay under 300 MB",
+      "1,000 connections that read nothing of the page's script, asked for 31 and 3 times each, stay under 300 MB",
     tests: { files: [FLOOD], filter: "read nothing" },
     quote: { part: /^unread answers, (\d+) each: (.*)$/gm, as: "$1 each: $2" },
   },

@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 
 /** Requests that one connection may have in hand, one of them worked on; who pipelines more is dropped. */
-export const PIPELINED_MAX = 8;
+export const PIPELINED_MAX = 4;
 /** A connection that takes nothing for so long of an answer makes room for others, in milliseconds. */
 export const STALLED_MS = 1_000;
 

@@ -56,7 +56,9 @@ Deno.test("two keys that say hello at the same time with an unused id: one has i
   await using relay = await Fixture.make();
   const keys = await Promise.all(Array.from({ length: 8 }, () => relay.key(["push:read"])));
   const clients = await Promise.all(keys.map((key) => relay.connect(key, AS_LISTENER)));
-  assert.equal(clients.filter(({ socket }) => socket.closedWith === undefined).length, 1);
+  const codes = clients.map(({ socket }) => socket.closedWith?.code);
+  assert.equal(codes.filter((code) => code === undefined).length, 1);
+  assert.equal(codes.filter((code) => code === CLOSE.DEVICE_TAKEN).length, keys.length - 1);
   const [device] = await relay.services.store.listDevices("default");
   assert.equal(device?.online, true);
 });
