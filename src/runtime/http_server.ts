@@ -115,7 +115,14 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   serveSockets(server, { plain, options });
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  return { hostname: options.hostname, port, stop: (graceMs) => stop(server, graceMs) };
+  return {
+    hostname: options.hostname,
+    port,
+    stop: (graceMs) => {
+      plain.close();
+      return stop(server, graceMs);
+    },
+  };
 }
 
 function createServer({ limits, tls }: HttpServerOptions): Server {

@@ -53,6 +53,8 @@ export interface Turn {
   end(): void;
 }
 
+/** Dropped connections that wait for their end; more of them are ended at once. */
+const ENDING_MAX = 1_024;
 /** Shorter answers always have room: one of them for each connection at most. */
 const SHORT_BYTES = 16_384;
 
@@ -61,7 +63,10 @@ export class PlainConnections {
   readonly #entries = new Map<string, Entry>();
   readonly #perAddress = new Map<string, number>();
   readonly #unsent = new Map<string, number>();
+  /** Dropped, and ended one after the other: ending many at once would hold up everyone else for long. */
+  readonly #ending = new Set<Socket>();
   readonly #limits: PlainLimits;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(limits: PlainLimits) {
     this.#limits = limits;
@@ -74,10 +79,7 @@ export class PlainConnections {
   /** Over a limit the one idle longest is dropped, else one whose peer does not read, else this one. */
   add(socket: Socket): void {
     const address = addressOf(socket);
-    if (!this.#makeRoom(address)) {
-      socket.destroy();
-      return;
-    }
+    if (!this.#makeRoom(address)) return this.#end(socket);
     const peer = peerOf(socket);
     const last = Promise.resolve();
     const entry: Entry = {
@@ -110,7 +112,7 @@ export class PlainConnections {
         this.#limits.over?.("pipelined_requests");
         this.#forget(peer, entry);
       }
-      socket.destroy();
+      this.#end(socket);
       return undefined;
     }
     entry.requests += 1;
@@ -118,7 +120,7 @@ export class PlainConnections {
     const answered = Promise.withResolvers<void>();
     entry.last = answered.promise;
     return {
-      begin: () => before.then(() => !socket.destroyed),
+      begin: () => before.then(() => !socket.destroyed && !this.#ending.has(socket)),
       working: () => {
         entry.isWorking = true;
         entry.since = this.#limits.elapsed();
@@ -140,6 +142,34 @@ export class PlainConnections {
         this.#entries.set(peer, entry);
       },
     };
+  }
+
+  /** Ends at once what was dropped. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const socket of this.#ending) socket.destroy();
+    this.#ending.clear();
+  }
+
+  #end(socket: Socket): void {
+    if (this.#ending.size >= ENDING_MAX) {
+      socket.destroy();
+      return;
+    }
+    socket.pause();
+    this.#ending.add(socket);
+    this.#timer ??= setTimeout(() => this.#endNext(), 0);
+  }
+
+  #endNext(): void {
+    this.#timer = undefined;
+    for (const socket of this.#ending) {
+      this.#ending.delete(socket);
+      socket.destroy();
+      break;
+    }
+    if (this.#ending.size > 0) this.#timer = setTimeout(() => this.#endNext(), 0);
   }
 
   #makeRoom(address: string): boolean {
@@ -166,7 +196,7 @@ export class PlainConnections {
     for (const [peer, entry] of this.#entries) {
       if (!isDroppable(entry)) continue;
       this.#forget(peer, entry);
-      entry.socket.destroy();
+      this.#end(entry.socket);
       return true;
     }
     return false;
