@@ -5,6 +5,7 @@ import { CLOSED_ROWS } from "./requirements/closed.ts";
 import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
 import { HOOK_ROWS } from "./requirements/hooks.ts";
 import { INJECTION_ROWS } from "./requirements/injection.ts";
+import { KEYS_ROWS } from "./requirements/keys.ts";
 import { PRODUCT_ROWS } from "./requirements/product.ts";
 import { PROTOCOL_ROWS } from "./requirements/protocol.ts";
 import { QUALITY_ROWS } from "./requirements/quality.ts";
@@ -25,6 +26,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...PROTOCOL_ROWS,
   ...SECURITY_ROWS,
   ...CLOSED_ROWS,
+  ...KEYS_ROWS,
   ...ARCHITECTURE_ROWS,
   ...EXPERIENCE_ROWS,
   ...QUALITY_ROWS,

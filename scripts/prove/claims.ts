@@ -1,5 +1,7 @@
 /** What each capability must show, as data: a claim, and the tests that show it again. */
 import { CLOSED } from "./claims_closed.ts";
+import { KEYS } from "./claims_keys.ts";
+import { KEYS_HOST } from "./claims_keys_host.ts";
 
 export interface Claim {
   /** One sentence, as the README has it. */
@@ -207,4 +209,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   agents: AGENTS,
   mirror: MIRROR,
   closed: CLOSED,
+  keys: [...KEYS, ...KEYS_HOST],
 };

@@ -4,7 +4,13 @@ import { askDaemon } from "../home/control_client.ts";
 import { loadPaired } from "../home/paired.ts";
 import { forgetPhone } from "../home/paired_phones.ts";
 import type { HomePaths } from "../home/paths.ts";
+import { RelayError } from "../client/relay_error.ts";
+import { scriptApiKey } from "../home/addresses.ts";
 import type { Device } from "../protocol/http.ts";
+import { DEFAULT_ACCOUNT, findKey } from "../relay/keys.ts";
+import { openStore } from "../store/sqlite.ts";
+import type { DeviceName, Store } from "../store/store.ts";
+import { dataDirectory } from "./data_directory.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { duration } from "./duration.ts";
@@ -14,6 +20,7 @@ import { pairingHost } from "./pairing_host.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 
 const DAEMON_LIMIT_MS = 2_000;
+const DATA_HELP = "the folder of a relay on this machine, changed without a key (default: server in ~/.svc)";
 
 /** As `--json` prints it. */
 type ListedDevice = Device & { paired: boolean };
@@ -21,9 +28,10 @@ type ListedDevice = Device & { paired: boolean };
 export async function run(args: readonly string[]): Promise<number> {
   const [word, ...rest] = args;
   if (word === "revoke") return await revoke(rest);
+  if (word === "release") return await release(rest);
   if (word !== undefined && !word.startsWith("-")) {
     throw new UsageError(
-      `Cannot use "svc devices ${word}": it takes nothing, or revoke. See: svc devices --help`,
+      `Cannot use "svc devices ${word}": it takes nothing, revoke or release. See: svc devices --help`,
     );
   }
   return await list(args);
@@ -32,8 +40,14 @@ export async function run(args: readonly string[]): Promise<number> {
 async function list(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "devices",
-    summary: "List the account's listeners and phones; svc devices revoke ID locks one out.",
-    examples: ["svc devices", "svc devices --json", "svc devices revoke dev_phone_1a2b3c4d5e6f"],
+    summary:
+      "List the account's listeners and phones; svc devices revoke ID locks one out, release ID gives its id to the next key.",
+    examples: [
+      "svc devices",
+      "svc devices --json",
+      "svc devices revoke dev_phone_1a2b3c4d5e6f",
+      "svc devices release dev_listener_1a2b3c4d",
+    ],
   })
     .option("--json", "print a JSON array")
     .option("--all", "scripts too: what svc verify and svc mcp connected as");
@@ -74,16 +88,78 @@ async function revoke(args: readonly string[]): Promise<number> {
     name: "devices revoke",
     summary: "Lock a device out: its key stops working, its sockets are closed, its secret is forgotten.",
     examples: ["svc devices revoke dev_phone_1a2b3c4d5e6f"],
-  }).argument("<id>", "as svc devices shows it");
-  const [id] = parseWords(command, args).processedArgs;
+  }).argument("<id>", "as svc devices shows it").option("--data <dir>", DATA_HELP);
+  const parsed = parseWords(command, args);
+  const [id] = parsed.processedArgs;
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
   const forgotten = await forgetPhone(await pairingHost(paths, api), id);
   if (forgotten) print(`Forgot the secret shared with ${id}: what it seals is not opened any more.`);
   await endStreams(paths, id);
-  await api.revokeDevice(id);
+  await asAdmin(paths, { ...parsed.opts(), id }, {
+    byRelay: () => api.revokeDevice(id),
+    inStore: (store, device) => store.revokeDevice(device, Date.now()).then((keys) => keys !== undefined),
+  });
   print(`Revoked ${id}: its key works no longer, and its connections are closed.`);
   return 0;
+}
+
+async function release(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "devices release",
+    summary:
+      "Give a device's id to the next key that connects with it: after a change of keys, or where another key took it.",
+    examples: ["svc devices release dev_listener_1a2b3c4d"],
+  }).argument("<id>", "as svc devices shows it").option("--data <dir>", DATA_HELP);
+  const parsed = parseWords(command, args);
+  const [id] = parsed.processedArgs;
+  const paths = await accountPaths();
+  const inputs = await addressInputs(paths);
+  await asAdmin(paths, { ...parsed.opts(), id }, {
+    byRelay: () => relayApi(paths, inputs).releaseDevice(id),
+    inStore: (store, device) => store.releaseDevice(device),
+  });
+  print(`Released ${id}: the next key that connects with it owns it.`);
+  return 0;
+}
+
+interface AdminWork {
+  byRelay(): Promise<void>;
+  /** False when there is no such device. */
+  inStore(store: Store, device: DeviceName): Promise<boolean>;
+}
+
+/** This host's own key holds no `admin`: where the relay's store is here, whoever may write it may do it. */
+async function asAdmin(
+  paths: HomePaths,
+  { id, data }: { id: string; data?: string | undefined },
+  { byRelay, inStore }: AdminWork,
+): Promise<void> {
+  const dataDir = await dataDirectory({ data });
+  try {
+    if (data === undefined) return await byRelay();
+  } catch (error) {
+    const isHere = await runtime.files.info(`${dataDir}/relay.db`) !== undefined;
+    if (!(error instanceof RelayError) || error.code !== "missing_scope" || !isHere) throw error;
+  }
+  const store = await openStore(dataDir);
+  try {
+    const apiKey = scriptApiKey(await addressInputs(paths));
+    const key = apiKey === undefined ? undefined : await findKey(store, apiKey);
+    const account = key?.account ?? DEFAULT_ACCOUNT;
+    if (key === undefined && data === undefined) {
+      throw new Error(
+        `Cannot change the device "${id}": the key of this host lacks the scope admin, and "${dataDir}" is another relay's store`,
+      );
+    }
+    if (!await inStore(store, { account, id })) {
+      throw new Error(
+        `Cannot change the device "${id}": the account "${account}" in "${dataDir}" has none that it applies to`,
+      );
+    }
+  } finally {
+    await store.close();
+  }
 }
 
 /** A relay that lies would leave them open. A daemon that does not run has none. */

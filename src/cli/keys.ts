@@ -1,7 +1,8 @@
 /** `svc keys`: API keys of a relay on this machine, created, listed and revoked in its store. */
 import { type Scope, SCOPES } from "../protocol/http.ts";
 import { DeviceId } from "../protocol/push.ts";
-import { createKey, DEFAULT_ACCOUNT } from "../relay/keys.ts";
+import type { Role } from "../protocol/frames.ts";
+import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 import { defineCommand, parseWords } from "./command.ts";
@@ -48,6 +49,7 @@ interface CreateWords {
   name: string;
   scope: string;
   account: string;
+  role?: string | undefined;
   device?: string | undefined;
   data?: string | undefined;
   json?: true | undefined;
@@ -59,12 +61,14 @@ async function create(args: readonly string[]): Promise<number> {
     summary: "Create an API key. It is shown this once: the relay keeps only its hash.",
     examples: [
       "svc keys create --name laptop --scope push:read,push:send",
+      "svc keys create --name ci --scope push:send,push:read --role script",
       "svc keys create --name ops --scope admin --json",
     ],
   })
     .requiredOption("--name <name>", "what it is for, as lists show it")
     .requiredOption("--scope <scopes>", `one or more of ${SCOPES.join(", ")}, with commas`)
     .option("--account <account>", "whose sessions and pushes it reaches", DEFAULT_ACCOUNT)
+    .option("--role <role>", "what may connect with it: listener or script (default: any)")
     .option("--device <id>", "the one device that may connect with it, such as dev_listener_1a2b3c4d")
     .option("--data <dir>", DATA_HELP)
     .option("--json", "print id, name, scopes and key as JSON");
@@ -73,6 +77,7 @@ async function create(args: readonly string[]): Promise<number> {
     name: words.name,
     scopes: scopesOf(words),
     account: accountOf(words),
+    role: roleOf(words),
     deviceId: deviceOf(words),
   };
   const created = await withStore(words, (store) => createKey(store, wanted));
@@ -99,14 +104,15 @@ async function list(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-const HEADING = ["ID", "ACCOUNT", "SCOPES", "DEVICE", "CREATED", "STATE", "NAME"];
+const HEADING = ["ID", "ACCOUNT", "SCOPES", "ROLE", "DEVICE", "CREATED", "STATE", "NAME"];
 
-function row({ id, account, scopes, deviceId, createdAt, revokedAt, name }: KeyRecord): string[] {
+function row({ id, account, scopes, role, deviceId, createdAt, revokedAt, name }: KeyRecord): string[] {
   const created = new Date(createdAt).toISOString().slice(0, 10);
   return [
     id,
     account,
     scopes.join(","),
+    role ?? "any",
     deviceId ?? "any",
     created,
     revokedAt === undefined ? "works" : "revoked",
@@ -117,17 +123,25 @@ function row({ id, account, scopes, deviceId, createdAt, revokedAt, name }: KeyR
 async function revoke(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "keys revoke",
-    summary: "Revoke a key: a running relay refuses it from now on, and closes its sockets within a second.",
-    examples: ["svc keys revoke key_1a2b3c4d5e6f"],
+    summary:
+      "Revoke a key and what was paired with it: a running relay refuses them from now on, and closes their sockets within a second.",
+    examples: ["svc keys revoke key_1a2b3c4d5e6f", "svc keys revoke key_1a2b3c4d5e6f --only"],
   })
     .argument("<id>", "as svc keys list shows it")
+    .option("--only", "leave the phones that were paired with it working")
     .option("--data <dir>", DATA_HELP);
   const parsed = parseWords(command, args);
   const [id] = parsed.processedArgs;
-  const revoked = await withStore(parsed.opts(), (store) => store.revokeKey(id, Date.now()));
-  if (revoked) print(`Revoked ${id}`);
-  else printError(`Cannot revoke "${id}": no working key has this id. See: svc keys list`);
-  return revoked ? 0 : EXIT_FAILED;
+  const { only, ...at }: { only?: true; data?: string } = parsed.opts();
+  const revoked = await withStore(at, (store) => store.revokeKey(id, Date.now(), { only: only === true }));
+  const [, ...others] = revoked;
+  if (revoked.length === 0) {
+    printError(`Cannot revoke "${id}": no working key has this id. See: svc keys list`);
+    return EXIT_FAILED;
+  }
+  print(`Revoked ${id}`);
+  if (others.length > 0) print(`With it what was paired with it: ${others.join(", ")}`);
+  return 0;
 }
 
 async function withStore<T>(
@@ -155,6 +169,18 @@ function scopesOf({ scope }: CreateWords): Scope[] {
 function accountOf({ account }: CreateWords): string {
   if (ACCOUNT_FORM.test(account)) return account;
   throw new UsageError(`Cannot use the account "${account}": it has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
+}
+
+function roleOf({ role, device }: CreateWords): Role | undefined {
+  const known = (["listener", "script"] as const).find((one) => one === role);
+  const ofDevice = roleOfDevice(device);
+  const fits = known === undefined || ofDevice === undefined || ofDevice === known;
+  if (fits && (role === undefined || known !== undefined)) return known;
+  throw new UsageError(
+    `Cannot make a key for the role "${role}"${
+      device === undefined ? "" : ` and the device "${device}"`
+    }: --role takes listener or script, as the device's id has it; phones get theirs by svc pair.`,
+  );
 }
 
 function deviceOf({ device }: CreateWords): string | undefined {

@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { systemClock } from "../client/clock.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
+import { deviceNameOf, loadConfig } from "../home/config.ts";
 import { ASK_EVENT, tellDaemon } from "../home/tell_daemon.ts";
 import type { ToldSealing } from "../home/told_sealing.ts";
 import type { RelaySettings } from "../mcp/desk.ts";
@@ -42,7 +43,7 @@ export async function run(args: readonly string[]): Promise<number> {
     },
     settings: relaySettings,
     sealing,
-    hostname: runtime.hostname(),
+    hostname: await hostname(),
     session: runtime.env.get("SVC_SESSION"),
     version: VERSION,
     clock: systemClock,
@@ -51,6 +52,12 @@ export async function run(args: readonly string[]): Promise<number> {
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });
   return 0;
+}
+
+/** As the listener has it. A configuration that cannot be read is reported at the first call. */
+async function hostname(): Promise<string> {
+  const config = await loadConfig(runtime.files, await accountPaths()).catch(() => ({}));
+  return deviceNameOf(config, runtime.hostname());
 }
 
 /** Loaded at the first call only: an agent waits for its servers to start. */

@@ -1,6 +1,7 @@
 /** Binds what a pairing needs to this machine, and builds the link that a phone opens. */
 import { runtime } from "#runtime";
 import type { RelayApi } from "../client/api.ts";
+import { deviceNameOf, loadConfig } from "../home/config.ts";
 import type { PendingPairing } from "../home/paired.ts";
 import type { PairingHost } from "../home/paired_phones.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -8,7 +9,7 @@ import { listenerDeviceId } from "../protocol/names.ts";
 
 export async function pairingHost(paths: HomePaths, api: RelayApi): Promise<PairingHost> {
   const { files } = runtime;
-  const hostname = runtime.hostname();
+  const hostname = deviceNameOf(await loadConfig(files, paths), runtime.hostname());
   return { files, paths, api, hostname, deviceId: await listenerDeviceId(hostname), now: () => Date.now() };
 }
 

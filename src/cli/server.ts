@@ -2,6 +2,7 @@
 import { runtime } from "#runtime";
 import { parseListenAddress } from "../relay/listen_address.ts";
 import { startRelay } from "../relay/server.ts";
+import { networkOf } from "../runtime/plain_connections.ts";
 import { backupStore } from "../store/sqlite.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { dataDirectory } from "./data_directory.ts";
@@ -14,6 +15,7 @@ interface ServerWords {
   listen: string;
   data?: string | undefined;
   publicUrl?: string | undefined;
+  trustedProxy?: string | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
 }
@@ -35,6 +37,7 @@ async function serve(args: readonly string[]): Promise<number> {
     .option("--listen <host:port>", "where to listen; port 0 takes a free one", "127.0.0.1:7420")
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)")
     .option("--public-url <url>", "the address under which others reach this relay")
+    .option("--trusted-proxy <addresses>", "reverse proxies, with commas, whose X-Forwarded-For is believed")
     .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
     .option("--tls-key <file>", "its key (PEM)");
   const words: ServerWords = parseWords(command, args).opts();
@@ -43,6 +46,7 @@ async function serve(args: readonly string[]): Promise<number> {
     listen: listenAddress(words),
     dataDir: await dataDirectory(words),
     publicUrl: publicUrl(words),
+    trustedProxies: trustedProxies(words),
     tls: await readTls(words),
     phoneDirectory: await phoneDirectory(),
     log: (line) => runtime.terminal.writeError(`[${new Date().toISOString()}] ${line}\n`),
@@ -76,6 +80,15 @@ function listenAddress({ listen }: ServerWords): string {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function trustedProxies({ trustedProxy = "" }: ServerWords): string[] {
+  const addresses = trustedProxy.split(",").map((address) => address.trim()).filter((one) => one !== "");
+  const wrong = addresses.find((address) => !/^[0-9.]+$|^[0-9A-Fa-f:]+$/.test(address));
+  if (wrong === undefined) return addresses.map(networkOf);
+  throw new UsageError(
+    `Cannot trust the proxy "${wrong}": give IP addresses such as 127.0.0.1, with commas.`,
+  );
 }
 
 function publicUrl({ publicUrl: text }: ServerWords): string | undefined {

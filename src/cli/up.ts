@@ -72,6 +72,7 @@ async function bringUp(words: UpWords, paths: HomePaths, undo: Undo[]): Promise<
   undo.push(() => relay.stop());
   const wsUrl = relay.wsUrl.replace("0.0.0.0", "127.0.0.1");
   const key = await joinRelay(paths, { dataDir, wsUrl, replace: words.replace === true });
+  if (key.notice !== undefined) print(`${key.notice}\n`);
   await bringListener(paths, { restart: key.changed, undo });
   const tunnel = words.tunnel ? await openTunnel(runtime.commands, relay.port) : undefined;
   if (tunnel) undo.push(() => tunnel.close());

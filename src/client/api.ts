@@ -48,6 +48,8 @@ export interface RelayApi {
   devices(options?: CallOptions): Promise<DevicesAnswer>;
   /** Its key stops working at once. */
   revokeDevice(id: string, options?: CallOptions): Promise<void>;
+  /** The next key that says hello as it owns it. */
+  releaseDevice(id: string, options?: CallOptions): Promise<void>;
   /** With the offer of a host, for which the code is. */
   createPairing(options?: CallOptions & PairingRequest): Promise<PairingCreated>;
   pairingStatus(code: string, options?: CallOptions): Promise<PairingStatus>;
@@ -61,35 +63,35 @@ export interface RelayApi {
 }
 
 export function createRelayApi(options: RelayApiOptions): RelayApi {
-  const door: Door = {
-    baseUrl: options.baseUrl.replace(/\/+$/, ""),
-    apiKey: options.apiKey,
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-  };
+  const door = doorOf(options);
   const call = <S extends z.core.$ZodType>(schema: S, request: Call, given: CallOptions = {}) =>
     callRelay(door, { ...request, schema, signal: given.signal });
+  const remove = async (request: Omit<Call, "method">, given?: CallOptions): Promise<void> =>
+    void await call(z.unknown(), { method: "DELETE", ...request }, given);
   return {
     baseUrl: door.baseUrl,
     sendPush: async (body, given) => {
       const request = { method: "POST", path: "/pushes/send", what: "send the push", body } as const;
       return answering(body, await call(PushAccepted, request, given));
     },
-    getPush: (id, given) =>
-      call(
-        PushRecord,
-        { method: "GET", path: `/pushes/${segment(id)}`, what: `read the push "${id}"` },
-        given,
-      ),
+    getPush: (id, given) => {
+      const request = {
+        method: "GET",
+        path: `/pushes/${segment(id)}`,
+        what: `read the push "${id}"`,
+      } as const;
+      return call(PushRecord, request, given);
+    },
     listPushes: (given) =>
       call(PushPage, { method: "GET", path: `/pushes${query(given)}`, what: "read the history" }, given),
     sessions: (given) =>
       call(SessionsAnswer, { method: "GET", path: "/sessions", what: "read the sessions" }, given),
     devices: (given) =>
       call(DevicesAnswer, { method: "GET", path: "/devices", what: "read the devices" }, given),
-    revokeDevice: async (id, given) => {
-      const what = `revoke the device "${id}"`;
-      await call(z.unknown(), { method: "DELETE", path: `/devices/${segment(id)}`, what }, given);
-    },
+    revokeDevice: (id, given) =>
+      remove({ path: `/devices/${segment(id)}`, what: `revoke the device "${id}"` }, given),
+    releaseDevice: (id, given) =>
+      remove({ path: `/devices/${segment(id)}/owner`, what: `release the device "${id}"` }, given),
     createPairing: ({ offer, ...given } = {}) => {
       const body = offer === undefined ? {} : { body: { offer } };
       return call(
@@ -108,6 +110,12 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
     },
     health: (given) => call(Health, { method: "GET", path: "/healthz", what: "reach the relay" }, given),
   };
+}
+
+function doorOf(
+  { baseUrl, apiKey, fetch: fetchIt = (url, init) => fetch(url, init) }: RelayApiOptions,
+): Door {
+  return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, fetch: fetchIt };
 }
 
 /** An answer for another push would leave this one to be sent again and again. */

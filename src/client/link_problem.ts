@@ -17,6 +17,8 @@ export type LinkProblemCode =
   | "restarting"
   | "revoked"
   | "replaced"
+  | "device_taken"
+  | "flood"
   | "too_large"
   | "slow"
   | "closed";
@@ -40,6 +42,9 @@ const SENTENCES: Record<LinkProblemCode, string> = {
   restarting: "The relay restarts.",
   revoked: "This key was revoked, or lacks a scope: pair again, or give another key.",
   replaced: "Another connection of this device took over.",
+  device_taken:
+    'Another key or home has this device id. For a second host of this name, or a second home on this host, set "deviceName" in its config.json to a name of its own. After a change of keys, run where the relay is: svc devices release ID, or svc keys revoke OLD-KEY --only.',
+  flood: "The relay closed the connection because too much was sent.",
   too_large: "The relay refused a message as too large.",
   slow: "The relay closed the connection because it was not read fast enough.",
   closed: "The connection was closed.",
@@ -56,6 +61,10 @@ export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
       return linkProblem("revoked");
     case CLOSE.REPLACED:
       return linkProblem("replaced");
+    case CLOSE.DEVICE_TAKEN:
+      return linkProblem("device_taken");
+    case CLOSE.FLOOD:
+      return linkProblem("flood");
     case CLOSE.SERVICE_RESTART:
       return linkProblem("restarting");
     case CLOSE.TOO_BIG:
@@ -72,7 +81,8 @@ export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
 
 /** Problems that another try soon will not mend: the next one comes after the longest wait. */
 export function isLasting(problem: LinkProblem | undefined): boolean {
-  const lasting: LinkProblemCode[] = ["unauthenticated", "missing_scope", "revoked", "replaced"];
+  const lasting: LinkProblemCode[] = ["unauthenticated", "missing_scope", "revoked"];
+  lasting.push("replaced", "device_taken", "flood");
   return problem !== undefined && lasting.includes(problem.code);
 }
 

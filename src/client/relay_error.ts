@@ -43,6 +43,7 @@ const ADVICE: Partial<Record<WireErrorCode, string>> = {
   missing_scope: "use a key that has the scope (svc keys create --scope push:read,push:send)",
   unknown_device: "see the devices of this account with svc devices",
   unknown_pairing: "make a new code with svc pair: a code lives 10 minutes and works once",
+  wrong_role: "use the host's key; a phone's or a script's lets nobody in",
   id_reused: "send the changed push under a new id",
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",

@@ -13,6 +13,8 @@ export const Config = z.looseObject({
   wsUrl: z.optional(z.string()),
   /** The relay's HTTP address, where it does not follow from `wsUrl`. */
   baseUrl: z.optional(z.string()),
+  /** The name from which this host's device id is made, in place of the host's own: tells hosts of one name apart. */
+  deviceName: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
   /** The weakest sealing that this host takes; without it `psk` from the first pairing on, and `off` before. */
   requireEncryption: z.optional(z.enum(["off", "base", "psk"])),
   /** Lets a message begin with `!`, which runs a shell command in some agents. */
@@ -51,6 +53,11 @@ export async function saveConfig(files: Files, paths: HomePaths, changes: Partia
   await files.makeDirectory(paths.root, { mode: 0o700 });
   await files.replaceText(paths.config, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
   return config;
+}
+
+/** What this host is called at the relay: its device id is made from it. */
+export function deviceNameOf({ deviceName }: Pick<Config, "deviceName">, hostname: string): string {
+  return deviceName ?? hostname;
 }
 
 function parseConfig(text: string, path: string): Config {

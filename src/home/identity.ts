@@ -1,4 +1,4 @@
-/** The listener's own key pair: made at the first pairing, kept in a file of its owner alone. */
+/** The listener's own key pair: made at its first start or pairing, kept in a file of its owner alone. */
 import * as z from "zod/mini";
 import { exportKeyPair, generateKeyPair, importKeyPair } from "../crypto/keys.ts";
 import { parseJson } from "../protocol/json.ts";
@@ -14,7 +14,7 @@ const Identity = z.looseObject({
   d: z.string(),
 });
 
-/** Undefined before the first pairing. Throws when the file holds no key. */
+/** Undefined before it was made. Throws when the file holds no key. */
 export async function loadIdentity(
   files: Pick<Files, "readText">,
   { identity }: Pick<HomePaths, "identity">,

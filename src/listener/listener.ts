@@ -11,7 +11,6 @@ import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { type SealedKeys, sealedKeys } from "../home/sealed_keys.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
-import { listenerDeviceId } from "../protocol/names.ts";
 import type { Push } from "../protocol/push.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import { runtime } from "#runtime";
@@ -23,6 +22,7 @@ import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
 import { bindStartHost, projectsOf } from "./bind_start_host.ts";
 import { bindTargets } from "./bind_targets.ts";
 import { EndedAgents } from "./ended_agents.ts";
+import { type HostNames, hostNames } from "./host_names.ts";
 import { inject } from "./inject.ts";
 import type { InjectHost } from "./inject_host.ts";
 import { Inventory } from "./inventory.ts";
@@ -50,15 +50,15 @@ export async function startListener(options: ListenerOptions): Promise<RunningLi
   const { files } = runtime;
   const journal = await openJournal({ files, path: options.paths.journal, now });
   if (journal.damaged > 0) options.log(`journal: ${journal.damaged} damaged line(s) skipped`);
-  const deviceId = await listenerDeviceId(runtime.hostname());
-  return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), deviceId });
+  const host = await hostNames(options);
+  return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), host });
 }
 
 class Listener implements RunningListener {
   #options: ListenerOptions;
   #journal: Journal;
   #audit: Audit;
-  #deviceId: string;
+  #host: HostNames;
   #targets: Targets;
   #link: RelayLink;
   #inventory: Inventory;
@@ -80,12 +80,12 @@ class Listener implements RunningListener {
 
   constructor(
     options: ListenerOptions,
-    { journal, audit, deviceId }: { journal: Journal; audit: Audit; deviceId: string },
+    { journal, audit, host }: { journal: Journal; audit: Audit; host: HostNames },
   ) {
     this.#options = options;
     this.#journal = journal;
     this.#audit = audit;
-    this.#deviceId = deviceId;
+    this.#host = host;
     const { files } = runtime;
     this.#targets = bindTargets(options);
     this.#endedAgents = new EndedAgents({ ...runtime, clock: systemClock, log: options.log });
@@ -108,9 +108,9 @@ class Listener implements RunningListener {
       send: (ack) => void this.#link.send("push.ack", ack),
       log: options.log,
     });
-    const host = this.#makeInjectHost();
-    this.#intake = this.#makeIntake(host);
-    this.#mirrors = this.#makeMirrors(host);
+    const injectHost = this.#makeInjectHost();
+    this.#intake = this.#makeIntake(injectHost);
+    this.#mirrors = this.#makeMirrors(injectHost);
     this.#unfitting = unfitAll(this.#targets).catch((error) =>
       options.log(`windows: not given back: ${error}`)
     );
@@ -124,7 +124,7 @@ class Listener implements RunningListener {
     return {
       connected: this.#link.connected,
       sessions: this.#reporter.sessions.length,
-      deviceId: this.#deviceId,
+      deviceId: this.#host.deviceId,
     };
   }
 
@@ -165,11 +165,13 @@ class Listener implements RunningListener {
   }
 
   #hello(): EventData<"hello"> {
+    const { name, deviceId, publicKey } = this.#host;
     return {
       role: "listener",
-      deviceId: this.#deviceId,
-      name: runtime.hostname(),
+      deviceId,
+      name,
       version: this.#options.version,
+      ...(publicKey === undefined ? {} : { publicKey }),
       capabilities: CAPABILITIES,
     };
   }
@@ -256,7 +258,7 @@ class Listener implements RunningListener {
     const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
     const api = createRelayApi({ baseUrl, apiKey });
     const { files } = runtime;
-    return sealedKeys({ files, paths, api, deviceId: this.#deviceId, hostname: runtime.hostname(), now });
+    return sealedKeys({ files, paths, api, deviceId: this.#host.deviceId, hostname: this.#host.name, now });
   }
 
   #makeInjectHost(): InjectHost {

@@ -6,6 +6,7 @@ export const WIRE_ERRORS = {
   invalid_request: { status: 400, title: "The request has bad fields" },
   unauthenticated: { status: 401, title: "An API key is needed" },
   missing_scope: { status: 403, title: "The key lacks a scope" },
+  wrong_role: { status: 403, title: "The key's role may not do this" },
   hook_revoked: { status: 403, title: "The hook was revoked" },
   unknown_device: { status: 404, title: "No such device" },
   unknown_push: { status: 404, title: "No such push" },
@@ -21,6 +22,7 @@ export const WIRE_ERRORS = {
   upgrade_required: { status: 426, title: "A WebSocket handshake is needed" },
   too_many_sockets: { status: 429, title: "The key has too many WebSockets open" },
   rate_limited: { status: 429, title: "Too many requests" },
+  over_budget: { status: 429, title: "The key has used up a budget" },
   internal: { status: 500, title: "The relay failed" },
   store_unavailable: { status: 503, title: "The store cannot be written" },
 } as const;
@@ -69,6 +71,10 @@ export const CLOSE = {
   REVOKED: 4401,
   /** Another connection of the same device took over. */
   REPLACED: 4409,
+  /** Another key, or another home, has this device id: see `deviceName`. */
+  DEVICE_TAKEN: 4423,
+  /** The peer sent more than it may. */
+  FLOOD: 4429,
   /** The peer did not read fast enough. */
   SLOW: 4413,
 } as const;

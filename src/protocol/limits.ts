@@ -95,6 +95,45 @@ export const PAGE_LIMIT_DEFAULT = 50;
 /** Most pushes on a page of the history. */
 export const PAGE_LIMIT_MAX = 200;
 
+/** Devices of one account. */
+export const DEVICES_PER_ACCOUNT_MAX = 1_000;
+/** Devices that one key may own, with those that its pairing codes made. */
+export const DEVICES_PER_KEY = 200;
+/** Pairing codes of one key that nobody has claimed. */
+export const OPEN_PAIRINGS_PER_KEY = 20;
+/** Bytes of pushes that one key may store in a day; they come back evenly over the day. */
+export const STORED_PER_DAY_MAX_BYTES = 67_108_864;
+/** Bytes of a page of the history; it ends early, with a cursor, where the next push would not fit. */
+export const PAGE_MAX_BYTES = 1_048_576;
+/** Bytes of pages that one key may read, sustained. */
+export const PAGE_BYTES_PER_SECOND = 2_097_152;
+/** Bytes of pages that one key may read at once. */
+export const PAGE_BYTES_BURST = 8_388_608;
+/** Inventories that one key may report, sustained. */
+export const INVENTORIES_PER_SECOND = 5;
+/** Inventories that one key may report at once. */
+export const INVENTORIES_BURST = 50;
+/** Bytes of inventories that one key may report, sustained. */
+export const INVENTORY_BYTES_PER_SECOND = 262_144;
+/** Bytes of inventories that one key may report at once. */
+export const INVENTORY_BYTES_BURST = 2_097_152;
+/** Bytes of a keystroke frame; the longest paste fits. */
+export const KEY_FRAME_MAX_BYTES = 131_072;
+/** Bytes of keystroke frames that one key may send, sustained. */
+export const KEY_BYTES_PER_SECOND = 262_144;
+/** Bytes of keystroke frames that one key may send at once. */
+export const KEY_BYTES_BURST = 1_048_576;
+/** Connections of one address that are no WebSocket; of more, one that is idle or does not read is dropped. */
+export const CONNECTIONS_PER_ADDRESS_MAX = 512;
+/** Bytes of the page and of other answers without a key that one address gets, sustained. */
+export const OPEN_BYTES_PER_SECOND = 8_388_608;
+/** Bytes of such answers at once. */
+export const OPEN_BYTES_BURST = 33_554_432;
+/** Bytes of answers that one address may leave unread. */
+export const UNSENT_PER_ADDRESS_MAX_BYTES = 33_554_432;
+/** Bytes that wait to be read by the WebSockets of one key, together. */
+export const UNREAD_PER_KEY_MAX_BYTES = 33_554_432;
+
 /** WebSockets that one key may have open. */
 export const SOCKETS_PER_KEY = 256;
 /** HTTP requests per key, sustained. */

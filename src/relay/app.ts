@@ -1,6 +1,7 @@
 /** The relay's HTTP as a function from request to response: routes, keys, limits, and errors as problems. */
 import { Hono } from "hono";
 import { authenticate, keyOfRequest } from "./auth.ts";
+import { networkOf } from "../runtime/plain_connections.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { problemResponse, Refusal, tooManyRequests } from "./problems.ts";
@@ -42,7 +43,7 @@ export function createApp({ services, files }: AppOptions): App {
     app.all(honoPath(path), () => methodNotAllowed(path));
   }
   app.all(SOCKET_PATH, () => problemResponse("upgrade_required", { headers: { upgrade: "websocket" } }));
-  app.get("*", ({ req }) => serveStatic(files, req.raw) ?? notFound());
+  app.get("*", ({ req, env }) => open(services, serveStatic(files, req.raw) ?? notFound(), env.address));
   app.notFound(() => notFound());
   app.onError((error) => errorResponse(services, error));
   return async (request, address) => {
@@ -55,11 +56,26 @@ export function createApp({ services, files }: AppOptions): App {
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
 async function handle(services: Services, { route, call }: { route: Route; call: Call }): Promise<Response> {
-  if (!("scopes" in route)) return await route.handleOpen(services, call);
+  if (!("scopes" in route)) return open(services, await route.handleOpen(services, call), call.address);
   const key = await authenticate(services.store, { key: keyOfRequest(call.request), scopes: route.scopes });
   const wait = services.requests.take(key.id, services.clock.now());
-  if (wait > 0) throw tooManyRequests(wait);
+  if (wait > 0) {
+    services.metrics.overBudget.add({ budget: "requests" });
+    throw tooManyRequests(wait);
+  }
   return await route.handle(services, { ...call, key });
+}
+
+/** What needs no key is bounded by address: who is over it gets the refusal, and asks anew for more. */
+function open({ budgets, clock, metrics }: Services, answer: Response, address: string): Response {
+  const bytes = Number(answer.headers.get("content-length") ?? 0);
+  const wait = budgets.openBytes.take(networkOf(address), clock.elapsed(), bytes);
+  if (wait === 0) return answer;
+  void answer.body?.cancel();
+  metrics.overBudget.add({ budget: "open_bytes" });
+  const { response } = tooManyRequests(wait);
+  response.headers.set("connection", "close");
+  return response;
 }
 
 function methodNotAllowed(path: string): Response {

@@ -3,13 +3,15 @@ import type { Clock } from "../client/clock.ts";
 import type { Role } from "../protocol/frames.ts";
 import { encodeFrame, type EventData, type EventName } from "../protocol/frames.ts";
 import { CLOSE } from "../protocol/errors.ts";
-import { PING_INTERVAL_MS, SILENCE_LIMIT_MS } from "../protocol/limits.ts";
+import { PING_INTERVAL_MS, SILENCE_LIMIT_MS, UNREAD_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
 import type { ServerSocket } from "../runtime/http_server.ts";
 import type { KeyRecord } from "../store/store.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Unread bytes at which a client is closed: it starts again from the store. */
 export const UNREAD_MAX_BYTES = 8_388_608;
+/** Unread bytes that are none to speak of. */
+const UNREAD_NOTICED_BYTES = 262_144;
 /** Time for the first frame. */
 export const HELLO_LIMIT_MS = 10_000;
 /** Time for a client to answer a close. */
@@ -27,8 +29,12 @@ export interface ConnectionOptions {
   key: KeyRecord;
   socket: ServerSocket;
   clock: Clock;
+  /** Bytes that the sockets of its key have not read, together. */
+  unreadOfKey(): number;
   /** The client was closed for not reading. */
   slow(): void;
+  /** The client was closed for what it sent; `budget` names the limit. */
+  flooded(budget: string): void;
 }
 
 export class Connection {
@@ -65,12 +71,32 @@ export class Connection {
     this.#heardAt = this.#options.clock.elapsed();
   }
 
-  /** Sends, or closes the client when it leaves too much unread. */
+  /** Bytes that the client has not read. */
+  get unread(): number {
+    return this.#options.socket.bufferedBytes();
+  }
+
+  /** Sends, or closes the client when it or all of its key leave too much unread. */
   send(data: string | Uint8Array): void {
     if (!this.isOpen) return;
-    if (this.#options.socket.bufferedBytes() <= UNREAD_MAX_BYTES) return this.#options.socket.send(data);
+    if (!this.#isBehind()) return this.#options.socket.send(data);
     this.close(CLOSE.SLOW, "read faster, then come back");
     this.#options.slow();
+  }
+
+  /** All sockets of the key are looked at only where this one is behind by more than a few frames. */
+  #isBehind(): boolean {
+    const { unread } = this;
+    if (unread <= UNREAD_NOTICED_BYTES) return false;
+    return unread > UNREAD_MAX_BYTES || this.#options.unreadOfKey() > UNREAD_PER_KEY_MAX_BYTES;
+  }
+
+  /** Closes the client for what it sent; what else is on its way is not read, and it is cut off after the grace. */
+  flooded(budget: string): void {
+    if (!this.isOpen) return;
+    this.close(CLOSE.FLOOD, `over the budget for ${budget}: send less, then come back`);
+    this.#options.socket.pause();
+    this.#options.flooded(budget);
   }
 
   sendFrame<E extends EventName>(event: E, data: EventData<E>, ids: { id?: string; re?: string } = {}): void {

@@ -3,6 +3,7 @@ import type { DevicesAnswer, WebPushSubscription as Subscription } from "../prot
 import { WebPushSubscription } from "../protocol/http.ts";
 import { json, type KeyedCall, noContent, readBody } from "./call.ts";
 import { Refusal } from "./problems.ts";
+import { mayChangeDevice } from "./roles.ts";
 import type { Services } from "./services.ts";
 
 /** `GET /devices`. */
@@ -26,8 +27,18 @@ export async function listDevices({ store, clock }: Services, { key }: KeyedCall
 export async function revokeDevice({ store, hub, clock }: Services, call: KeyedCall): Promise<Response> {
   const { account } = call.key;
   const id = call.param("id");
-  if (!await store.revokeDevice({ account, id }, clock.now())) throw unknownDevice();
+  const keys = await store.revokeDevice({ account, id }, clock.now());
+  if (keys === undefined) throw unknownDevice();
   hub.revoke({ kind: "device", account, id });
+  for (const key of keys) hub.revoke({ kind: "key", account, id: key });
+  return noContent();
+}
+
+/** `DELETE /devices/{id}/owner`: the next key that says hello as the device owns it. */
+export async function releaseDevice({ store, log }: Services, { key, param }: KeyedCall): Promise<Response> {
+  const device = { account: key.account, id: param("id") };
+  if (!await store.releaseDevice(device)) throw unknownDevice();
+  log(`${device.id} released: the next key that connects as it owns it`);
   return noContent();
 }
 
@@ -46,16 +57,17 @@ export async function removeWebPush({ store }: Services, call: KeyedCall): Promi
   return noContent();
 }
 
-/** The device of the path; a key that is bound to a device reaches no other. */
+/** The device of the path, where the key is its owner. */
 async function ownDevice(
   { store }: Pick<Services, "store">,
   { key, param }: KeyedCall,
 ): Promise<{ account: string; id: string }> {
   const id = param("id");
-  const device = await store.findDevice({ account: key.account, id });
-  const isOther = key.deviceId !== undefined && key.deviceId !== id;
-  if (device === undefined || device.revokedAt !== undefined || isOther) throw unknownDevice();
-  return { account: key.account, id };
+  const name = { account: key.account, id };
+  const [device, owner] = await Promise.all([store.findDevice(name), store.deviceOwner(name)]);
+  if (device === undefined || device.revokedAt !== undefined) throw unknownDevice();
+  if (!mayChangeDevice(key, { device, owner })) throw unknownDevice();
+  return name;
 }
 
 function unknownDevice(): Refusal {

@@ -3,16 +3,20 @@ import { CLOSE } from "../protocol/errors.ts";
 import type { EventData } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
 import { VERSION } from "../protocol/version.ts";
-import type { DeviceName, DeviceRecord, DeviceStore, KeyRecord } from "../store/store.ts";
+import type { DeviceName, DeviceRecord, KeyRecord, Store } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { Outbox } from "./outbox.ts";
+import { helloDeviceId, helloFault } from "./roles.ts";
 import type { Services } from "./services.ts";
 import { tellSessions } from "./sessions.ts";
 
 type Hello = EventData<"hello">;
 
-/** Devices of one account. */
-const DEVICES_MAX = 1_000;
+/** How a connection ends that is not welcomed; `reason` is at most 123 bytes (RFC 6455, section 5.5). */
+interface Farewell {
+  code: number;
+  reason: string;
+}
 
 /** What clients may count on, in the unit that each name ends with. */
 const WELCOME_LIMITS = {
@@ -36,7 +40,8 @@ export async function greet(
   const refusal = await refusalOf(services, { device, hello, key });
   if (refusal !== undefined) return connection.close(refusal.code, refusal.reason);
   hub.claim(connection, device.id);
-  await saveDevice(services, { device, hello });
+  const tooLate = await claimDevice(services, { device, hello, key });
+  if (tooLate !== undefined) return connection.close(tooLate.code, tooLate.reason);
   if (!connection.isOpen) return;
   connection.greeted = { deviceId: device.id, role: hello.role, name: hello.name };
   if (hello.role === "listener") connection.outbox = outboxOf(services, { connection, device });
@@ -53,12 +58,6 @@ export async function greet(
   await tellSessions(services, device);
 }
 
-/** A client without a device of its own gets one that is its key's. */
-function helloDeviceId(key: KeyRecord, hello: Hello): string {
-  const own = `dev_${hello.role}_${key.id.slice("key_".length).replaceAll("-", "_")}`;
-  return hello.deviceId ?? key.deviceId ?? own;
-}
-
 interface Claim {
   device: DeviceName;
   hello: Hello;
@@ -66,50 +65,92 @@ interface Claim {
 }
 
 /** The key is asked for again: it may have been revoked since the handshake. */
-async function refusalOf(
-  { store }: Services,
-  { device, hello, key }: Claim,
-): Promise<{ code: number; reason: string } | undefined> {
-  const [known, current] = await Promise.all([store.findDevice(device), store.findKeyById(key.id)]);
+async function refusalOf(services: Services, claim: Claim): Promise<Farewell | undefined> {
+  const { store } = services;
+  const { device, hello, key } = claim;
+  const [known, current, owner] = await Promise.all([
+    store.findDevice(device),
+    store.findKeyById(key.id),
+    store.deviceOwner(device),
+  ]);
   if (current === undefined || current.revokedAt !== undefined) {
     return { code: CLOSE.REVOKED, reason: "the key was revoked" };
   }
   if (known?.revokedAt !== undefined) return { code: CLOSE.REVOKED, reason: "the device was revoked" };
-  const wrong = wrongDevice(known, { device, hello, key }) ??
-    (known === undefined ? await tooManyDevices(store, device) : undefined);
-  return wrong === undefined ? undefined : { code: CLOSE.POLICY, reason: wrong };
-}
-
-async function tooManyDevices(store: DeviceStore, { account }: DeviceName): Promise<string | undefined> {
-  const devices = await store.listDevices(account);
-  return devices.length < DEVICES_MAX ? undefined : `the account has ${DEVICES_MAX} devices: revoke some`;
-}
-
-function wrongDevice(known: DeviceRecord | undefined, { device, hello, key }: Claim): string | undefined {
-  if (key.deviceId !== undefined && key.deviceId !== device.id) return "the key belongs to another device";
-  if (known !== undefined && known.kind !== hello.role) return `the device is a ${known.kind}`;
-  if (hello.role === "listener" && hello.deviceId === undefined && key.deviceId === undefined) {
-    return "a listener needs a deviceId";
+  const fault = helloFault(current, hello);
+  if (fault !== undefined) return { code: CLOSE.POLICY, reason: fault };
+  if (owner !== undefined && owner !== key.id) return taken(services, device);
+  if (known !== undefined && known.kind !== hello.role) {
+    return { code: CLOSE.POLICY, reason: `the device is a ${known.kind}` };
   }
-  return undefined;
+  if (isOtherHome(services, { claim, known })) return taken(services, device);
+  const full = owner === undefined ? await tooManyDevices(store, claim, known) : undefined;
+  if (full === undefined) return undefined;
+  services.metrics.overBudget.add({ budget: "devices" });
+  return { code: CLOSE.POLICY, reason: full };
 }
 
-async function saveDevice(
-  { store, clock }: Services,
-  { device, hello }: { device: DeviceName; hello: Hello },
-): Promise<void> {
+function taken({ log, metrics }: Services, { id }: DeviceName): Farewell {
+  metrics.deviceTaken.add();
+  log(`! ${id} is another key's: refused; svc devices release ${id} gives it to the next key that connects`);
+  return { code: CLOSE.DEVICE_TAKEN, reason: `device_taken: ${id} belongs to another key or home` };
+}
+
+/**
+ * A second home with a copy of the first one's key and host name is told from the first by its identity, while that one
+ * is connected. With nobody connected a new identity is a home that was set up anew: the key is what counts.
+ */
+function isOtherHome(
+  { hub }: Services,
+  { claim, known }: { claim: Claim; known: DeviceRecord | undefined },
+): boolean {
+  const { device, hello } = claim;
+  if (hello.role !== "listener" || hello.publicKey === undefined) return false;
+  if (known?.publicKey === undefined || known.publicKey === hello.publicKey) return false;
+  return hub.listener(device.account, device.id) !== undefined;
+}
+
+async function tooManyDevices(
+  store: Store,
+  { device, key }: Claim,
+  known: DeviceRecord | undefined,
+): Promise<string | undefined> {
+  const { devices } = await store.keyUse(key.id, 0);
+  if (devices >= limits.DEVICES_PER_KEY) {
+    return `the key has ${limits.DEVICES_PER_KEY} devices: release or revoke some`;
+  }
+  if (known !== undefined) return undefined;
+  const all = await store.listDevices(device.account);
+  return all.length < limits.DEVICES_PER_ACCOUNT_MAX
+    ? undefined
+    : `the account has ${limits.DEVICES_PER_ACCOUNT_MAX} devices: revoke some`;
+}
+
+/** Stores the device as its key's; refused when another key was quicker. */
+async function claimDevice(
+  services: Services,
+  { device, hello, key }: Claim,
+): Promise<Farewell | undefined> {
+  const { store, clock, log, metrics } = services;
   const known = await store.findDevice(device);
   const now = clock.now();
-  await store.saveDevice({
+  const publicKey = hello.publicKey ?? known?.publicKey;
+  const outcome = await store.claimDevice({
     ...device,
     kind: hello.role,
     name: hello.name,
     version: hello.version,
-    publicKey: hello.publicKey ?? known?.publicKey,
+    publicKey,
     online: true,
     createdAt: known?.createdAt ?? now,
     lastSeen: now,
-  });
+  }, key.id);
+  if (outcome === "taken") return taken(services, device);
+  if (hello.role === "listener" && known?.publicKey !== undefined && known.publicKey !== publicKey) {
+    metrics.identityChanged.add();
+    log(`! ${device.id} has a new identity: its home was set up anew, and its phones must be paired again`);
+  }
+  return undefined;
 }
 
 function outboxOf(

@@ -22,7 +22,7 @@ export async function ready({ store, bus, log }: Services): Promise<Response> {
 
 /** `GET /metrics`: for this machine, or for a key with the scope admin. */
 export async function metrics(services: Services, call: Call): Promise<Response> {
-  if (!isLocal(call)) {
+  if (!isLocal(call, services.publicUrl)) {
     await authenticate(services.store, { key: keyOfRequest(call.request), scopes: ["admin"] });
   }
   return new Response(services.metrics.render([services.hub.gauge]), {
@@ -33,7 +33,16 @@ export async function metrics(services: Services, call: Call): Promise<Response>
 /** Headers of a proxy on this machine, which passes strangers on from its own address. */
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "tailscale-user-login"];
 
-function isLocal({ address, request }: Call): boolean {
+/** The Host tells a page apart whose name a browser on this machine was made to look up as 127.0.0.1. */
+function isLocal({ address, request }: Call, publicUrl: string | undefined): boolean {
   const isLoopback = address === "::1" || /^(::ffff:)?127\./.test(address);
-  return isLoopback && !FORWARDED.some((name) => request.headers.has(name));
+  const isForwarded = FORWARDED.some((name) => request.headers.has(name));
+  return isLoopback && !isForwarded && isOwnHost(request.headers.get("host"), publicUrl);
+}
+
+function isOwnHost(host: string | null, publicUrl: string | undefined): boolean {
+  if (host === null || !URL.canParse(`http://${host}`)) return false;
+  const { hostname } = new URL(`http://${host}`);
+  if (hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)) return true;
+  return publicUrl !== undefined && hostname === new URL(publicUrl).hostname;
 }

@@ -25,8 +25,7 @@ export class Hub {
   readonly #connections = new Set<Connection>();
   #emptied: (() => void) | undefined;
   #stopping = false;
-  /** How many connections each key has. */
-  readonly #ofKeys = new Map<string, number>();
+  readonly #ofKeys = new Map<string, Set<Connection>>();
   readonly #accounts = new Map<string, AccountClients>();
   readonly gauge: Gauge;
 
@@ -44,12 +43,20 @@ export class Hub {
 
   /** Open connections of a key, on this node. */
   socketsOf(keyId: string): number {
-    return this.#ofKeys.get(keyId) ?? 0;
+    return this.#ofKeys.get(keyId)?.size ?? 0;
+  }
+
+  /** Bytes that they have not read, together. */
+  unreadOf(keyId: string): number {
+    let bytes = 0;
+    for (const connection of this.#ofKeys.get(keyId) ?? []) bytes += connection.unread;
+    return bytes;
   }
 
   add(connection: Connection): void {
     this.#connections.add(connection);
-    this.#count(connection, 1);
+    const { id } = connection.key;
+    this.#ofKeys.set(id, (this.#ofKeys.get(id) ?? new Set()).add(connection));
     if (this.#stopping) connection.close(CLOSE.SERVICE_RESTART, RESTART_REASON);
   }
 
@@ -72,7 +79,8 @@ export class Hub {
 
   /** True when its device went offline: nothing else of it is connected here. */
   remove(connection: Connection): boolean {
-    if (this.#connections.delete(connection)) this.#count(connection, -1);
+    this.#connections.delete(connection);
+    this.#forgetOfKey(connection);
     const clients = this.#accounts.get(connection.account);
     clients?.connections.delete(connection);
     if (clients?.connections.size === 0) {
@@ -134,10 +142,11 @@ export class Hub {
     for (const connection of this.#connections) connection.terminate();
   }
 
-  #count({ key }: Connection, step: 1 | -1): void {
-    const open = this.socketsOf(key.id) + step;
-    if (open === 0) this.#ofKeys.delete(key.id);
-    else this.#ofKeys.set(key.id, open);
+  #forgetOfKey(connection: Connection): void {
+    const { id } = connection.key;
+    const others = this.#ofKeys.get(id);
+    others?.delete(connection);
+    if (others?.size === 0) this.#ofKeys.delete(id);
   }
 
   #clientsOf(account: string): AccountClients {

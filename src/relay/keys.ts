@@ -1,4 +1,5 @@
 /** API keys: 256 random bits, shown once, kept as SHA-256. */
+import { type Role, ROLES } from "../protocol/frames.ts";
 import type { Scope } from "../protocol/http.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
@@ -17,8 +18,12 @@ export interface NewKey {
   scopes: readonly Scope[];
   /** `default` when left out. */
   account?: string | undefined;
+  /** What may say hello with the key; follows from `deviceId` when left out, and is any without one. */
+  role?: Role | undefined;
   /** The one device that may say hello with the key. */
   deviceId?: string | undefined;
+  /** The key by whose pairing code it is made. */
+  parent?: string | undefined;
   /** Epoch milliseconds. */
   now?: number;
 }
@@ -39,11 +44,27 @@ export function randomWord(bytes: number): string {
 }
 
 export async function createKey(store: Store, wanted: NewKey): Promise<CreatedKey> {
-  const { name, scopes, account = DEFAULT_ACCOUNT, deviceId, now = Date.now() } = wanted;
+  const { name, scopes, account = DEFAULT_ACCOUNT, deviceId, parent, now = Date.now() } = wanted;
+  const role = wanted.role ?? roleOfDevice(deviceId);
   const id = `key_${randomWord(KEY_ID_BYTES)}`;
   const key = KEY_PREFIX + randomWord(KEY_BYTES);
-  await store.insertKey({ id, account, name, hash: sha256(key), scopes, deviceId, createdAt: now });
+  await store.insertKey({
+    id,
+    account,
+    name,
+    hash: sha256(key),
+    scopes,
+    role,
+    deviceId,
+    parent,
+    createdAt: now,
+  });
   return { id, name, scopes, key };
+}
+
+/** Device ids begin with their kind. */
+export function roleOfDevice(deviceId: string | undefined): Role | undefined {
+  return ROLES.find((role) => deviceId?.startsWith(`dev_${role}_`));
 }
 
 export function isKeyForm(text: string): boolean {

@@ -127,6 +127,18 @@ export class RelayMetrics {
     "Mirror frames that belong to no stream of their sender.",
   );
   readonly malformed = new Counter("svc_malformed_frames_total", "Frames that were not taken.");
+  readonly overBudget = new Counter(
+    "svc_over_budget_total",
+    "What was refused or closed because its sender was over a limit, by limit.",
+  );
+  readonly deviceTaken = new Counter(
+    "svc_device_taken_total",
+    "Greetings refused because another key or home has the device.",
+  );
+  readonly identityChanged = new Counter(
+    "svc_identity_changed_total",
+    "Listeners that came back with another identity and the same key.",
+  );
   readonly delivered = new Histogram("svc_push_delivered_seconds", "From acceptance to the listener's word.");
   readonly final = new Histogram(
     "svc_push_final_seconds",
@@ -144,10 +156,14 @@ export class RelayMetrics {
       unknownEvents,
       strayFrames,
       malformed,
+      overBudget,
+      deviceTaken,
+      identityChanged,
       delivered,
       final,
     } = this;
     const counters = [requests, pushes, resent, slow, silent, unknownEvents, strayFrames, malformed];
+    counters.push(overBudget, deviceTaken, identityChanged);
     const metrics = [...counters, delivered, final, ...gauges];
     return `${metrics.flatMap((metric) => metric.render()).join("\n")}\n`;
   }

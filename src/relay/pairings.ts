@@ -7,13 +7,14 @@ import {
   type PairingStatus,
   type Scope,
 } from "../protocol/http.ts";
-import { PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
+import { DEVICES_PER_KEY, OPEN_PAIRINGS_PER_KEY, PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { sha256 } from "../runtime/digest.ts";
 import type { KeyRecord, PairingRecord } from "../store/store.ts";
 import { keyOfRequest } from "./auth.ts";
 import { type Call, json, type KeyedCall, readBody } from "./call.ts";
 import { createKey, findKey, randomWord } from "./keys.ts";
-import { Refusal, tooManyRequests } from "./problems.ts";
+import { overBudget, Refusal, tooManyRequests } from "./problems.ts";
+import { mayPair } from "./roles.ts";
 import type { Services } from "./services.ts";
 
 /** 128 bits; a code shares its QR with the pairing's secret, and both must fit a terminal. */
@@ -23,9 +24,14 @@ const DEVICE_ID_BYTES = 9;
 const PHONE_SCOPES: readonly Scope[] = ["push:send", "push:read"];
 
 /** `POST /pairings`. */
-export async function createPairing({ store, clock }: Services, call: KeyedCall): Promise<Response> {
+export async function createPairing(services: Services, call: KeyedCall): Promise<Response> {
+  const { store, clock } = services;
   const { key } = call;
+  if (!mayPair(key)) {
+    throw new Refusal("wrong_role", `Cannot make a pairing code: the key "${key.name}" is a ${key.role}'s`);
+  }
   const offer = await readOffer(call);
+  await checkRoom(services, key);
   const code = randomWord(CODE_BYTES);
   const expiresAt = clock.now() + PAIRING_TTL_SECONDS * 1000;
   const scopes = PHONE_SCOPES.filter((scope) => key.scopes.includes(scope));
@@ -39,6 +45,20 @@ export async function createPairing({ store, clock }: Services, call: KeyedCall)
   });
   const answer: PairingCreated = { code, expiresAt };
   return json(answer, 201);
+}
+
+/** A code becomes a device, and both are bounded. */
+async function checkRoom({ store, clock, metrics }: Services, { id }: KeyRecord): Promise<void> {
+  const now = clock.now();
+  const { devices, openPairings, firstPairingEnds = now } = await store.keyUse(id, now);
+  if (openPairings >= OPEN_PAIRINGS_PER_KEY) {
+    metrics.overBudget.add({ budget: "open_pairings" });
+    const wait = Math.max(1, Math.ceil((firstPairingEnds - now) / 1_000));
+    throw overBudget(`the key has ${openPairings} open pairing codes`, wait);
+  }
+  if (devices < DEVICES_PER_KEY) return;
+  metrics.overBudget.add({ budget: "devices" });
+  throw overBudget(`the key has ${DEVICES_PER_KEY} devices: release or revoke some`);
 }
 
 async function readOffer(call: KeyedCall): Promise<PairingRequest["offer"]> {
@@ -74,9 +94,11 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
   return json(answer, 201);
 }
 
-function wrongCode({ claims, clock }: Services, { address }: Call): Error {
+function wrongCode({ claims, clock, metrics }: Services, { address }: Call): Error {
   const wait = claims.take(address, clock.now());
-  return wait > 0 ? tooManyRequests(wait) : unknownCode();
+  if (wait === 0) return unknownCode();
+  metrics.overBudget.add({ budget: "claims" });
+  return tooManyRequests(wait);
 }
 
 /** A phone of this account that pairs with one more host stays the device that it is, and keeps its key. */
@@ -108,7 +130,7 @@ interface Claimed {
 type Phone = Pick<PairingClaimed, "deviceId" | "apiKey">;
 
 async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): Promise<Phone> {
-  const { account, scopes } = pairing;
+  const { account, scopes, keyId: parent } = pairing;
   const id = `dev_phone_${randomWord(DEVICE_ID_BYTES).replaceAll("-", "_")}`;
   await store.saveDevice({
     account,
@@ -121,7 +143,8 @@ async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): 
     createdAt: now,
     lastSeen: now,
   });
-  const { key } = await createKey(store, { account, name: claim.name, scopes, deviceId: id, now });
+  const of = { account, name: claim.name, scopes, role: "phone", deviceId: id, parent, now } as const;
+  const { key } = await createKey(store, of);
   return { deviceId: id, apiKey: key };
 }
 

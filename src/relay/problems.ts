@@ -46,6 +46,13 @@ export function badFields(
   });
 }
 
+/** Over a budget of the key; `waitSeconds` when time alone mends it. */
+export function overBudget(why: string, waitSeconds?: number): Refusal {
+  const again = waitSeconds === undefined ? "" : `; try again in ${waitSeconds} s`;
+  const headers = waitSeconds === undefined ? undefined : { "retry-after": String(waitSeconds) };
+  return new Refusal("over_budget", `Cannot take more: ${why}${again}`, { headers });
+}
+
 export function tooManyRequests(waitSeconds: number): Refusal {
   const headers = { "retry-after": String(waitSeconds) };
   return new Refusal("rate_limited", `Too many requests: try again in ${waitSeconds} s`, { headers });

@@ -1,6 +1,6 @@
 /** Pushes over HTTP: stored durably, then answered, then passed on. */
 import { encodeFrame } from "../protocol/frames.ts";
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../protocol/limits.ts";
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_MAX_BYTES } from "../protocol/limits.ts";
 import {
   type Push,
   type PushAccepted,
@@ -14,7 +14,7 @@ import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { StoredPush } from "../store/store.ts";
 import { json, type KeyedCall } from "./call.ts";
 import { countHook } from "./hooks.ts";
-import { Refusal } from "./problems.ts";
+import { Refusal, tooManyRequests } from "./problems.ts";
 import { askedReceipt, deliveredReceipt, mutedReceipt, queuedReceipt } from "./receipt_transition.ts";
 import { type Route, routePush } from "./routing.ts";
 import type { Services } from "./services.ts";
@@ -118,23 +118,29 @@ export async function getPush({ store }: Services, call: KeyedCall): Promise<Res
 }
 
 /** `GET /pushes?after=&before=&limit=`: the cursor is a push's id. */
-export async function listPushes({ store }: Services, call: KeyedCall): Promise<Response> {
+export async function listPushes(services: Services, call: KeyedCall): Promise<Response> {
+  const { store, pages, budgets, clock, metrics } = services;
   const limit = pageLimit(call.query("limit"));
   const after = cursor(call, "after");
   const before = cursor(call, "before");
   if (after !== undefined && before !== undefined) {
     throw new Refusal("invalid_request", "Cannot page both ways: give one of after and before");
   }
-  // One more than asked for tells whether there is a next page.
-  const found = await store.pagePushes({ account: call.key.account, after, before, limit: limit + 1 });
-  if (found === undefined) throw badCursor("names no push of this account");
-  return json(before === undefined ? pageAfter(found, limit) : { pushes: found.slice(-limit).map(recordOf) });
-}
-
-function pageAfter(found: readonly StoredPush[], limit: number): PushPage {
-  const pushes = found.slice(0, limit).map(recordOf);
-  const next = pushes.at(-1)?.push.id;
-  return found.length > limit && next !== undefined ? { pushes, next } : { pushes };
+  const { id: keyId, account } = call.key;
+  const wait = budgets.pageBytes.take(keyId, clock.elapsed(), 0);
+  if (wait > 0) {
+    metrics.overBudget.add({ budget: "page_bytes" });
+    throw tooManyRequests(wait);
+  }
+  const page = await pages.take(() =>
+    store.pagePushes({ account, after, before, limit, bytes: PAGE_MAX_BYTES })
+  );
+  if (page === undefined) throw badCursor("names no push of this account");
+  budgets.pageBytes.charge(keyId, clock.elapsed(), page.bytes);
+  const pushes = page.pushes.map(recordOf);
+  const next = before === undefined && page.hasMore ? pushes.at(-1)?.push.id : undefined;
+  const answer: PushPage = next === undefined ? { pushes } : { pushes, next };
+  return json(answer);
 }
 
 const recordOf = ({ push, receipt }: StoredPush): PushRecord => ({ push, receipt });

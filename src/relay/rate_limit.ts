@@ -26,12 +26,17 @@ export class RateLimit {
     this.#callers = callers;
   }
 
-  /** Takes a token and returns 0, or returns the whole seconds until there is one. `now` is epoch milliseconds. */
-  take(caller: string, now: number): number {
+  /** Takes so many tokens and returns 0, or returns the whole seconds until they are there. `now` is in milliseconds. */
+  take(caller: string, now: number, amount = 1): number {
     const bucket = this.#filled(caller, now);
-    if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / this.#perSecond));
-    bucket.tokens -= 1;
+    if (bucket.tokens < amount) return Math.max(1, Math.ceil((amount - bucket.tokens) / this.#perSecond));
+    bucket.tokens -= amount;
     return 0;
+  }
+
+  /** Takes them also where there are too few: for what is known only after it was given. */
+  charge(caller: string, now: number, amount: number): void {
+    this.#filled(caller, now).tokens -= amount;
   }
 
   #filled(caller: string, now: number): Bucket {

@@ -17,8 +17,8 @@ import {
 } from "../protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, PushRequest } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
-import { type Call, json, type KeyedCall } from "./call.ts";
-import { listDevices, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
+import type { Call, KeyedCall } from "./call.ts";
+import { listDevices, releaseDevice, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
 import { healthy, metrics, ready } from "./health.ts";
 import { changeHook, listHooks } from "./hooks.ts";
 import { openApi } from "./openapi.ts";
@@ -64,6 +64,7 @@ const PUSHES: readonly Route[] = [
     errors: [
       "invalid_push",
       "hook_revoked",
+      "over_budget",
       "unknown_device",
       "unknown_push",
       "id_reused",
@@ -120,11 +121,21 @@ const DEVICES: readonly Route[] = [
   {
     method: "DELETE",
     path: "/devices/{id}",
-    summary: "Revokes a device: its keys stop working at once and its sockets are closed.",
+    summary:
+      "Revokes a device: its keys, and those that came from them by pairing, stop working at once; their sockets are closed.",
     scopes: ["admin"],
     answer: { status: 204 },
     errors: ["unknown_device", "store_unavailable"],
     handle: revokeDevice,
+  },
+  {
+    method: "DELETE",
+    path: "/devices/{id}/owner",
+    summary: "Releases a device: the next key that says hello with its id owns it.",
+    scopes: ["admin"],
+    answer: { status: 204 },
+    errors: ["unknown_device", "store_unavailable"],
+    handle: releaseDevice,
   },
   {
     method: "PUT",
@@ -172,11 +183,19 @@ const PAIRINGS: readonly Route[] = [
   {
     method: "POST",
     path: "/pairings",
-    summary: "A one-time pairing code that lives 10 minutes, with what the host offers, if it does.",
+    summary:
+      "A one-time pairing code that lives 10 minutes, with what the host offers, if it does. Not for a phone's or a script's key.",
     scopes: ["push:read"],
     body: PairingRequest,
     answer: { status: 201, schema: PairingCreated },
-    errors: ["invalid_request", "too_large", "unsupported_media_type", "store_unavailable"],
+    errors: [
+      "wrong_role",
+      "over_budget",
+      "invalid_request",
+      "too_large",
+      "unsupported_media_type",
+      "store_unavailable",
+    ],
     handle: createPairing,
   },
   {
@@ -235,19 +254,24 @@ const OPERATION: readonly Route[] = [
     path: "/openapi.json",
     summary: "This document.",
     answer: { status: 200, type: "application/json" },
-    handleOpen: (services) => json(describeOnce(services)),
+    handleOpen: (services) => {
+      const body = describeOnce(services);
+      const headers = { "content-type": "application/json", "content-length": String(body.length) };
+      return new Response(body, { headers });
+    },
   },
 ];
 
 export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...HOOKS, ...PAIRINGS, ...OPERATION];
 
-const descriptions = new WeakMap<Services, ReturnType<typeof openApi>>();
+const descriptions = new WeakMap<Services, Uint8Array<ArrayBuffer>>();
 
 /** It needs no key and costs more than all other answers, so it is made once for each relay. */
-function describeOnce(services: Services): ReturnType<typeof openApi> {
+function describeOnce(services: Services): Uint8Array<ArrayBuffer> {
   const known = descriptions.get(services);
   if (known !== undefined) return known;
-  const made = openApi(ROUTES, { serverUrl: services.publicUrl ?? "/" });
+  const text = JSON.stringify(openApi(ROUTES, { serverUrl: services.publicUrl ?? "/" }));
+  const made = new TextEncoder().encode(text);
   descriptions.set(services, made);
   return made;
 }

@@ -3,20 +3,25 @@ import { LocalBus } from "../bus/local.ts";
 import { type Clock, systemClock } from "../client/clock.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
+  CONNECTIONS_PER_ADDRESS_MAX,
   HTTP_REQUESTS_BURST,
   HTTP_REQUESTS_PER_SECOND,
   REQUEST_MAX_BYTES,
   SUBPROTOCOL,
   TEXT_FRAME_MAX_BYTES,
+  UNSENT_PER_ADDRESS_MAX_BYTES,
 } from "../protocol/limits.ts";
-import { type HttpServer, type HttpServerLimits, serveHttp } from "../runtime/http_server.ts";
+import { type HttpServer, type HttpServerLimits, type Peer, serveHttp } from "../runtime/http_server.ts";
+import { networkOf } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
+import { makeBudgets } from "./budgets.ts";
 import { findMirror } from "./find_mirror.ts";
 import { Hub } from "./hub.ts";
 import { hostAndPort, listenError, parseListenAddress } from "./listen_address.ts";
 import { RelayMetrics } from "./metrics.ts";
+import { PageTurns } from "./page_turns.ts";
 import { problemResponse } from "./problems.ts";
 import { RateLimit, type RateLimitOptions } from "./rate_limit.ts";
 import type { Services } from "./services.ts";
@@ -32,6 +37,8 @@ export interface RelayOptions {
   dataDir: string;
   /** The address under which others reach this relay, for its own description. */
   publicUrl?: string | undefined;
+  /** Addresses of reverse proxies: the callers that they name count in their place. */
+  trustedProxies?: readonly string[] | undefined;
   /** PEM texts. */
   tls?: { cert: string; key: string } | undefined;
   /** The phone's app, served at `/`. */
@@ -72,6 +79,8 @@ const LIMITS: HttpServerLimits = {
   requestMs: 15_000,
   keepAliveMs: 65_000,
   plainConnections: 1_024,
+  connectionsPerAddress: CONNECTIONS_PER_ADDRESS_MAX,
+  unsentBytesPerAddress: UNSENT_PER_ADDRESS_MAX_BYTES,
 };
 
 /** Of all resources together. */
@@ -93,7 +102,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       tls: options.tls,
       limits: LIMITS,
       subprotocol: SUBPROTOCOL,
-      fetch: (request, peer) => app(request, peer.address),
+      proxies: options.trustedProxies,
+      over: (budget) => services.metrics.overBudget.add({ budget }),
+      fetch: (request, peer) =>
+        app(request, callerAddress(request, { peer, proxies: options.trustedProxies })),
       upgrade: (request) => admit(services, request),
       tooLarge: () =>
         problemResponse("too_large", { detail: `A body has at most ${REQUEST_MAX_BYTES} bytes` }),
@@ -111,6 +123,15 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   }
 }
 
+/** A trusted proxy adds the address that it was called from to the end of the header. */
+function callerAddress(
+  { headers }: Request,
+  { peer, proxies = [] }: { peer: Peer; proxies?: readonly string[] | undefined },
+): string {
+  const last = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+  return proxies.includes(networkOf(peer.address)) && last ? last : peer.address;
+}
+
 function bind(store: Store, options: RelayOptions): Services {
   const log = options.log ?? (() => undefined);
   const failed = (error: unknown): void => void errorResponse({ log }, error);
@@ -126,10 +147,13 @@ function bind(store: Store, options: RelayOptions): Services {
     streams: new Streams({
       find: ({ account }, open) => findMirror({ store, hub }, { account, open }),
       stray: () => metrics.strayFrames.add(),
+      lost: () => metrics.overBudget.add({ budget: "listener_unread" }),
     }),
     clock: options.clock ?? systemClock,
     requests: new RateLimit(options.rateLimit ?? REQUEST_RATE),
     claims: new RateLimit(CLAIM_RATE),
+    budgets: makeBudgets(),
+    pages: new PageTurns(),
     tasks,
     publicUrl: options.publicUrl,
     log,

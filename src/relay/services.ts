@@ -4,6 +4,8 @@ import type { Clock } from "../client/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
+import type { Budgets } from "./budgets.ts";
+import type { PageTurns } from "./page_turns.ts";
 import type { RateLimit } from "./rate_limit.ts";
 import type { Streams } from "./streams.ts";
 import type { Tasks } from "./tasks.ts";
@@ -19,6 +21,8 @@ export interface Services {
   requests: RateLimit;
   /** Claims of pairing codes, by address. */
   claims: RateLimit;
+  budgets: Budgets;
+  pages: PageTurns;
   /** What goes on after its caller got an answer. */
   tasks: Tasks;
   /** Where others reach this relay, when that is known. */

@@ -1,10 +1,12 @@
 /** The WebSocket's door: who may come in, and what becomes of each frame and of the end. */
 import { CLOSE } from "../protocol/errors.ts";
-import { type Frame, parseFrame } from "../protocol/frames.ts";
-import { SOCKETS_PER_KEY } from "../protocol/limits.ts";
+import { type EventName, type Frame, parseFrame } from "../protocol/frames.ts";
+import { KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protocol/limits.ts";
+import { KEY_FRAME } from "../protocol/pane_frame.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
 import type { DeviceName } from "../store/store.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./auth.ts";
+import { FrameBudget, frameKind } from "./budgets.ts";
 import { handleFrame, rejectSessions } from "./client_frames.ts";
 import { Connection } from "./connection.ts";
 import { greet } from "./greeting.ts";
@@ -25,15 +27,24 @@ export async function admit(services: Services, request: Request): Promise<OpenS
   const key = await authenticate(services.store, { key: keyOfHandshake(request), scopes: ["push:read"] });
   checkSubprotocol(request);
   const wait = services.requests.take(key.id, services.clock.now());
-  if (wait > 0) throw tooManyRequests(wait);
-  if (services.hub.socketsOf(key.id) >= SOCKETS_PER_KEY) throw tooManySockets();
+  const { overBudget } = services.metrics;
+  if (wait > 0) {
+    overBudget.add({ budget: "requests" });
+    throw tooManyRequests(wait);
+  }
+  if (services.hub.socketsOf(key.id) >= SOCKETS_PER_KEY) {
+    overBudget.add({ budget: "sockets" });
+    throw tooManySockets();
+  }
   return (socket) => {
     const connection = new Connection({
       id: crypto.randomUUID(),
       key,
       socket,
       clock: services.clock,
+      unreadOfKey: () => services.hub.unreadOf(key.id),
       slow: () => services.metrics.slow.add(),
+      flooded: (budget) => services.metrics.overBudget.add({ budget }),
     });
     services.hub.add(connection);
     return new Client(services, connection);
@@ -51,17 +62,20 @@ function tooManySockets(): Refusal {
 class Client implements SocketHandlers {
   readonly #services: Services;
   readonly #connection: Connection;
+  readonly #budget: FrameBudget;
   #early: Frame[] | undefined;
 
   constructor(services: Services, connection: Connection) {
     this.#services = services;
     this.#connection = connection;
+    this.#budget = new FrameBudget(services.clock);
   }
 
   text(text: string): void {
     this.#connection.heard();
     if (!this.#connection.isOpen) return;
     const frame = parseFrame(text);
+    if (!this.#mayTake(frame.event, text.length)) return;
     if ("fault" in frame) this.#refuse(frame);
     else if (this.#connection.greeted !== undefined) this.#handle(frame);
     else if (this.#early !== undefined) this.#wait(this.#early, frame);
@@ -69,8 +83,9 @@ class Client implements SocketHandlers {
   }
 
   bytes(bytes: Uint8Array): void {
-    this.#connection.heard();
-    if (this.#connection.isOpen) this.#services.streams.bytes(this.#connection, bytes);
+    const connection = this.#connection;
+    connection.heard();
+    if (connection.isOpen && this.#mayTakeBytes(bytes)) this.#services.streams.bytes(connection, bytes);
   }
 
   alive(): void {
@@ -84,6 +99,36 @@ class Client implements SocketHandlers {
     const wasLast = hub.remove(this.#connection);
     if (greeted !== undefined) log(`${greeted.role} ${greeted.deviceId} disconnected (${code})`);
     if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));
+  }
+
+  /** Over a budget it is the sender that goes. */
+  #mayTake(event: EventName | undefined, bytes: number): boolean {
+    const connection = this.#connection;
+    const { budgets, clock } = this.#services;
+    const kind = frameKind(event);
+    if (!this.#budget.take(kind)) connection.flooded(kind);
+    else if (event === "listener.sessions") {
+      const { id } = connection.key;
+      const now = clock.elapsed();
+      if (budgets.inventories.take(id, now) > 0) connection.flooded("inventories");
+      else if (budgets.inventoryBytes.take(id, now, bytes) > 0) connection.flooded("inventory_bytes");
+    }
+    return connection.isOpen;
+  }
+
+  #mayTakeBytes(bytes: Uint8Array): boolean {
+    const connection = this.#connection;
+    const { budgets, clock } = this.#services;
+    if (connection.greeted?.role === "listener") {
+      if (!this.#budget.take("pane")) connection.flooded("pane");
+    } else if (bytes[0] !== KEY_FRAME) {
+      if (!this.#budget.take("other")) connection.flooded("other");
+    } else if (bytes.length > KEY_FRAME_MAX_BYTES) connection.flooded("key_frame_bytes");
+    else if (!this.#budget.take("keys")) connection.flooded("keys");
+    else if (budgets.keyBytes.take(connection.key.id, clock.elapsed(), bytes.length) > 0) {
+      connection.flooded("key_bytes");
+    }
+    return connection.isOpen;
   }
 
   #handle(frame: Frame): void {

@@ -16,6 +16,8 @@ const TYPES: Record<string, string> = {
   txt: "text/plain; charset=utf-8",
 };
 
+/** Bytes of a file that are read at once for one answer. */
+const PART_BYTES = 32_768;
 /** How deep folders are read. */
 const DEPTH_MAX = 4;
 
@@ -59,9 +61,27 @@ async function addFiles(
 export function serveStatic(files: StaticFiles, request: Request): Response | undefined {
   const file = files.get(new URL(request.url).pathname);
   if (file === undefined) return undefined;
-  const headers = { ...pageHeaders(request), "content-type": file.type, etag: file.etag };
+  const headers: Record<string, string> = {
+    ...pageHeaders(request),
+    "content-type": file.type,
+    etag: file.etag,
+  };
   if (request.headers.get("if-none-match") === file.etag) return new Response(null, { status: 304, headers });
-  return new Response(request.method === "HEAD" ? null : file.bytes, { headers });
+  if (request.method === "HEAD") return new Response(null, { headers });
+  headers["content-length"] = String(file.bytes.length);
+  return new Response(inParts(file.bytes), { headers });
+}
+
+/** Copied only as far as the peer has read: many that read nothing hold no more than a part each. */
+function inParts(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.slice(at, at + PART_BYTES));
+      at += PART_BYTES;
+    },
+  }, { highWaterMark: 0 });
 }
 
 /** Nothing from elsewhere, nothing inline, no frame around it. */

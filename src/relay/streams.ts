@@ -1,8 +1,14 @@
 /** Mirrors between phones and listeners: a phone's stream numbers are its own, mapped to ones that the relay gives out. */
 import type { EventData } from "../protocol/frames.ts";
 import { decodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../protocol/pane_frame.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, UNREAD_MAX_BYTES } from "./connection.ts";
 
+/** Unread bytes of a listener beyond which a long keystroke frame closes its sender. */
+const LONG_UNREAD_MAX_BYTES = 1_048_576;
+/** Unread bytes of a listener beyond which a short one is lost; less than what closes the listener. */
+const SHORT_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES / 2;
+/** Keystroke frames of a person that types are shorter. */
+const SHORT_KEYS_BYTES = 4_096;
 /** Mirrors that one phone's connection may have open. */
 export const STREAMS_PER_PHONE = 32;
 
@@ -24,6 +30,8 @@ export interface StreamsOptions {
   find(phone: Connection, open: EventData<"pane.open">): Promise<Connection | string>;
   /** A frame that belongs to no stream of its sender. */
   stray(): void;
+  /** A keystroke frame that its listener could not take. */
+  lost(): void;
 }
 
 type Table = Map<Connection, Map<number, Stream>>;
@@ -82,7 +90,16 @@ export class Streams {
     const to = this.#receiver(from, bytes);
     if (to === undefined) return this.#options.stray();
     new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).setUint32(STREAM_BYTES_OFFSET, to.number);
-    to.connection.send(bytes);
+    if (bytes[0] === PANE_FRAME || this.#hasRoom(to.connection, { from, bytes })) to.connection.send(bytes);
+  }
+
+  /** Keys never close their listener: one that is behind gets no long frame, and in the end no short one either. */
+  #hasRoom({ unread }: Connection, { from, bytes }: { from: Connection; bytes: Uint8Array }): boolean {
+    const isShort = bytes.length <= SHORT_KEYS_BYTES;
+    if (unread <= (isShort ? SHORT_UNREAD_MAX_BYTES : LONG_UNREAD_MAX_BYTES)) return true;
+    this.#options.lost();
+    if (!isShort) from.flooded("listener_unread");
+    return false;
   }
 
   /** Its streams end with a connection. */

@@ -59,19 +59,76 @@ function readBody(
   });
 }
 
-/** Sends the whole response; `close` ends the connection after it. */
+/** How an answer goes out. */
+export interface Sending {
+  /** Ends the connection after it. */
+  close: boolean;
+  /** Room for a body of so many bytes that is held until it is sent; undefined when there is none. */
+  reserve(bytes: number): (() => void) | undefined;
+  /** A part waits for the peer to read, or waits no more. */
+  blocked(isBlocked: boolean): void;
+}
+
+/** Bytes that are handed to a connection at once; the next ones follow when it has taken them. */
+const PART_BYTES = 65_536;
+
+/** Sends the whole response, as fast as the peer reads. A body of known length is read in parts, any other at once. */
 export async function writeResponse(
   response: ServerResponse,
   found: Response,
-  options: { close: boolean },
+  sending: Sending,
 ): Promise<void> {
-  const body = new Uint8Array(await found.arrayBuffer());
   const headers: Record<string, string | number> = { ...Object.fromEntries(found.headers) };
+  if (sending.close) headers["connection"] = "close";
   const hasBody = found.status !== 304 && found.status !== 204 && response.req.method !== "HEAD";
-  if (hasBody) headers["content-length"] = body.length;
-  if (options.close) headers["connection"] = "close";
-  response.writeHead(found.status, headers);
-  response.end(body);
+  if (hasBody && found.headers.has("content-length") && found.body !== null) {
+    response.writeHead(found.status, headers);
+    for await (const part of found.body) if (!await writePart(response, { part, sending })) return;
+    return await finish(response);
+  }
+  const body = new Uint8Array(await found.arrayBuffer());
+  const sent = sending.reserve(body.length);
+  if (sent === undefined) return;
+  try {
+    if (hasBody) headers["content-length"] = body.length;
+    response.writeHead(found.status, headers);
+    for (let at = 0; hasBody && at < body.length; at += PART_BYTES) {
+      if (!await writePart(response, { part: body.subarray(at, at + PART_BYTES), sending })) return;
+    }
+    await finish(response);
+  } finally {
+    sent();
+  }
+}
+
+/** False when the connection ended. */
+async function writePart(
+  response: ServerResponse,
+  { part, sending }: { part: Uint8Array; sending: Sending },
+): Promise<boolean> {
+  if (response.destroyed || response.closed) return false;
+  if (response.write(part)) return true;
+  sending.blocked(true);
+  await nextOf(response, ["drain", "close"]);
+  sending.blocked(false);
+  return !response.destroyed && !response.closed;
+}
+
+async function finish(response: ServerResponse): Promise<void> {
+  if (response.destroyed || response.closed) return;
+  const done = nextOf(response, ["finish", "close"]);
+  response.end();
+  await done;
+}
+
+function nextOf(response: ServerResponse, events: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const event of events) response.off(event, done);
+      resolve();
+    };
+    for (const event of events) response.on(event, done);
+  });
 }
 
 /** Answers a handshake that is refused, on the bare connection. */

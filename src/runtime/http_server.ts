@@ -13,13 +13,15 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { readRequest, writeRefusal, writeResponse } from "./http_messages.ts";
-import { PlainConnections } from "./plain_connections.ts";
+import { PlainConnections, type PlainLimit, type Turn } from "./plain_connections.ts";
 
 /** A WebSocket as its owner may use it. */
 export interface ServerSocket {
   send(data: string | Uint8Array): void;
   ping(): void;
   close(code: number, reason: string): void;
+  /** Reads nothing more; for a socket that is about to end. */
+  pause(): void;
   /** Ends the connection at once, whatever is still to be sent. */
   terminate(): void;
   bufferedBytes(): number;
@@ -60,6 +62,10 @@ export interface HttpServerOptions {
   forbiddenMethod(): Response;
   /** A fault of ours that no handler answered. */
   failed(error: unknown): Response;
+  /** Addresses of proxies, which limits by address do not bind. */
+  proxies?: readonly string[] | undefined;
+  /** A connection was ended, or refused, for this limit. */
+  over?: ((limit: PlainLimit) => void) | undefined;
 }
 
 export interface HttpServerLimits {
@@ -73,6 +79,10 @@ export interface HttpServerLimits {
   keepAliveMs: number;
   /** Connections that are no WebSocket; beyond it the one that has been idle longest is dropped, or one that does not read. */
   plainConnections: number;
+  /** Of these, those of one address. */
+  connectionsPerAddress: number;
+  /** Bytes of answers that one address may leave unread. */
+  unsentBytesPerAddress: number;
 }
 
 export interface HttpServer {
@@ -89,11 +99,15 @@ const TOO_BIG = 1009;
 /** Resolves once connections are taken; rejects when the address cannot be had. */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const server = createServer(options);
-  const { plainConnections, requestMs } = options.limits;
+  const { plainConnections, requestMs, ...limits } = options.limits;
   const plain = new PlainConnections({
     connections: plainConnections,
+    connectionsPerAddress: limits.connectionsPerAddress,
+    unsentBytesPerAddress: limits.unsentBytesPerAddress,
+    exempt: options.proxies,
     stuckMs: requestMs,
     elapsed: () => performance.now(),
+    over: options.over,
   });
   server.on("connection", (socket) => plain.add(socket));
   server.on("request", (request, response) => void answer({ request, response, plain, options }));
@@ -101,7 +115,14 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   serveSockets(server, { plain, options });
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  return { hostname: options.hostname, port, stop: (graceMs) => stop(server, graceMs) };
+  return {
+    hostname: options.hostname,
+    port,
+    stop: (graceMs) => {
+      plain.close();
+      return stop(server, graceMs);
+    },
+  };
 }
 
 function createServer({ limits, tls }: HttpServerOptions): Server {
@@ -146,19 +167,30 @@ interface Exchange {
 }
 
 async function answer({ request, response, plain, options }: Exchange): Promise<void> {
+  const turn = plain.take(request.socket);
+  if (turn === undefined) return;
+  try {
+    if (await turn.begin()) await answerTurn({ request, response, plain, options }, turn);
+  } finally {
+    turn.end();
+  }
+}
+
+async function answerTurn({ request, response, options }: Exchange, turn: Turn): Promise<void> {
+  const { reserve, blocked } = turn;
   try {
     const read = await readRequest(request, options.limits.bodyBytes);
     if (read === "gone") return;
     // Not before its body is here: who sends slowly counts as idle.
-    const answered = plain.busy(request.socket);
-    if (answered === undefined) return;
-    response.once("close", answered);
+    turn.working();
     const found = read instanceof Request
       ? await options.fetch(read, peerOf(request))
       : refusalOf(read, options);
-    await writeResponse(response, found, { close: !(read instanceof Request) });
+    await writeResponse(response, found, { close: !(read instanceof Request), reserve, blocked });
   } catch (error) {
-    await writeResponse(response, options.failed(error), { close: true });
+    const failed = options.failed(error);
+    if (response.headersSent) response.destroy();
+    else await writeResponse(response, failed, { close: true, reserve, blocked });
   }
 }
 
@@ -204,6 +236,7 @@ function attach(socket: WebSocket, { open, limits }: { open: OpenSocket; limits:
     send: (data) => socket.send(data),
     ping: () => socket.ping(),
     close: (code, reason) => socket.close(code, reason),
+    pause: () => socket.pause(),
     terminate: () => socket.terminate(),
     bufferedBytes: () => socket.bufferedAmount,
   });

@@ -1,30 +1,72 @@
-/** The connections that are no WebSocket: their number is bounded, so that strangers cannot shut others out. */
+/** The connections that are no WebSocket: their number, and what they leave unread, are bounded, in all and by address. */
 
 import type { Socket } from "node:net";
 
-/** Requests that one connection may have in hand; who pipelines more, or reads none of the answers, is dropped. */
-export const PIPELINED_MAX = 32;
+/** Requests that one connection may have in hand, one of them worked on; who pipelines more is dropped. */
+export const PIPELINED_MAX = 4;
+/** A connection that takes nothing for so long of an answer makes room for others, in milliseconds. */
+export const STALLED_MS = 1_000;
+
+/** What was refused, or ended, because of which limit. */
+export type PlainLimit = "pipelined_requests" | "connections" | "connections_per_address" | "unsent_bytes";
 
 interface Entry {
   socket: Socket;
+  address: string;
   /** Requests in hand. */
   requests: number;
+  /** One of them is here as a whole, and is worked on. */
+  isWorking: boolean;
+  /** Resolves when the request before is answered. */
+  last: Promise<void>;
   /** When a request came to an idle connection, or one was answered last. */
   since: number;
+  /** Since when a part of an answer waits for the peer to read. */
+  blockedSince: number | undefined;
 }
 
 export interface PlainLimits {
   connections: number;
+  connectionsPerAddress: number;
+  /** Bytes of answers that one address may leave unread; those that are shared or short do not count. */
+  unsentBytesPerAddress: number;
+  /** Addresses of proxies that pass on many people's connections: no limit by address is theirs. */
+  exempt?: readonly string[] | undefined;
   /** A connection that has requests in hand and answers none for so long does not read, in milliseconds. */
   stuckMs: number;
   /** Milliseconds that never go back. */
   elapsed: () => number;
+  over?(limit: PlainLimit): void;
 }
+
+/** One request's place in its connection. */
+export interface Turn {
+  /** Resolves when the requests before it are answered: true when the connection still stands. */
+  begin(): Promise<boolean>;
+  /** The request is here as a whole, and is worked on. */
+  working(): void;
+  /** A part of the answer waits for the peer, or is taken. */
+  blocked(isBlocked: boolean): void;
+  /** Room for an answer of so many bytes; undefined ended the connection. */
+  reserve(bytes: number): (() => void) | undefined;
+  /** It is answered. */
+  end(): void;
+}
+
+/** Dropped connections that wait for their end; more of them are ended at once. */
+const ENDING_MAX = 1_024;
+/** Shorter answers always have room: one of them for each connection at most. */
+const SHORT_BYTES = 16_384;
 
 export class PlainConnections {
   /** In the order of their last use; by peer, because a TLS socket hides the one below it. */
   readonly #entries = new Map<string, Entry>();
+  readonly #perAddress = new Map<string, number>();
+  readonly #unsent = new Map<string, number>();
+  /** Dropped, and ended one after the other: ending many at once would hold up everyone else for long. */
+  readonly #ending = new Set<Socket>();
   readonly #limits: PlainLimits;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(limits: PlainLimits) {
     this.#limits = limits;
@@ -34,59 +76,172 @@ export class PlainConnections {
     return this.#entries.size;
   }
 
-  /** Over the limit the one idle longest is dropped, else one that is stuck, else this one. */
+  /** Over a limit the one idle longest is dropped, else one whose peer does not read, else this one. */
   add(socket: Socket): void {
-    if (this.#entries.size >= this.#limits.connections && !this.#dropOne()) {
-      socket.destroy();
-      return;
-    }
+    const address = addressOf(socket);
+    if (!this.#makeRoom(address)) return this.#end(socket);
     const peer = peerOf(socket);
-    const entry = { socket, requests: 0, since: 0 };
+    const last = Promise.resolve();
+    const entry: Entry = {
+      socket,
+      address,
+      requests: 0,
+      isWorking: false,
+      last,
+      since: 0,
+      blockedSince: undefined,
+    };
     this.#entries.set(peer, entry);
-    socket.once("close", () => {
-      if (this.#entries.get(peer) === entry) this.#entries.delete(peer);
-    });
+    change(this.#perAddress, address, 1);
+    socket.once("close", () => this.#forget(peer, entry));
   }
 
   /** The connection became a WebSocket, whose owner counts it. */
   remove(socket: Socket): void {
-    this.#entries.delete(peerOf(socket));
+    const peer = peerOf(socket);
+    const entry = this.#entries.get(peer);
+    if (entry !== undefined) this.#forget(peer, entry);
   }
 
-  /** A request is in hand; returns how to tell that it is answered, or undefined when nobody will read the answer. */
-  busy(socket: Socket): (() => void) | undefined {
+  /** A request came; undefined when the connection was dropped for it. */
+  take(socket: Socket): Turn | undefined {
     const peer = peerOf(socket);
     const entry = this.#entries.get(peer);
     if (entry === undefined || entry.requests >= PIPELINED_MAX) {
-      socket.destroy();
+      if (entry !== undefined) {
+        this.#limits.over?.("pipelined_requests");
+        this.#forget(peer, entry);
+      }
+      this.#end(socket);
       return undefined;
     }
-    if (entry.requests === 0) entry.since = this.#limits.elapsed();
     entry.requests += 1;
-    return () => {
-      entry.requests -= 1;
-      entry.since = this.#limits.elapsed();
-      // Last in the order: the most recently used.
-      if (this.#entries.delete(peer)) this.#entries.set(peer, entry);
+    const before = entry.last;
+    const answered = Promise.withResolvers<void>();
+    entry.last = answered.promise;
+    return {
+      begin: () => before.then(() => !socket.destroyed && !this.#ending.has(socket)),
+      working: () => {
+        entry.isWorking = true;
+        entry.since = this.#limits.elapsed();
+      },
+      blocked: (isBlocked) => {
+        entry.blockedSince = isBlocked ? this.#limits.elapsed() : undefined;
+      },
+      reserve: (bytes) => this.#reserve(entry, bytes),
+      end: () => {
+        entry.requests -= 1;
+        entry.blockedSince = undefined;
+        answered.resolve();
+        if (!entry.isWorking) return;
+        entry.isWorking = false;
+        entry.since = this.#limits.elapsed();
+        // Last in the order: the most recently used.
+        if (this.#entries.get(peer) !== entry) return;
+        this.#entries.delete(peer);
+        this.#entries.set(peer, entry);
+      },
     };
   }
 
-  #dropOne(): boolean {
-    const stuckSince = this.#limits.elapsed() - this.#limits.stuckMs;
-    return this.#drop(({ requests }) => requests === 0) || this.#drop(({ since }) => since < stuckSince);
+  /** Ends at once what was dropped. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const socket of this.#ending) socket.destroy();
+    this.#ending.clear();
+  }
+
+  #end(socket: Socket): void {
+    if (this.#ending.size >= ENDING_MAX) {
+      socket.destroy();
+      return;
+    }
+    socket.pause();
+    this.#ending.add(socket);
+    this.#timer ??= setTimeout(() => this.#endNext(), 0);
+  }
+
+  #endNext(): void {
+    this.#timer = undefined;
+    for (const socket of this.#ending) {
+      this.#ending.delete(socket);
+      socket.destroy();
+      break;
+    }
+    if (this.#ending.size > 0) this.#timer = setTimeout(() => this.#endNext(), 0);
+  }
+
+  #makeRoom(address: string): boolean {
+    const { connections, connectionsPerAddress, exempt = [] } = this.#limits;
+    const ofAddress = this.#perAddress.get(address) ?? 0;
+    if (ofAddress >= connectionsPerAddress && !exempt.includes(address)) {
+      this.#limits.over?.("connections_per_address");
+      return this.#dropOne((entry) => entry.address === address);
+    }
+    if (this.#entries.size < connections) return true;
+    this.#limits.over?.("connections");
+    return this.#dropOne(() => true);
+  }
+
+  #dropOne(isMeant: (entry: Entry) => boolean): boolean {
+    const now = this.#limits.elapsed();
+    const isIdle = ({ isWorking }: Entry): boolean => !isWorking;
+    const isStalled = ({ blockedSince = now }: Entry): boolean => now - blockedSince >= STALLED_MS;
+    const isStuck = ({ since }: Entry): boolean => now - since > this.#limits.stuckMs;
+    return [isIdle, isStalled, isStuck].some((is) => this.#drop((entry) => isMeant(entry) && is(entry)));
   }
 
   #drop(isDroppable: (entry: Entry) => boolean): boolean {
     for (const [peer, entry] of this.#entries) {
       if (!isDroppable(entry)) continue;
-      this.#entries.delete(peer);
-      entry.socket.destroy();
+      this.#forget(peer, entry);
+      this.#end(entry.socket);
       return true;
     }
     return false;
   }
+
+  #forget(peer: string, entry: Entry): void {
+    if (this.#entries.get(peer) !== entry) return;
+    this.#entries.delete(peer);
+    change(this.#perAddress, entry.address, -1);
+  }
+
+  #reserve({ address, socket }: Entry, bytes: number): (() => void) | undefined {
+    if (bytes <= SHORT_BYTES) return () => undefined;
+    const { unsentBytesPerAddress, exempt = [] } = this.#limits;
+    const isOver = (this.#unsent.get(address) ?? 0) + bytes > unsentBytesPerAddress;
+    if (isOver && !exempt.includes(address)) {
+      this.#limits.over?.("unsent_bytes");
+      socket.destroy();
+      return undefined;
+    }
+    change(this.#unsent, address, bytes);
+    return () => change(this.#unsent, address, -bytes);
+  }
+}
+
+function change(counts: Map<string, number>, key: string, step: number): void {
+  const count = (counts.get(key) ?? 0) + step;
+  if (count <= 0) counts.delete(key);
+  else counts.set(key, count);
 }
 
 function peerOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort}`;
+}
+
+const addressOf = (socket: Socket): string => networkOf(socket.remoteAddress ?? "");
+
+/** One household or machine: an IPv4 address, or the 64 bits of an IPv6 network. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
+  const [head = "", tail] = address.toLowerCase().replace(/%.*$/, "").split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const all = [...front, ...Array.from({ length: zeros }, () => "0"), ...back];
+  return address === "::1" ? address : `${all.slice(0, 4).join(":")}::/64`;
 }

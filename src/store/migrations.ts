@@ -107,8 +107,43 @@ const HOOKS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * Bound keys own their device from now on; every other id goes to the first key that says hello with it. What a pairing
+ * minted is known by its claim, as long as that is kept.
+ */
+const OWNERS = `
+  ALTER TABLE keys ADD COLUMN role TEXT;
+  ALTER TABLE keys ADD COLUMN parent TEXT;
+  CREATE INDEX keys_by_parent ON keys (parent);
+
+  CREATE TABLE device_owners (
+    account TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    PRIMARY KEY (account, device_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX device_owners_by_key ON device_owners (key_id);
+
+  UPDATE keys SET role = coalesce(
+    (SELECT kind FROM devices WHERE devices.account = keys.account AND devices.id = keys.device_id),
+    CASE WHEN device_id LIKE 'dev\\_listener\\_%' ESCAPE '\\' THEN 'listener'
+         WHEN device_id LIKE 'dev\\_phone\\_%' ESCAPE '\\' THEN 'phone' END)
+    WHERE device_id IS NOT NULL;
+  UPDATE keys SET parent = (
+    SELECT key_id FROM pairings
+      WHERE pairings.account = keys.account AND key_id <> keys.id
+        AND json_extract(phone, '$.deviceId') = keys.device_id
+      ORDER BY expires_at LIMIT 1)
+    WHERE role = 'phone';
+  INSERT INTO device_owners (account, device_id, key_id)
+    SELECT account, device_id, max(id) FROM keys
+      WHERE device_id IS NOT NULL AND revoked_at IS NULL GROUP BY account, device_id;
+
+  CREATE INDEX pairings_by_key ON pairings (key_id, expires_at);
+`;
+
 /** Step n brings a database of version n to version n + 1. Never edit one that was released: add the next. */
-export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS];
+export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS];
 
 function schemaVersion(database: Database): number {
   database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");

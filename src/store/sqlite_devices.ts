@@ -1,7 +1,9 @@
 /** Devices in SQLite. */
 import type { Role } from "../protocol/frames.ts";
+import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
-import type { DeviceRecord, DeviceStore } from "./store.ts";
+import { OWN, revokeKeysOf } from "./sqlite_keys.ts";
+import type { DeviceName, DeviceRecord, DeviceStore } from "./store.ts";
 
 interface DeviceRow {
   account: string;
@@ -46,22 +48,25 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
     "UPDATE devices SET online = ?, last_seen = ? WHERE account = ? AND id = ?",
   );
   const offline = database.prepare("UPDATE devices SET online = 0, last_seen = ? WHERE online = 1");
-  const revoke = database.prepare(
-    "UPDATE devices SET revoked_at = ?, online = 0 WHERE account = ? AND id = ? AND revoked_at IS NULL",
-  );
-  const revokeKeys = database.prepare(
-    "UPDATE keys SET revoked_at = ? WHERE account = ? AND device_id = ? AND revoked_at IS NULL",
-  );
-  const forgetWebPush = database.prepare("DELETE FROM web_push WHERE account = ? AND device_id = ?");
-  const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('device', ?, ?)");
-
+  const owners = ownersOf(database);
+  const revoke = revokeOf(database);
+  const saveNow = (device: Omit<DeviceRecord, "revokedAt">): void => {
+    const { account, id, kind, name, version, createdAt, lastSeen } = device;
+    const key = device.publicKey ?? null;
+    save.run(account, id, kind, name, version, key, Number(device.online), createdAt, lastSeen);
+  };
   return {
-    saveDevice: (device) =>
+    saveDevice: (device) => write(() => saveNow(device)),
+    claimDevice: (device, keyId) =>
       write(() => {
-        const { account, id, kind, name, version, createdAt, lastSeen } = device;
-        const key = device.publicKey ?? null;
-        save.run(account, id, kind, name, version, key, Number(device.online), createdAt, lastSeen);
+        const owner = owners.find(device);
+        if (owner !== undefined && owner !== keyId) return "taken";
+        owners.set(device, keyId);
+        saveNow(device);
+        return "claimed";
       }),
+    deviceOwner: (device) => read(() => owners.find(device)),
+    releaseDevice: (device) => write(() => owners.find(device) !== undefined && owners.remove(device)),
     findDevice: ({ account, id }) =>
       read(() => {
         const row = find.get(account, id) as unknown as DeviceRow | undefined;
@@ -71,13 +76,45 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
     setOnline: ({ account, id }, state) =>
       writeUnsynced(() => void online.run(Number(state.online), state.now, account, id)),
     setAllOffline: (now) => writeUnsynced(() => void offline.run(now)),
-    revokeDevice: ({ account, id }, now) =>
-      write(() => {
-        if (revoke.run(now, account, id) === 0) return false;
-        revokeKeys.run(now, account, id);
-        forgetWebPush.run(account, id);
-        record.run(account, id);
-        return true;
-      }),
+    revokeDevice: (device, now) => write(() => revoke(device, now)),
+  };
+}
+
+function revokeOf(database: Database): (device: DeviceName, now: number) => string[] | undefined {
+  const revoke = database.prepare(
+    "UPDATE devices SET revoked_at = ?, online = 0 WHERE account = ? AND id = ? AND revoked_at IS NULL",
+  );
+  const boundKeys = database.prepare("SELECT id FROM keys WHERE account = ? AND device_id = ?");
+  const revokeKeys = revokeKeysOf(database);
+  const forgetWebPush = database.prepare("DELETE FROM web_push WHERE account = ? AND device_id = ?");
+  const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('device', ?, ?)");
+  return ({ account, id }, now) => {
+    if (revoke.run(now, account, id) === 0) return undefined;
+    const keys = revokeKeys(boundKeys.all(account, id).map((row) => row.id as string), { now });
+    forgetWebPush.run(account, id);
+    record.run(account, id);
+    return keys;
+  };
+}
+
+interface Owners {
+  /** A revoked key owns nothing. */
+  find(device: DeviceName): string | undefined;
+  set(device: DeviceName, keyId: string): void;
+  remove(device: DeviceName): boolean;
+}
+
+const OWNER = `
+  SELECT key_id FROM device_owners JOIN keys ON keys.id = key_id
+  WHERE device_owners.account = ? AND device_owners.device_id = ? AND keys.revoked_at IS NULL`;
+
+function ownersOf(database: Database): Owners {
+  const find = database.prepare(OWNER);
+  const set = database.prepare(OWN);
+  const remove = database.prepare("DELETE FROM device_owners WHERE account = ? AND device_id = ?");
+  return {
+    find: ({ account, id }) => find.get(account, id)?.key_id as string | undefined,
+    set: ({ account, id }, keyId) => void set.run(account, id, keyId),
+    remove: ({ account, id }) => remove.run(account, id) > 0,
   };
 }

@@ -1,5 +1,7 @@
 /** Keys and revocations in SQLite. */
 import type { Scope } from "../protocol/http.ts";
+import type { Role } from "../protocol/frames.ts";
+import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
 import type { KeyRecord, KeyStore, Revocation } from "./store.ts";
 
@@ -12,7 +14,9 @@ interface KeyRow {
   name: string;
   hash: Uint8Array;
   scopes: string;
+  role: Role | null;
   device_id: string | null;
+  parent: string | null;
   created_at: number;
   revoked_at: number | null;
 }
@@ -25,7 +29,9 @@ const toKey = (row: KeyRow): KeyRecord => ({
   name: row.name,
   hash: row.hash,
   scopes: row.scopes.split(" ") as Scope[],
+  role: optional(row.role),
   deviceId: optional(row.device_id),
+  parent: optional(row.parent),
   createdAt: row.created_at,
   revokedAt: optional(row.revoked_at),
 });
@@ -36,36 +42,99 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
     "INSERT INTO accounts (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
   );
   const insert = database.prepare(
-    "INSERT INTO keys (id, account, name, hash, scopes, device_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO keys (id, account, name, hash, scopes, role, device_id, parent, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
+  const own = database.prepare(OWN);
   const restoreDevice = database.prepare("UPDATE devices SET revoked_at = NULL WHERE account = ? AND id = ?");
   const byHash = database.prepare("SELECT * FROM keys WHERE hash = ?");
   const byId = database.prepare("SELECT * FROM keys WHERE id = ?");
   const all = database.prepare("SELECT * FROM keys WHERE ?1 IS NULL OR account = ?1 ORDER BY created_at, id");
-  const revoke = database.prepare(
-    "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING account",
-  );
-  const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('key', ?, ?)");
+  const revoke = revokeKeysOf(database);
+  const moveDevices = database.prepare(MOVE_DEVICES);
+  const moveChildren = database.prepare("UPDATE keys SET parent = ? WHERE parent = ? AND id <> ?");
+  const use = database.prepare(USE);
 
   return {
     insertKey: (key) =>
       write(() => {
         insertAccount.run(key.account, key.createdAt);
-        const device = key.deviceId ?? null;
-        insert.run(key.id, key.account, key.name, key.hash, key.scopes.join(" "), device, key.createdAt);
-        if (device !== null) restoreDevice.run(key.account, device);
+        const { id, account, name, hash, role = null, deviceId = null, parent = null } = key;
+        insert.run(id, account, name, hash, key.scopes.join(" "), role, deviceId, parent, key.createdAt);
+        if (deviceId === null) return;
+        restoreDevice.run(account, deviceId);
+        own.run(account, deviceId, id);
       }),
     findKey: (hash) => read(() => keyOf(byHash.get(hash))),
     findKeyById: (id) => read(() => keyOf(byId.get(id))),
     listKeys: (account) => read(() => (all.all(account ?? null) as unknown as KeyRow[]).map(toKey)),
-    revokeKey: (id, now) =>
+    revokeKey: (id, now, { only } = { only: false }) => write(() => revoke([id], { now, only })),
+    replaceKey: ({ from, to }) =>
       write(() => {
-        const row = revoke.get(now, id);
-        if (row === undefined) return false;
-        record.run(row.account as string, id);
-        return true;
+        moveDevices.run(to, from);
+        moveChildren.run(to, from, to);
+      }),
+    keyUse: (id, now) =>
+      read(() => {
+        const row = use.get(id, now);
+        return {
+          devices: Number(row?.devices),
+          openPairings: Number(row?.open),
+          firstPairingEnds: (row?.ends ?? undefined) as number | undefined,
+        };
       }),
     watchRevocations: watchOf(context),
+  };
+}
+
+/** A key takes a device over from whoever owned it. */
+export const OWN = `
+  INSERT INTO device_owners (account, device_id, key_id) VALUES (?, ?, ?)
+  ON CONFLICT (account, device_id) DO UPDATE SET key_id = excluded.key_id`;
+
+/** Browsers that signed in with the key itself keep it, and their devices. */
+const MOVE_DEVICES = `
+  UPDATE device_owners SET key_id = ?1 WHERE key_id = ?2 AND NOT EXISTS (
+    SELECT 1 FROM devices
+    WHERE devices.account = device_owners.account AND devices.id = device_id AND devices.kind = 'phone')`;
+
+const USE = `
+  SELECT
+    (SELECT count(*) FROM device_owners WHERE key_id = ?1) +
+      (SELECT count(*) FROM keys WHERE parent = ?1 AND revoked_at IS NULL) AS devices,
+    count(*) AS open, min(expires_at) AS ends
+  FROM pairings WHERE key_id = ?1 AND taken = 0 AND expires_at > ?2`;
+
+const REVOKE_DEVICE_OF = `
+  UPDATE devices SET revoked_at = ?1, online = 0
+  FROM keys WHERE keys.id = ?2 AND keys.account = devices.account AND keys.device_id = devices.id
+    AND devices.revoked_at IS NULL`;
+
+const WITH_DESCENDANTS = `
+  WITH RECURSIVE found (id, depth) AS (
+    SELECT id, 0 FROM keys WHERE id = ?1
+    UNION SELECT keys.id, 1 FROM keys JOIN found ON keys.parent = found.id
+  )
+  SELECT DISTINCT id FROM found ORDER BY depth`;
+
+/** Revokes these keys and, but for `only`, what came from them, devices too; the ids of the keys that had worked. */
+export function revokeKeysOf(
+  database: Database,
+): (ids: readonly string[], options: { now: number; only?: boolean }) => string[] {
+  const descendants = database.prepare(WITH_DESCENDANTS);
+  const revoke = database.prepare(
+    "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING account",
+  );
+  const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('key', ?, ?)");
+  const revokeDevice = database.prepare(REVOKE_DEVICE_OF);
+  return (ids, { now, only = false }) => {
+    const all = only ? ids : ids.flatMap((id) => descendants.all(id).map((row) => row.id as string));
+    return [...new Set(all)].filter((id) => {
+      const row = revoke.get(now, id);
+      if (row === undefined) return false;
+      record.run(row.account as string, id);
+      if (!ids.includes(id)) revokeDevice.run(now, id);
+      return true;
+    });
   };
 }
 

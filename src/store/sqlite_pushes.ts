@@ -3,7 +3,7 @@ import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
-import type { NewPush, PageRequest, PushName, PushStore, StoredPush } from "./store.ts";
+import type { NewPush, Page, PageRequest, PushName, PushStore, StoredPush } from "./store.ts";
 
 interface PushRow {
   seq: number;
@@ -136,26 +136,52 @@ function found(stored: StoredPush | undefined): StoredPush {
   return stored;
 }
 
-function pageOf(
-  { database, read }: SqliteContext,
-): (request: PageRequest) => Promise<StoredPush[] | undefined> {
+function pageOf({ database, read }: SqliteContext): (request: PageRequest) => Promise<Page | undefined> {
   const seqOf = database.prepare("SELECT seq FROM pushes WHERE account = ? AND id = ?");
-  const after = database.prepare("SELECT * FROM pushes WHERE account = ? AND seq > ? ORDER BY seq LIMIT ?");
-  const before = database.prepare(
-    "SELECT * FROM pushes WHERE account = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
+  const sizes =
+    "SELECT seq, octet_length(push) + octet_length(receipt) AS bytes FROM pushes WHERE account = ?";
+  const after = database.prepare(`${sizes} AND seq > ? ORDER BY seq LIMIT ?`);
+  const before = database.prepare(`${sizes} AND seq < ? ORDER BY seq DESC LIMIT ?`);
+  const between = database.prepare(
+    "SELECT * FROM pushes WHERE account = ? AND seq BETWEEN ? AND ? ORDER BY seq",
   );
   const cursor = ({ account, id }: PushName): number | undefined =>
     seqOf.get(account, id)?.seq as number | undefined;
+  const startOf = ({ account, after: first, before: last }: PageRequest): number | undefined => {
+    if (last === "end") return Number.MAX_SAFE_INTEGER;
+    if (last !== undefined) return cursor({ account, id: last });
+    return first === undefined ? 0 : cursor({ account, id: first });
+  };
   return (request) =>
     read(() => {
       const { account, limit } = request;
-      if (request.before !== undefined) {
-        const seq = request.before === "end"
-          ? Number.MAX_SAFE_INTEGER
-          : cursor({ account, id: request.before });
-        return seq === undefined ? undefined : toPushes(before.all(account, seq, limit)).reverse();
-      }
-      const seq = request.after === undefined ? 0 : cursor({ account, id: request.after });
-      return seq === undefined ? undefined : toPushes(after.all(account, seq, limit));
+      const start = startOf(request);
+      if (start === undefined) return undefined;
+      const select = request.before === undefined ? after : before;
+      // One more than asked for tells whether there is more.
+      const rows = select.all(account, start, limit + 1) as unknown as Size[];
+      const { taken, bytes } = fitting(rows.slice(0, limit), request.bytes);
+      const [first, last = first] = [taken[0]?.seq, taken.at(-1)?.seq];
+      const pushes = first === undefined || last === undefined
+        ? []
+        : toPushes(between.all(account, Math.min(first, last), Math.max(first, last)));
+      return { pushes, hasMore: rows.length > taken.length, bytes };
     });
+}
+
+interface Size {
+  seq: number;
+  bytes: number;
+}
+
+/** The first ones that fit, one at least. */
+function fitting(rows: readonly Size[], most: number): { taken: Size[]; bytes: number } {
+  const taken: Size[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (taken.length > 0 && bytes + row.bytes > most) break;
+    taken.push(row);
+    bytes += row.bytes;
+  }
+  return { taken, bytes };
 }

@@ -18,8 +18,12 @@ export interface KeyRecord {
   /** SHA-256 of the key. */
   hash: Uint8Array;
   scopes: readonly Scope[];
-  /** The one device that may say hello with this key. */
+  /** What may say hello with this key; any role when it was made for none. */
+  role?: Role | undefined;
+  /** The one device that may say hello with this key; for a listener's key the one listener. */
   deviceId?: string | undefined;
+  /** The key by whose pairing code this one was made: it ends with it. */
+  parent?: string | undefined;
   createdAt: number;
   revokedAt?: number | undefined;
 }
@@ -113,18 +117,43 @@ export interface PageRequest {
   after?: string | undefined;
   before?: string | undefined;
   limit: number;
+  /** A page ends before the push with which it would have more, but has one at least. */
+  bytes: number;
+}
+
+/** Newest last. `hasMore`: there are others beyond the page, in the direction that was asked for. */
+export interface Page {
+  pushes: StoredPush[];
+  hasMore: boolean;
+  /** Of the pushes and receipts as they are stored. */
+  bytes: number;
+}
+
+/** How much one key has at the relay. */
+export interface KeyUse {
+  /** Devices that it owns, and those of the keys that its pairing codes made. */
+  devices: number;
+  /** Pairing codes that nobody has claimed, and when the first of them ends. */
+  openPairings: number;
+  firstPairingEnds: number | undefined;
 }
 
 export interface KeyStore {
-  /** Makes the account if need be; a key bound to a device takes that device's revocation back. */
+  /** Makes the account if need be; a key bound to a device owns it from now on, and takes its revocation back. */
   insertKey(key: KeyRecord): Promise<void>;
   /** Revoked ones too. */
   findKey(hash: Uint8Array): Promise<KeyRecord | undefined>;
   findKeyById(id: string): Promise<KeyRecord | undefined>;
   /** Of one account or of all, oldest first. */
   listKeys(account?: string): Promise<KeyRecord[]>;
-  /** False when no such key works. */
-  revokeKey(id: string, now: number): Promise<boolean>;
+  /**
+   * Revokes the key and every key that came from it by pairing, or with `only` it alone; the ids of those that it
+   * revoked, its own first; empty when no such key works.
+   */
+  revokeKey(id: string, now: number, options?: { only: boolean }): Promise<string[]>;
+  /** `to` takes the place of `from`: the devices that it owns, phones apart, and the keys that came from it. */
+  replaceKey(keys: { from: string; to: string }): Promise<void>;
+  keyUse(id: string, now: number): Promise<KeyUse>;
   /** Calls `handler` within half a second of every revocation, by whichever process; returns how to stop. */
   watchRevocations(handler: (revocation: Revocation) => void): () => void;
 }
@@ -132,14 +161,26 @@ export interface KeyStore {
 export interface DeviceStore {
   /** Inserts, or replaces all but `createdAt` and `revokedAt`. */
   saveDevice(device: Omit<DeviceRecord, "revokedAt">): Promise<void>;
+  /**
+   * As `saveDevice`, for a key that says hello: the device's owner, or the first one to claim it. A key that is revoked
+   * owns nothing. `taken`: another key owns the device, and nothing was stored.
+   */
+  claimDevice(device: Omit<DeviceRecord, "revokedAt">, keyId: string): Promise<"claimed" | "taken">;
+  /** The id of the working key that owns the device. */
+  deviceOwner(device: DeviceName): Promise<string | undefined>;
+  /** The next key that says hello as the device owns it; false when no key does now. */
+  releaseDevice(device: DeviceName): Promise<boolean>;
   findDevice(device: DeviceName): Promise<DeviceRecord | undefined>;
   /** Those not revoked, oldest first. */
   listDevices(account: string): Promise<DeviceRecord[]>;
   setOnline(device: DeviceName, state: { online: boolean; now: number }): Promise<void>;
   /** For a relay that starts: whoever was online when the last one ended was so until now. */
   setAllOffline(now: number): Promise<void>;
-  /** Revokes the device and every key bound to it, and drops its subscription; false when the account has none such. */
-  revokeDevice(device: DeviceName, now: number): Promise<boolean>;
+  /**
+   * Revokes the device, every key bound to it and what came from those, and drops its subscription; the ids of the
+   * keys, or undefined when the account has no such device.
+   */
+  revokeDevice(device: DeviceName, now: number): Promise<string[] | undefined>;
 }
 
 export interface PushStore {
@@ -152,7 +193,7 @@ export interface PushStore {
   ): Promise<AnswerOutcome>;
   findPush(push: PushName): Promise<StoredPush | undefined>;
   /** Newest last; undefined when the cursor names no push of the account. */
-  pagePushes(request: PageRequest): Promise<StoredPush[] | undefined>;
+  pagePushes(request: PageRequest): Promise<Page | undefined>;
   /**
    * Applies a pure decision to the receipt as it stands, atomically; undefined from it leaves all as it is. A power cut
    * may undo it: the push is open again then, and its listener is asked again.

@@ -1,7 +1,7 @@
 /** The program of `disk_full_test.ts`: stores pushes until the disk is full and says what was kept. */
 import { openStore } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
-import { aKey, aPush } from "./store_contract.ts";
+import { aKey, aPush, pageOf } from "./store_samples.ts";
 
 const dataDir = Deno.args[0] ?? "";
 const store = await openStore(dataDir);
@@ -17,7 +17,7 @@ for (let n = 0; failure === undefined && n < 5_000; n++) {
     failure = error;
   }
 }
-const page = await store.pagePushes({ account: "a", limit: 10_000 });
+const page = await pageOf(store, { account: "a", limit: 10_000 });
 const stored = page?.map(({ push }) => push.id) ?? [];
 await store.close();
 const unavailable = failure instanceof StoreUnavailable;

@@ -291,6 +291,24 @@ const LIFE: Record<string, Body> = {
     assert.deepEqual(bench.logged.filter((line) => line.startsWith("!")), []);
     await wire.end();
   },
+  "callers that a trusted proxy names are limited each for itself, those that anyone else names are not believed [flood-proxy]":
+    async (bench) => {
+      const guess = async (url: string, forwarded: string): Promise<number> => {
+        const headers = { "content-type": "application/json", "x-forwarded-for": forwarded };
+        const body = JSON.stringify({ name: "x" });
+        const answer = await fetch(`${url}/pairings/guess/claim`, { method: "POST", headers, body });
+        await answer.body?.cancel();
+        return answer.status;
+      };
+      const trusting = await bench.start({ trustedProxies: ["127.0.0.1"] });
+      for (let n = 0; n < 12; n++) await guess(trusting.url, "203.0.113.1, 192.0.2.1");
+      assert.equal(await guess(trusting.url, "203.0.113.9, 192.0.2.1"), 429);
+      assert.equal(await guess(trusting.url, "192.0.2.1, 192.0.2.2"), 404);
+      await bench.relay?.stop();
+      const other = await bench.start();
+      for (let n = 0; n < 12; n++) await guess(other.url, "192.0.2.1");
+      assert.equal(await guess(other.url, "192.0.2.2"), 429);
+    },
   "a revoked device's socket is closed at once [http-revoke]": async (bench) => {
     const { url, wsUrl } = await bench.start();
     const { key } = await bench.key();

@@ -1,77 +1,25 @@
 /** What every store must do: one body of cases, run over each implementation on each runtime. */
 import assert from "node:assert/strict";
-import type { Push } from "../../src/protocol/push.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
-import type { Runtime } from "../../src/runtime/types.ts";
-import {
-  type DeviceRecord,
-  HOOKS_MAX,
-  type KeyRecord,
-  type NewPush,
-  type Revocation,
-  type Store,
-} from "../../src/store/store.ts";
+import { HOOKS_MAX, type PageRequest, type Revocation, type Store } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
-
-/** Opens a store in an empty directory; again in the same one: what was kept. */
-export type OpenStore = (runtime: Runtime, directory: string) => Promise<Store>;
-
-const NOW = 1_800_000_000_000;
-const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const bytes = (n: number): Uint8Array => new Uint8Array(32).fill(n);
-
-export function aKey(n: number, fields: Partial<KeyRecord> = {}): KeyRecord {
-  return {
-    id: `key_${n}`,
-    account: "a",
-    name: `key ${n}`,
-    hash: bytes(n),
-    scopes: ["push:read"],
-    deviceId: undefined,
-    createdAt: NOW + n,
-    revokedAt: undefined,
-    ...fields,
-  };
-}
-
-export function aDevice(id: string, fields: Partial<DeviceRecord> = {}): DeviceRecord {
-  return {
-    account: "a",
-    id,
-    kind: "listener",
-    name: "host",
-    version: "1.0.0",
-    publicKey: undefined,
-    online: false,
-    createdAt: NOW,
-    lastSeen: NOW,
-    revokedAt: undefined,
-    ...fields,
-  };
-}
-
-const queued: Receipt = { state: "queued", final: false, at: { queued: NOW } };
-
-export function aPush(n: number, fields: Partial<NewPush> & { expiresAt?: number } = {}): NewPush {
-  const { expiresAt = NOW + 60_000, ...rest } = fields;
-  const push: Push = {
-    id: uuid(n),
-    type: "agent.command",
-    body: `text ${n}`,
-    from: "key_1",
-    createdAt: NOW,
-    expiresAt,
-  };
-  return { account: "a", target: "dev_l", digest: bytes(n), push, receipt: queued, ...rest };
-}
-
-const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
-  found?.map(({ push }) => push.id);
-
-/** Each case gets an open store with the accounts `a` and `b`. */
-type Body = (store: Store, again: () => Promise<Store>) => Promise<void>;
+import { OWNERS } from "./store_owners.ts";
+import {
+  aDevice,
+  aKey,
+  aPush,
+  type Body,
+  bytes,
+  idsOf,
+  NOW,
+  type OpenStore,
+  pageOf,
+  queued,
+  uuid,
+} from "./store_samples.ts";
 
 const BODIES: Record<string, Body> = {
+  ...OWNERS,
   "a key is found by its hash alone, with all that was given [sec-key-stored]": async (store) => {
     const key = aKey(7, { scopes: ["push:send", "admin"], deviceId: "dev_x" });
     await store.insertKey(key);
@@ -89,12 +37,25 @@ const BODIES: Record<string, Body> = {
   "a key is revoked once, and whoever watches hears of it": async (store) => {
     const heard = Promise.withResolvers<Revocation>();
     const stop = store.watchRevocations(heard.resolve);
-    assert.equal(await store.revokeKey("key_1", NOW), true);
-    assert.equal(await store.revokeKey("key_1", NOW + 1), false);
-    assert.equal(await store.revokeKey("key_none", NOW), false);
+    assert.deepEqual(await store.revokeKey("key_1", NOW), ["key_1"]);
+    assert.deepEqual(await store.revokeKey("key_1", NOW + 1), []);
+    assert.deepEqual(await store.revokeKey("key_none", NOW), []);
     assert.equal((await store.findKey(bytes(1)))?.revokedAt, NOW);
     assert.deepEqual(await heard.promise, { kind: "key", account: "a", id: "key_1" });
     stop();
+  },
+  "a page ends before the push that would not fit, and has one at least [flood-pages]": async (store) => {
+    for (let n = 1; n <= 4; n++) await store.insertPush(aPush(n));
+    const [first] = await pageOf(store, { account: "a", limit: 1 }) ?? [];
+    const size = JSON.stringify(first?.push).length + JSON.stringify(first?.receipt).length;
+    const page = async (bytes: number, request: Partial<PageRequest> = {}) => {
+      const found = await store.pagePushes({ account: "a", limit: 9, bytes, ...request });
+      return [idsOf(found?.pushes), found?.hasMore, found?.bytes];
+    };
+    assert.deepEqual(await page(2 * size), [[uuid(1), uuid(2)], true, 2 * size]);
+    assert.deepEqual(await page(1, { after: uuid(1) }), [[uuid(2)], true, size]);
+    assert.deepEqual(await page(3 * size - 1, { before: "end" }), [[uuid(3), uuid(4)], true, 2 * size]);
+    assert.deepEqual(await page(9 * size), [[uuid(1), uuid(2), uuid(3), uuid(4)], false, 4 * size]);
   },
   "a device keeps its birth and takes the rest anew": async (store) => {
     await store.saveDevice(aDevice("dev_l"));
@@ -112,9 +73,9 @@ const BODIES: Record<string, Body> = {
     await store.insertKey(aKey(5, { deviceId: "dev_p" }));
     const subscription = { endpoint: "https://push.example/1", keys: { p256dh: "x", auth: "y" } };
     await store.saveWebPush({ account: "a", id: "dev_p" }, subscription);
-    assert.equal(await store.revokeDevice({ account: "b", id: "dev_p" }, NOW), false);
-    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), true);
-    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), false);
+    assert.equal(await store.revokeDevice({ account: "b", id: "dev_p" }, NOW), undefined);
+    assert.deepEqual(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), ["key_5"]);
+    assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), undefined);
     assert.deepEqual((await store.listDevices("a")).map(({ id }) => id), ["dev_l"]);
     assert.equal((await store.findKey(bytes(5)))?.revokedAt, NOW);
     assert.equal((await store.findKey(bytes(1)))?.revokedAt, undefined);
@@ -149,26 +110,26 @@ const BODIES: Record<string, Body> = {
     assert.equal(again.duplicate, true);
     assert.deepEqual(again.stored.digest, bytes(1));
     assert.equal((await store.insertPush(aPush(1, { account: "b" }))).duplicate, false);
-    assert.equal((await store.pagePushes({ account: "a", limit: 10 }))?.length, 1);
+    assert.equal((await pageOf(store, { account: "a", limit: 10 }))?.length, 1);
   },
   "many at once are all kept, in the order they came, one of each id": async (store) => {
     const wanted = Array.from({ length: 300 }, (_, n) => aPush(n % 200));
     const answers = await Promise.all(wanted.map((push) => store.insertPush(push)));
     assert.equal(answers.filter(({ duplicate }) => duplicate).length, 100);
-    const page = await store.pagePushes({ account: "a", limit: 500 });
+    const page = await pageOf(store, { account: "a", limit: 500 });
     assert.deepEqual(idsOf(page), Array.from({ length: 200 }, (_, n) => uuid(n)));
   },
   "history pages forwards from a push, backwards from a push or the end [http-history]": async (store) => {
     for (let n = 1; n <= 5; n++) await store.insertPush(aPush(n));
     const page = async (request: { after?: string; before?: string }): Promise<string[] | undefined> =>
-      idsOf(await store.pagePushes({ account: "a", limit: 2, ...request }));
+      idsOf(await pageOf(store, { account: "a", limit: 2, ...request }));
     assert.deepEqual(await page({}), [uuid(1), uuid(2)]);
     assert.deepEqual(await page({ after: uuid(2) }), [uuid(3), uuid(4)]);
     assert.deepEqual(await page({ after: uuid(5) }), []);
     assert.deepEqual(await page({ before: "end" }), [uuid(4), uuid(5)]);
     assert.deepEqual(await page({ before: uuid(4) }), [uuid(2), uuid(3)]);
     assert.equal(await page({ after: uuid(99) }), undefined);
-    assert.equal(await store.pagePushes({ account: "b", after: uuid(1), limit: 2 }), undefined);
+    assert.equal(await pageOf(store, { account: "b", after: uuid(1), limit: 2 }), undefined);
   },
   "a receipt changes by a decision over what stands": async (store) => {
     await store.insertPush(aPush(1));
@@ -211,7 +172,7 @@ const BODIES: Record<string, Body> = {
     const other = store.insertPush(aPush(2));
     await assert.rejects(failing, RangeError);
     assert.equal((await other).duplicate, false);
-    assert.deepEqual(idsOf(await store.pagePushes({ account: "a", limit: 9 })), [uuid(1), uuid(2)]);
+    assert.deepEqual(idsOf(await pageOf(store, { account: "a", limit: 9 })), [uuid(1), uuid(2)]);
   },
   "a listener's open pushes come in order, final ones and others' do not [ev-push-resend]": async (store) => {
     const final: Receipt = { ...queued, state: "typed", final: true };
@@ -242,7 +203,7 @@ const BODIES: Record<string, Body> = {
     await store.insertPush(aPush(3, { receipt: expired, expiresAt: NOW + 90 }));
     await store.insertPush(aPush(4));
     assert.equal(await store.removePushes({ madeBefore: NOW - 50, expiredBefore: NOW + 50 }), 2);
-    assert.deepEqual(idsOf(await store.pagePushes({ account: "a", limit: 9 })), [uuid(3), uuid(4)]);
+    assert.deepEqual(idsOf(await pageOf(store, { account: "a", limit: 9 })), [uuid(3), uuid(4)]);
   },
   "an inventory replaces the last one, and keeps fields it does not know [entry-unknown, res-inventory-stored]":
     async (

@@ -4,7 +4,8 @@ import { openDatabase } from "../../src/runtime/sqlite.ts";
 import { backupStore, openStore } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
-import { aKey, aPush, storeCases } from "./store_contract.ts";
+import { storeCases } from "./store_contract.ts";
+import { aKey, aPush, pageOf } from "./store_samples.ts";
 
 const file = (directory: string): string => `${directory}/data/relay.db`;
 const open = (directory: string) => openStore(`${directory}/data`, { busyMs: 10 });
@@ -41,7 +42,7 @@ const SQLITE_CASES: readonly Case[] = [
       await assert.rejects(store.ready(), StoreUnavailable);
       other.exec("ROLLBACK");
       other.close();
-      assert.deepEqual(await store.pagePushes({ account: "a", limit: 9 }), []);
+      assert.deepEqual(await pageOf(store, { account: "a", limit: 9 }), []);
       assert.equal((await store.insertPush(aPush(1))).duplicate, false);
       await store.close();
     },
@@ -86,7 +87,7 @@ const SQLITE_CASES: readonly Case[] = [
       assert.equal((await files.info(`${directory}/copy/relay.db`))?.mode, 0o600);
       assert.deepEqual(await files.list(`${directory}/copy`), ["relay.db"]);
       const copy = await openStore(`${directory}/copy`);
-      const pushes = await copy.pagePushes({ account: "a", limit: 1000 });
+      const pushes = await pageOf(copy, { account: "a", limit: 1000 });
       assert.ok((pushes?.length ?? 0) >= 200);
       assert.equal((await copy.listKeys()).length, 1);
       await copy.close();

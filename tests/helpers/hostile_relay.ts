@@ -92,6 +92,8 @@ const LIMITS: HttpServerLimits = {
   requestMs: 60_000,
   keepAliveMs: 60_000,
   plainConnections: 1_024,
+  connectionsPerAddress: 1_024,
+  unsentBytesPerAddress: 67_108_864,
 };
 
 export class HostileRelay implements AsyncDisposable {

@@ -203,7 +203,13 @@ Deno.test("a bad key is tried again only every 30 s, and still is", async () => 
   link.close();
 });
 
-for (const [code, expected] of [[CLOSE.REVOKED, "revoked"], [CLOSE.REPLACED, "replaced"]] as const) {
+const LASTING = [
+  [CLOSE.REVOKED, "revoked"],
+  [CLOSE.REPLACED, "replaced"],
+  [CLOSE.DEVICE_TAKEN, "device_taken"],
+  [CLOSE.FLOOD, "flood"],
+] as const;
+for (const [code, expected] of LASTING) {
   Deno.test(`after ${expected} (${code}) it keeps trying, slowly, and says why`, () => {
     const { link, clock, sockets } = linkOf();
     link.start();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Problem, WIRE_ERRORS, type WireErrorCode } from "../../../src/protocol/errors.ts";
 import { ROUTES } from "../../../src/relay/routes.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
-import { command, Fixture, uuid } from "./fixture.ts";
+import { command, Fixture, type RequestOptions, uuid } from "./fixture.ts";
 
 /** The answer is this problem, in the form that all problems have. */
 async function assertProblem(answer: Response, code: WireErrorCode): Promise<Problem> {
@@ -167,7 +167,8 @@ Deno.test("health is for everyone, readiness says whether the store can be used 
 
 Deno.test("metrics are for this machine or an admin, never for strangers behind its proxy [http-metrics]", async () => {
   await using relay = await Fixture.make();
-  const scrape = (options: Parameters<Fixture["request"]>[2]) => relay.request("GET", "/metrics", options);
+  const scrape = ({ headers, ...options }: RequestOptions) =>
+    relay.request("GET", "/metrics", { headers: { host: "127.0.0.1:7420", ...headers }, ...options });
   await assertProblem(await scrape({}), "unauthenticated");
   await assertProblem(await scrape({ key: await relay.key(["push:read"]) }), "missing_scope");
   await assertProblem(
@@ -176,9 +177,26 @@ Deno.test("metrics are for this machine or an admin, never for strangers behind 
   );
   const admin = await scrape({ key: await relay.key(["admin"]) });
   for (const address of ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) {
-    assert.equal((await scrape({ address })).status, 200);
+    for (const host of ["127.0.0.1:7420", "[::1]:7420", "localhost:7420", "LOCALHOST"]) {
+      assert.equal((await scrape({ address, headers: { host } })).status, 200, host);
+    }
   }
   assert.match(await admin.text(), /^svc_http_requests_total\{status="401"\} 2$/m);
+});
+
+Deno.test("metrics are for the host's own names: a page whose name means this machine reads none [flood-metrics-host]", async () => {
+  await using relay = await Fixture.make();
+  relay.services.publicUrl = "https://relay.example:8443";
+  const address = "127.0.0.1";
+  const statusOf = async (host: string): Promise<number> =>
+    (await relay.request("GET", "/metrics", { address, headers: { host } })).status;
+  for (const host of ["evil.example", "evil.example:7420", "127.0.0.1.evil.example", "127.evil", "", "a b"]) {
+    assert.equal(await statusOf(host), 401, host);
+  }
+  assert.equal(await statusOf("relay.example"), 200);
+  const headers = { host: "evil.example" };
+  const key = await relay.key(["admin"]);
+  assert.equal((await relay.request("GET", "/metrics", { address, headers, key })).status, 200);
 });
 
 Deno.test("logs hold no key and no body [sec-logs-clean]", async () => {

@@ -9,7 +9,7 @@ import {
   routeAnswer,
   withdrawnAt,
 } from "../../../src/relay/asks_decision.ts";
-import { aDevice, aPush } from "../../contract/store_contract.ts";
+import { aDevice, aPush } from "../../contract/store_samples.ts";
 
 const { push } = aPush(1);
 const { createdAt, expiresAt } = push;

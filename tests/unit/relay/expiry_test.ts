@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { PushState } from "../../../src/protocol/receipt.ts";
 import { endOfDuePush, EXPIRY_GRACE_MS } from "../../../src/relay/expiry.ts";
 import type { StoredPush } from "../../../src/store/store.ts";
-import { aDevice, aPush } from "../../contract/store_contract.ts";
+import { aDevice, aPush } from "../../contract/store_samples.ts";
 
 const { createdAt, expiresAt } = aPush(1).push;
 

@@ -11,10 +11,12 @@ import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
 import { type App, createApp } from "../../../src/relay/app.ts";
 import { encodeBase64url } from "../../../src/relay/base64url.ts";
+import { makeBudgets } from "../../../src/relay/budgets.ts";
 import { findMirror } from "../../../src/relay/find_mirror.ts";
 import { Hub } from "../../../src/relay/hub.ts";
 import { createKey, type NewKey } from "../../../src/relay/keys.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
+import { PageTurns } from "../../../src/relay/page_turns.ts";
 import { RateLimit } from "../../../src/relay/rate_limit.ts";
 import type { Services } from "../../../src/relay/services.ts";
 import { admit } from "../../../src/relay/socket_door.ts";
@@ -33,6 +35,7 @@ export class FakeSocket implements ServerSocket {
   unread = 0;
   closedWith: { code: number; reason: string } | undefined;
   terminated = false;
+  paused = false;
   handlers: SocketHandlers | undefined;
 
   send(data: string | Uint8Array): void {
@@ -45,6 +48,9 @@ export class FakeSocket implements ServerSocket {
   close(code: number, reason: string): void {
     this.closedWith ??= { code, reason };
     if (!this.deaf) this.handlers?.closed(code);
+  }
+  pause(): void {
+    this.paused = true;
   }
   terminate(): void {
     this.terminated = true;
@@ -105,6 +111,7 @@ export class Fixture implements AsyncDisposable {
   readonly upkeep: Upkeep;
   readonly app: App;
   readonly #directory: string;
+  readonly #listenerKeys = new Map<string, string>();
 
   private constructor(store: Store, directory: string, files: StaticFiles) {
     const failed = (error: unknown): void => void this.logged.push(`task failed: ${error}`);
@@ -119,10 +126,13 @@ export class Fixture implements AsyncDisposable {
       streams: new Streams({
         find: ({ account }, open) => findMirror({ store, hub }, { account, open }),
         stray: () => metrics.strayFrames.add(),
+        lost: () => metrics.overBudget.add({ budget: "listener_unread" }),
       }),
       clock: this.clock,
       requests: new RateLimit({ perSecond: 50, burst: 200 }),
       claims: new RateLimit({ perSecond: 0.2, burst: 3 }),
+      budgets: makeBudgets(),
+      pages: new PageTurns(),
       tasks,
       log: (line) => void this.logged.push(line),
     };
@@ -179,9 +189,11 @@ export class Fixture implements AsyncDisposable {
     return client;
   }
 
-  /** A listener with a key of its own. */
+  /** A listener with a key of its own, the same at each connection. */
   async listener(deviceId = "dev_listener_0a1b2c3d"): Promise<FakeClient> {
-    return await this.connect(await this.key(["push:read"]), { role: "listener", deviceId });
+    const key = this.#listenerKeys.get(deviceId) ?? await this.key(["push:read"]);
+    this.#listenerKeys.set(deviceId, key);
+    return await this.connect(key, { role: "listener", deviceId });
   }
 
   settle(): Promise<void> {

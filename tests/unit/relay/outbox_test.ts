@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { PUSH_RESEND_MS } from "../../../src/protocol/limits.ts";
 import { Outbox, WINDOW_PUSHES } from "../../../src/relay/outbox.ts";
 import type { StoredPush } from "../../../src/store/store.ts";
-import { aPush } from "../../contract/store_contract.ts";
+import { aPush } from "../../contract/store_samples.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 const stored = (seq: number): StoredPush => ({ ...aPush(seq), seq });

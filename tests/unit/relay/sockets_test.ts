@@ -121,7 +121,10 @@ Deno.test("a first frame that is no hello, a wrong device and a wrong role end w
   assert.match(await closeOf(bound, hello({ deviceId: "dev_phone_2" })), /^1008 the key belongs/);
   assert.match(await closeOf(free, hello({ role: "listener" })), /^1008 a listener needs/);
   assert.match(await closeOf(free, hello({ deviceId: "nonsense" })), /^1008 .*deviceId/);
-  await relay.listener();
+  assert.equal(
+    (await relay.connect(free, { role: "listener", deviceId: LISTENER })).socket.closedWith,
+    undefined,
+  );
   assert.match(
     await closeOf(free, hello({ role: "phone", deviceId: LISTENER })),
     /^1008 the device is a listener/,
@@ -232,9 +235,10 @@ Deno.test("a second connection of a listener takes over from the first; its leav
   await sendPush(relay, 1);
   assert.deepEqual([idsSent(first).length, idsSent(second).length], [0, 1]);
   assert.equal(phone.received("sessions.changed").at(-1)?.data.online, true);
+  const key = await relay.key();
   const two = [
-    await relay.connect(await relay.key(), { deviceId: "dev_phone_1" }),
-    await relay.connect(await relay.key(), { deviceId: "dev_phone_1" }),
+    await relay.connect(key, { deviceId: "dev_phone_1" }),
+    await relay.connect(key, { deviceId: "dev_phone_1" }),
   ];
   assert.deepEqual(two.map(({ socket }) => socket.closedWith), [undefined, undefined]);
 });

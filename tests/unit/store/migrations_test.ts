@@ -61,6 +61,45 @@ for (const version of newest.slice(0, -1)) {
   });
 }
 
+Deno.test("keys of version 4 go on: bound ones own their device, a phone's clone ends with it, hooks stay [run-migrations, role-upgrade]", async () => {
+  const sql = await Deno.readTextFile(new URL("v4.sql", SAMPLES));
+  await withDatabase(sql, async (dataDir) => {
+    const store = await openStore(dataDir);
+    const keys = await store.listKeys("default");
+    assert.deepEqual(
+      keys.filter(({ revokedAt }) => revokedAt === undefined).map((
+        { id, role, parent },
+      ) => [id, role, parent]),
+      [
+        ["key_bound", "listener", undefined],
+        ["key_clone", "phone", "key_phone"],
+        ["key_old", undefined, undefined],
+        ["key_phone", "phone", "key_up"],
+        ["key_up", undefined, undefined],
+      ],
+    );
+    const owner = (id: string): Promise<string | undefined> => store.deviceOwner({ account: "default", id });
+    assert.deepEqual(
+      [
+        await owner("dev_phone_1"),
+        await owner("dev_listener_11111111"),
+        await owner("dev_listener_0a1b2c3d"),
+      ],
+      ["key_phone", "key_bound", undefined],
+    );
+    const listener = await store.findDevice({ account: "default", id: "dev_listener_0a1b2c3d" });
+    assert.ok(listener);
+    assert.equal(await store.claimDevice(listener, "key_up"), "claimed");
+    assert.equal(await store.claimDevice(listener, "key_old"), "taken");
+    const ended = await store.revokeDevice({ account: "default", id: "dev_phone_1" }, 1);
+    assert.deepEqual(ended, ["key_phone", "key_clone"]);
+    const revoked = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === 1).map(({ id }) => id);
+    assert.deepEqual(revoked, ["key_clone", "key_phone"]);
+    assert.deepEqual((await store.listHooks("default")).map(({ state }) => state), ["muted"]);
+    await store.close();
+  });
+});
+
 Deno.test("a newer database is refused and left as it is", async () => {
   const sql =
     "CREATE TABLE schema_version (version INTEGER); INSERT INTO schema_version VALUES (99); CREATE TABLE x (y)";

@@ -1,0 +1,61 @@
+/** What keys, roles and floods must show: attacks by programs of their own against a real relay and listener. */
+import type { Claim } from "./claims.ts";
+
+const FLOOD = "tests/e2e/floods_test.ts";
+
+export const KEYS: Claim[] = [
+  {
+    text:
+      "who takes a listener's name, lets others in with a phone's key, or comes as a second host is refused",
+    tests: {
+      files: ["tests/e2e/roles_test.ts"],
+      filter: "/takes a listener|mints nothing|second host|unused id/",
+    },
+    quote: { part: /^attack: (.*) → ((?:\w+ ?){1,3}).*$/gm, as: "$1: $2" },
+  },
+  {
+    text:
+      "svc up's key holds no admin; a home and store of the version before go on, and the old key is named",
+    tests: {
+      files: ["tests/e2e/roles_test.ts", "tests/unit/store/migrations_test.ts"],
+      filter: "/svc up has|version/",
+    },
+  },
+  {
+    text:
+      "every route and every event with every kind of key is answered as the table in docs/security.md says",
+    tests: { files: ["tests/unit/relay/access_test.ts", "tests/unit/relay/roles_test.ts"] },
+  },
+  {
+    text:
+      "1,000 connections that read nothing of the page's script, asked for 31 and 3 times each, stay under 300 MB",
+    tests: { files: [FLOOD], filter: "read nothing" },
+    quote: { part: /^unread answers, (\d+) each: (.*)$/gm, as: "$1 each: $2" },
+  },
+  {
+    text:
+      "60 keystroke frames of 1 MB from one phone close that phone, never the listener; another one types on",
+    tests: { files: ["tests/e2e/floods_keys_test.ts"] },
+    quote: { part: /^keys flood: (.*)$/gm, as: "$1" },
+  },
+  {
+    text: "a key that posts, reports, joins or reads without end is refused or closed, and others are served",
+    tests: { files: [FLOOD], filter: "/posts without|inventories without|so many devices|twenty readers/" },
+    quote: { part: /^(posts|inventories|devices|pages): (.*)$/gm, as: "$1: $2" },
+  },
+  {
+    text:
+      "each budget, by number: keys, frames, inventories, stored bytes, devices, codes, pages, unread bytes",
+    tests: {
+      files: ["tests/unit/relay/budgets_test.ts", "tests/unit/relay/roles_test.ts"],
+      filter: "flood-",
+    },
+  },
+  {
+    text: "/metrics is read under the host's own names only; tables of the CLI hide no character",
+    tests: {
+      files: ["tests/unit/relay/app_test.ts", "tests/unit/cli/output_test.ts"],
+      filter: "/flood-metrics-host|flood-unseen/",
+    },
+  },
+];

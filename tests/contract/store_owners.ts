@@ -1,0 +1,58 @@
+/** What every store must do for keys, the devices that they own, and what came from them. */
+import assert from "node:assert/strict";
+import { aDevice, aKey, type Body, bytes, NOW } from "./store_samples.ts";
+
+export const OWNERS: Record<string, Body> = {
+  "a revoked key takes along what came from it, and with `only` it does not [role-cascade]": async (
+    store,
+  ) => {
+    await store.insertKey(aKey(5, { parent: "key_1", role: "phone" }));
+    await store.saveDevice(aDevice("dev_p", { kind: "phone" }));
+    await store.insertKey(aKey(6, { parent: "key_5", role: "phone", deviceId: "dev_p" }));
+    await store.insertKey(aKey(7, { parent: "key_2" }));
+    assert.deepEqual(await store.revokeKey("key_2", NOW, { only: true }), ["key_2"]);
+    assert.deepEqual(await store.revokeKey("key_1", NOW), ["key_1", "key_5", "key_6"]);
+    assert.equal((await store.findDevice({ account: "a", id: "dev_p" }))?.revokedAt, NOW);
+    const works = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined);
+    assert.deepEqual(works.map(({ id, parent }) => [id, parent]), [["key_7", "key_2"]]);
+  },
+  "a device belongs to the first key that claims it, until it is released or that key revoked [role-owner]":
+    async (store) => {
+      await store.insertKey(aKey(5));
+      const name = { account: "a", id: "dev_l" };
+      const claim = (keyId: string) => store.claimDevice(aDevice("dev_l", { name: keyId }), keyId);
+      assert.equal(await store.deviceOwner(name), undefined);
+      assert.deepEqual(await Promise.all([claim("key_1"), claim("key_5")]), ["claimed", "taken"]);
+      assert.equal((await store.findDevice(name))?.name, "key_1");
+      assert.equal(await store.deviceOwner(name), "key_1");
+      assert.equal(await store.releaseDevice({ account: "b", id: "dev_l" }), false);
+      assert.equal(await store.releaseDevice(name), true);
+      assert.equal(await store.releaseDevice(name), false);
+      assert.equal(await claim("key_5"), "claimed");
+      await store.revokeKey("key_5", NOW);
+      assert.equal(await store.deviceOwner(name), undefined);
+      assert.equal(await claim("key_1"), "claimed");
+    },
+  "a key made for a device owns it at once; a key that replaces another has what that one had [role-owner]":
+    async (store) => {
+      await store.insertKey(aKey(5, { deviceId: "dev_l", role: "listener" }));
+      assert.equal(await store.claimDevice(aDevice("dev_l"), "key_1"), "taken");
+      await store.insertKey(aKey(6, { parent: "key_5" }));
+      await store.claimDevice(aDevice("dev_phone_browser", { kind: "phone" }), "key_5");
+      await store.replaceKey({ from: "key_5", to: "key_1" });
+      assert.equal(await store.deviceOwner({ account: "a", id: "dev_phone_browser" }), "key_5");
+      assert.equal(await store.deviceOwner({ account: "a", id: "dev_l" }), "key_1");
+      assert.deepEqual(await store.revokeKey("key_5", NOW), ["key_5"]);
+      const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const };
+      await store.insertPairing({ ...pairing, codeHash: bytes(1), expiresAt: NOW + 5 });
+      await store.insertPairing({ ...pairing, codeHash: bytes(2), expiresAt: NOW + 9 });
+      assert.deepEqual(await store.keyUse("key_1", NOW), {
+        devices: 2,
+        openPairings: 2,
+        firstPairingEnds: NOW + 5,
+      });
+      await store.takePairing(bytes(1), NOW);
+      assert.equal((await store.keyUse("key_1", NOW)).firstPairingEnds, NOW + 9);
+      assert.equal((await store.keyUse("key_1", NOW + 9)).openPairings, 0);
+    },
+};

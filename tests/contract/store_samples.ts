@@ -1,0 +1,80 @@
+/** Samples for the stores' tests: keys, devices, pushes and pages. */
+import type { Push } from "../../src/protocol/push.ts";
+import type { Receipt } from "../../src/protocol/receipt.ts";
+import type { Runtime } from "../../src/runtime/types.ts";
+import type {
+  DeviceRecord,
+  KeyRecord,
+  NewPush,
+  PageRequest,
+  Store,
+  StoredPush,
+} from "../../src/store/store.ts";
+
+/** Opens a store in an empty directory; again in the same one: what was kept. */
+export type OpenStore = (runtime: Runtime, directory: string) => Promise<Store>;
+
+export const NOW = 1_800_000_000_000;
+export const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+export const bytes = (n: number): Uint8Array => new Uint8Array(32).fill(n);
+
+export function aKey(n: number, fields: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    id: `key_${n}`,
+    account: "a",
+    name: `key ${n}`,
+    hash: bytes(n),
+    scopes: ["push:read"],
+    role: undefined,
+    deviceId: undefined,
+    parent: undefined,
+    createdAt: NOW + n,
+    revokedAt: undefined,
+    ...fields,
+  };
+}
+
+export function aDevice(id: string, fields: Partial<DeviceRecord> = {}): DeviceRecord {
+  return {
+    account: "a",
+    id,
+    kind: "listener",
+    name: "host",
+    version: "1.0.0",
+    publicKey: undefined,
+    online: false,
+    createdAt: NOW,
+    lastSeen: NOW,
+    revokedAt: undefined,
+    ...fields,
+  };
+}
+
+export const queued: Receipt = { state: "queued", final: false, at: { queued: NOW } };
+
+export function aPush(n: number, fields: Partial<NewPush> & { expiresAt?: number } = {}): NewPush {
+  const { expiresAt = NOW + 60_000, ...rest } = fields;
+  const push: Push = {
+    id: uuid(n),
+    type: "agent.command",
+    body: `text ${n}`,
+    from: "key_1",
+    createdAt: NOW,
+    expiresAt,
+  };
+  return { account: "a", target: "dev_l", digest: bytes(n), push, receipt: queued, ...rest };
+}
+
+export const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
+  found?.map(({ push }) => push.id);
+
+/** A page that only its number of pushes bounds. */
+export async function pageOf(
+  store: Store,
+  request: Omit<PageRequest, "bytes">,
+): Promise<StoredPush[] | undefined> {
+  return (await store.pagePushes({ bytes: Number.MAX_SAFE_INTEGER, ...request }))?.pushes;
+}
+
+/** Each case gets an open store with the accounts `a` and `b`. */
+export type Body = (store: Store, again: () => Promise<Store>) => Promise<void>;

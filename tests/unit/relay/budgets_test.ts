@@ -1,0 +1,217 @@
+/** Whoever floods, pays: the sender's socket or request is refused, and nobody else's. */
+import assert from "node:assert/strict";
+import { CLOSE } from "../../../src/protocol/errors.ts";
+import {
+  INVENTORIES_BURST,
+  INVENTORY_BYTES_BURST,
+  KEY_BYTES_BURST,
+  KEY_FRAME_MAX_BYTES,
+  OPEN_BYTES_BURST,
+  PAGE_BYTES_BURST,
+  PAGE_MAX_BYTES,
+  STORED_PER_DAY_MAX_BYTES,
+} from "../../../src/protocol/limits.ts";
+import { encodeBinaryFrame, KEY_FRAME } from "../../../src/protocol/pane_frame.ts";
+import { FRAME_RATES } from "../../../src/relay/budgets.ts";
+import { UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
+import { networkOf } from "../../../src/runtime/plain_connections.ts";
+import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
+
+const keys = (client: FakeClient, bytes: number): void =>
+  client.socket.handlers?.bytes(
+    encodeBinaryFrame({ kind: KEY_FRAME, stream: 1, payload: new Uint8Array(bytes - 5) }),
+  );
+
+async function makeMirrors(relay: Fixture) {
+  const listener = await relay.listener();
+  await listener.send("listener.sessions", { sequence: 1, sessions: [sessionNamed("svc-p")] });
+  const [flooder, honest] = [await relay.connect(await relay.key()), await relay.connect(await relay.key())];
+  for (const phone of [flooder, honest]) {
+    await phone.send("pane.open", { stream: 1, agentSessionName: "svc-p" });
+  }
+  return { listener, flooder, honest };
+}
+
+/** The hello counts among the other frames. */
+const HELLOS = 1;
+const keysAt = ({ socket }: FakeClient): number =>
+  socket.sent.filter((data) => typeof data !== "string").length;
+const closed = ({ socket }: FakeClient): number | undefined => socket.closedWith?.code;
+const over = (relay: Fixture): string[] => relay.metrics.overBudget.render().slice(2);
+
+Deno.test("a keystroke frame that no paste needs closes its phone, not the listener [flood-keys]", async () => {
+  await using relay = await Fixture.make();
+  const { listener, flooder, honest } = await makeMirrors(relay);
+  keys(flooder, KEY_FRAME_MAX_BYTES);
+  keys(flooder, KEY_FRAME_MAX_BYTES + 1);
+  keys(flooder, 100);
+  keys(honest, 100);
+  assert.deepEqual([closed(flooder), closed(honest), closed(listener)], [CLOSE.FLOOD, undefined, undefined]);
+  assert.equal(keysAt(listener), 2);
+  assert.ok(flooder.socket.paused, "what the flooder sends after that is still read");
+  assert.deepEqual(over(relay), ['svc_over_budget_total{budget="key_frame_bytes"} 1']);
+});
+
+Deno.test("keystrokes are bounded in bytes by key and in number by socket; what is spent comes back [flood-keys]", async () => {
+  await using relay = await Fixture.make();
+  const { listener, flooder, honest } = await makeMirrors(relay);
+  const long = KEY_BYTES_BURST / KEY_FRAME_MAX_BYTES;
+  for (let n = 0; n < long; n++) keys(flooder, KEY_FRAME_MAX_BYTES);
+  assert.equal(closed(flooder), undefined);
+  relay.clock.advance(4_000);
+  for (let n = 0; n < long; n++) keys(flooder, KEY_FRAME_MAX_BYTES);
+  assert.equal(closed(flooder), undefined);
+  keys(flooder, KEY_FRAME_MAX_BYTES);
+  assert.equal(closed(flooder), CLOSE.FLOOD);
+  const { burst } = FRAME_RATES.keys;
+  for (let n = 0; n < burst; n++) keys(honest, 20);
+  assert.equal(closed(honest), undefined);
+  keys(honest, 20);
+  assert.equal(closed(honest), CLOSE.FLOOD);
+  assert.equal(closed(listener), undefined);
+  assert.equal(keysAt(listener), 2 * long + burst);
+});
+
+Deno.test("keys never close a listener that is behind: a long frame closes its phone, short ones get lost [flood-keys]", async () => {
+  await using relay = await Fixture.make();
+  const { listener, flooder, honest } = await makeMirrors(relay);
+  listener.socket.unread = UNREAD_MAX_BYTES / 2;
+  keys(honest, 100);
+  assert.equal(keysAt(listener), 1);
+  listener.socket.unread = UNREAD_MAX_BYTES / 2 + 1;
+  keys(honest, 100);
+  keys(flooder, 10_000);
+  assert.equal(keysAt(listener), 1);
+  assert.deepEqual([closed(listener), closed(honest), closed(flooder)], [undefined, undefined, CLOSE.FLOOD]);
+});
+
+Deno.test("inventories are bounded in number and bytes by key; the flooder's socket closes [flood-inventories]", async () => {
+  await using relay = await Fixture.make();
+  const send = (client: FakeClient, title: string): Promise<void> =>
+    client.send("listener.sessions", { sequence: 1, sessions: [{ ...sessionNamed("svc-p"), title }] });
+  const many = await relay.listener("dev_listener_aaaaaaaa");
+  for (let n = 0; n < INVENTORIES_BURST; n++) await send(many, "");
+  assert.equal(closed(many), undefined);
+  await send(many, "");
+  assert.equal(closed(many), CLOSE.FLOOD);
+  const big = await relay.listener("dev_listener_bbbbbbbb");
+  for (let n = 0; n < INVENTORY_BYTES_BURST / 200_000 - 1; n++) await send(big, "x".repeat(200_000));
+  assert.equal(closed(big), undefined);
+  for (let n = 0; n < 3; n++) await send(big, "x".repeat(200_000));
+  assert.equal(closed(big), CLOSE.FLOOD);
+  const reports = over(relay).map((line) => /budget="(\w+)"/.exec(line)?.[1]);
+  assert.deepEqual(reports, ["inventories", "inventory_bytes"]);
+});
+
+Deno.test("each kind of frame has its rate: who sends more is closed, also for what the relay does not know [flood-frames]", async () => {
+  await using relay = await Fixture.make();
+  const flood = async (text: string, burst: number): Promise<FakeClient> => {
+    const client = await relay.connect(await relay.key());
+    for (let n = 0; n < burst; n++) client.socket.handlers?.text(text);
+    assert.equal(closed(client), undefined, text);
+    client.socket.handlers?.text(text);
+    await relay.settle();
+    return client;
+  };
+  for (
+    const [text, burst] of [
+      ['{"event":"ping"}', FRAME_RATES.ping.burst],
+      ['{"event":"invented"}', FRAME_RATES.other.burst - HELLOS],
+      ["no frame", FRAME_RATES.other.burst - HELLOS],
+      ['{"event":"pane.credit","data":{"stream":1,"bytes":1}}', FRAME_RATES["pane.credit"].burst],
+    ] as const
+  ) assert.equal(closed(await flood(text, burst)), CLOSE.FLOOD, text);
+});
+
+Deno.test("a key stores so many bytes a day, then 429 with when to come back; another key goes on [flood-stored]", async () => {
+  await using relay = await Fixture.make();
+  const [flooder, other] = [await relay.key(), await relay.key()];
+  const { budgets, clock, store } = relay.services;
+  const [made] = (await store.listKeys()).slice(0, 1);
+  const keyIds = (await store.listKeys()).map(({ id }) => id);
+  assert.ok(made);
+  for (const id of keyIds) budgets.storedBytes.charge(id, clock.elapsed(), STORED_PER_DAY_MAX_BYTES - 20_000);
+  const body = { type: "note", body: "x".repeat(16_000) };
+  const send = (key: string): Promise<Response> => relay.request("POST", "/pushes/send", { key, body });
+  assert.equal((await send(flooder)).status, 202);
+  const refused = await send(flooder);
+  assert.deepEqual([refused.status, (await refused.json()).code], [429, "over_budget"]);
+  const wait = Number(refused.headers.get("retry-after"));
+  assert.ok(wait > 0 && wait < 60, `${wait} s`);
+  assert.equal((await send(other)).status, 202);
+  relay.clock.advance(wait * 1_000);
+  assert.equal((await send(flooder)).status, 202);
+});
+
+Deno.test("a page of the history ends at its bytes and says where to go on; a key reads so many pages [flood-pages]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const body = { type: "note", body: "x".repeat(16_000) };
+  const sent = 150;
+  for (let n = 0; n < sent; n++) {
+    relay.clock.advance(50);
+    assert.equal((await relay.request("POST", "/pushes/send", { key, body })).status, 202);
+  }
+  const seen: string[] = [];
+  for (let next: string | undefined = ""; next !== undefined;) {
+    const page: Response = await relay.request("GET", `/pushes?limit=200&after=${next}`, { key });
+    const text = await page.text();
+    assert.ok(text.length <= PAGE_MAX_BYTES + 20_000, `${text.length} bytes`);
+    const { pushes, next: following } = JSON.parse(text);
+    seen.push(...pushes.map(({ push }: { push: { id: string } }) => push.id));
+    next = following;
+  }
+  assert.equal(new Set(seen).size, sent);
+  const newest = await (await relay.request("GET", "/pushes?limit=200&before=end", { key })).json();
+  assert.equal(newest.pushes.at(-1).push.id, seen.at(-1));
+  const { budgets, clock, store } = relay.services;
+  const [made] = await store.listKeys();
+  budgets.pageBytes.charge(made?.id ?? "", clock.elapsed(), PAGE_BYTES_BURST);
+  const refused = await relay.request("GET", "/pushes", { key });
+  assert.deepEqual([refused.status, refused.headers.has("retry-after")], [429, true]);
+});
+
+Deno.test("the sockets of one key leave so many bytes unread together: those that do not read close [flood-unread]", async () => {
+  await using relay = await Fixture.make();
+  const [key, other] = [await relay.key(), await relay.key()];
+  const deaf = await Promise.all(Array.from({ length: 12 }, () => relay.connect(key)));
+  const reader = await relay.connect(key);
+  const stranger = await relay.connect(other);
+  for (const { socket } of deaf) socket.unread = UNREAD_MAX_BYTES / 2;
+  await relay.request("POST", "/pushes/send", { key: other, body: { type: "note", body: "x" } });
+  assert.ok(deaf.some((client) => closed(client) === CLOSE.SLOW));
+  assert.deepEqual([closed(reader), closed(stranger)], [undefined, undefined]);
+  assert.equal(reader.received("push.new").length, 1);
+});
+
+Deno.test("what needs no key is bounded by address: over it 429 and the end of the connection, for others nothing changes [flood-open]", async () => {
+  const bytes = new Uint8Array(4_000_000);
+  const file = { bytes, type: "text/javascript", etag: '"x"' };
+  await using relay = await Fixture.make(new Map([["/app.js", file]]));
+  const get = async (address: string, path = "/app.js"): Promise<Response> => {
+    const answer = await relay.request("GET", path, { address });
+    await answer.body?.cancel();
+    return answer;
+  };
+  for (let n = 0; n < Math.floor(OPEN_BYTES_BURST / bytes.length); n++) {
+    assert.equal((await get("2001:db8::1")).status, 200);
+  }
+  const refused = await get("2001:db8::2");
+  assert.deepEqual([refused.status, refused.headers.get("connection")], [429, "close"]);
+  assert.equal((await get("2001:db8:0:1::1")).status, 200);
+  assert.equal((await get("2001:db8::1", "/healthz")).status, 200);
+  relay.clock.advance(Number(refused.headers.get("retry-after")) * 1_000);
+  assert.equal((await get("2001:db8::1")).status, 200);
+});
+
+Deno.test("an address is a household: an IPv4 address, or the 64 bits of an IPv6 network [flood-open]", () => {
+  const cases = [
+    ["192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::1", "::1"],
+    ["2001:DB8::1", "2001:db8:0:0::/64"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ];
+  for (const [address = "", network] of cases) assert.equal(networkOf(address), network, address);
+});
