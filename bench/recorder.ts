@@ -1,4 +1,4 @@
-/** A tmux session that stands for the echo agent, whose settle time is 0, and whose program hands every byte that it reads to the bench at once. */
+/** A tmux session that shows the echo agent's composer, whose settle time is 0, and whose program hands every byte that it reads to the bench at once. */
 import type { Sandbox } from "../tests/helpers/sandbox.ts";
 import { until } from "../tests/helpers/until.ts";
 
@@ -9,23 +9,28 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
+/** Draws what it has read behind the echo agent's prompt; Enter begins another draft. */
+const PROGRAM = String.raw`
+  system "stty raw -echo"; $| = 1; my $draft = "";
+  open my $pipe, ">", $ARGV[0] or die; select((select($pipe), $| = 1)[0]);
+  sub draw { print "\e[H\e[2J❯ $draft\r\necho · idle\e[1;", 3 + length $draft, "H" }
+  draw();
+  while (sysread STDIN, my $bytes, 65536) {
+    print $pipe $bytes;
+    $draft = $bytes =~ /\r$/ ? "" : $draft . $bytes;
+    draw();
+  }
+`;
+
 export async function startRecorder(sandbox: Sandbox, session: string): Promise<Recorder> {
   const pipe = `${sandbox.root}/${session}.pipe`;
   await new Deno.Command("mkfifo", { args: [pipe] }).output();
   const opening = Deno.open(pipe, { read: true });
-  const argv = ["sh", "-c", 'stty raw -echo; exec cat > "$1"', "sh", pipe];
+  const argv = ["perl", "-e", PROGRAM, pipe];
   await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, "--", ...argv);
   const file = await opening;
-  await until("the recorder", async () => {
-    const command = await sandbox.tmux(
-      "display-message",
-      "-p",
-      "-t",
-      `=${session}:`,
-      "#{pane_current_command}",
-    );
-    return command.trim() === "cat";
-  });
+  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${session}:`);
+  await until("the recorder", async () => (await screen()).includes("echo · idle"));
   await sandbox.tmux("set-option", "-t", `=${session}:`, "@svc_agent", "echo");
   let text = "";
   const waiting = new Set<() => void>();

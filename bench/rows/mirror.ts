@@ -1,6 +1,5 @@
 /** The mirror: a key's way to its echo, what a flood costs the pane, and frames a second. */
 import { beginStream } from "../../src/crypto/stream.ts";
-import { SESSION_OPTIONS } from "../../src/tmux/sessions.ts";
 import type { MirrorPhone } from "../../tests/helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage } from "../../tests/helpers/mirror_stage.ts";
 import { until } from "../../tests/helpers/until.ts";
@@ -39,16 +38,8 @@ const echoOf = (phone: MirrorPhone): Sample =>
     drawnWhen: (holds) => phone.drawnWhen(holds),
   });
 
-/** A pane as the wrapper records an agent's, whose program only echoes. */
-async function startEcho(stage: MirrorStage): Promise<string> {
-  const session = await stage.start(["cat"]);
-  const pane = `=${session}:`;
-  await stage.tmux("set-option", "-t", pane, SESSION_OPTIONS.agent, "cc");
-  for (const [option, format] of [["pane", "#{pane_id}"], ["pid", "#{pane_pid}"]] as const) {
-    await stage.tmux("set-option", "-F", "-t", pane, SESSION_OPTIONS[option], format);
-  }
-  return session;
-}
+/** A pane whose program only echoes: no agent that svc knows, so that its screen need not show a composer. */
+const startEcho = (stage: MirrorStage): Promise<string> => stage.start(["cat"]);
 
 const attachTo = ({ stack }: MirrorStage, session: string): string =>
   `tmux -S ${stack.sandbox.tmuxSocket} attach -t =${session}`;

@@ -18,6 +18,8 @@ export const HOLD_STEP_MS = 200;
 export const KEY_SETTLE_MS = 300;
 /** How long the composer may show something else than the text: an agent on a busy machine draws late. */
 export const SHOW_LIMIT_MS = 60_000;
+/** The same after a dialog was open, into which the text may have gone. */
+export const AFTER_DIALOG_LIMIT_MS = 5_000;
 /** After so long the pane is free for keys, and the agent's tool calls go on. */
 export const SHOW_HOLD_MS = 2_000;
 /** A screen that is being drawn may be unreadable for so long. */
@@ -224,7 +226,8 @@ function viewOf(
   }
   typed.missingSince ??= now;
   const missing = now - typed.missingSince;
-  return missing >= SHOW_LIMIT_MS ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
+  const limit = typed.hadDialog ? AFTER_DIALOG_LIMIT_MS : SHOW_LIMIT_MS;
+  return missing >= limit ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
 }
 
 /** The text stays in the composer. Whoever submits it meanwhile is not the phone. */

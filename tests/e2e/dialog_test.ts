@@ -24,6 +24,7 @@ Deno.test("dialog: one that opens between typing and Enter gets no Enter; the ma
   bench.onRecord = async (step) => {
     if (step !== "typed" || opened) return;
     opened = true;
+    await until("the text in the composer", async () => (await bench.screen()).includes("❯ typed before"));
     await bench.control({ op: "permit" });
   };
   const sent = bench.send("typed before the dialog");
@@ -112,6 +113,7 @@ Deno.test("leftovers: a text that a dialog kept from being submitted is removed 
   bench.onRecord = async (step) => {
     if (step !== "typed" || opened) return;
     opened = true;
+    await until("the text in the composer", async () => (await bench.screen()).includes("❯ never submitted"));
     await bench.control({ op: "permit" });
   };
   const first = bench.send("never submitted", { expiresInMs: 2_000 });
