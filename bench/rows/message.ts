@@ -1,5 +1,7 @@
 /** POST sent → text read by the program in the pane, beside a shell script with the spec's three tmux calls. */
-import { makeStack } from "../../tests/helpers/stack.ts";
+import { askDaemon } from "../../src/home/control_client.ts";
+import { runtime } from "../../src/runtime/deno.ts";
+import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
 import type { Row, Sample } from "../measure.ts";
 import { type Recorder, startRecorder } from "../recorder.ts";
 
@@ -10,6 +12,13 @@ const SCRIPT = `tmux -S "$1" display-message -p -t "$2" '#{pane_current_command}
 tmux -S "$1" send-keys -l -t "$2" "$3"
 tmux -S "$1" send-keys -t "$2" Enter
 `;
+
+/** As an agent's hooks do that hold its dialogs back: the listener need not wait for the end of its turn. */
+async function reportHooks({ sandbox }: Stack, session: string): Promise<void> {
+  const report = { event: "SessionStart", agent: "echo", cwd: sandbox.project, session, gates: true };
+  const path = `${sandbox.svcHome}/listener.sock`;
+  await askDaemon({ sockets: runtime.sockets, path }, { op: "hook", report }, { timeoutMs: 5_000 });
+}
 
 export const messageRow: Row = {
   name: "message: POST sent → text read by the program",
@@ -23,6 +32,7 @@ export const messageRow: Row = {
     for (let index = 0; index < SESSIONS; index++) {
       recorders.push(await startRecorder(sandbox, `svc-bench-${index}`));
     }
+    for (const { session } of recorders) await reportHooks(stack, session);
     let count = 0;
     const next = (): { recorder: Recorder; body: string } => {
       const recorder = recorders[count % SESSIONS];

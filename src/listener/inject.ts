@@ -5,7 +5,7 @@ import { failureOutcome } from "./inject_failure.ts";
 import type { Attempt, Command, InjectHost, WrittenMarker } from "./inject_host.ts";
 import { type HoldReason, holdReason, LOCAL_USER_HOLD_MS } from "./hold_reason.ts";
 import { type Outcome, refused, Stopping } from "./outcome.ts";
-import { checkPane, guardOf, pressKey, type Seen } from "./pane_check.ts";
+import { checkPane, guardOf, type PaneCheck, pressKey, type Seen } from "./pane_check.ts";
 import type { InFlight, LeftBehind } from "./pane_input.ts";
 import { enterWasLost, Pictures, screenProves } from "./proof.ts";
 import { mayAnswerDialogs } from "./policy.ts";
@@ -63,11 +63,14 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
   if (target.isProfiled && changesApproval(command.body, target.profile, host.policy)) {
     return refused("approval_change");
   }
+  let looked: Seen | undefined = first.seen;
   for (let [held, typed]: [Held, Typed | undefined] = [{}, undefined];;) {
     try {
-      const step = await attempt.input.alone(() =>
-        typed === undefined ? typeWhenReady(attempt, held) : submitTyped(attempt, typed)
-      );
+      const step = await attempt.input.alone(({ waited }) => {
+        const seen = waited ? undefined : looked;
+        return typed === undefined ? typeWhenReady(attempt, held, seen) : submitTyped(attempt, typed);
+      });
+      looked = undefined;
       if (step.kind === "ended") return step.outcome;
       typed = step.typed;
       held = reportHold(attempt, held, step.reason);
@@ -103,12 +106,15 @@ function isOverdue({ host }: Attempt, { localUserSince }: Held): boolean {
   return localUserSince !== undefined && host.now() - localUserSince >= LOCAL_USER_HOLD_MS;
 }
 
-/** One try, alone in the pane: another look, and when nothing stands in the way, everything up to the proof. */
-async function typeWhenReady(attempt: Attempt, { reason: before }: Held): Promise<Step> {
+/**
+ * One try, alone in the pane: a look, unless there was one just now, and when nothing stands in the way, everything up to
+ * the proof.
+ */
+async function typeWhenReady(attempt: Attempt, { reason: before }: Held, looked?: Seen): Promise<Step> {
   const { command, target, host, input } = attempt;
   const settle = Math.max(input.escapeWaitMs, input.model.keyAt + KEY_SETTLE_MS - host.now());
   if (settle > 0) await host.pause(settle);
-  const check = await checkPane(attempt);
+  const check: PaneCheck = looked !== undefined && settle <= 0 ? { seen: looked } : await checkPane(attempt);
   if ("outcome" in check) return { kind: "ended", outcome: check.outcome };
   if (host.now() >= command.expiresAt) return { kind: "ended", outcome: { state: "expired" } };
   // 4. to 6. The screen, the agent's turn, the local user.

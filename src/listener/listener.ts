@@ -26,6 +26,7 @@ import { type HostNames, hostNames } from "./host_names.ts";
 import { inject } from "./inject.ts";
 import type { InjectHost } from "./inject_host.ts";
 import { Inventory } from "./inventory.ts";
+import { LOOK_SOON_MS } from "./look_pace.ts";
 import type { Mirrors } from "./mirrors.ts";
 import { type Outcome, Stopping } from "./outcome.ts";
 import { GATE_HOLD_MS, PaneInputs } from "./pane_input.ts";
@@ -75,6 +76,7 @@ class Listener implements RunningListener {
   #polls = new Waker();
   #polling: Promise<void>;
   #unfitting: Promise<void>;
+  #soon: ReturnType<typeof setTimeout> | undefined;
   /** Relay's clock minus this one, in milliseconds. */
   #clockOffsetMs = 0;
 
@@ -154,6 +156,7 @@ class Listener implements RunningListener {
     this.#messages.stop();
     this.#polls.stop();
     await this.#queues.idle();
+    clearTimeout(this.#soon);
     await this.#polling;
     await this.#unfitting;
     this.#link.close();
@@ -267,10 +270,7 @@ class Listener implements RunningListener {
       targets: this.#targets,
       inputs: this.#inputs,
       now,
-      typed: () => {
-        this.#inventory.readSoon();
-        this.#polls.wake();
-      },
+      typed: () => this.#readSoon(),
       pause: (ms) => this.#messages.pause(ms),
       record: (id, step) => this.#journal.record(id, { step }),
       report: (id, progress) => this.#intake.report(id, progress),
@@ -319,6 +319,15 @@ class Listener implements RunningListener {
     if ("state" in opened || opened.body === undefined || opened.agentSessionName === undefined) return;
     const resolved = await this.#targets.resolve(opened.agentSessionName);
     if ("target" in resolved) this.#inputs.of(resolved.target).leftBehind = { before: "", text: opened.body };
+  }
+
+  /** A moment after something was typed: the input itself comes first. */
+  #readSoon(): void {
+    this.#inventory.readSoon();
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.#polls.wake();
+    }, LOOK_SOON_MS);
   }
 
   async #ended(push: Push, { outcome, elapsedMs }: { outcome: Outcome; elapsedMs: number }): Promise<void> {

@@ -171,6 +171,8 @@ export class PaneInput {
   };
   readonly #now: () => number;
   #turn: Promise<void> = Promise.resolve();
+  /** That type, or wait for their turn. */
+  #inputs = 0;
   #enterAt = 0;
   #messageAt = 0;
   #hasWorkedSinceEnter = true;
@@ -181,15 +183,18 @@ export class PaneInput {
     this.#now = now;
   }
 
-  /** One input after the other. */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
+  /** One input after the other; `waited` when another one came before it. */
+  async alone<T>(work: (turn: { waited: boolean }) => Promise<T>): Promise<T> {
     const before = this.#turn;
     const { promise, resolve } = Promise.withResolvers<void>();
+    const waited = this.#inputs > 0;
+    this.#inputs++;
     this.#turn = before.then(() => promise);
-    await before;
+    if (waited) await before;
     try {
-      return await work();
+      return await work({ waited });
     } finally {
+      this.#inputs--;
       resolve();
     }
   }
