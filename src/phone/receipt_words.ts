@@ -97,7 +97,7 @@ function takenWords(receipt: Receipt, expiresAt: number, circumstances: Circumst
     case "expired":
       return { tone: "bad", state, detail: WORDS.expired, resendFrom: 0 };
     case "unknown":
-      return { tone: "unsure", state, detail: WORDS.unknown, resendFrom: 0 };
+      return { tone: "unsure", state, detail: reasonDetail(receipt) || WORDS.unknown, resendFrom: 0 };
   }
 }
 

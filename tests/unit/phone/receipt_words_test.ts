@@ -40,6 +40,14 @@ Deno.test("sending again is offered only where the text may be missing", () => {
   assert.deepEqual(offered, ["refused", "expired", "unknown", "ignored"]);
 });
 
+Deno.test("an unknown end says why where the host did [inj-proof]", () => {
+  assert.match(wordsFor(receiptOf("unknown")).detail, /listener stopped/);
+  assert.match(
+    wordsFor(receiptOf("unknown", { reason: "not_confirmed" })).detail,
+    /nothing showed.*Look at the terminal/,
+  );
+});
+
 Deno.test("typed is good enough on the way, and unsure at the end", () => {
   assert.equal(wordsFor(receiptOf("typed")).tone, "pending");
   assert.equal(wordsFor(receiptOf("typed", { final: true })).tone, "unsure");
