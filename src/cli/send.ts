@@ -50,7 +50,8 @@ export async function run(args: readonly string[]): Promise<number> {
   if (body === "") throw new UsageError("Cannot send an empty message: give its text, or pipe it in with -.");
   const route = await routeFor(options, pushFor(session, body, options));
   const record = await sendAndWait(options, route);
-  if (options.json) printJson(record);
+  // The relay has the text sealed, or as it was typed here.
+  if (options.json) printJson({ ...record, push: { ...record.push, body } });
   if (!await route.isProven(record)) {
     printError(`${describe(record.receipt)} The relay says so; the host has not proven it.`);
     return EXIT_FAILED;

@@ -278,7 +278,7 @@ export const STRINGS = {
     unknown_screen:
       "Esc often leads back. If the agent does show its input line, the agent is newer than svc knows.",
     screen_stale: "Look at the terminal before you send it again.",
-    approval_change: "Do it at the computer.",
+    approval_change: "Do it at the computer, or allow the command on the host: allowCommands in config.json.",
     key_not_allowed: "Use it at the computer.",
     not_confirmed: "Look at the terminal before you send it again.",
     not_submitted: "Send it again.",

@@ -47,7 +47,8 @@ export const REASONS = {
     "The agent is working: the message waits until no dialog can open meanwhile, at the latest for the end of the turn.",
   unknown_screen: "The agent does not show its input line: another screen has the keys.",
   screen_stale: "The agent's screen did not show the text in its input line in time.",
-  approval_change: "This would change how the agent asks for approval.",
+  approval_change:
+    "This may change how the agent asks for approval: it is not on the list of what changes nothing.",
   key_not_allowed: "This key opens another program or suspends the agent.",
   not_confirmed: "The text was typed, and nothing showed whether the agent took it.",
   not_submitted: "The agent's input line did not take Enter, and the text was removed from it.",

@@ -18,6 +18,7 @@ Deno.test("svc agents check names each screen that it recognized, and exits 0 [a
   assert.deepEqual(results.map(({ kind, name, recognized }) => [kind, name, recognized]), [
     ["echo", "start", true],
     ["echo", "draft", true],
+    ["echo", "long paste", true],
   ]);
 });
 

@@ -90,7 +90,7 @@ Deno.test("main flow: an agent that left leaves a session that takes nothing [sh
   await using stack = await makeStack();
   const echo = await stack.echo();
   await stack.sandbox.tmux("set-option", "-p", "-t", `=${echo.name}:`, "remain-on-exit", "on");
-  await stack.send(echo.name, "/exit");
+  await stack.sandbox.tmux("send-keys", "-t", `=${echo.name}:`, "C-c", "C-c");
   await until("the agent's end", async () => {
     const dead = await stack.sandbox.tmux("list-panes", "-a", "-F", "#{pane_dead}");
     return dead.trim() === "1";
