@@ -11,6 +11,8 @@ import type { KeyOutcome } from "./keystrokes.ts";
 export const KEYS_WAITING_MAX = 1_000;
 /** How long keys wait for a dialog to go: later ones would surprise. */
 export const KEYS_HOLD_MS = 10_000;
+/** How long they wait while an agent works: keys that interrupt it come behind them. */
+export const KEYS_WORKING_HOLD_MS = 2_000;
 /** How often a held key looks again. */
 export const KEYS_HOLD_STEP_MS = 200;
 
@@ -130,7 +132,8 @@ export class Keys {
     for (let told = false; !this.#isOver; told = true) {
       const outcome = await type(input);
       if (outcome.state !== "held") return outcome;
-      if (clock.elapsed() - at >= KEYS_HOLD_MS) return { ...outcome, state: "refused" };
+      const limit = outcome.reason === "agent_working" ? KEYS_WORKING_HOLD_MS : KEYS_HOLD_MS;
+      if (clock.elapsed() - at >= limit) return { ...outcome, state: "refused" };
       if (!told) tell({ sequence, ...outcome });
       await this.#pause(KEYS_HOLD_STEP_MS);
     }

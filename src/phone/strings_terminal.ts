@@ -45,6 +45,7 @@ export const TERMINAL_STRINGS = {
     fit: "Fit to phone",
     fitRefused: "The window shows several panes, so it keeps its size.",
     held: "A dialog is open: keys wait. Answer it at the computer: it cannot be answered from here.",
+    heldFor: (reason: string) => `${reason} Keys wait.`,
     keysRepeated: "A key came twice and was typed once. Somebody may stand in between.",
     troubles: {
       silent: "Nothing came from the host for a while: the screen may be old.",

@@ -18,9 +18,12 @@ export interface TerminalTold {
   unsure?: boolean;
 }
 
-/** No key can go in: there is no stream, or a dialog holds what was typed, and what is held must not grow. */
+/**
+ * No key can go in: there is no stream, or a dialog holds what was typed, and what is held must not grow. An agent at
+ * work takes the keys that interrupt it.
+ */
 export function isBlocked({ stream, keys }: TerminalTold): boolean {
-  return stream.kind !== "live" || keys?.state === "held";
+  return stream.kind !== "live" || (keys?.state === "held" && keys.reason !== "agent_working");
 }
 
 export interface TerminalWords {
@@ -55,7 +58,10 @@ export function terminalWords({ stream, keys, fit, unsure = false }: TerminalTol
 function keysWords(keys: TerminalTold["keys"]): string {
   if (keys === undefined || keys.state === "typed") return "";
   const reason = keys.reason ?? "";
-  if (keys.state === "held") return WORDS.held;
+  if (keys.state === "held") {
+    if (reason === "dialog_open" || !(reason in REASONS)) return WORDS.held;
+    return WORDS.heldFor(REASONS[reason as keyof typeof REASONS]);
+  }
   if (reason === "repeated") return WORDS.keysRepeated;
   if (!(reason in REASONS)) return WORDS.notTyped(reason);
   return WORDS.notTyped(

@@ -1,7 +1,13 @@
 /** The live input of one stream: in order, once each, at its pace, held at a dialog, its end told. */
 import assert from "node:assert/strict";
 import { plainChannel } from "../../../src/crypto/stream.ts";
-import { Keys, KEYS_HOLD_MS, KEYS_HOLD_STEP_MS, KEYS_WAITING_MAX } from "../../../src/listener/keys.ts";
+import {
+  Keys,
+  KEYS_HOLD_MS,
+  KEYS_HOLD_STEP_MS,
+  KEYS_WAITING_MAX,
+  KEYS_WORKING_HOLD_MS,
+} from "../../../src/listener/keys.ts";
 import { KeyLimit } from "../../../src/listener/keys_limit.ts";
 import type { KeyOutcome } from "../../../src/listener/keystrokes.ts";
 import { encodeKeyInput, type KeyInput } from "../../../src/protocol/key_input.ts";
@@ -135,6 +141,17 @@ Deno.test("keys: a dialog that stays open refuses them [inj-dialog-keys]", async
   bench.outcome = () => TYPED;
   await bench.press(2, text("y"));
   assert.deepEqual(bench.typed, ["y"]);
+});
+
+Deno.test("keys: while an agent works they wait for a moment only, so that the key that interrupts it follows [inj-turn]", async () => {
+  const bench = new Bench();
+  bench.outcome = (input) => nameOf(input) === "Escape" ? TYPED : { state: "held", reason: "agent_working" };
+  await bench.press(0, text("x"));
+  await bench.press(1, key("Escape"));
+  for (let waited = 0; waited <= KEYS_WORKING_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual(bench.told, ["0 held agent_working", "0 refused agent_working", "1 typed"]);
 });
 
 Deno.test("keys: what waits when the phone leaves is not typed", async () => {

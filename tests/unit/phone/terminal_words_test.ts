@@ -50,3 +50,11 @@ Deno.test("terminal words: keys of a stream that broke may not have arrived, and
   }
   assert.equal(terminalWords({ stream: LIVE, fit: "on" }).status, "Live, 80 × 24, fitted");
 });
+
+Deno.test("keys that wait for an agent at work say so, and its interrupting keys stay [inj-turn]", () => {
+  const stream = { kind: "live", sealing: "psk", size: { cols: 80, rows: 24 } } as const;
+  const keys = { sequence: 1, state: "held", reason: "agent_working" } as const;
+  assert.match(terminalWords({ stream, keys, fit: "off" }).keys, /working.*Keys wait/);
+  assert.equal(isBlocked({ stream, keys, fit: "off" }), false);
+  assert.equal(isBlocked({ stream, keys: { ...keys, reason: "dialog_open" }, fit: "off" }), true);
+});
