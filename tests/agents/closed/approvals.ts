@@ -71,10 +71,13 @@ const MODES: Readonly<Record<RealAgent, RegExp>> = {
 };
 /** Rows at the screen's end in which an agent names its mode. */
 const FOOTER_ROWS = 6;
+/** OpenCode's first screen has its input line in the middle. */
+const OPENCODE_ROWS = 20;
 
 /** The mode that the screen's last rows name, "" for none: not every screen names it. */
 export function modeOn(kind: RealAgent, lines: readonly string[]): string {
   const end = lines.findLastIndex((line) => line.trim() !== "") + 1;
-  const footer = lines.slice(Math.max(0, end - FOOTER_ROWS), end).join("\n");
+  const footer = lines.slice(Math.max(0, end - (kind === "opencode" ? OPENCODE_ROWS : FOOTER_ROWS)), end)
+    .join("\n");
   return MODES[kind].exec(footer)?.[0].replace(/.*┃/s, "").trim() ?? "";
 }
