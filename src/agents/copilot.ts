@@ -76,6 +76,7 @@ export const copilot: AgentProfile = {
     "context",
     "help",
     "list-dirs",
+    "model",
     "rename",
     "resume",
     "review",
