@@ -58,7 +58,7 @@ export const CLOSED: Claim[] = [
     text:
       "the model learns that the phone drives, whatever the agent does to a long text; a paste at the computer ends it",
     tests: { files: ["tests/agents/real_hooks_test.ts"], filter: "/texts that it changes/" },
-    count: { agents: /^\w+: told of the phone also by texts.* \.\.\. .*ok/gm },
+    count: { agents: /^\w+: informed of the phone also by texts.* \.\.\. .*ok/gm },
   },
   {
     text: "the states that phones see are those of the agents, over turns, dialogs, interrupts and questions",

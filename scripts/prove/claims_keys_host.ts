@@ -38,7 +38,7 @@ export const KEYS_HOST: readonly Claim[] = [
     quote: { part: /^(\d+ views, .*)$/gm, as: "$1" },
   },
   {
-    text: "a home and a browser of version 0.1.0 go on, or are told what to do",
+    text: "a home and a browser of version 0.1.0 go on, or learn what to do",
     tests: { files: ["tests/unit/listener/upgrade_test.ts", "tests/phone/account_at_rest_test.ts"] },
   },
 ];

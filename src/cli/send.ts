@@ -41,7 +41,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("--json", "print the push with its final receipt")
     .option("--device <id>", "the host, where several have a session of this name")
     .option("--as <file>", "seal as the script of svc pair --script FILE; else SVC_PAIRING names the file")
-    .option("--anyway", "do not wait while someone types at the desk")
+    .option("--anyway", "do not wait while someone types at the computer")
     .option("--wait <seconds>", "how long the message may wait for its turn", String(WAIT_DEFAULT_SECONDS));
   const parsed = parseWords(command, args);
   const [session, words] = parsed.processedArgs;

@@ -1,4 +1,4 @@
-/** One look at a pane: its facts, who is typing at the desk, and its screen, in one tmux request. */
+/** One look at a pane: its facts, who is typing at the computer, and its screen, in one tmux request. */
 import type { Screen, ScreenReading } from "../agents/profile.ts";
 import { verbs } from "../tmux/argv.ts";
 import { fieldsFormat, oneLine, parseFields } from "../tmux/fields.ts";

@@ -53,7 +53,7 @@ function whatNext(session: string | undefined): string {
 }
 
 const SECRET_REFUSED =
-  "Cannot ask for a secret: no phone is paired with this host, so the answer would pass the relay readable. Have the person enter it at the desk, for example into a file that you read; never ask for it as another field.";
+  "Cannot ask for a secret: no phone is paired with this host, so the answer would pass the relay readable. Have the person enter it at the computer, for example into a file that you read; never ask for it as another field.";
 
 const SECRET_LATE =
   "The question was withdrawn: a late answer would be typed into this session, where a secret could be read. Ask again when the person is there.";

@@ -31,7 +31,7 @@ export interface Message {
   body: string;
   /** Went out sealed; `elsewhere`: by another device, so that its text is not known here. */
   sealed?: "here" | "elsewhere";
-  /** Typed also while someone types at the desk. */
+  /** Typed also while someone types at the computer. */
   sendAnyway?: boolean;
   /** An answer to a question, not a message to a session; without `data` its text is the answer. */
   answers?: { question: string; data?: AnswerData; sealTo?: SessionName };

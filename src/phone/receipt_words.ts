@@ -14,7 +14,7 @@ export interface ReceiptWords {
   detail: string;
   /** Epoch milliseconds by the relay's clock from which the same text may be sent again. */
   resendFrom?: number;
-  /** Sent again it is typed although someone types at the desk. */
+  /** Sent again it is typed although someone types at the computer. */
   anyway?: boolean;
   /** It has not left this phone, so it can be taken back. */
   discardable?: boolean;

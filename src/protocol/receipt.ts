@@ -27,7 +27,7 @@ export const REASONS = {
   pane_dead: "The pane is dead, stopped, or takes no input.",
   rate_limited: "More than 30 messages a minute for this session.",
   shell_escape: "A message that begins with ! would run a shell command in the agent.",
-  desk_busy: "Someone is typing at the desk.",
+  desk_busy: "Someone is typing at the computer.",
   muted: "The project is muted.",
   invalid_body: "The text is empty, too long, or has control characters.",
   sealed_required: "This host takes sealed messages only.",

@@ -95,7 +95,7 @@ const CHANGED_TEXTS: Record<string, string> = {
 };
 
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
-  Deno.test(`${kind}: told of the phone also by texts that it changes; a paste of several lines at the keyboard ends that [other-agents, rm-folded, rm-invisible, rm-ends]`, async () => {
+  Deno.test(`${kind}: informed of the phone also by texts that it changes; a paste of several lines at the keyboard ends that [other-agents, rm-folded, rm-invisible, rm-ends]`, async () => {
     await using stack = await makeStack();
     await using agent = await runAgent(kind, stack);
     const { pane, session } = agent;

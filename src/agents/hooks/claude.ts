@@ -67,7 +67,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** Comes some seconds after a dialog opened, and only when nobody has touched it: a person at the desk needs no push. */
+/** Comes some seconds after a dialog opened, and only when nobody has touched it: a person at the computer needs no push. */
 function notification(input: HookInput): HookMeaning {
   const words = { type: "agent.attention", text: textOf(input, "message") } as const;
   switch (textOf(input, "notification_type")) {
