@@ -140,7 +140,7 @@ const TOOLS: readonly Case[] = [
       const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
       const result = await client.callTool({ name: "svc_input", arguments: { question: "Login?", fields } });
       assert.equal(result.isError, true);
-      assert.match(textOf(result), /Cannot ask for a secret: no phone is paired.*at the desk/s);
+      assert.match(textOf(result), /Cannot ask for a secret: no phone is paired.*at the computer/s);
       assert.deepEqual(await phone.pushes("ask"), []);
     },
   ),
