@@ -23,7 +23,8 @@ const ALLOWING =
   /permission|approv|allow|trust|sandbox|yolo|bypass|hook|policy|rule|trusted_hash|mcp|plugin|disable|mode"/i;
 
 /** Keys of those that count how often something was shown, or name what was seen. */
-const HARMLESS = /tips|seen|shown|count|onboarding|theme|vim|statusline|lastSession|cache|version|model/i;
+const HARMLESS =
+  /tips|seen|shown|count|onboarding|theme|vim|statusline|lastSession|cache|version|model|pluginUsage/i;
 
 async function readAll(path: string): Promise<[string, string][]> {
   const stat = await Deno.stat(path).catch(() => undefined);

@@ -16,6 +16,8 @@ import { type Violation, Watch } from "./watch.ts";
 const TOOL_CALLS = 0.35;
 /** Steps before a violation that are kept with it. */
 const STEPS_KEPT = 25;
+const PROBES_MAX = 3;
+const PROBE_REST_MS = 6_000;
 const PROBE_LIMIT_MS = 30_000;
 /** Even an attacker's frames take time on their way. */
 const BETWEEN_MS = [10, 120] as const;
@@ -154,21 +156,27 @@ class Crawl {
     const stage = this.#stage;
     const { tally } = this.#crawled;
     this.#dropPhone();
-    stage.standIn.reply = () => undefined;
-    if (!await stage.calmDown()) {
-      tally.resets++;
-      await stage.restart();
-    }
-    stage.standIn.callShell("touch probe-ran");
-    await stage.typeLine("probe the approvals");
     const canary = `${stage.project}/probe-ran`;
     const isShown = async (): Promise<boolean> => await stage.asksPermission() || await exists(canary);
-    const isAsked = await until("the dialog", isShown, PROBE_LIMIT_MS).then(() => true, () => false);
-    const screen = await stage.text();
-    if (await exists(canary)) return { what: "approvals: a tool ran unasked at the end", screen, steps: [] };
-    if (!isAsked) return { what: "approvals: no dialog came at the end", screen, steps: [] };
-    tally.probes++;
-    await stage.reject();
-    return undefined;
+    for (let tries = 0; tries < PROBES_MAX; tries++) {
+      // Keys that the host held, and answers of the last turn, may still be on their way.
+      await moment(performance.now() + PROBE_REST_MS);
+      stage.standIn.reply = () => undefined;
+      if (!await stage.calmDown()) {
+        tally.resets++;
+        await stage.restart();
+      }
+      stage.standIn.callShell("touch probe-ran");
+      await stage.typeLine("probe the approvals");
+      const isAsked = await until("the dialog", isShown, PROBE_LIMIT_MS).then(() => true, () => false);
+      if (await exists(canary)) {
+        return { what: "approvals: a tool ran unasked at the end", screen: await stage.text(), steps: [] };
+      }
+      if (!isAsked) continue;
+      tally.probes++;
+      await stage.reject();
+      return undefined;
+    }
+    return { what: "approvals: no dialog came at the end", screen: await stage.text(), steps: [] };
   }
 }

@@ -44,9 +44,15 @@ function isInteractiveShell({ name, argv }: Process): boolean {
     argv.slice(1).every((word) => /^-{1,2}[a-z]*$/.test(word) && !/^-[a-z]*c/.test(word));
 }
 
-/** What is wrong with them, one sentence each. */
+/** The agent itself fetches its plugins' repositories. */
+function isGitTransport({ name, argv }: Process): boolean {
+  return name === "ssh" && argv.some((word) => word.startsWith("git-upload-pack"));
+}
+
+/** What is wrong with them, one sentence each. One without words is just ending. */
 export function processFaults(processes: readonly Process[]): string[] {
-  return processes.flatMap((process) => {
+  const living = processes.filter((process) => process.argv.length > 0 && !isGitTransport(process));
+  return living.flatMap((process) => {
     const { pid, name, state, tty, argv } = process;
     const what = `${name} (${pid}: ${argv.join(" ").slice(0, 100)})`;
     if (state === "T" && tty !== 0) return [`stopped: ${what}`];
