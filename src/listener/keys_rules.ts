@@ -65,6 +65,14 @@ function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
   return keys.forbiddenWhenEmpty?.includes(key) ?? false;
 }
 
+/** How an escape sequence goes on behind its ESC (ECMA-48, section 5.3): CSI, SS3, and the strings. */
+const CONTINUES_ESCAPE = /^[[OP\]X^_N]/;
+
+/** An agent that has not read an earlier Escape yet would take both for one key. */
+export function continuesEscape(input: TypedInput): boolean {
+  return input.type !== "key" && CONTINUES_ESCAPE.test(input.text);
+}
+
 /** Why a known agent's screen takes this input not at all; undefined where only the draft can decide. */
 export function screenRefusal(
   input: TypedInput,

@@ -7,6 +7,7 @@ import { failureOutcome } from "./inject_failure.ts";
 import type { InjectHost, PaneContext } from "./inject_host.ts";
 import {
   afterInput,
+  continuesEscape,
   draftRefusal,
   isLineBegun,
   needsCaughtUp,
@@ -16,11 +17,14 @@ import {
   type TypedInput,
 } from "./keys_rules.ts";
 import { checkPane, guardOf, type Seen } from "./pane_check.ts";
-import type { InFlight } from "./pane_input.ts";
+import { ESCAPE_JOIN_MS, type InFlight } from "./pane_input.ts";
 import { GUARD_REFUSED, guarded, typingRequests } from "./typing.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;
+/** An agent that was not busy so many times in a row has read its input. */
+export const CALM_LOOKS = 3;
+export const CALM_STEP_MS = 50;
 /** How often that screen is looked for. */
 export const STALE_STEP_MS = 20;
 
@@ -42,7 +46,7 @@ export async function typeInput(context: KeyContext, input: TypedInput): Promise
 
 async function typeAlone(context: KeyContext, input: TypedInput): Promise<KeyOutcome> {
   const { host, target } = context;
-  if (context.input.escapeWaitMs > 0) await context.pause(context.input.escapeWaitMs);
+  if (!await escapeIsRead(context, input)) return notTyped("screen_stale");
   const check = await checkPane(context);
   if ("outcome" in check) return { state: "refused", reason: check.outcome.reason ?? "tmux_failed" };
   const { seen } = check;
@@ -62,6 +66,21 @@ async function typeAlone(context: KeyContext, input: TypedInput): Promise<KeyOut
     return notTyped("agent_working");
   }
   return await typeInFlight(context, input, ready.seen);
+}
+
+/** Waits until the agent has had time to take an Escape for a key of its own, and does nothing else meanwhile. */
+async function escapeIsRead(context: KeyContext, input: TypedInput): Promise<boolean> {
+  const { input: pane, host, target } = context;
+  if (!pane.model.afterEscape) return true;
+  if (continuesEscape(input) && host.now() < pane.model.keyAt + ESCAPE_JOIN_MS) return false;
+  if (pane.escapeWaitMs > 0) await context.pause(pane.escapeWaitMs);
+  const begun = host.now();
+  for (let calm = 0; calm < CALM_LOOKS;) {
+    calm = await host.isBusy(target.panePid) ? 0 : calm + 1;
+    if (host.now() - begun >= STALE_LIMIT_MS) return false;
+    if (calm < CALM_LOOKS) await context.pause(CALM_STEP_MS);
+  }
+  return true;
 }
 
 function notTyped(reason: Reason): KeyOutcome {

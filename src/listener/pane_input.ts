@@ -19,7 +19,9 @@ export const TURN_START_MS = 2_000;
 /** A draft that has not changed for so long since the last key is what the agent made of that key. */
 export const CALM_MS = 1_000;
 /** After Escape nothing follows for so long: an agent that reads both at once takes them for one sequence. */
-export const ESCAPE_MS = 500;
+export const ESCAPE_MS = 1_000;
+/** The same for a text that would make another key of it, such as `[Z`. */
+export const ESCAPE_JOIN_MS = 5_000;
 
 /** The events that follow the one of the tool call itself, in agents that have both. */
 const PERMISSION_EVENT = /^permissionRequest$/i;

@@ -5,6 +5,7 @@ import { agentProfile } from "../../../src/agents/registry.ts";
 import { KeyLimit, PASTE_COST } from "../../../src/listener/keys_limit.ts";
 import {
   afterInput,
+  continuesEscape,
   costOf,
   draftRefusal,
   isLineBegun,
@@ -108,6 +109,13 @@ Deno.test("keys rules: a key that leads elsewhere from an empty composer goes in
     afterInput(model({ expected: "ab" }), key("Left"), 7),
     model({ expected: "ab", isAtEnd: false, keyAt: 7 }),
   );
+});
+
+Deno.test("keys rules: text that would go on an escape sequence is known, so that it cannot join an earlier Escape [inj-after-escape]", () => {
+  for (const one of ["[Z", "[103;5u", "OP", "]0;", "P+q"]) assert.ok(continuesEscape(text(one)), one);
+  assert.ok(continuesEscape(paste("[Z")));
+  for (const one of ["a", " [Z", "hello"]) assert.ok(!continuesEscape(text(one)), one);
+  assert.ok(!continuesEscape(key("Up")));
 });
 
 Deno.test("keys rules: in another screen than the composer only the way out, and what a harmless menu takes [inj-unknown-keys]", () => {
