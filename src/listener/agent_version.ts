@@ -16,7 +16,7 @@ export async function runningVersion(
   { files, platform }: Pick<ProcessHost, "files" | "platform">,
 ): Promise<string | undefined> {
   if (platform !== "linux") return undefined;
-  const words = (await files.readText(`/proc/${pid}/cmdline`) ?? "").split("\0");
+  const words = (await files.readText(`/proc/${pid}/cmdline`).catch(() => undefined) ?? "").split("\0");
   const program = await files.readLink(`/proc/${pid}/exe`).catch(() => undefined);
   const script = words.slice(1).find((word) =>
     !word.startsWith("-") && (SCRIPT.test(word) || word.includes("/bin/"))

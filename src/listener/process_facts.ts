@@ -8,22 +8,25 @@ export interface ProcessHost {
   commands: Pick<Commands, "run">;
 }
 
+/** A file of /proc; undefined for a process that is gone, also while it was being read. */
+async function readProc(path: string, { files }: Pick<ProcessHost, "files">): Promise<string | undefined> {
+  return await files.readText(path).catch(() => undefined);
+}
+
 /** For a process that is gone: not stopped, foreground unknown. */
 export async function readProcessFacts(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   return host.platform === "linux" ? await fromProc(pid, host) : await fromPs(pid, host);
 }
 
 async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
-  const stat = await host.files.readText(`/proc/${pid}/stat`);
+  const stat = await readProc(`/proc/${pid}/stat`, host);
   const { state, foregroundGroup } = parseStat(stat ?? "");
   const [own, foreground] = await Promise.all([
     readExecutable(pid, host),
     foregroundGroup > 0 && foregroundGroup !== pid ? readLiving(foregroundGroup, host) : undefined,
   ]);
   const isOwn = foregroundGroup === pid;
-  const words = foregroundGroup > 0
-    ? await host.files.readText(`/proc/${foregroundGroup}/cmdline`)
-    : undefined;
+  const words = foregroundGroup > 0 ? await readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined;
   return {
     stopped: state === "T" || state === "t",
     foreground: (isOwn ? own : foreground) ?? "",
@@ -35,7 +38,7 @@ async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
 /** The executable of a process that is not about to end. */
 async function readLiving(pid: number, host: ProcessHost): Promise<string | undefined> {
   const executable = await readExecutable(pid, host);
-  const { ending } = parseStat(await host.files.readText(`/proc/${pid}/stat`) ?? "");
+  const { ending } = parseStat(await readProc(`/proc/${pid}/stat`, host) ?? "");
   return ending ? undefined : executable;
 }
 
@@ -47,7 +50,7 @@ async function readExecutable(pid: number, host: ProcessHost): Promise<string | 
   try {
     return (await host.files.readLink(`/proc/${pid}/exe`))?.split("/").pop()?.replace(REPLACED, "");
   } catch {
-    return (await host.files.readText(`/proc/${pid}/comm`))?.trim();
+    return (await readProc(`/proc/${pid}/comm`, host))?.trim();
   }
 }
 
@@ -97,9 +100,9 @@ export async function isTreeBusy(
   const pids = [pid];
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const process = pids[at];
-    const { state } = parseStat(await host.files.readText(`/proc/${process}/stat`) ?? "");
+    const { state } = parseStat(await readProc(`/proc/${process}/stat`, host) ?? "");
     if (state === "R" || state === "D") return true;
-    const children = await host.files.readText(`/proc/${process}/task/${process}/children`) ?? "";
+    const children = await readProc(`/proc/${process}/task/${process}/children`, host) ?? "";
     pids.push(...children.split(" ").map(Number).filter((child) => child > 0));
   }
   return false;
