@@ -86,7 +86,8 @@ export const codex: AgentProfile = {
   args: ["--disable", "daemon_auto_start"],
   env: {},
   ignoresHangup: false,
-  typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
+  // Its editor leaves the terminal without paste marks, and Codex does not ask for them again.
+  typing: { method: "marked", settleMs: 150, spaceAfterTail: true },
   dialog,
   measuredVersion: "0.169.0",
   menus: menuKeys(menus),

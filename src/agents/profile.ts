@@ -64,8 +64,8 @@ export interface GateProfile {
 }
 
 export interface TypingProfile {
-  /** `paste`: as one bracketed paste, where the agent asks for it. `plain`: as keys. */
-  method: "paste" | "plain";
+  /** `paste`: as one bracketed paste, where the agent asks for it. `marked`: whatever it asks for. `plain`: as keys. */
+  method: "paste" | "marked" | "plain";
   /** Milliseconds between the text and Enter, ended early once the screen is quiet. */
   settleMs: number;
   /** Milliseconds that are waited even when the screen is quiet: some agents take an early Enter as part of the paste. */

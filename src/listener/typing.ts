@@ -15,7 +15,7 @@ const encoder = new TextEncoder();
  * `paste`: in bracketed-paste marks if the program asks for them; `marked`: in marks whatever it asks for; `plain`: as
  * keys.
  */
-export type TypingMethod = TypingProfile["method"] | "marked";
+export type TypingMethod = TypingProfile["method"];
 
 /**
  * A slash command is typed as keys: agents take a pasted one as text. Several lines over a shell always have marks: an
