@@ -1,5 +1,6 @@
 /** Builds the inventory: every agent session of every tmux server of this user. */
 import { agentProfile } from "../agents/registry.ts";
+import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../agents/read_screen.ts";
 import { unknownAgent } from "../agents/unknown.ts";
 import type { HookReport } from "../home/control_messages.ts";
 import { isAgentKind } from "../protocol/names.ts";
@@ -108,7 +109,9 @@ export class Inventory {
   /** Captures only where something may have been drawn since the last capture, by one call for each server. */
   async #readScreens(sessions: readonly TmuxSession[]): Promise<void> {
     const stale = sessions.filter((one) => one.pane && !this.#isCurrent(one));
-    const servers = Map.groupBy(stale, (session) => session.socket);
+    const [large, small] = [stale.filter(isTooLarge), stale.filter((one) => !isTooLarge(one))];
+    for (const session of large) this.#remember(session, { lines: [], at: this.#host.now() });
+    const servers = Map.groupBy(small, (session) => session.socket);
     for (const [socket, group] of servers) {
       const panes = group.flatMap((session) => session.pane?.id ?? []);
       const at = this.#host.now();
@@ -142,6 +145,11 @@ export class Inventory {
     for (const key of this.#versions.keys()) if (!panes.has(key)) this.#versions.delete(key);
     this.#hints.keep(sessions);
   }
+}
+
+/** No profile reads such a screen, and taking it from tmux would hold up the other sessions. */
+function isTooLarge({ pane }: TmuxSession): boolean {
+  return pane !== undefined && (pane.cols > MAX_SCREEN_COLUMNS || pane.rows > MAX_SCREEN_ROWS);
 }
 
 /** The state in the newer of the screen and the hint; undefined where neither shows one. */

@@ -21,6 +21,7 @@ class Bench {
   lines: string[] = [];
   activity = START / 1_000 - 100;
   attached = false;
+  cols = 80;
   captures = 0;
   readonly inventory = new Inventory({
     now: () => this.now,
@@ -52,7 +53,7 @@ class Bench {
       command: "deno",
       title: "",
       path: "/shop",
-      cols: 80,
+      cols: this.cols,
       rows: 24,
       applicationKeys: false,
     };
@@ -199,4 +200,17 @@ Deno.test("inventory: the next reading comes soon after a report or input, every
   assert.equal(bench.inventory.nextReadMs(), LOOK_ATTENDED_MS);
   bench.report("idle");
   assert.equal(bench.inventory.nextReadMs(), LOOK_SOON_MS);
+});
+
+Deno.test("inventory: a screen that no profile reads is not taken from tmux, and shows no state [read-linear]", async () => {
+  const bench = new Bench();
+  bench.draw(...footer(RESTING, 80).lines);
+  bench.cols = 1_000;
+  await bench.inventory.read();
+  assert.equal(bench.captures, 0);
+  bench.cols = 80;
+  bench.draw(...footer(RESTING, 80).lines, "");
+  bench.activity++;
+  assert.equal(await bench.state(), "idle");
+  assert.equal(bench.captures, 1);
 });
