@@ -51,9 +51,10 @@ const sides: Record<string, () => Promise<void> | void> = {
     }
   },
   async inherit() {
-    // Not one long read: a shell loses a signal that comes just before it.
-    const script = "trap 'echo; echo stopped; exit 9' INT; echo asking; while :; do sleep 0.1; done";
-    terminal.write(`code ${await commands.runInherited(["sh", "-c", script])}\n`);
+    // Perl, not a shell: a shell may lose a signal that comes just before it waits for its child.
+    const script =
+      '$SIG{INT} = sub { print "\\nstopped\\n"; exit 9 }; $| = 1; print "asking\\n"; sleep 1 while 1';
+    terminal.write(`code ${await commands.runInherited(["perl", "-e", script])}\n`);
   },
 };
 
