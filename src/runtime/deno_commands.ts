@@ -70,6 +70,9 @@ async function run(argv: readonly string[], options: RunOptions = {}): Promise<R
   return await finish(child, options);
 }
 
+/** A signal that came with the child's end is handed on by then: Deno ends a process without a listener for it. */
+const LATE_SIGNAL_MS = 150;
+
 /**
  * The terminal sends its keys' signals to the child too, so this process waits for the child's decision. It listens
  * before the child runs: a key may come at once.
@@ -86,7 +89,9 @@ async function runInherited(argv: readonly string[], place: Place = {}): Promise
   for (const [signal, handler] of handlers) Deno.addSignalListener(signal, handler);
   try {
     child = command(argv, place, { stdin: "inherit", stdout: "inherit", stderr: "inherit" }).spawn();
-    return (await child.status).code;
+    const { code } = await child.status;
+    await new Promise((resolve) => setTimeout(resolve, LATE_SIGNAL_MS));
+    return code;
   } catch (error) {
     return failedStart(argv, error).code;
   } finally {
