@@ -3,16 +3,20 @@ import type { Clock } from "../client/clock.ts";
 import type { FrameOpener } from "../crypto/stream_frames.ts";
 import { decodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
 import type { KeyState } from "../protocol/mirror.ts";
+import type { Reason } from "../protocol/receipt.ts";
 import type { KeyLimit } from "./keys_limit.ts";
 import { costOf, type TypedInput } from "./keys_rules.ts";
 import type { KeyOutcome } from "./keystrokes.ts";
+import { TURN_START_MS } from "./pane_input.ts";
 
 /** Inputs that wait for the rate limit or for a dialog; beyond it they are refused. */
 export const KEYS_WAITING_MAX = 1_000;
 /** How long keys wait for a dialog to go: later ones would surprise. */
 export const KEYS_HOLD_MS = 10_000;
-/** How long they wait while an agent works: keys that interrupt it come behind them. */
-export const KEYS_WORKING_HOLD_MS = 2_000;
+/** How long they wait while an agent works: longer than after an Enter that began no turn, but keys that interrupt come behind them. */
+export const KEYS_WORKING_HOLD_MS = TURN_START_MS + 1_500;
+/** How long they wait for a screen that nobody can read: it may be half drawn. */
+export const KEYS_UNKNOWN_HOLD_MS = 1_000;
 /** How often a held key looks again. */
 export const KEYS_HOLD_STEP_MS = 200;
 
@@ -129,12 +133,15 @@ export class Keys {
       await this.#pause(wait);
       if (this.#isOver) return undefined;
     }
-    for (let told = false; !this.#isOver; told = true) {
+    for (let told = false; !this.#isOver;) {
+      const waited = clock.elapsed() - at;
       const outcome = await type(input);
       if (outcome.state !== "held") return outcome;
-      const limit = outcome.reason === "agent_working" ? KEYS_WORKING_HOLD_MS : KEYS_HOLD_MS;
-      if (clock.elapsed() - at >= limit) return { ...outcome, state: "refused" };
-      if (!told) tell({ sequence, ...outcome });
+      if (waited >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
+      if (!told && outcome.reason !== "unknown_screen") {
+        tell({ sequence, ...outcome });
+        told = true;
+      }
       await this.#pause(KEYS_HOLD_STEP_MS);
     }
     return undefined;
@@ -148,5 +155,16 @@ export class Keys {
         resolve();
       };
     });
+  }
+}
+
+function holdMs(reason: Reason): number {
+  switch (reason) {
+    case "agent_working":
+      return KEYS_WORKING_HOLD_MS;
+    case "unknown_screen":
+      return KEYS_UNKNOWN_HOLD_MS;
+    default:
+      return KEYS_HOLD_MS;
   }
 }

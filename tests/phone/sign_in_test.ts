@@ -34,12 +34,12 @@ Deno.test("a key in the address signs in, is gone from it at once, and lasts ove
   withScene(async ({ phone, wire, makeKey }) => {
     const { page } = phone;
     await page.goto(`${wire.url}/#key=${await makeKey("push:read")}`);
-    await page.getByRole("heading", { name: "Agents" }).waitFor();
+    await page.getByRole("heading", { name: "Agents", exact: true }).waitFor();
     assert.equal(page.url(), `${wire.url}/#/`);
     assert.equal(await page.evaluate(() => history.length), 2, "no entry of the history holds the key");
 
     await page.reload();
-    await page.getByRole("heading", { name: "Agents" }).waitFor();
+    await page.getByRole("heading", { name: "Agents", exact: true }).waitFor();
     await page.getByRole("button", { name: "Sign out" }).tap();
     await page.getByLabel("API key").waitFor();
     await page.reload();

@@ -45,7 +45,12 @@ export const shown = (page: Page): Promise<string> =>
   });
 
 export async function untilShown(page: Page, text: string): Promise<void> {
-  await until(`"${text}" on the page`, async () => (await shown(page)).includes(text));
+  let screen = "";
+  try {
+    await until(`"${text}" on the page`, async () => (screen = await shown(page)).includes(text));
+  } catch (error) {
+    throw new Error(`The page shows "${await status(page).textContent()}" and:\n${screen}`, { cause: error });
+  }
 }
 
 export async function openSession(page: Page, label: RegExp): Promise<void> {

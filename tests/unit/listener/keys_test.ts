@@ -5,11 +5,13 @@ import {
   Keys,
   KEYS_HOLD_MS,
   KEYS_HOLD_STEP_MS,
+  KEYS_UNKNOWN_HOLD_MS,
   KEYS_WAITING_MAX,
   KEYS_WORKING_HOLD_MS,
 } from "../../../src/listener/keys.ts";
 import { KeyLimit } from "../../../src/listener/keys_limit.ts";
 import type { KeyOutcome } from "../../../src/listener/keystrokes.ts";
+import { TURN_START_MS } from "../../../src/listener/pane_input.ts";
 import { encodeKeyInput, type KeyInput } from "../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../src/protocol/limits.ts";
 import { encodeSequenced } from "../../../src/protocol/pane_frame.ts";
@@ -152,6 +154,37 @@ Deno.test("keys: while an agent works they wait for a moment only, so that the k
     await bench.pass(KEYS_HOLD_STEP_MS);
   }
   assert.deepEqual(bench.told, ["0 held agent_working", "0 refused agent_working", "1 typed"]);
+});
+
+Deno.test("keys: text behind an Enter that began no turn is not lost, however long a look at the screen takes [inj-turn]", async () => {
+  const bench = new Bench();
+  const enteredAt = bench.clock.elapsed();
+  bench.outcome = (input) => {
+    const works = nameOf(input) === "x" && bench.clock.elapsed() - enteredAt < TURN_START_MS;
+    if (works) bench.clock.advance(KEYS_HOLD_STEP_MS - 10);
+    return works ? { state: "held", reason: "agent_working" } : TYPED;
+  };
+  await bench.press(0, key("Enter"));
+  await bench.press(1, text("x"));
+  for (let looks = 0; looks <= 2 * TURN_START_MS / KEYS_HOLD_STEP_MS; looks++) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual(bench.typed, ["Enter", "x"]);
+});
+
+Deno.test("keys: a screen that is half drawn loses nothing, one that stays unknown refuses [inj-unknown-keys]", async () => {
+  const bench = new Bench();
+  bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
+  await bench.press(0, text("x"));
+  bench.outcome = () => TYPED;
+  await bench.pass(KEYS_HOLD_STEP_MS);
+  assert.deepEqual([bench.typed, bench.told], [["x"], ["0 typed"]]);
+  bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
+  await bench.press(1, text("y"));
+  for (let waited = 0; waited <= KEYS_UNKNOWN_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual([bench.typed, bench.told.slice(1)], [["x"], ["1 refused unknown_screen"]]);
 });
 
 Deno.test("keys: what waits when the phone leaves is not typed", async () => {
