@@ -38,7 +38,12 @@ export interface KeyContext extends PaneContext {
 }
 
 /** Reasons that go away by themselves. */
-const HELD: ReadonlySet<Reason> = new Set(["dialog_open", "agent_working", "agent_starting", "unknown_screen"]);
+const HELD: ReadonlySet<Reason> = new Set([
+  "dialog_open",
+  "agent_working",
+  "agent_starting",
+  "unknown_screen",
+]);
 
 export async function typeInput(context: KeyContext, input: TypedInput): Promise<KeyOutcome> {
   return await context.input.alone(() => typeAlone(context, input));

@@ -116,6 +116,7 @@ const REMOTE = rows("product, REMOTE mode", {
   "rm-never-breaks": agents(
     "A hook without daemon, configuration or sound file exits 0, prints nothing, within 150 ms.",
   ),
+  "hook-after-background": agents("The report of a tool call's end holds no agent up."),
   "rm-hook-id": agents("Pushes of hooks carry hookId, by which the relay counts, mutes and revokes them."),
 });
 

@@ -5,7 +5,13 @@ import type { Files } from "../../runtime/types.ts";
 
 const MODE = 0o700;
 
-/** A hook that cannot run says nothing and exits 0: in some agents any other code stops the prompt. */
+/** The agents' names for the end of a tool call. */
+const AFTER_TOOL = ["PostToolUse", "PostToolUseFailure", "AfterTool", "postToolUse"];
+
+/**
+ * A hook that cannot run says nothing and exits 0: in some agents any other code stops the prompt. The report of a tool
+ * call's end goes on in the background once the agent's input is read: the agent has nothing to wait for.
+ */
 export function launcherText(command: readonly string[], root: string): string {
   const words = command.map(shellWord).join(" ");
   return [
@@ -13,8 +19,12 @@ export function launcherText(command: readonly string[], root: string): string {
     "# Runs svc, wherever it lies. Written by svc setup.",
     `: "\${SVC_HOME:=${root.replace(/["$`\\]/g, "\\$&")}}"`,
     "export SVC_HOME",
-    'case "$1" in',
-    "remote-hook | hook)",
+    'case "$1 $2" in',
+    `${AFTER_TOOL.map((event) => `"hook ${event}"`).join(" | ")})`,
+    "  input=$(cat)",
+    `  { printf '%s\\n' "$input" | ${words} "$@"; } >/dev/null 2>&1 &`,
+    "  exit 0 ;;",
+    '"remote-hook "* | "hook "*)',
     `  ${words} "$@" 2>/dev/null`,
     "  exit 0 ;;",
     "esac",

@@ -167,12 +167,15 @@ const FREE_TOOLS: Readonly<
 /** Milliseconds from each of `calls` tool calls to the request with its result. */
 export async function toolTimes(stage: AgentStage, calls: number): Promise<number[]> {
   const { standIn, project, kind } = stage;
-  const file = `${project}/read-me.txt`;
-  await Deno.writeTextFile(file, "one line\n");
+  // Agents stop a model that asks for the same thing again and again.
+  const files = Array.from({ length: calls }, () => `${project}/read-me-${crypto.randomUUID()}.txt`);
+  for (const file of files) await Deno.writeTextFile(file, "one line\n");
   const { name, input } = FREE_TOOLS[kind];
-  let left = calls;
   standIn.forget();
-  standIn.reply = () => left-- > 0 ? { kind: "tool", name, input: input(file) } : undefined;
+  standIn.reply = () => {
+    const file = files.pop();
+    return file === undefined ? undefined : { kind: "tool", name, input: input(file) };
+  };
   await stage.startTurn("read the file");
   await until("the last tool result", () => standIn.exchanges().length > calls, DIALOG_LIMIT_MS * 4);
   standIn.reply = () => undefined;

@@ -37,6 +37,30 @@ Deno.test("a hook whose svc is gone exits 0 and says nothing; other words fail a
   assert.deepEqual(await run(home, ["remote-hook", "codex"]), { code: 0, stdout: "", stderr: "" });
 });
 
+Deno.test("the report of a tool call's end holds no agent up and loses no byte of its input [hook-after-background]", async () => {
+  await using home = await makeTempHome();
+  const [gate, report] = [`${home.paths.root}/gate`, `${home.paths.root}/report`];
+  await new Deno.Command("mkfifo", { args: [gate, report] }).output();
+  const program = `read -r _ <"${gate}"; { printf "%s|" "$@"; cat; } >"${report}"`;
+  await writeLauncher(home.files, home.paths, launcherText(["sh", "-c", program, "svc"], "/h"));
+  const input = JSON.stringify({ tool_response: "ä\\n%s".repeat(50_000) });
+  for (const event of ["PostToolUse", "AfterTool", "postToolUse"]) {
+    const child = new Deno.Command(home.paths.launcher, {
+      args: ["hook", event, "cc"],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(input));
+    await writer.close();
+    // Nothing has opened the gate yet.
+    assert.equal((await child.output()).code, 0);
+    await Deno.writeTextFile(gate, "go\n");
+    assert.equal(await Deno.readTextFile(report), `hook|${event}|cc|${input}\n`);
+  }
+});
+
 Deno.test("it is written when it changed, and only then", async () => {
   await using home = await makeTempHome();
   const write = (words: string[]): Promise<boolean> =>
