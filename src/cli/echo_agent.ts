@@ -75,8 +75,8 @@ async function runHere(words: EchoWords, paths: HomePaths): Promise<void> {
   try {
     if (words.control) {
       const dispatch = (event: EchoEvent): Promise<void> => program.dispatchGated(event);
-      const door = await openControl(sockets, { path: words.control, dispatch });
-      closers.push(() => door.close());
+      const control = await openControl(sockets, { path: words.control, dispatch });
+      closers.push(() => control.close());
     }
     await program.run();
   } finally {

@@ -1,6 +1,6 @@
 /** Binds the hooks to this process. Exit code 2 would block the prompt in some agents, so it is always 0. */
 import { runtime } from "#runtime-lean";
-import { GATES_WORD } from "../agents/hooks/gates_word.ts";
+import { GATES_WORD } from "../agents/hooks/load.ts";
 import { homePaths } from "../home/paths.ts";
 import type { HookHost } from "../hooks/host.ts";
 import { type HookRun, runHook } from "../hooks/run_hook.ts";

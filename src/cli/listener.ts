@@ -62,10 +62,10 @@ async function restart(paths: HomePaths, words: ListenerWords): Promise<number> 
 async function runHere(paths: HomePaths, words: ListenerWords): Promise<number> {
   const inputs = await addressInputs(paths, words.wsUrl);
   const settings = listenerSettings(paths, inputs);
-  const [{ runDaemon }, { startListener }, { makeNewsDesk }, { withNews }] = await Promise.all([
+  const [{ runDaemon }, { startListener }, { makeHookNotifier }, { withNews }] = await Promise.all([
     import("../listener/lifecycle.ts"),
     import("../listener/listener.ts"),
-    import("./news_desk.ts"),
+    import("./hook_notifier.ts"),
     import("../listener/hook_news.ts"),
   ]);
   const { files, commands, sockets, pid, uid } = runtime;
@@ -85,7 +85,7 @@ async function runHere(paths: HomePaths, words: ListenerWords): Promise<number> 
       const { config } = inputs;
       const listener = await startListener({ paths, config, ...settings, version: VERSION, env, log });
       const baseUrl = resolveBaseUrl(inputs) ?? httpBaseFromWs(settings.wsUrl);
-      return withNews(listener, await makeNewsDesk(paths, { baseUrl, apiKey: settings.apiKey, log }));
+      return withNews(listener, await makeHookNotifier(paths, { baseUrl, apiKey: settings.apiKey, log }));
     },
   });
 }

@@ -6,7 +6,7 @@ import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import { deviceNameOf, loadConfig } from "../home/config.ts";
 import { ASK_EVENT, tellDaemon } from "../home/tell_daemon.ts";
 import type { ToldSealing } from "../home/told_sealing.ts";
-import type { RelaySettings } from "../mcp/desk.ts";
+import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { WaitingReport } from "../mcp/waiting_reports.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/lines.ts";

@@ -11,7 +11,7 @@ import {
 } from "../protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, type PushRequestInput } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
-import { type Call, callRelay, type Door, type Fetch } from "./http.ts";
+import { type Call, callRelay, type Fetch, type RelayAddress } from "./http.ts";
 import { RelayError } from "./relay_error.ts";
 
 export interface RelayApiOptions {
@@ -63,13 +63,13 @@ export interface RelayApi {
 }
 
 export function createRelayApi(options: RelayApiOptions): RelayApi {
-  const door = doorOf(options);
+  const relay = relayAddress(options);
   const call = <S extends z.core.$ZodType>(schema: S, request: Call, given: CallOptions = {}) =>
-    callRelay(door, { ...request, schema, signal: given.signal });
+    callRelay(relay, { ...request, schema, signal: given.signal });
   const remove = async (request: Omit<Call, "method">, given?: CallOptions): Promise<void> =>
     void await call(z.unknown(), { method: "DELETE", ...request }, given);
   return {
-    baseUrl: door.baseUrl,
+    baseUrl: relay.baseUrl,
     sendPush: async (body, given) => {
       const request = { method: "POST", path: "/pushes/send", what: "send the push", body } as const;
       return answering(body, await call(PushAccepted, request, given));
@@ -112,9 +112,9 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
   };
 }
 
-function doorOf(
+function relayAddress(
   { baseUrl, apiKey, fetch: fetchIt = (url, init) => fetch(url, init) }: RelayApiOptions,
-): Door {
+): RelayAddress {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, fetch: fetchIt };
 }
 

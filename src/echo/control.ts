@@ -1,4 +1,4 @@
-/** A door for tests: opens the dialog, or starts work, at an exact moment. One JSON object a line, an answer for each. */
+/** A control socket for tests: opens the dialog, or starts work, at an exact moment. One JSON object a line, an answer for each. */
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 import type { LineConnection, LocalSockets } from "../runtime/types.ts";
@@ -15,9 +15,9 @@ export type EchoControl = z.infer<typeof EchoControl>;
 /** The answer is sent when the event has been drawn. */
 export async function openControl(
   sockets: Pick<LocalSockets, "listen">,
-  door: { path: string; dispatch: (event: EchoEvent) => Promise<void> },
+  control: { path: string; dispatch: (event: EchoEvent) => Promise<void> },
 ): Promise<{ close(): void }> {
-  return await sockets.listen(door.path, (connection) => void serve(connection, door.dispatch));
+  return await sockets.listen(control.path, (connection) => void serve(connection, control.dispatch));
 }
 
 async function serve(

@@ -10,11 +10,11 @@ export interface AskOptions {
 
 /** The answer; undefined when nobody listens, or none came in time. */
 export async function askDaemon(
-  door: { sockets: Pick<LocalSockets, "connect">; path: string },
+  socket: { sockets: Pick<LocalSockets, "connect">; path: string },
   request: ControlRequest,
   options: AskOptions,
 ): Promise<ControlAnswer | undefined> {
-  const connection = await door.sockets.connect(door.path);
+  const connection = await socket.sockets.connect(socket.path);
   if (connection === undefined) return undefined;
   const timer = setTimeout(() => connection.close(), options.timeoutMs);
   try {

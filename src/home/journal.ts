@@ -221,7 +221,7 @@ function isSameSeal(recorded: JournalEntry["sealed"], seal: PhoneSeal): boolean 
   return recorded.pairing === seal.pairing && recorded.counter === seal.counter;
 }
 
-/** What has not ended would be told wrongly if it were forgotten; there is little of it. */
+/** Finished entries go first: a push whose entry is gone would be reported with the wrong state. */
 function deleteOldestDone(entries: Map<string, JournalEntry>): void {
   for (const [id, { step }] of entries) if (step === "done") return void entries.delete(id);
   deleteOldest(entries);

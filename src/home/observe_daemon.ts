@@ -19,8 +19,8 @@ export interface DaemonHost {
 export const STATUS_TIMEOUT_MS = 1_000;
 
 export async function daemonStatus(host: DaemonHost, paths: HomePaths): Promise<DaemonStatus | undefined> {
-  const door = { sockets: host.sockets, path: paths.socket };
-  const answer = await askDaemon(door, { op: "status" }, { timeoutMs: STATUS_TIMEOUT_MS });
+  const socket = { sockets: host.sockets, path: paths.socket };
+  const answer = await askDaemon(socket, { op: "status" }, { timeoutMs: STATUS_TIMEOUT_MS });
   return answer?.ok ? answer.status : undefined;
 }
 

@@ -1,13 +1,17 @@
 /** The keys by which this host opens what paired phones seal for it, and seals what it tells them. */
+import type { Files } from "../runtime/types.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
 import type { PhoneKeys } from "../crypto/sealed_for_phones.ts";
 import { SEALED_PHONES_MAX } from "../protocol/limits.ts";
-import { type AnswerTaker, claimAnswer } from "./answer_claims.ts";
 import type { Config } from "./config.ts";
 import { loadIdentity } from "./identity.ts";
 import { loadPaired, sealingFloor } from "./paired.ts";
+import type { HomePaths } from "./paths.ts";
 import { findPhone, pairedPhones, type PairingHost } from "./paired_phones.ts";
+
+/** Who acts on a sealed answer: the program that asked, or the listener that types it late. */
+export type AnswerTaker = "asker" | "listener";
 
 export interface SealedKeys {
   /** The listener's device id. */
@@ -57,4 +61,27 @@ export function sealedKeys(host: PairingHost): SealedKeys {
       return keys.flat();
     },
   };
+}
+
+/** Longer than any sealed answer lives. */
+const CLAIM_KEPT_MS = 8 * 24 * 3_600_000;
+
+/** False when the other one has it already. The same one may claim it again: its own records say what it did. */
+export async function claimAnswer(
+  files: Files,
+  { answers }: Pick<HomePaths, "answers">,
+  { id, by, now }: { id: string; by: AnswerTaker; now: number },
+): Promise<boolean> {
+  await files.makeDirectory(answers, { mode: 0o700 });
+  await forgetOld(files, answers, now);
+  const path = `${answers}/${id}`;
+  if (await files.createText(path, by, { mode: 0o600 })) return true;
+  return await files.readText(path) === by;
+}
+
+async function forgetOld(files: Files, folder: string, now: number): Promise<void> {
+  for (const name of await files.list(folder)) {
+    const info = await files.info(`${folder}/${name}`);
+    if (info !== undefined && info.mtimeMs < now - CLAIM_KEPT_MS) await files.remove(`${folder}/${name}`);
+  }
 }

@@ -21,8 +21,8 @@ const PROBE_MS = 40;
 export async function stopDaemon(host: DaemonHost, paths: HomePaths): Promise<boolean> {
   const status = await daemonStatus(host, paths);
   if (status === undefined && await isLockFree(host.files, paths)) return false;
-  const door = { sockets: host.sockets, path: paths.socket };
-  const answer = await askDaemon(door, { op: "stop" }, { timeoutMs: STATUS_TIMEOUT_MS });
+  const socket = { sockets: host.sockets, path: paths.socket };
+  const answer = await askDaemon(socket, { op: "stop" }, { timeoutMs: STATUS_TIMEOUT_MS });
   if (answer?.ok && await isGone(host, paths, DRAIN_LIMIT_MS)) return true;
   const pid = status?.pid ?? await recordedPid(host.files, paths);
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {

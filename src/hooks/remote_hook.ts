@@ -29,7 +29,7 @@ async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: O
   const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), hooks.promptOf(input)];
   if (directory === undefined || id === undefined || prompt === undefined) return;
   const conversation = { agent: kind, id };
-  // At the desk, with nothing from a phone outstanding, no more is loaded and read.
+  // The local user typed this, and no message from a phone is outstanding: there is nothing else to load.
   if (markers.length > 0 || remote.includes(await remoteName(conversation))) {
     const { followPrompt } = await loadFollow();
     await followPrompt(host, call, { directory, conversation, prompt });

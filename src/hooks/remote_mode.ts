@@ -8,8 +8,8 @@ export type RemoteEvent =
   | { kind: "compacted"; muted: boolean }
   | { kind: "ended" };
 
-/** `phone`: the user drives from the phone. `desk`: someone is back at the keyboard. `muted`: it is over, by `svc mute`. */
-export type Notice = "phone" | "desk" | "muted";
+/** `phone`: the user drives from the phone. `keyboard`: someone is back at the keyboard. `muted`: it is over, by `svc mute`. */
+export type Notice = "phone" | "keyboard" | "muted";
 
 export interface RemoteStep {
   state: RemoteState;
@@ -33,7 +33,7 @@ function afterPrompt(state: RemoteState, event: RemoteEvent & { kind: "prompt" }
   if (event.muted) return { state: "off", notice: state === "off" ? undefined : "muted" };
   if (event.matched) return { state: "on", notice: "phone" };
   if (event.fromMachine) return { state, notice: undefined };
-  return { state: "off", notice: state === "off" ? undefined : "desk" };
+  return { state: "off", notice: state === "off" ? undefined : "keyboard" };
 }
 
 const WORDS: Record<Notice, string> = {
@@ -42,7 +42,7 @@ const WORDS: Record<Notice, string> = {
     "Until you are told otherwise, end every response by calling the MCP tool svc_ask:",
     "put your result into its question, in short, and ask what to do next, with options where they help.",
   ].join(" "),
-  desk: [
+  keyboard: [
     "svc REMOTE mode has ended: the user is back at the keyboard and reads this terminal.",
     "Answer here as usual, and do not end responses with svc_ask any more.",
   ].join(" "),

@@ -11,7 +11,7 @@ export const GUARDED_PROGRAMS = [
 
 /**
  * Programs that run what is typed into them, or lead to one that does: no pane that svc did not start takes a message
- * while one of them is in front. An agent that svc knows is told apart by its screen instead.
+ * while one of them runs in the foreground. Known agents are recognised by their screens instead.
  */
 export const COMMAND_PROGRAMS = [
   // Editors.

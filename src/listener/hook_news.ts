@@ -40,7 +40,7 @@ interface Entry {
   news: HookNews;
 }
 
-export class NewsDesk {
+export class HookNotifier {
   #host: NewsHost;
   #queue: Entry[] = [];
   #working: Promise<void> | undefined;
@@ -123,7 +123,7 @@ function toPush(
 }
 
 /** The listener, with its hooks' news told to the phones. */
-export function withNews(listener: RunningListener, desk: NewsDesk): RunningListener {
+export function withNews(listener: RunningListener, notifier: HookNotifier): RunningListener {
   return {
     status: () => listener.status(),
     look: () => listener.look(),
@@ -131,8 +131,8 @@ export function withNews(listener: RunningListener, desk: NewsDesk): RunningList
     forget: (phone) => listener.forget(phone),
     hook(report) {
       listener.hook(report);
-      desk.take(report);
+      notifier.take(report);
     },
-    stop: async () => void await Promise.all([desk.stop(), listener.stop()]),
+    stop: async () => void await Promise.all([notifier.stop(), listener.stop()]),
   };
 }

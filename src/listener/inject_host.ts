@@ -12,7 +12,7 @@ export interface Command {
   session: string;
   body: string;
   expiresAt: number;
-  /** The sender knows that the local user is typing, and sends all the same. */
+  /** Type even while the local user is typing or has left a draft. */
   sendAnyway: boolean;
 }
 

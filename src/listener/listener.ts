@@ -20,7 +20,6 @@ import { auditEntry } from "./audit_entry.ts";
 import { bindInjectHost } from "./bind_inject_host.ts";
 import { bindMirrors, unfitAll } from "./bind_mirrors.ts";
 import { bindStartHost, projectsOf } from "./bind_start_host.ts";
-import { bindTargets } from "./bind_targets.ts";
 import { EndedAgents } from "./ended_agents.ts";
 import { type HostNames, hostNames } from "./host_names.ts";
 import { inject } from "./inject.ts";
@@ -36,8 +35,10 @@ import { Reporter } from "./reporter.ts";
 import { unseal } from "./sealed_message.ts";
 import { SessionQueues } from "./session_queues.ts";
 import { startAgent, type StartHost } from "./start_agent.ts";
+import { tmuxEnvironment, withEnvironment } from "../tmux/environment.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import type { Targets } from "./targets.ts";
+import { distrustLog } from "../tmux/trust.ts";
+import { Targets } from "./targets.ts";
 import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.ts";
 import { Waker } from "./waker.ts";
 
@@ -345,4 +346,18 @@ async function orAfter(done: Promise<void>, ms: number): Promise<void> {
   const timer = setTimeout(resolve, ms);
   await Promise.race([done, promise]);
   clearTimeout(timer);
+}
+
+/** Finds tmux servers with a small environment, and only behind sockets that can be trusted. */
+function bindTargets({ env, log }: Pick<ListenerOptions, "env" | "log">): Targets {
+  const { uid, files, platform } = runtime;
+  return new Targets({
+    uid,
+    files,
+    platform,
+    env: { get: (name: string): string | undefined => env[name] },
+    commands: withEnvironment(runtime.commands, tmuxEnvironment(env)),
+    now: () => Date.now(),
+    distrusted: distrustLog(log),
+  });
 }

@@ -1,4 +1,4 @@
-/** The door of the mirrors: streams come and go by the relay's frames, each led to the mirror of its session. */
+/** Opens and closes streams as the relay's frames say, and routes each to the mirror of its session. */
 import type { EventData } from "../protocol/frames.ts";
 import { decodeBinaryFrame, KEY_FRAME } from "../protocol/pane_frame.ts";
 import type { GrantedStream } from "./sealed_stream.ts";

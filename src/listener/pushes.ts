@@ -1,4 +1,4 @@
-/** The door of the listener: a push comes in, is journalled, waits its turn, and is answered. */
+/** Takes pushes from the relay: each is journalled, waits its turn, and is answered. */
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import type { Journal, TakeVerdict } from "../home/journal.ts";
 import type { EventData } from "../protocol/frames.ts";

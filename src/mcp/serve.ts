@@ -2,7 +2,7 @@
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../client/clock.ts";
 import type { ToldSealing } from "../home/told_sealing.ts";
-import { Desk, type RelaySettings } from "./desk.ts";
+import { AskClient, type RelaySettings } from "./ask_client.ts";
 import { identify, type Identity } from "./identity.ts";
 import { type Lines, LineTransport } from "./line_transport.ts";
 import { type Progress, startProgress } from "./progress.ts";
@@ -38,31 +38,31 @@ const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, openWorldHint:
 /** Resolves when the client is gone, and the relay knows that nobody waits any more. */
 export async function serveMcp(host: McpHost): Promise<void> {
   const identity = await identify(host);
-  const desks = new DeskDoor(host, identity);
+  const client = new LazyAskClient(host, identity);
   const server = new McpServer({ name: "svc", version: host.version }, {
     capabilities: { tools: { listChanged: false } },
     instructions: INSTRUCTIONS,
   });
-  for (const tool of TOOLS) register(server, { tool, desks, clock: host.clock });
+  for (const tool of TOOLS) register(server, { tool, client, clock: host.clock });
   const transport = new LineTransport(host.lines);
   host.onStop(() => void transport.close());
   await server.connect(transport);
   await transport.ended;
-  await desks.close();
+  await client.close();
 }
 
 interface Registration {
   tool: Tool;
-  desks: DeskDoor;
+  client: LazyAskClient;
   clock: Clock;
 }
 
-function register(server: McpServer, { tool, desks, clock }: Registration): void {
+function register(server: McpServer, { tool, client, clock }: Registration): void {
   const { name, description, input } = tool;
   const config = { description, inputSchema: toolSchema(input), annotations: ANNOTATIONS };
   server.registerTool(name, config, async (args, context) => {
     try {
-      return await tool.run(args, callOf(context, { desk: await desks.open(), clock }));
+      return await tool.run(args, callOf(context, { client: await client.open(), clock }));
     } catch (error) {
       if (context.mcpReq.signal.aborted) throw error;
       return errorResult(error instanceof Error ? error.message : String(error));
@@ -70,10 +70,10 @@ function register(server: McpServer, { tool, desks, clock }: Registration): void
   });
 }
 
-function callOf({ mcpReq }: ServerContext, { desk, clock }: { desk: Desk; clock: Clock }): Call {
+function callOf({ mcpReq }: ServerContext, { client, clock }: { client: AskClient; clock: Clock }): Call {
   const progressToken = mcpReq._meta?.progressToken;
   return {
-    desk,
+    client,
     signal: mcpReq.signal,
     async telling(totalSeconds, wait) {
       if (progressToken === undefined) return await wait;
@@ -88,36 +88,36 @@ function callOf({ mcpReq }: ServerContext, { desk, clock }: { desk: Desk; clock:
   };
 }
 
-/** One desk for the process, from the first call on that finds the settings complete. */
-class DeskDoor {
+/** One client for the process, from the first call on that finds the settings complete. */
+class LazyAskClient {
   readonly #host: McpHost;
   readonly #identity: Identity;
-  #desk: Promise<Desk> | undefined;
+  #client: Promise<AskClient> | undefined;
 
   constructor(host: McpHost, identity: Identity) {
     this.#host = host;
     this.#identity = identity;
   }
 
-  async open(): Promise<Desk> {
-    this.#desk ??= this.#make();
+  async open(): Promise<AskClient> {
+    this.#client ??= this.#make();
     try {
-      return await this.#desk;
+      return await this.#client;
     } catch (error) {
-      this.#desk = undefined;
+      this.#client = undefined;
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await (await this.#desk?.catch(() => undefined))?.close();
+    await (await this.#client?.catch(() => undefined))?.close();
   }
 
-  async #make(): Promise<Desk> {
+  async #make(): Promise<AskClient> {
     const { version, clock, random } = this.#host;
     const settings = await this.#host.settings();
     const sealing = await this.#host.sealing(settings);
     const waiting = new WaitingReports((report) => this.#host.reportWaiting(report), clock);
-    return new Desk({ settings, sealing, identity: this.#identity, version, clock, random, waiting });
+    return new AskClient({ settings, sealing, identity: this.#identity, version, clock, random, waiting });
   }
 }

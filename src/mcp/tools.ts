@@ -3,13 +3,13 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type * as z from "zod/mini";
 import { AskFields, secretFields } from "../protocol/ask.ts";
 import { describeFaults } from "../protocol/faults.ts";
-import type { Desk, Question } from "./desk.ts";
+import type { AskClient, Question } from "./ask_client.ts";
 import { errorResult, outcomeResult, textResult } from "./results.ts";
 import { AskInput, FormInput, NotifyInput, PromptInput } from "./tool_inputs.ts";
 
 /** What a call works with. */
 export interface Call {
-  desk: Desk;
+  client: AskClient;
   /** Fires when the client takes the call back, or is gone. */
   signal: AbortSignal;
   /** Tells a client that wants to know how long the wait lasts, until it ends. */
@@ -57,17 +57,17 @@ const svcNotify: Tool<typeof NotifyInput> = {
   name: "svc_notify",
   description: "Sends a note to the person's phone and returns at once; nothing is answered to it.",
   input: NotifyInput,
-  async run({ title, body, level }, { desk, signal }) {
-    await desk.note({ title, body, data: { level } }, signal);
+  async run({ title, body, level }, { client, signal }) {
+    await client.note({ title, body, data: { level } }, signal);
     return textResult("The note is on its way to the phone.");
   },
 };
 
 export const TOOLS: readonly Tool[] = [svcAsk, svcPrompt, svcInput, svcNotify];
 
-async function ask(question: Question, { desk, signal, telling }: Call): Promise<CallToolResult> {
+async function ask(question: Question, { client, signal, telling }: Call): Promise<CallToolResult> {
   const { timeoutSeconds } = question.data;
-  const outcome = await telling(timeoutSeconds, desk.ask(question, signal));
-  const { session } = desk.identity;
+  const outcome = await telling(timeoutSeconds, client.ask(question, signal));
+  const { session } = client.identity;
   return outcomeResult(outcome, { session, secret: question.secret === true, timeoutSeconds });
 }

@@ -6,7 +6,6 @@ import type { FormFault } from "./form_answer.ts";
 import type { ToldType } from "./inbox.ts";
 import type { AnswerWay } from "./question_status.ts";
 import type { Group } from "./sessions.ts";
-import { SWAP_STRINGS } from "./strings_swap.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
 export const STRINGS = {
@@ -45,7 +44,20 @@ export const STRINGS = {
         "This phone forgot the pairing. On the host, see svc devices and revoke what you do not know.",
     } as Partial<Record<string, string>>,
   },
-  swap: SWAP_STRINGS,
+  /** Before a link changes the account. */
+  swap: {
+    heading: "Change the account?",
+    question: "A link was opened that signs this phone in as somebody else. Change only if you meant to.",
+    from: "Signed in now",
+    to: "In the link",
+    lost: (unsent: number) => {
+      const hosts = "This phone forgets what it shares with the hosts of the old account";
+      if (unsent === 0) return `${hosts}.`;
+      return `${hosts}, and ${unsent === 1 ? "a message" : `${unsent} messages`} that it has not sent.`;
+    },
+    keep: "Keep this account",
+    change: "Change the account",
+  },
   picker: {
     heading: "Agents",
     summary: (sessions: number, hosts: number) => `${count(sessions, "session")} on ${count(hosts, "host")}`,

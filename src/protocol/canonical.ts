@@ -66,7 +66,7 @@ export async function canonicalDigest(text: string): Promise<string> {
 /** Control characters other than LF and TAB: typed into a terminal they are keys. C1 is among them. */
 export const FORBIDDEN_CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-/** The one normalisation a body gets at the door: CRLF becomes LF. */
+/** The only change made to a body that comes in: CRLF becomes LF. */
 export function normalizeBody(body: string): string {
   return body.replace(/\r\n/g, "\n");
 }

@@ -120,7 +120,7 @@ export interface FrameFault {
   id?: string | undefined;
 }
 
-/** Parses the text of one control frame, once, at the door. Never throws. */
+/** Parses the text of one control frame as it comes in. Never throws. */
 export function parseFrame(text: string): Frame | FrameFault {
   const json = parseJson(text);
   if (json === undefined) return { fault: "malformed", detail: "not JSON, or nested too deep" };

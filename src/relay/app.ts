@@ -7,7 +7,7 @@ import type { Call } from "./call.ts";
 import { problemResponse, Refusal, tooManyRequests } from "./problems.ts";
 import { type Route, ROUTES } from "./routes.ts";
 import type { Services } from "./services.ts";
-import { SOCKET_PATH } from "./socket_door.ts";
+import { SOCKET_PATH } from "./websocket_upgrade.ts";
 import { serveStatic, type StaticFiles } from "./static_files.ts";
 
 export interface AppOptions {

@@ -1,4 +1,4 @@
-/** Errors of the wire as answers: problem+json (RFC 9457), thrown by a handler and written at the door. */
+/** Errors of the wire as answers: problem+json (RFC 9457), thrown by a handler and written by the app. */
 import type * as z from "zod/mini";
 import { problem, type WireErrorCode } from "../protocol/errors.ts";
 import { fieldFaults } from "../protocol/faults.ts";

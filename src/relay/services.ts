@@ -1,11 +1,11 @@
 /** What the relay's handlers work with, bound once in server.ts. */
+import { afterReads } from "../runtime/sqlite.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Clock } from "../client/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { Budgets } from "./budgets.ts";
-import type { PageTurns } from "./page_turns.ts";
 import type { RateLimit } from "./rate_limit.ts";
 import type { Streams } from "./streams.ts";
 import type { Tasks } from "./tasks.ts";
@@ -29,4 +29,16 @@ export interface Services {
   publicUrl?: string | undefined;
   /** One line; never a key, a body or a frame. */
   log(line: string): void;
+}
+
+/** Pages of the history one after the other, with a turn for everyone else between two of them. */
+export class PageTurns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs `work` once the pages before it are done and whatever came in meanwhile was heard. */
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(() => new Promise<void>((resolve) => afterReads(resolve))).then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
 }

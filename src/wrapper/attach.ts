@@ -3,14 +3,14 @@ import { waitFor } from "../home/wait_for.ts";
 import { forgetLastWords, readableWords } from "./last_words.ts";
 import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
 import type { ObtainedSession } from "./obtain_session.ts";
-import { attachSession, sessionExists, type TmuxDoor, tryTmux } from "./tmux_calls.ts";
+import { attachSession, sessionExists, type TmuxAccess, tryTmux } from "./tmux_calls.ts";
 import type { WrapperHost, WrapperRun } from "./types.ts";
 
 /** An agent that ends so soon after its start had something to say: its words are shown. In milliseconds. */
 const SOON_MS = 15_000;
 
 export interface Attachment {
-  door: TmuxDoor;
+  tmux: TmuxAccess;
   session: ObtainedSession;
   /** Called once the agent has the terminal. */
   meanwhile(): void;
@@ -22,13 +22,13 @@ const WORDS_PROBE_MS = 20;
 
 /** Resolves with 0 when the agent ended or the user detached, else with tmux's exit code. */
 export async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment): Promise<number> {
-  const { door, session: { name, pid, created } } = attachment;
+  const { tmux, session: { name, pid, created } } = attachment;
   const started = host.clock.elapsed();
   const identity = run.profile.ignoresHangup ? await processIdentity(host, pid) : "";
   if (!created) sayReattached(host, run, name);
   const code = await hold(run, attachment);
-  if (await sessionExists(door, name)) {
-    if (created) await leave(host, run, { door, name });
+  if (await sessionExists(tmux, name)) {
+    if (created) await leave(host, run, { tmux, name });
     return code;
   }
   if (identity !== "") await endLeftovers(host, { pid, identity });
@@ -40,10 +40,10 @@ export async function attach(host: WrapperHost, run: WrapperRun, attachment: Att
 }
 
 /** Words such as `--version` end the agent at once: then there is nothing to attach, and tmux would say so. */
-async function hold(run: WrapperRun, { door, session, meanwhile }: Attachment): Promise<number> {
+async function hold(run: WrapperRun, { tmux, session, meanwhile }: Attachment): Promise<number> {
   const mayBeOver = session.created && run.args.length > 0;
-  const isThere = !mayBeOver || await sessionExists(door, session.name);
-  const attached = isThere ? attachSession(door, session.name) : Promise.resolve(0);
+  const isThere = !mayBeOver || await sessionExists(tmux, session.name);
+  const attached = isThere ? attachSession(tmux, session.name) : Promise.resolve(0);
   meanwhile();
   return await attached;
 }
@@ -62,9 +62,9 @@ function sayReattached(host: WrapperHost, run: WrapperRun, name: string): void {
 async function leave(
   host: WrapperHost,
   run: WrapperRun,
-  { door, name }: { door: TmuxDoor; name: string },
+  { tmux, name }: { tmux: TmuxAccess; name: string },
 ): Promise<void> {
-  await tryTmux(door, forgetLastWords(name));
+  await tryTmux(tmux, forgetLastWords(name));
   await takeLastWords(host, run, name);
 }
 

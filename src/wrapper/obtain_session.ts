@@ -12,7 +12,7 @@ import {
   isDuplicate,
   type ListedSession,
   type ServerView,
-  type TmuxDoor,
+  type TmuxAccess,
   viewServer,
 } from "./tmux_calls.ts";
 
@@ -43,16 +43,16 @@ export interface SessionRequest {
 const ATTEMPTS_MAX = 100;
 
 /** Throws TmuxError when tmux refuses. */
-export async function obtainSession(door: TmuxDoor, request: SessionRequest): Promise<ObtainedSession> {
+export async function obtainSession(tmux: TmuxAccess, request: SessionRequest): Promise<ObtainedSession> {
   const lost = new Set<string>();
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const view = await viewServer(door);
+    const view = await viewServer(tmux);
     if (attempt === 0) await request.checkTmux(view.version);
     const decision = decideSession(
       { project: request.project.name, root: request.project.root, agent: request.profile.kind },
       view.sessions.map((session) => toKnown(session, request.now(), lost)),
     );
-    const session = await carryOutDecision(door, request, { view, decision });
+    const session = await carryOutDecision(tmux, request, { view, decision });
     if (session !== undefined) return session;
     lost.add(decision.name);
   }
@@ -68,20 +68,20 @@ function toKnown(session: ListedSession, now: number, lost: ReadonlySet<string>)
 
 /** Undefined when another wrapper was faster. */
 async function carryOutDecision(
-  door: TmuxDoor,
+  tmux: TmuxAccess,
   request: SessionRequest,
   { view, decision }: { view: ServerView; decision: SessionDecision },
 ): Promise<ObtainedSession | undefined> {
   switch (decision.action) {
     case "attach":
-      return await takeOver(door, request, view.sessions.find((one) => one.name === decision.name));
+      return await takeOver(tmux, request, view.sessions.find((one) => one.name === decision.name));
     case "create":
-      return await create(door, request, { view, name: decision.name });
+      return await create(tmux, request, { view, name: decision.name });
   }
 }
 
 async function takeOver(
-  door: TmuxDoor,
+  tmux: TmuxAccess,
   request: SessionRequest,
   session: ListedSession | undefined,
 ): Promise<ObtainedSession | undefined> {
@@ -91,7 +91,7 @@ async function takeOver(
   if (request.lastWords === undefined) return obtained;
   try {
     const claim = { seen: session.claim, claim: newClaim(request.now()) };
-    return await claimSession(door, name, claim) ? obtained : undefined;
+    return await claimSession(tmux, name, claim) ? obtained : undefined;
   } catch (error) {
     if (error instanceof TmuxError) return undefined;
     throw error;
@@ -99,7 +99,7 @@ async function takeOver(
 }
 
 async function create(
-  door: TmuxDoor,
+  tmux: TmuxAccess,
   request: SessionRequest,
   { view, name }: { view: ServerView; name: string },
 ): Promise<ObtainedSession | undefined> {
@@ -110,7 +110,7 @@ async function create(
     { claim: newClaim(request.now()), lastWords: await request.lastWords(name) };
   const plan = { name, kind: profile.kind, project, cwd, version, agent, environment, size, attaching };
   try {
-    return { ...await createSession(door, name, sessionCommands(plan)), created: true };
+    return { ...await createSession(tmux, name, sessionCommands(plan)), created: true };
   } catch (error) {
     if (isDuplicate(error)) return undefined;
     throw error;

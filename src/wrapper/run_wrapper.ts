@@ -5,7 +5,7 @@ import { checkListener, type ListenerCheck } from "./listener_check.ts";
 import { type ObtainedSession, obtainSession } from "./obtain_session.ts";
 import { agentCommand, checkTerminal, checkTmux } from "./preflight.ts";
 import { resolveProject } from "./project.ts";
-import type { TmuxDoor } from "./tmux_calls.ts";
+import type { TmuxAccess } from "./tmux_calls.ts";
 import { trustedServer } from "./tmux_server.ts";
 import type { WrapperHost, WrapperRun } from "./types.ts";
 
@@ -17,16 +17,16 @@ export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<nu
   const agent = [...await agentCommand(host, run.profile), ...run.args];
   if (run.env.TMUX && !run.detach) return await runInPane(host, run, agent);
   if (!run.detach) checkTerminal(host, run.profile);
-  const door = await trustedServer(host, run.env);
+  const tmux = await trustedServer(host, run.env);
   const [listener, session] = await Promise.all([
     checkListener(host, run),
-    obtain(host, run, { agent, door }),
+    obtain(host, run, { agent, tmux }),
   ]);
   if (listener.notice !== undefined) say(host, listener.notice);
   if (run.detach) return await announce(host, { session, listener });
   const ending: Ending = {};
   const code = await attach(host, run, {
-    door,
+    tmux,
     session,
     meanwhile: () => void (ending.work = listener.work()),
   });
@@ -62,13 +62,13 @@ async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly str
 async function obtain(
   host: WrapperHost,
   run: WrapperRun,
-  { agent, door }: { agent: readonly string[]; door: TmuxDoor },
+  { agent, tmux }: { agent: readonly string[]; tmux: TmuxAccess },
 ): Promise<ObtainedSession> {
   const project = await resolveProject({ env: run.env, cwd: run.cwd, files: host.files });
   const { profile, cwd, env, version } = run;
   const lastWords = (name: string): Promise<string> => prepareLastWords(host, run, name);
   try {
-    return await obtainSession(door, {
+    return await obtainSession(tmux, {
       ...{ profile, project, cwd, env, version, agent },
       size: host.terminal.size(),
       lastWords: run.detach ? undefined : lastWords,

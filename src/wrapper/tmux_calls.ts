@@ -7,7 +7,7 @@ import { SESSION_OPTIONS } from "../tmux/sessions.ts";
 import { CLAIM_OPTION, spentClaim } from "./claim.ts";
 import { environmentNames } from "./pane_environment.ts";
 
-export interface TmuxDoor {
+export interface TmuxAccess {
   commands: Pick<Commands, "run" | "runInherited">;
   /** The resolved path of a socket that no other account can stand behind; tmux's own default when undefined. */
   socket: string | undefined;
@@ -52,21 +52,21 @@ const CREATED_FIELDS = { pid: "#{pane_pid}", name: "#{session_name}" };
 const decoder = new TextDecoder();
 
 async function runTmux(
-  door: TmuxDoor,
+  tmux: TmuxAccess,
   commands: readonly TmuxCommand[],
   options: { stdin?: string; env?: Record<string, string> } = {},
 ): Promise<string> {
-  const argv = spawnArgv(door.socket, commands);
-  const result = await door.commands.run(argv, { env: door.env, ...options });
+  const argv = spawnArgv(tmux.socket, commands);
+  const result = await tmux.commands.run(argv, { env: tmux.env, ...options });
   if (result.code === 0) return decoder.decode(result.stdout);
   throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
 }
 
 /** Nothing is there while no server runs, or without tmux. */
-export async function viewServer(door: TmuxDoor): Promise<ServerView> {
+export async function viewServer(tmux: TmuxAccess): Promise<ServerView> {
   try {
     return parseView(
-      await runTmux(door, [
+      await runTmux(tmux, [
         ["list-sessions", "-F", fieldsFormat("session", SESSION_FIELDS)],
         verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
         verbs.printPlain(fieldsFormat("server", SERVER_FIELDS)),
@@ -95,14 +95,14 @@ function parseView(output: string): ServerView {
 
 /** Puts `claim` in the place of `seen`, in one step of the server; false when another wrapper was faster. */
 export async function claimSession(
-  door: TmuxDoor,
+  tmux: TmuxAccess,
   name: string,
   { seen, claim }: { seen: string; claim: string },
 ): Promise<boolean> {
   const pane = exactPane(name);
   const isUnchanged = `#{==:#{${CLAIM_OPTION}},${seen}}`;
   const set = verbs.setSessionOption(name, CLAIM_OPTION, claim);
-  const printed = await runTmux(door, [
+  const printed = await runTmux(tmux, [
     ["if-shell", "-F", "-t", pane, isUnchanged, commandLine([set])],
     verbs.print(pane, `#{${CLAIM_OPTION}}`),
   ]);
@@ -114,15 +114,15 @@ export async function claimSession(
  * in by stdin, because tmux takes 16 KB of argv at most. Returns the name that tmux gave, and the agent's pid.
  */
 export async function createSession(
-  door: TmuxDoor,
+  tmux: TmuxAccess,
   name: string,
   commands: readonly TmuxCommand[],
 ): Promise<{ name: string; pid: number }> {
   const print = verbs.print(exactPane(name), fieldsFormat("created", CREATED_FIELDS));
   const sequence = `${commandLine([...commands, print])}\n`;
-  const output = await runTmux(door, [["start-server"], ["source-file", "-"]], {
+  const output = await runTmux(tmux, [["start-server"], ["source-file", "-"]], {
     stdin: sequence,
-    env: door.serverEnv,
+    env: tmux.serverEnv,
   });
   const created = parseFields(output.trimEnd(), { tag: "created", fields: CREATED_FIELDS });
   if (created === undefined) throw new TmuxError(`tmux did not name the session "${name}" that it created`);
@@ -135,20 +135,20 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /** Attaches this terminal until the user detaches or the session ends; its claim is spent once it stands. */
-export async function attachSession(door: TmuxDoor, name: string): Promise<number> {
+export async function attachSession(tmux: TmuxAccess, name: string): Promise<number> {
   const spend = verbs.setSessionOption(name, CLAIM_OPTION, spentClaim());
-  const argv = spawnArgv(door.socket, [verbs.attach(name), spend]);
-  return await door.commands.runInherited(argv, { env: door.env });
+  const argv = spawnArgv(tmux.socket, [verbs.attach(name), spend]);
+  return await tmux.commands.runInherited(argv, { env: tmux.env });
 }
 
-export async function sessionExists(door: TmuxDoor, name: string): Promise<boolean> {
-  const { code } = await door.commands.run(spawnArgv(door.socket, [verbs.hasSession(name)]), {
-    env: door.env,
+export async function sessionExists(tmux: TmuxAccess, name: string): Promise<boolean> {
+  const { code } = await tmux.commands.run(spawnArgv(tmux.socket, [verbs.hasSession(name)]), {
+    env: tmux.env,
   });
   return code === 0;
 }
 
 /** Runs commands whose failure does not matter. */
-export async function tryTmux(door: TmuxDoor, commands: readonly TmuxCommand[]): Promise<void> {
-  await door.commands.run(spawnArgv(door.socket, commands), { env: door.env });
+export async function tryTmux(tmux: TmuxAccess, commands: readonly TmuxCommand[]): Promise<void> {
+  await tmux.commands.run(spawnArgv(tmux.socket, commands), { env: tmux.env });
 }

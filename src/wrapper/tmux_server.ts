@@ -2,7 +2,7 @@
 import type { Runtime } from "../runtime/types.ts";
 import { tmuxEnvironment } from "../tmux/environment.ts";
 import { folderTrust, type SocketTrust, socketTrust, type TrustHost } from "../tmux/trust.ts";
-import type { TmuxDoor } from "./tmux_calls.ts";
+import type { TmuxAccess } from "./tmux_calls.ts";
 
 export interface ServerHost extends TrustHost {
   commands: Pick<Runtime["commands"], "run" | "runInherited">;
@@ -12,7 +12,7 @@ export interface ServerHost extends TrustHost {
 export async function trustedServer(
   host: ServerHost,
   env: Readonly<Record<string, string>>,
-): Promise<TmuxDoor> {
+): Promise<TmuxAccess> {
   return {
     commands: host.commands,
     socket: await trustedSocket(host, env),

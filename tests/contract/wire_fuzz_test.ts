@@ -1,4 +1,4 @@
-/** Hostile input at the wire's doors: whatever comes, they answer and never throw. */
+/** Hostile input for every parser of the wire: each answers and never throws. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { canonicalText } from "../../src/protocol/canonical.ts";

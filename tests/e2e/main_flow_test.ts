@@ -9,7 +9,7 @@ import { makeSandbox } from "../helpers/sandbox.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-Deno.test("main flow: every body arrives byte for byte at the agent, or is refused at the door [show-bytes, show-controls, flow-1, spec-type-enter, http-400]", async (t) => {
+Deno.test("main flow: every body arrives byte for byte at the agent, or is refused by the relay [show-bytes, show-controls, flow-1, spec-type-enter, http-400]", async (t) => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   const expected: string[] = [];

@@ -4,11 +4,11 @@ import { startSvc } from "../helpers/program.ts";
 
 /** Takes the first request of each connection to `port`, whatever host it names, and then passes bytes on. */
 function startProxy(port: number): Deno.TcpListener {
-  const door = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   (async () => {
-    for await (const near of door) pass(near, port).catch(() => near.close());
+    for await (const near of proxy) pass(near, port).catch(() => near.close());
   })();
-  return door;
+  return proxy;
 }
 
 async function pass(near: Deno.Conn, port: number): Promise<void> {

@@ -27,7 +27,7 @@ export const NAUGHTY_BODIES: Readonly<Record<string, string>> = {
   "the longest": `${"é;".repeat(5_461)}x`,
 };
 
-/** Bodies that are keys when typed: refused at the door, and nothing is typed. */
+/** Bodies that are keys when typed: refused by the relay, and nothing is typed. */
 export const REFUSED_BODIES: Readonly<Record<string, string>> = {
   "ESC": "a\u001b[200~b",
   "NUL": "a\u0000b",

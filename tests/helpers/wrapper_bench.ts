@@ -61,16 +61,16 @@ export async function makeWrapperBench(): Promise<WrapperBench> {
   }
   sandbox.env.PATH = `${bin}:${sandbox.env.PATH}`;
   sandbox.env.SVC_TEST_RECORD = record;
-  const desk = new Desk(sandbox);
+  const terminal = new LocalTerminal(sandbox);
   return {
     sandbox,
     bin,
     svc: (words, options) => runSvc(sandbox, words, options),
-    terminal: (words, options) => desk.open(words, options),
+    terminal: (words, options) => terminal.open(words, options),
     starts: () => readStarts(record),
     sessions: () => readSessions(sandbox),
     async [Symbol.asyncDispose](): Promise<void> {
-      await desk.close();
+      await terminal.close();
       await sandbox[Symbol.asyncDispose]();
     },
   };
@@ -105,14 +105,14 @@ async function readStarts(record: string): Promise<AgentStart[]> {
 }
 
 /** The other tmux, whose panes are the terminals. */
-class Desk {
+class LocalTerminal {
   readonly #sandbox: Sandbox;
   readonly #socket: string;
   #count = 0;
 
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
-    this.#socket = `${sandbox.root}/desk.sock`;
+    this.#socket = `${sandbox.root}/terminal.sock`;
   }
 
   async open(

@@ -96,7 +96,7 @@ Deno.test("terminal: a phone's keyboard, which composes every word, types letter
     await untilShown(page, "❯ the end");
   }));
 
-Deno.test("terminal: at a permission dialog keys wait, no more are taken, and the dialog stays the desk's [inj-dialog-keys]", () =>
+Deno.test("terminal: at a permission dialog keys wait, no more are taken, and the dialog stays open for the local user [inj-dialog-keys]", () =>
   withTerminals(async (scene) => {
     const { page, phone, stack } = scene;
     const session = await open(scene);
@@ -111,7 +111,7 @@ Deno.test("terminal: at a permission dialog keys wait, no more are taken, and th
     assert.equal(await field.evaluate((element: HTMLTextAreaElement) => element.readOnly), true);
     await phone.shoot("terminal-held");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
-    assert.match(await session.screen(), /Enter to confirm/, "the desk's question is still open");
+    assert.match(await session.screen(), /Enter to confirm/, "the dialog is still open");
     await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "Escape");
     await until("keys again", async () => !await key(page, "Esc").isDisabled());
     await field.pressSequentially("on it goes");

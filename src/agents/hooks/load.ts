@@ -2,6 +2,9 @@
 import type { AgentKind } from "../../protocol/names.ts";
 import type { AgentHooks } from "./types.ts";
 
+/** The last argument of a hook's command in a registration that has the gate's events: an older registration lacks it. */
+export const GATES_WORD = "gates";
+
 /** The casts keep Deno from reading all of them before the program's first line. The built-in echo agent has none. */
 const LOADERS: Partial<Record<AgentKind, () => Promise<{ hooks: AgentHooks }>>> = {
   cc: () => import("./claude.ts" as string),

@@ -1,6 +1,6 @@
 /** What the registrations in all agents share: the commands of the hooks, the MCP server's name and time limit. */
 import type { AgentKind } from "../../protocol/names.ts";
-import { GATES_WORD } from "../hooks/gates_word.ts";
+import { GATES_WORD } from "../hooks/load.ts";
 import { ASK_TIMEOUT_MAX_SECONDS } from "../../protocol/limits.ts";
 import { shellWord } from "./shell_word.ts";
 

@@ -111,7 +111,11 @@ export class AgentStage implements AsyncDisposable {
     const { sandbox } = stack;
     // A person's shell does not set it, and agents draw other screens with it.
     delete sandbox.env.NO_COLOR;
-    const { home, project } = sandbox;
+    const { home } = sandbox;
+    // Agents show a folder under the home by a short name: a long one covers OpenCode's input line on a small screen.
+    const project = `${home}/proj`;
+    await Deno.rename(sandbox.project, project);
+    sandbox.project = project;
     if (options.git) await new Deno.Command("git", { args: ["init", "--quiet", project] }).output();
     const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks: options.asks });
     const path = `${programs}:${sandbox.env.PATH}`;

@@ -73,7 +73,7 @@ const MODES: Readonly<Record<RealAgent, RegExp>> = {
 /** Rows at the screen's end in which an agent names its mode. */
 const FOOTER_ROWS = 6;
 /** OpenCode's first screen has its input line in the middle. */
-const OPENCODE_ROWS = 20;
+const OPENCODE_ROWS = 30;
 
 /** The mode that the screen's last rows name, "" for none: not every screen names it. */
 export function modeOn(kind: RealAgent, lines: readonly string[]): string {

@@ -7,7 +7,7 @@ import { until } from "../../helpers/until.ts";
 const WHERE = { agent: "echo", cwd: "/p", session: "svc-p" };
 
 /** A control socket that keeps what it is told; `open` lets it answer. */
-function makeDoor(open: Promise<void> = Promise.resolve()) {
+function makeSockets(open: Promise<void> = Promise.resolve()) {
   const told: unknown[] = [];
   const connect = (): Promise<LineConnection> =>
     Promise.resolve({
@@ -22,7 +22,7 @@ function makeDoor(open: Promise<void> = Promise.resolve()) {
 }
 
 Deno.test("echo reports: each event is told in order, as a hook tells it", async () => {
-  const { told, sockets } = makeDoor();
+  const { told, sockets } = makeSockets();
   const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (const event of ["UserPromptSubmit", "Stop"]) report(event);
   await until("both reports", () => told.length === 2);
@@ -36,7 +36,7 @@ Deno.test("echo reports: each event is told in order, as a hook tells it", async
 
 Deno.test("echo reports: a listener that hangs gets a bounded number of them", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { told, sockets } = makeDoor(promise);
+  const { told, sockets } = makeSockets(promise);
   const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (let count = 0; count < REPORTS_MAX * 3; count++) report("Stop");
   resolve();

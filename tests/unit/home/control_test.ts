@@ -84,8 +84,8 @@ Deno.test("nobody there, or somebody who does not answer, is no answer", async (
   await using home = await makeTempHome();
   assert.equal(await ask(home.paths.socket, { op: "status" }), undefined);
   const mute = await runtime.sockets.listen(home.paths.socket, () => {});
-  const door = { sockets: runtime.sockets, path: home.paths.socket };
-  assert.equal(await askDaemon(door, { op: "status" }, { timeoutMs: 20 }), undefined);
+  const socket = { sockets: runtime.sockets, path: home.paths.socket };
+  assert.equal(await askDaemon(socket, { op: "status" }, { timeoutMs: 20 }), undefined);
   mute.close();
 });
 

@@ -30,11 +30,11 @@ Deno.test("only an exact match counts, up to what agents do to a text [remote-ex
     assert.match(await submit("\tfix  the bug\r\n"), PHONE);
   }));
 
-Deno.test("one message flags one prompt: the same words typed at the same time stay the desk's [remote-race, res-marker-once]", () =>
+Deno.test("one message flags one prompt: the same words typed at the keyboard at the same time stay the local user's [remote-race, res-marker-once]", () =>
   withBench(async ({ mark, submit }) => {
     await mark("go on");
     const both = await Promise.all(
-      ["desk", "phone"].map((conversation) => submit("go on", { conversation })),
+      ["keyboard", "phone"].map((conversation) => submit("go on", { conversation })),
     );
     assert.equal(both.join("\n").match(new RegExp(PHONE, "g"))?.length, 1);
   }));

@@ -28,7 +28,7 @@ Deno.test("a phone's prompt turns it on, and the model is told each time [remote
 });
 
 Deno.test("a typed prompt ends it, and the model is told once [rm-ends]", () => {
-  check([["on", typed, "off", "desk"], ["off", typed, "off", undefined]]);
+  check([["on", typed, "off", "keyboard"], ["off", typed, "off", undefined]]);
 });
 
 Deno.test("what the agent itself submits neither begins nor ends it", () => {
@@ -54,7 +54,7 @@ Deno.test("a session's end ends it; the model learns it should the conversation 
     ["off", ended, "off", undefined],
     ["untold", ended, "untold", undefined],
     ["untold", compacted, "untold", undefined],
-    ["untold", typed, "off", "desk"],
+    ["untold", typed, "off", "keyboard"],
     ["untold", fromTask, "untold", undefined],
   ]);
 });
@@ -65,5 +65,7 @@ Deno.test("the model is told to end every response with svc_ask, until told othe
     noticeWords("phone"),
     /Until you are told otherwise, end every response by calling .* svc_ask/,
   );
-  for (const notice of ["desk", "muted"] as const) assert.match(noticeWords(notice), /REMOTE mode has ended/);
+  for (const notice of ["keyboard", "muted"] as const) {
+    assert.match(noticeWords(notice), /REMOTE mode has ended/);
+  }
 });

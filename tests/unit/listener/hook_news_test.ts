@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { HookReport } from "../../../src/home/control_messages.ts";
-import { NEWS_LIFE_MS, NEWS_MAX, NewsDesk, type NewsHost } from "../../../src/listener/hook_news.ts";
+import { HookNotifier, NEWS_LIFE_MS, NEWS_MAX, type NewsHost } from "../../../src/listener/hook_news.ts";
 import { PushRequest, type PushRequestInput } from "../../../src/protocol/push.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
 interface Bench {
-  desk: NewsDesk;
+  desk: HookNotifier;
   clock: FakeClock;
   sent: PushRequestInput[];
   log: string[];
@@ -18,7 +18,7 @@ function makeBench(change: Partial<NewsHost> = {}): Bench {
   const clock = new FakeClock();
   const sent: PushRequestInput[] = [];
   const log: string[] = [];
-  const desk = new NewsDesk({
+  const desk = new HookNotifier({
     clock,
     send: (push) => Promise.resolve(void sent.push(push)),
     seal: (push) => Promise.resolve(push),

@@ -1,4 +1,4 @@
-/** The door of the mirrors: whose stream leads to which client, and how long a client stays. */
+/** Which client each stream is routed to, and how long a client stays. */
 import assert from "node:assert/strict";
 import { unknownAgent } from "../../../src/agents/unknown.ts";
 import { DEFAULT_POLICY } from "../../../src/listener/policy.ts";

@@ -67,7 +67,7 @@ Deno.test("forbidden are all controls but line feed and tab [proto-body-controls
   }
 });
 
-Deno.test("at the door CRLF becomes LF and a lone CR stays to be refused [proto-body-crlf]", () => {
+Deno.test("on the way in CRLF becomes LF and a lone CR stays to be refused [proto-body-crlf]", () => {
   assert.equal(normalizeBody("a\r\n\r\nb"), "a\n\nb");
   assert.equal(normalizeBody("a\rb"), "a\rb");
 });

@@ -1,4 +1,4 @@
-/** The HTTP door: keys, scopes, limits, and every error as a problem with its code. */
+/** The HTTP interface: keys, scopes, limits, and every error as a problem with its code. */
 import assert from "node:assert/strict";
 import { Problem, WIRE_ERRORS, type WireErrorCode } from "../../../src/protocol/errors.ts";
 import { ROUTES } from "../../../src/relay/routes.ts";

@@ -5,7 +5,7 @@ import { PushRecord } from "../../../src/protocol/push.ts";
 import { CLOSE_GRACE_MS, HELLO_LIMIT_MS, UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
 import { EXPIRY_GRACE_MS } from "../../../src/relay/expiry.ts";
 import { Refusal } from "../../../src/relay/problems.ts";
-import { admit } from "../../../src/relay/socket_door.ts";
+import { admit } from "../../../src/relay/websocket_upgrade.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
 import { command, type FakeClient, FakeSocket, Fixture, helloOf, sessionNamed, uuid } from "./fixture.ts";
 

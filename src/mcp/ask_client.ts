@@ -23,7 +23,7 @@ export interface RelaySettings {
   apiKey: string;
 }
 
-export interface DeskOptions {
+export interface AskClientOptions {
   settings: RelaySettings;
   sealing: ToldSealing;
   identity: Identity;
@@ -57,9 +57,9 @@ const POST_LIMIT_MS = 30_000;
 /** At the end, withdrawals are waited for this long. */
 const CLOSE_LIMIT_MS = 1_000;
 
-export class Desk {
+export class AskClient {
   readonly identity: Identity;
-  readonly #options: DeskOptions;
+  readonly #options: AskClientOptions;
   readonly #api: RelayApi;
   readonly #link: RelayLink;
   readonly #left: LeftQuestions;
@@ -69,7 +69,7 @@ export class Desk {
   readonly #linkBell: Bell;
   readonly #asking = new Set<Promise<Outcome>>();
 
-  constructor(options: DeskOptions) {
+  constructor(options: AskClientOptions) {
     const { settings: { baseUrl, wsUrl, apiKey }, identity, version, clock } = options;
     this.identity = identity;
     this.#options = options;

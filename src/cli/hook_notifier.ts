@@ -9,21 +9,21 @@ import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { sealedKeys } from "../home/sealed_keys.ts";
 import { toldSealing } from "../home/told_sealing.ts";
-import { NewsDesk } from "../listener/hook_news.ts";
+import { HookNotifier } from "../listener/hook_news.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { pairingHost } from "./pairing_host.ts";
 
 /** A longer transcript is not read. */
 const TRANSCRIPT_MAX_BYTES = 64_000_000;
 
-export async function makeNewsDesk(
+export async function makeHookNotifier(
   paths: HomePaths,
   options: { baseUrl: string; apiKey: string; log(line: string): void },
-): Promise<NewsDesk> {
+): Promise<HookNotifier> {
   const { files } = runtime;
   const api = createRelayApi(options);
   const sealing = toldSealing(sealedKeys(await pairingHost(paths, api)));
-  return new NewsDesk({
+  return new HookNotifier({
     clock: systemClock,
     send: (push, given) => api.sendPush(push, given),
     seal: (push, shown) => sealing.seal(push, shown),

@@ -1,4 +1,4 @@
-/** The WebSocket's door: who may come in, and what becomes of each frame and of the end. */
+/** Upgrades requests to WebSockets: who may connect, and what happens to each frame and on close. */
 import { CLOSE } from "../protocol/errors.ts";
 import { type EventName, type Frame, parseFrame } from "../protocol/frames.ts";
 import { KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protocol/limits.ts";
