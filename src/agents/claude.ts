@@ -77,7 +77,7 @@ export const claude: AgentProfile = {
   args: [],
   env: { CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: "0" },
   ignoresHangup: false,
-  typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
+  typing: { method: "paste", settleMs: 150, spaceAfter: "text" },
   dialog,
   measuredVersion: "2.1.329",
   menus: menuKeys(menus),

@@ -87,7 +87,7 @@ export const codex: AgentProfile = {
   env: {},
   ignoresHangup: false,
   // Its editor leaves the terminal without paste marks, and Codex does not ask for them again.
-  typing: { method: "marked", settleMs: 150, spaceAfterTail: true },
+  typing: { method: "marked", settleMs: 150, spaceAfter: "text" },
   dialog,
   measuredVersion: "0.169.0",
   menus: menuKeys(menus),

@@ -63,7 +63,7 @@ export const copilot: AgentProfile = {
   args: ["--allow-tool=svc"],
   env: {},
   ignoresHangup: false,
-  typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
+  typing: { method: "paste", settleMs: 150, spaceAfter: "text" },
   dialog,
   measuredVersion: "1.0.102",
   menus: menuKeys(menus),

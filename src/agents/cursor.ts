@@ -40,7 +40,7 @@ export const cursor: AgentProfile = {
   env: {},
   ignoresHangup: false,
   takesNoMarkers: true,
-  typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
+  typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfter: "tail" },
   dialog,
   measuredVersion: "",
   menus: {},

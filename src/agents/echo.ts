@@ -34,7 +34,7 @@ export const echo: AgentProfile = {
   args: ["echo-agent"],
   env: {},
   ignoresHangup: false,
-  typing: { method: "paste", settleMs: 0, spaceAfterTail: false },
+  typing: { method: "paste", settleMs: 0, spaceAfter: "none" },
   dialog,
   measuredVersion: "",
   menus: {},

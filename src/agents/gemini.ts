@@ -86,7 +86,7 @@ export const gemini: AgentProfile = {
   args: [],
   env: {},
   ignoresHangup: true,
-  typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfterTail: true },
+  typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfter: "text" },
   dialog,
   measuredVersion: "0.61.0",
   menus: menuKeys(menus),

@@ -41,7 +41,7 @@ export const opencode: AgentProfile = {
   args: [],
   env: {},
   ignoresHangup: false,
-  typing: { method: "paste", settleMs: 150, spaceAfterTail: true },
+  typing: { method: "paste", settleMs: 150, spaceAfter: "tail" },
   dialog,
   measuredVersion: "1.18.33",
   menus: menuKeys(menus),

@@ -70,8 +70,12 @@ export interface TypingProfile {
   settleMs: number;
   /** Milliseconds that are waited even when the screen is quiet: some agents take an early Enter as part of the paste. */
   settleAtLeastMs?: number;
-  /** A text that ends in `\\` or `@word` gets one trailing space, which the agent trims: Enter would not submit it otherwise. */
-  spaceAfterTail: boolean;
+  /**
+   * Which texts get one trailing space, because Enter behind `\\` begins a line, and behind `@word`, `$word` or `:word`
+   * takes what the agent suggests. `text`: every one but slash commands, in an agent that trims them. `tail`: those that
+   * end in `\\` or `@word`.
+   */
+  spaceAfter: "text" | "tail" | "none";
 }
 
 export interface DialogMarks {

@@ -22,7 +22,7 @@ export const unknownAgent: Pick<
   AgentProfile,
   "typing" | "dialog" | "menus" | "keys" | "commands" | "readScreen"
 > = {
-  typing: { method: "plain", settleMs: 150, spaceAfterTail: false },
+  typing: { method: "plain", settleMs: 150, spaceAfter: "none" },
   dialog,
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },

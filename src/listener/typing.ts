@@ -31,7 +31,9 @@ export function typingMethod(
 
 /** The text as it is typed. */
 export function typedText(body: string, typing: TypingProfile): string {
-  return typing.spaceAfterTail && /(\\|@\S*)$/.test(body) ? `${body} ` : body;
+  const isSlashCommand = !body.includes("\n") && SLASH_COMMAND.test(body);
+  const needsSpace = { text: !isSlashCommand, tail: /(\\|@\S*)$/.test(body), none: false };
+  return needsSpace[typing.spaceAfter] && !/\s$/.test(body) ? `${body} ` : body;
 }
 
 /** A message whose first character that is not blank is `!` runs a shell command in three agents. */

@@ -43,7 +43,9 @@ const STEPS = rows("product, injection", {
   "inj-semicolon": main("A trailing ; arrives as text."),
   "inj-copy-mode": main("Copy mode is left before typing."),
   "inj-slash": main("Slash commands are typed plain."),
-  "inj-trailing-space": main("A trailing backslash or @word gets one space after it."),
+  "inj-trailing-space": main(
+    "A text gets one space after it where Enter would take a suggestion or begin a line, and the agent drops it.",
+  ),
   "inj-plain-pane": main("A pane that no wrapper made is typed to plain."),
   "inj-settle": main(
     "Enter follows once the composer shows the text, and after the profile's settle time of 0 to 300 ms.",

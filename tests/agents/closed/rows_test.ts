@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
 import { until } from "../../helpers/until.ts";
 import { REAL_AGENTS, type RealAgent } from "../install.ts";
+import { untilTold } from "../phone.ts";
 import { AgentStage, pressApart } from "./agent_stage.ts";
 import { modeOn } from "./approvals.ts";
 import { startBusy } from "./busy.ts";
@@ -129,6 +130,8 @@ for (const { what, kinds, size, open, shows, leave, reasons } of ELSEWHERE) {
   }
 }
 
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
 const LONG = {
   "three lines": "first line\n\nthird line",
   "900 characters": "word ".repeat(180).trim(),
@@ -163,6 +166,29 @@ for (const { name, env } of COLOURS) {
       await assertSubmitted(stage, "hello to a new session");
     });
   }
+}
+
+/** Agents suggest how to complete such words, and Enter would take the suggestion. */
+const COMPLETED = [
+  "wait for $EDITOR",
+  "what is $",
+  "ends with :smile",
+  "ask @alice",
+  "see #12",
+  "ping @",
+  "end \\",
+];
+
+for (const kind of agents()) {
+  Deno.test(`${kind}: a last word that it would complete arrives as it was sent [inj-trailing-space]`, async () => {
+    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" } });
+    for (const body of COMPLETED) {
+      await assertSubmitted(stage, body);
+      const request = stage.standIn.bodies().findLast((one) => one.includes(inJson(body))) ?? "";
+      const behind = request.slice(request.lastIndexOf(inJson(body)) + inJson(body).length);
+      assert.match(behind, /^ ?(?:"|\\n)/, `${body} became ${body}${behind.slice(0, 40)}`);
+    }
+  });
 }
 
 for (const kind of named("gemini")) {
@@ -231,10 +257,10 @@ for (const kind of KINDS.filter((one) => agents().includes(one))) {
     }
     const { state, reason } = await stage.finalReceipt(await stage.post(`!${canary.command}`));
     assert.deepEqual([state, reason], ["refused", "shell_escape"]);
-    await until("the state idle", async () => {
+    await untilTold(() => "the state idle", async () => {
       const { devices } = await stage.stack.api.sessions();
       const session = devices.flatMap((device) => device.sessions).find(({ name }) => name === stage.session);
-      return session?.state === "idle";
+      return session?.state === "idle" ? session : undefined;
     });
     assert.ok(await canary.isAlive(), "X was made");
   });

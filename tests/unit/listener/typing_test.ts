@@ -1,5 +1,6 @@
 /** What a message becomes before it is typed: pieces, marks and the agents' trims. */
 import assert from "node:assert/strict";
+import type { TypingProfile } from "../../../src/agents/profile.ts";
 import fc from "fast-check";
 import {
   isShellEscape,
@@ -10,7 +11,7 @@ import {
   typingRequests,
 } from "../../../src/listener/typing.ts";
 
-const trims = { method: "paste", settleMs: 0, spaceAfterTail: true } as const;
+const trims = { method: "paste", settleMs: 0, spaceAfter: "text" } as const;
 
 Deno.test("typing: pieces are small, whole characters, and the text again when joined [inj-pieces]", () => {
   fc.assert(
@@ -25,11 +26,20 @@ Deno.test("typing: pieces are small, whole characters, and the text again when j
   );
 });
 
-Deno.test("typing: a trailing backslash or @word gets one space where the agent trims it [inj-trailing-space]", () => {
-  assert.equal(typedText("path\\", trims), "path\\ ");
-  assert.equal(typedText("see @file.ts", trims), "see @file.ts ");
-  assert.equal(typedText("see @file.ts now", trims), "see @file.ts now");
-  assert.equal(typedText("path\\", { ...trims, spaceAfterTail: false }), "path\\");
+Deno.test("typing: one space after the text keeps Enter from taking a suggestion, where the agent trims it [inj-trailing-space]", () => {
+  const typed = (body: string, spaceAfter: TypingProfile["spaceAfter"]) =>
+    typedText(body, { ...trims, spaceAfter });
+  for (const body of ["path\\", "see @file.ts"]) {
+    assert.deepEqual([typed(body, "text"), typed(body, "tail"), typed(body, "none")], [
+      ...[`${body} `, `${body} `, body],
+    ]);
+  }
+  for (const body of ["wait for $EDITOR", "ends with :smile", "see @file.ts now", "/x/y", "/model\nx"]) {
+    assert.deepEqual([typed(body, "text"), typed(body, "tail")], [`${body} `, body]);
+  }
+  for (const body of ["/compact", "/model opus", "see @file.ts ", "two\n"]) {
+    assert.equal(typed(body, "text"), body);
+  }
 });
 
 Deno.test("typing: slash commands are typed plain, paths and long texts are not [inj-slash]", () => {
