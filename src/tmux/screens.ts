@@ -22,6 +22,7 @@ function splitScreens(
   output: string,
   { panes, mark }: { panes: readonly string[]; mark: string },
 ): Map<string, string[]> {
-  const screens = output.split(`${mark}\n`).map((text) => text.replace(/\n$/, "").split("\n"));
+  // A control client leaves out the last line end.
+  const screens = `${output}\n`.split(`${mark}\n`).map((text) => text.replace(/\n$/, "").split("\n"));
   return new Map(panes.flatMap((pane, index) => screens[index] ? [[pane, screens[index]]] : []));
 }

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { runtime } from "../../src/runtime/deno.ts";
 import { verbs } from "../../src/tmux/argv.ts";
 import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_pool.ts";
+import { captureScreens } from "../../src/tmux/screens.ts";
+import { spawningServer } from "../../src/tmux/server.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -23,5 +25,39 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   assert.equal(await attached(), 1);
   clock.advance(1);
   await until("nobody attached", async () => (await attached()) === 0);
+  await pool.close();
+});
+
+Deno.test("screens taken by a control client are those that a process takes, to the last line [ls-state-watched]", async () => {
+  await using sandbox = await makeSandbox();
+  const panes: string[] = [];
+  for (const [name, text] of [["svc-a", "first"], ["svc-b", "second\n  footer"]] as const) {
+    const command = ["sh", "-c", `printf '%s' "${text}"; exec cat`];
+    await sandbox.tmux(
+      "-f",
+      "/dev/null",
+      "new-session",
+      "-d",
+      "-s",
+      name,
+      "-x",
+      "40",
+      "-y",
+      "4",
+      "--",
+      ...command,
+    );
+    panes.push((await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim());
+  }
+  const pool = new ControlPool(runtime.commands, new FakeClock());
+  const controlled = pool.get(sandbox.tmuxSocket, "svc-a");
+  const spawned = spawningServer(runtime.commands, sandbox.tmuxSocket);
+  await until("what both panes print", async () => {
+    const screens = await captureScreens(spawned, panes);
+    return screens.get(panes[0]!)?.[0] === "first" && screens.get(panes[1]!)?.[1] === "  footer";
+  });
+  const screens = await captureScreens(controlled, panes);
+  assert.deepEqual(screens, await captureScreens(spawned, panes));
+  assert.deepEqual(screens.get(panes[1]!), ["second", "  footer", "", ""]);
   await pool.close();
 });

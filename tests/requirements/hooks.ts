@@ -29,6 +29,7 @@ const STATES = rows("product, listener", {
   "ls-state-pace": agents(
     "While something happens in a session the inventory is read every second or sooner.",
   ),
+  "ls-state-watched": agents("A session's state is the same whether a phone watches its mirror or not."),
   "ls-state-last-second": agents("What is drawn in the second of a reading is read again."),
 });
 
