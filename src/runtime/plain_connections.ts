@@ -93,6 +93,7 @@ export class PlainConnections {
     };
     this.#entries.set(peer, entry);
     change(this.#perAddress, address, 1);
+    withoutStacks(socket);
     socket.once("close", () => this.#forget(peer, entry));
   }
 
@@ -220,6 +221,19 @@ export class PlainConnections {
     change(this.#unsent, address, bytes);
     return () => change(this.#unsent, address, -bytes);
   }
+}
+
+/**
+ * Each request that a closed connection leaves unanswered is aborted with an error of its own. Nobody reads those, and
+ * their stacks take most of the time that the end of many connections takes. The listeners of a close run in one go.
+ */
+function withoutStacks(socket: Socket): void {
+  let limit = Error.stackTraceLimit;
+  socket.prependOnceListener("close", () => {
+    limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+  });
+  socket.once("close", () => Error.stackTraceLimit = limit);
 }
 
 function change(counts: Map<string, number>, key: string, step: number): void {
