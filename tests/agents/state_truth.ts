@@ -16,7 +16,7 @@ export interface StateAt {
 export interface StateFigures {
   /** Changes of the true state. */
   changes: number;
-  /** Changes that the list never showed before the next one. */
+  /** Changes that the list never showed before the next one, though that came no sooner than `RIGHT_MS` later. */
   missed: number;
   /** From a change to the list that shows it, in milliseconds, sorted. */
   delays: number[];
@@ -24,6 +24,8 @@ export interface StateFigures {
   wrong: { ms: number; truth: AgentState; shown: AgentState; at: number }[];
 }
 
+/** The list shows a change within this time, in milliseconds. */
+const RIGHT_MS = 2_000;
 /** Wrong for longer than this counts as stuck, in milliseconds. */
 export const STUCK_MS = 10_000;
 
@@ -38,8 +40,8 @@ export function compareStates(
     const until = truth[index + 1]?.at ?? end;
     const shown = within(seen, { from: at, until });
     const right = shown.find((one) => one.state === state);
-    if (right === undefined) figures.missed++;
-    else figures.delays.push(right.at - at);
+    if (right !== undefined) figures.delays.push(right.at - at);
+    else if (until - at >= RIGHT_MS) figures.missed++;
     for (const [place, one] of shown.entries()) {
       const ms = (shown[place + 1]?.at ?? until) - one.at;
       if (one.state !== state) figures.wrong.push({ ms, truth: state, shown: one.state, at: one.at });
@@ -59,7 +61,7 @@ function within(seen: readonly StateAt[], { from, until }: { from: number; until
 /** One line. */
 export function describeFigures(kind: string, { changes, missed, delays, wrong }: StateFigures): string {
   const at = (part: number): number => Math.round(delays[Math.floor((delays.length - 1) * part)] ?? NaN);
-  const late = delays.filter((ms) => ms > 2_000).length;
+  const late = delays.filter((ms) => ms > RIGHT_MS).length;
   const stuck = wrong.filter(({ ms }) => ms > STUCK_MS).length;
   return `${kind}: ${changes} changes, delay median ${at(0.5)} ms, worst ${at(1)} ms, ` +
     `${late} later than 2 s, ${missed} missed, ${stuck} wrong for more than 10 s`;
