@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 const LAUNCHER = "{{launcher}}";
 /** OpenCode waits no longer than this for svc. */
 const LIMIT_MS = 2_000;
-/** The same for a tool call, which svc lets begin by itself long before. */
+/** The limit for tool calls; svc answers long before it. */
 const GATE_LIMIT_MS = 15_000;
 
 /** What `svc <words>` says for the model; undefined when it says nothing, fails, or is not there any more. */
@@ -65,7 +65,7 @@ export const Svc = ({ client, directory }) => {
     },
     "permission.asked": ({ sessionID, permission, patterns = [] }) =>
       report("permission.asked", sessionID, { message: [permission, ...patterns].join(" ") }),
-    // It says no state: the listener looks at the screen then.
+    // It carries no state: the listener reads the screen instead.
     "permission.replied": ({ sessionID }) => report("permission.replied", sessionID),
     "session.deleted": ({ info }) => report("session.deleted", info.id),
     "session.compacted": async ({ sessionID: id }) => {
@@ -83,7 +83,7 @@ export const Svc = ({ client, directory }) => {
       const text = await runSvc(["remote-hook", "opencode"], input);
       if (text) parts.push(hiddenPart(message, text));
     },
-    // Awaited by OpenCode: the tool, and the dialog before it, wait for svc.
+    // OpenCode awaits this, so neither the tool nor its dialog starts before svc has answered.
     "tool.execute.before": async ({ sessionID, callID }) => {
       await report("tool.execute.before", sessionID, { call_id: callID }, GATE_LIMIT_MS);
     },

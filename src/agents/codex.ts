@@ -86,7 +86,7 @@ export const codex: AgentProfile = {
   args: ["--disable", "daemon_auto_start"],
   env: {},
   ignoresHangup: false,
-  // Its editor leaves the terminal without paste marks, and Codex does not ask for them again.
+  // An external editor turns bracketed paste off, and Codex does not turn it on again.
   typing: { method: "marked", settleMs: 150, spaceAfter: "text" },
   dialog,
   measuredVersion: "0.169.0",

@@ -17,7 +17,7 @@ import { PATIENCE_MS } from "./progress.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
-/** Ends that are the relay's to say. */
+/** Final states that the relay itself may report. */
 const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
 /** The relay's word that a message expired may come this much later, in milliseconds. */
 const GRACE_MS = 5_000;
@@ -70,7 +70,7 @@ async function messageText(words: readonly string[]): Promise<string> {
 
 type PlainPush = PushRequestInput & { body: string; ttlSeconds: number };
 
-/** What goes out, over which relay, and whether its end is the host's own word. */
+/** What is sent, through which relay, and whether the host itself confirms the outcome. */
 interface Route {
   api: RelayApi;
   push: PushRequestInput;

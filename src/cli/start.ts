@@ -4,7 +4,10 @@ interface Module {
   run(args: readonly string[]): Promise<number>;
 }
 
-/** How many arguments each needs, one more is optional; with others, as `--help`, it is a command like any other. */
+/**
+ * The number of arguments that each needs; one more is optional. Any other call, such as `--help`, takes the ordinary
+ * path.
+ */
 const HOOKS: Readonly<Record<string, { words: number; load(): Promise<Module> }>> = {
   "remote-hook": { words: 1, load: () => import("./remote_hook.ts" as string) },
   hook: { words: 2, load: () => import("./hook.ts" as string) },

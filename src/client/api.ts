@@ -48,7 +48,7 @@ export interface RelayApi {
   devices(options?: CallOptions): Promise<DevicesAnswer>;
   /** Its key stops working at once. */
   revokeDevice(id: string, options?: CallOptions): Promise<void>;
-  /** The next key that says hello as it owns it. */
+  /** The next key that says hello with this id owns it. */
   releaseDevice(id: string, options?: CallOptions): Promise<void>;
   /** With the offer of a host, for which the code is. */
   createPairing(options?: CallOptions & PairingRequest): Promise<PairingCreated>;

@@ -19,7 +19,7 @@ export const PairedPhone = z.object({
   secret: z.string(),
   /** Epoch milliseconds. */
   pairedAt: z.number(),
-  /** It only sends: nothing is sealed for it. */
+  /** It only sends; nothing is encrypted for it. */
   script: z.optional(z.literal(true)),
 });
 export type PairedPhone = z.infer<typeof PairedPhone>;

@@ -1,4 +1,6 @@
-/** A script that is paired like a phone: what it needs lies in one file of its owner, which `svc pair --script` makes. */
+/**
+ * A script that is paired like a phone: what it needs lies in one file of its owner, which `svc pair --script` makes.
+ */
 import * as z from "zod/mini";
 import { claimPairing } from "../client/claim_pairing.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
@@ -100,7 +102,7 @@ export async function nextScriptCounter(files: Files, path: string): Promise<Scr
   }
 }
 
-/** Whether the host itself says what the receipt says, and not the relay alone. */
+/** Whether the host has confirmed the receipt itself, or only the relay reports it. */
 export async function isProvenReceipt(
   { secret: text }: Pick<ScriptPairing, "secret">,
   { id, receipt }: { id: string; receipt: Receipt },

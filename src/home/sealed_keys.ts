@@ -66,7 +66,7 @@ export function sealedKeys(host: PairingHost): SealedKeys {
 /** Longer than any sealed answer lives. */
 const CLAIM_KEPT_MS = 8 * 24 * 3_600_000;
 
-/** False when the other one has it already. The same one may claim it again: its own records say what it did. */
+/** False if the other one has claimed it. The same one may claim it again: its own records say what it has done. */
 export async function claimAnswer(
   files: Files,
   { answers }: Pick<HomePaths, "answers">,

@@ -27,8 +27,8 @@ export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "i
 }
 
 /**
- * Undefined when the message may be typed. A dialog outweighs the local user. A draft that begins with `!` would make a
- * shell command of what is typed behind it: nobody can send anyway.
+ * Undefined when the message may be typed. A dialog takes precedence over the local user. A draft that begins with `!`
+ * would make a shell command of what is typed behind it: nobody can send anyway.
  */
 export function holdReason(seen: Observation, context: HoldContext): HoldReason | undefined {
   const { reading } = seen;

@@ -14,27 +14,27 @@ import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests }
 
 /** How often a held message looks again; a hook's report is quicker. */
 export const HOLD_STEP_MS = 200;
-/** A phone's last key has reached the agent by then. */
+/** Time for a phone's last key to reach the agent. */
 export const KEY_SETTLE_MS = 300;
-/** How long the composer may show something else than the text: an agent on a busy machine draws late. */
+/** How long the composer may take to show the text on a busy machine. */
 export const SHOW_LIMIT_MS = 60_000;
-/** The same after a dialog was open, into which the text may have gone. */
+/** The same once a dialog has been open, since the text may have gone into it. */
 export const AFTER_DIALOG_LIMIT_MS = 5_000;
-/** After so long the pane is free for keys, and the agent's tool calls go on. */
+/** After this time the pane is released to keys and to the agent's tool calls. */
 export const SHOW_HOLD_MS = 2_000;
 /** A screen that is being drawn may be unreadable for so long. */
 export const DRAW_LIMIT_MS = 500;
-/** How often the screen is looked at while something must show on it: at once first, then ever less often. */
+/** Pauses between looks at the screen while a change is expected; the last one repeats. */
 export const SHOW_STEPS_MS = [1, 2, 4, 8, 16, 25] as const;
 /** How long proof is awaited after Enter. */
 export const PROOF_LIMIT_MS = 10_000;
-/** The same where the screen cannot be read, so that only a hook could prove it. */
+/** The same for a screen that no profile reads, where only a hook can prove submission. */
 export const HOOK_PROOF_LIMIT_MS = 1_000;
 /** Text that is still in the composer after this time: Enter was lost, and is pressed once more. */
 export const ENTER_AGAIN_MS = 800;
-/** The keys it may take to empty a composer. */
+/** Most keys pressed to empty a composer. */
 export const REMOVE_KEYS_MAX = 400;
-/** How long one of them may take to show. */
+/** How long the effect of one of them may take to show. */
 export const REMOVE_STEP_MS = 1_000;
 
 /**
@@ -88,7 +88,7 @@ type Step =
   /** Something stands in the way; `typed` where the text is in the composer already. */
   | { kind: "held"; reason: HoldReason | undefined; typed?: Typed };
 
-/** What a message that waits has reported, and since when it waits for the local user. */
+/** The reason a waiting message last reported, and since when it has waited for the local user. */
 interface Held {
   reason?: HoldReason;
   localUserSince?: number;
@@ -101,14 +101,14 @@ function reportHold({ command, host }: Attempt, held: Held, reason: HoldReason |
   return reason === "desk_busy" ? { reason, localUserSince: held.localUserSince ?? host.now() } : { reason };
 }
 
-/** The local user is waited for only so long. */
+/** True once the message has waited long enough for the local user. */
 function isOverdue({ host }: Attempt, { localUserSince }: Held): boolean {
   return localUserSince !== undefined && host.now() - localUserSince >= LOCAL_USER_HOLD_MS;
 }
 
 /**
- * One try, alone in the pane: a look, unless there was one just now, and when nothing stands in the way, everything up to
- * the proof.
+ * One try, alone in the pane: a look, unless there was one just now, and when nothing stands in the way, everything up
+ * to the proof.
  */
 async function typeWhenReady(attempt: Attempt, { reason: before }: Held, looked?: Seen): Promise<Step> {
   const { command, target, host, input } = attempt;
@@ -167,17 +167,17 @@ async function typeText(attempt: Attempt, seen: Seen): Promise<"typed" | "refuse
 /** A text that svc has typed and not yet submitted. */
 interface Typed {
   text: LeftBehind;
-  /** The last look before it was typed. */
+  /** The last check before it was typed. */
   untouched: Seen;
   at: number;
-  /** Undefined while something stands in the way: then nothing that is submitted comes from svc. */
+  /** Undefined while the text is held: whatever is submitted then was not submitted by svc. */
   marker: WrittenMarker | undefined;
   inFlight: InFlight | undefined;
   /** Since when the composer shows something else. */
   missingSince?: number;
-  /** Since when nothing shows what has the keys. */
+  /** Since when the focus has been unknown. */
   unknownSince?: number;
-  /** A dialog was open since: a text that cannot be read may have gone into it. */
+  /** A dialog has been open since then, and the text may have gone into it. */
   hadDialog?: boolean;
 }
 
@@ -236,7 +236,7 @@ function viewOf(
   return missing >= limit ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
 }
 
-/** The text stays in the composer. Whoever submits it meanwhile is not the phone. */
+/** Leaves the text in the composer. If it is submitted meanwhile, the local user did it. */
 async function holdTyped(typed: Typed, reason: HoldReason): Promise<Step> {
   typed.inFlight?.end();
   await typed.marker?.withdraw();
@@ -271,7 +271,7 @@ async function abandon({ target }: Attempt, typed: Typed, why: Outcome): Promise
   return { kind: "ended", outcome: target.isProfiled ? why : { ...why, state: "typed" } };
 }
 
-/** The daemon stops, or the text cannot be removed: the next message finds it there. */
+/** The daemon is stopping, or the text cannot be removed: the next message removes it. */
 function leaveBehind({ target, input }: Attempt, text: LeftBehind): Outcome {
   input.leftBehind = text;
   return { state: target.isProfiled ? "unknown" : "typed", reason: "screen_stale" };
@@ -331,7 +331,7 @@ async function prove(
     : { state: "typed" };
 }
 
-/** Only where no dialog can have opened meanwhile. */
+/** Presses Enter again, but only if no dialog can have opened meanwhile. */
 async function pressAgain(attempt: Attempt, seen: Seen): Promise<void> {
   const { input, target, host } = attempt;
   const isSafe = input.isGated(target.profile, seen.created) || input.isIdle(seen.reading) ||
@@ -345,7 +345,7 @@ async function pressAgain(attempt: Attempt, seen: Seen): Promise<void> {
   }
 }
 
-/** The screen after a text was removed that svc had left in the composer. */
+/** Removes a text that svc had left in the composer, and returns the pane as it is then. */
 async function withoutLeftBehind(attempt: Attempt, seen: Seen): Promise<Seen> {
   const { input } = attempt;
   if (input.leftBehind === undefined || seen.reading.draft === undefined) return seen;
@@ -355,7 +355,7 @@ async function withoutLeftBehind(attempt: Attempt, seen: Seen): Promise<Seen> {
   return "seen" in check ? check.seen : seen;
 }
 
-/** Empties the composer, as long as it shows what svc typed there. False when it does not show that, or keeps it. */
+/** Empties the composer if it shows what svc typed. False if it shows something else or cannot be emptied. */
 async function removeText(attempt: Attempt, text: LeftBehind, first: Seen): Promise<boolean> {
   const { target, input, host } = attempt;
   const isOurs = composerShows(first.reading.draft ?? "", text, target.profile);

@@ -147,7 +147,7 @@ export class Inventory {
   }
 }
 
-/** No profile reads such a screen, and taking it from tmux would hold up the other sessions. */
+/** Profiles read no screen of this size, and capturing it would delay the other sessions. */
 function isTooLarge({ pane }: TmuxSession): boolean {
   return pane !== undefined && (pane.cols > MAX_SCREEN_COLUMNS || pane.rows > MAX_SCREEN_ROWS);
 }

@@ -13,9 +13,12 @@ import { TURN_START_MS } from "./pane_input.ts";
 export const KEYS_WAITING_MAX = 1_000;
 /** How long keys wait for a dialog to go: later ones would surprise. */
 export const KEYS_HOLD_MS = 10_000;
-/** How long they wait while an agent works: longer than after an Enter that began no turn, but keys that interrupt come behind them. */
+/**
+ * How long keys wait while an agent works. Longer than `TURN_START_MS`, so that an Enter that started no turn costs
+ * nothing; no longer, because a key that interrupts waits behind them.
+ */
 export const KEYS_WORKING_HOLD_MS = TURN_START_MS + 1_500;
-/** How long they wait for a screen that nobody can read: it may be half drawn. */
+/** How long keys wait on an unrecognised screen, which may be half drawn. */
 export const KEYS_UNKNOWN_HOLD_MS = 1_000;
 /** How often a held key looks again. */
 export const KEYS_HOLD_STEP_MS = 200;
@@ -62,7 +65,9 @@ export class Keys {
     return Number(this.#next);
   }
 
-  /** The payload of a keystroke frame. A repeated one is dropped; a gap means that keys are lost, and ends the stream. */
+  /**
+   * The payload of a keystroke frame. A repeated one is dropped; a gap means that keys are lost, and ends the stream.
+   */
   async receive(payload: Uint8Array): Promise<void> {
     const opened = await this.#host.opener.open(payload);
     if (this.#isOver) return;

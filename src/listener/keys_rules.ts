@@ -1,4 +1,4 @@
-/** What a live input costs, and what it may do in an agent's composer: pure decisions. */
+/** Pure rules for live input: its cost, and what it may do in an agent's composer. */
 import type { ScreenReading } from "../agents/profile.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
 import type { Reason } from "../protocol/receipt.ts";
@@ -11,15 +11,15 @@ import type { TargetProfile } from "./target.ts";
 /** An input that is typed; fitting the window is not. */
 export type TypedInput = Extract<KeyInput, { type: "text" | "key" | "paste" }>;
 
-/** Keys that go into every known agent's composer, but for those that its profile forbids. */
+/** Keys that every known agent's composer takes, except those that its profile forbids. */
 export const PHONE_KEYS: readonly string[] = [
   ...["Escape", "Enter", "Tab", "BSpace", "DC", "Space"],
   ...["Up", "Down", "Left", "Right", "Home", "End", "PPage", "NPage", "C-c"],
   ...["C-a", "C-b", "C-e", "C-f", "C-h", "C-k", "C-u", "C-w", "M-b", "M-d", "M-f", "M-BSpace", "M-Enter"],
 ];
-/** Keys that lead out of any screen and answer none: they go in everywhere but in a dialog. */
+/** Keys that leave a screen without answering it: allowed everywhere except in a dialog. */
 const WAY_OUT = new Set(["Escape", "Up", "Down", "Left", "Right"]);
-/** Keys that may go in while a dialog might open: they interrupt, or move what is shown. */
+/** Keys that are safe even if a dialog opens: they interrupt or scroll. */
 const NEVER_APPROVES = new Set([...WAY_OUT, "C-c", "PPage", "NPage"]);
 /** Keys that reject a dialog. */
 const REJECTS = new Set(["Escape", "C-c"]);
@@ -29,7 +29,7 @@ const APPROVAL_KEYS = new Set(["BTab", "C-y"]);
 const SUBMITS = new Set(["Enter", "M-Enter", "Tab"]);
 /** Keys that move the cursor and leave the draft as it is. */
 const MOVES = new Set(["Left", "Home", "C-a", "C-b", "M-b"]);
-/** Keys after which the input line is another one. */
+/** Keys that end the current input line. */
 const LINE_ENDS = new Set(["Enter", "Escape", "C-c", "C-u", "C-d"]);
 
 export function costOf(input: TypedInput): number {
@@ -68,12 +68,12 @@ function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
 /** How an escape sequence goes on behind its ESC (ECMA-48, section 5.3): CSI, SS3, and the strings. */
 const CONTINUES_ESCAPE = /^[[OP\]X^_N]/;
 
-/** An agent that has not read an earlier Escape yet would take both for one key. */
+/** True for text that an agent which has not read an earlier Escape yet would take as part of that key. */
 export function continuesEscape(input: TypedInput): boolean {
   return input.type !== "key" && CONTINUES_ESCAPE.test(input.text);
 }
 
-/** Why a known agent's screen takes this input not at all; undefined where only the draft can decide. */
+/** Why this screen of a known agent refuses the input; undefined where the draft decides. */
 export function screenRefusal(
   input: TypedInput,
   { reading, profile, policy }: { reading: ScreenReading; profile: TargetProfile; policy: Policy },
@@ -114,7 +114,10 @@ function menuTakes(
   return input.type === "text" && (menu?.text?.test(input.text) ?? false);
 }
 
-/** Why the composer's draft does not take this input. The model has caught up where `needsCaughtUp` says so. */
+/**
+ * Why the input is refused because of the draft. Call it once the model has caught up, where `needsCaughtUp` requires
+ * that.
+ */
 export function draftRefusal(
   input: TypedInput,
   { model, profile, policy }: { model: ComposerModel; profile: TargetProfile; policy: Policy },
@@ -130,14 +133,14 @@ export function draftRefusal(
   if (!submits(input)) return undefined;
   if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
-  // The suggestion that is chosen may be another command than the one that shows.
+  // The highlighted suggestion may be a different command from the one in the draft.
   if (model.hasMovedChoice && slashCommand(draft) !== undefined && !policy.allowApprovalChange) {
     return "approval_change";
   }
   return changesApproval(draft, profile, policy) ? "approval_change" : undefined;
 }
 
-/** What a key does to the draft, as far as it can be foreseen. */
+/** The expected effect of an input on the draft. */
 export function afterInput(model: ComposerModel, input: TypedInput, now: number): ComposerModel {
   const next: ComposerModel = { ...model, isConfirmed: false, afterEscape: false, keyAt: now };
   const text = typedText(input);

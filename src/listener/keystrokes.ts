@@ -1,4 +1,7 @@
-/** Types one live input into its pane: behind the guard, only where the screen shows that it may, Enter only after a newer screen. */
+/**
+ * Types one live input into its pane: behind the guard, only where the screen shows that it may, Enter only after a
+ * newer screen.
+ */
 import type { Reason } from "../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../tmux/argv.ts";
 import { TmuxError } from "../tmux/server.ts";
@@ -22,10 +25,10 @@ import { GUARD_REFUSED, guarded, typingRequests } from "./typing.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;
-/** An agent that was not busy so many times in a row has read its input. */
+/** After this many looks in a row at an idle process, the agent has read its input. */
 export const CALM_LOOKS = 3;
 export const CALM_STEP_MS = 50;
-/** How often that screen is looked for. */
+/** Pause between two looks at the screen. */
 export const STALE_STEP_MS = 20;
 
 /** `held`: nothing was typed, and the same input may go in later. */
@@ -73,7 +76,7 @@ async function typeAlone(context: KeyContext, input: TypedInput): Promise<KeyOut
   return await typeInFlight(context, input, ready.seen);
 }
 
-/** Waits until the agent has had time to take an Escape for a key of its own, and does nothing else meanwhile. */
+/** Waits until the agent has read an earlier Escape as a key of its own; false when it stays busy for too long. */
 async function escapeIsRead(context: KeyContext, input: TypedInput): Promise<boolean> {
   const { input: pane, host, target } = context;
   if (!pane.model.afterEscape) return true;
@@ -121,7 +124,7 @@ async function caughtUp(context: KeyContext, first: Seen): Promise<{ seen: Seen 
   }
 }
 
-/** From here to the agent's reading of it no dialog opens, where its hooks can hold that back. */
+/** Types while the agent's hooks, where it has them, keep dialogs from opening. */
 async function typeInFlight(context: KeyContext, input: TypedInput, seen: Seen): Promise<KeyOutcome> {
   const { host, target } = context;
   const inFlight: InFlight | undefined = neverApproves(input)
@@ -157,7 +160,7 @@ async function typeUnrecognised(context: KeyContext, input: TypedInput, seen: Se
   return outcome;
 }
 
-/** When tmux found the guard false, another look tells why. */
+/** If tmux found the guard false, a second check finds the reason. */
 async function send(context: KeyContext, input: TypedInput, seen: Seen): Promise<KeyOutcome> {
   const { fill, type } = requests(context, input, seen);
   try {

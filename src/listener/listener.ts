@@ -348,7 +348,7 @@ async function orAfter(done: Promise<void>, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Finds tmux servers with a small environment, and only behind sockets that can be trusted. */
+/** Finds tmux servers behind trusted sockets only, and gives their clients a minimal environment. */
 function bindTargets({ env, log }: Pick<ListenerOptions, "env" | "log">): Targets {
   const { uid, files, platform } = runtime;
   return new Targets({

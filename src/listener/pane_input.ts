@@ -1,12 +1,15 @@
-/** What svc types into one pane: one input at a time, apart from the agent's tool calls, and what its composer should show. */
+/**
+ * What svc types into one pane: one input at a time, apart from the agent's tool calls, and what its composer should
+ * show.
+ */
 import type { AgentProfile, ScreenReading } from "../agents/profile.ts";
 import type { HookReport } from "../home/control_messages.ts";
 import { composerShows, isSameText } from "./composer_shows.ts";
 import type { Target } from "./target.ts";
 
-/** How long a hook may wait for an input in flight; then that input loses its right to press Enter. */
+/** How long a hook waits for an input in flight; after that the input may no longer press Enter. */
 export const GATE_HOLD_MS = 4_000;
-/** A tool call that has shown no dialog for so long, with the composer on the screen, needs no permission. */
+/** A tool call needs no permission if no dialog has opened after this time with the composer on the screen. */
 export const TOOL_DIALOG_MS = 10_000;
 /** After a dialog has closed, the next one of the same turn may follow within this time. */
 export const NEXT_DIALOG_MS = 1_500;
@@ -16,14 +19,14 @@ export const TOOL_CALLS_MAX = 100;
 export const PANES_MAX = 500;
 /** After Enter an agent counts as working for so long, unless it was seen to work and to end. */
 export const TURN_START_MS = 2_000;
-/** A draft that has not changed for so long since the last key is what the agent made of that key. */
+/** A draft that has been stable for this long since the last key shows the effect of that key. */
 export const CALM_MS = 1_000;
-/** After Escape nothing follows for so long: an agent that reads both at once takes them for one sequence. */
+/** Nothing follows an Escape for this long: an agent that reads both at once takes them for one sequence. */
 export const ESCAPE_MS = 1_000;
-/** The same for a text that would make another key of it, such as `[Z`. */
+/** The same for text that would turn it into another key, such as `[Z`. */
 export const ESCAPE_JOIN_MS = 5_000;
 
-/** The events that follow the one of the tool call itself, in agents that have both. */
+/** The permission event, which in some agents follows the event of the tool call itself. */
 const PERMISSION_EVENT = /^permissionRequest$/i;
 
 /** The right to type into a pane until `end`. */
@@ -110,8 +113,8 @@ class ToolGate {
   }
 
   /**
-   * A fresh screen: forgets calls that can open no dialog any more, since not every call's end is reported. Of several
-   * in parallel each may still open one after another has run: they wait for their own end, or for the turn's.
+   * Takes a new screen and forgets calls that can no longer open a dialog, since not every call's end is reported. Of
+   * several in parallel each may still open one after another has run: they wait for their own end, or for the turn's.
    */
   look({ focus, state }: ScreenReading): void {
     const now = this.#now();
@@ -133,15 +136,15 @@ class ToolGate {
 export interface ComposerModel {
   /** Undefined after a key whose effect cannot be foreseen. */
   expected: string | undefined;
-  /** As a screen that counts has shown it last. */
+  /** The draft as last shown once the screen had caught up. */
   seen: string | undefined;
   /** The screen has caught up with every key. */
   isConfirmed: boolean;
-  /** Keys go to the end of the draft. */
+  /** The cursor is at the end of the draft. */
   isAtEnd: boolean;
-  /** A long paste may show as a mark. */
+  /** The draft may show a placeholder for a long paste. */
   hasPaste: boolean;
-  /** The draft's suggestions were moved through: Enter may run another command than the one that shows. */
+  /** The selection in the suggestions was moved: Enter may run a different command from the one shown. */
   hasMovedChoice: boolean;
   /** The last key was Escape. */
   afterEscape: boolean;
@@ -173,7 +176,7 @@ export class PaneInput {
   };
   readonly #now: () => number;
   #turn: Promise<void> = Promise.resolve();
-  /** That type, or wait for their turn. */
+  /** Inputs being typed or waiting their turn. */
   #inputs = 0;
   #enterAt = 0;
   #messageAt = 0;
@@ -217,7 +220,7 @@ export class PaneInput {
     return this.model.afterEscape ? Math.max(0, this.model.keyAt + ESCAPE_MS - this.#now()) : 0;
   }
 
-  /** A message was typed: what shows of it is compared with the message, not with keys. */
+  /** Called when a message was typed: the screen is compared with the message from then on, not with keys. */
   forgetKeys(): void {
     Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false });
     this.model.afterEscape = false;
@@ -255,7 +258,7 @@ export class PaneInput {
     return calm !== undefined && now - Math.max(this.model.keyAt, this.#messageAt, calm.since) >= CALM_MS;
   }
 
-  /** What the screen shows now is what became of all keys. */
+  /** Accepts the screen as the result of all keys so far. */
   confirmCalm(): void {
     this.model.isConfirmed = true;
     this.model.isAtEnd = false;

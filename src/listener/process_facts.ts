@@ -8,7 +8,7 @@ export interface ProcessHost {
   commands: Pick<Commands, "run">;
 }
 
-/** A file of /proc; undefined for a process that is gone, also while it was being read. */
+/** Reads a file of /proc; undefined if the process is gone or ends meanwhile. */
 async function readProc(path: string, { files }: Pick<ProcessHost, "files">): Promise<string | undefined> {
   return await files.readText(path).catch(() => undefined);
 }
@@ -89,7 +89,7 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
 const TREE_MAX = 32;
 
 /**
- * A process of this tree runs right now, or waits for a processor or a disk: it may not have read its input yet. Where
+ * True if a process of this tree is running or waiting for a CPU or disk, so it may not have read its input yet. Where
  * the system does not tell, nothing counts as busy.
  */
 export async function isTreeBusy(

@@ -37,7 +37,7 @@ export async function recordScreen(name: string, folder: string | undefined): Pr
   return { folder: out, found: `svc reads ${reading.focus}, ${reading.state ?? "no state"}` };
 }
 
-/** The reading as it is now, the draft redacted away: it is the reporter who says what it should be. */
+/** What the profile reads today, without the draft. The person who reports the bug corrects it. */
 function expected({ state, focus, draft, menu }: ScreenReading): Record<string, unknown> {
   return {
     state: state ?? null,

@@ -1,7 +1,7 @@
 /** Takes a person's words out of a screen and keeps its structure: what stands where, and the agent's own words. */
 import type { AgentProfile, Screen } from "../../agents/profile.ts";
 
-/** Words that agents name their keys and their choices with. */
+/** Words that agents use for keys and choices. */
 const FRAME_WORDS = `
   agents allow always answer any approval approve ask awaiting back build cancel change chat choose clear close commands confirm continue
   ctrl delete deny don't edit enter esc exit fullscreen for go help home hooks idle in insert interrupt keep manual menu message

@@ -13,7 +13,7 @@ export interface OwnKey {
   apiKey: string;
   /** True when the configuration changed: a running listener does not know it yet. */
   changed: boolean;
-  /** What a person should know about the key that was used before. */
+  /** What to tell the person about the key that was used before. */
   notice: string | undefined;
 }
 

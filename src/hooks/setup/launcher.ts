@@ -5,12 +5,12 @@ import type { Files } from "../../runtime/types.ts";
 
 const MODE = 0o700;
 
-/** The agents' names for the end of a tool call. */
+/** The event that each agent sends when a tool call has ended. */
 const AFTER_TOOL = ["PostToolUse", "PostToolUseFailure", "AfterTool", "postToolUse"];
 
 /**
  * A hook that cannot run says nothing and exits 0: in some agents any other code stops the prompt. The report of a tool
- * call's end goes on in the background once the agent's input is read: the agent has nothing to wait for.
+ * call's end is sent in the background once the input has been read, so that the agent does not wait for it.
  */
 export function launcherText(command: readonly string[], root: string): string {
   const words = command.map(shellWord).join(" ");

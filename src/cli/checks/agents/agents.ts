@@ -18,7 +18,7 @@ import { probeHook, type ProbeHost } from "./probe_hook.ts";
 import { type McpProbe, probeMcp } from "./probe_mcp.ts";
 import { readRegistration, type Registration } from "./registration.ts";
 
-/** The agents' lines in the list: two on who is here, and two on each who is. */
+/** The checks for agents: two for which ones are installed, then two for each of those. */
 export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const { files, commands, env } = runtime;
   const place = { env: env.all(), home: runtime.homeDirectory(), plugin: await pluginDirectory() };
