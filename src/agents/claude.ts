@@ -109,7 +109,7 @@ export const claude: AgentProfile = {
   readScreen: composerReader({
     dialog,
     menus,
-    find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2 }),
+    find: (lines) => composerInRules(lines, { sign: /^([❯>!])(?:\s|$)/u, width: 2, countsRows: true }),
     // In the vi mode's VISUAL mode Enter does not submit.
     hasFooter: (footer) =>
       footer.length > 0 && footer.length <= FOOTER_ROWS && !footer.some((line) =>

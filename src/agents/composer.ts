@@ -15,6 +15,8 @@ export interface Composer {
   footer: readonly string[];
   /** Text may be scrolled out of it. */
   cut?: true;
+  /** The beginning of the text is scrolled out of it. */
+  startHidden?: true;
 }
 
 export interface Prompt {
@@ -24,6 +26,8 @@ export interface Prompt {
   width: number;
   /** Blank columns that may stand left of the frame. */
   margin?: number;
+  /** The upper rule counts the rows that are scrolled out above, the one with the sign among them. */
+  countsRows?: true;
 }
 
 const SHELL_SIGN = "!";
@@ -93,6 +97,9 @@ export function composerInRules(lines: readonly string[], prompt: Prompt): Compo
   return undefined;
 }
 
+/** Stands in the upper rule while rows of the text, and the prompt's sign with them, are scrolled out above. */
+const ROWS_ABOVE = /^─+ ↑ \d+ more ─+$/u;
+
 function composerAbove(
   lines: readonly string[],
   { bottom, frame, prompt }: { bottom: number; frame: number; prompt: Prompt },
@@ -100,6 +107,11 @@ function composerAbove(
   const left = frame + prompt.width;
   let top = bottom - 1;
   while (top > 0 && isIndented(lines[top], { from: frame, width: prompt.width })) top--;
+  if (prompt.countsRows && top < bottom - 1 && ROWS_ABOVE.test(lines[top]?.slice(frame) ?? "")) {
+    // The sign of the shell mode stays in sight.
+    const text = textOf(lines.slice(top + 1, bottom), left);
+    return { top: top + 1, left, bottom, text, shell: false, cut: true, startHidden: true };
+  }
   const sign = prompt.sign.exec(lines[top]?.slice(frame) ?? "")?.[1];
   if (sign === undefined || !isUpperRule(lines[top - 1], frame)) return undefined;
   const rows = lines.slice(top, bottom);

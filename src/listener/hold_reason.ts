@@ -28,7 +28,8 @@ export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "i
 
 /**
  * Undefined when the message may be typed. A dialog takes precedence over the local user. A draft that begins with `!`
- * would make a shell command of what is typed behind it: nobody can send anyway.
+ * would make a shell command of what is typed behind it, and so may one whose beginning is out of sight: nobody can
+ * send anyway.
  */
 export function holdReason(seen: Observation, context: HoldContext): HoldReason | undefined {
   const { reading } = seen;
@@ -38,7 +39,7 @@ export function holdReason(seen: Observation, context: HoldContext): HoldReason 
     const isYoung = context.recordedPid !== 0 && now - seen.created * 1_000 < START_HOLD_MS;
     return isYoung && reading.focus === "unknown" ? "agent_starting" : "unknown_screen";
   }
-  if (reading.draft?.startsWith("!")) return "desk_busy";
+  if (reading.draft?.startsWith("!") || reading.startHidden) return "desk_busy";
   if (mayOpenDialog(seen, context)) return "agent_working";
   if (sendAnyway) return undefined;
   const typedAt = seen.localUserActivity * 1_000;

@@ -114,13 +114,21 @@ function menuTakes(
   return input.type === "text" && (menu?.text?.test(input.text) ?? false);
 }
 
+interface DraftContext {
+  model: ComposerModel;
+  /** The beginning of the draft is scrolled out of sight. */
+  startHidden?: boolean | undefined;
+  profile: TargetProfile;
+  policy: Policy;
+}
+
 /**
  * Why the input is refused because of the draft. Call it once the model has caught up, where `needsCaughtUp` requires
  * that.
  */
 export function draftRefusal(
   input: TypedInput,
-  { model, profile, policy }: { model: ComposerModel; profile: TargetProfile; policy: Policy },
+  { model, startHidden, profile, policy }: DraftContext,
 ): Reason | undefined {
   const draft = model.seen ?? "";
   if (input.type !== "key") {
@@ -131,6 +139,8 @@ export function draftRefusal(
     return "key_not_allowed";
   }
   if (!submits(input)) return undefined;
+  // A slash command may begin out of sight.
+  if (startHidden && !policy.allowApprovalChange) return "screen_stale";
   if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
   // The highlighted suggestion may be a different command from the one in the draft.

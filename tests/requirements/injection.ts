@@ -65,6 +65,7 @@ const STEPS = rows("product, injection", {
   "inj-turn": main(
     "Without hooks that hold dialogs back, a message waits for the end of the turn as agent_working, unless the host steers.",
   ),
+  "inj-tall": main("A text with more rows than the agent's input line shows is submitted too."),
   "inj-gate": main(
     "An input and a tool call's hook exclude each other: the hook waits for Enter, and no input begins until the dialog's end.",
   ),

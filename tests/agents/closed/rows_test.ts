@@ -191,6 +191,18 @@ for (const kind of agents()) {
   });
 }
 
+/** As long as it gets without being folded: more rows than a small composer shows. */
+const TALL = ["words and more ".repeat(27).trim(), "漢字かな交じり文。".repeat(25)];
+
+for (const kind of agents()) {
+  for (const size of [{ cols: 42, rows: 14 }, { cols: 80, rows: 24 }]) {
+    Deno.test(`${kind} at ${size.cols}x${size.rows}: a text taller than its input line goes in [inj-tall]`, async () => {
+      await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size });
+      for (const body of TALL) await assertSubmitted(stage, body);
+    });
+  }
+}
+
 for (const kind of named("gemini")) {
   Deno.test("gemini: a first message of 6,000 characters under load, and one after it [closed-paste]", async () => {
     await using _busy = startBusy(busyLoops());

@@ -67,6 +67,12 @@ Deno.test("hold: nothing is typed behind a ! in the composer, whoever insists [i
   assert.equal(reason(seen({ draft: "!" }), { sendAnyway: true }), "desk_busy");
 });
 
+Deno.test("hold: nothing is typed behind a draft whose beginning is out of sight, whoever insists [inj-shell-escape, inj-approval-command]", () => {
+  const scrolled = seen({ draft: "the end of it", cut: true, startHidden: true });
+  assert.equal(reason(scrolled, { sendAnyway: true }), "desk_busy");
+  assert.equal(reason(seen({ draft: "all of it", cut: true }), { sendAnyway: true }), undefined);
+});
+
 Deno.test("hold: while the agent works a message waits, unless hooks hold its dialogs back or the host steers [inj-turn]", () => {
   const working = seen({ state: "working" });
   assert.equal(reason(working), "agent_working");

@@ -96,6 +96,19 @@ Deno.test("keys rules: a composer takes the keys that every agent takes, but for
   }
 });
 
+Deno.test("keys rules: a draft whose beginning is out of sight is not submitted: it may be a slash command [inj-approval-command]", () => {
+  const enter = (policy: Policy) =>
+    draftRefusal(key("Enter"), {
+      model: model({ seen: "the end of it" }),
+      startHidden: true,
+      profile: PROFILE,
+      policy,
+    });
+  assert.equal(enter(DEFAULT_POLICY), "screen_stale");
+  assert.equal(enter({ ...DEFAULT_POLICY, allowApprovalChange: true }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "the end of it" }), undefined);
+});
+
 Deno.test("keys rules: a key that leads elsewhere from an empty composer goes in only behind a draft [inj-key-allowlist]", () => {
   const profile: TargetProfile = { ...PROFILE, keys: { ...PROFILE.keys, forbiddenWhenEmpty: ["Left"] } };
   const refusal = (change: Partial<ComposerModel>) =>
