@@ -126,7 +126,7 @@ function composerAbove(
 }
 
 /** At the right edge of the first row while text is scrolled out above it. */
-const SCROLLED = /\s↑$/u;
+const SCROLLED = /↑$/u;
 
 /**
  * The composer after the last prompt in the first column; a blank row separates it from the footer. A draft taller than

@@ -70,7 +70,7 @@ export interface TypingProfile {
   method: "paste" | "marked" | "plain";
   /** Milliseconds between the text and Enter, ended early once the screen is quiet. */
   settleMs: number;
-  /** Milliseconds that are waited even when the screen is quiet: some agents take an early Enter as part of the paste. */
+  /** Least time in milliseconds between the screen that shows a paste and Enter: some agents take an earlier Enter as part of it. */
   settleAtLeastMs?: number;
   /**
    * Which texts get one trailing space, because Enter behind `\\` begins a line, and behind `@word`, `$word` or `:word`

@@ -173,6 +173,8 @@ interface Typed {
   /** Undefined while the text is held: whatever is submitted then was not submitted by svc. */
   marker: WrittenMarker | undefined;
   inFlight: InFlight | undefined;
+  /** Since when the composer shows it. */
+  shownSince?: number;
   /** Since when the composer shows something else. */
   missingSince?: number;
   /** Since when the focus has been unknown. */
@@ -228,8 +230,13 @@ function viewOf(
   const isKeyed = typingMethod(command.body, { typing, shellBelow: false }) === "plain";
   if (composerShows(reading.draft, typed.text, target.profile)) {
     delete typed.missingSince;
-    return now - typed.at >= (isKeyed ? typing.settleMs : typing.settleAtLeastMs ?? 0) ? "shown" : "wait";
+    typed.shownSince ??= now;
+    const isSettled = isKeyed
+      ? now - typed.at >= typing.settleMs
+      : now - typed.shownSince >= (typing.settleAtLeastMs ?? 0);
+    return isSettled ? "shown" : "wait";
   }
+  delete typed.shownSince;
   typed.missingSince ??= now;
   const missing = now - typed.missingSince;
   const limit = typed.hadDialog ? AFTER_DIALOG_LIMIT_MS : SHOW_LIMIT_MS;

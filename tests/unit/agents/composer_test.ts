@@ -79,6 +79,12 @@ Deno.test("at a prompt: text between the prompt and the footer that is not inden
 Deno.test("at a prompt: a draft that scrolls is cut, and the mark of it is none of the text [inj-desk-draft]", () => {
   const found = composerAtPrompt(["❯ eight       ↑", "  nine", "", "  eleven"], SIGN);
   assert.deepEqual([found?.text, found?.cut, found?.footer], ["eight\nnine\n\neleven", true, []]);
+  const full = composerAtPrompt(["❯ eight to the edge↑", "  nine"], SIGN);
+  assert.deepEqual(
+    [full?.text, full?.cut],
+    ["eight to the edge\nnine", true],
+    "the mark covers the last column",
+  );
 });
 
 Deno.test("under a rule: between two blank rows, with the hint above and the footer below [inj-desk-draft]", () => {
