@@ -59,7 +59,8 @@ interface OpenAsk {
 /** By the session's name; a report counts only for a session that it can speak for. */
 export class StateHints {
   #hints = new Map<string, Hinted>();
-  #asks = new Map<string, OpenAsk>();
+  /** Each session's questions, by what their reports call them. */
+  #asks = new Map<string, Map<string, OpenAsk>>();
 
   /** `before`: what the session's screen shows. */
   take(report: HookReport, { before, now }: { before: AgentState | undefined; now: number }): void {
@@ -67,17 +68,20 @@ export class StateHints {
     if (session === undefined || state === undefined) return;
     if (report.event === ASK_EVENT) return this.#takeAsk(session, { report, now });
     this.#hints.set(session, { report, hint: { state, at: now, before } });
-    const ask = this.#asks.get(session);
     const beginsTurn = state === "working" && report.tool === undefined;
-    if (ask !== undefined && (state === "idle" || (beginsTurn && ask.hasRested))) ask.isLeft = true;
+    for (const ask of this.#asks.get(session)?.values() ?? []) {
+      if (state === "idle" || (beginsTurn && ask.hasRested)) ask.isLeft = true;
+    }
   }
 
   #takeAsk(session: string, { report, now }: { report: HookReport; now: number }): void {
-    if (report.state !== "waiting") return void this.#asks.delete(session);
-    const known = this.#asks.get(session);
-    const isSame = known !== undefined && known.report.ask === report.ask;
-    const ask = isSame ? known : { since: now, hasRested: false, isLeft: false };
-    this.#asks.set(session, { ...ask, report, until: now + ASK_LIFE_MS });
+    const asks = this.#asks.get(session) ?? new Map<string, OpenAsk>();
+    this.#asks.set(session, asks);
+    for (const [id, { until }] of asks) if (now >= until) asks.delete(id);
+    const id = report.ask ?? "";
+    if (report.state !== "waiting") return void asks.delete(id);
+    const ask = asks.get(id) ?? { since: now, hasRested: false, isLeft: false };
+    asks.set(id, { ...ask, report, until: now + ASK_LIFE_MS });
   }
 
   hint(session: TmuxSession): HookHint | undefined {
@@ -87,13 +91,14 @@ export class StateHints {
 
   /** An agent that waits for an answer shows work. */
   isAsking(session: TmuxSession, { seen, now }: { seen: SeenScreen | undefined; now: number }): boolean {
-    const found = this.#asks.get(session.name);
-    if (found === undefined || found.isLeft || now >= found.until || !speaksFor(found.report, session)) {
-      return false;
+    let asking = false;
+    for (const ask of this.#asks.get(session.name)?.values() ?? []) {
+      if (ask.isLeft || now >= ask.until || !speaksFor(ask.report, session)) continue;
+      const rests = seen?.reading.state === "idle" && seen.at >= ask.since + HOOK_FRESH_MS;
+      ask.hasRested ||= rests;
+      asking ||= !rests;
     }
-    const rests = seen?.reading.state === "idle" && seen.at >= found.since + HOOK_FRESH_MS;
-    found.hasRested ||= rests;
-    return !rests;
+    return asking;
   }
 
   /** Forgets sessions that are gone. */

@@ -11,34 +11,29 @@ export interface WaitingReport {
 export class WaitingReports {
   readonly #report: (report: WaitingReport) => void;
   readonly #clock: Clock;
-  #open = 0;
-  #ask = "";
-  #cancel: () => void = () => {};
 
   constructor(report: (report: WaitingReport) => void, clock: Clock) {
     this.#report = report;
     this.#clock = clock;
   }
 
-  /** Reports until the question has ended, again and again: a listener that starts anew knows nothing of it. */
+  /**
+   * Reports until the question has ended, again and again: a listener that starts anew knows nothing of it. Each question
+   * is reported for itself: some agents leave one open and go on to the next.
+   */
   async during<T>(question: Promise<T>): Promise<T> {
-    // One that comes while another waits is another one: the agent may have left the first.
-    this.#open++;
-    this.#cancel();
-    this.#ask = crypto.randomUUID();
-    this.#tick();
+    const ask = crypto.randomUUID();
+    let cancel = (): void => {};
+    const tick = (): void => {
+      this.#report({ state: "waiting", ask });
+      cancel = this.#clock.after(ASK_REPORT_MS, tick);
+    };
+    tick();
     try {
       return await question;
     } finally {
-      if (--this.#open === 0) {
-        this.#cancel();
-        this.#report({ state: "working", ask: this.#ask });
-      }
+      cancel();
+      this.#report({ state: "working", ask });
     }
-  }
-
-  #tick(): void {
-    this.#report({ state: "waiting", ask: this.#ask });
-    this.#cancel = this.#clock.after(ASK_REPORT_MS, () => this.#tick());
   }
 }

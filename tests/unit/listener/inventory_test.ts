@@ -159,6 +159,9 @@ Deno.test("inventory: a question that the agent has left does not wait, however 
     assert.equal(await bench.state(), "working");
     bench.report("waiting", { ...ask, ask: "two" });
     assert.equal(await bench.state(), "waiting");
+    bench.report("working", { ...ask, ask: "two" });
+    bench.report("waiting", ask);
+    assert.equal(await bench.state(), "working", "the one that was left is left for good");
   }
 });
 

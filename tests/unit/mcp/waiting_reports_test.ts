@@ -4,7 +4,7 @@ import { ASK_REPORT_MS } from "../../../src/home/tell_daemon.ts";
 import { type WaitingReport, WaitingReports } from "../../../src/mcp/waiting_reports.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
-Deno.test("waiting is reported at once and again, anew for each question, and its end once, also when one fails [ls-state-ask]", async () => {
+Deno.test("each question that waits is reported at once and again, and its end once, also when it fails [ls-state-ask]", async () => {
   const clock = new FakeClock();
   const reports: WaitingReport[] = [];
   const waiting = new WaitingReports((report) => void reports.push(report), clock);
@@ -18,10 +18,15 @@ Deno.test("waiting is reported at once and again, anew for each question, and it
   assert.notEqual(reports[2]?.ask, reports[0]?.ask);
   first.resolve(7);
   assert.equal(await one, 7);
+  assert.deepEqual(
+    reports.slice(3),
+    [{ state: "working", ask: reports[0]?.ask }],
+    "the other one still waits",
+  );
   clock.advance(ASK_REPORT_MS);
-  assert.equal(reports.length, 4);
+  assert.deepEqual(reports[4], { state: "waiting", ask: reports[2]?.ask });
   second.reject(new Error("taken back"));
   await assert.rejects(other, /taken back/);
-  assert.deepEqual(reports.slice(4), [{ state: "working", ask: reports[2]?.ask }]);
+  assert.deepEqual(reports.slice(5), [{ state: "working", ask: reports[2]?.ask }]);
   assert.equal(clock.pending, 0);
 });
