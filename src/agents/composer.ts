@@ -15,8 +15,6 @@ export interface Composer {
   footer: readonly string[];
   /** Text may be scrolled out of it. */
   cut?: true;
-  /** The beginning of the text is scrolled out of it. */
-  startHidden?: true;
 }
 
 export interface Prompt {
@@ -110,7 +108,7 @@ function composerAbove(
   if (prompt.countsRows && top < bottom - 1 && ROWS_ABOVE.test(lines[top]?.slice(frame) ?? "")) {
     // The sign of the shell mode stays in sight.
     const text = textOf(lines.slice(top + 1, bottom), left);
-    return { top: top + 1, left, bottom, text, shell: false, cut: true, startHidden: true };
+    return { top: top + 1, left, bottom, text, shell: false, cut: true };
   }
   const sign = prompt.sign.exec(lines[top]?.slice(frame) ?? "")?.[1];
   if (sign === undefined || !isUpperRule(lines[top - 1], frame)) return undefined;

@@ -35,8 +35,6 @@ export interface ScreenReading {
    * composer on the screen, the focus is `unknown` and `draft` is the end of the text.
    */
   cut?: true;
-  /** The beginning of the draft is scrolled out of sight: it may be a slash command. */
-  startHidden?: true;
   /** With `menu`: its name in the profile's `menus`. */
   menu?: string;
 }

@@ -111,8 +111,7 @@ function isInside({ x, y }: Cursor, { top, left, bottom }: Composer): boolean {
 function readingOf(composer: Composer, seen: Seen): ScreenReading {
   const state = isWorking(composer, seen) ? "working" : "idle";
   const draft = draftOf(composer, { ...seen.patterns, cursor: seen.screen.cursor });
-  const cut = composer.cut && draft !== "" ? { cut: true } as const : {};
-  return { state, focus: "composer", draft, ...cut, ...(composer.startHidden ? { startHidden: true } : {}) };
+  return { state, focus: "composer", draft, ...(composer.cut && draft !== "" ? { cut: true } : {}) };
 }
 
 /** A draft that pushed everything else off the screen is no proof of a composer. */

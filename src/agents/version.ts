@@ -6,7 +6,7 @@ const VERSION = /\b(\d+(?:\.\d+){1,3})(-[0-9A-Za-z][0-9A-Za-z.-]*)?/;
 /** Arguments that print the version, for every agent. Some unpack themselves and write to the home when they start. */
 export const VERSION_ARGS: readonly string[] = ["--version"];
 
-/** The version number in the output of `--version`, such as `2.1.329 (Claude Code)`; undefined when there is none. */
+/** The version number in the output of `--version`, such as `2.1.329 (Claude Code)`; undefined if it has none. */
 export function parseVersion(output: string): string | undefined {
   const [found] = VERSION.exec(output.slice(0, OUTPUT_CHARACTERS)) ?? [];
   return found?.replace(/[.-]+$/, "");

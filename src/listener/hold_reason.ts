@@ -1,4 +1,5 @@
 /** Why a message must wait before it is typed, by what was seen of its pane. */
+import { mayHideStart } from "./composer_shows.ts";
 import type { Observation } from "./observe.ts";
 import type { PaneInput } from "./pane_input.ts";
 import { mayAnswerDialogs, type Policy } from "./policy.ts";
@@ -39,7 +40,7 @@ export function holdReason(seen: Observation, context: HoldContext): HoldReason 
     const isYoung = context.recordedPid !== 0 && now - seen.created * 1_000 < START_HOLD_MS;
     return isYoung && reading.focus === "unknown" ? "agent_starting" : "unknown_screen";
   }
-  if (reading.draft?.startsWith("!") || reading.startHidden) return "desk_busy";
+  if (reading.draft?.startsWith("!") || mayHideStart(reading)) return "desk_busy";
   if (mayOpenDialog(seen, context)) return "agent_working";
   if (sendAnyway) return undefined;
   const typedAt = seen.localUserActivity * 1_000;

@@ -138,14 +138,14 @@ export class Keys {
       await this.#pause(wait);
       if (this.#isOver) return undefined;
     }
-    for (let told = false; !this.#isOver;) {
+    for (let isReported = false; !this.#isOver;) {
       const waited = clock.elapsed() - at;
       const outcome = await type(input);
       if (outcome.state !== "held") return outcome;
       if (waited >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
-      if (!told && outcome.reason !== "unknown_screen") {
+      if (!isReported && outcome.reason !== "unknown_screen") {
         tell({ sequence, ...outcome });
-        told = true;
+        isReported = true;
       }
       await this.#pause(KEYS_HOLD_STEP_MS);
     }

@@ -2,6 +2,7 @@
 import type { ScreenReading } from "../agents/profile.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
 import type { Reason } from "../protocol/receipt.ts";
+import { mayHideStart } from "./composer_shows.ts";
 import { PASTE_COST } from "./keys_limit.ts";
 import type { ComposerModel } from "./pane_input.ts";
 import { mayAnswerDialogs, type Policy } from "./policy.ts";
@@ -116,8 +117,8 @@ function menuTakes(
 
 interface DraftContext {
   model: ComposerModel;
-  /** The beginning of the draft is scrolled out of sight. */
-  startHidden?: boolean | undefined;
+  /** As the screen's reading has it. */
+  cut?: true | undefined;
   profile: TargetProfile;
   policy: Policy;
 }
@@ -128,7 +129,7 @@ interface DraftContext {
  */
 export function draftRefusal(
   input: TypedInput,
-  { model, startHidden, profile, policy }: DraftContext,
+  { model, cut, profile, policy }: DraftContext,
 ): Reason | undefined {
   const draft = model.seen ?? "";
   if (input.type !== "key") {
@@ -139,8 +140,8 @@ export function draftRefusal(
     return "key_not_allowed";
   }
   if (!submits(input)) return undefined;
-  // A slash command may begin out of sight.
-  if (startHidden && !policy.allowApprovalChange) return "screen_stale";
+  const takesAny = policy.allowApprovalChange && policy.allowShellEscape;
+  if (!takesAny && mayHideStart({ draft, cut })) return "screen_stale";
   if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
   // The highlighted suggestion may be a different command from the one in the draft.

@@ -68,10 +68,8 @@ async function typeAlone(context: KeyContext, input: TypedInput): Promise<KeyOut
   if ("reason" in ready) return notTyped(ready.reason);
   const isComposer = ready.seen.reading.focus === "composer";
   const { model } = context.input;
-  const { startHidden } = ready.seen.reading;
-  const reason = isComposer
-    ? draftRefusal(input, { ...target, model, startHidden, policy: host.policy })
-    : undefined;
+  const { cut } = ready.seen.reading;
+  const reason = isComposer ? draftRefusal(input, { ...target, model, cut, policy: host.policy }) : undefined;
   if (reason !== undefined) return notTyped(reason);
   if (!neverApproves(input) && mayOpenDialog(ready.seen, { ...context, ...target, policy: host.policy })) {
     return notTyped("agent_working");

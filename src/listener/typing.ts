@@ -11,6 +11,10 @@ export const GUARD_REFUSED = "svc-guard-refused";
 const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
 const encoder = new TextEncoder();
 
+function isSlashCommand(body: string): boolean {
+  return !body.includes("\n") && SLASH_COMMAND.test(body);
+}
+
 /**
  * `paste`: in bracketed-paste marks if the program asks for them; `marked`: in marks whatever it asks for; `plain`: as
  * keys.
@@ -26,14 +30,23 @@ export function typingMethod(
   { typing, shellBelow }: { typing: TypingProfile; shellBelow: boolean },
 ): TypingMethod {
   if (body.includes("\n")) return shellBelow ? "marked" : typing.method;
-  return SLASH_COMMAND.test(body) ? "plain" : typing.method;
+  return isSlashCommand(body) ? "plain" : typing.method;
 }
 
 /** The text as it is typed. */
 export function typedText(body: string, typing: TypingProfile): string {
-  const isSlashCommand = !body.includes("\n") && SLASH_COMMAND.test(body);
-  const needsSpace = { text: !isSlashCommand, tail: /(\\|@\S*)$/.test(body), none: false };
-  return needsSpace[typing.spaceAfter] && !/\s$/.test(body) ? `${body} ` : body;
+  return needsSpace(body, typing) ? `${body} ` : body;
+}
+
+function needsSpace(body: string, { spaceAfter }: TypingProfile): boolean {
+  switch (spaceAfter) {
+    case "text":
+      return !isSlashCommand(body) && !/\s$/.test(body);
+    case "tail":
+      return /(\\|@\S*)$/.test(body);
+    case "none":
+      return false;
+  }
 }
 
 /** A message whose first character that is not blank is `!` runs a shell command in three agents. */

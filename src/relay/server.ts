@@ -24,11 +24,11 @@ import { RelayMetrics } from "./metrics.ts";
 import { problemResponse } from "./problems.ts";
 import { RateLimit, type RateLimitOptions } from "./rate_limit.ts";
 import { PageTurns, type Services } from "./services.ts";
-import { admit, SOCKET_PATH } from "./websocket_upgrade.ts";
 import { readStaticFiles } from "./static_files.ts";
 import { Streams } from "./streams.ts";
 import { Tasks } from "./tasks.ts";
 import { Upkeep } from "./upkeep.ts";
+import { admit, SOCKET_PATH } from "./websocket_upgrade.ts";
 
 export interface RelayOptions {
   /** `host:port`; port 0 takes a free one. */

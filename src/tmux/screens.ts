@@ -22,7 +22,6 @@ function splitScreens(
   output: string,
   { panes, mark }: { panes: readonly string[]; mark: string },
 ): Map<string, string[]> {
-  // A control client leaves out the last line end.
   const screens = `${output}\n`.split(`${mark}\n`).map((text) => text.replace(/\n$/, "").split("\n"));
   return new Map(panes.flatMap((pane, index) => screens[index] ? [[pane, screens[index]]] : []));
 }

@@ -4,7 +4,7 @@ import { spawnArgv, type TmuxCommand } from "./argv.ts";
 
 export interface TmuxServer {
   readonly socket: string;
-  /** Runs the commands in order and returns all they print; throws TmuxError at the first that fails. */
+  /** Runs the commands in order and returns all they print, without the last line end; throws TmuxError at the first that fails. */
   run(...commands: TmuxCommand[]): Promise<string>;
 }
 
@@ -28,7 +28,7 @@ export function spawningServer(commands: Pick<Commands, "run">, socket: string):
     socket,
     async run(...list: TmuxCommand[]): Promise<string> {
       const result = await commands.run(spawnArgv(socket, list));
-      if (result.code === 0) return decoder.decode(result.stdout);
+      if (result.code === 0) return decoder.decode(result.stdout).replace(/\n$/, "");
       if (result.code === 127) throw new TmuxError("cannot run tmux: it is not installed");
       throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
     },

@@ -16,7 +16,7 @@ export interface StateAt {
 export interface StateFigures {
   /** Changes of the true state. */
   changes: number;
-  /** Changes that the list never showed before the next one, though that came no sooner than `RIGHT_MS` later. */
+  /** States that lasted for at least `RIGHT_MS` and never showed in the list. */
   missed: number;
   /** From a change to the list that shows it, in milliseconds, sorted. */
   delays: number[];
@@ -24,7 +24,7 @@ export interface StateFigures {
   wrong: { ms: number; truth: AgentState; shown: AgentState; at: number }[];
 }
 
-/** The list shows a change within this time, in milliseconds. */
+/** A change must show in the list within this time, in milliseconds. */
 const RIGHT_MS = 2_000;
 /** Wrong for longer than this counts as stuck, in milliseconds. */
 export const STUCK_MS = 10_000;

@@ -33,20 +33,8 @@ Deno.test("screens taken by a control client are those that a process takes, to 
   const panes: string[] = [];
   for (const [name, text] of [["svc-a", "first"], ["svc-b", "second\n  footer"]] as const) {
     const command = ["sh", "-c", `printf '%s' "${text}"; exec cat`];
-    await sandbox.tmux(
-      "-f",
-      "/dev/null",
-      "new-session",
-      "-d",
-      "-s",
-      name,
-      "-x",
-      "40",
-      "-y",
-      "4",
-      "--",
-      ...command,
-    );
+    const size = ["-x", "40", "-y", "4"];
+    await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, ...size, "--", ...command);
     panes.push((await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim());
   }
   const pool = new ControlPool(runtime.commands, new FakeClock());
@@ -56,6 +44,9 @@ Deno.test("screens taken by a control client are those that a process takes, to 
     const screens = await captureScreens(spawned, panes);
     return screens.get(panes[0]!)?.[0] === "first" && screens.get(panes[1]!)?.[1] === "  footer";
   });
+  for (const command of [verbs.printPlain("one line"), ...panes.map((pane) => verbs.captureScreen(pane))]) {
+    assert.equal(await controlled.run(command), await spawned.run(command));
+  }
   const screens = await captureScreens(controlled, panes);
   assert.deepEqual(screens, await captureScreens(spawned, panes));
   assert.deepEqual(screens.get(panes[1]!), ["second", "  footer", "", ""]);

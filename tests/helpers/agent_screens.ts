@@ -23,7 +23,6 @@ interface Meta extends Pick<Screen, "title" | "cursor" | "applicationKeys"> {
     draft: string | null;
     menu?: string;
     cut?: true;
-    startHidden?: true;
   };
 }
 

@@ -65,7 +65,7 @@ function tmuxRunner(socket: string): Run {
     const [tmux = "tmux", ...words] = spawnArgv(socket, commands);
     const result = await runtime.commands.run([tmux, "-f", "/dev/null", ...words], { env });
     if (result.code !== 0) throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
-    return new TextDecoder().decode(result.stdout);
+    return new TextDecoder().decode(result.stdout).replace(/\n$/, "");
   };
 }
 

@@ -38,12 +38,12 @@ export async function recordScreen(name: string, folder: string | undefined): Pr
 }
 
 /** What the profile reads today, without the draft. The person who reports the bug corrects it. */
-function expected({ state, focus, draft, menu }: ScreenReading): Record<string, unknown> {
+function expected({ state, focus, draft, ...others }: ScreenReading): Record<string, unknown> {
   return {
     state: state ?? null,
     focus,
     draft: draft === undefined ? null : redactedDraft(draft),
-    ...(menu === undefined ? {} : { menu }),
+    ...others,
   };
 }
 

@@ -6,7 +6,7 @@ export const SCREEN_FORMAT =
   "#{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_flag}#{keypad_cursor_flag} #{pane_title}";
 
 export function parseScreen(output: string): Screen {
-  const [facts = "", ...rows] = output.replace(/\n$/, "").split("\n");
+  const [facts = "", ...rows] = output.split("\n");
   const [x, y, visible, keypad, ...title] = facts.split(" ");
   return {
     lines: rows.map((row) => row.trimEnd()),

@@ -191,6 +191,22 @@ for (const kind of agents()) {
   });
 }
 
+for (const kind of agents()) {
+  for (const size of [{ cols: 42, rows: 14 }, { cols: 80, rows: 24 }]) {
+    Deno.test(`${kind} at ${size.cols}x${size.rows}: a slash command that has scrolled out of sight is not run by a phone's Enter [inj-approval-command]`, async () => {
+      await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size });
+      const phone = await stage.phone();
+      const more = Array.from({ length: 60 }, () => text("and more "));
+      await burst(phone, text("/permissions "), ...more);
+      await stage.settle();
+      assert.notEqual((await stage.reading()).draft, "", "nothing was typed");
+      const [state] = await burst(phone, ENTER);
+      assert.equal(state?.state, "refused", `${JSON.stringify(state)}\n${await stage.text()}`);
+      await assertAsks(stage);
+    });
+  }
+}
+
 /** As long as it gets without being folded: more rows than a small composer shows. */
 const TALL = ["words and more ".repeat(27).trim(), "漢字かな交じり文。".repeat(25)];
 

@@ -6,28 +6,28 @@ import { until } from "../../helpers/until.ts";
 
 const WHERE = { agent: "echo", cwd: "/p", session: "svc-p" };
 
-/** A control socket that keeps what it is told; `open` lets it answer. */
+/** A control socket that keeps what it is reported; `open` lets it answer. */
 function makeSockets(open: Promise<void> = Promise.resolve()) {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const connect = (): Promise<LineConnection> =>
     Promise.resolve({
       lines: (async function* () {
         await open;
         yield '{"ok":true}';
       })(),
-      send: (line) => Promise.resolve(void told.push(JSON.parse(line))),
+      send: (line) => Promise.resolve(void reported.push(JSON.parse(line))),
       close: () => {},
     });
-  return { told, sockets: { connect } };
+  return { reported, sockets: { connect } };
 }
 
-Deno.test("echo reports: each event is told in order, as a hook tells it", async () => {
-  const { told, sockets } = makeSockets();
+Deno.test("echo reports: each event is reported in order, as a hook tells it", async () => {
+  const { reported, sockets } = makeSockets();
   const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (const event of ["UserPromptSubmit", "Stop"]) report(event);
-  await until("both reports", () => told.length === 2);
+  await until("both reports", () => reported.length === 2);
   assert.deepEqual(
-    told,
+    reported,
     [["UserPromptSubmit", "working"], ["Stop", "idle"]].map(([event, state]) => {
       return { op: "hook", report: { ...WHERE, event, state, gates: true } };
     }),
@@ -36,13 +36,13 @@ Deno.test("echo reports: each event is told in order, as a hook tells it", async
 
 Deno.test("echo reports: a listener that hangs gets a bounded number of them", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { told, sockets } = makeSockets(promise);
+  const { reported, sockets } = makeSockets(promise);
   const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (let count = 0; count < REPORTS_MAX * 3; count++) report("Stop");
   resolve();
-  await until("what was kept", () => told.length === REPORTS_MAX);
+  await until("what was kept", () => reported.length === REPORTS_MAX);
   report("Stop");
-  await until("one more, now that there is room", () => told.length === REPORTS_MAX + 1);
+  await until("one more, now that there is room", () => reported.length === REPORTS_MAX + 1);
 });
 
 Deno.test("echo reports: no listener, or one that fails, disturbs nothing", async () => {

@@ -67,10 +67,11 @@ Deno.test("hold: nothing is typed behind a ! in the composer, whoever insists [i
   assert.equal(reason(seen({ draft: "!" }), { sendAnyway: true }), "desk_busy");
 });
 
-Deno.test("hold: nothing is typed behind a draft whose beginning is out of sight, whoever insists [inj-shell-escape, inj-approval-command]", () => {
-  const scrolled = seen({ draft: "the end of it", cut: true, startHidden: true });
-  assert.equal(reason(scrolled, { sendAnyway: true }), "desk_busy");
-  assert.equal(reason(seen({ draft: "all of it", cut: true }), { sendAnyway: true }), undefined);
+Deno.test("hold: nothing is typed behind a draft whose beginning may be out of sight, whoever insists [inj-shell-escape, inj-approval-command]", () => {
+  for (const draft of [{ draft: "the end of it", cut: true }, { draft: "1\n2\n3\n4\n5" }] as const) {
+    assert.equal(reason(seen(draft), { sendAnyway: true }), "desk_busy");
+  }
+  assert.equal(reason(seen({ draft: "1\n2\n3\n4" }), { sendAnyway: true }), undefined);
 });
 
 Deno.test("hold: while the agent works a message waits, unless hooks hold its dialogs back or the host steers [inj-turn]", () => {

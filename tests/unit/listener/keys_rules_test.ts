@@ -96,17 +96,20 @@ Deno.test("keys rules: a composer takes the keys that every agent takes, but for
   }
 });
 
-Deno.test("keys rules: a draft whose beginning is out of sight is not submitted: it may be a slash command [inj-approval-command]", () => {
-  const enter = (policy: Policy) =>
+Deno.test("keys rules: a draft whose beginning may be out of sight is not submitted: it may be a slash command [inj-approval-command]", () => {
+  const enter = (seen: string, policy: Partial<Policy> = {}, cut?: true) =>
     draftRefusal(key("Enter"), {
-      model: model({ seen: "the end of it" }),
-      startHidden: true,
+      model: model({ seen }),
+      cut,
       profile: PROFILE,
-      policy,
+      policy: { ...DEFAULT_POLICY, ...policy },
     });
-  assert.equal(enter(DEFAULT_POLICY), "screen_stale");
-  assert.equal(enter({ ...DEFAULT_POLICY, allowApprovalChange: true }), undefined);
-  assert.equal(inDraft(key("Enter"), { seen: "the end of it" }), undefined);
+  const tall = "one\ntwo\nthree\nfour\nfive";
+  assert.equal(enter("the end of it", {}, true), "screen_stale");
+  assert.equal(enter(tall), "screen_stale");
+  assert.equal(enter(tall, { allowApprovalChange: true }), "screen_stale", "it may begin with !");
+  assert.equal(enter(tall, { allowApprovalChange: true, allowShellEscape: true }), undefined);
+  assert.equal(enter("one\ntwo\nthree\nfour"), undefined);
 });
 
 Deno.test("keys rules: a key that leads elsewhere from an empty composer goes in only behind a draft [inj-key-allowlist]", () => {
