@@ -30,7 +30,7 @@ Deno.test("a redacted capture of a composer or a dialog still reads as one [agen
 });
 
 Deno.test("what tmux prints becomes a screen, trailing blanks left out [agents-record]", () => {
-  assert.deepEqual(parseScreen("2 1 0 00 my title\none  \n\n"), {
+  assert.deepEqual(parseScreen("2 1 0 00 my title\none  \n"), {
     lines: ["one", ""],
     title: "my title",
     cursor: { x: 2, y: 1, visible: false },
