@@ -29,5 +29,4 @@ async function help(): Promise<number> {
   return 0;
 }
 
-/** The cast is explained in commands.ts. */
-const loadCommand = (): Promise<typeof import("./command.ts")> => import("./command.ts" as string);
+const loadCommand = (): Promise<typeof import("./command.ts")> => import("./command.ts");

@@ -38,12 +38,10 @@ async function dispatch(args: readonly string[]): Promise<number> {
   return await (await (await commandNamed(word)).load()).run(rest);
 }
 
-// The casts are explained in commands.ts.
-const loadAgent = (): Promise<typeof import("./agent.ts")> => import("./agent.ts" as string);
-const loadHelp = (): Promise<typeof import("./help.ts")> => import("./help.ts" as string);
-const loadNearest = (): Promise<typeof import("./nearest.ts")> => import("./nearest.ts" as string);
-const loadVersion = (): Promise<typeof import("../protocol/version.ts")> =>
-  import("../protocol/version.ts" as string);
+const loadAgent = (): Promise<typeof import("./agent.ts")> => import("./agent.ts");
+const loadHelp = (): Promise<typeof import("./help.ts")> => import("./help.ts");
+const loadNearest = (): Promise<typeof import("./nearest.ts")> => import("./nearest.ts");
+const loadVersion = (): Promise<typeof import("../protocol/version.ts")> => import("../protocol/version.ts");
 
 /** Not for people: the listener's own, when it starts an agent. */
 const BY_LISTENER = "--by-listener";

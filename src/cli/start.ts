@@ -9,8 +9,8 @@ interface Module {
  * path.
  */
 const HOOKS: Readonly<Record<string, { words: number; load(): Promise<Module> }>> = {
-  "remote-hook": { words: 1, load: () => import("./remote_hook.ts" as string) },
-  hook: { words: 2, load: () => import("./hook.ts" as string) },
+  "remote-hook": { words: 1, load: () => import("./remote_hook.ts") },
+  hook: { words: 2, load: () => import("./hook.ts") },
 };
 
 /** Resolves with the exit code. */
@@ -23,5 +23,4 @@ export async function start(args: readonly string[]): Promise<number> {
   return await (await loadMain()).main(args);
 }
 
-/** The casts are explained in commands.ts. */
-const loadMain = (): Promise<typeof import("./main.ts")> => import("./main.ts" as string);
+const loadMain = (): Promise<typeof import("./main.ts")> => import("./main.ts");

@@ -14,7 +14,8 @@ async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   if (directory === undefined) return;
   const { state, words, session, tool } = call.hooks.meaning(call.event, call.input);
   if (session !== undefined) {
-    await (await loadFollow()).followSession(host, call, { directory, kind: session });
+    const { followSession } = await import("./follow_remote.ts");
+    await followSession(host, call, { directory, kind: session });
   }
   const news = words && toNews(call, words, projectName(directory));
   const report = { ...reportOf(host, call, directory), state, news, tool };
@@ -22,9 +23,6 @@ async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   if (tool?.step === "before") await waitAtGate(socket, report);
   else await tellDaemon(socket, { op: "hook", report });
 }
-
-/** The cast keeps Deno from reading it before the program's first line. */
-const loadFollow = (): Promise<typeof import("./follow_remote.ts")> => import("./follow_remote.ts" as string);
 
 function toNews({ kind, hooks, input }: HookCall, { type, text }: HookWords, project: string): HookNews {
   const title = titleOf(kind, type, project).slice(0, TITLE_MAX_CHARS);

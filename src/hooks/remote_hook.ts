@@ -31,12 +31,9 @@ async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: O
   const conversation = { agent: kind, id };
   // The local user typed this, and no message from a phone is outstanding: there is nothing else to load.
   if (markers.length > 0 || remote.includes(await remoteName(conversation))) {
-    const { followPrompt } = await loadFollow();
+    const { followPrompt } = await import("./follow_remote.ts");
     await followPrompt(host, call, { directory, conversation, prompt });
   }
   const report = { ...reportOf(host, call, directory), state: "working" } as const;
   await tellDaemon({ sockets: host.sockets, path: host.paths.socket }, { op: "hook", report });
 }
-
-/** The cast keeps Deno from reading it before the program's first line. */
-const loadFollow = (): Promise<typeof import("./follow_remote.ts")> => import("./follow_remote.ts" as string);

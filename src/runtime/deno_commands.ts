@@ -149,8 +149,7 @@ function kill(pid: number, signal: Signal | 0): boolean {
   }
 }
 
-/** Deno reads whatever a literal import names before the program's first line: the cast keeps it from that. */
-const loadDetached = (): Promise<typeof import("./detached.ts")> => import("./detached.ts" as string);
+const loadDetached = (): Promise<typeof import("./detached.ts")> => import("./detached.ts");
 
 export const commands: Commands = {
   run,

@@ -32,8 +32,8 @@ export async function checkListener(
   return { notice: undefined, work: () => wakeUnlessAlive(host, options) };
 }
 
-/** Without the cast Deno would read it, and the schemas with it, before the program's first line. */
-const loadWaker = (): Promise<typeof import("./wake_listener.ts")> => import("./wake_listener.ts" as string);
+/** Loaded only when it is called: it loads the schemas. */
+const loadWaker = (): Promise<typeof import("./wake_listener.ts")> => import("./wake_listener.ts");
 
 async function wake(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
   return await (await loadWaker()).wakeListener(host, options);

@@ -5,14 +5,14 @@ import type { AgentHooks } from "./types.ts";
 /** The last argument of a hook's command in a registration that has the gate's events: an older registration lacks it. */
 export const GATES_WORD = "gates";
 
-/** The casts keep Deno from reading all of them before the program's first line. The built-in echo agent has none. */
+/** The built-in echo agent has none. */
 const LOADERS: Partial<Record<AgentKind, () => Promise<{ hooks: AgentHooks }>>> = {
-  cc: () => import("./claude.ts" as string),
-  gemini: () => import("./gemini.ts" as string),
-  codex: () => import("./codex.ts" as string),
-  cursor: () => import("./cursor.ts" as string),
-  opencode: () => import("./opencode.ts" as string),
-  copilot: () => import("./copilot.ts" as string),
+  cc: () => import("./claude.ts"),
+  gemini: () => import("./gemini.ts"),
+  codex: () => import("./codex.ts"),
+  cursor: () => import("./cursor.ts"),
+  opencode: () => import("./opencode.ts"),
+  copilot: () => import("./copilot.ts"),
 };
 
 export async function loadHooks(kind: AgentKind): Promise<AgentHooks | undefined> {

@@ -4,10 +4,10 @@ import { CHECKOUT } from "../../helpers/sources.ts";
 
 interface ModuleGraph {
   roots: string[];
-  modules: { specifier: string; dependencies?: { code?: { specifier?: string } }[] }[];
+  modules: { specifier: string; dependencies?: { code?: { specifier?: string }; isDynamic?: boolean }[] }[];
 }
 
-/** Every module that loading `path` loads with it; Deno reads also what a literal `import()` names. */
+/** Every module that loading `path` loads with it: all but what only an `import()` names. */
 async function loadedWith(path: string): Promise<string[]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", path],
@@ -18,7 +18,9 @@ async function loadedWith(path: string): Promise<string[]> {
   const dependencies = new Map(graph.modules.map((one) => [one.specifier, one.dependencies ?? []]));
   const found = new Set(graph.roots);
   for (const specifier of found) {
-    for (const { code } of dependencies.get(specifier) ?? []) if (code?.specifier) found.add(code.specifier);
+    for (const { code, isDynamic } of dependencies.get(specifier) ?? []) {
+      if (code?.specifier && !isDynamic) found.add(code.specifier);
+    }
   }
   return [...found];
 }
@@ -32,3 +34,21 @@ for (const path of HOT) {
     assert.deepEqual(loaded.filter((specifier) => !specifier.startsWith("file:")), []);
   });
 }
+
+Deno.test("a module that only an import() names is not read before it is asked for [arch-lazy]", async () => {
+  const { stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--log-level=debug", "cli.ts", "--version"],
+    cwd: CHECKOUT,
+  }).output();
+  const read = new Set(
+    [...new TextDecoder().decode(stderr).matchAll(/specifier: file:\S*?\/((?:src\/|cli\.ts)\S*)/g)].map((
+      [, path],
+    ) => path),
+  );
+  for (const path of ["cli.ts", "src/cli/main.ts", "src/cli/commands.ts", "src/protocol/version.ts"]) {
+    assert.ok(read.has(path), `the log names ${path}`);
+  }
+  for (const path of ["src/cli/agent.ts", "src/cli/help.ts", "src/cli/server.ts", "src/cli/hook.ts"]) {
+    assert.ok(!read.has(path), `${path} was read`);
+  }
+});
