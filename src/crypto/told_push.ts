@@ -1,6 +1,6 @@
 /** A push toward phones with its words sealed for the paired ones; and the same read back by one of them. */
 import type { Push, PushRequestInput } from "../protocol/push.ts";
-import { decodeTold, encodeTold } from "../protocol/sealed_text.ts";
+import { decodePushContent, encodePushContent } from "../protocol/sealed_text.ts";
 import { openForPhone, type PhoneKeys, sealForPhones, type ToldPlace } from "./sealed_for_phones.ts";
 
 /** What is sealed is bound to the id. */
@@ -18,7 +18,7 @@ export async function sealPush(
 ): Promise<ToldPush> {
   if (phones.length === 0) return push;
   const { title, body, data, ...rest } = push;
-  const text = encodeTold({ title, body, data });
+  const text = encodePushContent({ title, body, data });
   const sealedFor = await sealForPhones(text, { place: placeOf(push, host), phones });
   return { ...rest, ...(shown ? { data: shown } : {}), sealedFor };
 }
@@ -31,7 +31,7 @@ export async function openPush(
   const { sealedFor } = push;
   if (sealedFor === undefined) return undefined;
   const text = await openForPhone(sealedFor, { ...keys, place: placeOf(push, sealedFor.host) });
-  const told = text === undefined ? undefined : decodeTold(text);
+  const told = text === undefined ? undefined : decodePushContent(text);
   if (told === undefined) return undefined;
   const { title: _title, body: _body, data: _data, ...rest } = push;
   return { ...rest, ...told };

@@ -2,7 +2,7 @@
 import type { Clock } from "../client/clock.ts";
 import type { FrameOpener } from "../crypto/stream_frames.ts";
 import { decodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
-import type { KeyState } from "../protocol/mirror.ts";
+import type { KeyState } from "../protocol/pane_frame.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { KeyLimit } from "./keys_limit.ts";
 import { costOf, type TypedInput } from "./keys_rules.ts";

@@ -1,9 +1,8 @@
 /** Starts an agent that a phone asked for: in a project that this host knows, as `svc --detach <agent>` does. */
 import type { KnownProject } from "../home/known_projects.ts";
 import { type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
-import type { Push } from "../protocol/push.ts";
+import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import { type StartData, startDataOf } from "../protocol/start.ts";
 import { type Outcome, refused } from "./outcome.ts";
 
 export interface StartHost {

@@ -2,7 +2,7 @@
 import { receiptProof } from "../crypto/receipt_proof.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
 import { openPush } from "../crypto/told_push.ts";
-import { carriedAnswer } from "../protocol/late_answer.ts";
+import { carriedAnswer } from "../protocol/ask.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { HeardReceipt } from "./message.ts";

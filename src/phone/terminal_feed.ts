@@ -1,5 +1,5 @@
 /** Feeds a terminal with what a mirror sends, in order, and tells how much of it was shown. */
-import type { MirrorMessage, MirrorStatus } from "../protocol/mirror.ts";
+import type { MirrorMessage, MirrorStatus } from "../protocol/pane_frame.ts";
 
 /** As much of a terminal as a mirror needs. Writes are parsed in order, and `done` is called before the next one is. */
 export interface FedTerminal {

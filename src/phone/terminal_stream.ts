@@ -6,8 +6,7 @@ import { type PhoneHandshake, plainChannel, type StreamChannel } from "../crypto
 import type { EventData, EventName } from "../protocol/frames.ts";
 import { encodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
 import { MIRROR_CREDIT_BYTES } from "../protocol/limits.ts";
-import { decodeMirror, type MirrorStatus } from "../protocol/mirror.ts";
-import { encodeBinaryFrame, KEY_FRAME } from "../protocol/pane_frame.ts";
+import { decodeMirror, encodeBinaryFrame, KEY_FRAME, type MirrorStatus } from "../protocol/pane_frame.ts";
 import type { SessionName } from "./names.ts";
 import { type FedTerminal, TerminalFeed } from "./terminal_feed.ts";
 import { TerminalWatch, type Trouble } from "./terminal_watch.ts";

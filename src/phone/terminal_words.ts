@@ -1,7 +1,7 @@
 /** What a terminal's status line says. */
 import { REASONS } from "../protocol/receipt.ts";
 import { STRINGS } from "./strings.ts";
-import type { KeyState } from "../protocol/mirror.ts";
+import type { KeyState } from "../protocol/pane_frame.ts";
 import type { TerminalState } from "./terminal_stream.ts";
 
 const { terminal: WORDS, advice: ADVICE } = STRINGS;

@@ -1,10 +1,10 @@
-/** A question of an agent to its person, and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
+/** An agent's question to its user and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
 import * as z from "zod/mini";
 import type { FieldFault } from "./faults.ts";
 import { ASK_FIELDS_MAX, ASK_LABEL_MAX_CHARS, ASK_OPTIONS_MAX, ASK_TIMEOUT_MAX_SECONDS } from "./limits.ts";
-import { Body, DeviceId, type Push, type PushRequest, type SealedBody } from "./push.ts";
+import { Body, DeviceId, type Push, PushId, type PushRequest, type SealedBody } from "./push.ts";
 
-/** One line that a person reads or chooses. */
+/** One line of text that the user reads or chooses. */
 export const AskLabel = z.string().check(
   z.minLength(1),
   z.maxLength(ASK_LABEL_MAX_CHARS),
@@ -13,7 +13,7 @@ export const AskLabel = z.string().check(
 export const AskFieldName = z.string().check(
   z.regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "a letter, then at most 63 of A-Z a-z 0-9 _ . -"),
 );
-/** What may be chosen from. */
+/** The options of a question or of a choice field. */
 export const AskOptions = z.array(AskLabel).check(
   z.minLength(1),
   z.maxLength(ASK_OPTIONS_MAX),
@@ -22,16 +22,16 @@ export const AskOptions = z.array(AskLabel).check(
 
 export const ASK_FIELD_TYPES = ["text", "number", "boolean", "choice"] as const;
 
-/** One value that a form asks for; `options` belong to the type `choice`. */
+/** One value that a form asks for; only the type `choice` has `options`. */
 export const AskField = z.object({
   name: AskFieldName,
-  /** What a person reads instead of the name. */
+  /** Shown to the user in place of the name. */
   label: z.optional(AskLabel),
   type: z.enum(ASK_FIELD_TYPES),
   options: z.optional(AskOptions),
-  /** May be left out of the answer. */
+  /** The answer may omit it. */
   optional: z.optional(z.boolean()),
-  /** Not shown while it is typed, nor afterwards; only in a sealed question. */
+  /** Never shown, neither while it is typed nor later; only in a sealed question. */
   secret: z.optional(z.boolean()),
 }).check(
   z.refine((field) => (field.type === "choice") === (field.options !== undefined), {
@@ -50,7 +50,7 @@ export const AskFields = z.array(AskField).check(
 const common = {
   /** How long the asker waits, counted from `createdAt`; a later answer is typed into the session. */
   timeoutSeconds: z.int().check(z.minimum(1), z.maximum(ASK_TIMEOUT_MAX_SECONDS)),
-  /** The device whose sockets wait for the answer. */
+  /** The device that waits for the answer on its WebSocket. */
   replyTo: z.optional(DeviceId),
   /** The listener that has the session. */
   listener: z.optional(DeviceId),
@@ -58,7 +58,7 @@ const common = {
 
 /** `data` of an `ask`; its `body` is the question, its `agentSessionName` where a late answer is typed. */
 export const AskData = z.discriminatedUnion("kind", [
-  /** One of the options, or several, or words of one's own. */
+  /** One option, several options, or free text. */
   z.object({
     kind: z.literal("ask"),
     options: z.optional(AskOptions),
@@ -72,10 +72,10 @@ export const AskData = z.discriminatedUnion("kind", [
 ]);
 export type AskData = z.infer<typeof AskData>;
 
-/** `data` of an `ask` whose question is sealed for phones: what the relay must know of it. */
+/** `data` of an `ask` whose question is sealed for phones: only what the relay needs. */
 export const SealedAskData = z.object({ kind: z.literal("sealed"), ...common });
 export type SealedAskData = z.infer<typeof SealedAskData>;
-/** A question as the relay has it. */
+/** A question as the relay stores it. */
 export type StoredAskData = AskData | SealedAskData;
 
 /** `data` of an `ask.answer`; free text is in its `body` instead. */
@@ -91,12 +91,12 @@ export type Answer =
   | { kind: "choices"; choices: string[] }
   | { kind: "values"; values: Record<string, FieldValue> };
 
-/** The data of a stored `ask`; undefined for another push, and for one of another version. */
+/** The data of a stored `ask`; undefined for any other push and for data that this version does not know. */
 export function askDataOf({ type, data }: Pick<Push, "type" | "data">): AskData | undefined {
   return type === "ask" ? AskData.safeParse(data).data : undefined;
 }
 
-/** The same, also of a question that only the phones can read. */
+/** The same, including a question that only phones can read. */
 export function storedAskDataOf(push: Pick<Push, "type" | "data" | "sealedFor">): StoredAskData | undefined {
   if (push.sealedFor === undefined) return askDataOf(push);
   return push.type === "ask" ? SealedAskData.safeParse(push.data).data : undefined;
@@ -108,12 +108,12 @@ export function secretFields(ask: AskData | undefined): Set<string> {
   return new Set(fields.filter(({ secret }) => secret === true).map(({ name }) => name));
 }
 
-/** Epoch milliseconds until which the asker waits. */
+/** When the asker stops waiting, in epoch milliseconds. */
 export function askDeadline(createdAt: number, { timeoutSeconds }: Pick<AskData, "timeoutSeconds">): number {
   return createdAt + timeoutSeconds * 1_000;
 }
 
-/** The answer that a push carries: exactly one of text, choices and values, else undefined. */
+/** The answer in a push: exactly one of text, choices and values, otherwise undefined. */
 export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): Answer | undefined {
   const parsed = AnswerData.safeParse(data ?? {});
   if (!parsed.success) return undefined;
@@ -123,10 +123,10 @@ export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): An
   return values === undefined ? { kind: "text", text: body ?? "" } : { kind: "values", values };
 }
 
-/** An answer as the relay has it. */
+/** An answer as the relay receives it. */
 export type SentAnswer = Answer | { kind: "sealed"; sealed: SealedBody };
 
-/** The same as `answerOf`, also of an answer that only the asker can read. */
+/** The same as `answerOf`, including an answer that only the asker can read. */
 export function sentAnswerOf(
   { body, data, sealed }: Pick<PushRequest, "body" | "data" | "sealed">,
 ): SentAnswer | undefined {
@@ -160,7 +160,7 @@ export function answerFault(ask: AskData, answer: Answer): FieldFault | undefine
   }
 }
 
-/** The same for what the relay has: whether a sealed answer fits, only its reader can tell. */
+/** The same for stored questions: only the asker can check the content of a sealed answer. */
 export function sentAnswerFault(ask: StoredAskData, answer: SentAnswer): FieldFault | undefined {
   if (ask.kind === "sealed") {
     return answer.kind === "sealed"
@@ -172,10 +172,10 @@ export function sentAnswerFault(ask: StoredAskData, answer: SentAnswer): FieldFa
     : answerFault(ask, answer);
 }
 
-/** What stands for a secret value where an answer is shown. */
+/** Shown in place of a secret value. */
 const HIDDEN = "••••";
 
-/** The answer as it is typed, told to the agent and shown; without the values of the fields that are `hidden`. */
+/** The answer as text, for typing, for the agent and for display; `hidden` fields show no value. */
 export function answerText(answer: Answer, hidden: ReadonlySet<string> = new Set()): string {
   switch (answer.kind) {
     case "text":
@@ -187,6 +187,31 @@ export function answerText(answer: Answer, hidden: ReadonlySet<string> = new Set
         .map(([name, value]) => `${name}: ${hidden.has(name) ? HIDDEN : value}`)
         .join("\n");
   }
+}
+
+/** The id of the message that carries a late answer, derived from the answer's so that it is typed once. A UUID (RFC 9562, version 8). */
+export async function lateAnswerId(answerId: string): Promise<string> {
+  const text = new TextEncoder().encode(`agent.command of ask.answer ${answerId}`);
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", text)).slice(0, 16);
+  bytes[6] = (bytes[6] ?? 0) & 0x0f | 0x80;
+  bytes[8] = (bytes[8] ?? 0) & 0x3f | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** `data` of a message that carries a sealed answer: the sealed text is bound to the answer's own id. */
+export function lateAnswerData(answerId: string): Record<string, unknown> {
+  return { answer: answerId };
+}
+
+/** The id of the sealed answer in this message; undefined for any other message. */
+export function carriedAnswer(
+  { data, inReplyTo }: { data?: unknown; inReplyTo?: unknown },
+): string | undefined {
+  if (inReplyTo === undefined || typeof data !== "object" || data === null || !("answer" in data)) {
+    return undefined;
+  }
+  return PushId.safeParse(data.answer).data;
 }
 
 function choicesFault(ask: AskData, choices: readonly string[]): FieldFault | undefined {
@@ -205,7 +230,7 @@ function valuesFault(
   values: Readonly<Record<string, FieldValue>>,
 ): FieldFault | undefined {
   const unknown = Object.keys(values).find((name) => !fields.some((field) => field.name === name));
-  if (unknown !== undefined) return { pointer: `/data/values/${unknown}`, detail: "no field of this name" };
+  if (unknown !== undefined) return { pointer: `/data/values/${unknown}`, detail: "no field has this name" };
   for (const field of fields) {
     const detail = valueFault(field, Object.hasOwn(values, field.name) ? values[field.name] : undefined);
     if (detail !== undefined) return { pointer: `/data/values/${field.name}`, detail };

@@ -1,4 +1,4 @@
-/** The wire's error table (RFC 9457): one stable machine word in `code`, its status and its title. */
+/** The wire's error table (RFC 9457): each stable `code` with its HTTP status and title, and the close codes. */
 import * as z from "zod/mini";
 
 export const WIRE_ERRORS = {
@@ -14,9 +14,9 @@ export const WIRE_ERRORS = {
   unknown_pairing: { status: 404, title: "No such pairing code" },
   not_found: { status: 404, title: "No such resource" },
   method_not_allowed: { status: 405, title: "The resource does not take this method" },
-  id_reused: { status: 409, title: "The id was used for another content" },
-  ask_closed: { status: 409, title: "The question takes no answer any more" },
-  ambiguous_session: { status: 409, title: "Several devices have a session of this name" },
+  id_reused: { status: 409, title: "The id was used with different content" },
+  ask_closed: { status: 409, title: "The question is closed" },
+  ambiguous_session: { status: 409, title: "Several devices have a session with this name" },
   too_large: { status: 413, title: "The request is too large" },
   unsupported_media_type: { status: 415, title: "The request is not application/json" },
   upgrade_required: { status: 426, title: "A WebSocket handshake is needed" },
@@ -56,24 +56,24 @@ export function problem(
   };
 }
 
-/** JSON pointer of a schema issue's path. */
+/** The JSON pointer for a schema issue's path. */
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** The close codes of the WebSocket beyond RFC 6455's. */
+/** WebSocket close codes that the relay sends. */
 export const CLOSE = {
-  /** The relay restarts: come back, spread (RFC 6455 registry). */
+  /** The relay restarts: reconnect after a random delay (RFC 6455 registry). */
   SERVICE_RESTART: 1012,
   POLICY: 1008,
   TOO_BIG: 1009,
-  /** The key was revoked, or lacks the scope: do not come back with it. */
+  /** The key was revoked or lacks the scope: do not reconnect with it. */
   REVOKED: 4401,
   /** Another connection of the same device took over. */
   REPLACED: 4409,
-  /** Another key, or another home, has this device id: see `deviceName`. */
+  /** Another key or another home owns this device id: see `deviceName`. */
   DEVICE_TAKEN: 4423,
-  /** The peer sent more than it may. */
+  /** The peer exceeded a limit on what it may send. */
   FLOOD: 4429,
   /** The peer did not read fast enough. */
   SLOW: 4413,

@@ -1,9 +1,9 @@
-/** Says of each rejected field what would be accepted: for problems over HTTP and for malformed frames. */
+/** Describes what each rejected field would accept, for HTTP problems and malformed frames. */
 import type * as z from "zod/mini";
 import { jsonPointer } from "./errors.ts";
 import { FIELD_FAULTS_MAX } from "./limits.ts";
 
-/** A bad field: its JSON pointer (RFC 6901), empty for the whole value, and what would be accepted. Never its value. */
+/** A bad field: its JSON pointer (RFC 6901, empty for the whole value) and what it accepts. Never contains the value. */
 export interface FieldFault {
   pointer: string;
   detail: string;
@@ -17,12 +17,12 @@ export function fieldFaults(error: z.core.$ZodError): FieldFault[] {
   }));
 }
 
-/** The same in one line. */
+/** The same on one line. */
 export function describeFaults(error: z.core.$ZodError): string {
   return fieldFaults(error).map(({ pointer, detail }) => `${pointer || "/"}: ${detail}`).join("; ");
 }
 
-/** Zod's small build has one message for all; a schema's own message stands as it is. */
+/** zod/mini has one generic message for every issue; a schema's own message is used unchanged. */
 function accepted(issue: z.core.$ZodIssue): string {
   if (issue.message !== "Invalid input") return issue.message;
   switch (issue.code) {

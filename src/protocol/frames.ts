@@ -15,7 +15,7 @@ export type Role = (typeof ROLES)[number];
 
 /** The payload of each event, by name; the comment above it is its line in docs/protocol.md. */
 export const EVENTS = {
-  /** client → relay: the first frame. */
+  /** client → relay: must be the first frame. */
   hello: z.object({
     role: z.enum(ROLES),
     deviceId: z.optional(DeviceId),
@@ -32,13 +32,13 @@ export const EVENTS = {
     now: z.number(),
     limits: z.record(z.string(), z.number()),
   }),
-  /** both ways: is the peer there? Browsers cannot send WebSocket pings. */
+  /** both ways: checks that the peer is alive. Browsers cannot send WebSocket pings. */
   ping: z.object({}),
   /** both ways: answers ping; `re` names it. */
   pong: z.object({}),
-  /** relay → client: a push. Sent again until acknowledged, also after a reconnect. */
+  /** relay → client: a push. Resent until acknowledged, also after a reconnect. */
   "push.new": Push,
-  /** listener or asker → relay: idempotent, accepted for an id already closed. `final` ends the push. */
+  /** listener or asker → relay: idempotent, accepted for a push that is already final. `final` ends the push. */
   "push.ack": z.object({
     id: PushId,
     outcome: PushState,
@@ -51,31 +51,31 @@ export const EVENTS = {
   }),
   /** relay → phones: the receipt changed. */
   "push.updated": z.object({ id: PushId, receipt: Receipt }),
-  /** listener → relay: the inventory, when it changed or as the idle heartbeat. */
+  /** listener → relay: the inventory, sent on a change or as the idle heartbeat. */
   "listener.sessions": z.object({ sequence: z.number(), sessions: SessionList }),
-  /** relay → listener: the report is persisted. */
+  /** relay → listener: the inventory is stored. */
   "listener.stored": z.object({ count: z.number() }),
-  /** relay → listener: the report was not taken. */
+  /** relay → listener: the inventory was not accepted. */
   "listener.rejected": z.object({ reason: z.string() }),
-  /** relay → phones: the sessions of one listener, or its going on or off line. */
+  /** relay → phones: one listener's sessions changed, or it went online or offline. */
   "sessions.changed": DeviceSessions,
   /** phone → listener, through the relay: mirror this session. */
   "pane.open": z.object({
     stream,
     agentSessionName: SessionName,
-    /** The listener's. */
+    /** The listener's device id. */
     deviceId: z.optional(DeviceId),
-    /** The phone's own device id; with `publicKey` and `mode` it asks for a sealed stream. */
+    /** The phone's own device id; together with `publicKey` and `mode` it requests a sealed stream. */
     from: z.optional(DeviceId),
-    /** The receiver's key of this side, fresh for this stream. */
+    /** This side's receiving key, generated for this stream. */
     publicKey: z.optional(PublicKey),
     mode: z.optional(SealMode),
-    /** Whose connection it is, by the relay's word: for the host's records. */
+    /** The device whose connection this is, set by the relay for the host's audit log. */
     sender: z.optional(DeviceId),
     cols: z.optional(size),
     rows: z.optional(size),
   }),
-  /** listener → phone: the mirror runs; sealed when it has `publicKey` and `mode`. */
+  /** listener → phone: the mirror is running; sealed when `publicKey` and `mode` are present. */
   "pane.opened": z.object({
     stream,
     publicKey: z.optional(PublicKey),
@@ -85,9 +85,9 @@ export const EVENTS = {
   }),
   /** both ways: the mirror ended. */
   "pane.closed": z.object({ stream, reason: z.string() }),
-  /** phone → listener: how many bytes more the phone can take. */
+  /** phone → listener: how many more bytes the phone can accept. */
   "pane.credit": z.object({ stream, bytes: z.int().check(z.minimum(1), z.maximum(0x7fff_ffff)) }),
-  /** phone → listener: send the screen anew, with so many lines above it. */
+  /** phone → listener: send the screen again, with this many lines above it. */
   "pane.scrollback": z.object({
     stream,
     lines: z.int().check(z.minimum(1), z.maximum(SCROLLBACK_LINES_MAX)),
@@ -110,8 +110,8 @@ const Envelope = z.object({
 });
 
 /**
- * A frame that was not taken: unknown events are ignored and counted, malformed ones are answered or counted.
- * `event` and `id` are known where only the data of a known event was bad.
+ * A rejected frame: unknown events are ignored and counted, malformed ones are answered or counted.
+ * `event` and `id` are set when only the data of a known event was bad.
  */
 export interface FrameFault {
   fault: "malformed" | "unknown_event";
@@ -120,10 +120,10 @@ export interface FrameFault {
   id?: string | undefined;
 }
 
-/** Parses the text of one control frame as it comes in. Never throws. */
+/** Parses the text of one incoming control frame. Never throws. */
 export function parseFrame(text: string): Frame | FrameFault {
   const json = parseJson(text);
-  if (json === undefined) return { fault: "malformed", detail: "not JSON, or nested too deep" };
+  if (json === undefined) return { fault: "malformed", detail: "not JSON, or nested too deeply" };
   const envelope = Envelope.safeParse(json.value);
   if (!envelope.success) return { fault: "malformed", detail: describeFaults(envelope.error) };
   const { event, id, re, data } = envelope.data;

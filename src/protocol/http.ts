@@ -1,4 +1,4 @@
-/** Bodies of the HTTP routes other than pushes and sessions. */
+/** Request and response bodies of the HTTP routes, except pushes and sessions. */
 import * as z from "zod/mini";
 import { DeviceId, PublicKey } from "./push.ts";
 
@@ -6,7 +6,7 @@ export const SCOPES = ["push:send", "push:read", "admin"] as const;
 export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
-/** A listener or a phone that has said hello, or claimed a pairing. */
+/** A client that has sent hello, or a phone that has claimed a pairing. */
 export const Device = z.object({
   id: z.string(),
   kind: z.enum(["listener", "phone", "script"]),
@@ -21,12 +21,12 @@ export type Device = z.infer<typeof Device>;
 export const DevicesAnswer = z.object({ devices: z.array(Device) });
 export type DevicesAnswer = z.infer<typeof DevicesAnswer>;
 
-/** Names the hooks of one installation in every push that they send. */
+/** Identifies one installation's hooks in every push that they send. */
 export const HookId = z.string().check(
   z.regex(/^hook_[A-Za-z0-9_-]{1,64}$/, "an identifier with the prefix hook_"),
 );
 
-/** `muted`: its pushes are kept and told to nobody. `revoked`: they are refused. */
+/** `muted`: its pushes are stored but nobody is notified. `revoked`: its pushes are refused. */
 export const HOOK_STATES = ["active", "muted", "revoked"] as const;
 export const HookState = z.enum(HOOK_STATES);
 export type HookState = z.infer<typeof HookState>;
@@ -35,7 +35,7 @@ export type HookState = z.infer<typeof HookState>;
 export const Hook = z.object({
   id: z.string(),
   state: HookState,
-  /** How many came from it, muted and refused ones too. */
+  /** How many it has sent, including muted and refused ones. */
   pushes: z.number(),
   firstSeen: z.number(),
   lastSeen: z.number(),
@@ -46,15 +46,15 @@ export type Hook = z.infer<typeof Hook>;
 export const HooksAnswer = z.object({ hooks: z.array(Hook) });
 export type HooksAnswer = z.infer<typeof HooksAnswer>;
 
-/** `PUT /hooks/{id}`, answered by the hook. */
+/** `PUT /hooks/{id}`; the answer is the hook. */
 export const HookChange = z.object({ state: HookState });
 export type HookChange = z.infer<typeof HookChange>;
 
-/** Shows that a key comes from a holder of the secret that went by QR code; the relay cannot make one. */
+/** Proves that a key comes from a holder of the secret in the QR code; the relay cannot forge one. */
 const Proof = z.string().check(z.maxLength(100));
 const PeerName = z.string().check(z.minLength(1), z.maxLength(200));
 
-/** The host of a code, as the phone will know it. */
+/** The host behind a pairing code, as the phone will know it. */
 export const PairingOffer = z.object({
   deviceId: DeviceId,
   host: PeerName,
@@ -63,7 +63,7 @@ export const PairingOffer = z.object({
 });
 export type PairingOffer = z.infer<typeof PairingOffer>;
 
-/** `POST /pairings`, whose body may be left out: a code without an offer gives a phone its key and no secret. */
+/** `POST /pairings`. The body is optional: a code without an offer gives a phone a key but pairs it with no host. */
 export const PairingRequest = z.object({ offer: z.optional(PairingOffer) });
 export type PairingRequest = z.infer<typeof PairingRequest>;
 
@@ -78,7 +78,7 @@ export const PairingClaim = z.object({
 });
 export type PairingClaim = z.infer<typeof PairingClaim>;
 
-/** `POST /pairings/{code}/claim`: the phone's own key, shown this once, and what the host offered. */
+/** `POST /pairings/{code}/claim`: the phone's own key, shown only once, and the host's offer. */
 export const PairingClaimed = z.object({
   deviceId: z.string(),
   apiKey: z.string(),
@@ -86,7 +86,7 @@ export const PairingClaimed = z.object({
 });
 export type PairingClaimed = z.infer<typeof PairingClaimed>;
 
-/** `GET /pairings/{code}`: for the host that waits. `phone` is there once one claimed the code. */
+/** `GET /pairings/{code}`, polled by the host. `phone` is set once a phone has claimed the code. */
 export const PairingStatus = z.object({
   expiresAt: z.number(),
   phone: z.optional(z.object({ deviceId: z.string(), ...PairingClaim.shape })),

@@ -1,10 +1,10 @@
-/** What a phone types live: the bytes of a keystroke frame (kind 2), one input each, as JSON. */
+/** A phone's live typing: each keystroke frame (kind 2) holds one input as JSON. */
 import * as z from "zod/mini";
 import { parseJson } from "./json.ts";
 import { KEY_TEXT_MAX_CHARS, PANE_SIZE_MAX } from "./limits.ts";
 import { Body } from "./push.ts";
 
-/** Keys as tmux names them, but for those with a modifier. */
+/** tmux's key names, without modifiers. */
 export const KEY_NAMES = [
   ...["Escape", "Enter", "Tab", "BTab", "BSpace", "DC", "Space"],
   ...["Up", "Down", "Left", "Right", "Home", "End", "PPage", "NPage"],
@@ -24,7 +24,7 @@ const KeyName = z.string().check(
 );
 
 export const KeyInput = z.discriminatedUnion("type", [
-  /** Characters as they were typed, or as an input method gave them. */
+  /** Characters as typed, or as an input method produced them. */
   z.object({
     type: z.literal("text"),
     text: z.string().check(
@@ -36,7 +36,7 @@ export const KeyInput = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("key"), key: KeyName }),
   z.object({ type: z.literal("paste"), text: Body }),
-  /** The window gets this size for as long as the stream lives, or until `unfit`. */
+  /** Resizes the window until the stream ends or `unfit` arrives. */
   z.object({
     type: z.literal("fit"),
     cols: z.int().check(z.minimum(FIT_LEAST.cols), z.maximum(PANE_SIZE_MAX)),
@@ -46,10 +46,10 @@ export const KeyInput = z.discriminatedUnion("type", [
 ]);
 export type KeyInput = z.infer<typeof KeyInput>;
 
-/** Sealed, a frame's length is all that a relay sees of a key: blanks after the JSON make it the same for each. */
+/** A relay sees only the length of a sealed keystroke frame: padding with spaces gives every key the same length. */
 export const KEY_INPUT_BLOCK_BYTES = 256;
 
-/** As long as a whole number of blocks. */
+/** Padded to a whole number of blocks. */
 export function encodeKeyInput(input: KeyInput): Uint8Array {
   const json = new TextEncoder().encode(JSON.stringify(input));
   const blocks = Math.ceil(json.length / KEY_INPUT_BLOCK_BYTES);
@@ -58,7 +58,7 @@ export function encodeKeyInput(input: KeyInput): Uint8Array {
   return padded;
 }
 
-/** Undefined for what is no input. Blanks at the end, and their absence, make no difference. */
+/** Undefined when the bytes are not a valid input. Trailing spaces are optional. */
 export function decodeKeyInput(bytes: Uint8Array): KeyInput | undefined {
   return KeyInput.safeParse(parseJson(new TextDecoder().decode(bytes))?.value).data;
 }

@@ -1,9 +1,9 @@
-/** Every limit of the wire and of the product, each with its unit in its name. */
+/** Every limit of the wire and of the product; each name ends with its unit. */
 
-/** Version of the WebSocket protocol; also the subprotocol name is `svc.v1`. */
+/** Version of the WebSocket protocol. */
 export const PROTOCOL_VERSION = 1;
 export const SUBPROTOCOL = "svc.v1";
-/** Prefix of the subprotocol entry that carries the base64url of the API key. */
+/** Prefix of the subprotocol entry that carries the API key in base64url. */
 export const KEY_SUBPROTOCOL_PREFIX = "svc.key.";
 
 /** UTF-8 bytes of a body. */
@@ -14,129 +14,129 @@ export const DATA_MAX_BYTES = 4_096;
 export const TITLE_MAX_CHARS = 200;
 /** Bytes of a request. */
 export const REQUEST_MAX_BYTES = 65_536;
-/** Arrays and objects within one another in any JSON of a peer. */
+/** Nesting depth of arrays and objects in a peer's JSON. */
 export const JSON_MAX_DEPTH = 32;
-/** Bad fields that one answer names. */
+/** Bad fields listed in one answer. */
 export const FIELD_FAULTS_MAX = 50;
-/** Life of a push when its sender says nothing. */
+/** Time to live of a push when the sender sets none. */
 export const TTL_DEFAULT_SECONDS = 3_600;
-/** Shortest life of a push. */
+/** Shortest time to live of a push. */
 export const TTL_MIN_SECONDS = 10;
-/** Longest life of a push. */
+/** Longest time to live of a push. */
 export const TTL_MAX_SECONDS = 604_800;
 
-/** Bytes of a control frame; over it the connection closes with 1009. */
+/** Bytes of a control frame; a longer one closes the connection with 1009. */
 export const TEXT_FRAME_MAX_BYTES = 262_144;
-/** Bytes of a binary frame; over it the connection closes with 1009. */
+/** Bytes of a binary frame; a longer one closes the connection with 1009. */
 export const BINARY_FRAME_MAX_BYTES = 1_048_576;
-/** Either side pings this often. */
+/** How often each side pings. */
 export const PING_INTERVAL_MS = 20_000;
-/** Without a frame for this long a side closes the connection. */
+/** A side that receives nothing for this long closes the connection. */
 export const SILENCE_LIMIT_MS = 40_000;
-/** First bound of the random wait before a client comes back; it doubles. */
+/** First upper bound of the random delay before a client reconnects; it doubles each time. */
 export const BACKOFF_MIN_MS = 250;
-/** Last bound of that wait. */
+/** Last upper bound of that delay. */
 export const BACKOFF_MAX_MS = 30_000;
-/** After a connection of this length the wait begins at its first bound again. */
+/** A connection that lasted this long resets the delay to its first bound. */
 export const BACKOFF_CALM_MS = 60_000;
-/** The relay sends a push again when no acknowledgement came in this time. */
+/** The relay resends a push that was not acknowledged within this time. */
 export const PUSH_RESEND_MS = 5_000;
 
-/** Messages typed into one session. */
+/** Messages typed into one session per minute. */
 export const INJECTIONS_PER_MINUTE = 30;
-/** Keys typed into one session. */
+/** Keys typed into one session per second. */
 export const KEYS_PER_SECOND = 200;
 /** Characters of typed text in one keystroke frame; longer text is a paste. */
 export const KEY_TEXT_MAX_CHARS = 256;
-/** Bytes of a mirror that may be under way to a phone; `pane.credit` allows as many again as the phone has shown. */
+/** Bytes of a mirror that may be in flight to a phone; `pane.credit` grants as many bytes as the phone has rendered. */
 export const MIRROR_CREDIT_BYTES = 262_144;
-/** A mirror sends its pulse this often. */
+/** How often a mirror sends its heartbeat. */
 export const MIRROR_PULSE_MS = 5_000;
-/** Without a frame for this long a phone says that the screen may be old. */
+/** A phone that receives no frame for this long reports that the screen may be stale. */
 export const MIRROR_SILENT_MS = 15_000;
-/** Lines above the screen that a phone may ask for. */
+/** Lines above the screen that a phone may request. */
 export const SCROLLBACK_LINES_MAX = 2_000;
 /** Columns or rows of a pane. */
 export const PANE_SIZE_MAX = 1_000;
-/** The listener reads its sessions this often. */
+/** How often the listener reads its sessions. */
 export const INVENTORY_POLL_MS = 5_000;
-/** An unchanged inventory is sent again after this. */
+/** How often an unchanged inventory is sent again. */
 export const INVENTORY_HEARTBEAT_MS = 30_000;
 /** Sessions in one inventory. */
 export const SESSIONS_MAX = 200;
 
-/** Shortest wait of a question. */
+/** Shortest time that an agent waits for an answer. */
 export const ASK_TIMEOUT_MIN_SECONDS = 120;
-/** Longest wait of a question. */
+/** Longest time that an agent waits for an answer. */
 export const ASK_TIMEOUT_MAX_SECONDS = 600;
-/** Wait of a question that names none. */
+/** Time that an agent waits for an answer when the question sets none. */
 export const ASK_TIMEOUT_DEFAULT_SECONDS = 300;
 /** Options of one question. */
 export const ASK_OPTIONS_MAX = 20;
 /** Fields of one form. */
 export const ASK_FIELDS_MAX = 20;
-/** Characters of an option, or of a field's label. */
+/** Characters of an option or of a field's label. */
 export const ASK_LABEL_MAX_CHARS = 200;
-/** Life of a question that nobody answers. */
+/** Time to live of an unanswered question. */
 export const ASK_TTL_SECONDS = 86_400;
-/** How long an answer waits for an asker that lost its connection; then it is typed. */
+/** How long an answer waits for an asker that lost its connection before it is typed into the session. */
 export const ASK_RETURN_MS = 10_000;
-/** Phones that one sealed text is for; of more, those that were paired last. */
+/** Phones that one text is sealed for; with more, the most recently paired ones. */
 export const SEALED_PHONES_MAX = 50;
-/** Life of a pairing code. */
+/** Time to live of a pairing code. */
 export const PAIRING_TTL_SECONDS = 600;
 
-/** The relay forgets pushes after this. */
+/** How long the relay keeps pushes. */
 export const PUSH_RETENTION_DAYS = 30;
-/** The relay forgets expired pushes after this. */
+/** How long the relay keeps expired pushes. */
 export const RECEIPT_RETENTION_DAYS = 7;
-/** Pushes on a page of the history. */
+/** Pushes on a page of the history by default. */
 export const PAGE_LIMIT_DEFAULT = 50;
 /** Most pushes on a page of the history. */
 export const PAGE_LIMIT_MAX = 200;
 
 /** Devices of one account. */
 export const DEVICES_PER_ACCOUNT_MAX = 1_000;
-/** Devices that one key may own, with those that its pairing codes made. */
+/** Devices that one key may own, including phones paired with its codes. */
 export const DEVICES_PER_KEY = 200;
-/** Pairing codes of one key that nobody has claimed. */
+/** Unclaimed pairing codes of one key. */
 export const OPEN_PAIRINGS_PER_KEY = 20;
-/** Bytes of pushes that one key may store in a day; they come back evenly over the day. */
+/** Bytes of pushes that one key may store in a day; the budget refills evenly over the day. */
 export const STORED_PER_DAY_MAX_BYTES = 67_108_864;
-/** Bytes of a page of the history; it ends early, with a cursor, where the next push would not fit. */
+/** Bytes of a page of the history; a page ends early, with a cursor, when the next push does not fit. */
 export const PAGE_MAX_BYTES = 1_048_576;
-/** Bytes of pages that one key may read, sustained. */
+/** Bytes of pages that one key may read per second, sustained. */
 export const PAGE_BYTES_PER_SECOND = 2_097_152;
-/** Bytes of pages that one key may read at once. */
+/** Bytes of pages that one key may read in a burst. */
 export const PAGE_BYTES_BURST = 8_388_608;
-/** Inventories that one key may report, sustained. */
+/** Inventories that one key may report per second, sustained. */
 export const INVENTORIES_PER_SECOND = 5;
-/** Inventories that one key may report at once. */
+/** Inventories that one key may report in a burst. */
 export const INVENTORIES_BURST = 50;
-/** Bytes of inventories that one key may report, sustained. */
+/** Bytes of inventories that one key may report per second, sustained. */
 export const INVENTORY_BYTES_PER_SECOND = 262_144;
-/** Bytes of inventories that one key may report at once. */
+/** Bytes of inventories that one key may report in a burst. */
 export const INVENTORY_BYTES_BURST = 2_097_152;
 /** Bytes of a keystroke frame; the longest paste fits. */
 export const KEY_FRAME_MAX_BYTES = 131_072;
-/** Bytes of keystroke frames that one key may send, sustained. */
+/** Bytes of keystroke frames that one key may send per second, sustained. */
 export const KEY_BYTES_PER_SECOND = 262_144;
-/** Bytes of keystroke frames that one key may send at once. */
+/** Bytes of keystroke frames that one key may send in a burst. */
 export const KEY_BYTES_BURST = 1_048_576;
-/** Connections of one address that are no WebSocket; of more, one that is idle or does not read is dropped. */
+/** Plain HTTP connections of one address; beyond it, one that is idle or does not read is dropped. */
 export const CONNECTIONS_PER_ADDRESS_MAX = 512;
-/** Bytes of the page and of other answers without a key that one address gets, sustained. */
+/** Bytes of the page and of other unauthenticated answers to one address per second, sustained. */
 export const OPEN_BYTES_PER_SECOND = 8_388_608;
-/** Bytes of such answers at once. */
+/** Bytes of such answers in a burst. */
 export const OPEN_BYTES_BURST = 33_554_432;
 /** Bytes of answers that one address may leave unread. */
 export const UNSENT_PER_ADDRESS_MAX_BYTES = 33_554_432;
-/** Bytes that wait to be read by the WebSockets of one key, together. */
+/** Unread bytes of all WebSockets of one key together. */
 export const UNREAD_PER_KEY_MAX_BYTES = 33_554_432;
 
 /** WebSockets that one key may have open. */
 export const SOCKETS_PER_KEY = 256;
-/** HTTP requests per key, sustained. */
+/** HTTP requests per key and second, sustained. */
 export const HTTP_REQUESTS_PER_SECOND = 50;
-/** HTTP requests per key at once. */
+/** HTTP requests per key in a burst. */
 export const HTTP_REQUESTS_BURST = 200;

@@ -1,10 +1,10 @@
-/** Names that several programs must spell alike: sessions, projects, labels, devices, agents. */
+/** Names that several programs must build the same way: sessions, projects, labels, devices, agents. */
 
-/** What a push may name as its target (spec, sections 2 and 8). */
+/** The session names that a push may target (spec, sections 2 and 8). */
 export const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;
 export const SESSION_NAME_MAX_CHARS = 128;
 
-/** The kinds of agent and how the picker calls them. */
+/** The kinds of agent, with their labels in the picker. */
 export const AGENT_LABELS = {
   cc: "Claude",
   gemini: "Gemini",
@@ -39,7 +39,7 @@ export function sessionName(project: string, ordinal: number): string {
   return ordinal === 1 ? `svc-${project}` : `svc-${project}-${ordinal}`;
 }
 
-/** The ordinal of `name` among the sessions of `project`, or undefined when it is none of them. */
+/** The ordinal of `name` among the sessions of `project`, or undefined when it is not one of them. */
 export function sessionOrdinal(name: string, project: string): number | undefined {
   const base = sessionName(project, 1);
   if (name === base) return 1;

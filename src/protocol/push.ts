@@ -1,7 +1,7 @@
 /** A push: the one message of the product, from a phone, a script, an agent's hook or an MCP tool. */
 import * as z from "zod/mini";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "./canonical.ts";
-import { isNestedAtMost } from "./json.ts";
+import { isNestedAtMost, parseJson } from "./json.ts";
 import {
   BODY_MAX_BYTES,
   DATA_MAX_BYTES,
@@ -14,19 +14,17 @@ import {
   TTL_MIN_SECONDS,
 } from "./limits.ts";
 import { isSessionName } from "./names.ts";
-import { PushId } from "./push_id.ts";
-import { PushState, Receipt } from "./receipt.ts";
-import { StartData } from "./start.ts";
+import { PushId, PushState, Receipt } from "./receipt.ts";
 
 export { PushId };
 
-/** The push types of this version. Others are stored and passed on: a listener answers `ignored`. */
+/** The push types of this version. Unknown types are stored and passed on; a listener answers `ignored`. */
 export const PUSH_TYPES = [
   /** phone or script → listener: type `body` into `agentSessionName`. */
   "agent.command",
   /** phone → listener: start an agent in a known project, where the host allows it. */
   "agent.start",
-  /** MCP tool → phones: the question `body`; `data` holds its kind, options, fields and deadline. */
+  /** MCP tool → phones: a question in `body`; `data` holds its kind, options, fields and deadline. */
   "ask",
   /** phone → MCP tool: the answer, `body` or `data`; `inReplyTo` names the question. */
   "ask.answer",
@@ -36,7 +34,7 @@ export const PUSH_TYPES = [
   "agent.attention",
   /** anyone → phones: a plain note. */
   "note",
-  /** anyone → every device of a channel: a channel's broadcast. */
+  /** anyone → every device of a channel: a broadcast. */
   "broadcast",
 ] as const;
 export type PushType = (typeof PUSH_TYPES)[number];
@@ -54,7 +52,7 @@ export const SessionName = z.string().check(
   z.refine(isSessionName, "1 to 128 characters of A-Z a-z 0-9 . _ -"),
 );
 
-/** 1 to 16,384 UTF-8 bytes after CRLF became LF; no control character but LF and TAB; no lone surrogate. */
+/** 1 to 16,384 UTF-8 bytes after CRLF becomes LF; no control character except LF and TAB; no lone surrogate. */
 export const Body = z.pipe(
   z.string(),
   z.pipe(
@@ -62,7 +60,7 @@ export const Body = z.pipe(
     z.string().check(
       z.refine((body) => body.length > 0, "at least one character"),
       z.refine((body) => byteLength(body) <= BODY_MAX_BYTES, `at most ${BODY_MAX_BYTES} UTF-8 bytes`),
-      z.refine((body) => !FORBIDDEN_CONTROLS.test(body), "no control character but line feed and tab"),
+      z.refine((body) => !FORBIDDEN_CONTROLS.test(body), "no control character except line feed and tab"),
       z.refine((body) => body.isWellFormed(), "no lone surrogate"),
     ),
   ),
@@ -84,14 +82,14 @@ export const SealedBody = z.object({
 });
 export type SealedBody = z.infer<typeof SealedBody>;
 
-/** A text sealed once for several phones: its key is sealed for each of them (HPKE single-shot, mode psk). */
+/** A text encrypted once for several phones; its key is sealed for each of them (HPKE single-shot, mode psk). */
 export const SealedForPhones = z.object({
-  /** The listener whose pairings it goes by. */
+  /** The listener whose pairings apply. */
   host: DeviceId,
-  /** AES-256-GCM under a key made for this text. */
+  /** AES-256-GCM with a key generated for this text. */
   nonce: base64url.check(z.maxLength(16)),
   ciphertext: base64url.check(z.maxLength(32_000)),
-  /** That key, by the phone's device id. */
+  /** That key sealed for each phone, by device id. */
   keys: z.record(
     DeviceId,
     z.object({ enc: base64url.check(z.maxLength(200)), ciphertext: base64url.check(z.maxLength(100)) }),
@@ -109,7 +107,26 @@ const Data = z.record(z.string(), z.unknown()).check(
   ),
 );
 
-/** Fields that a sender gives; the stored push has the same ones. */
+/** `data` of an `agent.start`, or the JSON text that it seals. The phone can name no unknown path and no agent arguments. */
+export const StartData = z.object({
+  /** The agent's command word: `svc <agent>`. */
+  agent: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/, "the word after svc that starts the agent")),
+  /** The project name from the inventory. */
+  project: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,80}$/, "1 to 80 characters of A-Z a-z 0-9 _ -")),
+  /** Which one, when the host knows several directories with this name. */
+  directory: z.optional(z.string().check(z.startsWith("/", "an absolute path"), z.maxLength(1_000))),
+});
+export type StartData = z.infer<typeof StartData>;
+
+/** Undefined when the push does not describe an agent to start. `body` is the opened sealed text. */
+export function startDataOf(
+  push: { sealed?: unknown; body?: string | undefined; data?: unknown },
+): StartData | undefined {
+  const asked = push.sealed === undefined ? push.data : parseJson(push.body ?? "")?.value;
+  return StartData.safeParse(asked).data;
+}
+
+/** Fields that a sender sets; the stored push has the same ones. */
 const pushFields = {
   type: PushTypeName,
   targetDeviceId: z.optional(DeviceId),
@@ -130,7 +147,7 @@ interface Addressed {
   data?: unknown;
 }
 
-/** Asked also when other fields are bad, so that one answer names them all. */
+/** Runs these checks even when other fields are bad, so that one answer lists every fault. */
 const isObject = ({ value }: { value: unknown }): boolean => typeof value === "object" && value !== null;
 const hasTarget = (push: Addressed): boolean =>
   push.type !== "agent.command" || push.agentSessionName !== undefined;
@@ -165,16 +182,16 @@ export const PushRequest = z.object({
   }),
 );
 export type PushRequest = z.infer<typeof PushRequest>;
-/** What a sender writes: fields with a default may be left out. */
+/** What a sender writes: fields with a default are optional. */
 export type PushRequestInput = z.input<typeof PushRequest>;
 
-/** The answer to an accepted push: 202, only after it is durable. */
+/** The answer to an accepted push: 202, sent only once the push is durable. */
 export const PushAccepted = z.object({ id: PushId, state: PushState, expiresAt: z.number() });
 export type PushAccepted = z.infer<typeof PushAccepted>;
 
 /**
- * A stored push. Times are epoch milliseconds; `from` is the sending device or key. Name and body are any string here:
- * the listener judges them itself and answers `invalid_session_name` or `invalid_body`, whatever the relay let pass.
+ * A stored push. Times are epoch milliseconds; `from` is the sending device or key. The session name and body may be any
+ * string here: the listener validates them itself and answers `invalid_session_name` or `invalid_body`.
  */
 export const Push = z.object({
   id: PushId,
@@ -187,7 +204,7 @@ export const Push = z.object({
 });
 export type Push = z.infer<typeof Push>;
 
-/** A push with what became of it: `GET /pushes/{id}` and `GET /pushes`. */
+/** A push with its receipt: `GET /pushes/{id}` and `GET /pushes`. */
 export const PushRecord = z.object({ push: Push, receipt: Receipt });
 export type PushRecord = z.infer<typeof PushRecord>;
 

@@ -1,29 +1,29 @@
-/** The texts that are sealed toward phones and askers: a line of JSON, and after it the body, if there is one. */
+/** The plaintext sealed for phones and askers: a line of JSON, followed by the body if there is one. */
 import * as z from "zod/mini";
 import { type Answer, AnswerData, answerFields, answerOf } from "./ask.ts";
 import { parseJson } from "./json.ts";
 import { TITLE_MAX_CHARS } from "./limits.ts";
-import { PushId } from "./push_id.ts";
+import { PushId } from "./receipt.ts";
 
-const ToldHead = z.object({
+const ContentHead = z.object({
   title: z.optional(z.string().check(z.maxLength(TITLE_MAX_CHARS))),
   data: z.optional(z.record(z.string(), z.unknown())),
 });
 
-/** What only the phones may read of a push toward them, under the names that it has in a plain one. */
-export type Told = z.infer<typeof ToldHead> & { body?: string | undefined };
+/** The part of a push that only phones may read, with the same field names as in a plain push. */
+export type PushContent = z.infer<typeof ContentHead> & { body?: string | undefined };
 
-/** `question`: an answer that was sealed for one question must answer no other. */
+/** `question` binds the sealed answer to one question. */
 const AnswerHead = z.object({ question: PushId, data: z.optional(AnswerData) });
 
-export function encodeTold({ title, data, body }: Told): string {
+export function encodePushContent({ title, data, body }: PushContent): string {
   return withHead({ title, data }, body);
 }
 
-/** Undefined for what `encodeTold` does not write. */
-export function decodeTold(text: string): Told | undefined {
+/** Undefined for text that `encodePushContent` does not produce. */
+export function decodePushContent(text: string): PushContent | undefined {
   const { head, body } = apart(text);
-  const parsed = ToldHead.safeParse(head);
+  const parsed = ContentHead.safeParse(head);
   return parsed.success ? { ...parsed.data, ...(body === undefined ? {} : { body }) } : undefined;
 }
 
@@ -32,7 +32,7 @@ export function encodeAnswer(question: string, answer: Answer): string {
   return withHead({ question, data }, body);
 }
 
-/** Undefined for what `encodeAnswer` does not write. */
+/** Undefined for text that `encodeAnswer` does not produce. */
 export function decodeAnswer(text: string): { question: string; answer: Answer } | undefined {
   const { head, body } = apart(text);
   const parsed = AnswerHead.safeParse(head);

@@ -6,11 +6,11 @@ export const AGENT_STATES = ["starting", "working", "waiting", "idle", "exited"]
 export const AgentState = z.enum(AGENT_STATES);
 export type AgentState = z.infer<typeof AgentState>;
 
-/** One tmux session. Times are epoch milliseconds. Unknown fields are kept, so that an older relay serves a newer listener. */
+/** One tmux session. Times are epoch milliseconds. Unknown fields are kept, so an older relay works with a newer listener. */
 export const SessionEntry = z.looseObject({
   name: z.string().check(z.maxLength(256)),
   project: z.string(),
-  /** Kind of agent (`cc`, `codex`, …); empty for a session that no wrapper made. */
+  /** Kind of agent (`cc`, `codex`, …); empty for a session that no wrapper created. */
   agent: z.string(),
   agentLabel: z.string(),
   ordinal: z.number(),
@@ -18,7 +18,7 @@ export const SessionEntry = z.looseObject({
   label: z.string(),
   state: AgentState,
   stateSince: z.number(),
-  /** A person's client is attached; control-mode clients do not count. */
+  /** The local user has a client attached; control-mode clients do not count. */
   attached: z.boolean(),
   lastActivity: z.number(),
   cwd: z.string(),
@@ -26,13 +26,13 @@ export const SessionEntry = z.looseObject({
   cols: z.number(),
   rows: z.number(),
   muted: z.boolean(),
-  /** A message can be typed into it: the name is in the charset, the pane lives, no shell owns it. */
+  /** A message can be typed into it: the name is valid, the pane is alive, and no shell owns it. */
   addressable: z.boolean(),
-  /** The agent's version, where the host knows it. */
+  /** The agent's version, when the host knows it. */
   agentVersion: z.optional(z.string()),
-  /** The version that the host's svc was measured on, when the agent's is newer. */
+  /** The newest version that the host's svc was tested with, when the agent is newer. */
   measuredVersion: z.optional(z.string()),
-  /** Keys of the host's configuration that widen what a phone may do. */
+  /** Keys of the host's configuration that extend what a phone may do. */
   widened: z.optional(z.array(z.string())),
 });
 export type SessionEntry = z.infer<typeof SessionEntry>;
@@ -42,7 +42,7 @@ export const SessionList = z.array(SessionEntry).check(z.maxLength(SESSIONS_MAX)
 /** Every session of one listener, as phones see them. */
 export const DeviceSessions = z.object({
   deviceId: z.string(),
-  /** The host's name as the listener gave it. */
+  /** The host's name as the listener reported it. */
   host: z.string(),
   online: z.boolean(),
   lastSeen: z.number(),

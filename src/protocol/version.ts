@@ -1,4 +1,4 @@
-/** The version of svc: of the package, of the daemon, and of what says hello. */
+/** The version of svc, used by the package, the daemon and the hello frame. */
 
-/** The same as in deno.json. */
+/** Must match deno.json. */
 export const VERSION = "0.1.0";

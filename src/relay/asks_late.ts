@@ -1,6 +1,5 @@
 /** An answer that no asker takes becomes a message to the session, once. */
-import { answerText, type SentAnswer, sentAnswerOf } from "../protocol/ask.ts";
-import { lateAnswerData, lateAnswerId } from "../protocol/late_answer.ts";
+import { answerText, lateAnswerData, lateAnswerId, type SentAnswer, sentAnswerOf } from "../protocol/ask.ts";
 import { TTL_DEFAULT_SECONDS } from "../protocol/limits.ts";
 import type { PushRequest } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";

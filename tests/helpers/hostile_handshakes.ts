@@ -2,8 +2,7 @@
 import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../src/crypto/paired_secret.ts";
 import { plainChannel } from "../../src/crypto/stream.ts";
-import { encodeMirror } from "../../src/protocol/mirror.ts";
-import { encodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
+import { encodeBinaryFrame, encodeMirror, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
 import { type Attack, rewriting, WAYS } from "./hostile_relay.ts";
 import { manInTheMiddle, mintedListener } from "./hostile_parties.ts";
 import { attacked, EVIL, type Expectation, type HostileStage, type Row } from "./hostile_stage.ts";

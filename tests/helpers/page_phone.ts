@@ -11,7 +11,7 @@ import { type Emulator, makeEmulator } from "../../src/phone/terminal_emulator.t
 import type { TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
 import { terminalWords } from "../../src/phone/terminal_words.ts";
 import type { KeyInput } from "../../src/protocol/key_input.ts";
-import type { KeyState } from "../../src/protocol/mirror.ts";
+import type { KeyState } from "../../src/protocol/pane_frame.ts";
 import { FakePairingStorage } from "../unit/phone/fake_pairing_storage.ts";
 import { FakeStorage } from "../unit/phone/fake_storage.ts";
 import { until } from "./until.ts";

@@ -136,7 +136,7 @@ Deno.test("a late answer says that it is typed into the session, and what became
     const push = await listener.received("Go on");
     await question.getByText("it is typed into the session").waitFor();
     listener.acknowledge(push, { outcome: "held", reason: "dialog_open" });
-    await question.getByText(/In the session: On hold.*permission or start dialog/).waitFor();
+    await question.getByText(/In the session: On hold.*permission or startup dialog/).waitFor();
     listener.acknowledge(push, { outcome: "submitted" });
     await question.getByText("In the session: Submitted").waitFor();
     assert.equal(listener.pushes.length, 1);

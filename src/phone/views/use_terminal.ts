@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
-import type { KeyState } from "../../protocol/mirror.ts";
+import type { KeyState } from "../../protocol/pane_frame.ts";
 import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
 import { draftKey, type SessionName } from "../names.ts";
 import { followPinch } from "../terminal_gestures.ts";

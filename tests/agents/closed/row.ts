@@ -1,7 +1,7 @@
 /** What the rows of the table have in common: a phone's keys with what became of each, and messages that wait and go in. */
 import assert from "node:assert/strict";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
-import type { KeyState } from "../../../src/protocol/mirror.ts";
+import type { KeyState } from "../../../src/protocol/pane_frame.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { until } from "../../helpers/until.ts";
 import { type AgentStage, exists, moment } from "./agent_stage.ts";

@@ -1,5 +1,5 @@
 /** What a crawl sent and what the host said to it. */
-import type { KeyState } from "../../../src/protocol/mirror.ts";
+import type { KeyState } from "../../../src/protocol/pane_frame.ts";
 import { parseAuditLine } from "../../../src/home/audit.ts";
 
 export class Tally {

@@ -5,8 +5,7 @@ import { FRAME_MS, QUIET_MS, SessionMirror, UNSURE_MAX_MS } from "../../../src/l
 import { FLOOD_BYTES, FLOOD_REST_MS } from "../../../src/listener/mirror_flood.ts";
 import { Viewer } from "../../../src/listener/mirror_viewer.ts";
 import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
-import { decodeMirror } from "../../../src/protocol/mirror.ts";
-import { decodeBinaryFrame, decodeSequenced } from "../../../src/protocol/pane_frame.ts";
+import { decodeBinaryFrame, decodeMirror, decodeSequenced } from "../../../src/protocol/pane_frame.ts";
 import type { TmuxCommand } from "../../../src/tmux/argv.ts";
 import type { MirrorAnswer, MirrorEvents } from "../../../src/tmux/mirror_client.ts";
 import { TmuxError } from "../../../src/tmux/server.ts";

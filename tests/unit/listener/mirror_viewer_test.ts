@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { plainChannel, type StreamChannel } from "../../../src/crypto/stream.ts";
 import { BACKLOG_MAX_BYTES, PIECE_MAX_BYTES, Viewer } from "../../../src/listener/mirror_viewer.ts";
 import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
-import { decodeMirror } from "../../../src/protocol/mirror.ts";
-import { decodeBinaryFrame, decodeSequenced } from "../../../src/protocol/pane_frame.ts";
+import { decodeBinaryFrame, decodeMirror, decodeSequenced } from "../../../src/protocol/pane_frame.ts";
 
 const SIZE = { cols: 80, rows: 24 };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

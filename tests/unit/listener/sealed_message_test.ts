@@ -4,7 +4,7 @@ import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_secret.ts";
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealed_message.ts";
-import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
+import { lateAnswerId } from "../../../src/protocol/ask.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { encodeAnswer } from "../../../src/protocol/sealed_text.ts";
 

@@ -1,4 +1,4 @@
-/** Questions and answers: which fit together, and what an answer reads like. */
+/** Questions and answers: which fit together, and how an answer is rendered as text. */
 import assert from "node:assert/strict";
 import {
   type Answer,
@@ -17,7 +17,7 @@ const ask = (fields: Record<string, unknown>): AskData =>
 const isAsk = (fields: Record<string, unknown>): boolean =>
   AskData.safeParse({ kind: "ask", timeoutSeconds: 300, ...fields }).success;
 
-Deno.test("a question is of one of three kinds and waits at most ten minutes [type-ask, lim-ask]", () => {
+Deno.test("a question has one of three kinds and waits at most ten minutes [type-ask, lim-ask]", () => {
   assert.ok(isAsk({}) && isAsk({ kind: "prompt" }) && isAsk({ options: ["a", "b"], multiple: true }));
   assert.ok(isAsk({ kind: "input", fields: [{ name: "a", type: "choice", options: ["x"] }] }));
   assert.ok(isAsk({ timeoutSeconds: ASK_TIMEOUT_MAX_SECONDS }));
@@ -38,7 +38,7 @@ Deno.test("a question is of one of three kinds and waits at most ten minutes [ty
   ) assert.ok(!isAsk({ kind: "input", fields }), JSON.stringify(fields));
 });
 
-Deno.test("only a push of the type ask is a question; its time counts from its acceptance", () => {
+Deno.test("only a push of type ask is a question, and its deadline counts from createdAt", () => {
   const data = { kind: "prompt", timeoutSeconds: 120 };
   const found = askDataOf({ type: "ask", data }) ?? assert.fail("no question");
   assert.equal(askDeadline(1_000, found), 121_000);
@@ -46,7 +46,7 @@ Deno.test("only a push of the type ask is a question; its time counts from its a
   assert.equal(askDataOf({ type: "ask", data: { kind: "vote" } }), undefined);
 });
 
-Deno.test("a push carries exactly one answer, and gives back what was put in [type-answer]", () => {
+Deno.test("a push carries exactly one answer, which round-trips [type-answer]", () => {
   const answers: Answer[] = [
     { kind: "text", text: "two\nlines" },
     { kind: "choices", choices: ["a", "b"] },
@@ -62,7 +62,7 @@ Deno.test("a push carries exactly one answer, and gives back what was put in [ty
   }
 });
 
-Deno.test("an answer reads as it is typed: labels with commas, values line by line [mcp-late]", () => {
+Deno.test("an answer's text has labels separated by commas and one value per line [mcp-late]", () => {
   assert.equal(answerText({ kind: "text", text: "as it is" }), "as it is");
   const values = { kind: "values", values: { user: "ada", password: "x" } } as const;
   assert.equal(answerText(values, new Set(["password"])), "user: ada\npassword: ••••");
@@ -73,7 +73,7 @@ Deno.test("an answer reads as it is typed: labels with commas, values line by li
   );
 });
 
-Deno.test("an answer fits its question, or the place of the fault is told", () => {
+Deno.test("an answer either fits its question or the fault names the field", () => {
   const fault = (asked: AskData, answer: Answer): string | undefined => answerFault(asked, answer)?.pointer;
   const choices = (...chosen: string[]): Answer => ({ kind: "choices", choices: chosen });
   const one = ask({ options: ["a", "b"] });

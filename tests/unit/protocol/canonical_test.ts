@@ -1,4 +1,4 @@
-/** The canonical form in which both sides of a marker hash a text. */
+/** The canonical form of a text, which both sides of a marker hash. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -8,7 +8,7 @@ import {
   normalizeBody,
 } from "../../../src/protocol/canonical.ts";
 
-Deno.test("line ends, tabs, controls, composition and outer blanks are made alike [rm-canonical]", () => {
+Deno.test("line endings, tabs, control characters, composition and outer whitespace are normalized [rm-canonical]", () => {
   assert.equal(canonicalText("a\r\nb\rc\nd"), "a\nb\nc\nd");
   assert.equal(canonicalText("a\tb"), "a    b");
   assert.equal(canonicalText("a\u001b[31mb\u0007\u007f"), "a[31mb");
@@ -17,7 +17,7 @@ Deno.test("line ends, tabs, controls, composition and outer blanks are made alik
   assert.equal(canonicalText(" \t\r\n"), "");
 });
 
-Deno.test("line separators become line feeds; characters that nobody sees go [rm-invisible]", () => {
+Deno.test("line separators become line feeds, and invisible characters are removed [rm-invisible]", () => {
   assert.equal(canonicalText("a\u2028b\u2029c\u0085d"), "a\nb\nc\nd");
   const unseen =
     "\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200c\u200d\u200e\u202a\u2060\u2066\u3164\ufe0f\ufeff\ufff9";
@@ -26,7 +26,7 @@ Deno.test("line separators become line feeds; characters that nobody sees go [rm
   assert.equal(canonicalText("a\u200be\u200d\u0301"), "a\u00e9");
 });
 
-Deno.test("texts that look different stay different [rm-invisible]", () => {
+Deno.test("texts that look different remain different [rm-invisible]", () => {
   const different = [
     ["\u{1f468}\u200d\u{1f469}\u200d\u{1f467}", "\u{1f468}\u{1f469}\u{1f467}"],
     ["\u2764\ufe0f", "\u2764"],
@@ -42,7 +42,7 @@ Deno.test("texts that look different stay different [rm-invisible]", () => {
   for (const [one = "", other = ""] of different) assert.notEqual(canonicalText(one), canonicalText(other));
 });
 
-Deno.test("the canonical form of a canonical text is itself [rm-canonical]", () => {
+Deno.test("canonicalization is idempotent [rm-canonical]", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       assert.equal(canonicalText(canonicalText(text)), canonicalText(text));
@@ -59,7 +59,7 @@ Deno.test("the digest is the hex SHA-256 of the canonical form [rm-canonical]", 
   assert.notEqual(await canonicalDigest("a b"), await canonicalDigest("a  b"));
 });
 
-Deno.test("forbidden are all controls but line feed and tab [proto-body-controls]", () => {
+Deno.test("all control characters except line feed and tab are forbidden [proto-body-controls]", () => {
   for (let code = 0; code < 0x100; code++) {
     const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0);
     const isAllowed = code === 0x0a || code === 0x09;
@@ -67,7 +67,7 @@ Deno.test("forbidden are all controls but line feed and tab [proto-body-controls
   }
 });
 
-Deno.test("on the way in CRLF becomes LF and a lone CR stays to be refused [proto-body-crlf]", () => {
+Deno.test("an incoming CRLF becomes LF, and a lone CR is kept so that it is refused [proto-body-crlf]", () => {
   assert.equal(normalizeBody("a\r\n\r\nb"), "a\n\nb");
   assert.equal(normalizeBody("a\rb"), "a\rb");
 });

@@ -1,8 +1,8 @@
-/** The wire's error table and its form by RFC 9457. */
+/** The wire's error table and its RFC 9457 form. */
 import assert from "node:assert/strict";
 import { jsonPointer, problem, WIRE_ERRORS, type WireErrorCode } from "../../../src/protocol/errors.ts";
 
-Deno.test("each error has a stable word, an error status and a title [style-wire-table]", () => {
+Deno.test("each error has a stable code, an error status and a title [style-wire-table]", () => {
   for (const [code, { status, title }] of Object.entries(WIRE_ERRORS)) {
     assert.match(code, /^[a-z]+(_[a-z]+)*$/);
     assert.ok(status >= 400 && status < 600, code);
@@ -10,7 +10,7 @@ Deno.test("each error has a stable word, an error status and a title [style-wire
   }
 });
 
-Deno.test("the codes that clients act on keep their status [style-wire-table]", () => {
+Deno.test("the codes that clients handle keep their status [style-wire-table]", () => {
   const expected: Partial<Record<WireErrorCode, number>> = {
     invalid_push: 400,
     unauthenticated: 401,
@@ -28,7 +28,7 @@ Deno.test("the codes that clients act on keep their status [style-wire-table]", 
   }
 });
 
-Deno.test("a problem has the members of RFC 9457, and code beside them [other-problem]", () => {
+Deno.test("a problem has the members of RFC 9457 and a code [other-problem]", () => {
   assert.deepEqual(problem("rate_limited", "Wait 3 seconds."), {
     type: "urn:svc:error:rate_limited",
     title: "Too many requests",
@@ -42,7 +42,7 @@ Deno.test("a problem has the members of RFC 9457, and code beside them [other-pr
   ]);
 });
 
-Deno.test("pointers escape ~ and / by RFC 6901", () => {
+Deno.test("pointers escape ~ and / as RFC 6901 requires", () => {
   assert.equal(jsonPointer([]), "");
   assert.equal(jsonPointer(["data", "a/b", "m~n", 0]), "/data/a~1b/m~0n/0");
 });

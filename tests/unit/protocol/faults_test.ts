@@ -1,4 +1,4 @@
-/** What a person reads when a field is refused. */
+/** The descriptions of refused fields. */
 import assert from "node:assert/strict";
 import * as z from "zod/mini";
 import { describeFaults, fieldFaults } from "../../../src/protocol/faults.ts";
@@ -10,7 +10,7 @@ function faultOf(schema: z.ZodMiniType, value: unknown): string {
   return describeFaults(parsed.error);
 }
 
-Deno.test("a fault says what would be accepted, and where [style-messages]", () => {
+Deno.test("a fault names the field and what it accepts [style-messages]", () => {
   assert.equal(faultOf(z.object({ a: z.object({ b: z.number() }) }), { a: {} }), "/a/b: must be a number");
   assert.equal(faultOf(z.int(), 1.5), "/: must be an integer");
   assert.equal(faultOf(z.enum(["x", "y"]), "z"), "/: one of x, y");
@@ -21,12 +21,12 @@ Deno.test("a fault says what would be accepted, and where [style-messages]", () 
   assert.equal(faultOf(z.string().check(z.regex(/^a/, "an a first")), "b"), "/: an a first");
 });
 
-Deno.test("a fault never holds the value", () => {
+Deno.test("a fault never contains the value", () => {
   const schema = z.object({ key: z.enum(["a"]), id: z.int() });
   assert.ok(!faultOf(schema, { key: "svc_secret", id: "svc_secret" }).includes("svc_secret"));
 });
 
-Deno.test("an answer names a bounded number of bad fields", () => {
+Deno.test("an answer lists a bounded number of bad fields", () => {
   const parsed = z.array(z.number()).safeParse(Array.from({ length: 1_000 }, () => "x"));
   assert.ok(!parsed.success);
   assert.equal(fieldFaults(parsed.error).length, FIELD_FAULTS_MAX);

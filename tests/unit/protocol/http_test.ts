@@ -1,13 +1,13 @@
-/** Bodies of the routes beyond pushes and sessions: what a bad peer might put in them. */
+/** Bodies of the routes other than pushes and sessions, with bad input. */
 import assert from "node:assert/strict";
 import { PairingClaim, Scope, SCOPES, WebPushSubscription } from "../../../src/protocol/http.ts";
 
-Deno.test("the scopes are three, and no other word is one", () => {
+Deno.test("there are exactly three scopes", () => {
   assert.deepEqual([...SCOPES], ["push:send", "push:read", "admin"]);
   for (const word of ["", "push", "*", "ADMIN"]) assert.ok(!Scope.safeParse(word).success, word);
 });
 
-Deno.test("a phone's name is given and bounded", () => {
+Deno.test("a phone's name is required and bounded", () => {
   assert.ok(PairingClaim.safeParse({ name: "x".repeat(200) }).success);
   for (const name of ["", "x".repeat(201), 7]) assert.ok(!PairingClaim.safeParse({ name }).success);
 });

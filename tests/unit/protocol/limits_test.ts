@@ -1,4 +1,4 @@
-/** The limits: their units, and those that the spec fixes. */
+/** The limits: their units, and the values that the spec fixes. */
 import assert from "node:assert/strict";
 import * as limits from "../../../src/protocol/limits.ts";
 
@@ -21,7 +21,7 @@ Deno.test("the limits that the spec fixes", () => {
   assert.equal(limits.ASK_TIMEOUT_MAX_SECONDS, 600);
 });
 
-Deno.test("the limits fit into one another", () => {
+Deno.test("the limits are consistent with one another", () => {
   assert.ok(limits.BODY_MAX_BYTES * 2 < limits.REQUEST_MAX_BYTES, "a body of escapes fits into a request");
   assert.ok(limits.REQUEST_MAX_BYTES < limits.TEXT_FRAME_MAX_BYTES, "a push fits into a frame");
   assert.ok(limits.TTL_MIN_SECONDS <= limits.TTL_DEFAULT_SECONDS);

@@ -1,4 +1,4 @@
-/** What a sender may put in a push, and what the listener gets to judge. */
+/** What a sender may put in a push, and what is left for the listener to validate. */
 import assert from "node:assert/strict";
 import { BODY_MAX_BYTES, DATA_MAX_BYTES, JSON_MAX_DEPTH } from "../../../src/protocol/limits.ts";
 import { Push, PUSH_TYPES, PushRequest } from "../../../src/protocol/push.ts";
@@ -6,7 +6,7 @@ import { Push, PUSH_TYPES, PushRequest } from "../../../src/protocol/push.ts";
 const command = (body: string): unknown => ({ type: "agent.command", agentSessionName: "svc-p", body });
 const isTaken = (push: unknown): boolean => PushRequest.safeParse(push).success;
 
-Deno.test("a body has 1 to 16,384 bytes of UTF-8, counted after CRLF became LF [proto-body-size, push-body]", () => {
+Deno.test("a body has 1 to 16,384 bytes of UTF-8, counted after CRLF becomes LF [proto-body-size, push-body]", () => {
   assert.ok(isTaken(command("x".repeat(BODY_MAX_BYTES))));
   assert.ok(isTaken(command("😀".repeat(BODY_MAX_BYTES / 4))));
   assert.ok(isTaken(command("\r\n".repeat(BODY_MAX_BYTES))));
@@ -15,18 +15,18 @@ Deno.test("a body has 1 to 16,384 bytes of UTF-8, counted after CRLF became LF [
   assert.ok(!isTaken(command("é".repeat(BODY_MAX_BYTES / 2) + "x")));
 });
 
-Deno.test("half a surrogate pair is refused: it has no bytes to type", () => {
+Deno.test("a lone surrogate is refused because it has no UTF-8 encoding", () => {
   assert.ok(!isTaken(command("a\ud83d")));
   assert.ok(!isTaken(command("\udc4db")));
 });
 
-Deno.test("only agent.command needs a session and a text, only agent.start an agent and a project [push-type, proto-push-sealed, type-start]", () => {
+Deno.test("only agent.command requires a session and a text, and only agent.start an agent and a project [push-type, proto-push-sealed, type-start]", () => {
   const needy: readonly string[] = ["agent.command", "agent.start"];
   for (const type of PUSH_TYPES) assert.equal(isTaken({ type }), !needy.includes(type), type);
   assert.ok(isTaken({ type: "type.of.a.later.version" }));
 });
 
-Deno.test("data has at most 4 KB and is not nested deep [proto-push-extra]", () => {
+Deno.test("data has at most 4 KB and a bounded depth [proto-push-extra]", () => {
   const nested = (levels: number): unknown => JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
   assert.ok(isTaken({ type: "note", data: { a: "x".repeat(DATA_MAX_BYTES - 8) } }));
   assert.ok(!isTaken({ type: "note", data: { a: "x".repeat(DATA_MAX_BYTES - 7) } }));
@@ -34,7 +34,7 @@ Deno.test("data has at most 4 KB and is not nested deep [proto-push-extra]", () 
   assert.ok(!isTaken({ type: "note", data: nested(JSON_MAX_DEPTH + 1) }));
 });
 
-Deno.test("a stored push may hold what the listener itself refuses", () => {
+Deno.test("a stored push may contain what the listener refuses", () => {
   const stored = { id: crypto.randomUUID(), from: "key_1", createdAt: 1, expiresAt: 2 };
   assert.ok(
     Push.safeParse({ ...stored, type: "agent.command", agentSessionName: "a b", body: "\x1b" }).success,

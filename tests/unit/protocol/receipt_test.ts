@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { PUSH_STATES, Reason, REASONS, Receipt } from "../../../src/protocol/receipt.ts";
 
-Deno.test("the states are those of the design, with ignored for unknown types and two ends of questions", () => {
+Deno.test("the states are those of the design, plus ignored for unknown types and two final states of questions", () => {
   const path = ["queued", "delivered", "held", "typed", "submitted"];
   const ends = ["refused", "expired", "unknown", "ignored", "answered", "withdrawn"];
   assert.deepEqual([...PUSH_STATES], [...path, ...ends]);
 });
 
-Deno.test("each reason is a stable word with a sentence for people [rcpt-reasons]", () => {
+Deno.test("each reason is a stable word with a sentence for the user [rcpt-reasons]", () => {
   for (const [reason, sentence] of Object.entries(REASONS)) {
     assert.match(reason, /^[a-z]+(_[a-z]+)*$/);
     assert.match(sentence, /^\S.*\.$/);
@@ -17,7 +17,7 @@ Deno.test("each reason is a stable word with a sentence for people [rcpt-reasons
   assert.ok(!Reason.safeParse("because").success);
 });
 
-Deno.test("a receipt holds state, reason and the time of each state reached [rcpt-times]", () => {
+Deno.test("a receipt has the state, the reason and the time of each state reached [rcpt-times]", () => {
   const receipt = {
     state: "held",
     reason: "dialog_open",

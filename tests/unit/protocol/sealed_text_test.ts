@@ -1,32 +1,31 @@
-/** The texts under the seal: what is written is read again, and nothing else is taken for it. */
+/** The plaintext of sealed messages round-trips, and anything else is rejected. */
 import assert from "node:assert/strict";
-import type { Answer } from "../../../src/protocol/ask.ts";
-import { carriedAnswer, lateAnswerData, lateAnswerId } from "../../../src/protocol/late_answer.ts";
+import { type Answer, carriedAnswer, lateAnswerData, lateAnswerId } from "../../../src/protocol/ask.ts";
 import { PushId } from "../../../src/protocol/push.ts";
 import {
   decodeAnswer,
-  decodeTold,
+  decodePushContent,
   encodeAnswer,
-  encodeTold,
-  type Told,
+  encodePushContent,
+  type PushContent,
 } from "../../../src/protocol/sealed_text.ts";
 
 const ID = "0b6f1c52-3d0e-4a63-9a55-7f0f8a1d2c34";
 
-Deno.test("title, data and body come back as they were, whichever are there [seal-answers]", () => {
-  const tolds: Told[] = [
+Deno.test("any combination of title, data and body round-trips [seal-answers]", () => {
+  const contents: PushContent[] = [
     {},
     { title: 'a "title"' },
     { body: "two\nlines\n" },
     { title: "t", data: { level: "info", list: [1, { a: "\n" }] }, body: '\u2028 {"title":1}' },
   ];
-  for (const told of tolds) assert.deepEqual(decodeTold(encodeTold(told)), told);
+  for (const content of contents) assert.deepEqual(decodePushContent(encodePushContent(content)), content);
   for (const text of ["", "plain words", '{"title":1}', "[]\nbody"]) {
-    assert.equal(decodeTold(text), undefined, text);
+    assert.equal(decodePushContent(text), undefined, text);
   }
 });
 
-Deno.test("an answer comes back with the question that it is for [seal-answers]", () => {
+Deno.test("an answer round-trips with the id of its question [seal-answers]", () => {
   const answers: Answer[] = [
     { kind: "text", text: "one\n\ntwo" },
     { kind: "choices", choices: ["a", "b, c"] },
@@ -44,7 +43,7 @@ Deno.test("an answer comes back with the question that it is for [seal-answers]"
   for (const text of none) assert.equal(decodeAnswer(text), undefined, text);
 });
 
-Deno.test("a late answer's message has an id that follows from the answer's, and names it [mcp-late]", async () => {
+Deno.test("the message for a late answer has an id derived from the answer's and names the answer [mcp-late]", async () => {
   const id = await lateAnswerId(ID);
   assert.ok(PushId.safeParse(id).success);
   assert.equal(await lateAnswerId(ID), id);

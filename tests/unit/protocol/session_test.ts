@@ -1,4 +1,4 @@
-/** Inventory entries: the fields a picker needs, the states, and what a later version adds. */
+/** Inventory entries: the fields the picker needs, the states, and fields of later versions. */
 import assert from "node:assert/strict";
 import { SESSIONS_MAX } from "../../../src/protocol/limits.ts";
 import { AGENT_STATES, SessionEntry, SessionList } from "../../../src/protocol/session.ts";
@@ -22,7 +22,7 @@ const ENTRY = {
   addressable: true,
 };
 
-Deno.test("each field of an entry is needed [entry-fields]", () => {
+Deno.test("each field of an entry is required [entry-fields]", () => {
   assert.deepEqual(SessionEntry.parse(ENTRY), ENTRY);
   for (const field of Object.keys(ENTRY)) {
     assert.ok(!SessionEntry.safeParse({ ...ENTRY, [field]: undefined }).success, field);
@@ -34,11 +34,11 @@ Deno.test("an agent is starting, working, waiting, idle or exited [entry-states]
   assert.ok(!SessionEntry.safeParse({ ...ENTRY, state: "thinking" }).success);
 });
 
-Deno.test("fields of a later version stay in the entry", () => {
+Deno.test("unknown fields stay in the entry", () => {
   assert.deepEqual(SessionEntry.parse({ ...ENTRY, later: { a: 1 } }), { ...ENTRY, later: { a: 1 } });
 });
 
-Deno.test("sessions outside the charset are listed too, and their number is bounded", () => {
+Deno.test("sessions with other characters in their names are listed too, and the number of sessions is bounded", () => {
   assert.ok(SessionEntry.safeParse({ ...ENTRY, name: "my work", addressable: false }).success);
   const list = (count: number): unknown[] => Array.from({ length: count }, () => ENTRY);
   assert.ok(SessionList.safeParse(list(SESSIONS_MAX)).success);

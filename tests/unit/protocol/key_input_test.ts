@@ -1,4 +1,4 @@
-/** A sealed key frame says nothing by its length. */
+/** The length of a sealed keystroke frame reveals nothing. */
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
@@ -24,7 +24,7 @@ const inputs: KeyInput[] = [
   ...characters.map((text): KeyInput => ({ type: "text", text })),
 ];
 
-Deno.test("sealed, every key and every single character has one length [seal-key-length]", async () => {
+Deno.test("every sealed key and every single character has the same length [seal-key-length]", async () => {
   const parties = { phone: "dev_phone_a", listener: "dev_listener_01234567", agentSessionName: "svc-a" };
   const secret = await importSecret(newSecret());
   const began = await beginStream(parties, { secret });
@@ -33,7 +33,7 @@ Deno.test("sealed, every key and every single character has one length [seal-key
   const phone = await began.finish(host.hello);
   const sealed: (Uint8Array | undefined)[] = [];
   for (const input of inputs) sealed.push(await phone?.sealer.seal(encodeKeyInput(input)));
-  // The first frame of a stream carries the stream's own key as well, whatever was typed.
+  // The first frame of a stream also carries the stream's own key, whatever was typed.
   const lengths = new Set(sealed.slice(1).map((frame) => frame?.length));
   assert.equal(lengths.size, 1, [...lengths].join(", "));
   say(`${inputs.length} keys and characters, sealed: all of ${[...lengths].join()} bytes`);
@@ -44,7 +44,7 @@ Deno.test("sealed, every key and every single character has one length [seal-key
   }
 });
 
-Deno.test("a frame without blanks, as earlier pages send it, is taken too, and longer text takes whole blocks [seal-key-length]", () => {
+Deno.test("an unpadded frame from an earlier page is accepted, and longer text is padded to whole blocks [seal-key-length]", () => {
   const input: KeyInput = { type: "text", text: "x".repeat(256) };
   assert.equal(encodeKeyInput(input).length, 2 * KEY_INPUT_BLOCK_BYTES);
   assert.deepEqual(decodeKeyInput(encodeKeyInput(input)), input);
