@@ -1,7 +1,7 @@
-/** Holds the documents against the tree: what they list exists, and what exists is listed. */
+/** Compares the documents with the tree: what they list exists, and what exists is listed. */
 import assert from "node:assert/strict";
 import { PAGE, renderPage } from "../scripts/protocol_tables.ts";
-import { CHECKOUT, readSources } from "./helpers/sources.ts";
+import { CHECKOUT, readPages, readSources } from "./helpers/sources.ts";
 
 interface Configuration {
   imports: Record<string, string>;
@@ -11,10 +11,7 @@ interface Configuration {
 
 const read = (path: string): Promise<string> => Deno.readTextFile(CHECKOUT + path);
 const configuration = JSON.parse(await read("deno.json")) as Configuration;
-const pages = await Promise.all(
-  ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
-    .map(async (path) => ({ path, text: await read(path) })),
-).then(async (top) => [...top, ...await readSources("docs", (path) => path.endsWith(".md"))]);
+const pages = await readPages();
 
 /** A page without what the formatter adds: aligned columns and wrapped lines. */
 function unaligned(page: string): string {

@@ -1,14 +1,31 @@
-/** Holds the requirements and the tests against each other, and shows that the check itself can fail. */
+/** Compares the requirements with the tests and the documents, and shows that the check itself can fail. */
 import assert from "node:assert/strict";
-import { readSources } from "./helpers/sources.ts";
+import { readPages, readSources } from "./helpers/sources.ts";
 import { BUILT, type Requirement, REQUIREMENTS } from "./requirements.ts";
-import { breaches, citedIds, testNames } from "./requirements/check.ts";
+import { breaches, citedIds, testNames, unknownSources } from "./requirements/check.ts";
 
-const ROW: Requirement = { id: "push-type", source: "spec 2", text: "A push has a type.", by: "main" };
+const ROW: Requirement = {
+  id: "push-type",
+  source: "docs/a.md, Push",
+  text: "A push has a type.",
+  by: "main",
+};
 const CITING = { path: "tests/a_test.ts", text: 'Deno.test("a push has a type [push-type]", () => {});' };
 
 Deno.test("every built requirement has a test, and every cited one exists [style-rows]", async () => {
   assert.deepEqual(breaches(REQUIREMENTS, await readSources("tests"), BUILT), []);
+});
+
+Deno.test("every requirement's source names a heading of a document [style-rows]", async () => {
+  assert.deepEqual(unknownSources(REQUIREMENTS, await readPages()), []);
+});
+
+Deno.test("a source without a document, or without a heading of it, is reported", () => {
+  const page = { path: "docs/a.md", text: "# A\n\n```sh\n# Comment\n```\n\n### Push  \n\ntext\n" };
+  assert.deepEqual(unknownSources([ROW], [page]), []);
+  for (const source of ["docs/a.md, Comment", "docs/b.md, Push", "Push", "docs/a.md"]) {
+    assert.match(unknownSources([{ ...ROW, source }], [page]).join(), /names no heading/, source);
+  }
 });
 
 Deno.test("names are read from tests, steps and cases, however they are written", () => {
@@ -39,20 +56,20 @@ Deno.test("ids are the words with hyphens in the last brackets of a name", () =>
   assert.deepEqual(citedIds("in the middle [push-type] is no citation"), []);
 });
 
-Deno.test("a row with its test is no breach", () => {
+Deno.test("a row with its test is not reported", () => {
   assert.deepEqual(breaches([ROW], [CITING], ["main"]), []);
 });
 
-Deno.test("an unknown id, a row without a test and an id that stands twice are breaches", () => {
+Deno.test("an unknown id, a row without a test and an id that occurs twice are reported", () => {
   assert.match(breaches([], [CITING], ["main"]).join(), /a_test\.ts cites "push-type": no row has this id/);
-  assert.match(breaches([ROW], [], ["main"]).join(), /"push-type" has no test \(spec 2\)/);
-  assert.match(breaches([ROW, ROW], [CITING], ["main"]).join(), /"push-type" stands twice/);
+  assert.match(breaches([ROW], [], ["main"]).join(), /"push-type" has no test \(docs\/a\.md, Push\)/);
+  assert.match(breaches([ROW, ROW], [CITING], ["main"]).join(), /"push-type" occurs twice/);
 });
 
 Deno.test("a row of a capability not built yet, or with a reason, needs no test", () => {
   assert.deepEqual(breaches([{ ...ROW, by: "mirror" }], [], ["main"]), []);
   assert.deepEqual(breaches([{ ...ROW, untested: "only a person can see it" }], [], ["main"]), []);
-  assert.match(breaches([{ ...ROW, untested: "no" }], [CITING], ["main"]).join(), /take the reason away/);
+  assert.match(breaches([{ ...ROW, untested: "no" }], [CITING], ["main"]).join(), /remove the reason/);
 });
 
 Deno.test("a file of cases counts only when a test leads to it", () => {

@@ -1,4 +1,4 @@
-/** Reads the tree's own source, for the tests that hold rules over it. */
+/** Reads the checkout's own source and documents, for the tests that enforce rules on them. */
 
 export interface SourceFile {
   /** Relative to the checkout, with forward slashes. */
@@ -20,4 +20,12 @@ export async function readSources(
     if (entry.isFile && wanted(path)) found.push({ path, text: await Deno.readTextFile(CHECKOUT + path) });
   }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+const TOP_PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+
+/** The documents: the pages at the top of the checkout and everything under `docs`. */
+export async function readPages(): Promise<SourceFile[]> {
+  const top = TOP_PAGES.map(async (path) => ({ path, text: await Deno.readTextFile(CHECKOUT + path) }));
+  return [...await Promise.all(top), ...await readSources("docs", (path) => path.endsWith(".md"))];
 }

@@ -1,21 +1,21 @@
-/** What docs/agents.md promises of the agents' screens: how they are read, and what happens when they change. */
+/** How agents' screens are read, and what happens when an agent changes. */
 import { agents, type Requirement, rows } from "./row.ts";
 
-const READING = rows("docs/agents.md, How a screen is read", {
+const HOW_A_SCREEN_IS_READ = rows("docs/agents.md, How a screen is read", {
   "read-positive": agents(
-    "The composer is reported only where its frame, its footer and the cursor are as the agent draws them; an editor that shows a copy is unknown.",
+    "The composer is reported only where its frame, its footer and the cursor are as the agent draws them; an editor that shows a copy of it is unknown.",
   ),
   "read-spoofed": agents(
-    "What an agent prints, a command that it asks about included, never passes for its composer.",
+    "What an agent prints, including a command that it asks about, never passes for its composer.",
   ),
-  "read-menus": agents("A harmless screen is reported by name, with the keys and the text that it takes."),
+  "read-menus": agents("A harmless screen is reported by name, with the keys and the text that it accepts."),
   "read-linear": agents(
-    "Reading costs work in proportion to the screen, whatever it shows, and a screen beyond the cap is not read.",
+    "Reading a screen costs work in proportion to its size, whatever it shows, and a screen over the limit is not read.",
   ),
-  "read-unrecorded": agents("A known agent in a pane that no wrapper made is recognized by its program."),
+  "read-unrecorded": agents("A known agent in a pane that no wrapper created is recognised by its program."),
 });
 
-const KEYS = rows("docs/agents.md, Keys and commands", {
+const KEYS_AND_COMMANDS = rows("docs/agents.md, Keys and commands", {
   "agent-keys": agents(
     "Each profile lists the keys that do something else in that agent, and those that open a menu.",
   ),
@@ -24,14 +24,16 @@ const KEYS = rows("docs/agents.md, Keys and commands", {
   ),
 });
 
-const VERSIONS = rows("docs/agents.md, When an agent has a new version", {
+const WHEN_AN_AGENT_HAS_A_NEW_VERSION = rows("docs/agents.md, When an agent has a new version", {
   "agent-versions": agents("svc verify warns of an agent that is newer than the version it was measured on."),
   "agents-check": agents(
-    "svc agents check runs the installed agents and prints which screens are recognized; it exits 1 when one is not.",
+    "svc agents check runs the installed agents, prints which screens are recognised, and exits 1 when one is not.",
   ),
-  "agents-record": agents(
-    "svc agents record saves a session's screen as a fixture without the user's words.",
-  ),
+  "agents-record": agents("svc agents record saves a session's screen as a fixture without the user's text."),
 });
 
-export const AGENT_SCREEN_ROWS: readonly Requirement[] = [...READING, ...KEYS, ...VERSIONS];
+export const AGENT_SCREEN_ROWS: readonly Requirement[] = [
+  ...HOW_A_SCREEN_IS_READ,
+  ...KEYS_AND_COMMANDS,
+  ...WHEN_AN_AGENT_HAS_A_NEW_VERSION,
+];

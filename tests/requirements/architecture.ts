@@ -1,33 +1,31 @@
-/** What architecture.md fixes: the tree, the flows, the dependencies, the runtimes. */
+/** The tree, the data flows, the dependencies and the runtimes. */
 import { agents, main, mirror, packages, type Requirement, rows, scale } from "./row.ts";
 
-const TREE = rows("architecture, tree", {
+const THE_TREE = rows("ARCHITECTURE.md, The tree", {
   "arch-layers": main("Imports point down only."),
   "arch-programs": main("Programs of layer 3 never import one another."),
   "arch-runtime": main("Deno.* and node:* appear in src/runtime only."),
   "arch-tmux-argv": main("One builder makes tmux's arguments."),
   "arch-lazy": main("A command's module is loaded only when the command is called."),
-  "arch-agent-file": main("An agent is one file under src/agents."),
+  "arch-agent-file": main("Each agent kind has its own file under src/agents."),
   "arch-page": main(
-    "ARCHITECTURE.md has one diagram, one table of flows and one annotated tree that names every folder.",
+    "ARCHITECTURE.md has one diagram, one table of data flows and one annotated tree that names every folder.",
   ),
   "arch-plugin": agents("plugin/ holds the primary agent's manifest, hooks, MCP entry and svc-remote.sh."),
 });
 
-const FLOWS = rows("architecture, the flows", {
+const DATA_FLOWS = rows("ARCHITECTURE.md, Data flows", {
   "flow-1": main("A phone's message passes relay, socket, listener and tmux and comes back as a receipt."),
-  "flow-2": mirror(
-    "A pane's output passes listener and hub to the phone's terminal; keys run the other way.",
-  ),
+  "flow-2": mirror("A pane's output passes listener and hub to the phone's terminal; keys go the other way."),
   "flow-3": agents("An agent's question gets its answer while it waits, or as a message afterwards."),
-  "flow-4": main("The inventory passes report rule, relay and phone into the picker."),
-  "flow-4-label": main("The wrapper and the inventory take labels and names from protocol/names."),
+  "flow-4": main("The inventory passes the report rule, the relay and the phone into the picker."),
+  "flow-4-label": main("The wrapper and the inventory take labels and names from src/protocol/names.ts."),
 });
 
-const DEPENDENCIES = rows("architecture, dependencies", {
+const RULES_FOR_DEPENDENCIES = rows("docs/dependencies.md, Rules for dependencies", {
   "dep-npm-only": main("Every dependency comes from the npm registry, pinned in deno.json."),
   "dep-reasons": main("Every dependency has its line in docs/dependencies.md."),
-  "dep-hot-words": main("Hot and verbatim words are dispatched before any option parser is loaded."),
+  "dep-hot-words": main("Hot and verbatim subcommands are dispatched before any option parser is loaded."),
   "dep-ws-caps": main("The relay's sockets cap fragmented messages and refuse unmasked frames."),
   "dep-handshake-why": main("A failed handshake is explained by one HTTP call."),
   "dep-npm-package": packages(
@@ -35,13 +33,22 @@ const DEPENDENCIES = rows("architecture, dependencies", {
   ),
 });
 
-const RUNTIMES = rows("architecture, runtime", {
-  "run-node": main("The relay runs behind src/runtime on Node 22 too."),
+const RUNTIMES_AND_STORAGE = rows("docs/specification.md, Runtimes and storage", {
+  "run-node": main("The relay also runs on Node 22, through src/runtime."),
   "run-both": packages("Every command runs on Deno 2.9 and on Node 22."),
-  "run-sqlite": main("The store is SQLite embedded."),
-  "run-migrations": main("Migrations are numbered and an old schema is brought up to date."),
-  "run-nats": scale("NATS JetStream takes over where one machine is outgrown."),
+  "run-sqlite": main("The store is embedded SQLite."),
+  "run-migrations": main("Migrations are numbered, and a store with an older schema is brought up to date."),
+  "run-nats": scale("NATS JetStream takes over where one machine is no longer enough."),
+});
+
+const HOUSE_RULES = rows("CONTRIBUTING.md, House rules", {
   "run-sanitizers": main("Leak sanitizers are on in every test."),
 });
 
-export const ARCHITECTURE_ROWS: readonly Requirement[] = [...TREE, ...FLOWS, ...DEPENDENCIES, ...RUNTIMES];
+export const ARCHITECTURE_ROWS: readonly Requirement[] = [
+  ...THE_TREE,
+  ...DATA_FLOWS,
+  ...RULES_FOR_DEPENDENCIES,
+  ...RUNTIMES_AND_STORAGE,
+  ...HOUSE_RULES,
+];

@@ -1,8 +1,8 @@
-/** Reads the names of tests out of their source and holds the ids they cite against the requirements. */
+/** Reads the names of tests from their source and compares the ids they cite with the requirements. */
 import type { Capability, Requirement } from "./row.ts";
 
-/** A source file of the tests, by its path under the checkout. */
-export interface TestSource {
+/** A file of the checkout: a test's source or a document, by its path under the checkout. */
+export interface TextFile {
   path: string;
   text: string;
 }
@@ -35,8 +35,8 @@ export function citedIds(name: string): string[] {
   return CITATION.exec(name)?.[1]?.split(/,\s*/) ?? [];
 }
 
-/** Which ids the sources cite, and where. A file of cases counts only when a test file leads to it. */
-export function citations(sources: readonly TestSource[]): Map<string, string[]> {
+/** The ids that the sources cite, with the paths that cite them. A file of cases counts only when a test file leads to it. */
+export function citations(sources: readonly TextFile[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { path, text } of runSources(sources)) {
     for (const id of testNames(text).flatMap(citedIds)) found.set(id, [...found.get(id) ?? [], path]);
@@ -44,8 +44,8 @@ export function citations(sources: readonly TestSource[]): Map<string, string[]>
   return found;
 }
 
-/** The test files, and what they name, in turn: imported, or run in another process. */
-function runSources(all: readonly TestSource[]): TestSource[] {
+/** The test files and, transitively, the files that they import or run in another process. */
+function runSources(all: readonly TextFile[]): TextFile[] {
   const run = all.filter(({ path }) => path.endsWith("_test.ts"));
   for (const { text } of run) {
     run.push(...all.filter((source) => !run.includes(source) && text.includes(`/${fileName(source)}"`)));
@@ -53,7 +53,7 @@ function runSources(all: readonly TestSource[]): TestSource[] {
   return run;
 }
 
-function fileName({ path }: TestSource): string {
+function fileName({ path }: TextFile): string {
   return path.split("/").pop() ?? "";
 }
 
@@ -66,20 +66,35 @@ export function uncovered(
   return rows.filter((row) => built.includes(row.by) && row.untested === undefined && !cited.has(row.id));
 }
 
-/** Every breach as a sentence; none when rows and tests agree. */
+/** One sentence for each mismatch; none when rows and tests agree. */
 export function breaches(
   rows: readonly Requirement[],
-  sources: readonly TestSource[],
+  sources: readonly TextFile[],
   built: readonly Capability[],
 ): string[] {
   const ids = rows.map((row) => row.id);
   const cited = citations(sources);
   return [
-    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `the id "${id}" stands twice`),
+    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `the id "${id}" occurs twice`),
     ...[...cited].filter(([id]) => !ids.includes(id))
       .map(([id, paths]) => `${paths.join(", ")} cites "${id}": no row has this id`),
     ...rows.filter((row) => row.untested !== undefined && cited.has(row.id))
-      .map((row) => `"${row.id}" is called untested, and a test cites it: take the reason away`),
+      .map((row) => `"${row.id}" is marked untested, but a test cites it: remove the reason`),
     ...uncovered(rows, cited, built).map((row) => `"${row.id}" has no test (${row.source}): ${row.text}`),
   ];
+}
+
+const HEADING = /^#{1,6} +(.+?) *$/gm;
+
+/** The headings of a document in Markdown, as they are written after the `#` signs. */
+function headings(text: string): string[] {
+  return Array.from(text.replace(/^```[\s\S]*?^```/gm, "").matchAll(HEADING), ([, heading = ""]) => heading);
+}
+
+/** One sentence for each source that is not `path, Heading` with a heading of that document. */
+export function unknownSources(rows: readonly Requirement[], documents: readonly TextFile[]): string[] {
+  const known = new Set(documents.flatMap(({ path, text }) => headings(text).map((it) => `${path}, ${it}`)));
+  const sources = [...new Set(rows.map((row) => row.source))];
+  return sources.filter((source) => !known.has(source))
+    .map((source) => `the source "${source}" names no heading: write "docs/page.md, Heading"`);
 }

@@ -1,57 +1,67 @@
-/** What security.md promises of keys and their roles, and of floods. */
+/** API keys, their roles, and limits on floods. */
 import { main, type Requirement, rows } from "./row.ts";
 
-const ROLES = rows("security, keys and roles", {
+const KEY_ROLES_AND_DEVICE_OWNERSHIP = rows("docs/security.md, Key roles and device ownership", {
   "role-owner": main(
-    "A device id belongs to the first key that says hello with it; another gets device_taken.",
+    "A device id belongs to the first key that says hello with it; another key gets device_taken.",
   ),
-  "role-release": main("Someone with admin releases a device id; the next key that says hello owns it."),
+  "role-release": main(
+    "A key with admin can release a device id; the next key that says hello with it owns it.",
+  ),
   "role-speaks-for": main(
     "Receipts, inventories, pane frames and waiting questions count only from the owner of their device.",
   ),
-  "role-phone-key": main("A key that pairing minted is a phone's, for its own device, and mints nothing."),
-  "role-listener-key": main("A key made for a listener connects as that listener and as scripts beside it."),
+  "role-phone-key": main(
+    "A key that pairing minted is a phone's, works for its own device only, and mints nothing.",
+  ),
+  "role-listener-key": main("A listener's key connects as that listener, and as scripts beside it."),
   "role-script-key": main("A script's key connects as scripts of its own, and mints nothing."),
   "role-cascade": main(
-    "Revoking a key or a device revokes what came from it, and closes its sockets at once.",
+    "Revoking a key or a device revokes what was minted by it, and closes its sockets at once.",
   ),
-  "role-up-key": main("svc up has a listener's key without admin, and revokes by the store on its machine."),
+  "role-up-key": main(
+    "svc up uses a listener's key without admin, and revokes through the store on its own machine.",
+  ),
   "role-identity": main(
     "The host's identity is bound to its id: a second home is refused while the first is connected.",
   ),
   "role-device-name": main(
-    "deviceName in the configuration tells hosts of one name apart, and the refusal names it.",
+    "deviceName in the configuration distinguishes hosts of the same name, and the refusal names it.",
   ),
   "role-walk": main(
-    "Who may what, by route and event and kind of key, is a generated table that a test holds.",
+    "A generated table says which kind of key may use which route and event, and a test compares it with the relay.",
   ),
   "role-upgrade": main(
-    "Keys, phones and hosts of the version before go on; what changes is said with what to do.",
+    "Keys, phones and hosts of the previous version keep working; what changes is reported with what to do.",
   ),
 });
 
-const FLOODS = rows("security, whoever floods, pays", {
+const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
   "flood-unread-answers": main(
-    "Answers are made as fast as they are read, one a connection, bounded by address.",
+    "Answers are made as fast as they are read, one at a time per connection, bounded per address.",
   ),
-  "flood-open": main("What needs no key is bounded in bytes by address."),
-  "flood-keys": main("Keystroke floods close their sender's socket, never the listener's."),
-  "flood-frames": main("Each kind of frame has a rate for each socket."),
-  "flood-inventories": main("Inventories are bounded in number and bytes; their sender's socket closes."),
-  "flood-stored": main("A key stores so many bytes a day; over it 429 with Retry-After."),
-  "flood-devices": main("A key owns so many devices; over it its socket closes, and others join on."),
-  "flood-pairings": main("A key has so many open pairing codes; over it 429 with Retry-After."),
-  "flood-pages": main("Pages of the history are bounded in bytes, and so is what a key reads of them."),
+  "flood-open": main("What needs no key is bounded in bytes per address."),
+  "flood-keys": main("A flood of keystrokes closes its sender's socket, never the listener's."),
+  "flood-frames": main("Each kind of frame has a rate limit per socket."),
+  "flood-inventories": main(
+    "Inventories are bounded in number and bytes; over it their sender's socket closes.",
+  ),
+  "flood-stored": main("A key can store a limited number of bytes a day; over it 429 with Retry-After."),
+  "flood-devices": main(
+    "A key can own a limited number of devices; over it its socket closes, and others can still join.",
+  ),
+  "flood-pairings": main(
+    "A key can have a limited number of open pairing codes; over it 429 with Retry-After.",
+  ),
+  "flood-pages": main("Pages of the history are bounded in bytes, and so is how much of them a key reads."),
   "flood-unread": main(
-    "The sockets of a key leave so many bytes unread together, then those that do not read close.",
+    "The sockets of a key together can leave a limited number of bytes unread; over it the ones that do not read close.",
   ),
   "flood-metrics-host": main(
-    "/metrics answers without a key to this machine, under the host's own names only.",
+    "Without a key /metrics answers only this machine, and only under the host's own names.",
   ),
-  "flood-unseen": main(
-    "No table of the CLI prints marks of direction or characters without width as they are.",
-  ),
-  "flood-proxy": main("Callers that a trusted proxy names count in its place."),
+  "flood-unseen": main("No table of the CLI prints direction marks or zero-width characters as they are."),
+  "flood-proxy": main("Callers behind a trusted proxy are counted by the address that the proxy reports."),
 });
 
-export const KEYS_ROWS: readonly Requirement[] = [...ROLES, ...FLOODS];
+export const KEYS_ROWS: readonly Requirement[] = [...KEY_ROLES_AND_DEVICE_OWNERSHIP, ...FLOOD_LIMITS];

@@ -1,52 +1,53 @@
-/** What product.md decides beyond the spec, but for the injection, which has a file of its own. */
+/** Commands, wrapper, listener, setup, MCP tools and relay. */
 import { agents, main, mirror, packages, phone, type Requirement, rows } from "./row.ts";
 
-const COMMANDS = rows("product, commands", {
+const COMMANDS = rows("docs/specification.md, Commands", {
   "cli-agents": main("The wrapper knows cc, gemini, codex, cursor, opencode and copilot."),
   "cli-prove": main(
-    "deno task prove runs the README's claims again, one line each, and exits by the result.",
+    "deno task prove checks the README's claims again, prints one line for each, and exits 1 when one fails.",
   ),
   "cli-help": main("Every command has --help with an example."),
   "cli-json": main("Every command that prints facts has --json."),
-  "cli-exit": main("A command exits 0 when done, 1 when it failed, 2 when it was used wrongly."),
+  "cli-exit": main("A command exits 0 when done, 1 when it failed, 2 when it was used incorrectly."),
   "cli-error-next": main("An error on stderr says what to do next."),
-  "cli-colour": main("Colours appear on a terminal only, and never with NO_COLOR."),
-  "cli-progress": main("What takes more than a second shows progress."),
+  "cli-colour": main("Colours appear only on a terminal, and never with NO_COLOR."),
+  "cli-progress": main("Anything that takes more than a second shows progress."),
   "cli-home": main("SVC_HOME moves ~/.svc."),
   "cli-options-first": main(
-    "svc's own options stand before the subcommand; after an agent's name every word is the agent's.",
+    "svc's own options come before the subcommand; after an agent's name every argument is the agent's.",
   ),
   "cli-agent-help": main("--help and --version after an agent's name go to the agent."),
-  "cli-detach": main("svc --detach <agent> starts the session without attaching."),
+  "cli-detach": main("svc --detach <agent> creates the session without attaching to it."),
   "cli-send": main("svc send <session> [text…] sends a message and follows its receipt."),
   "cli-sessions": main("svc sessions lists the sessions of the account."),
-  "cli-status": main("svc status tells how the listener is."),
+  "cli-status": main("svc status reports the state of the listener."),
   "cli-logs": main("svc logs shows the listener's log."),
   "cli-keys": main("svc keys creates, lists and revokes API keys."),
   "cli-listener-stop": main("svc listener --stop ends the daemon."),
   "cli-pair": mirror("svc pair pairs a phone."),
   "cli-devices": mirror("svc devices lists and revokes devices."),
-  "cli-mute": agents("svc mute and svc unmute silence a project and undo it."),
-  "cli-mcp": agents("svc mcp is the MCP server on stdio."),
-  "cli-hook": agents("svc hook <event> <agent> is the entry of the stop and attention hooks."),
+  "cli-mute": agents("svc mute silences a project and svc unmute undoes it."),
+  "cli-mcp": agents("svc mcp is the MCP server on standard input and output."),
+  "cli-hook": agents("svc hook <event> <agent> is the entry point of the hooks other than the prompt hook."),
   "cli-completions": packages("svc completions <shell> prints a completion script that evaluates nothing."),
+  "con-ps": main("The daemon appears as cli.ts listener in Deno and as cli.js listener in the npm package."),
 });
 
-const UP = rows("product, svc up", {
+const SVC_UP = rows("docs/specification.md, svc up", {
   "up-one-command": main(
-    "svc up starts relay and listener, joined to each other, and prints a QR and a link.",
+    "svc up starts a relay and a listener connected to each other, and prints a QR code and a link.",
   ),
   "up-inventory": main("svc up shows the inventory as it changes."),
   "up-stops-own": main("Ctrl-C at svc up stops only what it started."),
   "up-demo": main("svc up --demo adds a session with the built-in echo agent."),
   "up-addresses": main(
-    "svc up says which address works for what, as a browser's cryptography needs https or localhost.",
+    "svc up says which address is good for what, because browsers offer cryptography only on https and localhost.",
   ),
-  "up-tunnel": packages("svc up --tunnel uses tailscale serve or cloudflared when present."),
-  "up-tls": main("svc up and svc server take a TLS certificate and key."),
+  "up-tunnel": packages("svc up --tunnel uses tailscale serve or cloudflared when one is installed."),
+  "up-tls": main("svc up and svc server accept a TLS certificate and key."),
 });
 
-const CONTRACTS = rows("product, contracts for scripts", {
+const STABLE_OUTPUT_FOR_SCRIPTS = rows("docs/specification.md, Stable output for scripts", {
   "con-ready": main(
     "svc server prints `svc server listening on http://HOST:PORT (ws://HOST:PORT/ws)` when it is ready.",
   ),
@@ -57,88 +58,115 @@ const CONTRACTS = rows("product, contracts for scripts", {
   "con-send": main("svc send --json prints the push with its final receipt."),
   "con-send-exit": main("svc send exits 0 only for submitted or typed."),
   "con-status": main("svc status --json holds listener with pid, version and connected."),
-  "con-detach": main("svc --detach <agent> prints the session's name alone on stdout."),
-  "con-ps": main("The daemon shows as cli.ts listener in Deno and as cli.js listener in the npm package."),
+  "con-detach": main("svc --detach <agent> prints nothing but the session's name on stdout."),
 });
 
-const WRAPPER = rows("product, wrapper", {
-  "wr-basename": main("The project is the basename of the directory that the rules find."),
-  "wr-underscore": main("A character outside [A-Za-z0-9_-] becomes _; an empty name becomes project."),
+const WRAPPER = rows("docs/specification.md, Wrapper", {
+  "wr-basename": main("The project is the basename of the project directory."),
+  "wr-underscore": main("A character outside [A-Za-z0-9_-] becomes _, and an empty name becomes project."),
   "wr-exact": main("Session names are matched exactly, never by tmux's prefix rule."),
   "wr-own-process": main("The agent is the pane's own process, so that leaving it ends the session."),
   "wr-options": main("The session carries @svc_agent, @svc_project, @svc_dir, @svc_pane and @svc_version."),
   "wr-session-env": main("The pane's environment has SVC_SESSION."),
   "wr-control-client": main("A control-mode client does not count as attached."),
-  "wr-race": main("Of two wrappers at one instant both get a session; the loser takes the next number."),
-  "wr-lowest": main("The lowest detached session of the same agent is the one attached again."),
-  "wr-no-agent": main(
-    "A missing agent binary is one clear sentence with the install command, exit 1, nothing left behind.",
+  "wr-race": main(
+    "When two wrappers start at the same moment, both get a session; the loser takes the next number.",
   ),
-  "wr-no-tmux": main("A missing or too old tmux is one clear sentence with this system's install command."),
+  "wr-lowest": main(
+    "Of several detached sessions of the same agent the wrapper attaches to the lowest number.",
+  ),
+  "wr-no-agent": main(
+    "A missing agent binary gives one clear sentence with the install command, exit 1, and leaves nothing behind.",
+  ),
+  "wr-no-tmux": main(
+    "A missing or too old tmux gives one clear sentence with this system's install command.",
+  ),
   "wr-no-terminal": main("Without a terminal the wrapper says so and names --detach."),
   "wr-wait-env": agents("The wrapper sets what the agent needs to wait for the phone."),
-  "wr-leftovers": agents("What an agent leaves behind when its session ends is ended."),
+  "wr-leftovers": agents("When a session ends, what its agent leaves running is ended."),
 });
 
-const LISTENER = rows("product, listener", {
-  "ls-lock": main("One listener lives per account and SVC_HOME, by an exclusive lock beside the pid file."),
+const LISTENER = rows("docs/specification.md, Listener", {
+  "ls-lock": main(
+    "One listener runs for each account and SVC_HOME, by an exclusive lock beside the pid file.",
+  ),
   "ls-socket": main("Hooks and svc status reach the listener through listener.sock, mode 0600."),
-  "ls-stale-pid": main("A stale pid file or a reused pid neither stops a start nor hides a daemon."),
+  "ls-stale-pid": main("A stale pid file or a reused pid neither prevents a start nor hides a daemon."),
   "ls-twenty": main("Twenty wrappers at once lead to one daemon."),
   "ls-own-session": main("The daemon runs detached in a process session of its own."),
-  "ls-clean-env": main("The daemon's environment lacks variables that belong to one agent's run."),
-  "ls-readiness": main("The wrapper waits until the daemon is ready, not only until it is spawned."),
+  "ls-clean-env": main("The daemon's environment lacks the variables that belong to one run of an agent."),
+  "ls-readiness": main("The wrapper waits until the daemon is ready, not merely until it is spawned."),
   "ls-handover": main("--restart hands over without losing a push."),
-  "ls-every-server": main("Every live tmux server that has sessions is served."),
-  "ls-ambiguous": main("A name on two tmux servers is refused as ambiguous_session."),
-  "ls-one-call": main("A poll asks each tmux server once for all its sessions."),
+  "ls-every-server": main("The listener serves every live tmux server that has sessions."),
+  "ls-ambiguous": main("A session name that exists on two tmux servers is refused as ambiguous_session."),
+});
+
+const INVENTORY = rows("docs/specification.md, Inventory", {
+  "ls-one-call": main("A poll makes one call to each tmux server for all its sessions."),
+});
+
+const AGENT_STATES = rows("docs/specification.md, Agent states", {
   "ls-state-order": main("A state comes from the hooks, else from the screen, else from activity."),
-  "ls-hook-at-once": agents("A change that a hook tells is reported at once."),
-  "ls-log-injection": main("The log has one line per injection with id, session, outcome and milliseconds."),
-  "ls-log-connection": main("The log has one line per change of the connection."),
-  "ls-log-rotation": main("The log is rotated at 10 MB and three old ones are kept."),
-  "ls-audit": main("audit.jsonl takes one line per remote input with digest and length, never the text."),
-  "ls-audit-mode": main("audit.jsonl is append-only and of mode 0600."),
+  "ls-hook-at-once": agents("A change that a hook reports is reported to the relay at once."),
+});
+
+const LOGS_AND_AUDIT = rows("docs/specification.md, Logs and audit", {
+  "ls-log-injection": main(
+    "The log has one line for each injection, with id, session, outcome and milliseconds.",
+  ),
+  "ls-log-connection": main("The log has one line for each change of the connection."),
+  "ls-log-rotation": main("The log is rotated at 10 MB, and three old files are kept."),
+  "ls-audit": main(
+    "audit.jsonl gets one line for each remote input, with the text's digest and length, never the text.",
+  ),
+  "ls-audit-mode": main("audit.jsonl is append-only and has mode 0600."),
   "ls-audit-shown": main("svc logs --audit shows the audit."),
   "ls-audit-phone": phone("The phone shows the audit."),
 });
 
-const REMOTE = rows("product, REMOTE mode", {
-  "rm-files": main("A marker is a file under ~/.svc/markers named by the digest of the project's directory."),
-  "rm-list": main("Outstanding markers of a project are a list, one entry per injection."),
-  "rm-taken": agents("A match takes its marker away."),
-  "rm-day": agents("A marker is dead after 24 hours."),
-  "rm-canonical": main("Both sides hash the canonical text: line ends, tabs, controls, NFC, trimmed."),
-  "rm-cwd": agents("The hook keys by the cwd of its input, never by its environment."),
-  "rm-ends": agents("A prompt that matches no marker ends REMOTE mode, and the model is told."),
-  "rm-ends-mute": agents("svc mute and the end of the session end REMOTE mode."),
-  "rm-compact": agents("REMOTE mode is told again after the agent compacted its context."),
-  "rm-never-breaks": agents(
-    "A hook without daemon, configuration or sound file exits 0, prints nothing, within 150 ms.",
+const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
+  "rm-files": main("A marker is a file under ~/.svc/markers, named by the digest of the project directory."),
+  "rm-list": main("Outstanding markers of a project are a list with one entry per injection."),
+  "rm-taken": agents("A match removes its marker."),
+  "rm-day": agents("A marker expires after 24 hours."),
+  "rm-canonical": main(
+    "Both sides hash the canonical text: line ends, tabs and control characters normalised, NFC, trimmed.",
   ),
-  "hook-after-background": agents("The report of a tool call's end holds no agent up."),
-  "rm-hook-id": agents("Pushes of hooks carry hookId, by which the relay counts, mutes and revokes them."),
+  "rm-cwd": agents("The hook identifies the project by the cwd of its input, never by its environment."),
+  "rm-ends": agents("A prompt that matches no marker ends REMOTE mode, and the model is told so."),
+  "rm-ends-mute": agents("svc mute and the end of the session end REMOTE mode."),
+  "rm-compact": agents("After the agent has compacted its context, the model is told again of REMOTE mode."),
+  "rm-never-breaks": agents(
+    "A hook without a daemon, without a configuration or with a damaged file exits 0, prints nothing, within 150 ms.",
+  ),
+  "rm-hook-id": agents(
+    "Pushes sent by hooks carry hookId, by which the relay counts, mutes and revokes an installation.",
+  ),
 });
 
-const SETUP = rows("product, setup", {
+const TOOL_CALL_HOOKS = rows("docs/specification.md, Tool-call hooks", {
+  "hook-after-background": agents("The report of a tool call's end does not delay the agent."),
+});
+
+const SETUP = rows("docs/specification.md, Setup", {
   "set-detect": agents("svc setup finds the installed agents."),
   "set-dry-run": agents("svc setup --dry-run shows what it would write and writes nothing."),
   "set-idempotent": agents("A second svc setup changes nothing."),
-  "set-comments": agents("Comments and order of JSONC and TOML survive."),
+  "set-comments": agents("Comments and order in JSONC and TOML files are kept."),
   "set-backup": agents("Each changed file is backed up once."),
   "set-remove": agents("svc setup --remove restores the files byte for byte."),
   "set-plugin": agents("For the primary agent the plugin is installed from plugin/."),
-  "set-timeout": agents("Each client's tool time-out lets 600 seconds pass."),
-  "set-allowed": agents("The svc tools are allowed beforehand in each client."),
+  "set-timeout": agents("Each client's tool timeout lets 600 seconds pass."),
+  "set-allowed": agents("The svc tools are allowed in advance in each client."),
   "set-trust-told": agents("svc setup says what it trusts on the user's behalf."),
   "set-verify": agents(
-    "svc verify checks hooks and MCP of each agent by a probe and names each fault with its fix.",
+    "svc verify probes the hooks and the MCP server of each agent and names each fault with its fix.",
   ),
 });
 
-const MCP = rows("product, MCP tools", {
+const MCP_TOOLS = rows("docs/specification.md, MCP tools", {
   "mcp-ask": agents(
-    "svc_ask takes question, options, multiple and a time-out of 120 to 600 seconds, 300 by default.",
+    "svc_ask takes a question, options, multiple and a timeout of 120 to 600 seconds, by default 300.",
   ),
   "mcp-prompt": agents("svc_prompt asks for free text."),
   "mcp-input": agents(
@@ -148,41 +176,45 @@ const MCP = rows("product, MCP tools", {
   "mcp-progress": agents("The tools report progress while they wait."),
   "mcp-survives": agents("A wait survives a lost connection to the relay."),
   "mcp-timeout": agents(
-    "A time-out's result says that the session stays reachable and the answer will be typed in.",
+    "The result of a timeout says that the session stays reachable and the answer will be typed in.",
   ),
-  "mcp-late": agents("An answer after the time-out becomes a message to the session."),
+  "mcp-late": agents("An answer after the timeout becomes a message to the session."),
 });
 
-const RELAY = rows("product, relay", {
+const RELAY = rows("docs/specification.md, Relay", {
   "rl-options": main("svc server takes --listen, --data, --public-url, --tls-cert and --tls-key."),
-  "rl-accounts": main("The relay holds several accounts that do not see one another."),
+  "rl-accounts": main("The relay holds several accounts, which do not see one another."),
   "rl-key-once": main("A key with scopes is created by svc keys create and shown once."),
-  "rl-retention": main("Pushes are kept 30 days, expired receipts 7."),
+  "rl-retention": main("Pushes are kept for 30 days, expired ones for 7."),
   "rl-stop": main(
     "A graceful stop accepts nothing new, closes with 1012, flushes and exits within 5 seconds.",
   ),
   "rl-one-folder": main("The relay is one process with one folder to back up."),
-  "rl-backup": main("svc server backup FILE makes a sound copy while the relay runs."),
+  "rl-backup": main("svc server backup FILE makes a consistent copy while the relay runs."),
+  "ph-served": main("The relay serves the phone's page at / without a build step for the user."),
 });
 
-const PHONE = rows("product, phone app", {
-  "ph-served": main("The relay serves the phone's page at / without a build step for the user."),
+const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ph-first-page": main(
     "The first page has sign-in with a key, the picker and a message with its live receipt.",
   ),
   "ph-no-third-party": main("The page asks no third party for anything."),
-  "ph-size": phone("The app is under 150 KB gzip without the terminal and under 300 KB with it."),
+  "ph-size": phone("The app is under 150 KB compressed without the terminal and under 300 KB with it."),
 });
 
 export const PRODUCT_ROWS: readonly Requirement[] = [
   ...COMMANDS,
-  ...UP,
-  ...CONTRACTS,
+  ...SVC_UP,
+  ...STABLE_OUTPUT_FOR_SCRIPTS,
   ...WRAPPER,
   ...LISTENER,
-  ...REMOTE,
+  ...INVENTORY,
+  ...AGENT_STATES,
+  ...LOGS_AND_AUDIT,
+  ...REMOTE_MODE,
+  ...TOOL_CALL_HOOKS,
   ...SETUP,
-  ...MCP,
+  ...MCP_TOOLS,
   ...RELAY,
-  ...PHONE,
+  ...PHONE_VIEWS,
 ];

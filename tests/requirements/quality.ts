@@ -1,20 +1,20 @@
-/** What quality.md asks to be measured, broken and attacked. */
+/** Performance, faults, hostile input and external references. */
 import { agents, faults, main, mirror, phone, type Requirement, rows, scale } from "./row.ts";
 
-const SPEED = rows("quality, speed and size", {
+const PERFORMANCE = rows("docs/specification.md, Performance", {
   "perf-bench": main(
-    "deno task bench prints min, median, max and ratio beside an alternative of the same run, and writes JSON.",
+    "deno task bench prints min, median, max and ratio beside an alternative measured in the same run, and writes JSON.",
   ),
   "perf-no-verdict": main("No test's verdict is a time."),
   "perf-post-to-pane": faults(
-    "From POST to text in the pane the whole path beats the bare script at the median.",
+    "From POST to text in the pane, the whole path beats the bare script at the median.",
   ),
   "perf-listener": faults("The listener's own part is under half of one tmux send-keys spawn."),
-  "perf-key-echo": mirror("A key's echo is within 1.5 times of a pty server's."),
-  "perf-flood": mirror("A mirrored flood slows the pane by a tenth at most and grows no memory."),
+  "perf-key-echo": mirror("A key's echo takes at most 1.5 times as long as a pty server's."),
+  "perf-flood": mirror("A mirrored flood slows the pane by at most a tenth and does not grow memory."),
   "perf-idle-connections": scale("One node holds 10,000 idle connections, all answering."),
   "perf-fan-out": scale("Fan-out is at least that of the alternatives."),
-  "perf-hook": agents("svc remote-hook is within 1.5 times of the bare runtime."),
+  "perf-hook": agents("svc remote-hook takes at most 1.5 times as long as the bare runtime."),
   "perf-start": faults("svc --help and svc cc start within twice the bare runtime."),
   "perf-idle-listener": faults(
     "An idle listener with 20 sessions takes under 0.3 % of a core and 90 MB, without growth.",
@@ -22,14 +22,14 @@ const SPEED = rows("quality, speed and size", {
   "perf-nodes": scale("One to three relay nodes on NATS are measured beside SQLite, with recovery times."),
 });
 
-const FAULTS = rows("quality, faults", {
-  "fault-count": faults("Over 10,000 messages with faults none is lost and none doubled."),
+const FAULTS = rows("docs/specification.md, Faults", {
+  "fault-count": faults("Over 10,000 messages with faults none is lost and none is doubled."),
   "fault-listener": faults("kill -9 of the listener before, between and after typing and recording."),
   "fault-relay": faults("kill -9 of the relay while it accepts, and a restart under load."),
   "fault-proxy": faults("A proxy that cuts, stalls, half-closes, delays and replays."),
   "fault-tmux": faults("The tmux server killed and started again."),
   "fault-session": faults("A session renamed or killed under a queue."),
-  "fault-agent-exit": faults("An agent's exit under a queue lets nothing reach the shell."),
+  "fault-agent-exit": faults("An agent that exits under a queue lets nothing reach the shell."),
   "fault-files": faults("Journal, configuration, pid file and markers truncated or filled with junk."),
   "fault-disk": faults("A full disk."),
   "fault-clock": faults("A clock set back."),
@@ -38,27 +38,32 @@ const FAULTS = rows("quality, faults", {
   "fault-nodes": scale("A NATS node and a relay node killed in turn."),
 });
 
-const HOSTILE = rows("quality, hostile input", {
+const HOSTILE_INPUT = rows("docs/specification.md, Hostile input", {
   "fuzz-wire": main("Fuzzed frames, requests and binary frames never throw."),
-  "fuzz-100k": faults("100,000 fuzzed cases of every schema without crash, hang or write."),
+  "fuzz-100k": faults("100,000 fuzzed cases of every schema pass without a crash, a hang or a write."),
   "hostile-bodies": faults(
-    "A list of naughty strings arrives byte for byte or is refused; session names likewise.",
+    "Difficult strings arrive byte for byte or are refused, as bodies and as session names.",
   ),
   "hostile-relay": mirror(
-    "A relay that swaps keys, replays, reorders, truncates and drops is found out in psk mode every time.",
+    "A relay that swaps keys, replays, reorders, truncates and drops is detected in psk mode every time.",
   ),
   "hostile-network": faults(
-    "Slowloris, 10,000 strangers, oversized frames and compression bombs leave others served.",
+    "Slow senders, 10,000 unauthenticated connections, oversized frames and compression bombs leave others served.",
   ),
 });
 
-const OTHERS = rows("quality, by others' measure", {
-  "other-hpke": mirror("RFC 9180's vectors."),
-  "other-autobahn": faults("The Autobahn suite where a server can be reached with it."),
+const EXTERNAL_REFERENCES = rows("docs/specification.md, External references", {
+  "other-hpke": mirror("HPKE passes the test vectors of RFC 9180."),
+  "other-autobahn": faults("The relay passes the Autobahn suite where it can be reached with it."),
   "other-problem": main("Problems follow RFC 9457."),
-  "other-web-push": phone("RFC 8291 and RFC 8292 examples."),
+  "other-web-push": phone("Web Push passes the examples of RFC 8291 and RFC 8292."),
   "other-mcp": agents("MCP's own client drives svc mcp."),
-  "other-agents": agents("The real agents from npm against a local stand-in for their model's API."),
+  "other-agents": agents("The real agents from npm run against a local stand-in for their model's API."),
 });
 
-export const QUALITY_ROWS: readonly Requirement[] = [...SPEED, ...FAULTS, ...HOSTILE, ...OTHERS];
+export const QUALITY_ROWS: readonly Requirement[] = [
+  ...PERFORMANCE,
+  ...FAULTS,
+  ...HOSTILE_INPUT,
+  ...EXTERNAL_REFERENCES,
+];
