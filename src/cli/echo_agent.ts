@@ -1,11 +1,9 @@
 /** `svc echo-agent`: the built-in agent that says back what it is given. The wrapper starts it for `svc echo`. */
 import { runtime } from "#runtime";
-import { openControl } from "../echo/control.ts";
-import { bindEchoHost } from "../echo/host.ts";
+import { openControl, openTranscript } from "../echo/scripting.ts";
 import { EchoProgram } from "../echo/program.ts";
 import { makeReporter } from "../echo/reports.ts";
 import type { EchoEvent } from "../echo/state.ts";
-import { openTranscript } from "../echo/transcript.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 import { accountPaths } from "./context.ts";
@@ -65,11 +63,11 @@ async function runHere(words: EchoWords, paths: HomePaths): Promise<void> {
     ...(pane ? { pane } : {}),
   };
   const reporter = makeReporter({ sockets, path: paths.socket, where });
-  const program = new EchoProgram(bindEchoHost({ runtime, paths, transcript, version: VERSION, reporter }));
+  const program = new EchoProgram({ runtime, paths, transcript, version: VERSION, reporter });
   const closers = [
     runtime.onSignal("SIGWINCH", () => program.resized()),
-    runtime.onSignal("SIGTERM", () => program.leave()),
-    runtime.onSignal("SIGINT", () => program.leave()),
+    runtime.onSignal("SIGTERM", () => program.quit()),
+    runtime.onSignal("SIGINT", () => program.quit()),
     () => transcript.close(),
   ];
   try {

@@ -1,52 +1,71 @@
-/** The echo agent at work: feeds events to the state, draws it, and carries out its effects in order. */
-import { type EchoHost, ESCAPE_WAIT_MS } from "./host.ts";
-import { type Key, KeyReader } from "./keys.ts";
-import { EchoScreen } from "./screen.ts";
+/** Runs the echo agent: feeds events to its state, draws the result, and carries out the effects in order. */
+import { takeMarker } from "../home/markers.ts";
+import type { HomePaths } from "../home/paths.ts";
+import { sha256Hex } from "../home/sha256_hex.ts";
+import type { Runtime } from "../runtime/types.ts";
+import { type Key, KeyReader } from "./key_reader.ts";
+import type { Reporter } from "./reports.ts";
+import { banner, displayable, EchoScreen, type Footer, footer, receiptLines } from "./screen.ts";
+import type { Transcript, TranscriptEntry } from "./scripting.ts";
 import { type EchoEvent, type EchoState, type Effect, IDLE, step } from "./state.ts";
-import { banner, displayable, type Footer, footer, receiptLines } from "./view.ts";
+
+/** Terminals send an escape sequence in one go: an Escape with nothing after it for this long is the Esc key. */
+const ESCAPE_WAIT_MS = 30;
+
+export interface EchoProgramOptions {
+  runtime: Pick<Runtime, "cwd" | "files" | "terminal">;
+  paths: Pick<HomePaths, "markers">;
+  version: string;
+  transcript: Transcript;
+  reporter: Reporter;
+}
+
+type WithoutTime<Entry> = Entry extends unknown ? Omit<Entry, "at"> : never;
 
 export class EchoProgram {
-  #host: EchoHost;
-  #screen: EchoScreen;
-  #keys = new KeyReader();
+  readonly #options: EchoProgramOptions;
+  readonly #directory: string;
+  readonly #screen: EchoScreen;
+  readonly #keys = new KeyReader();
   #state: EchoState = IDLE;
-  /** Effects that take time, one after the other. */
+  /** Asynchronous effects, run one after the other. */
   #pending: Promise<void> = Promise.resolve();
-  #cancelWork = (): void => {};
-  #cancelEscape = (): void => {};
-  #isOver = Promise.withResolvers<void>();
+  #workTimer: ReturnType<typeof setTimeout> | undefined;
+  #escapeTimer: ReturnType<typeof setTimeout> | undefined;
+  #exit = Promise.withResolvers<void>();
 
-  constructor(host: EchoHost) {
-    this.#host = host;
-    this.#screen = new EchoScreen(host.output);
+  constructor(options: EchoProgramOptions) {
+    this.#options = options;
+    this.#directory = options.runtime.cwd();
+    this.#screen = new EchoScreen(options.runtime.terminal);
   }
 
-  /** Runs until a person leaves, the input ends, or `leave` is called. */
+  /** Runs until the user quits, the input ends, or `quit` is called. */
   async run(): Promise<void> {
-    const keys = this.#host.input[Symbol.asyncIterator]();
-    // The first read makes the terminal raw: from here on no key is echoed or taken for a line.
+    const keys = this.#options.runtime.terminal.rawInput()[Symbol.asyncIterator]();
+    // The first read puts the terminal into raw mode: from here on nothing is echoed or line-buffered.
     const reading = this.#readAll(keys);
-    this.#screen.open(`echo · ${displayable(this.#host.directory).split("/").pop()}`);
-    this.#draw(banner(this.#host.version, this.#host.directory));
-    this.#host.report("SessionStart");
-    await Promise.race([reading, this.#isOver.promise]);
-    this.#cancelWork();
-    this.#cancelEscape();
+    this.#screen.open(`echo · ${displayable(this.#directory).split("/").pop()}`);
+    this.#draw(banner(this.#options.version, this.#directory));
+    this.#options.reporter.report("SessionStart");
+    await Promise.race([reading, this.#exit.promise]);
+    clearTimeout(this.#workTimer);
+    clearTimeout(this.#escapeTimer);
     await this.#pending;
     this.#screen.close();
     await keys.return?.();
   }
 
-  leave(): void {
-    this.#isOver.resolve();
+  quit(): void {
+    this.#exit.resolve();
   }
 
-  /** The terminal has another size. */
+  /** The terminal was resized. */
   resized(): void {
     this.#screen.redraw(this.#footer());
   }
 
-  /** The effect of an event is drawn when this returns; what takes time follows. */
+  /** Draws the new state before it returns; asynchronous effects follow later. */
   dispatch(event: EchoEvent): void {
     const { state, effects } = step(this.#state, event);
     this.#state = state;
@@ -54,9 +73,9 @@ export class EchoProgram {
     for (const effect of effects) this.#carryOut(effect);
   }
 
-  /** The same, with the wait that an agent's hook puts before a dialog. */
+  /** Like `dispatch`, but waits before a dialog the way an agent's hook does. */
   async dispatchGated(event: EchoEvent): Promise<void> {
-    if (event.kind === "permit") await this.#host.gate();
+    if (event.kind === "permit") await this.#options.reporter.gate();
     this.dispatch(event);
   }
 
@@ -64,14 +83,14 @@ export class EchoProgram {
     for (;;) {
       const { value, done } = await keys.next();
       if (done) return;
-      this.#take(this.#keys.push(value));
-      this.#cancelEscape();
+      this.#dispatchAll(this.#keys.push(value));
+      clearTimeout(this.#escapeTimer);
       if (!this.#keys.isWaiting) continue;
-      this.#cancelEscape = this.#host.after(ESCAPE_WAIT_MS, () => this.#take(this.#keys.flush()));
+      this.#escapeTimer = setTimeout(() => this.#dispatchAll(this.#keys.flush()), ESCAPE_WAIT_MS);
     }
   }
 
-  #take(keys: readonly Key[]): void {
+  #dispatchAll(keys: readonly Key[]): void {
     for (const key of keys) this.dispatch(key);
   }
 
@@ -80,59 +99,66 @@ export class EchoProgram {
   }
 
   #footer(): Footer {
-    return footer(this.#state, this.#host.output.size().columns);
+    return footer(this.#state, this.#options.runtime.terminal.size().columns);
   }
 
   #carryOut(effect: Effect): void {
+    const { report } = this.#options.reporter;
     switch (effect.kind) {
       case "work":
-        return this.#work(effect.seconds);
+        clearTimeout(this.#workTimer);
+        this.#workTimer = setTimeout(() => this.dispatch({ kind: "worked" }), effect.seconds * 1_000);
+        return report("UserPromptSubmit");
       case "stopWork":
-        this.#cancelWork();
-        this.#host.report("Stop");
+        clearTimeout(this.#workTimer);
+        report("Stop");
         return this.#note(effect.interrupted ? "interrupted" : "done");
       case "note":
         return this.#note(effect.text);
       case "submit":
-        return this.#later(() => this.#submit(effect.prompt));
+        return this.#enqueue(() => this.#submit(effect.prompt));
       case "command":
         return this.#record({ command: effect.command });
       case "dialogOpened":
-        return this.#host.report("PermissionRequest");
+        return report("PermissionRequest");
       case "dialogAnswered":
         this.#note(effect.approved ? "allowed" : "not allowed");
         this.#record({ approved: effect.approved, by: effect.by });
-        return this.#host.report(this.#state.isWorking ? "PostToolUse" : "Stop");
+        return report(this.#state.isWorking ? "PostToolUse" : "Stop");
       case "dialogInput":
         return this.#record({ dialogInput: effect.text });
-      case "leave":
-        return this.leave();
+      case "quit":
+        return this.quit();
     }
   }
 
-  #work(seconds: number): void {
-    this.#cancelWork();
-    this.#cancelWork = this.#host.after(seconds * 1_000, () => this.dispatch({ kind: "worked" }));
-    this.#host.report("UserPromptSubmit");
-  }
-
-  /** As an agent's prompt hook does, it takes the marker first, and then shows the prompt. */
+  /** Takes the injection's marker first and then shows the prompt, as an agent with a prompt hook does. */
   async #submit(prompt: string): Promise<void> {
-    this.#draw(receiptLines(await this.#host.receive(prompt)));
-    this.#host.report("UserPromptSubmit");
-    if (!this.#state.isWorking) this.#host.report("Stop");
+    const { runtime, paths, reporter } = this.#options;
+    const marked = { dir: this.#directory, text: prompt, now: Date.now() };
+    const fromPhone = await takeMarker({ files: runtime.files, markers: paths.markers }, marked);
+    const bytes = new TextEncoder().encode(prompt).length;
+    const receipt = { prompt, bytes, sha256: await sha256Hex(prompt), fromPhone };
+    await this.#append(receipt);
+    this.#draw(receiptLines(receipt));
+    reporter.report("UserPromptSubmit");
+    if (!this.#state.isWorking) reporter.report("Stop");
   }
 
-  #record(fact: Parameters<EchoHost["record"]>[0]): void {
-    this.#later(() => this.#host.record(fact));
+  #record(fact: WithoutTime<TranscriptEntry>): void {
+    this.#enqueue(() => this.#append(fact));
+  }
+
+  #append(fact: WithoutTime<TranscriptEntry>): Promise<void> {
+    return this.#options.transcript.append({ at: Date.now(), ...fact });
   }
 
   #note(text: string): void {
     this.#draw([`· ${text}`, ""]);
   }
 
-  /** In order; a failure is said and ends nothing. */
-  #later(task: () => Promise<void>): void {
+  /** Runs tasks in order. A failure is shown and does not stop the ones after it. */
+  #enqueue(task: () => Promise<void>): void {
     this.#pending = this.#pending.then(task).catch((error: unknown) =>
       this.#note(error instanceof Error ? error.message : String(error))
     );

@@ -1,26 +1,26 @@
-/** Reports to the listener what an agent's hooks would: in order, bounded, and without keeping the agent waiting. */
+/** Reports to the listener what an agent's hooks would: in order, bounded, and without blocking the agent. */
 import { askDaemon } from "../home/control_client.ts";
 import type { HookReport } from "../home/control_messages.ts";
 import type { LocalSockets } from "../runtime/types.ts";
 
-/** A daemon that does not answer is given up after this time. */
-export const REPORT_TIMEOUT_MS = 150;
-/** Reports beyond it are dropped: the screen tells the same. */
+/** How long to wait for the daemon to answer a report. */
+const REPORT_TIMEOUT_MS = 150;
+/** Reports beyond this many are dropped: the screen shows the same state. */
 export const REPORTS_MAX = 20;
-/** How long the dialog waits for an input in flight, as an agent's hook does. */
-export const GATE_TIMEOUT_MS = 5_000;
+/** How long a dialog waits for input in flight, as an agent's hook does. */
+const GATE_TIMEOUT_MS = 5_000;
 
-export interface ReportOptions {
+interface ReportOptions {
   sockets: Pick<LocalSockets, "connect">;
   /** The listener's control socket. */
   path: string;
-  /** What every report says of its agent. */
+  /** Included in every report. */
   where: { agent: string; cwd: string; session?: string; pane?: string };
 }
 
 export interface Reporter {
   report(event: string): void;
-  /** A dialog is about to open: resolves once no input is in flight, or nobody listens. */
+  /** Call this before a dialog opens: resolves once no input is in flight, or if no listener answers. */
   gate(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function makeReporter({ sockets, path, where }: ReportOptions): Reporter 
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
   const send = async (event: string): Promise<void> => {
-    const request = { op: "hook" as const, report: { ...where, event, ...GATES[event], gates: true } };
+    const request = { op: "hook" as const, report: { ...where, event, ...EVENT_FIELDS[event], gates: true } };
     await askDaemon({ sockets, path }, request, { timeoutMs: REPORT_TIMEOUT_MS });
   };
   const report = (event: string): void => {
@@ -44,8 +44,8 @@ export function makeReporter({ sockets, path, where }: ReportOptions): Reporter 
   return { report, gate };
 }
 
-/** What an event says beside its name. */
-const GATES: Readonly<Record<string, Partial<HookReport>>> = {
+/** Fields reported with each event. */
+const EVENT_FIELDS: Readonly<Record<string, Partial<HookReport>>> = {
   SessionStart: { state: "idle" },
   UserPromptSubmit: { state: "working" },
   PermissionRequest: { state: "waiting" },

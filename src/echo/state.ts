@@ -1,24 +1,23 @@
-/** What the echo agent does at each event: a pure step from state to state, with the effects that follow. */
-import { type Command, parseCommand } from "./commands.ts";
-import type { Key } from "./keys.ts";
+/** The echo agent as a state machine: a pure step from one state to the next, with the effects to carry out. */
+import type { Key } from "./key_reader.ts";
 
 export interface EchoState {
   draft: string;
-  /** Prompts that wait for the end of the work. */
+  /** Prompts to submit when the work is done. */
   queue: readonly string[];
   isWorking: boolean;
-  /** The open permission dialog, with its selected row. */
+  /** The open permission dialog and its selected row. */
   dialog: { row: 0 | 1 } | undefined;
-  /** Ctrl-C was pressed: the next one leaves. */
-  isLeaving: boolean;
+  /** Ctrl-C was pressed once: the next one quits. */
+  isQuitting: boolean;
 }
 
 export type EchoEvent =
   | Key
-  /** The permission dialog is asked for. */
+  /** Opens the permission dialog. */
   | { kind: "permit" }
   | { kind: "work"; seconds: number }
-  /** The time of the work is over. */
+  /** The work is done. */
   | { kind: "worked" };
 
 export type Effect =
@@ -26,15 +25,15 @@ export type Effect =
   | { kind: "command"; command: string }
   | { kind: "note"; text: string }
   | { kind: "work"; seconds: number }
-  /** The work ended; early, when a person interrupted it. */
+  /** `interrupted`: the user ended the work early. */
   | { kind: "stopWork"; interrupted: boolean }
   | { kind: "dialogOpened" }
   | { kind: "dialogAnswered"; approved: boolean; by: "enter" | "escape" | "digit" }
-  /** Something was typed into the dialog that answers nothing. */
+  /** Text typed or pasted into the dialog that does not answer it. */
   | { kind: "dialogInput"; text: string }
-  | { kind: "leave" };
+  | { kind: "quit" };
 
-export interface Step {
+interface Step {
   state: EchoState;
   effects: readonly Effect[];
 }
@@ -44,13 +43,13 @@ export const IDLE: EchoState = {
   queue: [],
   isWorking: false,
   dialog: undefined,
-  isLeaving: false,
+  isQuitting: false,
 };
 
-/** Prompts beyond it stay in the input line. */
+/** With this many prompts queued, a new one stays in the input line. */
 export const QUEUE_MAX = 100;
-export const DRAFT_MAX_CHARS = 1_000_000;
-export const HELP = "/work [seconds]  works so long   /permit  asks for permission   /exit  leaves";
+const DRAFT_MAX_CHARS = 1_000_000;
+export const HELP = "/work [seconds]  work for a while   /permit  ask for permission   /exit  quit";
 
 export function step(state: EchoState, event: EchoEvent): Step {
   switch (event.kind) {
@@ -66,7 +65,7 @@ export function step(state: EchoState, event: EchoEvent): Step {
 }
 
 function stepLine(before: EchoState, key: Key): Step {
-  const state = { ...before, isLeaving: false };
+  const state = { ...before, isQuitting: false };
   switch (key.kind) {
     case "text":
     case "paste":
@@ -78,9 +77,9 @@ function stepLine(before: EchoState, key: Key): Step {
     case "clear":
       return only({ ...state, draft: "" });
     case "interrupt":
-      return before.isLeaving
-        ? { state, effects: [{ kind: "leave" }] }
-        : only({ ...state, draft: "", isLeaving: true });
+      return before.isQuitting
+        ? { state, effects: [{ kind: "quit" }] }
+        : only({ ...state, draft: "", isQuitting: true });
     case "escape":
       return state.isWorking ? endWork(state, true) : only(state);
     case "up":
@@ -93,7 +92,7 @@ function submit(state: EchoState): Step {
   if (state.draft === "") return only(state);
   if (!state.isWorking) return run({ ...state, draft: "" }, state.draft);
   if (state.queue.length >= QUEUE_MAX) {
-    return { state, effects: [{ kind: "note", text: `${QUEUE_MAX} messages wait: no more are taken` }] };
+    return { state, effects: [{ kind: "note", text: `queue full: ${QUEUE_MAX} messages are waiting` }] };
   }
   return only({ ...state, draft: "", queue: [...state.queue, state.draft] });
 }
@@ -114,7 +113,7 @@ function runCommand(state: EchoState, command: Command): Step {
     case "help":
       return { state, effects: [{ kind: "note", text: HELP }] };
     case "exit":
-      return { state, effects: [{ kind: "leave" }] };
+      return { state, effects: [{ kind: "quit" }] };
   }
 }
 
@@ -122,7 +121,7 @@ function startWork(state: EchoState, seconds: number): Step {
   return { state: { ...state, isWorking: true }, effects: [{ kind: "work", seconds }] };
 }
 
-/** What waited is submitted, up to the first command that works or asks. */
+/** Submits the queued prompts, up to the first one that starts work or opens the dialog. */
 function endWork(state: EchoState, interrupted: boolean): Step {
   if (!state.isWorking) return only(state);
   return runQueue({ ...state, isWorking: false }, [{ kind: "stopWork", interrupted }]);
@@ -161,7 +160,7 @@ function stepDialog(state: EchoState, key: Key): Step {
   }
 }
 
-/** As in the agents it stands for, a digit chooses at once and what follows it lands in the input line. */
+/** As in real agents, a digit answers at once, and the text after it goes into the input line. */
 function typeIntoDialog(state: EchoState, text: string): Step {
   const at = text.search(/[12]/);
   const ignored = at < 0 ? text : text.slice(0, at);
@@ -181,4 +180,20 @@ function closeDialog(
 
 function only(state: EchoState): Step {
   return { state, effects: [] };
+}
+
+/** What the user can type besides prompts. */
+type Command = { name: "work"; seconds: number } | { name: "permit" | "help" | "exit" };
+
+const WORK_DEFAULT_SECONDS = 5;
+const WORK_MAX_SECONDS = 3_600;
+
+/** Undefined for a prompt, and for a command with arguments it does not accept. */
+function parseCommand(text: string): Command | undefined {
+  const work = /^\/work(?: +(\d+(?:\.\d+)?))? *$/.exec(text);
+  if (work) {
+    return { name: "work", seconds: Math.min(Number(work[1] ?? WORK_DEFAULT_SECONDS), WORK_MAX_SECONDS) };
+  }
+  const name = /^\/(permit|help|exit) *$/.exec(text)?.[1];
+  return name === undefined ? undefined : { name: name as "permit" | "help" | "exit" };
 }

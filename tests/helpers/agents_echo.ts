@@ -1,6 +1,5 @@
 /** The echo agent in a real pane, with its transcript and its control socket. */
-import type { EchoControl } from "../../src/echo/control.ts";
-import { TranscriptEntry } from "../../src/echo/transcript.ts";
+import { type EchoControl, TranscriptEntry } from "../../src/echo/scripting.ts";
 import { Pane } from "./agents_pane.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";

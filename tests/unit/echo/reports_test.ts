@@ -6,7 +6,7 @@ import { until } from "../../helpers/until.ts";
 
 const WHERE = { agent: "echo", cwd: "/p", session: "svc-p" };
 
-/** A control socket that keeps what it is reported; `open` lets it answer. */
+/** A control socket that records reports and answers them once `open` resolves. */
 function makeSockets(open: Promise<void> = Promise.resolve()) {
   const reported: unknown[] = [];
   const connect = (): Promise<LineConnection> =>
@@ -21,7 +21,7 @@ function makeSockets(open: Promise<void> = Promise.resolve()) {
   return { reported, sockets: { connect } };
 }
 
-Deno.test("echo reports: each event is reported in order, as a hook tells it", async () => {
+Deno.test("echo reports: each event is reported in order, as a hook would", async () => {
   const { reported, sockets } = makeSockets();
   const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (const event of ["UserPromptSubmit", "Stop"]) report(event);
@@ -40,12 +40,12 @@ Deno.test("echo reports: a listener that hangs gets a bounded number of them", a
   const { report } = makeReporter({ sockets, path: "/s", where: WHERE });
   for (let count = 0; count < REPORTS_MAX * 3; count++) report("Stop");
   resolve();
-  await until("what was kept", () => reported.length === REPORTS_MAX);
+  await until("the reports that were kept", () => reported.length === REPORTS_MAX);
   report("Stop");
   await until("one more, now that there is room", () => reported.length === REPORTS_MAX + 1);
 });
 
-Deno.test("echo reports: no listener, or one that fails, disturbs nothing", async () => {
+Deno.test("echo reports: a missing or failing listener does no harm", async () => {
   let asked = 0;
   const connect = (): Promise<undefined> => {
     asked += 1;

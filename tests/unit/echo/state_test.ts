@@ -1,4 +1,4 @@
-/** The echo agent's line, work and dialog, as a pure step. */
+/** The echo agent's input line, work and dialog. */
 import assert from "node:assert/strict";
 import {
   type EchoEvent,
@@ -32,24 +32,24 @@ Deno.test("echo state: Enter submits exactly the draft, typed and pasted [show-e
   assert.equal(state.draft, "");
 });
 
-Deno.test("echo state: an empty line submits nothing; words that are no command are a prompt", () => {
+Deno.test("echo state: an empty line submits nothing; anything but a known command is a prompt", () => {
   assert.deepEqual(after([ENTER]).effects, []);
   for (const prompt of ["/nosuch", "/work hard", "/exit now", " /exit", "/work 1\n2", "!ls"]) {
     assert.deepEqual(after([pasted(prompt), ENTER]).effects, [submitted(prompt)]);
   }
 });
 
-Deno.test("echo state: Backspace takes a whole character, Ctrl-U the line, two Ctrl-C leave", () => {
+Deno.test("echo state: Backspace deletes a whole character, Ctrl-U the line; a second Ctrl-C quits", () => {
   assert.equal(after([typed("a👍"), { kind: "backspace" }]).state.draft, "a");
   assert.equal(after([pasted("a\nb"), { kind: "clear" }]).state.draft, "");
   const once = after([typed("a"), { kind: "interrupt" }]);
   assert.deepEqual([once.state.draft, once.effects], ["", []]);
   assert.deepEqual(after([{ kind: "interrupt" }, typed("x"), { kind: "interrupt" }]).effects, []);
-  assert.deepEqual(after([{ kind: "interrupt" }, { kind: "interrupt" }]).effects, [{ kind: "leave" }]);
-  assert.deepEqual(after([typed("/exit"), ENTER]).effects.at(-1), { kind: "leave" });
+  assert.deepEqual(after([{ kind: "interrupt" }, { kind: "interrupt" }]).effects, [{ kind: "quit" }]);
+  assert.deepEqual(after([typed("/exit"), ENTER]).effects.at(-1), { kind: "quit" });
 });
 
-Deno.test("echo state: while it works prompts wait, and go in order when it is done [show-echo]", () => {
+Deno.test("echo state: prompts wait while it works, and are submitted in order when it is done [show-echo]", () => {
   const busy = after([typed("/work 3"), ENTER, typed("one"), ENTER, typed("two"), ENTER]);
   assert.deepEqual(busy.effects, [{ kind: "command", command: "/work 3" }, { kind: "work", seconds: 3 }]);
   assert.deepEqual(busy.state.queue, ["one", "two"]);
@@ -62,7 +62,7 @@ Deno.test("echo state: while it works prompts wait, and go in order when it is d
   assert.deepEqual(done.state, IDLE);
 });
 
-Deno.test("echo state: Esc interrupts the work and nothing else", () => {
+Deno.test("echo state: Esc interrupts work and does nothing else", () => {
   const stopped = after([{ kind: "work", seconds: 9 }, typed("half"), ESCAPE]);
   assert.deepEqual(stopped.effects.at(-1), { kind: "stopWork", interrupted: true });
   assert.deepEqual(stopped.state, { ...IDLE, draft: "half" });
@@ -98,7 +98,7 @@ Deno.test("echo state: the dialog answers to Enter, Esc, arrows and digits [show
   }
 });
 
-Deno.test("echo state: what is typed or pasted into the dialog is told, and the draft waits under it", () => {
+Deno.test("echo state: text typed or pasted into the dialog is recorded, and the draft is kept", () => {
   const opened = after([typed("draft"), { kind: "permit" }, typed("please"), pasted("1 stop")]);
   assert.deepEqual(opened.effects.slice(1), [
     { kind: "dialogInput", text: "please" },
@@ -113,7 +113,7 @@ Deno.test("echo state: what is typed or pasted into the dialog is told, and the 
   assert.equal(chosen.state.draft, "draft go");
 });
 
-Deno.test("echo state: work that ends under a dialog submits what waited once it is closed", () => {
+Deno.test("echo state: when work ends during a dialog, the queue is submitted once the dialog is closed", () => {
   const busy = after([{ kind: "work", seconds: 1 }, typed("queued"), ENTER, { kind: "permit" }]);
   const over = after([{ kind: "worked" }], busy.state);
   assert.deepEqual(over.state.queue, ["queued"]);

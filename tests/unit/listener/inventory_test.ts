@@ -1,7 +1,7 @@
 /** The inventory over a tmux that a test draws on: what hooks, screens and questions make of a session's state. */
 import assert from "node:assert/strict";
 import { IDLE as RESTING } from "../../../src/echo/state.ts";
-import { footer } from "../../../src/echo/view.ts";
+import { footer } from "../../../src/echo/screen.ts";
 import type { HookReport } from "../../../src/home/control_messages.ts";
 import { ASK_EVENT } from "../../../src/home/tell_daemon.ts";
 import { Inventory } from "../../../src/listener/inventory.ts";

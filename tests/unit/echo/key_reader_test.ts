@@ -1,11 +1,11 @@
-/** A terminal's bytes become the same keys wherever the chunks are cut. */
+/** The same bytes give the same keys, wherever the chunks are cut. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Key, KeyReader } from "../../../src/echo/keys.ts";
+import { type Key, KeyReader } from "../../../src/echo/key_reader.ts";
 
 const utf8 = new TextEncoder();
 
-/** The keys of `bytes`, cut at `cuts`; neighbouring texts are joined, since a cut may part them. */
+/** The keys of `bytes`, cut at `cuts`. Adjacent texts are joined, because a cut may split them. */
 function keysOf(bytes: Uint8Array, cuts: readonly number[] = []): Key[] {
   const reader = new KeyReader();
   const borders = [0, ...cuts.filter((cut) => cut <= bytes.length).sort((a, b) => a - b), bytes.length];
@@ -21,7 +21,7 @@ function joinText(keys: Key[], key: Key): Key[] {
 
 const pasted = (text: string): string => `\x1b[200~${text}\x1b[201~`;
 
-Deno.test("keys: text, pastes and controls are told apart, whatever the cuts [show-echo]", () => {
+Deno.test("keys: text, pastes and control keys are distinguished, wherever the chunks are cut [show-echo]", () => {
   const input = `héé 日本👨‍👩‍👧${pasted("a\nb\tc\r\nd\re")}x\r\x7f\x15\x03\x1b[A\x1bOB\x1b[1;5C\n`;
   const expected: Key[] = [
     { kind: "text", text: "héé 日本👨‍👩‍👧" },
@@ -40,7 +40,7 @@ Deno.test("keys: text, pastes and controls are told apart, whatever the cuts [sh
   assert.deepEqual(keysOf(bytes, Array.from(bytes.keys())), expected);
 });
 
-Deno.test("keys: a paste is what stood between the marks, whatever it holds and wherever it is cut", () => {
+Deno.test("keys: a paste is everything between the marks, whatever it contains and wherever it is cut", () => {
   const body = fc.string({ unit: "binary", maxLength: 40 }).map((text) =>
     text.replaceAll("\x1b", "~").replaceAll("\r", "")
   );
@@ -50,7 +50,7 @@ Deno.test("keys: a paste is what stood between the marks, whatever it holds and 
   }));
 });
 
-Deno.test("keys: Escape alone is a key once nothing follows", () => {
+Deno.test("keys: Escape is a key of its own if nothing follows", () => {
   const reader = new KeyReader();
   assert.deepEqual(reader.push(utf8.encode("\x1b")), []);
   assert.equal(reader.isWaiting, true);
@@ -58,11 +58,11 @@ Deno.test("keys: Escape alone is a key once nothing follows", () => {
   assert.equal(reader.isWaiting, false);
 });
 
-Deno.test("keys: Escape before text is both, not lost", () => {
+Deno.test("keys: Escape before text gives both", () => {
   assert.deepEqual(keysOf(utf8.encode("\x1bhi")), [{ kind: "escape" }, { kind: "text", text: "hi" }]);
 });
 
-Deno.test("keys: an open paste waits for its end, not for the time", () => {
+Deno.test("keys: an incomplete paste waits for its end mark, not for the timer", () => {
   const reader = new KeyReader();
   reader.push(utf8.encode("\x1b[200~half"));
   assert.equal(reader.isWaiting, false);

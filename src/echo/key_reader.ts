@@ -1,9 +1,9 @@
-/** Turns a terminal's bytes into keys, typed text and pastes, whatever the borders of the chunks. */
+/** Turns a terminal's bytes into keys, typed text and pastes, wherever the chunks are cut. */
 
 export type Key =
-  /** Typed characters; a typed line feed (Ctrl-J) is one of them. */
+  /** Typed characters, including a line feed (Ctrl-J). */
   | { kind: "text"; text: string }
-  /** What stood between the marks of a bracketed paste; CR and CRLF have become LF. */
+  /** The content of a bracketed paste, with CR and CRLF turned into LF. */
   | { kind: "paste"; text: string }
   | { kind: "enter" | "escape" | "backspace" | "clear" | "interrupt" | "up" | "down" };
 
@@ -13,8 +13,8 @@ const PASTE_END = "\x1b[201~";
 const SEQUENCE = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
 const SEQUENCE_BEGUN = /^\x1b(?:\[[0-?]*[ -/]*|O)?$/;
 const TEXT = /^[^\x00-\x08\x0b-\x1f\x7f]+/;
-/** Longer pastes are cut: the draft stays bounded. */
-export const PASTE_MAX_CHARS = 1_000_000;
+/** Longer pastes are cut, to keep the draft bounded. */
+const PASTE_MAX_CHARS = 1_000_000;
 
 const CONTROL_KEYS: Readonly<Record<string, Key["kind"] & ("enter" | "backspace" | "clear" | "interrupt")>> =
   {
@@ -33,14 +33,14 @@ const SEQUENCE_KEYS: Readonly<Record<string, "up" | "down" | "enter">> = {
 };
 
 export class KeyReader {
-  /** Keeps a byte order mark: it is part of what was typed. */
+  /** `ignoreBOM` keeps a byte order mark: it is part of the input. */
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** Bytes of a sequence that is not whole yet. */
+  /** The beginning of an incomplete sequence. */
   #rest = "";
-  /** The paste so far, while its end mark has not come. */
+  /** The paste so far; undefined outside a paste. */
   #paste: string | undefined;
 
-  /** A lone Escape, or the beginning of a sequence: only time tells. */
+  /** True after a lone Escape or an incomplete sequence: only time tells which it is. */
   get isWaiting(): boolean {
     return this.#rest !== "" && this.#paste === undefined;
   }
@@ -48,11 +48,11 @@ export class KeyReader {
   push(bytes: Uint8Array): Key[] {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
     const keys: Key[] = [];
-    while (this.#takeNext(keys)) { /* until what is left is not whole */ }
+    while (this.#takeNext(keys)) { /* until the rest is incomplete */ }
     return keys;
   }
 
-  /** Nothing followed in time: an Escape that waited was the key. */
+  /** Call this when nothing followed in time: the pending Escape was the key itself. */
   flush(): Key[] {
     if (!this.isWaiting) return [];
     const rest = this.#rest.slice(1);
@@ -60,7 +60,7 @@ export class KeyReader {
     return rest === "" ? [{ kind: "escape" }] : [{ kind: "escape" }, { kind: "text", text: rest }];
   }
 
-  /** True when it took something off the front. */
+  /** True if it consumed something. */
   #takeNext(keys: Key[]): boolean {
     if (this.#rest === "") return false;
     if (this.#paste !== undefined) return this.#takePaste(keys);
@@ -84,10 +84,10 @@ export class KeyReader {
     return true;
   }
 
-  /** The end mark may be cut by a chunk's border: its possible beginning waits. */
+  /** A chunk may end inside the end mark: what could be its beginning stays in the buffer. */
   #takePaste(keys: Key[]): boolean {
     const end = this.#rest.indexOf(PASTE_END);
-    const whole = end < 0 ? this.#rest.length - markBegun(this.#rest) : end;
+    const whole = end < 0 ? this.#rest.length - endMarkPrefixLength(this.#rest) : end;
     const room = PASTE_MAX_CHARS - (this.#paste ?? "").length;
     this.#paste += this.#rest.slice(0, Math.min(whole, room));
     this.#drop(end < 0 ? whole : end + PASTE_END.length);
@@ -102,8 +102,8 @@ export class KeyReader {
   }
 }
 
-/** How many characters at the end of `text` may be the beginning of the end mark. */
-function markBegun(text: string): number {
+/** The length of the longest suffix of `text` that could be the beginning of the end mark. */
+function endMarkPrefixLength(text: string): number {
   for (let length = Math.min(PASTE_END.length - 1, text.length); length > 0; length--) {
     if (PASTE_END.startsWith(text.slice(-length))) return length;
   }
