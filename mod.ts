@@ -29,9 +29,8 @@
 
 export { httpBaseFromWs, wsFromHttpBase } from "./src/client/addresses.ts";
 export { createRelayApi, type RelayApi, type RelayApiOptions } from "./src/client/api.ts";
-export type { LinkState, RelayLinkOptions } from "./src/client/link_state.ts";
 export { RelayError } from "./src/client/relay_error.ts";
-export { RelayLink } from "./src/client/relay_link.ts";
+export { type LinkState, RelayLink, type RelayLinkOptions } from "./src/client/relay_link.ts";
 export { waitForReceipt, type WaitOptions } from "./src/client/wait_for_receipt.ts";
 export { WIRE_ERRORS, type WireErrorCode } from "./src/protocol/errors.ts";
 export {

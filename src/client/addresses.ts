@@ -1,10 +1,10 @@
-/** The relay's two addresses, each found from the other. */
+/** Converts between the relay's HTTP and WebSocket addresses. */
 
 const WS_PATH = "/ws";
 
 /**
- * The HTTP base address of a WebSocket address: the scheme is exchanged, a last path segment `ws` is dropped, every
- * other path is kept (`wss://host/stage` belongs to `https://host/stage`). No slash at the end, no query, no fragment.
+ * The HTTP base address for a WebSocket address: with an HTTP scheme, without a final path segment `ws`, and otherwise
+ * with the same path (`wss://host/stage` gives `https://host/stage`). Without trailing slash, query or fragment.
  */
 export function httpBaseFromWs(wsUrl: string): string {
   const url = parseAddress(wsUrl, { "ws:": "http:", "wss:": "https:", "http:": "http:", "https:": "https:" });
@@ -19,15 +19,15 @@ export function wsFromHttpBase(baseUrl: string): string {
   return base.replace(/^http/, "ws") + WS_PATH;
 }
 
-/** Parses `text` and exchanges its scheme. URL keeps the origin only of http and https, hence the detour. */
+/** Parses `text` and replaces its scheme, which has to come first: URL gives an origin only for http and https. */
 function parseAddress(text: string, schemes: Record<string, string>): URL {
   const scheme = /^[a-z]+:/i.exec(text)?.[0].toLowerCase() ?? "";
-  const exchanged = schemes[scheme];
-  if (exchanged === undefined || !URL.canParse(text)) {
+  const replaced = schemes[scheme];
+  if (replaced === undefined || !URL.canParse(text)) {
     const accepted = Object.keys(schemes).map((name) => `${name}//host/path`).join(", ");
     throw new TypeError(
-      `Cannot use the relay address "${text}": it is no address of a form that is accepted: ${accepted}`,
+      `Cannot use the relay address "${text}": accepted forms are ${accepted}`,
     );
   }
-  return new URL(exchanged + text.slice(scheme.length));
+  return new URL(replaced + text.slice(scheme.length));
 }

@@ -1,4 +1,4 @@
-/** The relay's HTTP routes as typed calls: every answer is parsed with the schema of the wire. */
+/** The relay's HTTP routes as typed calls: every answer is parsed with its wire schema. */
 import * as z from "zod/mini";
 import {
   DevicesAnswer,
@@ -11,15 +11,16 @@ import {
 } from "../protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, type PushRequestInput } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
-import { type Call, callRelay, type Fetch, type RelayAddress } from "./http.ts";
-import { RelayError } from "./relay_error.ts";
+import { answerError, RelayError } from "./relay_error.ts";
+import { describeFaults } from "../protocol/faults.ts";
+import { parseJson } from "../protocol/json.ts";
 
 export interface RelayApiOptions {
-  /** The relay's HTTP base address; slashes at its end do not matter. */
+  /** The relay's HTTP base address; trailing slashes are ignored. */
   baseUrl: string;
-  /** Needed by everything but `health` and `claimPairing`. */
+  /** Required, except by `health` and `claimPairing`. */
   apiKey?: string | undefined;
-  /** The global fetch when left out. */
+  /** Defaults to the global fetch. */
   fetch?: Fetch;
 }
 
@@ -27,16 +28,16 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Without a cursor the page begins at the oldest push. */
+/** Without a cursor, the page starts at the oldest push. */
 export interface PageOptions {
-  /** `next` of the page before: what follows it. */
+  /** `next` of the previous page. */
   after?: string;
-  /** A push id: the newest ones before it; `end`: the newest of all. */
+  /** A push id gives the newest pushes before it; `end` gives the newest of all. */
   before?: string;
   limit?: number;
 }
 
-/** Every method throws RelayError, or the signal's reason when the caller aborted it. */
+/** Every method throws RelayError, or the signal's reason if the caller aborted it. */
 export interface RelayApi {
   readonly baseUrl: string;
   /** Resolves once the push is durable at the relay. */
@@ -46,14 +47,14 @@ export interface RelayApi {
   listPushes(options?: CallOptions & PageOptions): Promise<PushPage>;
   sessions(options?: CallOptions): Promise<SessionsAnswer>;
   devices(options?: CallOptions): Promise<DevicesAnswer>;
-  /** Its key stops working at once. */
+  /** The device's key stops working at once. */
   revokeDevice(id: string, options?: CallOptions): Promise<void>;
-  /** The next key that says hello with this id owns it. */
+  /** The next key that sends hello with this device id owns it. */
   releaseDevice(id: string, options?: CallOptions): Promise<void>;
-  /** With the offer of a host, for which the code is. */
+  /** `offer` comes from the host that the code is for. */
   createPairing(options?: CallOptions & PairingRequest): Promise<PairingCreated>;
   pairingStatus(code: string, options?: CallOptions): Promise<PairingStatus>;
-  /** The phone's side of a pairing: works without a key, once. A phone's own key keeps it the device it is. */
+  /** The phone's side of a pairing. Needs no key and works once; a phone that sends its own key keeps its device id. */
   claimPairing(
     code: string,
     claim: z.input<typeof PairingClaim>,
@@ -72,7 +73,7 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
     baseUrl: relay.baseUrl,
     sendPush: async (body, given) => {
       const request = { method: "POST", path: "/pushes/send", what: "send the push", body } as const;
-      return answering(body, await call(PushAccepted, request, given));
+      return checkId(body, await call(PushAccepted, request, given));
     },
     getPush: (id, given) => {
       const request = {
@@ -96,13 +97,13 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
       const body = offer === undefined ? {} : { body: { offer } };
       return call(
         PairingCreated,
-        { method: "POST", path: "/pairings", what: "make a pairing code", ...body },
+        { method: "POST", path: "/pairings", what: "create a pairing code", ...body },
         given,
       );
     },
     pairingStatus: (code, given) => {
       const path = `/pairings/${segment(code)}`;
-      return call(PairingStatus, { method: "GET", path, what: "look after the pairing code" }, given);
+      return call(PairingStatus, { method: "GET", path, what: "check the pairing code" }, given);
     },
     claimPairing: (code, body, given) => {
       const path = `/pairings/${segment(code)}/claim`;
@@ -118,10 +119,12 @@ function relayAddress(
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, fetch: fetchIt };
 }
 
-/** An answer for another push would leave this one to be sent again and again. */
-function answering({ id }: PushRequestInput, accepted: PushAccepted): PushAccepted {
+/** If the relay answered for another push, this one would be resent forever. */
+function checkId({ id }: PushRequestInput, accepted: PushAccepted): PushAccepted {
   if (id === undefined || id === accepted.id) return accepted;
-  throw new RelayError("Cannot send the push: the relay answered for another one", { code: "bad_answer" });
+  throw new RelayError("Cannot send the push: the relay answered for a different one", {
+    code: "bad_answer",
+  });
 }
 
 const segment = (text: string): string => encodeURIComponent(text);
@@ -132,4 +135,89 @@ function query(page: PageOptions = {}): string {
   if (page.before !== undefined) fields.set("before", page.before);
   if (page.limit !== undefined) fields.set("limit", String(page.limit));
   return fields.size === 0 ? "" : `?${fields}`;
+}
+
+/** A call without a complete answer in this time fails with the code `timeout`. */
+const CALL_LIMIT_MS = 15_000;
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Where calls go. Without `apiKey`, only the open routes answer. */
+interface RelayAddress {
+  baseUrl: string;
+  apiKey?: string | undefined;
+  fetch: Fetch;
+}
+
+interface Call {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Relative to the base address, including the query. */
+  path: string;
+  /** Completes the sentence "Cannot …". */
+  what: string;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+/** Throws RelayError, or the signal's reason if the caller aborted it. */
+async function callRelay<S extends z.core.$ZodType>(
+  relay: RelayAddress,
+  call: Call & { schema: S },
+): Promise<z.output<S>> {
+  const answer = await exchange(relay, call);
+  if (answer.status < 200 || answer.status > 299) throw answerError(call.what, answer);
+  const parsed = z.safeParse(call.schema, parseJson(answer.text)?.value);
+  if (parsed.success) return parsed.data;
+  const why = describeFaults(parsed.error);
+  throw new RelayError(
+    `Cannot ${call.what}: "${relay.baseUrl}" sent an answer that this version does not understand: ${why}`,
+    { code: "bad_answer", status: answer.status },
+  );
+}
+
+interface Answer {
+  status: number;
+  text: string;
+  retryAfter: string | null;
+}
+
+async function exchange(relay: RelayAddress, call: Call): Promise<Answer> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), CALL_LIMIT_MS);
+  const signal = call.signal === undefined ? limit.signal : AbortSignal.any([call.signal, limit.signal]);
+  try {
+    const response = await relay.fetch(relay.baseUrl + call.path, requestInit(relay, call, signal));
+    const text = await response.text();
+    return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
+  } catch (error) {
+    if (call.signal?.aborted) throw call.signal.reason;
+    throw unansweredError(relay, call, { error, timedOut: limit.signal.aborted });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function requestInit(relay: RelayAddress, call: Call, signal: AbortSignal): RequestInit {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (relay.apiKey !== undefined) headers["x-api-key"] = relay.apiKey;
+  if (call.body === undefined) return { method: call.method, headers, signal };
+  headers["content-type"] = "application/json";
+  return { method: call.method, headers, signal, body: JSON.stringify(call.body) };
+}
+
+function unansweredError(
+  relay: RelayAddress,
+  call: Call,
+  facts: { error: unknown; timedOut: boolean },
+): RelayError {
+  const why = facts.timedOut
+    ? `"${relay.baseUrl}" did not answer within ${CALL_LIMIT_MS / 1_000} s`
+    : `no relay answers at "${relay.baseUrl}"`;
+  return new RelayError(
+    `Cannot ${call.what}: ${why}; check the network, the address, and that svc server is running`,
+    {
+      code: facts.timedOut ? "timeout" : "unreachable",
+      cause: facts.error,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-/** The phone's side of a pairing: claims the code, holds the host to its proof, and derives the words to compare. */
+/** The phone's side of a pairing: claims the code, verifies the host's proof, and derives the words to compare. */
 import type { RelayApi } from "./api.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
@@ -12,41 +12,41 @@ export interface PairedHost {
   deviceId: string;
   host: string;
   publicKey: string;
-  /** WebCrypto does not give it out again. */
+  /** Not extractable from WebCrypto. */
   secret: CryptoKey;
-  /** What this phone was called then, and is for this host until it pairs again: both sides bind their keys to it. */
+  /** This phone's device id at the time of pairing. Both sides bind their keys to it until the phone pairs again. */
   phone: string;
-  /** The six words, until the person has answered whether the host shows the same. */
+  /** The six check words, until the user has compared them with the host's. */
   unanswered?: readonly string[];
 }
 
 export interface Claimed {
   account: { apiKey: string; deviceId: string };
-  /** Absent for a code without a host's offer, and on a page without cryptography. */
+  /** Absent if the code has no secret, and on a page without WebCrypto. */
   paired?: { host: PairedHost; words: string[] };
 }
 
-/** The host's key does not come from who showed the QR code: the relay lies, or the link was made up. */
+/** The host's key was not proven by whoever showed the QR code: the relay is lying, or the link is forged. */
 export class UnprovenHost extends Error {
   override name = "UnprovenHost";
 }
 
 export interface PairingClaimOptions {
   code: string;
-  /** Of the link; undefined on a page without cryptography, and for a code that came without one. */
+  /** From the link; undefined for a code that came without one. */
   secret: string | undefined;
-  /** How this phone calls itself. */
+  /** This phone's display name. */
   name: string;
-  /** This phone's own key pair; undefined on a page without cryptography. */
+  /** This phone's own key pair; undefined on a page without WebCrypto. */
   keyPair: CryptoKeyPair | undefined;
 }
 
-/** Throws RelayError, and UnprovenHost when the link has a secret and the relay's answer does not prove it. */
+/** Throws RelayError, and UnprovenHost if the link has a secret that the relay's answer does not prove. */
 export async function claimPairing(
   api: Pick<RelayApi, "claimPairing">,
-  { code, secret: word, name, keyPair }: PairingClaimOptions,
+  { code, secret: text, name, keyPair }: PairingClaimOptions,
 ): Promise<Claimed> {
-  const secret = word === undefined || keyPair === undefined ? undefined : await importSecret(word);
+  const secret = text === undefined || keyPair === undefined ? undefined : await importSecret(text);
   if (secret === undefined || keyPair === undefined) {
     const { apiKey, deviceId } = await api.claimPairing(code, { name });
     return { account: { apiKey, deviceId } };
@@ -69,6 +69,6 @@ export async function claimPairing(
 async function provenOffer(secret: CryptoKey, offer: PairingOffer | undefined): Promise<PairingOffer> {
   if (offer !== undefined && offer.proof === await hostProof(secret, offer)) return offer;
   throw new UnprovenHost(
-    "Cannot pair: the relay's answer does not prove that it comes from the host of this code",
+    "Cannot pair: the relay's answer does not prove that it comes from the host that showed this code",
   );
 }

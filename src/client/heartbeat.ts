@@ -1,26 +1,26 @@
-/** Watches one open connection: pings in a rhythm, tells when it falls silent and when it counts as dead. */
+/** Watches one open connection: pings regularly, and reports when it goes silent and when it is dead. */
 import { PING_INTERVAL_MS, SILENCE_LIMIT_MS } from "../protocol/limits.ts";
 import type { Clock } from "./clock.ts";
 
 export interface Rhythm {
   pingEveryMs: number;
-  /** Silence after which the peer counts as not answering, though the connection is kept. */
+  /** After this much silence the peer counts as not answering; the connection is kept. */
   quietAfterMs: number;
-  /** Silence after which the connection counts as dead. */
+  /** After this much silence the connection counts as dead. */
   deadAfterMs: number;
 }
 
-/** The protocol's own rhythm. */
+/** The protocol's default. */
 export const CALM_RHYTHM: Rhythm = {
   pingEveryMs: PING_INTERVAL_MS,
   quietAfterMs: SILENCE_LIMIT_MS,
   deadAfterMs: SILENCE_LIMIT_MS,
 };
 
-/** While a person looks at the screen: a dead link is told within 2 s, yet a slow radio is not cut off. */
+/** While the user is looking: a dead link shows within 2 s, but a slow mobile connection is not cut off. */
 export const WATCHED_RHYTHM: Rhythm = { pingEveryMs: 750, quietAfterMs: 1_600, deadAfterMs: 5_000 };
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   clock: Clock;
   ping(): void;
   /** The peer stopped answering (false), or answers again (true). */
@@ -46,7 +46,7 @@ export class Heartbeat {
     this.#arm();
   }
 
-  /** Something came in: the peer lives. */
+  /** Call this for everything received: the peer is alive. */
   heard(): void {
     this.#heardAt = this.#options.clock.elapsed();
     if (this.#answering) return;
@@ -54,16 +54,16 @@ export class Heartbeat {
     this.#options.onAnswering(true);
   }
 
-  /** A quicker rhythm starts with a ping, and with a fresh measure of silence. */
+  /** A faster rhythm starts with a ping, and measures silence from now. */
   setRhythm(rhythm: Rhythm): void {
     if (rhythm === this.#rhythm) return;
-    const quicker = rhythm.pingEveryMs < this.#rhythm.pingEveryMs;
+    const isFaster = rhythm.pingEveryMs < this.#rhythm.pingEveryMs;
     this.#rhythm = rhythm;
-    if (quicker) this.check();
+    if (isFaster) this.check();
     else this.#arm();
   }
 
-  /** Asks now: without an answer the peer counts as silent after the rhythm's times, counted from here. */
+  /** Pings now and measures silence from here. */
   check(): void {
     this.#heardAt = this.#options.clock.elapsed();
     this.#ping();

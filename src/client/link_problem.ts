@@ -1,4 +1,4 @@
-/** Why the link is down, in words: from the close code, or from what HTTP says about a failed handshake. */
+/** Why the link is down: from the close code, or from what HTTP says about a failed handshake. */
 import { CLOSE } from "../protocol/errors.ts";
 import type { RelayApi } from "./api.ts";
 import { RelayError } from "./relay_error.ts";
@@ -29,32 +29,33 @@ export interface LinkProblem {
   message: string;
 }
 
-const SENTENCES: Record<LinkProblemCode, string> = {
-  unauthenticated: "The relay does not know this key: give another key, or pair again.",
+const MESSAGES: Record<LinkProblemCode, string> = {
+  unauthenticated: "The relay does not know this key: use another key, or pair again.",
   missing_scope: "The key lacks the scope push:read: use a key that has it.",
-  unreachable: "No relay answers at this address: check the network, and that svc server runs.",
-  timeout: "The relay gave no answer in time.",
-  bad_answer: "Something answers at this address, and it is not a relay: check the address.",
-  handshake_failed: "The relay answers HTTP but no WebSocket: a proxy in between may not pass WebSockets.",
-  no_welcome: "The relay took the connection and did not answer the greeting.",
-  silent: "Nothing came from the relay for too long.",
-  congested: "The relay did not take what was sent to it.",
-  restarting: "The relay restarts.",
-  revoked: "This key was revoked, or lacks a scope: pair again, or give another key.",
+  unreachable: "No relay answers at this address: check the network, and that svc server is running.",
+  timeout: "The relay did not answer in time.",
+  bad_answer: "Whatever answers at this address is not a relay: check the address.",
+  handshake_failed:
+    "The relay answers HTTP but not WebSocket: a proxy in between may be blocking WebSockets.",
+  no_welcome: "The relay accepted the connection but did not answer the hello.",
+  silent: "The relay has been silent for too long.",
+  congested: "The relay stopped reading what was sent to it.",
+  restarting: "The relay is restarting.",
+  revoked: "This key was revoked, or lacks a scope: pair again, or use another key.",
   replaced: "Another connection of this device took over.",
   device_taken:
-    'Another key or home has this device id. For a second host of this name, or a second home on this host, set "deviceName" in its config.json to a name of its own. After a change of keys, run where the relay is: svc devices release ID, or svc keys revoke OLD-KEY --only.',
+    'Another key or home has this device id. For a second host with this name, or a second home on this host, set "deviceName" in its config.json to a different name. After a change of keys, run on the relay: svc devices release ID, or svc keys revoke OLD-KEY --only.',
   flood: "The relay closed the connection because too much was sent.",
-  too_large: "The relay refused a message as too large.",
+  too_large: "The relay refused a message because it was too large.",
   slow: "The relay closed the connection because it was not read fast enough.",
   closed: "The connection was closed.",
 };
 
 export function linkProblem(code: LinkProblemCode): LinkProblem {
-  return { code, message: SENTENCES[code] };
+  return { code, message: MESSAGES[code] };
 }
 
-/** The problem that the end of an established connection names. */
+/** The problem behind the end of an established connection. */
 export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
   switch (code) {
     case CLOSE.REVOKED:
@@ -79,14 +80,14 @@ export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
   }
 }
 
-/** Problems that another try soon will not mend: the next one comes after the longest wait. */
+/** True for problems that an early retry will not fix: the next one comes after the longest delay. */
 export function isLasting(problem: LinkProblem | undefined): boolean {
   const lasting: LinkProblemCode[] = ["unauthenticated", "missing_scope", "revoked"];
   lasting.push("replaced", "device_taken", "flood");
   return problem !== undefined && lasting.includes(problem.code);
 }
 
-/** No runtime tells why a handshake failed (Node 22 does not even close), so HTTP is asked: liveness, then the key. */
+/** No runtime reports why a handshake failed (Node 22 does not even fire close), so ask over HTTP: is the relay up, is the key good? */
 export async function explainHandshake(api: RelayApi, signal: AbortSignal): Promise<LinkProblem> {
   try {
     await api.health({ signal });

@@ -2,18 +2,18 @@
 import { Problem, type WireErrorCode } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 
-/** Failures that no relay answered: nobody there, no answer in time, an answer of another form, words that could not be sealed. */
-export type LocalErrorCode = "unreachable" | "timeout" | "bad_answer" | "unsealable";
-const PASSING: readonly string[] = ["unreachable", "timeout"] satisfies LocalErrorCode[];
+/** Local failures: no relay there, no answer in time, an answer that is not a relay's, text that could not be sealed. */
+type LocalErrorCode = "unreachable" | "timeout" | "bad_answer" | "unsealable";
+const TRANSIENT: readonly string[] = ["unreachable", "timeout"] satisfies LocalErrorCode[];
 
 export class RelayError extends Error {
   override readonly name = "RelayError";
-  /** A wire code (`WireErrorCode`), or one of `LocalErrorCode`; a newer relay may send codes not known here. */
+  /** A wire code (`WireErrorCode`) or a `LocalErrorCode`; a newer relay may send codes unknown here. */
   readonly code: string;
-  /** HTTP status; 0 when no relay answered. */
+  /** HTTP status; 0 if no relay answered. */
   readonly status: number;
   readonly problem: Problem | undefined;
-  /** Whole seconds after which the same request may succeed, when the relay said so. */
+  /** Seconds after which the same request may succeed, from Retry-After. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, facts: RelayErrorFacts) {
@@ -24,13 +24,13 @@ export class RelayError extends Error {
     this.retryAfterSeconds = facts.retryAfterSeconds;
   }
 
-  /** True when the same request may succeed later without any change. */
+  /** True if the same request may succeed later, unchanged. */
   get transient(): boolean {
-    return this.status === 0 ? PASSING.includes(this.code) : this.status >= 500 || this.status === 429;
+    return this.status === 0 ? TRANSIENT.includes(this.code) : this.status >= 500 || this.status === 429;
   }
 }
 
-export interface RelayErrorFacts {
+interface RelayErrorFacts {
   code: string;
   status?: number;
   problem?: Problem;
@@ -39,19 +39,19 @@ export interface RelayErrorFacts {
 }
 
 const ADVICE: Partial<Record<WireErrorCode, string>> = {
-  unauthenticated: "give a key of this relay (svc keys create), or pair this device again",
-  missing_scope: "use a key that has the scope (svc keys create --scope push:read,push:send)",
-  unknown_device: "see the devices of this account with svc devices",
-  unknown_pairing: "make a new code with svc pair: a code lives 10 minutes and works once",
-  wrong_role: "use the host's key; a phone's or a script's lets nobody in",
+  unauthenticated: "use a key of this relay (svc keys create), or pair this device again",
+  missing_scope: "use a key with this scope (svc keys create --scope push:read,push:send)",
+  unknown_device: "list the devices of this account with svc devices",
+  unknown_pairing: "create a new code with svc pair: a code is valid for 10 minutes and works once",
+  wrong_role: "use the host's key: a phone or a script cannot let other devices in",
   id_reused: "send the changed push under a new id",
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",
   store_unavailable: "try again; nothing was stored",
-  internal: "try again, and look at the relay's log",
+  internal: "try again, and check the relay's log",
 };
 
-/** The error for an HTTP answer that is not a success. `what` completes "Cannot …". */
+/** The error for an unsuccessful HTTP answer. `what` completes "Cannot …". */
 export function answerError(
   what: string,
   answer: { status: number; text: string; retryAfter: string | null },
@@ -73,7 +73,7 @@ function describe(
   retryAfterSeconds: number | undefined,
 ): string {
   if (problem === undefined) {
-    return `the address answered HTTP ${status} and not as a relay does; check the address`;
+    return `HTTP ${status} from something that is not a relay; check the address`;
   }
   const fields = (problem.errors ?? []).map((error) => `${error.pointer}: ${error.detail}`).join(", ");
   const advice = retryAfterSeconds === undefined
@@ -87,7 +87,7 @@ function parseProblem(text: string): Problem | undefined {
   return Problem.safeParse(parseJson(text)?.value).data;
 }
 
-/** Seconds form only (RFC 9110, 10.2.3): the relay sends no dates. */
+/** Only the form in seconds (RFC 9110, 10.2.3): the relay never sends dates. */
 function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }

@@ -1,23 +1,28 @@
-/** The one reconnecting socket to the relay, for the listener, the phone and the MCP tools. */
-import { encodeFrame, type EventData, type EventName, parseFrame } from "../protocol/frames.ts";
+/** The reconnecting socket to the relay, used by the listener, the phone and the MCP tools. */
+import { encodeFrame, type EventData, type EventName, type Frame, parseFrame } from "../protocol/frames.ts";
 import { BACKOFF_MAX_MS } from "../protocol/limits.ts";
 import { httpBaseFromWs } from "./addresses.ts";
-import { createRelayApi, type RelayApi } from "./api.ts";
+import { createRelayApi, type Fetch, type RelayApi } from "./api.ts";
 import { attemptsAfter, backoffDelayMs } from "./backoff.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { CALM_RHYTHM, Heartbeat, WATCHED_RHYTHM } from "./heartbeat.ts";
 import { closeProblem, explainHandshake, isLasting, type LinkProblem, linkProblem } from "./link_problem.ts";
-import type { LinkCounters, LinkState, RelayLinkOptions } from "./link_state.ts";
-import { createNativeSocket, keyProtocols, type LinkSocket, type SocketEnd } from "./socket.ts";
+import {
+  createNativeSocket,
+  type CreateSocket,
+  keyProtocols,
+  type LinkSocket,
+  type SocketEnd,
+} from "./socket.ts";
 
-/** A connection that is not open and welcomed in this time is given up. */
+/** A connection that is not open and welcomed within this time is dropped. */
 export const CONNECT_LIMIT_MS = 10_000;
-/** More than this unsent means that the relay does not read: the connection is given up. */
+/** With more than this unsent, the relay is not reading: the connection is dropped. */
 export const UNSENT_MAX_BYTES = 4_194_304;
 
 /**
- * Holds one connection at a time and comes back by itself until `close`. It queues nothing: `send` answers false while
- * there is no connection, and its owner decides what to say again once the state is `connected`.
+ * Holds one connection at a time and reconnects until `close`. It queues nothing: `send` returns false while there is
+ * no connection, and the owner decides what to resend once the state is `connected`.
  */
 export class RelayLink {
   readonly counters: LinkCounters = { unknownEvents: 0, malformedFrames: 0 };
@@ -53,49 +58,49 @@ export class RelayLink {
   }
 
   close(): void {
-    this.#letGo();
+    this.#drop();
     this.#setState({ state: "closed" });
   }
 
-  /** Cuts a wait short; a connection that stands is asked whether it still does. */
+  /** Ends a wait early, or pings the connection to check that it is still alive. */
   reconnectNow(): void {
     if (this.#state.state === "waiting") this.#connect();
     else this.#heartbeat?.check();
   }
 
-  /** While a person looks at the screen, silence is noticed within 2 s. */
+  /** While the user is looking at the screen, silence is noticed within 2 s. */
   watch(watched: boolean): void {
     this.#watched = watched;
     this.#heartbeat?.setRhythm(watched ? WATCHED_RHYTHM : CALM_RHYTHM);
   }
 
-  /** False when there is no connection: nothing was sent. */
+  /** Returns false if there is no connection; nothing was sent then. */
   send<E extends EventName>(event: E, data: EventData<E>, ids?: { id?: string; re?: string }): boolean {
     return this.connected && this.#write(encodeFrame(event, data, ids));
   }
 
-  /** False when there is no connection: nothing was sent. */
+  /** Returns false if there is no connection; nothing was sent then. */
   sendBinary(bytes: Uint8Array): boolean {
     return this.connected && this.#write(bytes);
   }
 
   #connect(): void {
-    this.#letGo();
+    this.#drop();
     this.#setState({ state: "connecting" });
     if (this.#state.state !== "connecting") return;
     const { wsUrl, apiKey, createSocket = createNativeSocket } = this.#options;
     let opened = false;
-    const ended = (end: SocketEnd): void => opened ? this.#lost(closeProblem(end)) : this.#refused();
+    const ended = (end: SocketEnd): void => opened ? this.#onLost(closeProblem(end)) : this.#onRefused();
     this.#cancelTimer = this.#clock.after(
       CONNECT_LIMIT_MS,
-      () => opened ? this.#lost(linkProblem("no_welcome")) : this.#refused(),
+      () => opened ? this.#onLost(linkProblem("no_welcome")) : this.#onRefused(),
     );
     this.#socket = createSocket(wsUrl, keyProtocols(apiKey), {
       opened: () => {
         opened = true;
         this.#write(encodeFrame("hello", this.#options.hello()));
       },
-      text: (text) => this.#received(text),
+      text: (text) => this.#onText(text),
       bytes: (bytes) => {
         this.#heartbeat?.heard();
         this.#options.onBinary?.(bytes);
@@ -104,31 +109,31 @@ export class RelayLink {
     });
   }
 
-  #received(text: string): void {
+  #onText(text: string): void {
     this.#heartbeat?.heard();
     const frame = parseFrame(text);
     if ("fault" in frame) {
       this.counters[frame.fault === "malformed" ? "malformedFrames" : "unknownEvents"]++;
-    } else if (frame.event === "welcome") this.#welcomed(frame.data);
+    } else if (frame.event === "welcome") this.#onWelcome(frame.data);
     else if (frame.event === "ping") this.#write(encodeFrame("pong", {}, frame.id ? { re: frame.id } : {}));
     else if (frame.event !== "pong") this.#options.onFrame(frame);
   }
 
-  #welcomed(welcome: EventData<"welcome">): void {
+  #onWelcome(welcome: EventData<"welcome">): void {
     if (this.#state.state !== "connecting") return;
     this.#cancelTimer();
     this.#welcomedAt = this.#clock.elapsed();
     this.#heartbeat = new Heartbeat(this.#watched ? WATCHED_RHYTHM : CALM_RHYTHM, {
       clock: this.#clock,
       ping: () => void this.#write(encodeFrame("ping", {})),
-      onAnswering: (answering) => this.#answers(answering),
-      onDead: () => this.#lost(linkProblem("silent")),
+      onAnswering: (answering) => this.#setAnswering(answering),
+      onDead: () => this.#onLost(linkProblem("silent")),
     });
     const clockOffsetMs = welcome.now - this.#clock.now();
     this.#setState({ state: "connected", welcome, clockOffsetMs, answering: true });
   }
 
-  #answers(answering: boolean): void {
+  #setAnswering(answering: boolean): void {
     if (this.#state.state === "connected") this.#setState({ ...this.#state, answering });
   }
 
@@ -136,16 +141,16 @@ export class RelayLink {
     const socket = this.#socket;
     if (socket === undefined) return false;
     if (socket.bufferedAmount + data.length > UNSENT_MAX_BYTES) {
-      this.#lost(linkProblem("congested"));
+      this.#onLost(linkProblem("congested"));
       return false;
     }
     socket.send(data);
     return true;
   }
 
-  /** The handshake failed: try again, and find out meanwhile why. */
-  #refused(): void {
-    this.#lost(undefined);
+  /** The handshake failed: retry, and find out why in the meantime. */
+  #onRefused(): void {
+    this.#onLost(undefined);
     if (this.#state.state !== "waiting") return;
     const { signal } = this.#probe;
     explainHandshake(this.#api, signal).then((problem) => {
@@ -156,10 +161,10 @@ export class RelayLink {
     });
   }
 
-  #lost(problem: LinkProblem | undefined): void {
+  #onLost(problem: LinkProblem | undefined): void {
     const lastedMs = this.#welcomedAt === undefined ? 0 : this.#clock.elapsed() - this.#welcomedAt;
     const attempts = attemptsAfter(this.#attempts, lastedMs);
-    this.#letGo();
+    this.#drop();
     const random = this.#options.random ?? Math.random;
     this.#attempts = attempts + 1;
     this.#wait(isLasting(problem) ? BACKOFF_MAX_MS : backoffDelayMs(attempts, random()), problem);
@@ -171,8 +176,8 @@ export class RelayLink {
     this.#setState({ state: "waiting", retryInMs, ...(problem ? { problem } : {}) });
   }
 
-  /** Ends the socket, every timer and the question under way: there are never two connections. */
-  #letGo(): void {
+  /** Closes the socket and cancels every timer and probe, so that there are never two connections. */
+  #drop(): void {
     this.#probe.abort();
     this.#probe = new AbortController();
     this.#cancelTimer();
@@ -188,4 +193,40 @@ export class RelayLink {
     this.#state = state;
     this.#options.onState(state);
   }
+}
+
+export type LinkState =
+  | { state: "connecting" }
+  | {
+    state: "connected";
+    welcome: EventData<"welcome">;
+    /** The relay's clock minus this one, in milliseconds. */
+    clockOffsetMs: number;
+    /** False while the relay is silent but the connection is still open. */
+    answering: boolean;
+  }
+  | { state: "waiting"; retryInMs: number; problem?: LinkProblem }
+  | { state: "closed" };
+
+export interface RelayLinkOptions {
+  wsUrl: string;
+  apiKey: string;
+  /** Called for every connection. */
+  hello(): EventData<"hello">;
+  /** Called with every frame except welcome, ping and pong. */
+  onFrame(frame: Frame): void;
+  onBinary?(bytes: Uint8Array): void;
+  onState(state: LinkState): void;
+  /** In [0, 1). */
+  random?: () => number;
+  clock?: Clock;
+  createSocket?: CreateSocket;
+  /** For the HTTP request that explains a failed handshake. */
+  fetch?: Fetch;
+}
+
+/** Frames that were ignored since the link was created. */
+interface LinkCounters {
+  unknownEvents: number;
+  malformedFrames: number;
 }

@@ -1,4 +1,4 @@
-/** The native WebSocket behind four calls, with one end for every connection, however it fails. */
+/** A small wrapper around the native WebSocket that reports the end of every connection exactly once. */
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../protocol/limits.ts";
 
 export interface SocketEnd {
@@ -11,27 +11,27 @@ export interface SocketHandlers {
   opened(): void;
   text(text: string): void;
   bytes(bytes: Uint8Array): void;
-  /** Called once at most, and never after `close` was called on this side. */
+  /** Called at most once, and never after a local `close`. */
   ended(end: SocketEnd): void;
 }
 
 export interface LinkSocket {
   readonly bufferedAmount: number;
   send(data: string | Uint8Array): void;
-  /** Lets go of the socket: no handler is called from here on. */
+  /** Closes the socket; no handler is called any more. */
   close(): void;
 }
 
 export type CreateSocket = (url: string, protocols: string[], handlers: SocketHandlers) => LinkSocket;
 
-/** The entries of `Sec-WebSocket-Protocol` that carry the key: the one form that every runtime can send. */
+/** The entries of `Sec-WebSocket-Protocol` that carry the key: the one place where every runtime can send it. */
 export function keyProtocols(apiKey: string): string[] {
   const binary = Array.from(new TextEncoder().encode(apiKey), (byte) => String.fromCharCode(byte)).join("");
   const base64url = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   return [SUBPROTOCOL, KEY_SUBPROTOCOL_PREFIX + base64url];
 }
 
-/** Node 22 reports a failed handshake by `error` alone, others by `error` and `close`: whichever comes first ends it. */
+/** Node 22 reports a failed handshake with `error` alone, others with `error` and `close`: the first one counts. */
 export const createNativeSocket: CreateSocket = (url, protocols, handlers) => {
   const socket = new WebSocket(url, protocols);
   socket.binaryType = "arraybuffer";

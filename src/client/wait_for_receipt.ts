@@ -1,4 +1,4 @@
-/** Waits over HTTP until nothing more will happen to a push. */
+/** Polls a push over HTTP until its receipt is final. */
 import type { PushRecord } from "../protocol/push.ts";
 import type { RelayApi } from "./api.ts";
 import { type Clock, delay, systemClock } from "./clock.ts";
@@ -10,22 +10,22 @@ export interface WaitOptions {
   timeoutMs: number;
   pollMs?: number;
   signal?: AbortSignal;
-  /** Told each record as it is seen, also one that is like the last. */
+  /** Called with each record, even if nothing changed. */
   onRecord?: (record: PushRecord) => void;
   clock?: Clock;
 }
 
 /**
- * Polls until `receipt.final`, or until the time is over: then the record as it was seen last, so look at
- * `receipt.final`. A relay that is away for a while is asked again; throws RelayError when it never answered in the
- * time, or said that the push or the key is unknown.
+ * Polls until `receipt.final`; on timeout it returns the last record seen, so check `receipt.final`. Keeps polling
+ * while the relay is unreachable. Throws RelayError if the relay never answered in time, or if it does not know the push or
+ * the key.
  */
 export async function waitForReceipt(api: RelayApi, id: string, options: WaitOptions): Promise<PushRecord> {
   const { pollMs = POLL_DEFAULT_MS, signal, clock = systemClock } = options;
   const end = clock.elapsed() + options.timeoutMs;
   let last: PushRecord | RelayError | undefined;
   for (;;) {
-    last = await look(api, id, { signal, last });
+    last = await poll(api, id, { signal, last });
     const seen = last instanceof RelayError ? undefined : last;
     if (seen !== undefined) options.onRecord?.(seen);
     if (seen?.receipt.final) return seen;
@@ -38,13 +38,13 @@ export async function waitForReceipt(api: RelayApi, id: string, options: WaitOpt
   }
 }
 
-interface Look {
+interface PollOptions {
   signal: AbortSignal | undefined;
   last: PushRecord | RelayError | undefined;
 }
 
-/** What one question found: the record, else the last record seen, else the passing failure. */
-async function look(api: RelayApi, id: string, options: Look): Promise<PushRecord | RelayError> {
+/** The current record, else the last record seen, else the transient failure. */
+async function poll(api: RelayApi, id: string, options: PollOptions): Promise<PushRecord | RelayError> {
   try {
     return await api.getPush(id, { signal: options.signal });
   } catch (error) {

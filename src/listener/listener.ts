@@ -1,8 +1,7 @@
 /** The listener's parts put together: the link to the relay, the inventory, and the injection with its real effects. */
 import { systemClock } from "../client/clock.ts";
 import { createRelayApi } from "../client/api.ts";
-import type { LinkState } from "../client/link_state.ts";
-import { RelayLink } from "../client/relay_link.ts";
+import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
 import { type Audit, openAudit } from "../home/audit.ts";
 import type { HookReport } from "../home/control_messages.ts";

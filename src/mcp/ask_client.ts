@@ -2,9 +2,8 @@
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { backoffDelayMs } from "../client/backoff.ts";
 import { type Clock, delay } from "../client/clock.ts";
-import type { LinkState } from "../client/link_state.ts";
+import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
-import { RelayLink } from "../client/relay_link.ts";
 import type { ToldPush } from "../crypto/told_push.ts";
 import type { ToldSealing } from "../home/told_sealing.ts";
 import { answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";

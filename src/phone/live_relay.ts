@@ -1,11 +1,9 @@
 /** One account's live side: link, calls and outbox, each turned into events of the state. */
 import { wsFromHttpBase } from "../client/addresses.ts";
-import { createRelayApi, type RelayApi } from "../client/api.ts";
+import { createRelayApi, type Fetch, type RelayApi } from "../client/api.ts";
 import { type Clock, systemClock } from "../client/clock.ts";
-import type { Fetch } from "../client/http.ts";
-import type { LinkState } from "../client/link_state.ts";
+import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
-import { RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";

@@ -1,5 +1,5 @@
 /** The page's whole state and the one pure function that changes it. */
-import type { LinkState } from "../client/link_state.ts";
+import type { LinkState } from "../client/relay_link.ts";
 import type { LinkProblem } from "../client/link_problem.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/client/clock.ts";
 import { systemClock } from "../../src/client/clock.ts";
-import type { LinkState } from "../../src/client/link_state.ts";
-import { RelayLink } from "../../src/client/relay_link.ts";
+import { type LinkState, RelayLink } from "../../src/client/relay_link.ts";
 import { createNativeSocket, type CreateSocket } from "../../src/client/socket.ts";
 import { CLOSE } from "../../src/protocol/errors.ts";
 import { encodeFrame, type Frame } from "../../src/protocol/frames.ts";

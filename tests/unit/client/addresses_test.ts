@@ -1,9 +1,9 @@
-/** The relay's two addresses, each from the other. */
+/** Converting between the relay's HTTP and WebSocket addresses. */
 
 import assert from "node:assert/strict";
 import { httpBaseFromWs, wsFromHttpBase } from "../../../src/client/addresses.ts";
 
-Deno.test("the base of a WebSocket address keeps every path but a last ws", () => {
+Deno.test("the base of a WebSocket address keeps the path, except a final ws", () => {
   const pairs = [
     ["ws://127.0.0.1:7420/ws", "http://127.0.0.1:7420"],
     ["wss://relay.example/ws", "https://relay.example"],
@@ -18,12 +18,12 @@ Deno.test("the base of a WebSocket address keeps every path but a last ws", () =
   for (const [ws = "", base = ""] of pairs) assert.equal(httpBaseFromWs(ws), base);
 });
 
-Deno.test("the WebSocket address of a base is ws under it", () => {
+Deno.test("the WebSocket address of a base is its path plus /ws", () => {
   assert.equal(wsFromHttpBase("http://127.0.0.1:7420/"), "ws://127.0.0.1:7420/ws");
   assert.equal(wsFromHttpBase("https://relay.example/svc"), "wss://relay.example/svc/ws");
 });
 
-Deno.test("an address of no accepted form is refused with the forms that are", () => {
+Deno.test("an unsupported address is refused with the accepted forms", () => {
   for (const bad of ["", "relay.example", "ftp://relay.example", "ws://", "javascript:alert(1)"]) {
     assert.throws(() => httpBaseFromWs(bad), { name: "TypeError", message: /wss:\/\/host\/path/ });
   }

@@ -1,4 +1,4 @@
-/** Calls of the relay: what goes out, and what each kind of failure becomes. */
+/** Calls to the relay: what is sent, and what each kind of failure becomes. */
 
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../../src/client/api.ts";
@@ -54,7 +54,7 @@ Deno.test("names in a path and cursors in a query are escaped", async () => {
   assert.equal(seen[1]?.url, "https://relay.example/svc/pushes/..%2Fdevices");
 });
 
-Deno.test("a refusal carries code, status, bad fields and what to do", async () => {
+Deno.test("a refusal carries its code, status, invalid fields and advice", async () => {
   const body = problem("invalid_push", "The push cannot be taken", [
     { pointer: "/body", detail: "at least one character" },
   ]);
@@ -67,7 +67,7 @@ Deno.test("a refusal carries code, status, bad fields and what to do", async () 
   assert.equal(error.transient, false);
 });
 
-Deno.test("a rate limit carries its wait", async () => {
+Deno.test("a rate limit carries its Retry-After", async () => {
   const { api } = apiAnswering(() =>
     Response.json(problem("rate_limited"), { status: 429, headers: { "retry-after": "12" } })
   );
@@ -78,12 +78,12 @@ Deno.test("a rate limit carries its wait", async () => {
   assert.equal(error.transient, true);
 });
 
-Deno.test("a bad key is told with the way to a good one", async () => {
+Deno.test("a bad key is reported with how to get a good one", async () => {
   const { api } = apiAnswering(() => Response.json(problem("unauthenticated"), { status: 401 }));
   assert.match((await failureOf(api.devices())).message, /svc keys create/);
 });
 
-Deno.test("no answer is the code unreachable, with the address", async () => {
+Deno.test("no answer gives the code unreachable, with the address", async () => {
   const { api } = apiAnswering(() => {
     throw new TypeError("connection refused");
   });
@@ -93,7 +93,7 @@ Deno.test("no answer is the code unreachable, with the address", async () => {
   assert.match(error.message, /"https:\/\/relay\.example\/svc"/);
 });
 
-Deno.test("an answer that is not a relay's is told as such and not passed on", async () => {
+Deno.test("an answer that is not from a relay is reported as such and not passed on", async () => {
   const page = apiAnswering(() => new Response("<html>captive portal</html>"));
   assert.equal((await failureOf(page.api.sessions())).code, "bad_answer");
   const proxy = apiAnswering(() => new Response("Bad Gateway", { status: 502 }));
@@ -102,7 +102,7 @@ Deno.test("an answer that is not a relay's is told as such and not passed on", a
   assert.equal(error.transient, true);
 });
 
-Deno.test("an abort rejects with the caller's own reason", async () => {
+Deno.test("aborting rejects with the caller's reason", async () => {
   const reason = new Error("the view was left");
   const abort = new AbortController();
   const api = createRelayApi({
@@ -117,7 +117,7 @@ Deno.test("an abort rejects with the caller's own reason", async () => {
   await assert.rejects(call, reason);
 });
 
-Deno.test("a pairing is claimed without a key, a device revoked with an empty answer", async () => {
+Deno.test("a pairing is claimed without a key, and a device is revoked with an empty answer", async () => {
   const seen: Seen[] = [];
   const api = createRelayApi({
     baseUrl: "http://relay.example",

@@ -1,4 +1,4 @@
-/** The phone's side of a pairing: what it takes from the relay's answer, and what it does not. */
+/** The phone's side of a pairing: what it accepts from the relay's answer, and what it does not. */
 import assert from "node:assert/strict";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
@@ -13,7 +13,7 @@ const publicKey = await exportPublicKey(keyPair.publicKey);
 const other = await exportPublicKey((await generateKeyPair()).publicKey);
 const mine = { code: "c", name: "iPhone", keyPair };
 
-Deno.test("a proven host is kept with a secret that does not come out, and the words are the host's [pair-keys, pair-words]", async () => {
+Deno.test("a proven host is stored with a secret that cannot be extracted, and the words match the host's [pair-keys, pair-words]", async () => {
   const host = await offeringHost();
   const { account, paired } = await claimPairing(host.api, { ...mine, secret: host.word });
   assert.deepEqual(account, { apiKey: "svc_claimed", deviceId: PHONE_ID });
@@ -24,7 +24,7 @@ Deno.test("a proven host is kept with a secret that does not come out, and the w
   assert.deepEqual(paired.words, await checkPhrase(host.secret, devices));
 });
 
-Deno.test("the claim proves the secret without telling it [pair-fragment]", async () => {
+Deno.test("the claim proves the secret without revealing it [pair-fragment]", async () => {
   const host = await offeringHost();
   await claimPairing(host.api, { ...mine, secret: host.word });
   const proof = await phoneProof(host.secret, { code: "c", name: "iPhone", publicKey });
@@ -32,7 +32,7 @@ Deno.test("the claim proves the secret without telling it [pair-fragment]", asyn
   assert.ok(!JSON.stringify(host.claims).includes(host.word));
 });
 
-Deno.test("a relay that swaps the host's key, changes its name, or keeps the offer back pairs nothing [sec-active-relay, hostile-relay]", async () => {
+Deno.test("a relay that swaps the host's key, changes its name, or withholds the offer pairs nothing [sec-active-relay, hostile-relay]", async () => {
   const lies = [
     { publicKey: other },
     { deviceId: "dev_listener_other" },
@@ -47,7 +47,7 @@ Deno.test("a relay that swaps the host's key, changes its name, or keeps the off
   await assert.rejects(claimPairing(silent.api, { ...mine, secret: silent.word }), UnprovenHost);
 });
 
-Deno.test("without a secret, or without cryptography, a code gives an account and no more [seal-off]", async () => {
+Deno.test("without a secret, or without WebCrypto, a code gives an account and nothing else [seal-off]", async () => {
   const host = await offeringHost();
   for (const without of [{ secret: undefined }, { secret: host.word, keyPair: undefined }]) {
     const { account, paired } = await claimPairing(host.api, { ...mine, ...without });
@@ -56,7 +56,7 @@ Deno.test("without a secret, or without cryptography, a code gives an account an
   assert.deepEqual(host.claims, [{ name: "iPhone" }, { name: "iPhone" }]);
 });
 
-Deno.test("a push id needs no https", () => {
+Deno.test("a push id can be made without https", () => {
   const ids = Array.from({ length: 50 }, newPushId);
   for (const id of ids) {
     assert.ok(PushId.safeParse(id).success);

@@ -1,4 +1,4 @@
-/** Sockets that a test plays the relay's side of. */
+/** Sockets whose relay side is played by the test. */
 import type { CreateSocket, LinkSocket, SocketHandlers } from "../../../src/client/socket.ts";
 import {
   encodeFrame,
@@ -59,7 +59,7 @@ export class FakeSocket implements LinkSocket {
   }
 }
 
-/** Every socket made, newest last; `alive` counts those that the link has not let go of. */
+/** Every socket made, newest last; `alive` counts those that the link has not closed. */
 export class FakeSockets {
   readonly made: FakeSocket[] = [];
 

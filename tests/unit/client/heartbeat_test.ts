@@ -1,4 +1,4 @@
-/** When a connection is pinged, called quiet and called dead. */
+/** When a connection is pinged, reported silent and reported dead. */
 
 import assert from "node:assert/strict";
 import { CALM_RHYTHM, Heartbeat, type Rhythm, WATCHED_RHYTHM } from "../../../src/client/heartbeat.ts";
@@ -23,7 +23,7 @@ Deno.test("it pings every 20 s and gives up after 40 s of silence [ws-ping]", ()
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("whatever is heard keeps the link alive, and pings go on [ws-ping]", () => {
+Deno.test("anything received keeps the link alive, and pings continue [ws-ping]", () => {
   const { clock, log, heartbeat } = beating(CALM_RHYTHM);
   for (let second = 0; second < 100; second++) {
     clock.advance(1_000);
@@ -34,7 +34,7 @@ Deno.test("whatever is heard keeps the link alive, and pings go on [ws-ping]", (
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("a watched link is called quiet within 2 s and kept for a slow answer", () => {
+Deno.test("a watched link is reported silent within 2 s and kept open for a slow answer", () => {
   const { clock, log, heartbeat } = beating(WATCHED_RHYTHM);
   clock.advance(2_000);
   assert.deepEqual(log, ["ping 750", "ping 1500", "quiet 1600"]);
@@ -45,7 +45,7 @@ Deno.test("a watched link is called quiet within 2 s and kept for a slow answer"
   assert.equal(log.at(-1), "dead 8000");
 });
 
-Deno.test("a screen that is looked at again asks at once, and measures silence from then", () => {
+Deno.test("when the user looks again it pings at once, and measures silence from then", () => {
   const { clock, log, heartbeat } = beating(CALM_RHYTHM);
   clock.advance(15_000);
   heartbeat.setRhythm(WATCHED_RHYTHM);
@@ -56,7 +56,7 @@ Deno.test("a screen that is looked at again asks at once, and measures silence f
   assert.equal(log.at(-1), "quiet 16600");
 });
 
-Deno.test("a ping that finds the link gone leaves no timer behind", () => {
+Deno.test("a ping that finds the link gone leaves no timer running", () => {
   const clock = new FakeClock();
   const heartbeat: Heartbeat = new Heartbeat(CALM_RHYTHM, {
     clock,

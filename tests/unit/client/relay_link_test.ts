@@ -1,8 +1,12 @@
-/** The link through every kind of break, under a clock and sockets that the test turns. */
+/** The link through every kind of failure, with a fake clock and fake sockets. */
 
 import assert from "node:assert/strict";
-import type { LinkState } from "../../../src/client/link_state.ts";
-import { CONNECT_LIMIT_MS, RelayLink, UNSENT_MAX_BYTES } from "../../../src/client/relay_link.ts";
+import {
+  CONNECT_LIMIT_MS,
+  type LinkState,
+  RelayLink,
+  UNSENT_MAX_BYTES,
+} from "../../../src/client/relay_link.ts";
 import { CLOSE, problem, type WireErrorCode } from "../../../src/protocol/errors.ts";
 import type { Frame } from "../../../src/protocol/frames.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
@@ -40,7 +44,7 @@ function problemOf(state: LinkState): string | undefined {
   return state.state === "waiting" ? state.problem?.code : undefined;
 }
 
-Deno.test("it greets with the key in the subprotocol and is connected by the welcome [ws-hello, ws-key-subprotocol]", () => {
+Deno.test("it sends the key in the subprotocol and is connected after the welcome [ws-hello, ws-key-subprotocol]", () => {
   const { link, sockets, states } = linkOf();
   link.start();
   assert.deepEqual(sockets.last.protocols, ["svc.v1", "svc.key.c3ZjX8O_Pz4"]);
@@ -53,7 +57,7 @@ Deno.test("it greets with the key in the subprotocol and is connected by the wel
   link.close();
 });
 
-Deno.test("nothing is sent, and the caller told so, while there is no connection", () => {
+Deno.test("without a connection nothing is sent, and send returns false", () => {
   const { link, sockets } = linkOf();
   assert.equal(link.send("ping", {}), false);
   link.start();
@@ -66,7 +70,7 @@ Deno.test("nothing is sent, and the caller told so, while there is no connection
   assert.equal(link.send("ping", {}), false);
 });
 
-Deno.test("frames are passed on, pings answered, unknown and malformed ones counted [ws-unknown, ws-ping]", () => {
+Deno.test("frames are passed on, pings are answered, unknown and malformed frames are counted [ws-unknown, ws-ping]", () => {
   const { link, sockets, frames } = linkOf();
   link.start();
   sockets.last.welcome();
@@ -80,7 +84,7 @@ Deno.test("frames are passed on, pings answered, unknown and malformed ones coun
   link.close();
 });
 
-Deno.test("a restarting relay is come back to after a growing, spread wait [ws-1012, ws-backoff]", () => {
+Deno.test("a restarting relay is reconnected to after a growing, jittered delay [ws-1012, ws-backoff]", () => {
   const { link, clock, sockets, states } = linkOf();
   link.start();
   for (let round = 0; round < 4; round++) {
@@ -96,7 +100,7 @@ Deno.test("a restarting relay is come back to after a growing, spread wait [ws-1
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("a minute of calm starts the waits anew [ws-backoff, style-backoff]", () => {
+Deno.test("a minute of calm resets the delays [ws-backoff, style-backoff]", () => {
   const { link, clock, sockets, states } = linkOf();
   link.start();
   for (let round = 0; round < 3; round++) {
@@ -112,7 +116,7 @@ Deno.test("a minute of calm starts the waits anew [ws-backoff, style-backoff]", 
   link.close();
 });
 
-Deno.test("a link that only looks open is dropped after 40 s and made anew [ws-ping]", () => {
+Deno.test("a link that only looks open is dropped after 40 s and reconnected [ws-ping]", () => {
   const { link, clock, sockets } = linkOf();
   link.start();
   sockets.last.welcome();
@@ -124,7 +128,7 @@ Deno.test("a link that only looks open is dropped after 40 s and made anew [ws-p
   link.close();
 });
 
-Deno.test("a watched link tells within 2 s that nobody answers, and takes it back", () => {
+Deno.test("a watched link reports silence within 2 s, and that it is over", () => {
   const { link, clock, sockets } = linkOf();
   link.watch(true);
   link.start();
@@ -137,7 +141,7 @@ Deno.test("a watched link tells within 2 s that nobody answers, and takes it bac
   link.close();
 });
 
-Deno.test("a handshake that never ends is given up after 10 s", () => {
+Deno.test("a handshake that never ends is dropped after 10 s", () => {
   const { link, clock, sockets } = linkOf();
   link.start();
   clock.advance(CONNECT_LIMIT_MS);
@@ -148,7 +152,7 @@ Deno.test("a handshake that never ends is given up after 10 s", () => {
   link.close();
 });
 
-Deno.test("an opened connection without a welcome is given up after 10 s", () => {
+Deno.test("an open connection without a welcome is dropped after 10 s", () => {
   const { link, clock, sockets } = linkOf();
   link.start();
   sockets.last.handlers.opened();
@@ -178,7 +182,7 @@ function wireAnswer(code: WireErrorCode): Response {
 }
 
 for (const [who, http, expected] of HANDSHAKES) {
-  Deno.test(`a handshake that failed because of ${who} is explained in words [dep-handshake-why]`, async () => {
+  Deno.test(`a handshake that failed because of ${who} is explained [dep-handshake-why]`, async () => {
     const { link, sockets } = linkOf({ http });
     link.start();
     sockets.last.ends(1006);
@@ -188,7 +192,7 @@ for (const [who, http, expected] of HANDSHAKES) {
   });
 }
 
-Deno.test("a bad key is tried again only every 30 s, and still is", async () => {
+Deno.test("a bad key is retried, but only every 30 s", async () => {
   const { link, clock, sockets, states } = linkOf({ http: () => wireAnswer("unauthenticated") });
   link.start();
   for (let round = 1; round <= 3; round++) {
@@ -210,7 +214,7 @@ const LASTING = [
   [CLOSE.FLOOD, "flood"],
 ] as const;
 for (const [code, expected] of LASTING) {
-  Deno.test(`after ${expected} (${code}) it keeps trying, slowly, and says why`, () => {
+  Deno.test(`after ${expected} (${code}) it keeps retrying slowly, and says why`, () => {
     const { link, clock, sockets } = linkOf();
     link.start();
     sockets.last.welcome();
@@ -224,7 +228,7 @@ for (const [code, expected] of LASTING) {
   });
 }
 
-Deno.test("a connection that the relay refuses by its rules says the relay's reason", () => {
+Deno.test("a connection closed by the relay's rules reports the relay's reason", () => {
   const { link, sockets } = linkOf();
   link.start();
   sockets.last.handlers.opened();
@@ -234,7 +238,7 @@ Deno.test("a connection that the relay refuses by its rules says the relay's rea
   link.close();
 });
 
-Deno.test("a relay that does not read is left, instead of piling up what is unsent", () => {
+Deno.test("a relay that does not read is disconnected, instead of buffering without end", () => {
   const { link, sockets } = linkOf();
   link.start();
   sockets.last.welcome();
@@ -245,7 +249,7 @@ Deno.test("a relay that does not read is left, instead of piling up what is unse
   link.close();
 });
 
-Deno.test("reconnectNow cuts a wait short and asks a standing connection whether it lives", () => {
+Deno.test("reconnectNow ends a wait early, and pings an open connection", () => {
   const { link, clock, sockets } = linkOf();
   link.start();
   sockets.last.welcome();
@@ -261,7 +265,7 @@ Deno.test("reconnectNow cuts a wait short and asks a standing connection whether
   link.close();
 });
 
-Deno.test("closing ends everything, also from inside the owner's own callback", () => {
+Deno.test("close ends everything, even from inside the owner's callback", () => {
   const { link, clock, sockets, states } = linkOf();
   link.start();
   sockets.last.welcome();

@@ -1,4 +1,4 @@
-/** Waiting for a receipt over a relay that comes and goes. */
+/** Waiting for a receipt while the relay comes and goes. */
 
 import assert from "node:assert/strict";
 import type { RelayApi } from "../../../src/client/api.ts";
@@ -18,7 +18,7 @@ const record = (state: PushState, final: boolean): PushRecord => ({
 
 const away = new RelayError("Cannot read the push: no relay", { code: "unreachable" });
 
-/** An API that gives one answer after the other, the last one for ever. */
+/** An API that gives one answer after the other, and repeats the last one. */
 function scripted(answers: (PushRecord | Error)[]): { api: RelayApi; asked: () => number } {
   let asked = 0;
   const getPush = (): Promise<PushRecord> => {
@@ -28,7 +28,7 @@ function scripted(answers: (PushRecord | Error)[]): { api: RelayApi; asked: () =
   return { api: { getPush } as Partial<RelayApi> as RelayApi, asked: () => asked };
 }
 
-/** Lets the time run whenever the wait sleeps. */
+/** Advances the clock whenever the wait sleeps. */
 async function run<T>(clock: FakeClock, wait: Promise<T>): Promise<T> {
   let done = false;
   const settled = wait.finally(() => done = true);
@@ -40,21 +40,21 @@ async function run<T>(clock: FakeClock, wait: Promise<T>): Promise<T> {
   return settled;
 }
 
-Deno.test("it asks until the receipt is final, also over a relay that is away", async () => {
+Deno.test("it polls until the receipt is final, even while the relay is unreachable", async () => {
   const clock = new FakeClock();
   const { api } = scripted([record("queued", false), away, record("submitted", true)]);
   const found = await run(clock, waitForReceipt(api, ID, { timeoutMs: 5_000, clock }));
   assert.equal(found.receipt.state, "submitted");
 });
 
-Deno.test("at the end of the time it gives what it saw last", async () => {
+Deno.test("on timeout it returns the last record", async () => {
   const clock = new FakeClock();
   const { api } = scripted([record("held", false), away]);
   const found = await run(clock, waitForReceipt(api, ID, { timeoutMs: 1_000, clock }));
   assert.deepEqual([found.receipt.state, found.receipt.final], ["held", false]);
 });
 
-Deno.test("it throws when the relay never answered, and at once when the push is unknown", async () => {
+Deno.test("it throws if the relay never answered, and at once if the push is unknown", async () => {
   const clock = new FakeClock();
   await assert.rejects(
     run(clock, waitForReceipt(scripted([away]).api, ID, { timeoutMs: 1_000, clock })),
@@ -66,7 +66,7 @@ Deno.test("it throws when the relay never answered, and at once when the push is
   assert.equal(asked(), 1);
 });
 
-Deno.test("an abort ends the wait and leaves no timer [style-backoff]", async () => {
+Deno.test("aborting ends the wait and leaves no timer [style-backoff]", async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   const { api } = scripted([record("queued", false)]);

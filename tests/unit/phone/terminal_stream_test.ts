@@ -5,7 +5,12 @@ import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
 import { REOPEN_MAX_MS, type TerminalState, TerminalStream } from "../../../src/phone/terminal_stream.ts";
 import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
-import { decodeBinaryFrame, encodeMirror, type MirrorMessage, type MirrorStatus } from "../../../src/protocol/pane_frame.ts";
+import {
+  decodeBinaryFrame,
+  encodeMirror,
+  type MirrorMessage,
+  type MirrorStatus,
+} from "../../../src/protocol/pane_frame.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
