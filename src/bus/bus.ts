@@ -1,18 +1,18 @@
-/** What relay nodes tell one another: every node with clients of an account hears of what concerns them. */
+/** Messages between relay nodes: every node that has clients of an account receives that account's messages. */
 
-/** Who gets a frame: one listener, one device, every phone and script of the account, or its listeners too. */
+/** The recipients of a frame: one listener, one device, every phone and script of the account, or every device. */
 export type Audience = { listener: string } | { device: string } | { phones: true } | { everyone: true };
 
 export type BusMessage =
-  /** The text of a control frame for these clients. `push` names the push that a listener must acknowledge. */
+  /** An encoded control frame for these clients. `push` identifies the push that a listener must acknowledge. */
   | { kind: "frame"; to: Audience; text: string; push?: { id: string; seq: number } }
-  /** A connection of the device was greeted: others of a listener give way to it. */
+  /** A listener's connection was greeted: older connections of the same device close. */
   | { kind: "greeted"; deviceId: string; connection: string };
 
 export interface Bus {
-  /** Never waits; reaches this node's own subscribers too. */
+  /** Does not wait. Also reaches this node's own subscribers. */
   publish(account: string, message: BusMessage): void;
-  /** Returns how to stop. */
+  /** Returns the unsubscribe function. */
   subscribe(account: string, handler: (message: BusMessage) => void): () => void;
   /** Resolves when other nodes can be reached. */
   ready(): Promise<void>;

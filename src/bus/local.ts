@@ -1,4 +1,4 @@
-/** The bus of a relay that is one process: a call to each subscriber. */
+/** The bus of a single-process relay: publishing calls each subscriber. */
 import type { Bus, BusMessage } from "./bus.ts";
 
 type Handler = (message: BusMessage) => void;

@@ -1,4 +1,4 @@
-/** The schema, as numbered steps: an older database is brought up one step after the other, a newer one is refused. */
+/** The schema as numbered migrations: an older database is upgraded step by step, a newer one is refused. */
 import type { Database } from "../runtime/sqlite.ts";
 import { StoreUnavailable } from "./store.ts";
 
@@ -108,8 +108,8 @@ const HOOKS = `
 `;
 
 /**
- * Bound keys own their device from now on; every other id goes to the first key that says hello with it. What a pairing
- * minted is known by its claim, as long as that is kept.
+ * Bound keys now own their device; any other device goes to the first key that says hello with its id. Which pairing
+ * created a key is read from the pairing's claim, if it is still stored.
  */
 const OWNERS = `
   ALTER TABLE keys ADD COLUMN role TEXT;
@@ -142,7 +142,7 @@ const OWNERS = `
   CREATE INDEX pairings_by_key ON pairings (key_id, expires_at);
 `;
 
-/** Step n brings a database of version n to version n + 1. Never edit one that was released: add the next. */
+/** Step n upgrades version n to version n + 1. Never edit a released step: add a new one. */
 export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS];
 
 function schemaVersion(database: Database): number {
@@ -154,7 +154,7 @@ function apply(database: Database, newest: number): void {
   const version = schemaVersion(database);
   if (version > newest) {
     throw new StoreUnavailable(
-      `Cannot open the database: its schema has version ${version}, this svc knows versions up to ${newest}; ` +
+      `Cannot open the database: its schema has version ${version}, this svc supports versions up to ${newest}; ` +
         `start the svc that wrote it, or a newer one`,
     );
   }
@@ -166,7 +166,7 @@ function apply(database: Database, newest: number): void {
   }
 }
 
-/** Brings the schema to `newest` in one transaction: all steps or none. */
+/** Upgrades the schema to `newest` in one transaction: all steps or none. */
 export function migrate(database: Database, newest = MIGRATIONS.length): void {
   database.exec("BEGIN IMMEDIATE");
   try {

@@ -1,20 +1,16 @@
-/** The store in one SQLite file: WAL, writes that come together committed together, each as lasting as it must be. */
+/** The store in one SQLite file, in WAL mode, with batched writes. */
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
-import { lockForRelay } from "./relay_lock.ts";
-import { sqliteContext } from "./sqlite_context.ts";
-import { sqliteDevices } from "./sqlite_devices.ts";
-import { storeError } from "./sqlite_errors.ts";
+import { sqliteContext, storeError, WriteBatch } from "./sqlite_context.ts";
+import { sqliteDevices, sqliteInventories } from "./sqlite_devices.ts";
 import { sqliteHooks } from "./sqlite_hooks.ts";
-import { sqliteInventories } from "./sqlite_inventories.ts";
 import { sqliteKeys } from "./sqlite_keys.ts";
 import { sqlitePairings, sqliteWebPush } from "./sqlite_phones.ts";
 import { sqlitePushes } from "./sqlite_pushes.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
-import { WriteBatch } from "./write_batch.ts";
 
-/** How long a write waits for another process's lock. The relay stands still meanwhile: see `openStore`. */
+/** How long a write waits for another process's lock. The whole process blocks meanwhile: see `OpenStoreOptions`. */
 const BUSY_MS = 5_000;
 
 const databaseFile = (dataDir: string): string => `${dataDir}/relay.db`;
@@ -25,9 +21,9 @@ const SETTINGS = `
   PRAGMA journal_size_limit = 16777216;`;
 
 export interface OpenStoreOptions {
-  /** How long a write waits for another process's lock, in milliseconds; a server wants it short. */
+  /** How long a write waits for another process's lock, in milliseconds; short for a server. */
   busyMs?: number;
-  /** For the relay itself: no second one may run on the same store. */
+  /** For the relay itself: takes the lock that keeps a second relay off the same store. */
   forRelay?: boolean;
 }
 
@@ -48,7 +44,7 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   }
 }
 
-/** Copies the store in `dataDir`, also while a relay runs on it, into `file` (0600). */
+/** Copies the store in `dataDir` into `file` (0600). A relay may be running on the store. */
 export async function backupStore(dataDir: string, file: string): Promise<void> {
   const source = databaseFile(dataDir);
   if (await runtime.files.info(source) === undefined) {
@@ -64,10 +60,28 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
   }
 }
 
+/**
+ * Allows one relay per store, by a lock that the operating system releases when the process dies. Returns how to release
+ * it. Throws StoreUnavailable when another relay holds it.
+ */
+async function lockForRelay(dataDir: string): Promise<() => void> {
+  const lock = await openDatabase(`${dataDir}/relay.lock`, { busyMs: 0 });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return () => lock.close();
+  } catch (error) {
+    lock.close();
+    if (!(error instanceof Error) || !error.message.includes("locked")) throw error;
+    throw new StoreUnavailable(
+      `Cannot open the store in "${dataDir}": another relay is running on it; use that one (svc pair prints its link), stop it, or choose another folder`,
+    );
+  }
+}
+
 async function makePrivate(dataDir: string): Promise<void> {
   await runtime.files.makeDirectory(dataDir, { mode: 0o700 });
   await runtime.files.chmod(dataDir, 0o700);
-  // SQLite gives its journal and shared memory the mode of the database.
+  // SQLite gives its journal and shared-memory files the mode of the database.
   for (const file of [databaseFile(dataDir), `${dataDir}/relay.lock`]) {
     if (!await runtime.files.createText(file, "", { mode: 0o600 })) await runtime.files.chmod(file, 0o600);
   }
@@ -85,13 +99,13 @@ function prepare(database: Database, closed: () => void): Store {
 }
 
 function openError(error: unknown, dataDir: string): unknown {
-  const told = storeError(error);
-  if (told instanceof StoreUnavailable) return told;
+  const known = storeError(error);
+  if (known instanceof StoreUnavailable) return known;
   const why = error instanceof Error ? error.message : String(error);
   return new StoreUnavailable(`Cannot open the store in "${dataDir}": ${why}`, { cause: error });
 }
 
-/** Writes beside and renames over, so that `file` is a whole copy or what it was before. */
+/** Writes a temporary file and renames it, so that `file` is either a complete copy or unchanged. */
 async function copyTo(database: Database, file: string): Promise<void> {
   const part = `${file}.part`;
   await runtime.files.writeText(part, "", { mode: 0o600 });
@@ -110,7 +124,7 @@ function sqliteStore(database: Database, closed: () => void): Store {
     ...sqlitePairings(context),
     ...sqliteWebPush(context),
     ...sqliteHooks(context),
-    // Takes the lock that a write needs, and writes nothing.
+    // Takes the write lock without writing anything.
     ready: () => context.read(() => database.exec("BEGIN IMMEDIATE; ROLLBACK")),
     async backup(file) {
       try {

@@ -1,9 +1,10 @@
-/** Devices in SQLite. */
+/** Devices and the inventories of listeners in SQLite. */
 import type { Role } from "../protocol/frames.ts";
+import type { SessionEntry } from "../protocol/session.ts";
 import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
 import { OWN, revokeKeysOf } from "./sqlite_keys.ts";
-import type { DeviceName, DeviceRecord, DeviceStore } from "./store.ts";
+import type { DeviceName, DeviceRecord, DeviceStore, InventoryRecord, InventoryStore } from "./store.ts";
 
 interface DeviceRow {
   account: string;
@@ -31,7 +32,7 @@ const toDevice = (row: DeviceRow): DeviceRecord => ({
   revokedAt: optional(row.revoked_at),
 });
 
-const SAVE = `
+const SAVE_DEVICE = `
   INSERT INTO devices (account, id, kind, name, version, public_key, online, created_at, last_seen)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (account, id) DO UPDATE SET
@@ -39,7 +40,7 @@ const SAVE = `
     online = excluded.online, last_seen = excluded.last_seen`;
 
 export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteContext): DeviceStore {
-  const save = database.prepare(SAVE);
+  const save = database.prepare(SAVE_DEVICE);
   const find = database.prepare("SELECT * FROM devices WHERE account = ? AND id = ?");
   const list = database.prepare(
     "SELECT * FROM devices WHERE account = ? AND revoked_at IS NULL ORDER BY created_at, id",
@@ -116,5 +117,53 @@ function ownersOf(database: Database): Owners {
     find: ({ account, id }) => find.get(account, id)?.key_id as string | undefined,
     set: ({ account, id }, keyId) => void set.run(account, id, keyId),
     remove: ({ account, id }) => remove.run(account, id) > 0,
+  };
+}
+
+interface InventoryRow {
+  account: string;
+  device_id: string;
+  sessions: string;
+  reported_at: number;
+}
+
+const toInventory = (row: InventoryRow): InventoryRecord => ({
+  account: row.account,
+  deviceId: row.device_id,
+  sessions: JSON.parse(row.sessions) as SessionEntry[],
+  reportedAt: row.reported_at,
+});
+
+const SAVE_INVENTORY = `
+  INSERT INTO inventories (account, device_id, sessions, reported_at) VALUES (?, ?, ?, ?)
+  ON CONFLICT (account, device_id) DO UPDATE SET sessions = excluded.sessions, reported_at = excluded.reported_at`;
+
+const WITH_SESSION = `
+  SELECT device_id FROM session_names JOIN devices
+    ON devices.account = session_names.account AND devices.id = session_names.device_id
+  WHERE session_names.account = ? AND session_names.name = ? AND devices.revoked_at IS NULL
+  ORDER BY device_id`;
+
+/** Session names are indexed for the routing of pushes. */
+export function sqliteInventories({ database, read, write }: SqliteContext): InventoryStore {
+  const save = database.prepare(SAVE_INVENTORY);
+  const removeNames = database.prepare("DELETE FROM session_names WHERE account = ? AND device_id = ?");
+  const insertName = database.prepare(
+    "INSERT INTO session_names (account, name, device_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const list = database.prepare("SELECT * FROM inventories WHERE account = ? ORDER BY device_id");
+  const withSession = database.prepare(WITH_SESSION);
+
+  return {
+    saveInventory: ({ account, deviceId, sessions, reportedAt }) =>
+      write(() => {
+        save.run(account, deviceId, JSON.stringify(sessions), reportedAt);
+        removeNames.run(account, deviceId);
+        for (const { name } of sessions) insertName.run(account, name, deviceId);
+      }),
+    listInventories: (account) =>
+      read(() => (list.all(account) as unknown as InventoryRow[]).map(toInventory)),
+    devicesWithSession: (account, name) =>
+      read(() => withSession.all(account, name).map((row) => row.device_id as string)),
   };
 }

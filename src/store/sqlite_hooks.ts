@@ -1,4 +1,4 @@
-/** The hooks of installations in SQLite, by the `hookId` of their pushes. */
+/** The hooks of each installation in SQLite, keyed by the `hookId` of their pushes. */
 import type { HookState } from "../protocol/http.ts";
 import type { SqliteContext } from "./sqlite_context.ts";
 import { type HookRecord, HOOKS_MAX, type HookStore } from "./store.ts";

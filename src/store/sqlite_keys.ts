@@ -5,7 +5,7 @@ import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
 import type { KeyRecord, KeyStore, Revocation } from "./store.ts";
 
-/** How often another process's revocations are looked for. */
+/** How often the store is polled for revocations by other processes. */
 const REVOCATION_POLL_MS = 250;
 
 interface KeyRow {
@@ -86,12 +86,12 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
   };
 }
 
-/** A key takes a device over from whoever owned it. */
+/** Makes a key the owner of a device, whoever owned it before. */
 export const OWN = `
   INSERT INTO device_owners (account, device_id, key_id) VALUES (?, ?, ?)
   ON CONFLICT (account, device_id) DO UPDATE SET key_id = excluded.key_id`;
 
-/** Browsers that signed in with the key itself keep it, and their devices. */
+/** Browsers that signed in with the old key keep that key and their devices. */
 const MOVE_DEVICES = `
   UPDATE device_owners SET key_id = ?1 WHERE key_id = ?2 AND NOT EXISTS (
     SELECT 1 FROM devices
@@ -116,7 +116,7 @@ const WITH_DESCENDANTS = `
   )
   SELECT DISTINCT id FROM found ORDER BY depth`;
 
-/** Revokes these keys and, but for `only`, what came from them, devices too; the ids of the keys that had worked. */
+/** Revokes these keys and, unless `only`, their descendants with their devices; returns the ids of the keys it revoked. */
 export function revokeKeysOf(
   database: Database,
 ): (ids: readonly string[], options: { now: number; only?: boolean }) => string[] {
@@ -142,7 +142,7 @@ function keyOf(row: unknown): KeyRecord | undefined {
   return row === undefined ? undefined : toKey(row as KeyRow);
 }
 
-/** Looks for new rows: another process's revocations have no other way to be heard of. */
+/** Polls for new rows: the only way to learn of another process's revocations. */
 function watchOf({ database, read }: SqliteContext): KeyStore["watchRevocations"] {
   const newest = database.prepare("SELECT coalesce(max(seq), 0) AS seq FROM revocations");
   const since = database.prepare("SELECT * FROM revocations WHERE seq > ? ORDER BY seq");
@@ -155,7 +155,7 @@ function watchOf({ database, read }: SqliteContext): KeyStore["watchRevocations"
         handler({ kind, account, id });
       }
     };
-    // A poll that fails is repeated by the next one.
+    // A failed poll is covered by the next one.
     const timer = setInterval(() => poll().catch(() => undefined), REVOCATION_POLL_MS);
     return () => clearInterval(timer);
   };

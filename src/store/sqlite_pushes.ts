@@ -29,7 +29,7 @@ const INSERT = `
   INSERT INTO pushes (account, id, target, digest, push, receipt, state, final, created_at, expires_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (account, id) DO NOTHING RETURNING seq`;
 
-/** How many rows one statement removes, so that no write waits long for it. */
+/** Rows removed by one statement, so that no other write waits long. */
 const REMOVED_AT_ONCE = 500;
 
 const REMOVE = `
@@ -79,7 +79,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
   };
 }
 
-/** Undefined when the account has used the id. */
+/** Returns undefined when the account has already used the id. */
 function insertOf(
   database: Database,
 ): (push: NewPush) => { stored: StoredPush; duplicate: boolean } | undefined {
@@ -131,7 +131,7 @@ function changeOf(
 
 function found(stored: StoredPush | undefined): StoredPush {
   if (stored === undefined) {
-    throw new Error("Cannot find the push that has this id: it was removed meanwhile");
+    throw new Error("Cannot find the push that has this id: it was just removed");
   }
   return stored;
 }
@@ -158,7 +158,7 @@ function pageOf({ database, read }: SqliteContext): (request: PageRequest) => Pr
       const start = startOf(request);
       if (start === undefined) return undefined;
       const select = request.before === undefined ? after : before;
-      // One more than asked for tells whether there is more.
+      // One row more than requested shows whether there are more.
       const rows = select.all(account, start, limit + 1) as unknown as Size[];
       const { taken, bytes } = fitting(rows.slice(0, limit), request.bytes);
       const [first, last = first] = [taken[0]?.seq, taken.at(-1)?.seq];
@@ -174,7 +174,7 @@ interface Size {
   bytes: number;
 }
 
-/** The first ones that fit, one at least. */
+/** The first rows that fit, at least one. */
 function fitting(rows: readonly Size[], most: number): { taken: Size[]; bytes: number } {
   const taken: Size[] = [];
   let bytes = 0;

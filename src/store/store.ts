@@ -1,16 +1,16 @@
-/** What the relay keeps, as an interface: keys, devices, pushes, inventories, pairings and subscriptions. */
+/** The relay's persistence as an interface: keys, devices, pushes, inventories, pairings, subscriptions and hooks. */
 import type { HookState, PairingOffer, PairingStatus, Scope, WebPushSubscription } from "../protocol/http.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Role } from "../protocol/frames.ts";
 
-/** Nothing was stored: the disk is full, the database locked by another program, or its file gone. */
+/** Nothing was stored: the disk is full, another program has locked the database, or the file is gone. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
-/** Times are epoch milliseconds throughout. The key itself is never stored. */
+/** An API key; only its hash is stored. All times in this file are epoch milliseconds. */
 export interface KeyRecord {
   id: string;
   account: string;
@@ -18,11 +18,11 @@ export interface KeyRecord {
   /** SHA-256 of the key. */
   hash: Uint8Array;
   scopes: readonly Scope[];
-  /** What may say hello with this key; any role when it was made for none. */
+  /** The role that may say hello with this key; undefined allows any role. */
   role?: Role | undefined;
-  /** The one device that may say hello with this key; for a listener's key the one listener. */
+  /** The only device that may say hello with this key; for a listener's key, its listener. */
   deviceId?: string | undefined;
-  /** The key by whose pairing code this one was made: it ends with it. */
+  /** The key whose pairing code created this one; revoking the parent revokes this key. */
   parent?: string | undefined;
   createdAt: number;
   revokedAt?: number | undefined;
@@ -48,9 +48,9 @@ export interface DeviceName {
 
 export interface NewPush {
   account: string;
-  /** The listener that types it; absent for a push to phones. */
+  /** The device that must acknowledge it: the listener that types it, or an answer's asker; absent for a push to phones. */
   target?: string | undefined;
-  /** SHA-256 of what the sender sent: tells a repetition from another use of the id. */
+  /** SHA-256 of the request: distinguishes a repeated push from a reused id. */
   digest: Uint8Array;
   push: Push;
   receipt: Receipt;
@@ -77,7 +77,7 @@ export interface PairingRecord {
   /** SHA-256 of the code. */
   codeHash: Uint8Array;
   account: string;
-  /** The key that asked for the code, and what the phone's key may be at most. */
+  /** The key that created the code, and the scopes that the phone's key gets. */
   keyId: string;
   scopes: readonly Scope[];
   expiresAt: number;
@@ -87,13 +87,13 @@ export interface PairingRecord {
 /** The phone that claimed a code. */
 export type PairedPhone = NonNullable<PairingStatus["phone"]>;
 
-/** `duplicate`: the account has used the id, for that push. `closed`: `close` gave nothing, or there is no question. */
+/** `duplicate`: the account already has a push with this id. `closed`: `close` returned undefined, or no such question. */
 export type AnswerOutcome =
   | { kind: "stored"; answer: StoredPush; question: StoredPush }
   | { kind: "duplicate"; answer: StoredPush }
   | { kind: "closed" };
 
-/** The hooks of one installation. */
+/** One installation's hooks. */
 export interface HookRecord {
   account: string;
   id: string;
@@ -103,90 +103,90 @@ export interface HookRecord {
   lastSeen: number;
 }
 
-/** Hooks of one account that are known; pushes of more are told like any other. */
+/** Hooks recorded per account; pushes of further hooks are delivered but not counted. */
 export const HOOKS_MAX = 1_000;
 
-/** A key, or a device with all its keys, that works no longer. */
+/** A revoked key, or a revoked device with all its keys. */
 export type Revocation =
   | { kind: "key"; account: string; id: string }
   | { kind: "device"; account: string; id: string };
 
-/** One of `after` (a push id: what follows it) and `before` (a push id: the newest ones before it, or `end`). */
+/** Either `after` (a push id: the pushes after it) or `before` (a push id or `end`: the newest pushes before it). */
 export interface PageRequest {
   account: string;
   after?: string | undefined;
   before?: string | undefined;
   limit: number;
-  /** A page ends before the push with which it would have more, but has one at least. */
+  /** The page ends before the push that would exceed this, but has at least one push. */
   bytes: number;
 }
 
-/** Newest last. `hasMore`: there are others beyond the page, in the direction that was asked for. */
+/** Newest last. `hasMore`: there are further pushes in the requested direction. */
 export interface Page {
   pushes: StoredPush[];
   hasMore: boolean;
-  /** Of the pushes and receipts as they are stored. */
+  /** Size of the pushes and receipts as stored. */
   bytes: number;
 }
 
-/** How much one key has at the relay. */
+/** One key's use of the relay's limits. */
 export interface KeyUse {
-  /** Devices that it owns, and those of the keys that its pairing codes made. */
+  /** Devices that it owns, plus those of the keys that its pairing codes created. */
   devices: number;
-  /** Pairing codes that nobody has claimed, and when the first of them ends. */
+  /** Unclaimed pairing codes, and when the first of them expires. */
   openPairings: number;
   firstPairingEnds: number | undefined;
 }
 
 export interface KeyStore {
-  /** Makes the account if need be; a key bound to a device owns it from now on, and takes its revocation back. */
+  /** Creates the account if needed. A key bound to a device becomes its owner and undoes the device's revocation. */
   insertKey(key: KeyRecord): Promise<void>;
-  /** Revoked ones too. */
+  /** Also finds revoked keys. */
   findKey(hash: Uint8Array): Promise<KeyRecord | undefined>;
   findKeyById(id: string): Promise<KeyRecord | undefined>;
-  /** Of one account or of all, oldest first. */
+  /** The keys of one account, or of all accounts, oldest first. */
   listKeys(account?: string): Promise<KeyRecord[]>;
   /**
-   * Revokes the key and every key that came from it by pairing, or with `only` it alone; the ids of those that it
-   * revoked, its own first; empty when no such key works.
+   * Revokes the key and every key created from it by pairing, or with `only` the key alone. Returns the ids of the
+   * revoked keys, its own first; empty when there is no such active key.
    */
   revokeKey(id: string, now: number, options?: { only: boolean }): Promise<string[]>;
-  /** `to` takes the place of `from`: the devices that it owns, phones apart, and the keys that came from it. */
+  /** `to` replaces `from` as owner of its devices, except phones, and as parent of the keys created from it. */
   replaceKey(keys: { from: string; to: string }): Promise<void>;
   keyUse(id: string, now: number): Promise<KeyUse>;
-  /** Calls `handler` within half a second of every revocation, by whichever process; returns how to stop. */
+  /** Calls `handler` within half a second of every revocation by any process. Returns the unsubscribe function. */
   watchRevocations(handler: (revocation: Revocation) => void): () => void;
 }
 
 export interface DeviceStore {
-  /** Inserts, or replaces all but `createdAt` and `revokedAt`. */
+  /** Inserts the device, or replaces all fields except `createdAt` and `revokedAt`. */
   saveDevice(device: Omit<DeviceRecord, "revokedAt">): Promise<void>;
   /**
-   * As `saveDevice`, for a key that says hello: the device's owner, or the first one to claim it. A key that is revoked
-   * owns nothing. `taken`: another key owns the device, and nothing was stored.
+   * Like `saveDevice`, for a key that says hello: it must own the device, or be the first to claim it. A revoked key owns
+   * nothing. `taken`: another key owns the device, and nothing was stored.
    */
   claimDevice(device: Omit<DeviceRecord, "revokedAt">, keyId: string): Promise<"claimed" | "taken">;
-  /** The id of the working key that owns the device. */
+  /** The id of the active key that owns the device. */
   deviceOwner(device: DeviceName): Promise<string | undefined>;
-  /** The next key that says hello as the device owns it; false when no key does now. */
+  /** Lets the next key that says hello as the device own it; false when no key owned it. */
   releaseDevice(device: DeviceName): Promise<boolean>;
   findDevice(device: DeviceName): Promise<DeviceRecord | undefined>;
-  /** Those not revoked, oldest first. */
+  /** The devices that are not revoked, oldest first. */
   listDevices(account: string): Promise<DeviceRecord[]>;
   setOnline(device: DeviceName, state: { online: boolean; now: number }): Promise<void>;
-  /** For a relay that starts: whoever was online when the last one ended was so until now. */
+  /** For a starting relay: marks every device offline, last seen now if it was online. */
   setAllOffline(now: number): Promise<void>;
   /**
-   * Revokes the device, every key bound to it and what came from those, and drops its subscription; the ids of the
-   * keys, or undefined when the account has no such device.
+   * Revokes the device and every key bound to it with their descendants, and removes its subscription. Returns the ids
+   * of the keys, or undefined when the account has no such device.
    */
   revokeDevice(device: DeviceName, now: number): Promise<string[] | undefined>;
 }
 
 export interface PushStore {
-  /** Durable when it resolves. With an id that the account has used: that push, and nothing is stored. */
+  /** Durable when it resolves. Returns the existing push, and stores nothing, when the account has used the id. */
   insertPush(push: NewPush): Promise<{ stored: StoredPush; duplicate: boolean }>;
-  /** Inserts an answer and closes its question, both or neither; durable when it resolves. */
+  /** Inserts an answer and closes its question atomically; durable when it resolves. */
   insertAnswer(
     answer: NewPush,
     question: { id: string; close: (stored: StoredPush) => Receipt | undefined },
@@ -195,21 +195,21 @@ export interface PushStore {
   /** Newest last; undefined when the cursor names no push of the account. */
   pagePushes(request: PageRequest): Promise<Page | undefined>;
   /**
-   * Applies a pure decision to the receipt as it stands, atomically; undefined from it leaves all as it is. A power cut
-   * may undo it: the push is open again then, and its listener is asked again.
+   * Applies a pure decision to the current receipt, atomically; undefined leaves it unchanged. A power cut may undo the
+   * change: the push is then open again and is sent to its listener again.
    */
   changeReceipt(
     push: PushName,
     decide: (stored: StoredPush) => Receipt | undefined,
   ): Promise<{ stored: StoredPush; changed: boolean } | undefined>;
-  /** Pushes of a listener that are not final, in order, after `seq`. */
+  /** A listener's pushes that are not final, in order, after `afterSeq`. */
   openPushes(
     device: DeviceName,
     page: { afterSeq: number; limit: number },
   ): Promise<StoredPush[]>;
-  /** Pushes of all accounts past their time and not final, in order, after `seq`. */
+  /** Expired pushes of all accounts that are not final, in order, after `afterSeq`. */
   duePushes(page: { now: number; afterSeq: number; limit: number }): Promise<StoredPush[]>;
-  /** Removes pushes made before `madeBefore` and expired ones whose time ended before `expiredBefore`. */
+  /** Removes pushes created before `madeBefore`, and those in state `expired` that expired before `expiredBefore`. */
   removePushes(bounds: { madeBefore: number; expiredBefore: number }): Promise<number>;
 }
 
@@ -217,19 +217,19 @@ export interface InventoryStore {
   /** Replaces the device's sessions. */
   saveInventory(inventory: InventoryRecord): Promise<void>;
   listInventories(account: string): Promise<InventoryRecord[]>;
-  /** Listeners, not revoked, whose last report has a session of this name. */
+  /** Listeners, not revoked, whose latest inventory has a session with this name. */
   devicesWithSession(account: string, name: string): Promise<string[]>;
 }
 
 export interface PairingStore {
   insertPairing(pairing: PairingRecord): Promise<void>;
-  /** Takes the code, once: undefined when it is unknown, taken or too old. */
+  /** Claims the code, once; undefined when it is unknown, claimed or expired. */
   takePairing(codeHash: Uint8Array, now: number): Promise<PairingRecord | undefined>;
-  /** Records who took the code. */
+  /** Records the phone that claimed the code. */
   completePairing(codeHash: Uint8Array, phone: PairedPhone): Promise<void>;
-  /** Open and taken ones. */
+  /** Finds open and claimed codes. */
   findPairing(codeHash: Uint8Array): Promise<(PairingRecord & { phone?: PairedPhone }) | undefined>;
-  /** Forgets codes that ended before `openBefore` untaken, and taken ones that ended before `takenBefore`. */
+  /** Removes unclaimed codes that expired before `openBefore`, and claimed ones that expired before `takenBefore`. */
   removePairings(bounds: { openBefore: number; takenBefore: number }): Promise<void>;
 }
 
@@ -241,20 +241,20 @@ export interface WebPushStore {
 }
 
 export interface HookStore {
-  /** Counts a push of the hook, which it makes known; says the state that the hook is in. */
+  /** Counts a push of the hook, recording the hook if it is new, and returns its state. */
   countHook(hook: { account: string; id: string }, now: number): Promise<HookState>;
-  /** The one known longest first. */
+  /** Oldest first. */
   listHooks(account: string): Promise<HookRecord[]>;
-  /** Durable when it resolves; undefined when no push of the hook has come. */
+  /** Durable when it resolves; undefined when the hook has sent no push. */
   setHookState(hook: { account: string; id: string }, state: HookState): Promise<HookRecord | undefined>;
 }
 
-/** Every method rejects with StoreUnavailable when the store cannot do it; nothing was stored then. */
+/** Every method rejects with StoreUnavailable when the store cannot be used; nothing was stored then. */
 export interface Store
   extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore, HookStore {
   /** Resolves when the store can be written. */
   ready(): Promise<void>;
-  /** A sound copy while the relay runs; replaces `file`, mode 0600. */
+  /** Copies the store consistently while the relay runs; replaces `file`, mode 0600. */
   backup(file: string): Promise<void>;
   close(): Promise<void>;
 }

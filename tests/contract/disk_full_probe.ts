@@ -1,4 +1,4 @@
-/** The program of `disk_full_test.ts`: stores pushes until the disk is full and says what was kept. */
+/** The program of `disk_full_test.ts`: stores pushes until the disk is full and reports what was stored. */
 import { openStore } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import { aKey, aPush, pageOf } from "./store_samples.ts";

@@ -1,7 +1,7 @@
-/** A disk that is full: what was answered is kept, the rest is refused. */
+/** A full disk: acknowledged pushes are stored, the rest is refused. */
 import assert from "node:assert/strict";
 
-/** In blocks of 512 bytes (POSIX), some 4 MB a file. */
+/** In blocks of 512 bytes (POSIX): about 4 MB per file. */
 const FILE_LIMIT_BLOCKS = 8_000;
 
 Deno.test("a full disk is StoreUnavailable, and exactly what was acknowledged is stored [http-503, http-2xx-stored]", async () => {
@@ -9,7 +9,7 @@ Deno.test("a full disk is StoreUnavailable, and exactly what was acknowledged is
   try {
     const program = new URL("disk_full_probe.ts", import.meta.url).pathname;
     const config = new URL("../../deno.json", import.meta.url).pathname;
-    // With the signal ignored, a write over the limit fails as on a full disk.
+    // With the signal ignored, a write beyond the limit fails as on a full disk.
     const limited = `trap "" XFSZ; ulimit -f ${FILE_LIMIT_BLOCKS}; exec "$@"`;
     const args = [
       "-c",

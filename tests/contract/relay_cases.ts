@@ -333,7 +333,7 @@ const LIFE: Record<string, Body> = {
     await assert.rejects(again, /Cannot listen on .* in use/);
     await assert.rejects(
       startRelay({ listen: "127.0.0.1:0", dataDir: bench.dataDir }),
-      /another relay runs on it/,
+      /another relay is running on it/,
     );
     const began = systemClock.elapsed();
     await bench.relay?.stop();

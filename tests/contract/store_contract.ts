@@ -1,4 +1,4 @@
-/** What every store must do: one body of cases, run over each implementation on each runtime. */
+/** The store's contract: one set of cases, run over each implementation on each runtime. */
 import assert from "node:assert/strict";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { HOOKS_MAX, type PageRequest, type Revocation, type Store } from "../../src/store/store.ts";
@@ -20,7 +20,7 @@ import {
 
 const BODIES: Record<string, Body> = {
   ...OWNERS,
-  "a key is found by its hash alone, with all that was given [sec-key-stored]": async (store) => {
+  "a key is found by its hash alone, with every field [sec-key-stored]": async (store) => {
     const key = aKey(7, { scopes: ["push:send", "admin"], deviceId: "dev_x" });
     await store.insertKey(key);
     assert.deepEqual({ ...await store.findKey(bytes(7)) }, key);
@@ -34,7 +34,7 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual((await store.listKeys("b")).map(({ id }) => id), ["key_2"]);
     assert.equal((await store.listKeys()).length, 4);
   },
-  "a key is revoked once, and whoever watches hears of it": async (store) => {
+  "a key is revoked once, and watchers are notified": async (store) => {
     const heard = Promise.withResolvers<Revocation>();
     const stop = store.watchRevocations(heard.resolve);
     assert.deepEqual(await store.revokeKey("key_1", NOW), ["key_1"]);
@@ -44,7 +44,7 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual(await heard.promise, { kind: "key", account: "a", id: "key_1" });
     stop();
   },
-  "a page ends before the push that would not fit, and has one at least [flood-pages]": async (store) => {
+  "a page ends before the push that does not fit, but has at least one [flood-pages]": async (store) => {
     for (let n = 1; n <= 4; n++) await store.insertPush(aPush(n));
     const [first] = await pageOf(store, { account: "a", limit: 1 }) ?? [];
     const size = JSON.stringify(first?.push).length + JSON.stringify(first?.receipt).length;
@@ -57,7 +57,7 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual(await page(3 * size - 1, { before: "end" }), [[uuid(3), uuid(4)], true, 2 * size]);
     assert.deepEqual(await page(9 * size), [[uuid(1), uuid(2), uuid(3), uuid(4)], false, 4 * size]);
   },
-  "a device keeps its birth and takes the rest anew": async (store) => {
+  "saving a device again keeps createdAt and replaces the other fields": async (store) => {
     await store.saveDevice(aDevice("dev_l"));
     const later = aDevice("dev_l", { name: "renamed", online: true, createdAt: NOW + 5, lastSeen: NOW + 5 });
     await store.saveDevice({ ...later, publicKey: "pk" });
@@ -65,7 +65,7 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual({ ...found }, { ...later, publicKey: "pk", createdAt: NOW });
     assert.equal(await store.findDevice({ account: "b", id: "dev_l" }), undefined);
   },
-  "a revoked device is listed no more, and its keys and subscription are gone [http-revoke]": async (
+  "a revoked device is no longer listed, and its keys and subscription are gone [http-revoke]": async (
     store,
   ) => {
     await store.saveDevice(aDevice("dev_l"));
@@ -81,13 +81,13 @@ const BODIES: Record<string, Body> = {
     assert.equal((await store.findKey(bytes(1)))?.revokedAt, undefined);
     assert.equal(await store.findWebPush({ account: "a", id: "dev_p" }), undefined);
   },
-  "a new key for a revoked device takes it back": async (store) => {
+  "a new key for a revoked device restores the device": async (store) => {
     await store.saveDevice(aDevice("dev_l"));
     await store.revokeDevice({ account: "a", id: "dev_l" }, NOW);
     await store.insertKey(aKey(6, { deviceId: "dev_l" }));
     assert.equal((await store.findDevice({ account: "a", id: "dev_l" }))?.revokedAt, undefined);
   },
-  "who was online is offline after a restart, seen last at that moment": async (store) => {
+  "a device that was online is offline after a restart, last seen at that moment": async (store) => {
     await store.saveDevice(aDevice("dev_l", { online: true }));
     await store.saveDevice(aDevice("dev_m"));
     await store.setAllOffline(NOW + 9);
@@ -96,7 +96,7 @@ const BODIES: Record<string, Body> = {
     await store.setOnline({ account: "a", id: "dev_m" }, { online: true, now: NOW + 10 });
     assert.equal((await store.findDevice({ account: "a", id: "dev_m" }))?.online, true);
   },
-  "a push is kept whole, across a restart [http-202]": async (store, again) => {
+  "a push is stored completely and survives a restart [http-202]": async (store, again) => {
     const { stored, duplicate } = await store.insertPush(aPush(1));
     assert.equal(duplicate, false);
     const reopened = await again();
@@ -104,7 +104,7 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual({ ...found }, { ...aPush(1), seq: stored.seq });
     assert.equal(await reopened.findPush({ account: "b", id: uuid(1) }), undefined);
   },
-  "an id used again stores nothing and gives the first push, per account [proto-push-id]": async (store) => {
+  "a reused id stores nothing and returns the first push, per account [proto-push-id]": async (store) => {
     await store.insertPush(aPush(1));
     const again = await store.insertPush(aPush(1, { digest: bytes(9) }));
     assert.equal(again.duplicate, true);
@@ -112,14 +112,14 @@ const BODIES: Record<string, Body> = {
     assert.equal((await store.insertPush(aPush(1, { account: "b" }))).duplicate, false);
     assert.equal((await pageOf(store, { account: "a", limit: 10 }))?.length, 1);
   },
-  "many at once are all kept, in the order they came, one of each id": async (store) => {
+  "many concurrent pushes are all stored in order, one per id": async (store) => {
     const wanted = Array.from({ length: 300 }, (_, n) => aPush(n % 200));
     const answers = await Promise.all(wanted.map((push) => store.insertPush(push)));
     assert.equal(answers.filter(({ duplicate }) => duplicate).length, 100);
     const page = await pageOf(store, { account: "a", limit: 500 });
     assert.deepEqual(idsOf(page), Array.from({ length: 200 }, (_, n) => uuid(n)));
   },
-  "history pages forwards from a push, backwards from a push or the end [http-history]": async (store) => {
+  "history pages forward from a push, and backward from a push or the end [http-history]": async (store) => {
     for (let n = 1; n <= 5; n++) await store.insertPush(aPush(n));
     const page = async (request: { after?: string; before?: string }): Promise<string[] | undefined> =>
       idsOf(await pageOf(store, { account: "a", limit: 2, ...request }));
@@ -131,7 +131,7 @@ const BODIES: Record<string, Body> = {
     assert.equal(await page({ after: uuid(99) }), undefined);
     assert.equal(await pageOf(store, { account: "b", after: uuid(1), limit: 2 }), undefined);
   },
-  "a receipt changes by a decision over what stands": async (store) => {
+  "a receipt changes by a decision on its current state": async (store) => {
     await store.insertPush(aPush(1));
     const name = { account: "a", id: uuid(1) };
     const typed: Receipt = { state: "typed", final: true, at: { queued: NOW, typed: NOW + 1 } };
@@ -148,7 +148,9 @@ const BODIES: Record<string, Body> = {
     assert.deepEqual((await store.findPush(name))?.receipt, typed);
     assert.equal(await store.changeReceipt({ account: "b", id: uuid(1) }, () => typed), undefined);
   },
-  "an answer is stored with its question's end, or not at all [type-answer]": async (store) => {
+  "an answer is stored together with the closing of its question, or not at all [type-answer]": async (
+    store,
+  ) => {
     const asked: Receipt = { state: "delivered", final: false, at: {} };
     await store.insertPush(aPush(1, { receipt: asked }));
     const close = ({ receipt }: { receipt: Receipt }): Receipt | undefined =>
@@ -164,7 +166,7 @@ const BODIES: Record<string, Body> = {
     await assert.rejects(failing, /broken/);
     assert.equal(await store.findPush({ account: "a", id: uuid(5) }), undefined);
   },
-  "a decision that throws fails alone": async (store) => {
+  "a throwing decision fails alone": async (store) => {
     await store.insertPush(aPush(1));
     const failing = store.changeReceipt({ account: "a", id: uuid(1) }, () => {
       throw new RangeError("no");
@@ -174,19 +176,20 @@ const BODIES: Record<string, Body> = {
     assert.equal((await other).duplicate, false);
     assert.deepEqual(idsOf(await pageOf(store, { account: "a", limit: 9 })), [uuid(1), uuid(2)]);
   },
-  "a listener's open pushes come in order, final ones and others' do not [ev-push-resend]": async (store) => {
-    const final: Receipt = { ...queued, state: "typed", final: true };
-    await store.insertPush(aPush(1));
-    await store.insertPush(aPush(2, { target: "dev_other" }));
-    await store.insertPush(aPush(3, { receipt: final }));
-    await store.insertPush(aPush(4, { target: undefined }));
-    const { stored } = await store.insertPush(aPush(5));
-    const device = { account: "a", id: "dev_l" };
-    assert.deepEqual(idsOf(await store.openPushes(device, { afterSeq: 0, limit: 9 })), [uuid(1), uuid(5)]);
-    assert.deepEqual(idsOf(await store.openPushes(device, { afterSeq: 0, limit: 1 })), [uuid(1)]);
-    assert.deepEqual(await store.openPushes(device, { afterSeq: stored.seq, limit: 9 }), []);
-  },
-  "due pushes are those past their time and not final, of all accounts": async (store) => {
+  "a listener's open pushes are listed in order, without final ones and those of others [ev-push-resend]":
+    async (store) => {
+      const final: Receipt = { ...queued, state: "typed", final: true };
+      await store.insertPush(aPush(1));
+      await store.insertPush(aPush(2, { target: "dev_other" }));
+      await store.insertPush(aPush(3, { receipt: final }));
+      await store.insertPush(aPush(4, { target: undefined }));
+      const { stored } = await store.insertPush(aPush(5));
+      const device = { account: "a", id: "dev_l" };
+      assert.deepEqual(idsOf(await store.openPushes(device, { afterSeq: 0, limit: 9 })), [uuid(1), uuid(5)]);
+      assert.deepEqual(idsOf(await store.openPushes(device, { afterSeq: 0, limit: 1 })), [uuid(1)]);
+      assert.deepEqual(await store.openPushes(device, { afterSeq: stored.seq, limit: 9 }), []);
+    },
+  "due pushes are the expired ones that are not final, of all accounts": async (store) => {
     await store.insertPush(aPush(1, { expiresAt: NOW + 1 }));
     await store.insertPush(aPush(2, { expiresAt: NOW + 3 }));
     await store.insertPush(aPush(3, { expiresAt: NOW + 2, account: "b" }));
@@ -195,7 +198,7 @@ const BODIES: Record<string, Body> = {
     const rest = await store.duePushes({ now: NOW + 2, afterSeq: due[0]?.seq ?? 0, limit: 9 });
     assert.deepEqual(idsOf(rest), [uuid(3)]);
   },
-  "old pushes are removed, expired ones earlier": async (store) => {
+  "old pushes are removed, and expired ones earlier": async (store) => {
     const expired: Receipt = { ...queued, state: "expired", final: true };
     const old = aPush(1);
     await store.insertPush({ ...old, push: { ...old.push, createdAt: NOW - 100 } });
@@ -205,7 +208,7 @@ const BODIES: Record<string, Body> = {
     assert.equal(await store.removePushes({ madeBefore: NOW - 50, expiredBefore: NOW + 50 }), 2);
     assert.deepEqual(idsOf(await pageOf(store, { account: "a", limit: 9 })), [uuid(3), uuid(4)]);
   },
-  "an inventory replaces the last one, and keeps fields it does not know [entry-unknown, res-inventory-stored]":
+  "an inventory replaces the previous one, and unknown fields are kept [entry-unknown, res-inventory-stored]":
     async (
       store,
     ) => {
@@ -229,7 +232,7 @@ const BODIES: Record<string, Body> = {
       await store.revokeDevice({ account: "a", id: "dev_l" }, NOW);
       assert.deepEqual(await store.devicesWithSession("a", "svc-p"), []);
     },
-  "a pairing code is taken once, in its time [sec-claim]": async (store) => {
+  "a pairing code is claimed once, before it expires [sec-claim]": async (store) => {
     const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const, expiresAt: NOW + 10 };
     await store.insertPairing({ ...pairing, codeHash: bytes(1) });
     await store.insertPairing({ ...pairing, codeHash: bytes(2) });
@@ -243,7 +246,7 @@ const BODIES: Record<string, Body> = {
     await store.removePairings({ openBefore: NOW + 10, takenBefore: NOW + 10 });
     assert.equal(await store.findPairing(bytes(1)), undefined);
   },
-  "a pairing keeps what the host offered, and who took it": async (store) => {
+  "a pairing keeps the host's offer and the phone that claimed it": async (store) => {
     const offer = { deviceId: "dev_l", host: "desk", publicKey: "L", proof: "x" };
     const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const, expiresAt: NOW + 10 };
     await store.insertPairing({ ...pairing, codeHash: bytes(4), offer });
@@ -262,7 +265,7 @@ const BODIES: Record<string, Body> = {
     assert.equal(await store.removeWebPush(device), true);
     assert.equal(await store.removeWebPush(device), false);
   },
-  "hooks are counted by account, keep their state, and are bounded": async (store, again) => {
+  "hooks are counted per account, keep their state, and are bounded in number": async (store, again) => {
     const hook = { account: "a", id: "hook_1" };
     assert.equal(await store.setHookState(hook, "muted"), undefined);
     assert.equal(await store.countHook(hook, NOW), "active");
@@ -279,7 +282,7 @@ const BODIES: Record<string, Body> = {
     assert.equal(await store.countHook(hook, NOW + 10), "muted");
     assert.equal(await store.countHook({ account: "a", id: "hook_new" }, NOW + 11), "active");
   },
-  "it is ready while it is open": async (store) => {
+  "the store is ready while it is open": async (store) => {
     await store.ready();
   },
 };

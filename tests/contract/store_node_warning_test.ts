@@ -1,9 +1,9 @@
-/** What Node 22 says of its SQLite on stderr is no word for svc's users. */
+/** Node 22's warning about its SQLite is hidden from users. */
 import assert from "node:assert/strict";
 import { bundleForNode } from "../../scripts/bundle_for_node.ts";
 import { node22 } from "../../scripts/node22.ts";
 
-Deno.test("on Node a store opens without a warning about SQLite, and other warnings pass [run-node]", async () => {
+Deno.test("on Node a store opens without a warning about SQLite, and other warnings are shown [run-node]", async () => {
   const directory = await Deno.makeTempDir({ prefix: "svc-warning-" });
   try {
     const entry = new URL("store_probe.ts", import.meta.url).pathname;

@@ -1,9 +1,9 @@
-/** What every store must do for keys, the devices that they own, and what came from them. */
+/** The store's contract for keys, the devices that they own, and the keys created from them. */
 import assert from "node:assert/strict";
 import { aDevice, aKey, type Body, bytes, NOW } from "./store_samples.ts";
 
 export const OWNERS: Record<string, Body> = {
-  "a revoked key takes along what came from it, and with `only` it does not [role-cascade]": async (
+  "revoking a key revokes the keys created from it, unless `only` is set [role-cascade]": async (
     store,
   ) => {
     await store.insertKey(aKey(5, { parent: "key_1", role: "phone" }));
@@ -16,7 +16,7 @@ export const OWNERS: Record<string, Body> = {
     const works = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined);
     assert.deepEqual(works.map(({ id, parent }) => [id, parent]), [["key_7", "key_2"]]);
   },
-  "a device belongs to the first key that claims it, until it is released or that key revoked [role-owner]":
+  "a device belongs to the first key that claims it, until it is released or that key is revoked [role-owner]":
     async (store) => {
       await store.insertKey(aKey(5));
       const name = { account: "a", id: "dev_l" };
@@ -33,7 +33,7 @@ export const OWNERS: Record<string, Body> = {
       assert.equal(await store.deviceOwner(name), undefined);
       assert.equal(await claim("key_1"), "claimed");
     },
-  "a key made for a device owns it at once; a key that replaces another has what that one had [role-owner]":
+  "a key created for a device owns it at once, and a replacement key inherits what the old key had [role-owner]":
     async (store) => {
       await store.insertKey(aKey(5, { deviceId: "dev_l", role: "listener" }));
       assert.equal(await store.claimDevice(aDevice("dev_l"), "key_1"), "taken");

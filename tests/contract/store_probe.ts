@@ -1,4 +1,4 @@
-/** The program of `store_node_warning_test.ts`: opens and closes a store, and warns of something else. */
+/** The program of `store_node_warning_test.ts`: opens and closes a store and emits another warning. */
 import process from "node:process";
 import { openStore } from "../../src/store/sqlite.ts";
 

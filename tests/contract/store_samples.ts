@@ -1,4 +1,4 @@
-/** Samples for the stores' tests: keys, devices, pushes and pages. */
+/** Sample keys, devices, pushes and pages for the store tests. */
 import type { Push } from "../../src/protocol/push.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import type { Runtime } from "../../src/runtime/types.ts";
@@ -11,7 +11,7 @@ import type {
   StoredPush,
 } from "../../src/store/store.ts";
 
-/** Opens a store in an empty directory; again in the same one: what was kept. */
+/** Opens a store in an empty directory; opening the same directory again shows what was stored. */
 export type OpenStore = (runtime: Runtime, directory: string) => Promise<Store>;
 
 export const NOW = 1_800_000_000_000;
@@ -68,7 +68,7 @@ export function aPush(n: number, fields: Partial<NewPush> & { expiresAt?: number
 export const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
   found?.map(({ push }) => push.id);
 
-/** A page that only its number of pushes bounds. */
+/** A page limited only by its number of pushes. */
 export async function pageOf(
   store: Store,
   request: Omit<PageRequest, "bytes">,
@@ -76,5 +76,5 @@ export async function pageOf(
   return (await store.pagePushes({ bytes: Number.MAX_SAFE_INTEGER, ...request }))?.pushes;
 }
 
-/** Each case gets an open store with the accounts `a` and `b`. */
+/** Each case receives an open store with the accounts `a` and `b`. */
 export type Body = (store: Store, again: () => Promise<Store>) => Promise<void>;

@@ -1,4 +1,4 @@
-/** The store's contract over SQLite, and what only a file on a disk can show. */
+/** The store's contract over SQLite, and cases that need a file on disk. */
 import assert from "node:assert/strict";
 import { openDatabase } from "../../src/runtime/sqlite.ts";
 import { backupStore, openStore } from "../../src/store/sqlite.ts";
@@ -48,7 +48,7 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
-    name: "after its end a store is StoreUnavailable",
+    name: "a closed store rejects with StoreUnavailable",
     async run(_runtime, directory) {
       const store = await open(directory);
       await store.close();
@@ -57,7 +57,7 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
-    name: "a second relay on the store is refused, other programs and a later relay are not",
+    name: "a second relay on the same store is refused; other programs and a later relay are not",
     async run(_runtime, directory) {
       const relay = await openStore(directory, { forRelay: true });
       const second = openStore(directory, { forRelay: true });
@@ -73,7 +73,7 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
-    name: "a backup taken under writes opens and is whole [rl-backup]",
+    name: "a backup taken during writes opens and is complete [rl-backup]",
     async run({ files }, directory) {
       const store = await open(directory);
       await store.insertKey(aKey(1));
@@ -94,13 +94,13 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
-    name: "a backup of no store says so",
+    name: "a backup of a missing store is refused",
     async run(_runtime, directory) {
       await assert.rejects(backupStore(`${directory}/none`, `${directory}/copy.db`), StoreUnavailable);
     },
   },
   {
-    name: "a file that is no database is StoreUnavailable with the folder's name",
+    name: "a file that is not a database is StoreUnavailable and names the folder",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/data`);
       await files.writeText(file(directory), "junk ".repeat(1000));

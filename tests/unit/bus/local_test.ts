@@ -1,11 +1,11 @@
-/** The bus of one process. */
+/** The bus of a single-process relay. */
 import assert from "node:assert/strict";
 import type { BusMessage } from "../../../src/bus/bus.ts";
 import { LocalBus } from "../../../src/bus/local.ts";
 
 const message = (deviceId: string): BusMessage => ({ kind: "greeted", deviceId, connection: "c" });
 
-Deno.test("a message reaches every subscriber of its account, at once, until it stops [rl-accounts]", async () => {
+Deno.test("a message immediately reaches every subscriber of its account, until it unsubscribes [rl-accounts]", async () => {
   const bus = new LocalBus();
   const heard: string[] = [];
   const hear = (who: string) => (found: BusMessage): void =>
@@ -24,7 +24,7 @@ Deno.test("a message reaches every subscriber of its account, at once, until it 
   assert.equal(heard.length, 3);
 });
 
-Deno.test("a subscriber may stop while it hears", () => {
+Deno.test("a subscriber may unsubscribe while it handles a message", () => {
   const bus = new LocalBus();
   let heard = 0;
   const stop = bus.subscribe("a", () => {

@@ -1,4 +1,4 @@
-/** Old databases are brought up to date with what they hold; newer ones are left alone. */
+/** Old databases are upgraded with their content; newer ones are left alone. */
 import assert from "node:assert/strict";
 import { openDatabase } from "../../../src/runtime/sqlite.ts";
 import { MIGRATIONS } from "../../../src/store/migrations.ts";
@@ -28,21 +28,21 @@ async function versionsIn(dataDir: string): Promise<number[]> {
 
 const newest = Array.from(MIGRATIONS, (_, index) => index + 1);
 
-Deno.test("a new database has every step's number [run-sqlite]", async () => {
+Deno.test("a new database records the number of every step [run-sqlite]", async () => {
   await withDatabase("", async (dataDir) => {
     await (await openStore(dataDir)).close();
     assert.deepEqual(await versionsIn(dataDir), newest);
   });
 });
 
-Deno.test("there is a sample of every older version", async () => {
+Deno.test("there is a sample database of every older version", async () => {
   const names: string[] = [];
   for await (const { name } of Deno.readDir(SAMPLES)) names.push(name);
   assert.deepEqual(names.sort(), newest.slice(0, -1).map((version) => `v${version}.sql`));
 });
 
 for (const version of newest.slice(0, -1)) {
-  Deno.test(`a database of version ${version} comes up with all it holds [run-migrations]`, async () => {
+  Deno.test(`a database of version ${version} is upgraded with all its content [run-migrations]`, async () => {
     const sql = await Deno.readTextFile(new URL(`v${version}.sql`, SAMPLES));
     await withDatabase(sql, async (dataDir) => {
       const store = await openStore(dataDir);
@@ -61,7 +61,7 @@ for (const version of newest.slice(0, -1)) {
   });
 }
 
-Deno.test("keys of version 4 go on: bound ones own their device, a phone's clone ends with it, hooks stay [run-migrations, role-upgrade]", async () => {
+Deno.test("keys of version 4 still work: bound ones own their device, revoking a phone revokes its clone, hooks stay [run-migrations, role-upgrade]", async () => {
   const sql = await Deno.readTextFile(new URL("v4.sql", SAMPLES));
   await withDatabase(sql, async (dataDir) => {
     const store = await openStore(dataDir);
@@ -100,7 +100,7 @@ Deno.test("keys of version 4 go on: bound ones own their device, a phone's clone
   });
 });
 
-Deno.test("a newer database is refused and left as it is", async () => {
+Deno.test("a newer database is refused and left unchanged", async () => {
   const sql =
     "CREATE TABLE schema_version (version INTEGER); INSERT INTO schema_version VALUES (99); CREATE TABLE x (y)";
   await withDatabase(sql, async (dataDir) => {
@@ -111,7 +111,7 @@ Deno.test("a newer database is refused and left as it is", async () => {
   });
 });
 
-Deno.test("a step that fails leaves the old version", async () => {
+Deno.test("a failing step leaves the old version", async () => {
   await withDatabase("CREATE TABLE pairings (x)", async (dataDir) => {
     await assert.rejects(openStore(dataDir), /pairings already exists/);
     const database = await openDatabase(`${dataDir}/relay.db`, { busyMs: 0 });

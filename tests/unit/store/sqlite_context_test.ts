@@ -1,14 +1,14 @@
-/** Writes that come together are committed together, and a wrong one fails alone. */
+/** Writes of one turn are committed together, and a failing one fails alone. */
 import assert from "node:assert/strict";
 import { type Database, openDatabase } from "../../../src/runtime/sqlite.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
-import { WriteBatch, WRITES_WAITING_MAX } from "../../../src/store/write_batch.ts";
+import { WriteBatch, WRITES_WAITING_MAX } from "../../../src/store/sqlite_context.ts";
 
-/** A batch that flushes when it is told to, over a database that tells its statements. */
+/** A batch that flushes on demand, over a database that records its statements. */
 async function makeBatch(fail: (sql: string) => string | undefined = () => undefined) {
   const database = await openDatabase(":memory:", { busyMs: 0 });
   const statements: string[] = [];
-  const told: Database = {
+  const recording: Database = {
     ...database,
     exec(sql) {
       statements.push(sql);
@@ -18,11 +18,11 @@ async function makeBatch(fail: (sql: string) => string | undefined = () => undef
     },
   };
   let flush = (): void => undefined;
-  const batch = new WriteBatch(told, { schedule: (run) => flush = run });
+  const batch = new WriteBatch(recording, { schedule: (run) => flush = run });
   return { batch, statements, flush: () => flush(), close: () => database.close() };
 }
 
-Deno.test("one transaction serves all that came together", async () => {
+Deno.test("writes of one turn share a transaction", async () => {
   const { batch, statements, flush, close } = await makeBatch();
   const results = Promise.all([
     batch.run(() => 1, "synced"),
@@ -36,12 +36,12 @@ Deno.test("one transaction serves all that came together", async () => {
   close();
 });
 
-Deno.test("the disk is waited for when one of the writes must outlive a power cut, and only then [http-202]", async () => {
+Deno.test("the disk is synced only when one of the writes must survive a power cut [http-202]", async () => {
   const { batch, statements, flush, close } = await makeBatch();
   const modes = (): string[] =>
     statements.filter((sql) => sql.startsWith("PRAGMA")).map((sql) => sql.slice(-6).trim());
   for (const kinds of [["written"], ["written", "synced"], ["synced"], ["written", "written"]] as const) {
-    const writes = kinds.map((lasting) => batch.run(() => lasting, lasting));
+    const writes = kinds.map((durability) => batch.run(() => durability, durability));
     flush();
     await Promise.all(writes);
   }
@@ -49,7 +49,7 @@ Deno.test("the disk is waited for when one of the writes must outlive a power cu
   close();
 });
 
-Deno.test("a wrong write fails alone: the others are done in transactions of their own", async () => {
+Deno.test("a failing write fails alone: the others commit in their own transactions", async () => {
   const { batch, flush, close } = await makeBatch();
   const wrong = batch.run(() => {
     throw new TypeError("wrong");
@@ -62,11 +62,11 @@ Deno.test("a wrong write fails alone: the others are done in transactions of the
 });
 
 for (const where of ["BEGIN IMMEDIATE", "COMMIT"]) {
-  Deno.test(`a full disk at ${where} fails every write, and the next ones are tried anew`, async () => {
+  Deno.test(`a full disk at ${where} fails every write, and later writes are tried again`, async () => {
     let full = true;
-    const told = (sql: string): string | undefined =>
+    const fail = (sql: string): string | undefined =>
       full && sql === where ? "database or disk is full" : undefined;
-    const { batch, statements, flush, close } = await makeBatch(told);
+    const { batch, statements, flush, close } = await makeBatch(fail);
     const writes = [batch.run(() => 1, "synced"), batch.run(() => 2, "synced")];
     flush();
     for (const write of writes) await assert.rejects(write, StoreUnavailable);
