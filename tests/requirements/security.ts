@@ -32,7 +32,7 @@ const FILES_AND_SOCKETS_ON_THE_HOST = rows("docs/security.md, Files and sockets 
     "A tmux socket is used by its resolved path, and only where no other account owns or can write what lies on that path.",
   ),
   "tmux-env": main("tmux clients get a minimal environment without any key of a model or of the relay."),
-  "sec-modes-mended": main("svc verify corrects looser modes and reports them."),
+  "sec-modes-mended": main("The listener and svc verify correct looser modes and report them."),
   "upgrade-home": main(
     "A home and a browser of an earlier version keep working, or the user is told what to do.",
   ),
