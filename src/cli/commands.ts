@@ -1,93 +1,39 @@
-/** The table of commands: what `svc --help` lists, and where each is loaded from when it is called. */
+/** The commands of `svc`, each with its line in `svc --help`; main.ts loads them. */
 
-/** A file under `src/cli/`. `run` takes the words after the command and resolves with the exit code. */
-export interface CommandModule {
-  run(args: readonly string[]): Promise<number>;
+/** Undefined: only svc itself calls it. */
+export const COMMANDS = {
+  up: "start the relay and the listener here, and show the link for the phone",
+  server: "run the relay; server backup FILE copies its store",
+  pair: "pair one phone: print its link and QR code, and wait for it",
+  devices: "list the account's devices; devices revoke ID locks one out",
+  keys: "create, list and revoke API keys",
+  listener: "run the listener here; --restart or --stop the daemon",
+  sessions: "list the sessions that a phone can reach",
+  send: "type a message into a session, and report what happens to it",
+  status: "show the listener, the relay and the sessions on one screen",
+  logs: "show the listener's log, or the audit of remote input",
+  verify: "check the setup, and say how to fix it",
+  agents: "check that svc recognizes the agents' screens, or record one",
+  "remote-hook": "what an agent's prompt hook runs: tells the model who is driving",
+  hook: "what an agent's other hooks run: reports to the listener",
+  setup: "register svc's hooks and tools with the agents; --remove undoes it",
+  mute: "silence a project: no remote mode, no messages",
+  unmute: "undo mute",
+  mcp: "the MCP server that agents start on stdio: svc_ask and the other tools",
+  completions: "print the completion script for bash, zsh or fish",
+  "echo-agent": undefined,
+} as const satisfies Readonly<Record<string, string | undefined>>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export function isCommandName(word: string): word is CommandName {
+  return Object.hasOwn(COMMANDS, word);
 }
 
-export interface CommandEntry {
-  /** One line for `svc --help`; undefined for a command that only svc itself calls. */
-  summary: string | undefined;
-  /** Loaded only when the command is called: deno.json switches on `lazy-dynamic-imports`. */
-  load(): Promise<CommandModule>;
+/** The commands for people, each with its summary. */
+export function listedCommands(): { name: CommandName; summary: string }[] {
+  return Object.keys(COMMANDS).filter(isCommandName).flatMap((name) => {
+    const summary = COMMANDS[name];
+    return summary === undefined ? [] : [{ name, summary }];
+  });
 }
-
-export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  up: {
-    summary: "start relay and listener here, and show the link for the phone",
-    load: () => import("./up.ts"),
-  },
-  server: {
-    summary: "run the relay; server backup FILE copies its store",
-    load: () => import("./server.ts"),
-  },
-  pair: {
-    summary: "pair one phone: print its link and QR code, and wait for it",
-    load: () => import("./pair.ts"),
-  },
-  devices: {
-    summary: "list the account's devices; devices revoke ID locks one out",
-    load: () => import("./devices.ts"),
-  },
-  keys: {
-    summary: "create, list and revoke API keys",
-    load: () => import("./keys.ts"),
-  },
-  listener: {
-    summary: "run the listener here; --restart or --stop the daemon",
-    load: () => import("./listener.ts"),
-  },
-  sessions: {
-    summary: "list the sessions that a phone can reach",
-    load: () => import("./sessions.ts"),
-  },
-  send: {
-    summary: "type a message into a session, and follow what becomes of it",
-    load: () => import("./send.ts"),
-  },
-  status: {
-    summary: "show listener, relay and sessions on one screen",
-    load: () => import("./status.ts"),
-  },
-  logs: {
-    summary: "show the listener's log, or the audit of remote input",
-    load: () => import("./logs.ts"),
-  },
-  verify: {
-    summary: "check the setup, and say how to mend it",
-    load: () => import("./verify.ts"),
-  },
-  agents: {
-    summary: "check that svc recognizes the agents' screens, or record one",
-    load: () => import("./agents.ts"),
-  },
-  "remote-hook": {
-    summary: "what an agent's prompt hook runs: tells the model who drives",
-    load: () => import("./remote_hook.ts"),
-  },
-  hook: {
-    summary: "what an agent's other hooks run: reports to the listener",
-    load: () => import("./hook.ts"),
-  },
-  setup: {
-    summary: "register svc's hooks and tools in the agents; --remove undoes it",
-    load: () => import("./setup.ts"),
-  },
-  mute: {
-    summary: "silence a project: no remote mode, no messages",
-    load: () => import("./mute.ts"),
-  },
-  unmute: {
-    summary: "undo mute",
-    load: () => import("./unmute.ts"),
-  },
-  mcp: {
-    summary: "the MCP server on stdio, which agents start: svc_ask and its like",
-    load: () => import("./mcp.ts"),
-  },
-  completions: {
-    summary: "print the completion script for bash, zsh or fish",
-    load: () => import("./completions.ts"),
-  },
-  "echo-agent": { summary: undefined, load: () => import("./echo_agent.ts") },
-};

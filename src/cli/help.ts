@@ -1,28 +1,24 @@
 /** `svc --help`, written from the tables of agents and commands. */
 import { AGENT_LABELS } from "../protocol/names.ts";
-import { COMMANDS } from "./commands.ts";
+import { listedCommands } from "./commands.ts";
 
 export function helpText(version: string): string {
-  const agents = Object.entries(AGENT_LABELS).map(([kind, label]) => row(kind, label));
-  const commands = Object.entries(COMMANDS).flatMap(([name, { summary }]) =>
-    summary ? [row(name, summary)] : []
-  );
   return [
     `svc ${version} — your phone types into your terminal agents`,
     "",
-    "Usage: svc [--detach] <agent> [words for the agent…]",
+    "Usage: svc [--detach] <agent> [arguments for the agent…]",
     "       svc <command> [options]",
     "",
     "Agents, each in a tmux session of its own:",
-    ...agents,
+    ...Object.entries(AGENT_LABELS).map(([kind, label]) => row(kind, label)),
     "",
     "Commands:",
-    ...commands,
+    ...listedCommands().map(({ name, summary }) => row(name, summary)),
     "",
     "Options, before the agent or the command:",
     row("--detach", "start the session without attaching, and print its name"),
     row("--version", "print the version"),
-    row("--help", "print this; after a command, its own help"),
+    row("--help", "print this; after a command, that command's help"),
     "",
     "Examples:",
     "  svc cc --resume        Claude in the session svc-<project>, with --resume",

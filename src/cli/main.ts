@@ -1,9 +1,41 @@
-/** Hands the first word to the agent's wrapper or to the command that it names. */
+/** Passes the command line to the agent's wrapper or to the command that its first word names. */
 import { runtime } from "#runtime";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
-import { COMMANDS } from "./commands.ts";
+import { type CommandName, COMMANDS, isCommandName } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";
 import { printError } from "./output.ts";
+
+/** Takes the arguments after the command's name, and resolves with the exit code. */
+type Run = (args: readonly string[]) => Promise<number>;
+
+/** Each command is loaded when it is called: "lazy-dynamic-imports" in deno.json keeps Deno from reading it earlier. */
+const LOADERS: Readonly<Record<CommandName, () => Promise<Run>>> = {
+  up: async () => (await import("./up.ts")).run,
+  server: async () => (await import("./server.ts")).run,
+  pair: async () => (await import("./pair.ts")).run,
+  devices: async () => (await import("./devices.ts")).run,
+  keys: async () => (await import("./keys.ts")).run,
+  listener: async () => (await import("./listener.ts")).run,
+  sessions: async () => (await import("./sessions.ts")).run,
+  send: async () => (await import("./send.ts")).run,
+  status: async () => (await import("./status.ts")).run,
+  logs: async () => (await import("./logs.ts")).run,
+  verify: async () => (await import("./verify.ts")).run,
+  agents: async () => (await import("./agents.ts")).run,
+  "remote-hook": async () => (await import("./hook.ts")).runPromptHook,
+  hook: async () => (await import("./hook.ts")).runEventHook,
+  setup: async () => (await import("./setup.ts")).run,
+  mute: async () => (await import("./mute.ts")).runMute,
+  unmute: async () => (await import("./mute.ts")).runUnmute,
+  mcp: async () => (await import("./mcp.ts")).run,
+  completions: async () => (await import("./completions.ts")).run,
+  "echo-agent": async () => (await import("./echo_agent.ts")).run,
+};
+
+/** Used by the listener when it starts an agent. */
+const BY_LISTENER = "--by-listener";
+const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, "--version", "--help", "-h"];
+const SEE_HELP = "See: svc --help";
 
 /** Resolves with the exit code: 0 done, 1 failed, 2 used wrongly. Never rejects. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -11,14 +43,14 @@ export async function main(args: readonly string[]): Promise<number> {
     return await dispatch(args);
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
-    if (isReaderGone(error)) return EXIT_FAILED;
+    if (isBrokenPipe(error)) return EXIT_FAILED;
     printError(error instanceof Error ? error.message : String(error));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }
 
-/** As in `svc logs | head -1`: nobody is left to be told. */
-function isReaderGone(error: unknown): boolean {
+/** As in `svc logs | head -1`: nobody is left to read an error. */
+function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
@@ -32,40 +64,36 @@ async function dispatch(args: readonly string[]): Promise<number> {
   if (first < 0 || options.includes("--help") || options.includes("-h")) return await printHelp(options);
   const word = args[first] ?? "";
   const rest = args.slice(first + 1);
-  if (isAgentKind(word)) return await (await loadAgent()).runAgent(word, rest, { detach, byListener });
+  if (isAgentKind(word)) {
+    const { runAgent } = await import("./agent.ts");
+    return await runAgent(word, rest, { detach, byListener });
+  }
   if (word === "help") return await dispatch([...rest.slice(0, 1), "--help"]);
-  if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is none. ${SEE_HELP}`);
-  return await (await (await commandNamed(word)).load()).run(rest);
+  if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is not one. ${SEE_HELP}`);
+  if (!isCommandName(word)) throw await unknownCommand(word);
+  const run = await LOADERS[word]();
+  return await run(rest);
 }
 
-const loadAgent = (): Promise<typeof import("./agent.ts")> => import("./agent.ts");
-const loadHelp = (): Promise<typeof import("./help.ts")> => import("./help.ts");
-const loadNearest = (): Promise<typeof import("./nearest.ts")> => import("./nearest.ts");
-const loadVersion = (): Promise<typeof import("../protocol/version.ts")> => import("../protocol/version.ts");
-
-/** Not for people: the listener's own, when it starts an agent. */
-const BY_LISTENER = "--by-listener";
-const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, "--version", "--help", "-h"];
-const SEE_HELP = "See: svc --help";
-
-async function commandNamed(word: string): Promise<(typeof COMMANDS)[string]> {
-  const entry = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
-  if (entry !== undefined) return entry;
-  const { nearest } = await loadNearest();
+async function unknownCommand(word: string): Promise<UsageError> {
+  const { nearest } = await import("./nearest.ts");
   const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...Object.keys(COMMANDS)]);
   const hint = guess === undefined ? "" : ` Did you mean "${guess}"?`;
-  throw new UsageError(`Unknown command "${word}".${hint} ${SEE_HELP}`);
+  return new UsageError(`Unknown command "${word}".${hint} ${SEE_HELP}`);
 }
 
 async function printVersion(): Promise<number> {
-  const { VERSION } = await loadVersion();
+  const { VERSION } = await import("../protocol/version.ts");
   runtime.terminal.write(`${VERSION}\n`);
   return 0;
 }
 
-/** `svc` alone was used wrongly, and gets the same text. */
+/** `svc` alone is wrong usage: the same text goes to stderr. */
 async function printHelp(options: readonly string[]): Promise<number> {
-  const [{ helpText }, { VERSION }] = await Promise.all([loadHelp(), loadVersion()]);
+  const [{ helpText }, { VERSION }] = await Promise.all([
+    import("./help.ts"),
+    import("../protocol/version.ts"),
+  ]);
   const wasAsked = options.length > 0;
   if (wasAsked) runtime.terminal.write(helpText(VERSION));
   else runtime.terminal.writeError(helpText(VERSION));

@@ -1,25 +1,60 @@
-/** `svc mute`: a project's sessions take no messages, and its agents are never told of the phone. */
+/** `svc mute` and `svc unmute`: a muted project's sessions take no messages, and its agents are never told about the phone. */
 import { runtime } from "#runtime";
-import { loadMuted } from "../home/muted.ts";
+import { loadMuted, setMuted } from "../home/muted.ts";
+import { secureHome } from "../home/permissions.ts";
+import { resolveProject } from "../wrapper/project.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { print, printJson } from "./output.ts";
-import { setMute } from "./set_mute.ts";
+import { EXIT_FAILED } from "./exit.ts";
+import { print, printError, printJson } from "./output.ts";
 
-export async function run(args: readonly string[]): Promise<number> {
+export async function runMute(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "mute",
-    summary: "Silence a project and all below it: nothing from the phone reaches its sessions.",
+    summary: "Silence a project and everything below it: nothing from the phone reaches its sessions.",
     examples: ["svc mute", "svc mute ~/work/app", "svc mute --list"],
   })
-    .argument("[directory]", "the project's directory; this one's project when left out")
+    .argument("[directory]", "the project's directory (default: the current project)")
     .option("--list", "print the muted directories")
     .option("--json", "print the list as JSON");
   const parsed = parseWords(command, args);
-  const words = parsed.opts();
-  if (!words.list) return await setMute(parsed.processedArgs[0], { muted: true });
+  const options = parsed.opts();
+  if (!options.list) return await setMute(parsed.processedArgs[0], { muted: true });
   const muted = await loadMuted(runtime.files, await accountPaths());
-  if (words.json) printJson(muted);
+  if (options.json) printJson(muted);
   else for (const directory of muted) print(directory);
   return 0;
+}
+
+export async function runUnmute(args: readonly string[]): Promise<number> {
+  const command = defineCommand({
+    name: "unmute",
+    summary: "Let a project's sessions take messages again.",
+    examples: ["svc unmute", "svc unmute ~/work/app"],
+  }).argument("[directory]", "the directory that was muted (default: the current project)");
+  return await setMute(parseWords(command, args).processedArgs[0], { muted: false });
+}
+
+async function setMute(directory: string | undefined, options: { muted: boolean }): Promise<number> {
+  const { files, uid } = runtime;
+  const path = directory === undefined ? await currentProject() : await files.realPath(directory);
+  if (path === undefined) {
+    printError(`Cannot find the directory "${directory}": name one that exists, or none for this project.`);
+    return EXIT_FAILED;
+  }
+  const paths = await accountPaths();
+  await secureHome(files, { paths, uid });
+  const hasChanged = await setMuted(files, paths, { directory: path, muted: options.muted });
+  print(stateLine(path, { ...options, hasChanged }));
+  return 0;
+}
+
+function stateLine(path: string, { muted, hasChanged }: { muted: boolean; hasChanged: boolean }): string {
+  if (muted) return `${path} is ${hasChanged ? "now" : "already"} muted. To undo it: svc unmute`;
+  return hasChanged ? `${path} is no longer muted.` : `${path} is not muted.`;
+}
+
+async function currentProject(): Promise<string> {
+  const { files } = runtime;
+  return (await resolveProject({ env: runtime.env.all(), cwd: runtime.cwd(), files })).root;
 }

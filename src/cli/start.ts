@@ -1,26 +1,24 @@
-/** The first step of the program: an agent waits for its hooks, so they are called before anything else is loaded. */
+/** The program's first step: runs a hook before anything else is loaded, because an agent waits for it. */
 
-interface Module {
-  run(args: readonly string[]): Promise<number>;
-}
-
-/**
- * The number of arguments that each needs; one more is optional. Any other call, such as `--help`, takes the ordinary
- * path.
- */
-const HOOKS: Readonly<Record<string, { words: number; load(): Promise<Module> }>> = {
-  "remote-hook": { words: 1, load: () => import("./remote_hook.ts") },
-  hook: { words: 2, load: () => import("./hook.ts") },
-};
+/** The number of arguments each hook requires; one more is optional. Any other call, such as `--help`, goes to main.ts. */
+const HOOKS = { "remote-hook": 1, hook: 2 } as const;
 
 /** Resolves with the exit code. */
 export async function start(args: readonly string[]): Promise<number> {
   const [word = "", ...rest] = args;
-  const hook = Object.hasOwn(HOOKS, word) ? HOOKS[word] : undefined;
-  const beyond = rest.length - (hook?.words ?? 0);
-  const isCalled = (beyond === 0 || beyond === 1) && !rest.some((one) => one.startsWith("-"));
-  if (hook !== undefined && isCalled) return await (await hook.load()).run(rest);
-  return await (await loadMain()).main(args);
+  if (isHook(word) && isHookCall(rest, HOOKS[word])) {
+    const { runEventHook, runPromptHook } = await import("./hook.ts");
+    return word === "hook" ? await runEventHook(rest) : await runPromptHook(rest);
+  }
+  const { main } = await import("./main.ts");
+  return await main(args);
 }
 
-const loadMain = (): Promise<typeof import("./main.ts")> => import("./main.ts");
+function isHook(word: string): word is keyof typeof HOOKS {
+  return Object.hasOwn(HOOKS, word);
+}
+
+function isHookCall(args: readonly string[], required: number): boolean {
+  const extra = args.length - required;
+  return (extra === 0 || extra === 1) && !args.some((arg) => arg.startsWith("-"));
+}

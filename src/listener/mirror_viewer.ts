@@ -1,7 +1,13 @@
 /** One phone's stream of a mirror: what it was sent, how much more it takes, and whether it is still right. */
 import type { StreamChannel } from "../crypto/stream.ts";
 import { MIRROR_CREDIT_BYTES, TITLE_MAX_CHARS } from "../protocol/limits.ts";
-import { encodeBinaryFrame, encodeMirror, type MirrorMessage, type MirrorStatus, PANE_FRAME } from "../protocol/pane_frame.ts";
+import {
+  encodeBinaryFrame,
+  encodeMirror,
+  type MirrorMessage,
+  type MirrorStatus,
+  PANE_FRAME,
+} from "../protocol/pane_frame.ts";
 import { concatBytes } from "../tmux/mirror_parser.ts";
 
 /** Output that waits for a phone. Beyond it the phone gets a new screen instead. */

@@ -32,11 +32,8 @@ export async function checkListener(
   return { notice: undefined, work: () => wakeUnlessAlive(host, options) };
 }
 
-/** Loaded only when it is called: it loads the schemas. */
-const loadWaker = (): Promise<typeof import("./wake_listener.ts")> => import("./wake_listener.ts");
-
 async function wake(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
-  return await (await loadWaker()).wakeListener(host, options);
+  return await (await import("./wake_listener.ts")).wakeListener(host, options);
 }
 
 async function wakeUnlessAlive(host: DaemonHost, options: DaemonOptions): Promise<string | undefined> {

@@ -2,7 +2,13 @@
 import { type Clock, systemClock } from "../../src/client/clock.ts";
 import { encodeKeyInput } from "../../src/protocol/key_input.ts";
 import { MIRROR_SILENT_MS } from "../../src/protocol/limits.ts";
-import { decodeBinaryFrame, encodeBinaryFrame, encodeMirror, encodeSequenced, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
+import {
+  decodeBinaryFrame,
+  encodeBinaryFrame,
+  encodeMirror,
+  encodeSequenced,
+  PANE_FRAME,
+} from "../../src/protocol/pane_frame.ts";
 import { type Attack, isSame, type Way, WAYS } from "./hostile_relay.ts";
 import { attacked, EVIL, type Expectation, type Mode, type Row } from "./hostile_stage.ts";
 import { until } from "./until.ts";

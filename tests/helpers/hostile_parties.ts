@@ -9,7 +9,13 @@ import {
 } from "../../src/crypto/stream.ts";
 import { importSecret, newSecret } from "../../src/crypto/paired_secret.ts";
 import { encodeKeyInput } from "../../src/protocol/key_input.ts";
-import { decodeBinaryFrame, encodeBinaryFrame, encodeMirror, KEY_FRAME, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
+import {
+  decodeBinaryFrame,
+  encodeBinaryFrame,
+  encodeMirror,
+  KEY_FRAME,
+  PANE_FRAME,
+} from "../../src/protocol/pane_frame.ts";
 import { type Attack, isSame, rewriting, WAYS } from "./hostile_relay.ts";
 import { EVIL, type HostileStage } from "./hostile_stage.ts";
 

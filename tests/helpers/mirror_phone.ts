@@ -3,7 +3,12 @@ import { type Clock, systemClock } from "../../src/client/clock.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { PhoneHandshake } from "../../src/crypto/stream.ts";
 import type { KeyInput } from "../../src/protocol/key_input.ts";
-import { decodeBinaryFrame, type KeyState, type MirrorStatus, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
+import {
+  decodeBinaryFrame,
+  type KeyState,
+  type MirrorStatus,
+  PANE_FRAME,
+} from "../../src/protocol/pane_frame.ts";
 import { createDirectSocket } from "../../src/runtime/direct_socket.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { type Emulator, makeEmulator } from "../../src/phone/terminal_emulator.ts";

@@ -1,9 +1,6 @@
 /** Completion scripts: what they offer, and that they run nothing of the command line. */
 import assert from "node:assert/strict";
-import { firstWords } from "../../../src/cli/completions.ts";
-import { bashScript } from "../../../src/cli/completions/bash.ts";
-import { fishScript } from "../../../src/cli/completions/fish.ts";
-import { zshScript } from "../../../src/cli/completions/zsh.ts";
+import { bashScript, firstWords, fishScript, zshScript } from "../../../src/cli/completions.ts";
 
 const words = firstWords();
 

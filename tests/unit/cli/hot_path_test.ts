@@ -1,4 +1,4 @@
-/** What a wrapper run or a hook loads before anything else: nothing that costs more than the rest together. */
+/** What a wrapper run or a hook loads before anything else: nothing that costs more than everything else together. */
 import assert from "node:assert/strict";
 import { CHECKOUT } from "../../helpers/sources.ts";
 
@@ -25,7 +25,15 @@ async function loadedWith(path: string): Promise<string[]> {
   return [...found];
 }
 
-const HOT = ["cli.ts", "src/cli/agent.ts", "src/cli/help.ts", "src/cli/remote_hook.ts", "src/cli/hook.ts"];
+const HOT = [
+  "cli.ts",
+  "src/cli/main.ts",
+  "src/cli/agent.ts",
+  "src/cli/help.ts",
+  "src/cli/hook.ts",
+  "src/hooks/remote_hook.ts",
+  "src/hooks/event_hook.ts",
+];
 
 for (const path of HOT) {
   Deno.test(`${path} loads no package and no built-in module of Node [arch-lazy, dep-hot-words]`, async () => {
