@@ -34,7 +34,7 @@ import { Reporter } from "./reporter.ts";
 import { unseal } from "./sealed_message.ts";
 import { SessionQueues } from "./session_queues.ts";
 import { startAgent, type StartHost } from "./start_agent.ts";
-import { tmuxEnvironment, withEnvironment } from "../tmux/environment.ts";
+import { tmuxEnvironment, withEnvironment } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { distrustLog } from "../tmux/trust.ts";
 import { Targets } from "./targets.ts";

@@ -1,7 +1,7 @@
 /** One session's mirror: one control-mode client for all the phones that watch it. */
 import type { Clock } from "../client/clock.ts";
 import { verbs } from "../tmux/argv.ts";
-import type { MirrorAnswer, MirrorClient, MirrorEvents } from "../tmux/mirror_client.ts";
+import type { ControlAnswer, ControlClient, ControlEvents } from "../tmux/control_client.ts";
 import { OutputFilter } from "../tmux/mirror_filter.ts";
 import { paintAnew, paintOver } from "../tmux/mirror_paint.ts";
 import { drawsLines, parseSnapshot, type Snapshot, snapshotCommands } from "../tmux/mirror_snapshot.ts";
@@ -20,13 +20,13 @@ const PANES_FORMAT = "#{W:#{P:#{pane_id} #{pane_dead};}}";
 const TITLE_FORMAT = "#{pane_title}";
 
 /** The client as a mirror uses it. */
-export type MirrorConnection = Pick<MirrorClient, "request" | "close">;
+export type MirrorConnection = Pick<ControlClient, "request" | "close">;
 
 export interface MirrorOptions {
   pane: string;
   sessionId: string;
   clock: Pick<Clock, "elapsed" | "after">;
-  open(events: MirrorEvents): MirrorConnection;
+  open(events: ControlEvents): MirrorConnection;
   /** The client is gone, and every phone was told. */
   ended(): void;
 }
@@ -176,7 +176,7 @@ export class SessionMirror {
   }
 
   /** Must not wait: the output that follows belongs after this snapshot. */
-  #took(answer: MirrorAnswer, skipped: number): void {
+  #took(answer: ControlAnswer, skipped: number): void {
     if (this.#isOver) return;
     const { pane } = this.#options;
     const snapshot = answer instanceof Error ? undefined : parseSnapshot(pane, answer.slice(skipped));

@@ -5,7 +5,7 @@ import type { EventData, EventName } from "../protocol/frames.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
 import { MIRROR_PULSE_MS } from "../protocol/limits.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import type { MirrorEvents } from "../tmux/mirror_client.ts";
+import type { ControlEvents } from "../tmux/control_client.ts";
 import type { InjectHost } from "./inject_host.ts";
 import { Keys } from "./keys.ts";
 import { KeysAudit } from "./keys_audit.ts";
@@ -20,7 +20,7 @@ import type { Target } from "./target.ts";
 export interface WatchedSessionHost {
   clock: Clock;
   /** A client that gets the output of the target's pane. */
-  openMirror(target: Target, events: MirrorEvents): MirrorConnection;
+  openMirror(target: Target, events: ControlEvents): MirrorConnection;
   /** The connection that types. */
   server(target: Target): TmuxServer;
   /** Any connection to the target's server. */

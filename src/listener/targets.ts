@@ -2,13 +2,11 @@
 import { agentKindOfProgram } from "../agents/program.ts";
 import { agentProfile } from "../agents/registry.ts";
 import type { Commands, Files } from "../runtime/types.ts";
-import { mirrorArgv } from "../tmux/argv.ts";
-import { ControlPool } from "../tmux/control_pool.ts";
-import { TmuxDiscovery } from "../tmux/discovery.ts";
-import { MirrorClient, type MirrorEvents } from "../tmux/mirror_client.ts";
+import { controlArgv } from "../tmux/argv.ts";
+import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";
+import { type DiscoveryEnvironment, TmuxDiscovery } from "../tmux/discovery.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import type { DiscoveryEnvironment } from "../tmux/sockets.ts";
 import { readProcessFacts } from "./process_facts.ts";
 import { type Resolved, resolveTarget, type Target } from "./target.ts";
 
@@ -61,8 +59,9 @@ export class Targets {
   }
 
   /** A client that gets the output of the target's pane; its owner closes it. */
-  openMirror({ socket, session, pane }: Target, events: MirrorEvents): MirrorClient {
-    return new MirrorClient(this.#host.commands.pipe(mirrorArgv(socket, session)), { pane, events });
+  openMirror({ socket, session, pane }: Target, events: ControlEvents): ControlClient {
+    const child = this.#host.commands.pipe(controlArgv(socket, session, { output: true }));
+    return new ControlClient(child, { socket, pane, events });
   }
 
   /** A connection for a look at many panes. */

@@ -1,15 +1,15 @@
-/** The one place that builds tmux commands: verbs as argv, and their forms for a spawn, a control client and a nested command. */
+/** Builds every tmux command, and its forms for a spawned process, a control client and a nested command. */
 
-/** One tmux command with its words; words are data, never syntax. */
+/** One tmux command and its arguments, which are data and never syntax. */
 export type TmuxCommand = readonly string[];
 
-/** A word that begins with `%` is a pane's id or syntax. */
+/** Arguments that need no quotes. One that begins with `%` is a pane id, or else syntax. */
 const SAFE_WORD = /^(%\d+|[A-Za-z0-9_@=:,.\/+-][A-Za-z0-9_@%=:,.\/+-]*)$/;
 const encoder = new TextEncoder();
 
 /**
- * One word for tmux's own parser: double quotes with octal escapes for every byte but plain ones, which is exact for
- * all text without NUL (a bare `~`, `#`, `$`, `;` or line feed would be syntax).
+ * Quotes an argument for tmux's own parser: double quotes with octal escapes for all but plain bytes, which is exact for
+ * all text without NUL (a bare `~`, `#`, `$`, `;` or line feed is syntax).
  */
 export function quoteWord(word: string): string {
   if (SAFE_WORD.test(word)) return word;
@@ -26,7 +26,7 @@ export function commandLine(commands: readonly TmuxCommand[]): string {
   return commands.map((command) => command.map(quoteWord).join(" ")).join(" ; ");
 }
 
-/** argv of one tmux process that runs the commands in order. In argv a word's trailing `;` ends a command: it is escaped. */
+/** argv of a tmux process that runs the commands in order. A trailing `;` in an argument would end the command, so it is escaped. */
 export function spawnArgv(socket: string | undefined, commands: readonly TmuxCommand[]): string[] {
   const server = socket === undefined ? [] : ["-S", socket];
   const words = commands.map((command) =>
@@ -35,16 +35,13 @@ export function spawnArgv(socket: string | undefined, commands: readonly TmuxCom
   return ["tmux", "-u", ...server, ...words.flatMap((command, index) => index ? [";", ...command] : command)];
 }
 
-/** argv of a control-mode client of `session`: it never resizes, gets no output, and leaves the session's environment alone. */
-export function controlArgv(socket: string, session: string): string[] {
-  const attach = ["attach-session", "-E", "-t", exactSession(session), "-f", "ignore-size,no-output"];
-  return ["tmux", "-u", "-S", socket, "-C", ...attach];
-}
-
-/** argv of a control-mode client that gets the session's output; it never resizes either. */
-export function mirrorArgv(socket: string, session: string): string[] {
-  const attach = ["attach-session", "-E", "-t", exactSession(session), "-f", "ignore-size"];
-  return ["tmux", "-u", "-S", socket, "-C", ...attach];
+/**
+ * argv of a control-mode client of `session`. It never resizes and leaves the session's environment alone; `output`: it
+ * gets the output of the session's panes.
+ */
+export function controlArgv(socket: string, session: string, { output = false } = {}): string[] {
+  const flags = output ? "ignore-size" : "ignore-size,no-output";
+  return ["tmux", "-u", "-S", socket, "-C", "attach-session", "-E", "-t", exactSession(session), "-f", flags];
 }
 
 /** Matches the session's name exactly; a bare name would match by prefix. */
@@ -52,7 +49,7 @@ export function exactSession(name: string): string {
   return `=${name}`;
 }
 
-/** The active pane of exactly this session: a pane target needs the colon. */
+/** The active pane of exactly this session. A pane target needs the colon. */
 export function exactPane(name: string): string {
   return `=${name}:`;
 }
@@ -74,8 +71,8 @@ export const verbs = {
   /** The visible screen as text; wrapped lines stay separate. */
   captureScreen: (pane: string): TmuxCommand => ["capture-pane", "-p", "-t", pane],
   /**
-   * The screen with its attributes, which go on from line to line; trailing blanks stay. `saved`: the normal screen
-   * behind the alternate one, nothing where none is behind. `history`: so many lines above the screen instead.
+   * The screen with its attributes, which carry over from line to line, and trailing blanks. `saved`: the normal screen
+   * behind the alternate one, or nothing if there is none. `history`: this many lines above the screen instead.
    */
   captureCells: (pane: string, part: { saved?: boolean; history?: number } = {}): TmuxCommand => [
     ...["capture-pane", "-p", "-e", "-N", "-t", pane],
@@ -88,26 +85,26 @@ export const verbs = {
     ...(part.saved ? ["-a", "-q"] : []),
     ...historyRange(part.history),
   ],
-  /** The beginning of a sequence that the pane's program has not ended yet, control characters in octal. */
+  /** The beginning of a sequence that the pane's program has not finished yet, with control characters in octal. */
   capturePending: (pane: string): TmuxCommand => ["capture-pane", "-p", "-P", "-C", "-t", pane],
-  /** Whether this control client gets the pane's output. Pausing drops what waits, and never holds the program up. */
+  /** Whether this control client gets the pane's output. Pausing drops pending output and never blocks the program. */
   paneOutput: (pane: string, state: "pause" | "continue"): TmuxCommand => [
     "refresh-client",
     "-A",
     `${pane}:${state}`,
   ],
-  /** Tells this control client, within a second, when what `format` gives for `what` changes; a session when empty. */
+  /** Notifies this control client within a second when `format` changes for `what`, which is the session if empty. */
   subscribe: (name: string, { what, format }: { what: string; format: string }): TmuxCommand => [
     "refresh-client",
     "-B",
     `${name}:${what}:${format}`,
   ],
-  /** Gives the pane's window this size, whatever looks at it. */
+  /** Gives the pane's window this size, whatever clients are attached. */
   resizeWindow: (pane: string, { cols, rows }: { cols: number; rows: number }): TmuxCommand => [
     ...["resize-window", "-t", pane],
     ...["-x", String(cols), "-y", String(rows)],
   ],
-  /** Prints the window's own value, nothing when it has none. */
+  /** Prints the value set on the window itself, or nothing. */
   showWindowOption: (
     pane: string,
     option: string,
@@ -121,7 +118,7 @@ export const verbs = {
     pane: string,
     option: string,
   ): TmuxCommand => ["set-option", "-w", "-u", "-t", pane, option],
-  /** Runs one of two command lists, as `format` says, in the same queue: nothing happens in between. */
+  /** Runs one of two command lists, depending on `format`, in the same command queue: nothing happens in between. */
   ifFormat: (
     pane: string,
     format: string,
@@ -135,13 +132,13 @@ export const verbs = {
     commandLine(then),
     commandLine(otherwise),
   ],
-  /** Types text as keys, as data (spec, section 4, step 4). */
+  /** Types text as keys, literally (spec, section 4, step 4). */
   sendLiteral: (pane: string, text: string): TmuxCommand => ["send-keys", "-l", "-t", pane, "--", text],
   sendKey: (pane: string, key: string): TmuxCommand => ["send-keys", "-t", pane, key],
-  /** Appends to a paste buffer, or creates it. */
+  /** Appends to a paste buffer; creates it if needed. */
   appendBuffer: (buffer: string, text: string): TmuxCommand => ["set-buffer", "-a", "-b", buffer, "--", text],
   deleteBuffer: (buffer: string): TmuxCommand => ["delete-buffer", "-b", buffer],
-  /** Pastes and deletes the buffer, line feeds kept; `marks`: in bracketed-paste marks where the program asked for them. */
+  /** Pastes the buffer with its line feeds and deletes it. `marks`: with bracketed-paste marks if the program requested them. */
   pasteBuffer: (buffer: string, pane: string, options: { marks: boolean }): TmuxCommand => [
     "paste-buffer",
     ...(options.marks ? ["-p"] : []),
@@ -155,7 +152,7 @@ export const verbs = {
   leaveModes: (pane: string): TmuxCommand => ["copy-mode", "-q", "-t", pane],
   killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],
   hasSession: (name: string): TmuxCommand => ["has-session", "-t", exactSession(name)],
-  /** tmux looks a session option up by a pane target, hence the colon. */
+  /** tmux resolves a session option by a pane target, hence the colon. */
   setSessionOption: (name: string, option: string, value: string): TmuxCommand => [
     "set-option",
     "-t",
@@ -165,7 +162,7 @@ export const verbs = {
   ],
   attach: (name: string): TmuxCommand => ["attach-session", "-t", exactSession(name)],
   /**
-   * A detached session whose pane process is `argv` itself, without a shell: one word alone would go through one. tmux
+   * A detached session whose pane process is `argv` itself. tmux would run a single argument through a shell, and it
    * expands formats in the directory.
    */
   newSession: (options: NewSession): TmuxCommand => [

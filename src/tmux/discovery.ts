@@ -1,14 +1,15 @@
-/** The live tmux servers of this user with their sessions. */
+/** Finds this user's tmux servers (spec, section 4, "Tmux socket discovery") and lists their sessions. */
 import { spawningServer, TmuxError, type TmuxServer } from "./server.ts";
 import { listSessions, type TmuxSession } from "./sessions.ts";
-import { type DiscoveryEnvironment, runningServerSockets, socketFiles } from "./sockets.ts";
+import type { Commands, Files } from "../runtime/types.ts";
+import { folderTrust, socketTrust } from "./trust.ts";
 
-/** `lsof` costs tens of milliseconds: it runs this often, and when a named session was not found. */
+/** `lsof` takes tens of milliseconds: it runs this often, and when a named session was not found. */
 export const LSOF_INTERVAL_MS = 60_000;
 
 export interface DiscoveryOptions {
   now(): number;
-  /** A connection to the server that is open already, quicker than a spawn. */
+  /** An open connection to the server, which is faster than a spawn. */
   openServer(socket: string): TmuxServer | undefined;
 }
 
@@ -17,7 +18,7 @@ export class TmuxDiscovery {
   #options: DiscoveryOptions;
   #searched: number | undefined;
   #extra: string[] = [];
-  /** Every socket that was tried, and whether a server with sessions answered. */
+  /** Every socket tried, and whether a server with sessions answered. */
   #tried = new Map<string, boolean>();
 
   constructor(host: DiscoveryEnvironment, options: DiscoveryOptions) {
@@ -25,7 +26,7 @@ export class TmuxDiscovery {
     this.#options = options;
   }
 
-  /** Every session of every live server. `deep` asks lsof again. */
+  /** Every session of every live server. `deep` runs lsof again. */
   async sessions(options: { deep?: boolean } = {}): Promise<TmuxSession[]> {
     const now = this.#options.now();
     if (options.deep || this.#searched === undefined || now - this.#searched >= LSOF_INTERVAL_MS) {
@@ -37,7 +38,7 @@ export class TmuxDiscovery {
     return await this.#read(sockets);
   }
 
-  /** The sessions of the servers that lived at the last look; everything anew when a socket file is new. */
+  /** The sessions of the servers that answered last time. A new socket file causes a full search. */
   async sessionsOfKnown(): Promise<TmuxSession[]> {
     const files = await socketFiles(this.#host);
     if (files.some((file) => !this.#tried.has(file))) return await this.sessions();
@@ -64,4 +65,62 @@ export class TmuxDiscovery {
       return [];
     }
   }
+}
+
+export interface DiscoveryEnvironment {
+  uid: number;
+  env: { get(name: string): string | undefined };
+  files: Pick<Files, "list" | "info" | "realPath">;
+  commands: Pick<Commands, "run">;
+  /** Called each time a socket is rejected because another account could be behind it. */
+  distrusted?(path: string, why: string): void;
+}
+
+/**
+ * Candidate socket paths, in the order of the spec: `SVC_TMUX_SOCKET` alone when set; the default location; `$TMPDIR`;
+ * `/tmp/tmux-<uid>/`. Stale socket files may be among them.
+ */
+export async function socketFiles(host: DiscoveryEnvironment): Promise<string[]> {
+  const explicit = host.env.get("SVC_TMUX_SOCKET");
+  if (explicit) return await ownSocket(explicit, host);
+  const folder = `tmux-${host.uid}`;
+  const roots = [host.env.get("TMUX_TMPDIR") ?? "/tmp", host.env.get("TMPDIR"), "/tmp"];
+  const folders = [
+    ...new Set(roots.flatMap((root) => root ? [`${root.replace(/\/+$/, "")}/${folder}`] : [])),
+  ];
+  const found = await Promise.all(folders.map((path) => socketsIn(path, host)));
+  return [...new Set(found.flat())];
+}
+
+async function socketsIn(folder: string, host: DiscoveryEnvironment): Promise<string[]> {
+  const trust = await folderTrust(folder, host);
+  if (trust.kind === "refused") host.distrusted?.(folder, trust.why);
+  if (trust.kind !== "trusted") return [];
+  const names = (await host.files.list(trust.path)).sort((a, b) =>
+    Number(b === "default") - Number(a === "default")
+  );
+  return (await Promise.all(names.map((name) => ownSocket(`${trust.path}/${name}`, host)))).flat();
+}
+
+/** The resolved path of a socket that only this account can be behind. */
+async function ownSocket(path: string, host: DiscoveryEnvironment): Promise<string[]> {
+  const trust = await socketTrust(path, host);
+  if (trust.kind === "refused") host.distrusted?.(path, trust.why);
+  return trust.kind === "trusted" ? [trust.path] : [];
+}
+
+/** Sockets of running tmux servers, from `lsof`: the last resort, which finds any `-S` path. Empty without lsof. */
+export async function runningServerSockets(host: DiscoveryEnvironment): Promise<string[]> {
+  if (host.env.get("SVC_TMUX_SOCKET")) return [];
+  const list = ["lsof", "-a", "-w", "-u", String(host.uid), "-c", "tmux", "-U", "-Fn"];
+  const { stdout } = await host.commands.run(list);
+  const paths = parseLsof(new TextDecoder().decode(stdout));
+  const owned = await Promise.all(paths.map((path) => ownSocket(path, host)));
+  return [...new Set(owned.flat())];
+}
+
+/** The absolute paths in `lsof -Fn` output: lines `n<path>`, on Linux followed by ` type=STREAM …`. */
+export function parseLsof(output: string): string[] {
+  const names = output.split("\n").filter((line) => line.startsWith("n/")).map((line) => line.slice(1));
+  return [...new Set(names.map((name) => name.replace(/ type=\w+.*$/, "")))];
 }

@@ -1,20 +1,20 @@
-/** Reads several tmux format values in one line, and back. */
+/** Prints several tmux format values as one line, and parses it. */
 
 const SEPARATOR = "\t";
 
-/** The value of a variable in one line: tmux prints a path as it is, and one with a line end could pass for a record. */
+/** A variable's value on one line: tmux prints paths unescaped, and a path with a line feed could pass for a record. */
 export function oneLine(variable: string): string {
   return `#{s/[\u0001-\u001f]/?/:${variable}}`;
 }
 
-/** A format that prints `tag` and then the value of each field, in the order of the record's keys. */
+/** A format that prints `tag` and then each field's value, in the order of the record's keys. */
 export function fieldsFormat(tag: string, fields: Record<string, string>): string {
   return [tag, ...Object.values(fields)].join(SEPARATOR);
 }
 
 /**
- * The record printed by fieldsFormat, or undefined when the line has another tag or too few fields. The last field may
- * hold tabs: a path goes there.
+ * Parses a record that fieldsFormat printed. Undefined if the line has another tag or too few fields. The last field
+ * may contain tabs, so a path goes there.
  */
 export function parseFields<K extends string>(
   line: string,

@@ -1,4 +1,4 @@
-/** Ends what an agent that ignores hang-up leaves behind when its session ends. */
+/** Ends the processes that an agent which ignores SIGHUP leaves behind when its session ends. */
 import { type Clock, delay } from "../client/clock.ts";
 import type { Commands } from "../runtime/types.ts";
 
@@ -13,17 +13,17 @@ export interface LeftoverHost {
   clock: Clock;
 }
 
-/** Time to end by SIGTERM before SIGKILL, in milliseconds. */
+/** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 3_000;
 const PROBE_MS = 100;
 
-/** What tells a process from a later one with the same pid; empty when there is none. */
+/** Distinguishes a process from a later one with the same pid. Empty if there is no process. */
 export async function processIdentity(host: LeftoverHost, pid: number): Promise<string> {
   const { stdout } = await host.commands.run(["ps", "-o", "lstart=", "-p", String(pid)]);
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** Ends the pane's process group and all below it. `identity` was taken while the pane lived. */
+/** Ends the pane's process group and its descendants. `identity` was read while the pane was alive. */
 export async function endLeftovers(
   host: LeftoverHost,
   pane: { pid: number; identity: string },

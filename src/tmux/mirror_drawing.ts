@@ -1,28 +1,20 @@
-/** What is known of how a program draws on: attributes, character sets, and whether another terminal draws it alike. */
-import {
-  fillsCells,
-  isPlainCharacter,
-  isPlainCsi,
-  isPlainEscape,
-  losesColumn,
-  setsColumn,
-} from "./mirror_plain.ts";
+/** Tracks a program's drawing state (attributes, character sets) and whether another terminal draws its output the same. */
 import { Pen } from "./mirror_pen.ts";
 
 interface Settings {
   pen: Pen;
-  /** Designations of G0 and G1, once they were seen. */
+  /** Designations of G0 and G1, once seen. */
   charsets: ReadonlyMap<string, string>;
   /** The last shift, SO or SI. */
   shift: string;
-  /** Whether letters stand for themselves or for line drawing is known. */
+  /** It is known whether letters are letters or line drawing. */
   letters: boolean;
 }
 
 const BACKSPACE = 0x08;
-/** Where the set of line drawing has other characters than ASCII. */
+/** The range in which the line-drawing set differs from ASCII. */
 const LINE_DRAWING = { first: 0x5f, last: 0x7e };
-/** Modes in which text is drawn differently at the edges. */
+/** Modes in which terminals differ in drawing text at the edges. */
 const ODD_MODES: Readonly<Record<string, boolean>> = {
   "4h": true,
   "4l": false,
@@ -32,7 +24,7 @@ const ODD_MODES: Readonly<Record<string, boolean>> = {
   "?7h": false,
 };
 
-/** It may scroll, which fills a line with the background. */
+/** May scroll, which fills a line with the background colour. */
 const isLineEnd = (byte: number): boolean => byte >= 0x0a && byte <= 0x0c;
 
 const unknown = (): Settings => ({
@@ -42,24 +34,24 @@ const unknown = (): Settings => ({
   letters: false,
 });
 
-/** `unsure`: drawing the screen over it helps; `lost`: only a terminal that begins anew is right again. */
+/** `unsure`: repainting the screen corrects it; `lost`: only a reset terminal is right again. */
 export type Doubt = "none" | "unsure" | "lost";
 
 export class Drawing {
-  /** Something was drawn that may look different elsewhere, or that depends on what was not seen. */
+  /** Something was drawn that may look different in another terminal, or that depends on output not seen. */
   isUnsure = false;
-  /** The terminal was reset, which does not leave the alternate screen in tmux, and does elsewhere. */
+  /** The terminal was reset. tmux stays on the alternate screen then, other terminals leave it. */
   #isLost = false;
   #set = unknown();
-  /** Saved with the cursor, and with the normal screen while the alternate one is shown. */
+  /** Saved with the cursor, and saved with the normal screen while the alternate one is shown. */
   #saved = unknown();
   #ofScreen = unknown();
   #oddModes = new Map<string, boolean>();
   #isColumnLost = false;
-  /** Letters were drawn while it was not known what they stand for. */
+  /** Letters were drawn while it was unknown whether they are line drawing. */
   #drewLetters = false;
 
-  /** What is to be done about what was drawn since the last call. */
+  /** How far the output since the last call is in doubt. */
   takeDoubt(): Doubt {
     const doubt = this.#isLost ? "lost" : this.isUnsure ? "unsure" : "none";
     this.isUnsure = false;
@@ -78,25 +70,25 @@ export class Drawing {
     this.#drewLetters = false;
   }
 
-  /** tmux's screen after all that was drawn: where it has no line drawing, letters were letters. */
+  /** Takes tmux's screen after everything was drawn: without line drawing on it, letters were letters. */
   sawScreen({ drawsLines }: { drawsLines: boolean }): void {
     if (this.#drewLetters && !drawsLines) this.#change({ letters: true });
     this.#drewLetters = false;
   }
 
-  /** Text is drawn in a mode that was set before the output was seen. */
+  /** Text is drawn in an unusual mode that was set before the first output seen. */
   startOddly(): void {
     this.#oddModes.set("before", true);
   }
 
-  /** Sequences that bring a terminal with default attributes to what the program has set; empty when unknown. */
+  /** Sequences that give a terminal with default attributes the program's current ones. Empty if unknown. */
   sequences(): string {
     const { pen, charsets, shift } = this.#set;
     const designations = [...charsets].map(([set, charset]) => `\u001b${set}${charset}`).join("");
     return (pen.known ? pen.sgr() : "") + designations + shift;
   }
 
-  /** A character of text, by its code point. */
+  /** A character of text. */
   character(code: number): void {
     const { pen, letters } = this.#set;
     const isOpen = !letters && code >= LINE_DRAWING.first && code <= LINE_DRAWING.last;
@@ -136,7 +128,7 @@ export class Drawing {
     }
   }
 
-  /** The output pauses: a cursor in another column is seen. */
+  /** The output pauses, so a cursor in the wrong column would be visible. */
   paused(): void {
     this.isUnsure ||= this.#isColumnLost;
   }
@@ -167,4 +159,70 @@ export class Drawing {
   #change(changes: Partial<Settings>): void {
     this.#set = { ...this.#set, ...changes };
   }
+}
+
+/** Terminals differ in wide, joining and combining characters. */
+const UNEVEN =
+  /[\p{M}\p{Cf}\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/u;
+
+/** Final bytes of CSI sequences for cursor, erasing, inserting, scrolling, attributes, tab stops, reports. */
+const PLAIN_FINALS = "ABCDEFGHIJKLMPSTXZ@`acdefgmnqrt";
+/** Cursor keys, cursor style, mouse, focus, bracketed paste, synchronized output. */
+const PLAIN_MODES = new Set([
+  "1",
+  "12",
+  "25",
+  "1000",
+  "1002",
+  "1003",
+  "1004",
+  "1005",
+  "1006",
+  "2004",
+  "2026",
+]);
+/** Index, tab stop, reverse index, next line, save, keypad, the end of a string. */
+const PLAIN_ESCAPES = "DHME7=>\\";
+
+export function isPlainCharacter(code: number): boolean {
+  return code < 0x10000 && !UNEVEN.test(String.fromCharCode(code));
+}
+
+/** `text` is what follows `CSI`, with its final. */
+export function isPlainCsi(text: string): boolean {
+  const final = text.slice(-1);
+  const modes = /^\?([\d;]*)[hl]$/.exec(text)?.[1];
+  if (modes !== undefined) return modes.split(";").every((mode) => PLAIN_MODES.has(mode));
+  // Queries and key protocols draw nothing.
+  if (/^[<=>?]/.test(text)) return final !== "J" && final !== "K";
+  return PLAIN_FINALS.includes(final) && !/[!"#$'*]/.test(text);
+}
+
+/** Sequences with a count that terminals execute one by one: lines inserted, deleted or scrolled, tabs, repeats. */
+const COUNTED = /^(\d+)([\d;:]*[LMSTbIZ])$/;
+
+/** Limits the count in what follows `CSI` to `max`. */
+export function boundCount(text: string, max: number): string {
+  const [, count = "", rest = ""] = COUNTED.exec(text) ?? [];
+  return Number(count) > max ? `${max}${rest}` : text;
+}
+
+/** `text` is what follows ESC. All terminals designate character sets the same way. */
+export function isPlainEscape(text: string): boolean {
+  return text.length === 1 ? PLAIN_ESCAPES.includes(text) : /^[()][0B]$/.test(text);
+}
+
+/** Erasing, inserting, deleting and scrolling fill cells with the current background. */
+export function fillsCells(text: string): boolean {
+  return /^[\d;]*[@JKLMPSTX]$/.test(text);
+}
+
+/** Inserting or deleting lines moves the cursor to the first column in other terminals, but not in tmux. */
+export function losesColumn(text: string): boolean {
+  return /^\d*[LM]$/.test(text);
+}
+
+/** After this the cursor's column is the same everywhere. */
+export function setsColumn(text: string): boolean {
+  return /^[\d;]*[GHf`]$/.test(text);
 }

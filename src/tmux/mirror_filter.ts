@@ -1,6 +1,5 @@
-/** Turns a pane's raw output into what another terminal shows alike: whole sequences and characters, nothing that tmux keeps for itself. */
-import { type Doubt, Drawing } from "./mirror_drawing.ts";
-import { boundCount } from "./mirror_plain.ts";
+/** Filters a pane's raw output for another terminal: only whole sequences and characters, without those that tmux itself handles. */
+import { boundCount, type Doubt, Drawing } from "./mirror_drawing.ts";
 
 /** A longer control sequence is dropped, as terminals do. */
 const SEQUENCE_MAX_BYTES = 1_024;
@@ -12,30 +11,30 @@ const NOTHING: readonly number[] = [];
 type State = "ground" | "escape" | "csi" | "string" | "character";
 
 /**
- * tmux itself acts on titles, clipboard and palette strings (OSC, DCS, APC, PM, SOS and `ESC k`): they are dropped. So are
- * C1 controls written as UTF-8, which tmux takes for text without width, and what a joiner joins: tmux gives all of it
- * the first character's width, another terminal does not. What is not complete is kept for the next call, so that
+ * tmux itself handles title, clipboard and palette strings (OSC, DCS, APC, PM, SOS and `ESC k`): they are dropped. So are
+ * C1 controls written as UTF-8, which tmux treats as text without width, and characters after a joiner: tmux gives the sequence
+ * the first character's width, another terminal does not. Incomplete sequences are kept for the next call, so that
  * anything may be written between two outputs.
  */
 export class OutputFilter {
-  /** The user switched the alternate screen off: tmux ignores what would switch to it. */
+  /** The user disabled the alternate screen: tmux ignores sequences that switch to it. */
   keepsScreen = false;
-  /** The longer side of the screen, in cells: tmux ends a longer count there, another terminal goes on counting. */
+  /** The longer side of the screen, in cells: tmux caps larger counts there, other terminals do not. */
   countMax = 1_000;
   readonly #drawing = new Drawing();
   #isFresh = true;
   #state: State = "ground";
   #sequence: number[] = [];
-  /** Bytes of the character that is being read. */
+  /** Length in bytes of the character being read. */
   #wanted = 0;
   #joins = false;
 
-  /** Whether something was drawn since the last call that may look different elsewhere. */
+  /** Whether output since the last call may look different in another terminal. */
   takeDoubt(): Doubt {
     return this.#drawing.takeDoubt();
   }
 
-  /** Output was missed: nothing that was known holds any more. */
+  /** Output was missed, so all tracked state is invalid. */
   forget(): void {
     this.#drawing.forget();
     this.#state = "ground";
@@ -44,24 +43,24 @@ export class OutputFilter {
     this.#isFresh = true;
   }
 
-  /** After a gap: the beginning of a sequence that tmux has taken in, and whether text is drawn in an unusual mode. */
+  /** Resumes after a gap, with the unfinished sequence that tmux has already read, and whether an unusual text mode is set. */
   resume(pending: Uint8Array, { isOdd }: { isOdd: boolean }): void {
     if (!this.#isFresh) return;
     this.pass(pending);
     if (isOdd) this.#drawing.startOddly();
   }
 
-  /** Whether tmux's screen, after all that was passed, has line drawing on it. */
+  /** Takes whether tmux's screen, after all output so far, has line drawing on it. */
   sawScreen(screen: { drawsLines: boolean }): void {
     this.#drawing.sawScreen(screen);
   }
 
-  /** Sequences that bring a terminal with default attributes to what the program has set; empty when unknown. */
+  /** Sequences that give a terminal with default attributes the program's current ones. Empty if unknown. */
   penSequences(): string {
     return this.#drawing.sequences();
   }
 
-  /** The bytes to show for `output`. */
+  /** The bytes of `output` to forward. */
   pass(output: Uint8Array): Uint8Array {
     this.#begun(output[0]);
     const kept = new Uint8Array(output.length + this.#sequence.length);
@@ -76,7 +75,7 @@ export class OutputFilter {
     return kept.subarray(0, length);
   }
 
-  /** The rest of a character whose beginning was missed. */
+  /** Detects the rest of a character whose beginning was missed. */
   #begun(first: number | undefined): void {
     if (!this.#isFresh || first === undefined) return;
     this.#isFresh = false;
@@ -117,7 +116,7 @@ export class OutputFilter {
     return byte < 0xc2 || byte > 0xf4 ? NOTHING : this.#begin("character", byte);
   }
 
-  /** A character that ends too early is none. */
+  /** Drops a character that was cut short. */
   #interrupted(byte: number): readonly number[] {
     this.#begin("ground");
     if (byte < 0x20 || byte === 0x7f) return this.#control(byte);
@@ -167,7 +166,7 @@ export class OutputFilter {
   }
 }
 
-/** Within a sequence; elsewhere these may end it, or hide a part of it from who reads along. */
+/** Ignored by tmux within a sequence. Other terminals may end the sequence there. */
 function isIgnored(byte: number): boolean {
   return byte >= 0x7f;
 }

@@ -1,21 +1,20 @@
-/** Writes a snapshot as terminal output: the bytes that make another terminal show the same. */
-import type { Line } from "./mirror_lines.ts";
+/** Renders a snapshot as terminal output that makes another terminal show the same. */
+import type { Line, PaneFacts, Snapshot } from "./mirror_snapshot.ts";
 import { Pen } from "./mirror_pen.ts";
-import type { PaneFacts, Snapshot } from "./mirror_snapshot.ts";
 
 const CSI = "\u001b[";
 const SGR = /\u001b\[([\d:;]*)m/g;
-/** tmux prints what it drew in the other character set between SO and SI. */
+/** tmux prints line drawing between SO and SI. */
 const CHARSETS = "\u001b(B\u001b)0\u000f";
 const TAB_EVERY = 8;
 const encoder = new TextEncoder();
 
 export interface PaintOptions {
-  /** What brings back the attributes with which the program draws next; empty when unknown. */
+  /** Sequences that restore the attributes the program draws with next. Empty if unknown. */
   pen: string;
 }
 
-/** For a terminal that was just reset. */
+/** Paints a terminal that was just reset. */
 export function paintAnew(snapshot: Snapshot, { pen }: PaintOptions): Uint8Array {
   const { facts, history, screen, behind } = snapshot;
   const first = facts.saved === undefined ? screen : behind;
@@ -31,15 +30,15 @@ export function paintAnew(snapshot: Snapshot, { pen }: PaintOptions): Uint8Array
 }
 
 /**
- * For a terminal that has followed the output so far: what is above the screen stays. Where attributes were wrong
- * because tmux did not tell them, they are right afterwards.
+ * Repaints a terminal that has followed the output so far. Its scrollback stays. Corrects attributes that were wrong
+ * because tmux does not report them.
  */
 export function paintOver(snapshot: Snapshot, { pen }: PaintOptions): Uint8Array {
   const clean = `${CSI}?6l${CSI}r${CSI}4l${CSI}?7h${CHARSETS}${CSI}0m${CSI}H${CSI}J`;
   return encoder.encode([clean, paintLines(snapshot.screen), settle(snapshot), pen].join(""));
 }
 
-/** Scrolls the lines out at the top of an empty screen. */
+/** Writes the lines to an empty screen and scrolls them off the top. */
 function paintHistory(lines: readonly Line[], rows: number): string {
   if (lines.length === 0) return "";
   const pen = new Pen({ known: true });
@@ -48,7 +47,7 @@ function paintHistory(lines: readonly Line[], rows: number): string {
   return painted.join("") + `${CSI}0m` + "\n".repeat(Math.max(0, rows - 1)) + `${CSI}H`;
 }
 
-/** A line that does not go on from the one before is set at its row, so that no width can shift those below. */
+/** Positions each line that does not continue the previous one, so that a width difference cannot shift the lines below. */
 function paintLines(lines: readonly Line[]): string {
   const pen = new Pen({ known: true });
   const painted = lines.map((line, y) => {
@@ -58,14 +57,14 @@ function paintLines(lines: readonly Line[]): string {
   return `${painted.join("")}${CSI}0m`;
 }
 
-/** The line with the attributes carried into it; `pen` carries them on. */
+/** The line with the attributes carried over from the line before. `pen` tracks them. */
 function paint({ text }: Line, pen: Pen): string {
   const carried = pen.sgr();
   for (const [, params = ""] of text.matchAll(SGR)) pen.apply(params);
   return carried + text;
 }
 
-/** Tab stops, modes and cursor, after the cells are there. */
+/** Sets tab stops, modes and cursor, once the cells are painted. */
 function settle({ facts, screen }: Snapshot): string {
   const { region, modes, mouse, cursor, rows } = facts;
   const isWholeRegion = region.top === 0 && region.bottom === rows - 1;
@@ -83,14 +82,14 @@ function settle({ facts, screen }: Snapshot): string {
   ].join("");
 }
 
-/** Switching any report off switches all of them off. */
+/** Disabling one mouse mode disables all of them. */
 function setMouse({ standard, button, all, sgr }: PaneFacts["mouse"]): string {
   const wanted: [number, boolean][] = [[1000, standard], [1002, button], [1003, all], [1006, sgr]];
   const off = privateMode(1000, false) + privateMode(1006, false);
   return off + wanted.map(([mode, isOn]) => isOn ? privateMode(mode, true) : "").join("");
 }
 
-/** A cursor that waits behind the last column gets there only by writing that column. */
+/** A cursor past the last column gets there only by writing that column. */
 function setCursor({ cols, cursor, modes, region }: PaneFacts, screen: readonly Line[]): string {
   const top = modes.origin ? region.top : 0;
   const at = (x: number): string => moveTo({ x, y: Math.max(0, cursor.y - top) });

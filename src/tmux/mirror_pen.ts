@@ -1,4 +1,4 @@
-/** The attributes with which a terminal draws next, told from the SGR sequences that led to them (ECMA-48, 8.3.117). */
+/** The attributes a terminal draws with, tracked from SGR sequences (ECMA-48, 8.3.117). */
 
 type Slot =
   | "bold"
@@ -45,11 +45,11 @@ const CLEARS: Readonly<Record<string, readonly Slot[]>> = {
   59: ["line"],
 };
 
-/** Fields that follow `38`, `48` or `58` when semicolons divide them, by the kind of colour. */
+/** Number of semicolon-separated fields that follow `38`, `48` or `58`, by colour kind. */
 const COLOUR_FIELDS: Readonly<Record<string, number>> = { 5: 1, 2: 3 };
 
 export class Pen {
-  /** False until a reset was seen: what was set before cannot be told. */
+  /** False until a reset was seen: what was set before is unknown. */
   known: boolean;
   #slots: Map<Slot, string>;
 
@@ -62,7 +62,7 @@ export class Pen {
     return new Pen({ known: this.known, slots: this.#slots });
   }
 
-  /** `params` stands between `CSI` and `m`. */
+  /** `params` is the text between `CSI` and `m`. */
   apply(params: string): void {
     const fields = params.split(";");
     for (let at = 0; at < fields.length; at++) {

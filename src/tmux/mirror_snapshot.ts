@@ -1,8 +1,7 @@
-/** A pane as tmux holds it at one moment: lines with their attributes, cursor, modes. */
+/** A snapshot of a pane: its lines with their attributes, the cursor and the modes. */
 import { type TmuxCommand, verbs } from "./argv.ts";
 import { fieldsFormat, parseFields } from "./fields.ts";
-import { type Line, toLines } from "./mirror_lines.ts";
-import { unescapeOctal } from "./mirror_parser.ts";
+import { unescapeOctal } from "./control_parser.ts";
 
 const FACTS = {
   pane: "#{pane_id}",
@@ -39,32 +38,32 @@ export interface PaneFacts {
   rows: number;
   /** `x` is `cols` while the next character would wrap. */
   cursor: { x: number; y: number; visible: boolean };
-  /** Both included. */
+  /** Inclusive. */
   region: { top: number; bottom: number };
   modes: Record<"insert" | "cursorKeys" | "keypad" | "wrap" | "origin", boolean>;
   mouse: Record<"standard" | "button" | "all" | "sgr", boolean>;
-  /** Where the cursor of the normal screen was left; undefined while that is the one shown. */
+  /** The normal screen's cursor while the alternate screen is shown. */
   saved: { x: number; y: number } | undefined;
   /** Lines above the screen. */
   history: number;
   tabs: number[];
-  /** False when the user switched tmux's alternate screen off. */
+  /** False if the user disabled tmux's alternate screen. */
   switchesScreen: boolean;
   title: string;
 }
 
 export interface Snapshot {
   facts: PaneFacts;
-  /** As many as asked for, and as there are. */
+  /** At most as many lines as requested. */
   history: Line[];
   screen: Line[];
   /** The normal screen behind an alternate one. */
   behind: Line[];
-  /** What the program sent of a sequence that is not complete. */
+  /** An unfinished sequence from the program. */
   pending: Uint8Array;
 }
 
-/** The commands of a snapshot, to run in one go. `history`: so many lines above the screen, 0 for none. */
+/** The commands that take a snapshot, to run as one request. `history`: this many lines above the screen. */
 export function snapshotCommands(pane: string, { history }: { history: number }): TmuxCommand[] {
   const parts = [{}, { saved: true }, ...(history > 0 ? [{ history }] : [])];
   return [
@@ -79,7 +78,7 @@ export function drawsLines({ text }: Line): boolean {
   return text.includes("\u000e");
 }
 
-/** From what the commands printed; undefined when the pane is gone. */
+/** Parses what the commands printed. Undefined if the pane is gone. */
 export function parseSnapshot(pane: string, texts: readonly string[]): Snapshot | undefined {
   const [printed = "", pending = "", screen = "", joined = "", saved = "", savedJoined = ""] = texts;
   const fields = parseFields(printed, { tag: "pane", fields: FACTS });
@@ -124,4 +123,50 @@ function toFacts(fields: Fields): PaneFacts {
     switchesScreen: fields.switches !== "0",
     title: fields.title,
   };
+}
+
+/** A line of text with its SGR sequences. Attributes carry over from the line before. */
+export interface Line {
+  text: string;
+  /** It continues on the next line. */
+  wraps: boolean;
+}
+
+/** tmux 3.3a prints overlined as `5:3`, which means blinking (its own attribute number, divided by ten). */
+const OVERLINE = /(?<=[[;])5:3(?=[;m])/g;
+const SGR = /\u001b\[[\d:;]*m/g;
+
+/** Characters that tmux joined to the previous one without width; another terminal would give them width. */
+const JOINED = /\u200d[^\u0000-\u007f]/gu;
+
+/**
+ * Both texts hold the same characters; a joined line that is longer shows that tmux wrapped it. The line counts as
+ * wrapped only while it is still full, since a program may have erased its end.
+ */
+export function toLines({ cells, joined, cols }: { cells: string; joined: string; cols: number }): Line[] {
+  const texts = cells.replace(JOINED, "").split("\n")
+    .map((line) => line.replace(SGR, (sgr) => sgr.replace(OVERLINE, "53")));
+  const rests = joined.replace(JOINED, "").split("\n");
+  let rest = rests.shift() ?? "";
+  return texts.map((text) => {
+    const plain = text.replace(SGR, "").replace(/[\u000e\u000f]/g, "");
+    const goesOn = plain !== "" && rest.length > plain.length && rest.startsWith(plain);
+    rest = goesOn ? rest.slice(plain.length) : rests.shift() ?? "";
+    return { text, wraps: goesOn && isFull(plain, { next: rest, cols }) };
+  });
+}
+
+/** The last column stays empty if a wide character did not fit there. */
+function isFull(line: string, { next, cols }: { next: string; cols: number }): boolean {
+  const width = columnsOf(line);
+  return width === cols || (width === cols - 1 && columnsOf(Array.from(next)[0] ?? "") === 2);
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/gu;
+const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/gu;
+
+function columnsOf(text: string): number {
+  const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+  return Array.from(text).length + count(WIDE) - count(NARROW);
 }

@@ -1,17 +1,17 @@
-/** A tmux server as the programs see it: run commands in order, get what they print. */
+/** Runs commands on a tmux server and returns what they print. */
 import type { Commands } from "../runtime/types.ts";
 import { spawnArgv, type TmuxCommand } from "./argv.ts";
 
 export interface TmuxServer {
   readonly socket: string;
-  /** Runs the commands in order and returns all they print, without the last line end; throws TmuxError at the first that fails. */
+  /** Runs the commands in order and returns their output without the last line feed. Throws TmuxError at the first that fails. */
   run(...commands: TmuxCommand[]): Promise<string>;
 }
 
 /** tmux refused a command; `message` is what tmux said. */
 export class TmuxError extends Error {
   override name = "TmuxError";
-  /** True when the connection ended under the command: whether it ran cannot be told. */
+  /** The connection was lost during the command: whether it ran is unknown. */
   readonly lost: boolean;
 
   constructor(message: string, options: { lost?: boolean } = {}) {
@@ -22,7 +22,7 @@ export class TmuxError extends Error {
 
 const decoder = new TextDecoder();
 
-/** Every run is one tmux process. */
+/** Spawns a tmux process per run. */
 export function spawningServer(commands: Pick<Commands, "run">, socket: string): TmuxServer {
   return {
     socket,
@@ -32,5 +32,37 @@ export function spawningServer(commands: Pick<Commands, "run">, socket: string):
       if (result.code === 127) throw new TmuxError("cannot run tmux: it is not installed");
       throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
     },
+  };
+}
+
+const NAMES = new Set([
+  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL"],
+  ...["TERM", "COLORTERM", "LANG", "TZ"],
+  ...["TMUX_TMPDIR", "TMPDIR"],
+]);
+/** When a terminal attaches, tmux copies these into the session (`update-environment`) and clears the absent ones. */
+const TERMINAL_NAMES = new Set([
+  ...["DISPLAY", "WINDOWID", "XAUTHORITY", "KRB5CCNAME"],
+  ...["SSH_AGENT_PID", "SSH_AUTH_SOCK", "SSH_CONNECTION"],
+]);
+
+/** The environment of tmux clients: only what tmux itself reads. `attaches`: the client shows the session in a terminal. */
+export function tmuxEnvironment(
+  env: Readonly<Record<string, string>>,
+  { attaches = false }: { attaches?: boolean } = {},
+): Record<string, string> {
+  const isKept = (name: string): boolean =>
+    NAMES.has(name) || name.startsWith("LC_") || (attaches && TERMINAL_NAMES.has(name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)));
+}
+
+/** Runs commands with this environment. */
+export function withEnvironment(
+  commands: Pick<Commands, "run" | "pipe">,
+  env: Record<string, string>,
+): Pick<Commands, "run" | "pipe"> {
+  return {
+    run: (argv, options) => commands.run(argv, { ...options, env }),
+    pipe: (argv, options) => commands.pipe(argv, { ...options, env }),
   };
 }

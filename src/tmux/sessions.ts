@@ -1,9 +1,9 @@
-/** Every session of a tmux server with its panes and the people attached, by one tmux call. */
+/** Lists a tmux server's sessions, and captures the screens of several panes, in one tmux call each. */
 import { fieldsFormat, oneLine, parseFields } from "./fields.ts";
 import { verbs } from "./argv.ts";
-import type { TmuxServer } from "./server.ts";
+import { TmuxError, type TmuxServer } from "./server.ts";
 
-/** The user options of a session that the wrapper made. */
+/** The tmux user options that the wrapper sets on its sessions. */
 export const SESSION_OPTIONS = {
   agent: "@svc_agent",
   project: "@svc_project",
@@ -27,7 +27,7 @@ export interface TmuxPane {
   rows: number;
   /** 0-based. */
   cursor: { x: number; y: number; visible: boolean };
-  /** The program has the keypad or the cursor keys in application mode, as editors and pagers do. */
+  /** The keypad or the cursor keys are in application mode, as in editors and pagers. */
   applicationKeys: boolean;
 }
 
@@ -39,13 +39,13 @@ export interface TmuxSession {
   /** Epoch seconds. */
   created: number;
   activity: number;
-  /** A client that is no control-mode client is attached. */
+  /** A terminal is attached, not just a control-mode client. */
   attached: boolean;
-  /** What the wrapper recorded; empty strings for a session that it did not make. */
+  /** What the wrapper recorded. Empty strings for sessions it did not create. */
   recorded: { agent: string; project: string; directory: string; pane: string; pid: string };
-  /** The recorded agent's pane, else the active one of the active window; undefined when the recorded one is gone. */
+  /** The recorded agent's pane, or else the active pane of the active window. Undefined if the recorded pane is gone. */
   pane: TmuxPane | undefined;
-  /** The user has set destroy-unattached: a control client's leaving would end the session. */
+  /** destroy-unattached is set: a control client that detaches would end the session. */
   destroyedWhenUnattached: boolean;
 }
 
@@ -88,7 +88,7 @@ export async function listSessions(server: TmuxServer): Promise<TmuxSession[]> {
   return parseSessions(server.socket, output);
 }
 
-/** The sessions in what `listSessions` asked tmux to print. */
+/** Parses the output that `listSessions` requested. */
 export function parseSessions(socket: string, output: string): TmuxSession[] {
   const lines = output.split("\n");
   const clients = lines.flatMap((line) => parseFields(line, { tag: "client", fields: CLIENT_FIELDS }) ?? []);
@@ -144,4 +144,28 @@ function toPane(fields: PaneFields): TmuxPane {
     },
     applicationKeys: fields.keypad === "1" || fields.cursorKeys === "1",
   };
+}
+
+/** Screen lines by pane id. If a pane has ended, it and the panes after it are missing until the next poll. */
+export async function captureScreens(
+  server: TmuxServer,
+  panes: readonly string[],
+): Promise<Map<string, string[]>> {
+  if (panes.length === 0) return new Map();
+  const mark = `svc-screen-${crypto.randomUUID()}`;
+  const commands = panes.flatMap((pane) => [verbs.captureScreen(pane), verbs.printPlain(mark)]);
+  try {
+    return splitScreens(await server.run(...commands), { panes, mark });
+  } catch (error) {
+    if (error instanceof TmuxError) return new Map();
+    throw error;
+  }
+}
+
+function splitScreens(
+  output: string,
+  { panes, mark }: { panes: readonly string[]; mark: string },
+): Map<string, string[]> {
+  const screens = `${output}\n`.split(`${mark}\n`).map((text) => text.replace(/\n$/, "").split("\n"));
+  return new Map(panes.flatMap((pane, index) => screens[index] ? [[pane, screens[index]]] : []));
 }

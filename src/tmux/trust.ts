@@ -1,4 +1,4 @@
-/** Whether a tmux socket can be anybody's but this account's own: checked on the resolved path, which is then the one in use. */
+/** Checks that only this account can be behind a tmux socket. The check resolves the path, and that resolved path is then used. */
 import type { FileInfo, Files } from "../runtime/types.ts";
 
 export interface TrustHost {
@@ -6,7 +6,7 @@ export interface TrustHost {
   files: Pick<Files, "info" | "realPath">;
 }
 
-/** `path` is resolved: no folder on it can be swapped by another account. `absent`: nothing is there. */
+/** `path` is resolved, and no other account can replace a folder on it. `absent`: nothing is there. */
 export type SocketTrust =
   | { kind: "trusted"; path: string }
   | { kind: "absent" }
@@ -15,7 +15,7 @@ export type SocketTrust =
 const ROOT = 0;
 const OTHERS_WRITE = 0o022;
 const ANYONE_WRITES = 0o002;
-/** In such a folder only an entry's owner takes it away (`/tmp`). */
+/** In a sticky folder such as `/tmp` only its owner can remove an entry. */
 const STICKY = 0o1000;
 
 export async function socketTrust(path: string, host: TrustHost): Promise<SocketTrust> {
@@ -34,7 +34,7 @@ async function judge(path: string, host: TrustHost): Promise<SocketTrust> {
   return why === undefined ? { kind: "trusted", path: resolved } : { kind: "refused", why };
 }
 
-/** The folder's resolved path, as `socketTrust` gives a socket's. */
+/** Like `socketTrust`, for a folder of sockets. */
 export async function folderTrust(folder: string, host: TrustHost): Promise<SocketTrust> {
   try {
     const path = await host.files.realPath(folder);
@@ -46,7 +46,7 @@ export async function folderTrust(folder: string, host: TrustHost): Promise<Sock
   }
 }
 
-/** Why another account could put its own socket into this folder, or into one above it; undefined when none can. */
+/** Why another account could put a socket into this folder or one above it. Undefined if none can. */
 async function folderFault(folder: string, host: TrustHost): Promise<string | undefined> {
   for (let path = folder;; path = parentOf(path)) {
     const info = await host.files.info(path).catch((error) => unreadable(path, error));
@@ -66,7 +66,7 @@ function socketFault(path: string, info: FileInfo, uid: number): string | undefi
     : `others can write to "${path}" (mode ${modeText(info)})`;
 }
 
-/** Another account's folder may be closed to this one, or be a loop of links. */
+/** The folder may be closed to this account, or a symlink loop. */
 function unreadable(path: string, error: unknown): string {
   return `"${path}" cannot be looked at (${error instanceof Error ? error.message : String(error)})`;
 }
@@ -83,10 +83,10 @@ function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** Sockets and folders of tmux that a log names as not used. */
+/** The log names at most this many rejected sockets and folders. */
 const DISTRUSTED_MAX = 100;
 
-/** Logs each path with its reason once, and of endlessly many only the first: a flood must not fill the log. */
+/** Logs each rejected path and reason once, up to DISTRUSTED_MAX of them. */
 export function distrustLog(log: (line: string) => void): (path: string, why: string) => void {
   const logged = new Set<string>();
   return (path, why) => {

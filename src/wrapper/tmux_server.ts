@@ -1,6 +1,6 @@
 /** Which tmux server a wrapper run speaks to, and that no other account can stand in its place. */
 import type { Runtime } from "../runtime/types.ts";
-import { tmuxEnvironment } from "../tmux/environment.ts";
+import { tmuxEnvironment } from "../tmux/server.ts";
 import { folderTrust, type SocketTrust, socketTrust, type TrustHost } from "../tmux/trust.ts";
 import type { TmuxAccess } from "./tmux_calls.ts";
 

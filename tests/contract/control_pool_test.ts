@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { runtime } from "../../src/runtime/deno.ts";
 import { verbs } from "../../src/tmux/argv.ts";
-import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_pool.ts";
-import { captureScreens } from "../../src/tmux/screens.ts";
+import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_client.ts";
+import { captureScreens } from "../../src/tmux/sessions.ts";
 import { spawningServer } from "../../src/tmux/server.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";

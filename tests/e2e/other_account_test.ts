@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { runtime } from "../../src/runtime/deno.ts";
-import { tmuxEnvironment, withEnvironment } from "../../src/tmux/environment.ts";
-import { spawningServer } from "../../src/tmux/server.ts";
-import { socketFiles } from "../../src/tmux/sockets.ts";
+import { spawningServer, tmuxEnvironment, withEnvironment } from "../../src/tmux/server.ts";
+import { socketFiles } from "../../src/tmux/discovery.ts";
 import type { Probed } from "../helpers/account_prober.ts";
 import { canBecomeOther, otherAccount } from "../helpers/as_other_account.ts";
 import { runSvc, startSvc } from "../helpers/program.ts";

@@ -1,7 +1,7 @@
 /** Checks which tmux servers the listener finds, and where. */
 import { runtime } from "#runtime";
 import { TmuxDiscovery } from "../../tmux/discovery.ts";
-import { tmuxEnvironment, withEnvironment } from "../../tmux/environment.ts";
+import { tmuxEnvironment, withEnvironment } from "../../tmux/server.ts";
 import { type Check, fault, ok, warning } from "./check.ts";
 
 const UNTRUSTED = "another account could answer there in tmux's place: remove it, or set SVC_TMUX_SOCKET";

@@ -1,7 +1,7 @@
 /** The demo's session: the echo agent, in a folder of its own. */
 import { runtime } from "#runtime";
 import { spawnArgv, verbs } from "../../tmux/argv.ts";
-import { tmuxEnvironment } from "../../tmux/environment.ts";
+import { tmuxEnvironment } from "../../tmux/server.ts";
 import { print } from "../output.ts";
 
 /** Starts it detached and tells how to look at it; undone with the rest. */

@@ -7,7 +7,7 @@ import { Viewer } from "../../../src/listener/mirror_viewer.ts";
 import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
 import { decodeBinaryFrame, decodeMirror, decodeSequenced } from "../../../src/protocol/pane_frame.ts";
 import type { TmuxCommand } from "../../../src/tmux/argv.ts";
-import type { MirrorAnswer, MirrorEvents } from "../../../src/tmux/mirror_client.ts";
+import type { ControlAnswer, ControlEvents } from "../../../src/tmux/control_client.ts";
 import { TmuxError } from "../../../src/tmux/server.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { type PrintedPane, printedPane } from "../../helpers/printed_pane.ts";
@@ -17,9 +17,9 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** A mirror of pane `%3`, its tmux played by hand. */
 class Bench {
   readonly clock = new FakeClock();
-  readonly requests: { commands: readonly TmuxCommand[]; done(answer: MirrorAnswer): void }[] = [];
+  readonly requests: { commands: readonly TmuxCommand[]; done(answer: ControlAnswer): void }[] = [];
   readonly mirror: SessionMirror;
-  events: MirrorEvents | undefined;
+  events: ControlEvents | undefined;
   ended = 0;
 
   constructor() {

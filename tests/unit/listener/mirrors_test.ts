@@ -5,7 +5,7 @@ import { DEFAULT_POLICY } from "../../../src/listener/policy.ts";
 import { plainChannel } from "../../../src/crypto/stream.ts";
 import { LINGER_MS, Mirrors } from "../../../src/listener/mirrors.ts";
 import type { Target } from "../../../src/listener/target.ts";
-import type { MirrorEvents } from "../../../src/tmux/mirror_client.ts";
+import type { ControlEvents } from "../../../src/tmux/control_client.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 const target: Target = {
@@ -23,7 +23,7 @@ const noServer = { socket: target.socket, run: () => Promise.resolve("") };
 
 class Bench {
   readonly clock = new FakeClock();
-  readonly clients: { events: MirrorEvents; isClosed: boolean }[] = [];
+  readonly clients: { events: ControlEvents; isClosed: boolean }[] = [];
   readonly closed: string[] = [];
   readonly mirrors: Mirrors;
 

@@ -6,7 +6,7 @@ import {
   parseLsof,
   runningServerSockets,
   socketFiles,
-} from "../../../src/tmux/sockets.ts";
+} from "../../../src/tmux/discovery.ts";
 
 const socket: FileInfo = {
   isFile: false,
