@@ -1,5 +1,7 @@
-/** The gate: everything a change must pass, one line a step. `--keep-going` runs the steps after a failed one too. */
+/** The gate: everything a change must pass, one line a step. */
 
+import { parseArgs } from "node:util";
+import { startBusy } from "./busy.ts";
 import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
 import { failureText, type Outcome, runStep, type Step, sum } from "./steps.ts";
@@ -42,17 +44,70 @@ function report(outcome: Outcome): void {
   if (!isOk) write(failureText(output));
 }
 
-async function main(): Promise<number> {
-  const begun = performance.now();
-  if (!await prepare("tests")) return 1;
-  say(`✓ ${"prepare".padEnd(16)} ${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s`);
-  const keepGoing = Deno.args.includes("--keep-going");
+const USAGE = `Usage: deno task ok [options]
+
+  --keep-going   run the steps after a failed one too
+  --only <steps> only these steps, separated by commas: contract,e2e,phone
+  --times <n>    run them this often
+  --busy <n>     beside this many busy loops`;
+
+interface Options {
+  keepGoing: boolean;
+  only: string[] | undefined;
+  times: number;
+  busy: number;
+}
+
+/** Undefined after help was printed. */
+function readOptions(): Options | undefined {
+  const { values } = parseArgs({
+    args: Deno.args,
+    options: {
+      "keep-going": { type: "boolean" },
+      only: { type: "string" },
+      times: { type: "string", default: "1" },
+      busy: { type: "string", default: "0" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) {
+    say(USAGE);
+    return undefined;
+  }
+  const { "keep-going": keepGoing = false, only } = values;
+  return { keepGoing, only: only?.split(","), times: Number(values.times), busy: Number(values.busy) };
+}
+
+async function runOnce(wanted: readonly Step[], { keepGoing }: Options): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const step of await steps()) {
+  for (const step of wanted) {
     const outcome = await runStep(step, root);
     outcomes.push(outcome);
     report(outcome);
     if (!outcome.isOk && !keepGoing) break;
+  }
+  return outcomes;
+}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  if (options === undefined) return 0;
+  const begun = performance.now();
+  if (!await prepare("tests")) return 1;
+  const elapsed = (): number => (performance.now() - begun) / 1_000;
+  say(`✓ ${"prepare".padEnd(16)} ${elapsed().toFixed(1).padStart(6)} s`);
+  const all = await steps();
+  const unknown = options.only?.find((name) => !all.some((step) => step.name === name));
+  if (unknown !== undefined) {
+    say(`Cannot run the step "${unknown}": the steps are ${all.map(({ name }) => name).join(", ")}.`);
+    return 2;
+  }
+  const wanted = all.filter(({ name }) => options.only?.includes(name) ?? true);
+  await using _busy = startBusy(options.busy);
+  const outcomes: Outcome[] = [];
+  for (let run = 1; run <= options.times; run++) {
+    if (options.times > 1) say(`run ${run} of ${options.times}, minute ${Math.round(elapsed() / 60)}`);
+    outcomes.push(...await runOnce(wanted, options));
   }
   const { passed, failed } = sum(outcomes);
   say(`${passed} passed, ${failed} failed`);

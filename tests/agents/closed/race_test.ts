@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import { AgentStage } from "./agent_stage.ts";
-import { startBusy } from "./busy.ts";
+import { startBusy } from "../../../scripts/busy.ts";
 import { agents, busyLoops, hookForms, tries } from "./form.ts";
 import { race, toolTimes } from "./race.ts";
 import { account, accountLine, isLost, isTrue, quantile } from "./race_account.ts";

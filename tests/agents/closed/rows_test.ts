@@ -6,7 +6,7 @@ import { REAL_AGENTS, type RealAgent } from "../install.ts";
 import { untilTold } from "../phone.ts";
 import { AgentStage, pressApart } from "./agent_stage.ts";
 import { modeOn } from "./approvals.ts";
-import { startBusy } from "./busy.ts";
+import { startBusy } from "../../../scripts/busy.ts";
 import { ELSEWHERE } from "./elsewhere.ts";
 import { agents, busyLoops } from "./form.ts";
 import {

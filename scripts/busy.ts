@@ -1,4 +1,4 @@
-/** Busy loops beside a test, as a machine has that builds something meanwhile. */
+/** Busy loops beside a test run, like a build on the same machine. */
 
 export function startBusy(count: number): AsyncDisposable {
   const loops = Array.from(
