@@ -7,7 +7,7 @@ import { type HoldReason, holdReason, LOCAL_USER_HOLD_MS } from "./hold_reason.t
 import { type Outcome, refused, Stopping } from "./outcome.ts";
 import { checkPane, guardOf, type PaneCheck, pressKey, type Seen } from "./pane_check.ts";
 import type { InFlight, LeftBehind } from "./pane_input.ts";
-import { enterWasLost, Pictures, screenProves } from "./proof.ts";
+import { enterWasLost, Pictures, ScreenConfirmation } from "./proof.ts";
 import { mayAnswerDialogs } from "./policy.ts";
 import { changesApproval } from "./slash_command.ts";
 import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests } from "./typing.ts";
@@ -304,6 +304,7 @@ async function prove(
   const { marker, untouched } = typed;
   const start = host.now();
   const pictures = new Pictures(before.screen);
+  const confirmation = new ScreenConfirmation(command.body, { untouched, before });
   const isRead = before.reading.draft !== undefined;
   let now: Seen = before;
   try {
@@ -316,7 +317,7 @@ async function prove(
       const check = await checkPane(attempt);
       if ("outcome" in check) break;
       now = check.seen;
-      if (screenProves(command.body, { untouched, before, now })) return { state: "submitted" };
+      if (confirmation.add(now, host.now())) return { state: "submitted" };
       pictures.add(now.screen);
       const isLate = host.now() - start >= ENTER_AGAIN_MS;
       if (isLate && !again && enterWasLost(before, now, pictures.count)) {
@@ -326,8 +327,10 @@ async function prove(
       await host.pause(SHOW_STEPS_MS[looks++] ?? SHOW_STEPS_MS[5]);
     }
     if (await marker.taken()) return { state: "submitted" };
-    if (isRead && target.isProfiled && await removeText(attempt, typed.text, now)) {
-      return refused("not_submitted");
+    if (isRead && target.isProfiled) {
+      if (await removeText(attempt, typed.text, now)) return refused("not_submitted");
+      // It may stand in the composer when the dialog that swallowed Enter closes.
+      attempt.input.leftBehind = typed.text;
     }
   } catch (error) {
     if (!(error instanceof TmuxError) && !(error instanceof Stopping)) throw error;

@@ -5,6 +5,11 @@ import { slashCommand } from "./slash_command.ts";
 
 /** An agent at work draws all the time: this many pictures later it has read what came before the first of them. */
 export const PICTURES_AT_WORK = 3;
+/**
+ * Once the composer has been out of sight, a screen must last this long to confirm anything, in milliseconds: an agent
+ * that closes a dialog draws its composer empty first and puts the draft back in a later frame.
+ */
+export const STEADY_MS = 1_500;
 /** How much of a message's first line is looked for: narrow panes wrap the rest. */
 const SHOWN_CHARS = 24;
 
@@ -35,6 +40,31 @@ export function screenProves(body: string, { untouched, before, now }: ProofScre
   if (reading.draft !== undefined) return reading.draft === "";
   if (slashCommand(body) !== undefined) return true;
   return shows(screen, body) && !shows(untouched.screen, body);
+}
+
+/** Watches the screens that follow Enter for the one that confirms the submission. */
+export class ScreenConfirmation {
+  #body: string;
+  #screens: Pick<ProofScreens, "untouched" | "before">;
+  /** Since Enter the composer was out of sight at least once. */
+  #wasGone = false;
+  #since: number | undefined;
+
+  constructor(body: string, screens: Pick<ProofScreens, "untouched" | "before">) {
+    this.#body = body;
+    this.#screens = screens;
+  }
+
+  /** True when `now`, read at `at` (milliseconds), confirms that the agent took the message. */
+  add(now: Look, at: number): boolean {
+    this.#wasGone ||= Boolean(this.#screens.before.reading.draft) && now.reading.draft === undefined;
+    if (!screenProves(this.#body, { ...this.#screens, now })) {
+      this.#since = undefined;
+      return false;
+    }
+    this.#since ??= at;
+    return !this.#wasGone || at - this.#since >= STEADY_MS;
+  }
 }
 
 function shows(screen: Screen, body: string): boolean {

@@ -6,7 +6,9 @@ import {
   Pictures,
   PICTURES_AT_WORK,
   type ProofScreens,
+  ScreenConfirmation,
   screenProves,
+  STEADY_MS,
 } from "../../../src/listener/proof.ts";
 
 const idle: ScreenReading = { state: "idle", focus: "composer", draft: "" };
@@ -38,6 +40,21 @@ Deno.test("proof: where nobody reads the composer, the text above it or the star
   assert.ok(proves({ ...blind, now: look({}, "> hello you") }));
   assert.ok(proves({ ...blind, now: look({ state: "working", draft: undefined, focus: "unknown" }) }));
   assert.ok(!proves({ ...blind, now: look({ draft: undefined, focus: "unknown" }) }));
+});
+
+Deno.test("proof: an empty composer confirms at once, but after a dialog only when it stays empty [inj-proof]", () => {
+  const body = "hello you";
+  const screens = { untouched: look({}), before: look({ draft: body }) };
+  assert.ok(new ScreenConfirmation(body, screens).add(look({}), 0));
+
+  const dialog = look({ focus: "dialog", draft: undefined });
+  const confirmation = new ScreenConfirmation(body, screens);
+  assert.ok(!confirmation.add(dialog, 0));
+  assert.ok(!confirmation.add(look({}), 100), "drawn empty for one frame");
+  assert.ok(!confirmation.add(look({ draft: body }), 116), "and the draft is back");
+  assert.ok(!confirmation.add(look({}), 5_000));
+  assert.ok(!confirmation.add(look({}), 5_000 + STEADY_MS - 1));
+  assert.ok(confirmation.add(look({}), 5_000 + STEADY_MS));
 });
 
 Deno.test("proof: Enter was lost only when the same text still stands in the composer [inj-enter-twice]", () => {
