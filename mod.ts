@@ -32,6 +32,7 @@ export { createRelayApi, type RelayApi, type RelayApiOptions } from "./src/clien
 export { RelayError } from "./src/client/relay_error.ts";
 export { type LinkState, RelayLink, type RelayLinkOptions } from "./src/client/relay_link.ts";
 export { waitForReceipt, type WaitOptions } from "./src/client/wait_for_receipt.ts";
+export { type AskData, askDataOf } from "./src/protocol/ask.ts";
 export { WIRE_ERRORS, type WireErrorCode } from "./src/protocol/errors.ts";
 export {
   encodeFrame,

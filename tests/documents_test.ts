@@ -98,7 +98,7 @@ Deno.test("links between the documents lead somewhere", async () => {
 
 Deno.test("files that the documents name exist", async () => {
   for (const { path, text } of pages) {
-    for (const [, named = ""] of text.matchAll(/`((?:src|tests|scripts|docs|bench)\/[\w./]+)`/g)) {
+    for (const [, named = ""] of text.matchAll(/`((?:src|tests|scripts|docs|bench|examples)\/[\w./]+)`/g)) {
       await assert.doesNotReject(Deno.stat(CHECKOUT + named), `${path} names "${named}"`);
     }
   }

@@ -1,0 +1,85 @@
+/**
+ * A bot that answers the questions of agents: the first option of a choice, a fixed text otherwise. It leaves forms to
+ * people.
+ *
+ * SVC_BASE_URL=http://localhost:7420 SVC_API_KEY=svc_… deno run -A examples/answer_bot.ts
+ *
+ * The key needs the scopes push:read and push:send and no role: the bot connects as a phone. It cannot read the
+ * questions of a host that has a paired phone, because those are sealed for that phone.
+ */
+import process from "node:process";
+import {
+  askDataOf,
+  createRelayApi,
+  httpBaseFromWs,
+  type Push,
+  type PushRequestInput,
+  RelayError,
+  RelayLink,
+  VERSION,
+  wsFromHttpBase,
+} from "../mod.ts";
+
+const TEXT_ANSWER = "Use your own judgement, and say what you decided.";
+
+const { SVC_BASE_URL = "http://localhost:7420", SVC_API_KEY: apiKey = "" } = process.env;
+const wsUrl = wsFromHttpBase(SVC_BASE_URL);
+const api = createRelayApi({ baseUrl: httpBaseFromWs(wsUrl), apiKey });
+
+/** The bot's whole judgement; undefined leaves the question to somebody else. */
+function decide(push: Push): Pick<PushRequestInput, "body" | "data"> | undefined {
+  const question = askDataOf(push);
+  switch (question?.kind) {
+    case "ask": {
+      const [first] = question.options ?? [];
+      return first === undefined ? { body: TEXT_ANSWER } : { data: { choices: [first] } };
+    }
+    case "prompt":
+      return { body: TEXT_ANSWER };
+    case "input":
+    case undefined:
+      return undefined;
+  }
+}
+
+async function answer(push: Push): Promise<void> {
+  const decision = decide(push);
+  if (decision === undefined) return;
+  try {
+    await api.sendPush({ type: "ask.answer", inReplyTo: push.id, ...decision });
+    process.stdout.write(`answered: ${push.body}\n`);
+  } catch (error) {
+    // Somebody else was first, or the agent took its question back.
+    if (!(error instanceof RelayError) || error.code !== "ask_closed") throw error;
+  }
+}
+
+/** Questions that were asked while the bot was not connected. */
+async function answerOpen(): Promise<void> {
+  const { pushes } = await api.listPushes({ before: "end" });
+  for (const { push, receipt } of pushes) if (!receipt.final) await answer(push);
+}
+
+const report = (error: unknown): void => void process.stderr.write(`${error}\n`);
+
+const link = new RelayLink({
+  wsUrl,
+  apiKey,
+  hello: () => ({
+    role: "phone",
+    deviceId: "dev_phone_answerbot",
+    name: "answer bot",
+    version: VERSION,
+    capabilities: [],
+  }),
+  onFrame: (frame) => {
+    if (frame.event === "push.new") answer(frame.data).catch(report);
+  },
+  onState: (state) => {
+    process.stdout.write(`${state.state}\n`);
+    if (state.state === "connected") answerOpen().catch(report);
+  },
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => link.close());
+link.start();
