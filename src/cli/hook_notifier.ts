@@ -9,7 +9,7 @@ import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { sealedKeys } from "../home/sealed_keys.ts";
 import { toldSealing } from "../home/told_sealing.ts";
-import { HookNotifier } from "../listener/hook_news.ts";
+import { HookNotifier } from "../listener/hook_notifier.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { pairingHost } from "./pairing_host.ts";
 

@@ -63,10 +63,10 @@ async function runHere(paths: HomePaths, words: ListenerWords): Promise<number> 
   const inputs = await addressInputs(paths, words.wsUrl);
   const settings = listenerSettings(paths, inputs);
   const [{ runDaemon }, { startListener }, { makeHookNotifier }, { withNews }] = await Promise.all([
-    import("../listener/lifecycle.ts"),
+    import("../listener/daemon.ts"),
     import("../listener/listener.ts"),
     import("./hook_notifier.ts"),
-    import("../listener/hook_news.ts"),
+    import("../listener/hook_notifier.ts"),
   ]);
   const { files, commands, sockets, pid, uid } = runtime;
   const host = {

@@ -2,7 +2,7 @@
 import type { AuditEntry } from "../home/audit.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
 import type { Push } from "../protocol/push.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./inject/outcome.ts";
 
 export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): Promise<AuditEntry> {
   const body = push.body ?? "";

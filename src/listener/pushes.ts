@@ -4,10 +4,9 @@ import type { Journal, TakeVerdict } from "../home/journal.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
-import type { Command } from "./inject_host.ts";
-import { type Outcome, type Progress, refused, Stopping } from "./outcome.ts";
-import type { Unsealed } from "./sealed_message.ts";
-import type { SessionQueues } from "./session_queues.ts";
+import type { Command } from "./inject/inject_host.ts";
+import { type Outcome, type Progress, refused, Stopping } from "./inject/outcome.ts";
+import type { Unsealed } from "./sealing.ts";
 
 export type Acknowledgement = EventData<"push.ack">;
 
@@ -215,4 +214,29 @@ export class PushIntake {
 
 function message(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** More messages than this waiting for one session are refused. */
+export const QUEUE_MAX = 100;
+
+export class SessionQueues {
+  #tails = new Map<string, { last: Promise<void>; length: number }>();
+
+  /** False when the session's queue is full. `work` must not throw. */
+  add(session: string, work: () => Promise<void>): boolean {
+    const queue = this.#tails.get(session) ?? { last: Promise.resolve(), length: 0 };
+    if (queue.length >= QUEUE_MAX) return false;
+    queue.length += 1;
+    queue.last = queue.last.then(work).then(() => {
+      queue.length -= 1;
+      if (queue.length === 0 && this.#tails.get(session) === queue) this.#tails.delete(session);
+    });
+    this.#tails.set(session, queue);
+    return true;
+  }
+
+  /** Resolves when everything that was taken is done. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#tails.values()].map((queue) => queue.last));
+  }
 }

@@ -1,9 +1,14 @@
-/** Starts an agent that a phone asked for: in a project that this host knows, as `svc --detach <agent>` does. */
-import type { KnownProject } from "../home/known_projects.ts";
+/** Starts an agent for a phone, in a project this host knows, by running `svc --detach <agent>`. */
+import type { KnownProject, KnownProjects } from "../home/known_projects.ts";
 import { type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import { type Outcome, refused } from "./outcome.ts";
+import { type Outcome, refused } from "./inject/outcome.ts";
+import { daemonEnvironment } from "../home/daemon_env.ts";
+import { isMuted, loadMuted } from "../home/muted.ts";
+import { runtime } from "#runtime";
+import type { TmuxSession } from "../tmux/sessions.ts";
+import type { ListenerOptions } from "./types.ts";
 
 export interface StartHost {
   /** The host's `allowAgentStart`. */
@@ -57,4 +62,43 @@ async function placeOf(asked: StartData | undefined, host: StartHost): Promise<P
 async function existing(found: readonly KnownProject[], host: StartHost): Promise<string[]> {
   const there = await Promise.all(found.map(({ directory }) => host.isDirectory(directory)));
   return found.filter((_, index) => there[index]).map(({ directory }) => directory);
+}
+
+/** A start that takes longer may still happen, in milliseconds. */
+const START_LIMIT_MS = 60_000;
+
+export type StartOptions = Pick<ListenerOptions, "paths" | "config" | "env" | "log">;
+
+export function bindStartHost(
+  options: StartOptions,
+  given: Pick<StartHost, "record"> & { projects: KnownProjects },
+): StartHost {
+  const { files } = runtime;
+  return {
+    allowed: options.config.allowAgentStart === true,
+    projects: () => given.projects.list(),
+    isDirectory: async (path) => (await files.info(path))?.isDirectory === true,
+    isMuted: async (directory) => isMuted(await loadMuted(files, options.paths), directory),
+    record: given.record,
+    run: (agent, directory) => detach(options, { agent, directory }),
+    log: options.log,
+  };
+}
+
+/** What sessions that svc made tell of their projects. */
+export function projectsOf(sessions: readonly TmuxSession[]): KnownProject[] {
+  return sessions.flatMap(({ recorded: { agent, project, directory } }) =>
+    agent === "" || project === "" || !directory.startsWith("/") ? [] : [{ project, directory }]
+  );
+}
+
+async function detach(
+  { env, paths }: StartOptions,
+  { agent, directory }: { agent: AgentKind; directory: string },
+): Promise<Ran | undefined> {
+  const signal = AbortSignal.timeout(START_LIMIT_MS);
+  const argv = [...runtime.selfCommand(), "--detach", "--by-listener", agent];
+  const options = { cwd: directory, env: daemonEnvironment(env, paths), signal };
+  const { code, stdout, stderr } = await runtime.commands.run(argv, options);
+  return signal.aborted ? undefined : { code, stdout: new TextDecoder().decode(stdout), stderr };
 }

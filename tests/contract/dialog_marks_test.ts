@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { compiledMarks } from "../../src/agents/read_screen.ts";
 import { agentProfile } from "../../src/agents/registry.ts";
-import { dialogRowFormat, guardFormat } from "../../src/listener/guard.ts";
+import { dialogRowFormat, guardFormat } from "../../src/listener/inject/guard.ts";
 import { type AgentScreen, agentScreens } from "../helpers/agent_screens.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";

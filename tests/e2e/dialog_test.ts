@@ -1,6 +1,6 @@
 /** Permission dialogs, shell escapes and markers, with the real echo agent in a real tmux. */
 import assert from "node:assert/strict";
-import { DEFAULT_POLICY } from "../../src/listener/policy.ts";
+import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { makeEchoBench } from "../helpers/echo_bench.ts";
 import { CLOCK } from "../helpers/inject_bench.ts";
 import { until } from "../helpers/until.ts";

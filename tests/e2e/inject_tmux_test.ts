@@ -1,6 +1,6 @@
 /** The injection in a real tmux, into programs that record every byte they read. */
 import assert from "node:assert/strict";
-import { inject } from "../../src/listener/inject.ts";
+import { inject } from "../../src/listener/inject/inject.ts";
 import { makeInjectBench } from "../helpers/inject_bench.ts";
 import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";

@@ -1,7 +1,7 @@
 /** The real injection into the real echo agent, without a relay: a test can act between any two steps. */
 import assert from "node:assert/strict";
-import type { InjectHost } from "../../src/listener/inject_host.ts";
-import type { Outcome } from "../../src/listener/outcome.ts";
+import type { InjectHost } from "../../src/listener/inject/inject_host.ts";
+import type { Outcome } from "../../src/listener/inject/outcome.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { CLOCK, makeInjectBench } from "./inject_bench.ts";

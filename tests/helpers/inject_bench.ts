@@ -1,12 +1,11 @@
 /** The real injection into a real tmux server, with a journal and markers that a test can look into. */
-import type { Command, InjectHost } from "../../src/listener/inject_host.ts";
-import { inject } from "../../src/listener/inject.ts";
-import { Stopping } from "../../src/listener/outcome.ts";
-import type { Outcome, Progress } from "../../src/listener/outcome.ts";
-import { PaneInputs } from "../../src/listener/pane_input.ts";
-import { DEFAULT_POLICY } from "../../src/listener/policy.ts";
+import type { Command, InjectHost } from "../../src/listener/inject/inject_host.ts";
+import { inject } from "../../src/listener/inject/inject.ts";
+import { type Outcome, type Progress, Stopping } from "../../src/listener/inject/outcome.ts";
+import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
+import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { isTreeBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
-import { SessionRateLimit } from "../../src/listener/rate_limit.ts";
+import { SessionRateLimit } from "../../src/listener/inject/rate_limit.ts";
 import { Targets } from "../../src/listener/targets.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import type { Sandbox } from "./sandbox.ts";

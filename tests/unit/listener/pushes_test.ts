@@ -1,15 +1,16 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal_lines.ts";
-import type { Command } from "../../../src/listener/inject_host.ts";
-import { type Outcome, Stopping } from "../../../src/listener/outcome.ts";
+import type { Command } from "../../../src/listener/inject/inject_host.ts";
+import { type Outcome, Stopping } from "../../../src/listener/inject/outcome.ts";
 import {
   type Acknowledgement,
   type PushHost,
   PushIntake,
   QUEUE_FULL_WAIT_SECONDS,
+  QUEUE_MAX,
+  SessionQueues,
 } from "../../../src/listener/pushes.ts";
-import { QUEUE_MAX, SessionQueues } from "../../../src/listener/session_queues.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 const ID = "00000000-0000-4000-8000-000000000001";

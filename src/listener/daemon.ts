@@ -1,0 +1,249 @@
+/** The daemon: takes the lock, writes its files, runs the listener until a stop is requested, and removes its files. */
+import { type ControlHandlers, serveControl } from "../home/control_server.ts";
+import { type FileLock, tryLock } from "../home/lock.ts";
+import { type DaemonHost, daemonStatus, recordedPid } from "../home/observe_daemon.ts";
+import type { HomePaths } from "../home/paths.ts";
+import { secureHome } from "../home/permissions.ts";
+import { waitFor } from "../home/wait_for.ts";
+import type { Files, LocalSockets, Runtime } from "../runtime/types.ts";
+import { type ListenerLog, openLog, startLine } from "./log.ts";
+import type { RunningListener } from "./types.ts";
+
+/** What the daemon needs of the machine. */
+export interface LifecycleHost
+  extends Omit<DaemonHost, "sockets">, Pick<Runtime, "pid" | "uid" | "onSignal"> {
+  sockets: LocalSockets;
+  /** Shows a line to the person in the foreground. */
+  show(line: string): void;
+}
+
+export interface DaemonRun {
+  paths: HomePaths;
+  version: string;
+  wsUrl: string;
+  /** Nobody watches: lines go to the log alone, and a daemon that is there already is no failure. */
+  background: boolean;
+  start(log: (line: string) => void): Promise<RunningListener>;
+}
+
+/** Another process may hold the lock for an instant, only to see whether it is free. */
+const CLAIM_LIMIT_MS = 2_000;
+const CLAIM_PROBE_MS = 50;
+/** How often the daemon looks whether its files still lie there. */
+export const REPAIR_INTERVAL_MS = 30_000;
+
+/** Resolves with the exit code once the daemon has ended. */
+export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<number> {
+  const mended = await secureHome(host.files, { paths: run.paths, uid: host.uid });
+  const lock = await claim(host, run.paths);
+  if (lock === undefined) {
+    host.show(await whoRuns(host, run.paths));
+    return run.background ? 0 : 1;
+  }
+  const log = openLog(host.files, {
+    path: run.paths.log,
+    now: () => host.clock.now(),
+    echo: run.background ? undefined : host.show,
+  });
+  log.line(startLine(run.version, run.wsUrl));
+  for (const path of mended) log.line(`mended the mode of "${path}": others could read it`);
+  try {
+    return await live(host, run, log);
+  } catch (error) {
+    log.line(`Cannot run the listener: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  } finally {
+    await log.close();
+    lock.release();
+  }
+}
+
+/** Undefined when a daemon answers, or holds the lock for longer than a look. */
+async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
+  const held = "held" as const;
+  const found = await waitFor<FileLock | typeof held>(async () => {
+    const lock = await tryLock(host.files, paths.lock);
+    if (lock !== undefined) return lock;
+    return await daemonStatus(host, paths) && held;
+  }, { clock: host.clock, limitMs: CLAIM_LIMIT_MS, everyMs: CLAIM_PROBE_MS });
+  return found === held ? undefined : found;
+}
+
+async function whoRuns(host: LifecycleHost, paths: HomePaths): Promise<string> {
+  const status = await daemonStatus(host, paths);
+  const pid = status?.pid ?? await recordedPid(host.files, paths);
+  const version = status === undefined ? "" : `, v${status.version}`;
+  const who = pid === undefined ? "another process" : `process ${pid}${version}`;
+  return `A listener runs already: ${who} holds "${paths.lock}". To replace it run: svc listener --restart`;
+}
+
+async function live(host: LifecycleHost, run: DaemonRun, log: ListenerLog): Promise<number> {
+  const stop = new StopRequest();
+  const off = stopOnSignals(host, run, stop);
+  const daemon: { listener?: RunningListener } = {};
+  const handlers = controlHandlers(host, run, { daemon, stop });
+  const presence = new Presence(host, { paths: run.paths, version: run.version, handlers });
+  await presence.show();
+  const tick = keepPresence(host, presence, { log, leave: () => stop.ask() });
+  try {
+    daemon.listener = await run.start((line) => log.line(line));
+    await stop.asked;
+    log.line("svc listener stopping");
+    await presence.end();
+    await Promise.race([daemon.listener.stop(), stop.forced]);
+    log.line("svc listener stopped");
+    return 0;
+  } finally {
+    tick.end();
+    off();
+    await presence.end();
+  }
+}
+
+function stopOnSignals(host: LifecycleHost, run: DaemonRun, stop: StopRequest): () => void {
+  const onHangup = run.background ? () => {} : () => stop.ask();
+  const offs = [
+    host.onSignal("SIGTERM", () => stop.ask()),
+    host.onSignal("SIGINT", () => stop.ask()),
+    host.onSignal("SIGHUP", onHangup),
+  ];
+  return () => offs.forEach((off) => off());
+}
+
+function controlHandlers(
+  host: LifecycleHost,
+  run: DaemonRun,
+  { daemon, stop }: { daemon: { listener?: RunningListener }; stop: StopRequest },
+): ControlHandlers {
+  const startedAt = host.clock.now();
+  return {
+    status: () => ({
+      connected: false,
+      sessions: 0,
+      ...daemon.listener?.status(),
+      pid: host.pid,
+      version: run.version,
+      startedAt,
+      wsUrl: run.wsUrl,
+    }),
+    stop: () => stop.ask(),
+    hook: (report) => daemon.listener?.hook(report),
+    gate: async (report) => await daemon.listener?.gate(report),
+    look: () => daemon.listener?.look(),
+    forget: (phone) => daemon.listener?.forget(phone),
+  };
+}
+
+/** Without its home a daemon cannot be found any more, nor do its work: it leaves. */
+function keepPresence(
+  host: LifecycleHost,
+  presence: Presence,
+  { log, leave }: { log: ListenerLog; leave: () => void },
+): { end(): void } {
+  let cancel = (): void => {};
+  const look = async (): Promise<void> => {
+    try {
+      if (!await presence.repair()) return leave();
+    } catch (error) {
+      log.line(`Cannot put the daemon's files back: ${error}`);
+    }
+    arm();
+  };
+  const arm = (): void => {
+    cancel = host.clock.after(REPAIR_INTERVAL_MS, () => void look());
+  };
+  arm();
+  return { end: () => cancel() };
+}
+
+export interface PresenceHost {
+  files: Files;
+  sockets: Pick<LocalSockets, "listen">;
+  pid: number;
+}
+
+export interface PresenceOptions {
+  paths: HomePaths;
+  version: string;
+  handlers: ControlHandlers;
+}
+
+/** The caller holds the daemon's lock, so a socket or a pid file that lies there is a dead daemon's. */
+export class Presence {
+  readonly #host: PresenceHost;
+  readonly #options: PresenceOptions;
+  #control: { close(): void } | undefined;
+  #isOver = false;
+
+  constructor(host: PresenceHost, options: PresenceOptions) {
+    this.#host = host;
+    this.#options = options;
+  }
+
+  /** The socket comes last: once it answers, the files are there. */
+  async show(): Promise<void> {
+    await this.#writeFiles();
+    await this.#listen();
+  }
+
+  /** Puts back what was deleted meanwhile, a socket at the second look; false when the whole home is gone. */
+  async repair(): Promise<boolean> {
+    const { files } = this.#host;
+    const { paths } = this.#options;
+    if ((await files.info(paths.root)) === undefined) return false;
+    if (!this.#isOver && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
+    if (!this.#isOver && (await files.info(paths.socket)) === undefined) await this.#replaceSocket();
+    if (this.#isOver) await this.end();
+    return true;
+  }
+
+  /** Deno unlinks a closed socket's path some time after the close, and would take the new socket with it. */
+  async #replaceSocket(): Promise<void> {
+    if (this.#control === undefined) return await this.#listen();
+    this.#control.close();
+    this.#control = undefined;
+  }
+
+  /** Turns clients away and removes what is this daemon's own. */
+  async end(): Promise<void> {
+    const { files, pid } = this.#host;
+    const { paths } = this.#options;
+    this.#isOver = true;
+    this.#control?.close();
+    this.#control = undefined;
+    await files.remove(paths.socket);
+    if ((await files.readText(paths.pid))?.trim() !== String(pid)) return;
+    await files.remove(paths.pid);
+    await files.remove(paths.version);
+  }
+
+  async #writeFiles(): Promise<void> {
+    const { files, pid } = this.#host;
+    const { paths, version } = this.#options;
+    await files.replaceText(paths.version, `${version}\n`, { mode: 0o600 });
+    await files.replaceText(paths.pid, `${pid}\n`, { mode: 0o600 });
+  }
+
+  async #listen(): Promise<void> {
+    const { paths, handlers } = this.#options;
+    await this.#host.files.remove(paths.socket);
+    this.#control = await serveControl(this.#host.sockets, paths.socket, handlers);
+  }
+}
+
+export class StopRequest {
+  /** Resolves at the first wish. */
+  readonly asked: Promise<void>;
+  /** Resolves at the second: do not wait for the injection in hand. */
+  readonly forced: Promise<void>;
+  readonly #steps: (() => void)[] = [];
+
+  constructor() {
+    this.asked = new Promise((resolve) => this.#steps.push(resolve));
+    this.forced = new Promise((resolve) => this.#steps.push(resolve));
+  }
+
+  ask(): void {
+    this.#steps.shift()?.();
+  }
+}

@@ -1,0 +1,229 @@
+/** The pane guard (spec, section 7): which panes take input, as a decision here and as a tmux format for the moment of typing. */
+import type { DialogMarks } from "../../agents/profile.ts";
+import type { Reason } from "../../protocol/receipt.ts";
+
+/** Programs that must never get a message: interactive shells, and what leads to one. */
+export const GUARDED_PROGRAMS = [
+  ...["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"],
+  ...["nu", "elvish", "xonsh", "ash", "mksh", "rbash", "busybox"],
+  ...["tmux", "screen", "ssh", "sudo", "su", "doas", "login"],
+] as const;
+
+/**
+ * Programs that run what is typed into them, or lead to one that does: no pane that svc did not start takes a message
+ * while one of them runs in the foreground. Known agents are recognised by their screens instead.
+ */
+export const COMMAND_PROGRAMS = [
+  // Editors.
+  ...[
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "vimdiff",
+    "ex",
+    "ed",
+    "red",
+    "nano",
+    "rnano",
+    "pico",
+    "emacs",
+    "emacsclient",
+  ],
+  ...["mg", "joe", "jed", "micro", "helix", "hx", "kak", "ne", "mcedit", "tilde"],
+  // Pagers and viewers that run commands.
+  ...[
+    "less",
+    "more",
+    "most",
+    "lesspipe",
+    "man",
+    "info",
+    "w3m",
+    "lynx",
+    "links",
+    "elinks",
+    "watch",
+    "top",
+    "htop",
+  ],
+  // Databases.
+  ...[
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "redis-cli",
+    "mongo",
+    "mongosh",
+    "cqlsh",
+    "duckdb",
+    "clickhouse",
+    "sqlplus",
+  ],
+  // Languages whose program is a prompt, and debuggers.
+  ...[
+    "irb",
+    "pry",
+    "ghci",
+    "iex",
+    "erl",
+    "scala",
+    "sbt",
+    "julia",
+    "R",
+    "octave",
+    "maxima",
+    "gp",
+    "bc",
+    "dc",
+    "gdb",
+  ],
+  ...["lldb", "jshell", "groovysh", "clj", "sbcl", "guile", "racket", "tclsh", "wish", "gnuplot", "ipython"],
+  // File managers.
+  ...["mc", "ranger", "nnn", "lf", "vifm", "yazi"],
+  // Multiplexers, remote shells, and what wraps a program.
+  ...[
+    "zellij",
+    "byobu",
+    "dtach",
+    "abduco",
+    "mosh",
+    "mosh-client",
+    "telnet",
+    "rlogin",
+    "rsh",
+    "nc",
+    "ncat",
+    "socat",
+  ],
+  ...[
+    "docker",
+    "podman",
+    "kubectl",
+    "machinectl",
+    "nsenter",
+    "chroot",
+    "script",
+    "rlwrap",
+    "expect",
+    "ftp",
+    "sftp",
+  ],
+] as const;
+
+const COMMAND_PROGRAM = new RegExp(
+  `^(${COMMAND_PROGRAMS.join("|")})([.](basic|tiny|nox|gtk3?|athena|distrib|real))?[-.0-9]*$`,
+);
+
+/** Programs that are a prompt when no script follows. */
+const INTERPRETER = /^(node|nodejs|deno|bun|qjs|python|pypy|ruby|jruby|perl|php|lua|luajit)[-.0-9]*$/;
+const ASKS_FOR_PROMPT = /^(-i|--interactive|-a|repl)$/;
+
+/** The foreground program takes what is typed for commands. `argv` begins with the program. */
+export function isCommandProgram(program: string, argv: readonly string[]): boolean {
+  if (COMMAND_PROGRAM.test(program)) return true;
+  if (!INTERPRETER.test(program)) return false;
+  const words = argv.slice(1);
+  return words.some((word) => ASKS_FOR_PROMPT.test(word)) || !words.some((word) => !word.startsWith("-"));
+}
+
+/** A login shell has a leading dash, and a version or path may surround the name. */
+const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})[-.0-9]*$`;
+const GUARDED = new RegExp(GUARDED_PATTERN);
+
+export function isGuardedProgram(command: string): boolean {
+  return GUARDED.test(command);
+}
+
+/** What is known of a pane when it is judged. */
+export interface PaneFacts {
+  dead: boolean;
+  inputOff: boolean;
+  /** tmux gives its keys to the other panes of its window too, which nobody judged. */
+  synchronized: boolean;
+  /** The pane's own process. */
+  pid: number;
+  /** The foreground program as tmux names it. */
+  command: string;
+}
+
+export interface ProcessFacts {
+  /** The pane's process is stopped (state T): it would read the text when it is continued. */
+  stopped: boolean;
+  /** The executable of the foreground process group's leader, `""` when it is unknown or about to end. */
+  foreground: string;
+  /** Its words, the program first; empty when they are unknown. */
+  argv: readonly string[];
+  /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
+  shellBelow: boolean;
+}
+
+/**
+ * Why nothing may be typed, or undefined. `recordedPid` is the agent's, 0 for a pane that no wrapper made; `isProfiled`:
+ * its screen shows whether the agent's own composer has the keys.
+ */
+export function judgePane(
+  pane: PaneFacts,
+  { process, recordedPid, isProfiled }: { process: ProcessFacts; recordedPid: number; isProfiled: boolean },
+): Reason | undefined {
+  if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
+  if (pane.synchronized) return "shell_in_pane";
+  if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
+  if (process.shellBelow && process.foreground === "") return "shell_in_pane";
+  const { foreground, argv } = process;
+  if (!isProfiled && isCommandProgram(foreground || pane.command, argv)) return "shell_in_pane";
+  if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";
+  return undefined;
+}
+
+/** 1 for a pane whose keys other panes get too (the window option `synchronize-panes`). */
+export const SYNCHRONIZED_FORMAT = "#{?#{pane_synchronized},#{!=:#{window_panes},1},0}";
+
+/** `,` and `}` end a format's argument. */
+function formatText(text: string): string {
+  return text.replace(/[,}#]/g, "#$&");
+}
+
+function all(conditions: readonly string[]): string {
+  return conditions.reduceRight(
+    (rest, condition) => rest === "" ? condition : `#{&&:${condition},${rest}}`,
+    "",
+  );
+}
+
+/** A tmux format: the first line of the screen (from 1) that looks like a dialog's, 0 when none does. */
+export function dialogRowFormat(dialog: DialogMarks): string {
+  return `#{C/r:${formatText(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
+}
+
+/** The pane as it was seen, for the guard at the moment of typing. */
+export interface GuardedPane {
+  pid: number;
+  /**
+   * The foreground program, where nothing but the same one may get the text. Over a shell tmux names a dead agent that
+   * the shell has not collected yet by the pane's first command.
+   */
+  command: string | undefined;
+  /** Without it an open dialog does not matter. */
+  dialog: DialogMarks | undefined;
+  /** Where a line like a dialog's stood in mere text (0: nowhere): another value means that a dialog opened since. */
+  dialogRow: number;
+}
+
+/** The guard as a tmux format, true when the pane may be typed into. tmux evaluates it in the same queue as the typing. */
+export function guardFormat(guard: GuardedPane): string {
+  const { dialog } = guard;
+  const titles = dialog?.titles.map((glob) => `#{?#{m:${formatText(glob)},#{pane_title}},0,1}`) ?? [];
+  const lines = dialog ? [`#{==:${dialogRowFormat(dialog)},${guard.dialogRow}}`] : [];
+  return all([
+    "#{==:#{pane_dead},0}",
+    "#{==:#{pane_input_off},0}",
+    `#{==:${SYNCHRONIZED_FORMAT},0}`,
+    `#{==:#{pane_pid},${guard.pid}}`,
+    `#{?#{m/r:${formatText(GUARDED_PATTERN)},#{pane_current_command}},0,1}`,
+    ...(guard.command === undefined ? [] : [`#{==:#{pane_current_command},${formatText(guard.command)}}`]),
+    ...lines,
+    ...titles,
+  ]);
+}

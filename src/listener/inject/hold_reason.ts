@@ -1,0 +1,66 @@
+/** Why a message must wait before it is typed, by what was seen of its pane. */
+import { mayHideStart } from "./composer.ts";
+import type { Observation } from "./pane_check.ts";
+import type { PaneInput } from "./pane_input.ts";
+import { mayAnswerDialogs, type Policy } from "./policy.ts";
+import type { Target } from "../targets.ts";
+
+/** A key of the local user within this time means that they are typing. */
+export const LOCAL_USER_ACTIVE_MS = 2_000;
+/** How long a message waits for the local user before it is refused. */
+export const LOCAL_USER_HOLD_MS = 10_000;
+/** An agent that has shown no composer yet is starting, until its session is this old. */
+export const START_HOLD_MS = 60_000;
+
+export type HoldReason =
+  | "dialog_open"
+  | "agent_starting"
+  | "unknown_screen"
+  | "screen_stale"
+  | "agent_working"
+  | "desk_busy";
+
+export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "isProfiled"> {
+  input: Pick<PaneInput, "isGated" | "isIdle">;
+  now: number;
+  sendAnyway: boolean;
+  policy: Policy;
+}
+
+/**
+ * Undefined when the message may be typed. A dialog takes precedence over the local user. A draft that begins with `!`
+ * would make a shell command of what is typed behind it, and so may one whose beginning is out of sight: nobody can
+ * send anyway.
+ */
+export function holdReason(seen: Observation, context: HoldContext): HoldReason | undefined {
+  const { reading } = seen;
+  const { now, policy, sendAnyway } = context;
+  if (reading.focus === "dialog" && !mayAnswerDialogs(policy)) return "dialog_open";
+  if (lacksComposer(seen, context)) {
+    const isYoung = context.recordedPid !== 0 && now - seen.created * 1_000 < START_HOLD_MS;
+    return isYoung && reading.focus === "unknown" ? "agent_starting" : "unknown_screen";
+  }
+  if (reading.draft?.startsWith("!") || mayHideStart(reading)) return "desk_busy";
+  if (mayOpenDialog(seen, context)) return "agent_working";
+  if (sendAnyway) return undefined;
+  const typedAt = seen.localUserActivity * 1_000;
+  const isActive = typedAt > 0 && now - typedAt < LOCAL_USER_ACTIVE_MS;
+  return isActive || reading.draft ? "desk_busy" : undefined;
+}
+
+function lacksComposer({ reading }: Observation, { isProfiled, policy }: HoldContext): boolean {
+  return isProfiled && reading.focus !== "composer" && reading.focus !== "dialog" &&
+    !policy.allowUnknownScreens;
+}
+
+/**
+ * A turn runs, and nothing holds its dialogs back: one may open at any moment, before the screen shows it. A pane of no
+ * known agent is typed into as the spec has it.
+ */
+export function mayOpenDialog(
+  { reading, created }: Pick<Observation, "reading" | "created">,
+  { input, profile, isProfiled, policy }: Pick<HoldContext, "input" | "profile" | "isProfiled" | "policy">,
+): boolean {
+  if (!isProfiled || policy.steer || mayAnswerDialogs(policy)) return false;
+  return !input.isGated(profile, created) && !input.isIdle(reading);
+}

@@ -1,0 +1,335 @@
+/**
+ * What svc types into one pane: one input at a time, apart from the agent's tool calls, and what its composer should
+ * show.
+ */
+import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
+import type { HookReport } from "../../home/control_messages.ts";
+import { composerShows, isSameText } from "./composer.ts";
+import type { Target } from "../targets.ts";
+
+/** How long a hook waits for an input in flight; after that the input may no longer press Enter. */
+export const GATE_HOLD_MS = 4_000;
+/** A tool call needs no permission if no dialog has opened after this time with the composer on the screen. */
+export const TOOL_DIALOG_MS = 10_000;
+/** After a dialog has closed, the next one of the same turn may follow within this time. */
+export const NEXT_DIALOG_MS = 1_500;
+/** Tool calls that are remembered for a pane; the oldest go first. */
+export const TOOL_CALLS_MAX = 100;
+/** Panes that are remembered; the one not used for the longest time goes first. */
+export const PANES_MAX = 500;
+/** After Enter an agent counts as working for so long, unless it was seen to work and to end. */
+export const TURN_START_MS = 2_000;
+/** A draft that has been stable for this long since the last key shows the effect of that key. */
+export const CALM_MS = 1_000;
+/** Nothing follows an Escape for this long: an agent that reads both at once takes them for one sequence. */
+export const ESCAPE_MS = 1_000;
+/** The same for text that would turn it into another key, such as `[Z`. */
+export const ESCAPE_JOIN_MS = 5_000;
+
+/** The permission event, which in some agents follows the event of the tool call itself. */
+const PERMISSION_EVENT = /^permissionRequest$/i;
+
+/** The right to type into a pane until `end`. */
+export interface InFlight {
+  /** False once a tool call could not wait any longer. */
+  mayGoOn(): boolean;
+  end(): void;
+}
+
+interface ToolCall {
+  id: string | undefined;
+  /** Of an agent that this one started: it may go on when the turn has ended. */
+  isSubagents: boolean;
+  /** Since when the hook has let it begin; undefined while it waits. */
+  begunAt: number | undefined;
+  hadDialog: boolean;
+  composerSince: number | undefined;
+}
+
+/**
+ * Keeps inputs and tool calls apart (facts: an agent waits for its hook before it opens a dialog): while an input is in
+ * flight the hook waits, and from the hook until the end of a dialog no input begins.
+ */
+class ToolGate {
+  readonly #now: () => number;
+  #calls: ToolCall[] = [];
+  #inFlight: { done: Promise<void>; isCancelled: boolean } | undefined;
+  /** When a hook of this pane last said that it holds back dialogs; epoch milliseconds. */
+  heardAt = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get isOpen(): boolean {
+    return this.#calls.length === 0;
+  }
+
+  /** Undefined while a dialog may open. */
+  begin(): InFlight | undefined {
+    if (!this.isOpen) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const inFlight = { done: promise, isCancelled: false };
+    this.#inFlight = inFlight;
+    return {
+      mayGoOn: () => !inFlight.isCancelled,
+      end: () => {
+        if (this.#inFlight === inFlight) this.#inFlight = undefined;
+        resolve();
+      },
+    };
+  }
+
+  /** A tool call is about to begin: resolves once it may. */
+  async toolBegins(report: HookReport, wait: (done: Promise<void>) => Promise<void>): Promise<void> {
+    const call = this.#called(report);
+    Object.assign(call, { begunAt: undefined, composerSince: undefined });
+    const inFlight = this.#inFlight;
+    if (inFlight !== undefined) {
+      await wait(inFlight.done);
+      inFlight.isCancelled = true;
+    }
+    call.begunAt = this.#now();
+  }
+
+  /** The call with this id, or the oldest without one. */
+  toolEnded(id: string | undefined): void {
+    const at = this.#calls.findIndex((call) => call.id === id);
+    if (at >= 0) this.#calls.splice(at, 1);
+  }
+
+  turnEnded(): void {
+    this.#calls = this.#calls.filter(({ isSubagents }) => isSubagents);
+  }
+
+  /** A request for permission belongs to the call before it, and ends with that. */
+  #called({ event, tool }: HookReport): ToolCall {
+    const last = this.#calls.at(-1);
+    if (last !== undefined && tool?.id === undefined && PERMISSION_EVENT.test(event)) return last;
+    const call = { id: tool?.id, isSubagents: tool?.subagent === true, hadDialog: false };
+    const added: ToolCall = { ...call, begunAt: undefined, composerSince: undefined };
+    this.#calls = [...this.#calls, added].slice(-TOOL_CALLS_MAX);
+    return added;
+  }
+
+  /**
+   * Takes a new screen and forgets calls that can no longer open a dialog, since not every call's end is reported. Of
+   * several in parallel each may still open one after another has run: they wait for their own end, or for the turn's.
+   */
+  look({ focus, state }: ScreenReading): void {
+    const now = this.#now();
+    for (const call of this.#calls) {
+      if (focus === "dialog") call.hadDialog = true;
+      call.composerSince = focus === "composer" && call.begunAt !== undefined
+        ? call.composerSince ?? now
+        : undefined;
+    }
+    const isParallel = this.#calls.length > 1 && state !== "idle";
+    this.#calls = this.#calls.filter(({ composerSince, hadDialog }) =>
+      isParallel || composerSince === undefined ||
+      now - composerSince < (hadDialog ? NEXT_DIALOG_MS : TOOL_DIALOG_MS)
+    );
+  }
+}
+
+/** What the composer should show, and whether the screen has shown it since the last key. */
+export interface ComposerModel {
+  /** Undefined after a key whose effect cannot be foreseen. */
+  expected: string | undefined;
+  /** The draft as last shown once the screen had caught up. */
+  seen: string | undefined;
+  /** The screen has caught up with every key. */
+  isConfirmed: boolean;
+  /** The cursor is at the end of the draft. */
+  isAtEnd: boolean;
+  /** The draft may show a placeholder for a long paste. */
+  hasPaste: boolean;
+  /** The selection in the suggestions was moved: Enter may run a different command from the one shown. */
+  hasMovedChoice: boolean;
+  /** The last key was Escape. */
+  afterEscape: boolean;
+  /** Of the last key, epoch milliseconds. */
+  keyAt: number;
+}
+
+/** Text that svc left in the composer. */
+export interface LeftBehind {
+  before: string;
+  text: string;
+}
+
+export class PaneInput {
+  readonly gate: ToolGate;
+  /** Undefined when svc has left nothing in the composer. */
+  leftBehind: LeftBehind | undefined;
+  /** Text was typed since the last key that ends a line, for panes whose screen nobody can read. */
+  isLineBegun = false;
+  readonly model: ComposerModel = {
+    expected: undefined,
+    seen: undefined,
+    isConfirmed: true,
+    isAtEnd: false,
+    hasPaste: false,
+    hasMovedChoice: false,
+    afterEscape: false,
+    keyAt: 0,
+  };
+  readonly #now: () => number;
+  #turn: Promise<void> = Promise.resolve();
+  /** Inputs being typed or waiting their turn. */
+  #inputs = 0;
+  #enterAt = 0;
+  #messageAt = 0;
+  #hasWorkedSinceEnter = true;
+  #calmDraft: { draft: string; since: number } | undefined;
+
+  constructor(gate: ToolGate, now: () => number) {
+    this.gate = gate;
+    this.#now = now;
+  }
+
+  /** One input after the other; `waited` when another one came before it. */
+  async alone<T>(work: (turn: { waited: boolean }) => Promise<T>): Promise<T> {
+    const before = this.#turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waited = this.#inputs > 0;
+    this.#inputs++;
+    this.#turn = before.then(() => promise);
+    if (waited) await before;
+    try {
+      return await work({ waited });
+    } finally {
+      this.#inputs--;
+      resolve();
+    }
+  }
+
+  /** Hooks of this agent hold back its dialogs. `created`: epoch seconds of the session. */
+  isGated(profile: Pick<AgentProfile, "gate">, created: number): boolean {
+    return profile.gate !== undefined && this.gate.heardAt >= created * 1_000;
+  }
+
+  /** No turn runs: the agent opens no dialog by itself. */
+  isIdle({ state }: ScreenReading): boolean {
+    const startsTurn = !this.#hasWorkedSinceEnter && this.#now() - this.#enterAt < TURN_START_MS;
+    return state === "idle" && !startsTurn;
+  }
+
+  /** Milliseconds until an earlier Escape cannot join with what follows. */
+  get escapeWaitMs(): number {
+    return this.model.afterEscape ? Math.max(0, this.model.keyAt + ESCAPE_MS - this.#now()) : 0;
+  }
+
+  /** Called when a message was typed: the screen is compared with the message from then on, not with keys. */
+  forgetKeys(): void {
+    Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false });
+    this.model.afterEscape = false;
+    this.#messageAt = this.#now();
+  }
+
+  entered(): void {
+    this.#enterAt = this.#now();
+    this.#hasWorkedSinceEnter = false;
+  }
+
+  /** A fresh screen. */
+  look(reading: ScreenReading, profile: Pick<AgentProfile, "foldedPaste">): void {
+    this.gate.look(reading);
+    if (reading.state === "working" || reading.state === "waiting") this.#hasWorkedSinceEnter = true;
+    const { draft } = reading;
+    if (draft === undefined) {
+      this.#calmDraft = undefined;
+      return;
+    }
+    const { model } = this;
+    const now = this.#now();
+    if (this.#calmDraft?.draft !== draft) this.#calmDraft = { draft, since: now };
+    const isChange = model.seen !== undefined && !isSameText(draft, model.seen);
+    const isExpected = model.expected !== undefined && (isSameText(draft, model.expected) ||
+      (model.hasPaste && composerShows(draft, { before: "", text: model.expected }, profile)));
+    if (!model.isConfirmed && isExpected && isChange) model.isConfirmed = true;
+    if (model.isConfirmed) this.#settle(draft);
+  }
+
+  /** The draft has not changed for CALM_MS since the last key. */
+  get isCalm(): boolean {
+    const calm = this.#calmDraft;
+    const now = this.#now();
+    return calm !== undefined && now - Math.max(this.model.keyAt, this.#messageAt, calm.since) >= CALM_MS;
+  }
+
+  /** Accepts the screen as the result of all keys so far. */
+  confirmCalm(): void {
+    this.model.isConfirmed = true;
+    this.model.isAtEnd = false;
+    if (this.#calmDraft !== undefined) this.#settle(this.#calmDraft.draft);
+  }
+
+  #settle(draft: string): void {
+    const { model } = this;
+    model.seen = draft;
+    if (draft === "") {
+      model.isAtEnd = true;
+      model.hasPaste = false;
+      model.hasMovedChoice = false;
+    }
+    if (!model.hasPaste || model.expected === undefined) model.expected = draft;
+  }
+}
+
+/** Every pane's input, found by target and by what hooks report. */
+export class PaneInputs {
+  readonly #now: () => number;
+  /** Resolves when `done` does, or after GATE_HOLD_MS. */
+  readonly #wait: (done: Promise<void>) => Promise<void>;
+  readonly #panes = new Map<string, PaneInput>();
+  readonly #gates = new Map<string, ToolGate>();
+
+  constructor(now: () => number, wait: (done: Promise<void>) => Promise<void>) {
+    this.#now = now;
+    this.#wait = wait;
+  }
+
+  of(target: Pick<Target, "socket" | "pane" | "session" | "recordedPid">): PaneInput {
+    const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
+    const known = this.#panes.get(key);
+    const input = known ?? new PaneInput(this.#gate(target.pane, target.session), this.#now);
+    keepNewest(this.#panes, key, input);
+    return input;
+  }
+
+  /** Resolves once the tool call that the report announces may begin. */
+  async toolBegins(report: HookReport): Promise<void> {
+    const gate = this.#heard(report);
+    await gate?.toolBegins(report, this.#wait);
+  }
+
+  /** Any other report of a hook. */
+  hook(report: HookReport): void {
+    const gate = this.#heard(report);
+    if (report.tool?.step === "after") gate?.toolEnded(report.tool.id);
+    if (report.state === "idle") gate?.turnEnded();
+  }
+
+  #heard(report: HookReport): ToolGate | undefined {
+    if (report.pane === undefined && report.session === undefined) return undefined;
+    const gate = this.#gate(report.pane, report.session);
+    if (report.gates === true) gate.heardAt = this.#now();
+    return gate;
+  }
+
+  #gate(pane: string | undefined, session: string | undefined): ToolGate {
+    const keys = [pane, session].filter((key) => key !== undefined);
+    const gate = keys.map((key) => this.#gates.get(key)).find((one) => one !== undefined) ??
+      new ToolGate(this.#now);
+    for (const key of keys) keepNewest(this.#gates, key, gate);
+    return gate;
+  }
+}
+
+function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > PANES_MAX && oldest !== undefined) map.delete(oldest);
+}

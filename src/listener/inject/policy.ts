@@ -1,0 +1,75 @@
+/** What a phone may do: the host's configuration beyond the defaults, and which slash commands pass. */
+import type { Config } from "../../home/config.ts";
+import type { AgentProfile } from "../../agents/profile.ts";
+
+export interface Policy {
+  /** A message may begin with `!`. */
+  allowShellEscape: boolean;
+  /** What a phone may do in a permission dialog; `once` and `always` let it type there. */
+  approval: "none" | "reject" | "once" | "always";
+  /** Messages go in while the agent works, also where no hook holds back its dialogs. */
+  steer: boolean;
+  /** Messages and keys go into screens that the agent's profile does not recognise. */
+  allowUnknownScreens: boolean;
+  /** Keys and slash commands that change how the agent asks for approval. */
+  allowApprovalChange: boolean;
+  /** Slash commands, without the slash, beside those of the profile. */
+  allowCommands: readonly string[];
+}
+
+export const DEFAULT_POLICY: Policy = {
+  allowShellEscape: false,
+  approval: "none",
+  steer: false,
+  allowUnknownScreens: false,
+  allowApprovalChange: false,
+  allowCommands: [],
+};
+
+export function policyOf(config: Config): Policy {
+  const { allowRemoteApproval: approval = "none" } = config;
+  return {
+    allowShellEscape: config.allowShellEscape === true,
+    approval: approval === true ? "once" : approval === false ? "none" : approval,
+    steer: config.steer === true,
+    allowUnknownScreens: config.allowUnknownScreens === true,
+    allowApprovalChange: config.allowApprovalChange === true,
+    allowCommands: (config.allowCommands ?? []).map((name) => name.replace(/^\//, "")),
+  };
+}
+
+/** The phone may type into a permission dialog. */
+export function mayAnswerDialogs({ approval }: Policy): boolean {
+  return approval === "once" || approval === "always";
+}
+
+/** The names of the configuration's keys that widen what a phone may do, for the phone to show. */
+export function widenedBy(policy: Policy): string[] {
+  return [
+    ...(policy.allowShellEscape ? ["allowShellEscape"] : []),
+    ...(policy.approval === "none" ? [] : ["allowRemoteApproval"]),
+    ...(policy.steer ? ["steer"] : []),
+    ...(policy.allowUnknownScreens ? ["allowUnknownScreens"] : []),
+    ...(policy.allowApprovalChange ? ["allowApprovalChange"] : []),
+    ...(policy.allowCommands.length > 0 ? ["allowCommands"] : []),
+  ];
+}
+
+/** A name in which another slash stands is a path, and agents take it as text. */
+const COMMAND = /^\/([^\s/]*)(?=\s|$)/;
+
+/** The name without the slash; undefined for a text that is no command. */
+export function slashCommand(text: string): string | undefined {
+  return COMMAND.exec(text.trimStart())?.[1];
+}
+
+/** A slash command that may change approvals, sandbox, hooks or tools: every one that is not known to change none. */
+export function changesApproval(
+  text: string,
+  { commands }: Pick<AgentProfile, "commands">,
+  { allowApprovalChange, allowCommands }: Policy,
+): boolean {
+  const name = slashCommand(text);
+  if (name === undefined || allowApprovalChange) return false;
+  return !commands.includes(name) && !allowCommands.includes(name);
+}

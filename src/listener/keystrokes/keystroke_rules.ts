@@ -1,0 +1,204 @@
+/** Pure rules for keystrokes: their cost and rate limit, and what they may do in an agent's composer. */
+import type { ScreenReading } from "../../agents/profile.ts";
+import type { KeyInput } from "../../protocol/key_input.ts";
+import type { Reason } from "../../protocol/receipt.ts";
+import { mayHideStart } from "../inject/composer.ts";
+import type { ComposerModel } from "../inject/pane_input.ts";
+import { changesApproval, mayAnswerDialogs, type Policy, slashCommand } from "../inject/policy.ts";
+import type { TargetProfile } from "../targets.ts";
+import { KEYS_PER_SECOND } from "../../protocol/limits.ts";
+
+/** An input that is typed; fitting the window is not. */
+export type TypedInput = Extract<KeyInput, { type: "text" | "key" | "paste" }>;
+
+/** Keys that every known agent's composer takes, except those that its profile forbids. */
+export const PHONE_KEYS: readonly string[] = [
+  ...["Escape", "Enter", "Tab", "BSpace", "DC", "Space"],
+  ...["Up", "Down", "Left", "Right", "Home", "End", "PPage", "NPage", "C-c"],
+  ...["C-a", "C-b", "C-e", "C-f", "C-h", "C-k", "C-u", "C-w", "M-b", "M-d", "M-f", "M-BSpace", "M-Enter"],
+];
+/** Keys that leave a screen without answering it: allowed everywhere except in a dialog. */
+const WAY_OUT = new Set(["Escape", "Up", "Down", "Left", "Right"]);
+/** Keys that are safe even if a dialog opens: they interrupt or scroll. */
+const NEVER_APPROVES = new Set([...WAY_OUT, "C-c", "PPage", "NPage"]);
+/** Keys that reject a dialog. */
+const REJECTS = new Set(["Escape", "C-c"]);
+/** Keys that switch how an agent asks for approval, in one agent or another. */
+const APPROVAL_KEYS = new Set(["BTab", "C-y"]);
+/** Keys after which the agent may act on the draft. */
+const SUBMITS = new Set(["Enter", "M-Enter", "Tab"]);
+/** Keys that move the cursor and leave the draft as it is. */
+const MOVES = new Set(["Left", "Home", "C-a", "C-b", "M-b"]);
+/** Keys that end the current input line. */
+const LINE_ENDS = new Set(["Enter", "Escape", "C-c", "C-u", "C-d"]);
+
+export function costOf(input: TypedInput): number {
+  switch (input.type) {
+    case "text":
+      return Array.from(input.text).length;
+    case "key":
+      return 1;
+    case "paste":
+      return PASTE_COST;
+  }
+}
+
+export function submits(input: TypedInput): boolean {
+  return input.type === "key" && SUBMITS.has(input.key);
+}
+
+export function neverApproves(input: TypedInput): boolean {
+  return input.type === "key" && NEVER_APPROVES.has(input.key);
+}
+
+/**
+ * The composer must have caught up with every earlier key before this one: it submits, may begin a shell command, or
+ * does something else where the draft is empty.
+ */
+export function needsCaughtUp(input: TypedInput, model: ComposerModel, profile: TargetProfile): boolean {
+  if (input.type !== "key") return input.text.includes("!");
+  const mayBeEmpty = model.expected === undefined || model.expected.trim() === "";
+  return submits(input) || (isForbiddenWhenEmpty(input.key, profile) && mayBeEmpty);
+}
+
+function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
+  return keys.forbiddenWhenEmpty?.includes(key) ?? false;
+}
+
+/** How an escape sequence goes on behind its ESC (ECMA-48, section 5.3): CSI, SS3, and the strings. */
+const CONTINUES_ESCAPE = /^[[OP\]X^_N]/;
+
+/** True for text that an agent which has not read an earlier Escape yet would take as part of that key. */
+export function continuesEscape(input: TypedInput): boolean {
+  return input.type !== "key" && CONTINUES_ESCAPE.test(input.text);
+}
+
+/** Why this screen of a known agent refuses the input; undefined where the draft decides. */
+export function screenRefusal(
+  input: TypedInput,
+  { reading, profile, policy }: { reading: ScreenReading; profile: TargetProfile; policy: Policy },
+): Reason | undefined {
+  const key = input.type === "key" ? input.key : undefined;
+  if (key !== undefined && APPROVAL_KEYS.has(key) && !policy.allowApprovalChange) return "approval_change";
+  switch (reading.focus) {
+    case "dialog": {
+      if (mayAnswerDialogs(policy)) return allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
+      const rejects = policy.approval === "reject" && key !== undefined && REJECTS.has(key);
+      return rejects ? undefined : "dialog_open";
+    }
+    case "menu":
+      return menuTakes(input, { reading, profile }) ? undefined : "unknown_screen";
+    case "unknown":
+      if (key !== undefined && WAY_OUT.has(key)) return undefined;
+      if (!policy.allowUnknownScreens) return "unknown_screen";
+      return allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
+    case "composer":
+      return allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
+  }
+}
+
+function allowedKey(key: string | undefined, { keys }: TargetProfile, policy: Policy): boolean {
+  if (key === undefined || APPROVAL_KEYS.has(key) && policy.allowApprovalChange) return true;
+  if (keys.forbidden.includes(key)) return false;
+  return PHONE_KEYS.includes(key) || keys.alsoAllowed.includes(key);
+}
+
+function menuTakes(
+  input: TypedInput,
+  { reading, profile }: { reading: ScreenReading; profile: TargetProfile },
+): boolean {
+  const menu = Object.hasOwn(profile.menus, reading.menu ?? "")
+    ? profile.menus[reading.menu ?? ""]
+    : undefined;
+  if (input.type === "key") return WAY_OUT.has(input.key) || (menu?.keys.includes(input.key) ?? false);
+  return input.type === "text" && (menu?.text?.test(input.text) ?? false);
+}
+
+interface DraftContext {
+  model: ComposerModel;
+  /** As the screen's reading has it. */
+  cut?: true | undefined;
+  profile: TargetProfile;
+  policy: Policy;
+}
+
+/**
+ * Why the input is refused because of the draft. Call it once the model has caught up, where `needsCaughtUp` requires
+ * that.
+ */
+export function draftRefusal(
+  input: TypedInput,
+  { model, cut, profile, policy }: DraftContext,
+): Reason | undefined {
+  const draft = model.seen ?? "";
+  if (input.type !== "key") {
+    if (!input.text.trimStart().startsWith("!") || policy.allowShellEscape) return undefined;
+    return draft.trim() !== "" && !draft.startsWith("!") && model.isAtEnd ? undefined : "shell_escape";
+  }
+  if (draft.trim() === "" && model.isConfirmed && isForbiddenWhenEmpty(input.key, profile)) {
+    return "key_not_allowed";
+  }
+  if (!submits(input)) return undefined;
+  const takesAny = policy.allowApprovalChange && policy.allowShellEscape;
+  if (!takesAny && mayHideStart({ draft, cut })) return "screen_stale";
+  if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
+  if (input.key === "Tab") return undefined;
+  // The highlighted suggestion may be a different command from the one in the draft.
+  if (model.hasMovedChoice && slashCommand(draft) !== undefined && !policy.allowApprovalChange) {
+    return "approval_change";
+  }
+  return changesApproval(draft, profile, policy) ? "approval_change" : undefined;
+}
+
+/** The expected effect of an input on the draft. */
+export function afterInput(model: ComposerModel, input: TypedInput, now: number): ComposerModel {
+  const next: ComposerModel = { ...model, isConfirmed: false, afterEscape: false, keyAt: now };
+  const text = typedText(input);
+  if (text !== undefined) {
+    const expected = model.isAtEnd && model.expected !== undefined ? model.expected + text : undefined;
+    return { ...next, expected, hasPaste: model.hasPaste || input.type === "paste", hasMovedChoice: false };
+  }
+  const key = input.type === "key" ? input.key : "";
+  if (key === "Enter") {
+    return { ...next, expected: "", isAtEnd: true, hasPaste: false, hasMovedChoice: false };
+  }
+  if (key === "BSpace" && model.isAtEnd && model.expected !== undefined && !model.hasPaste) {
+    return { ...next, expected: Array.from(model.expected).slice(0, -1).join("") };
+  }
+  if (MOVES.has(key)) return { ...model, isAtEnd: false, afterEscape: false, keyAt: now };
+  const hasMovedChoice = model.hasMovedChoice || key === "Up" || key === "Down";
+  return { ...next, expected: undefined, isAtEnd: false, hasMovedChoice, afterEscape: key === "Escape" };
+}
+
+function typedText(input: TypedInput): string | undefined {
+  if (input.type !== "key") return input.text;
+  return input.key === "Space" ? " " : undefined;
+}
+
+/** Remembers whether text was typed into the line since it was new, for panes of no known agent. */
+export function isLineBegun(before: boolean, input: TypedInput): boolean {
+  if (input.type === "key") return before && !LINE_ENDS.has(input.key);
+  return before || input.text.trim() !== "";
+}
+
+/** A paste counts as so many keys. */
+export const PASTE_COST = 20;
+
+export class KeyLimit {
+  #tokens: number = KEYS_PER_SECOND;
+  #at: number;
+
+  constructor(now: number) {
+    this.#at = now;
+  }
+
+  /** Takes `cost` tokens and returns 0, or takes none and returns the milliseconds until some are there. */
+  take(cost: number, now: number): number {
+    const earned = Math.max(0, now - this.#at) * KEYS_PER_SECOND / 1_000;
+    this.#tokens = Math.min(KEYS_PER_SECOND, this.#tokens + earned);
+    this.#at = now;
+    if (this.#tokens < 1) return Math.ceil((1 - this.#tokens) * 1_000 / KEYS_PER_SECOND);
+    this.#tokens -= cost;
+    return 0;
+  }
+}

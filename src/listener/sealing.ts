@@ -1,0 +1,140 @@
+/** Opens messages that phones sealed for this host, and grants them streams, never weaker than this host requires. */
+import type { PhoneSeal } from "../home/journal_lines.ts";
+import type { SealedKeys } from "../home/sealed_keys.ts";
+import { pairingId } from "../crypto/paired_secret.ts";
+import { type MessagePlace, openMessage, type SealedContent } from "../crypto/stored_message.ts";
+import { answerText, carriedAnswer, lateAnswerId } from "../protocol/ask.ts";
+import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
+import { Body, type Push } from "../protocol/push.ts";
+import { decodeAnswer } from "../protocol/sealed_text.ts";
+import { type Outcome, refused } from "./inject/outcome.ts";
+import { isEnough, type Sealing } from "../crypto/mode.ts";
+import { acceptStream, plainChannel, type StreamChannel, type StreamHello } from "../crypto/stream.ts";
+import type { EventData } from "../protocol/frames.ts";
+
+export interface UnsealHost
+  extends Pick<SealedKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
+  now(): number;
+  log(line: string): void;
+}
+
+/** Clocks of phone and host may differ by this much. */
+const SKEW_MS = 600_000;
+
+export interface Unsealed {
+  /** The push with its text, or how it ends. */
+  found: Push | Outcome;
+  /** Of a message that a paired phone sealed. */
+  seal?: PhoneSeal | undefined;
+}
+
+/** A text beside the sealed one is not looked at. */
+export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
+  try {
+    const opened = await open(push, host);
+    if (typeof opened === "object") {
+      return { found: await judge(push, opened.content, host), seal: opened.seal };
+    }
+    host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${opened}`);
+  } catch (error) {
+    host.log(`push ${push.id}: sealed, and this host's keys cannot be read: ${error}`);
+  }
+  return { found: refused("unsealable") };
+}
+
+interface Opened {
+  content: SealedContent;
+  seal: PhoneSeal | undefined;
+}
+
+/** The content, or why there is none. */
+async function open(push: Push, host: UnsealHost): Promise<Opened | string> {
+  const { sealed, from } = push;
+  const keyPair = await host.identity();
+  if (sealed === undefined || keyPair === undefined) return "this host was never paired";
+  const place = placeOf(push, host.deviceId);
+  if (sealed.mode === "base") {
+    const content = await openMessage(sealed, { place, keyPair });
+    return content ? { content, seal: undefined } : UNOPENED;
+  }
+  const [secret, own] = [await host.secretOf(from), await host.ownSecret()];
+  if (secret === undefined && own === undefined) return "this host is not paired with it";
+  return await openPaired(sealed, { place, keyPair, secret }) ??
+    // Its own `svc send` seals in the host's name: it cannot know what the relay calls its key.
+    await openPaired(sealed, { place: { ...place, from: host.deviceId }, keyPair, secret: own }) ??
+    UNOPENED;
+}
+
+const UNOPENED = "it is damaged, forged, or sealed for another place or another pairing";
+
+async function openPaired(
+  sealed: NonNullable<Push["sealed"]>,
+  { place, keyPair, secret }: { place: MessagePlace; keyPair: CryptoKeyPair; secret: CryptoKey | undefined },
+): Promise<Opened | undefined> {
+  if (secret === undefined) return undefined;
+  const content = await openMessage(sealed, { place, keyPair, secret });
+  return content && { content, seal: { pairing: await pairingId(secret), counter: content.counter } };
+}
+
+async function judge(
+  push: Push,
+  { body: text, notAfter }: SealedContent,
+  host: UnsealHost,
+): Promise<Push | Outcome> {
+  const age = ageOf(notAfter, host.now());
+  if (age !== "fresh") return age === "old" ? { state: "expired" } : refused("unsealable");
+  const answer = carriedAnswer(push);
+  const body = answer === undefined ? text : await lateAnswer(push, text);
+  if (body === undefined) return refused("unsealable");
+  if (answer !== undefined && !await host.claimAnswer(answer, "listener")) return refused("answer_taken");
+  return Body.safeParse(body).success ? { ...push, body } : refused("invalid_body");
+}
+
+/** The words of a sealed answer that comes as a message; undefined when the relay put it before another question. */
+async function lateAnswer(push: Push, text: string): Promise<string | undefined> {
+  const sealed = decodeAnswer(text);
+  const id = await lateAnswerId(carriedAnswer(push) ?? "");
+  const isMeant = sealed?.question === push.inReplyTo && push.id === id;
+  return sealed !== undefined && isMeant ? answerText(sealed.answer) : undefined;
+}
+
+/** The target is this listener, whatever the relay wrote. */
+function placeOf(push: Push, deviceId: string): MessagePlace {
+  const answer = carriedAnswer(push);
+  return {
+    id: answer ?? push.id,
+    type: answer === undefined ? push.type : "ask.answer",
+    from: push.from,
+    targetDeviceId: deviceId,
+    agentSessionName: push.agentSessionName ?? "",
+    sendAnyway: push.data?.sendAnyway === true,
+  };
+}
+
+/** The journal knows ids for longer than the longest life: an older message could be a second delivery. */
+function ageOf(notAfter: number, now: number): "fresh" | "old" | "too far" {
+  if (now > notAfter + SKEW_MS) return "old";
+  return notAfter > now + TTL_MAX_SECONDS * 1_000 + SKEW_MS ? "too far" : "fresh";
+}
+
+/** `hello` goes into `pane.opened`; `refused` is the reason of a `pane.closed`. */
+export type GrantedStream =
+  | { channel: StreamChannel; hello: StreamHello | undefined }
+  | { refused: "sealed_required" | "unsealable" };
+
+export async function grantStream(
+  open: EventData<"pane.open">,
+  { keys, floor }: {
+    keys: Pick<SealedKeys, "deviceId" | "secretOf">;
+    /** The weakest sealing that the host takes now. */
+    floor: Sealing;
+  },
+): Promise<GrantedStream> {
+  const { publicKey, from = "", agentSessionName } = open;
+  const mode = publicKey === undefined ? "off" : open.mode ?? "base";
+  if (!isEnough(mode, floor)) return { refused: "sealed_required" };
+  if (publicKey === undefined || mode === "off") return { channel: plainChannel(), hello: undefined };
+  const secret = mode === "psk" ? await keys.secretOf(from) : undefined;
+  const parties = { phone: from, listener: keys.deviceId, agentSessionName };
+  return await acceptStream(parties, { hello: { publicKey, mode }, secret }) ?? { refused: "unsealable" };
+}

@@ -1,0 +1,246 @@
+/** The daemon's life, in this process: one at a time, findable, ended in order. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { askDaemon } from "../../../src/home/control_client.ts";
+import type { ControlAnswer, ControlRequest } from "../../../src/home/control_messages.ts";
+import { tryLock } from "../../../src/home/lock.ts";
+import { REPAIR_INTERVAL_MS, runDaemon } from "../../../src/listener/daemon.ts";
+import type { RunningListener } from "../../../src/listener/types.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+import { until } from "../../helpers/until.ts";
+
+interface Bench {
+  home: TempHome;
+  clock: FakeClock;
+  shown: string[];
+  hooks: unknown[];
+  /** Sends this process's daemon a signal, as `onSignal` would. */
+  signal(name: string): void;
+  /** Lets the listener's stop end. */
+  release(): void;
+  stopping: boolean;
+  run(more?: { background?: boolean; start?: () => Promise<RunningListener> }): Promise<number>;
+  ask(request: ControlRequest): Promise<ControlAnswer | undefined>;
+  /** Waits until the daemon answers. */
+  ready(): Promise<void>;
+}
+
+async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
+  await using home = await makeTempHome();
+  const clock = new FakeClock();
+  const handlers = new Map<string, () => void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const ask = (request: ControlRequest): Promise<ControlAnswer | undefined> =>
+    askDaemon({ sockets: runtime.sockets, path: home.paths.socket }, request, { timeoutMs: 10_000 });
+  const listener: RunningListener = {
+    status: () => ({ connected: true, sessions: 3, deviceId: "dev_x" }),
+    gate: () => Promise.resolve(),
+    hook: (report) => void bench.hooks.push(report),
+    look: () => void bench.hooks.push("look"),
+    forget: (phone) => void bench.hooks.push(`forget ${phone}`),
+    stop: () => {
+      bench.stopping = true;
+      return released;
+    },
+  };
+  const bench: Bench = {
+    ...{ home, clock, ask, release, shown: [], hooks: [], stopping: false },
+    signal: (name) => handlers.get(name)?.(),
+    run: ({ background = true, start = () => Promise.resolve(listener) } = {}) =>
+      runDaemon({
+        ...{ files: runtime.files, commands: runtime.commands, sockets: runtime.sockets, clock },
+        ...{ pid: runtime.pid, uid: runtime.uid, show: (line) => void bench.shown.push(line) },
+        onSignal: (name, handler) => {
+          handlers.set(name, handler);
+          return () => void handlers.delete(name);
+        },
+      }, { paths: home.paths, version: "1.2.3", wsUrl: "ws://relay/ws", background, start }),
+    ready: async () => void await until("the daemon's answer", () => ask({ op: "status" })),
+  };
+  await test(bench);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await runtime.files.info(path) !== undefined;
+}
+
+Deno.test("it shows pid, version and socket while it lives, and removes them [res-pid-file, res-version-file, ver-written]", () =>
+  withBench(async ({ home: { paths }, run, ready, ask, release }) => {
+    const ended = run();
+    await ready();
+    assert.equal((await Deno.readTextFile(paths.pid)).trim(), String(runtime.pid));
+    assert.equal((await Deno.readTextFile(paths.version)).trim(), "1.2.3");
+    release();
+    await ask({ op: "stop" });
+    assert.equal(await ended, 0);
+    for (const path of [paths.pid, paths.version, paths.socket]) {
+      assert.equal(await exists(path), false, path);
+    }
+    const log = (await Deno.readTextFile(paths.log)).trimEnd().split("\n");
+    assert.match(log[0] ?? "", /^\[\S+Z\] svc listener starting — v1\.2\.3 — ws:\/\/relay\/ws$/);
+    assert.match(log.at(-1) ?? "", /svc listener stopped$/);
+  }));
+
+Deno.test("the status is the daemon's with the listener's own part; hooks reach the listener", () =>
+  withBench(async ({ run, ready, ask, release, hooks, clock }) => {
+    const ended = run();
+    await ready();
+    const answer = await ask({ op: "status" });
+    assert.deepEqual(answer, {
+      ok: true,
+      status: {
+        ...{ connected: true, sessions: 3, deviceId: "dev_x", pid: runtime.pid, version: "1.2.3" },
+        ...{ startedAt: clock.now(), wsUrl: "ws://relay/ws" },
+      },
+    });
+    const report = { event: "Stop", agent: "cc", cwd: "/p" };
+    await ask({ op: "hook", report });
+    await ask({ op: "look" });
+    await ask({ op: "forget", phone: "dev_phone_a" });
+    assert.deepEqual(hooks, [report, "look", "forget dev_phone_a"]);
+    release();
+    await ask({ op: "stop" });
+    await ended;
+  }));
+
+Deno.test("a second one does not run: no failure in the background, one in the foreground [ls-lock]", () =>
+  withBench(async ({ run, ready, ask, release, shown }) => {
+    const first = run();
+    await ready();
+    for (const [background, code] of [[true, 0], [false, 1]] as const) {
+      assert.equal(await run({ background }), code);
+    }
+    assert.match(shown[0] ?? "", new RegExp(`runs already: process ${runtime.pid}, v1\\.2\\.3 .*--restart`));
+    assert.ok((await ask({ op: "status" }))?.ok, "the first lives on");
+    release();
+    await ask({ op: "stop" });
+    await first;
+  }));
+
+Deno.test("a process that only looks at the lock does not turn it away [ls-stale-pid]", () =>
+  withBench(async ({ home: { files, paths }, run, ready, ask, release, clock }) => {
+    const look = await tryLock(files, paths.lock);
+    const ended = run();
+    await until("the claim's pause", () => clock.pending === 1);
+    look?.release();
+    clock.advance(100);
+    await ready();
+    release();
+    await ask({ op: "stop" });
+    assert.equal(await ended, 0);
+  }));
+
+Deno.test("a daemon that does not answer is not doubled", () =>
+  withBench(async ({ home: { files, paths }, run, shown, clock }) => {
+    const hung = await tryLock(files, paths.lock);
+    const ended = run({ background: false });
+    while (shown.length === 0) {
+      await until("the claim's pause", () => clock.pending === 1 || shown.length > 0);
+      clock.advance(500);
+    }
+    assert.equal(await ended, 1);
+    assert.match(shown[0] ?? "", /runs already: another process holds/);
+    hung?.release();
+  }));
+
+Deno.test("what a dead daemon left is no hindrance [ls-stale-pid]", () =>
+  withBench(async ({ home: { paths }, run, ready, ask, release }) => {
+    await Deno.writeTextFile(paths.pid, `${Deno.ppid}\n`);
+    await Deno.writeTextFile(paths.version, "junk");
+    await Deno.writeTextFile(paths.socket, "");
+    const ended = run();
+    await ready();
+    assert.equal((await Deno.readTextFile(paths.pid)).trim(), String(runtime.pid));
+    release();
+    await ask({ op: "stop" });
+    assert.equal(await ended, 0);
+  }));
+
+for (const signal of ["SIGTERM", "SIGINT"]) {
+  Deno.test(`${signal} ends it after the injection in hand; meanwhile it takes no clients [ls-handover]`, () =>
+    withBench(async (bench) => {
+      const ended = bench.run();
+      await bench.ready();
+      bench.signal(signal);
+      await until("the listener's stop", () => bench.stopping);
+      assert.equal(await bench.ask({ op: "status" }), undefined);
+      assert.equal(await tryLock(bench.home.files, bench.home.paths.lock), undefined, "held to the end");
+      bench.release();
+      assert.equal(await ended, 0);
+    }));
+}
+
+Deno.test("a second signal does not wait for the injection in hand", () =>
+  withBench(async (bench) => {
+    const ended = bench.run();
+    await bench.ready();
+    bench.signal("SIGINT");
+    await until("the listener's stop", () => bench.stopping);
+    bench.signal("SIGINT");
+    assert.equal(await ended, 0);
+    bench.release();
+  }));
+
+Deno.test("the end of a terminal ends what ran in its foreground, not the daemon", () =>
+  withBench(async (bench) => {
+    const background = bench.run();
+    await bench.ready();
+    bench.signal("SIGHUP");
+    assert.ok((await bench.ask({ op: "status" }))?.ok);
+    bench.release();
+    bench.signal("SIGTERM");
+    await background;
+    const foreground = bench.run({ background: false });
+    await bench.ready();
+    bench.signal("SIGHUP");
+    assert.equal(await foreground, 0);
+    assert.ok(bench.shown.some((line) => line.endsWith("svc listener stopped")), "it shows its log");
+  }));
+
+Deno.test("files that were deleted under it come back", () =>
+  withBench(async ({ home: { paths }, run, ready, ask, release, clock }) => {
+    const ended = run();
+    await ready();
+    for (const path of [paths.pid, paths.version, paths.socket]) await Deno.remove(path);
+    clock.advance(REPAIR_INTERVAL_MS);
+    await until("the pid file", () => exists(paths.pid));
+    await until("the next look", () => clock.pending === 1);
+    clock.advance(REPAIR_INTERVAL_MS);
+    await ready();
+    assert.equal((await Deno.readTextFile(paths.pid)).trim(), String(runtime.pid));
+    release();
+    await ask({ op: "stop" });
+    await ended;
+  }));
+
+Deno.test("a daemon whose home was removed leaves", () =>
+  withBench(async ({ home: { paths }, run, ready, release, clock }) => {
+    const ended = run();
+    await ready();
+    await Deno.remove(paths.root, { recursive: true });
+    release();
+    clock.advance(REPAIR_INTERVAL_MS);
+    assert.equal(await ended, 0);
+  }));
+
+Deno.test("a listener that cannot start is told in the log, and leaves nothing behind", () =>
+  withBench(async ({ home: { paths, files }, run }) => {
+    assert.equal(await run({ start: () => Promise.reject(new Error("no way")) }), 1);
+    assert.match(await Deno.readTextFile(paths.log), /Cannot run the listener: no way\n$/);
+    assert.equal(await exists(paths.pid), false);
+    const lock = await tryLock(files, paths.lock);
+    assert.ok(lock);
+    lock.release();
+  }));
+
+Deno.test("another daemon's pid file is not removed", () =>
+  withBench(async ({ home: { paths }, run, ready, ask, release }) => {
+    const ended = run();
+    await ready();
+    await Deno.writeTextFile(paths.pid, "1\n");
+    release();
+    await ask({ op: "stop" });
+    await ended;
+    assert.equal(await Deno.readTextFile(paths.pid), "1\n");
+  }));

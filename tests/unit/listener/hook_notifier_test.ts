@@ -1,0 +1,154 @@
+/** What hooks saw reaches the phones: in order, once, as often tried as it may, and never from a muted project. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import type { HookReport } from "../../../src/home/control_messages.ts";
+import { HookNotifier, NEWS_LIFE_MS, NEWS_MAX, type NewsHost } from "../../../src/listener/hook_notifier.ts";
+import { PushRequest, type PushRequestInput } from "../../../src/protocol/push.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+
+interface Bench {
+  notifier: HookNotifier;
+  clock: FakeClock;
+  sent: PushRequestInput[];
+  log: string[];
+}
+
+function makeBench(change: Partial<NewsHost> = {}): Bench {
+  const clock = new FakeClock();
+  const sent: PushRequestInput[] = [];
+  const log: string[] = [];
+  const notifier = new HookNotifier({
+    clock,
+    send: (push) => Promise.resolve(void sent.push(push)),
+    seal: (push) => Promise.resolve(push),
+    hookId: () => Promise.resolve("hook_1"),
+    isMuted: () => Promise.resolve(false),
+    lastWords: () => Promise.resolve(undefined),
+    log: (line) => void log.push(line),
+    ...change,
+  });
+  return { notifier, clock, sent, log };
+}
+
+function report(body: string, more: Partial<HookReport> = {}): HookReport {
+  const news = { type: "agent.stop", title: "app · Claude has finished", body } as const;
+  return { event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-app", news, ...more };
+}
+
+const unreachable = (): RelayError => new RelayError("no relay answers", { code: "unreachable" });
+
+Deno.test("a stop becomes a push with its session, its words and the hook's id [rm-hook-id, type-stop]", async () => {
+  const { notifier, sent } = makeBench();
+  notifier.take(report("Done."));
+  await until("the push", () => sent.length === 1);
+  const { id, ttlSeconds: _, ...push } = PushRequest.parse(sent[0]);
+  assert.match(id ?? "", /^[0-9a-f-]{36}$/);
+  assert.deepEqual(push, {
+    type: "agent.stop",
+    title: "app · Claude has finished",
+    body: "Done.",
+    agentSessionName: "svc-app",
+    data: { hookId: "hook_1", agent: "cc", event: "Stop", cwd: "/work/app" },
+  });
+  await notifier.stop();
+});
+
+Deno.test("an agent outside a session, a path too long and a report without news", async () => {
+  const { notifier, sent } = makeBench();
+  notifier.take(report("", { news: undefined }));
+  notifier.take(report("x", { session: undefined, cwd: `/${"x".repeat(4_000)}` }));
+  notifier.take(report("y", { session: "not a name" }));
+  await until("both pushes", () => sent.length === 2);
+  for (const push of sent) assert.ok(PushRequest.safeParse(push).success);
+  assert.deepEqual(sent.map(({ agentSessionName }) => agentSessionName), [undefined, undefined]);
+  await notifier.stop();
+});
+
+Deno.test("words that the agent writes after its hook are waited for, not for ever", async () => {
+  const asked: string[] = [];
+  const lastWords = (agent: string, transcript: string): Promise<string | undefined> => {
+    asked.push(`${agent} ${transcript}`);
+    return Promise.resolve(asked.length < 3 ? undefined : "Done.");
+  };
+  const { notifier, clock, sent } = makeBench({ lastWords });
+  const news = { type: "agent.stop", title: "app", transcript: "/t" } as const;
+  notifier.take(report("", { news, agent: "copilot" }));
+  await until("the push", () => {
+    clock.advance(100);
+    return sent.length === 1;
+  });
+  assert.deepEqual([sent[0]?.body, asked], ["Done.", Array(3).fill("copilot /t")]);
+  await notifier.stop();
+  const silent = makeBench();
+  silent.notifier.take(report("", { news }));
+  await until("the push without words", () => {
+    silent.clock.advance(1_000);
+    return silent.sent.length === 1;
+  });
+  assert.equal(silent.sent[0]?.body, undefined);
+  await silent.notifier.stop();
+});
+
+Deno.test("a muted project says nothing", async () => {
+  const asked: string[] = [];
+  const isMuted = (directory: string): Promise<boolean> => Promise.resolve(asked.push(directory) > 0);
+  const { notifier, sent } = makeBench({ isMuted });
+  notifier.take(report("Done."));
+  await until("the question", () => asked.length === 1);
+  await notifier.stop();
+  assert.deepEqual([sent, asked], [[], ["/work/app"]]);
+});
+
+Deno.test("a relay that is away is tried again, with the same id, and the order stays", async () => {
+  let fails = 2;
+  const tried: PushRequestInput[] = [];
+  const send = (push: PushRequestInput): Promise<void> => {
+    tried.push(push);
+    return fails-- > 0 ? Promise.reject(unreachable()) : Promise.resolve();
+  };
+  const { notifier, clock, log } = makeBench({ send });
+  notifier.take(report("first"));
+  notifier.take(report("second"));
+  await until("both told", () => {
+    clock.advance(1_000);
+    return tried.length === 4;
+  });
+  assert.deepEqual(tried.map(({ body }) => body), ["first", "first", "first", "second"]);
+  assert.equal(new Set(tried.map(({ id }) => id)).size, 2);
+  await notifier.stop();
+  assert.deepEqual(log, []);
+});
+
+Deno.test("news that are old, or refused, are given up with a line in the log", async () => {
+  const { notifier, clock, log } = makeBench({ send: () => Promise.reject(unreachable()) });
+  notifier.take(report("old"));
+  await until("the end of it", () => {
+    clock.advance(NEWS_LIFE_MS / 10);
+    return log.length === 1;
+  });
+  assert.match(log[0] ?? "", /^hook Stop cc: no relay answers$/);
+  await notifier.stop();
+  const refusing = makeBench({
+    send: () =>
+      Promise.reject(new RelayError("the key lacks push:send", { code: "missing_scope", status: 403 })),
+  });
+  refusing.notifier.take(report("x"));
+  await until("the line", () => refusing.log.length === 1);
+  await refusing.notifier.stop();
+});
+
+Deno.test("more news than may wait push out the oldest; the end waits for none", async () => {
+  const tried: string[] = [];
+  const { notifier } = makeBench({
+    send: (push, { signal }) => {
+      tried.push(push.body ?? "");
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+  });
+  notifier.take(report("0"));
+  await until("the first try", () => tried.length === 1);
+  for (let at = 1; at <= NEWS_MAX + 5; at++) notifier.take(report(String(at)));
+  await notifier.stop();
+  assert.deepEqual(tried, ["0"]);
+});

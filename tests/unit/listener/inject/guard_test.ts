@@ -1,0 +1,116 @@
+/** Which panes may get a message: never a shell, never another program than the agent. */
+import assert from "node:assert/strict";
+import {
+  guardFormat,
+  isGuardedProgram,
+  judgePane,
+  type ProcessFacts,
+} from "../../../../src/listener/inject/guard.ts";
+
+const pane = { dead: false, inputOff: false, synchronized: false, pid: 10, command: "claude" };
+const running: ProcessFacts = { stopped: false, foreground: "claude", argv: ["claude"], shellBelow: false };
+const judge = (
+  change: Partial<typeof pane>,
+  process: Partial<ProcessFacts> = {},
+  { recordedPid = 10, isProfiled = true } = {},
+) => judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid, isProfiled });
+
+Deno.test("guard: no shell gets a message, also as a login shell or by its path [err-shell, inj-2-guard]", () => {
+  for (const shell of ["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"]) {
+    for (const command of [shell, `-${shell}`, `/usr/bin/${shell}`]) {
+      assert.equal(judge({ command }), "shell_in_pane", command);
+    }
+  }
+});
+
+Deno.test("guard: what is a shell or leads to one is refused too [inj-guard-more]", () => {
+  for (
+    const program of ["nu", "elvish", "xonsh", "ash", "mksh", "tmux", "screen", "ssh", "sudo", "su", "login"]
+  ) {
+    assert.equal(judge({ command: program }), "shell_in_pane", program);
+  }
+  for (const program of ["claude", "node", "bashful", "fishing", "sshd-agent"]) {
+    assert.equal(isGuardedProgram(program), false, program);
+  }
+});
+
+Deno.test("guard: a shell is known also where its version is in its name [err-shell, inj-guard-more]", () => {
+  for (const command of ["ksh93", "-ksh93", "zsh-5.9", "/opt/bash-5.2.37", "screen-4.9.1"]) {
+    assert.equal(judge({ command }), "shell_in_pane", command);
+  }
+});
+
+Deno.test("guard: a shell that calls itself claude is known by its executable [err-shell]", () => {
+  assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
+});
+
+Deno.test("guard: over a shell nothing is typed while it is unknown who reads [sec-no-shell]", () => {
+  assert.equal(judge({}, { foreground: "", shellBelow: true }), "shell_in_pane");
+  assert.equal(judge({}, { foreground: "claude", shellBelow: true }), undefined);
+  assert.equal(judge({}, { foreground: "" }), undefined);
+});
+
+Deno.test("guard: a pane whose process is not the recorded agent is refused [inj-guard-tree]", () => {
+  assert.equal(judge({ pid: 11 }), "shell_in_pane");
+  assert.equal(judge({ pid: 11 }, {}, { recordedPid: 0 }), undefined);
+});
+
+Deno.test("guard: dead, without input or stopped panes are refused [inj-dead]", () => {
+  assert.equal(judge({ dead: true }), "pane_dead");
+  assert.equal(judge({ inputOff: true }), "pane_dead");
+  assert.equal(judge({}, { stopped: true }), "pane_dead");
+  assert.equal(judge({}), undefined);
+});
+
+Deno.test("guard: the format for tmux asks for every condition, and for no dialog when approval is allowed [inj-dialog-allowed]", () => {
+  const dialog = { lines: ["Do you want, to {x}"], titles: ["*Action*"] };
+  const format = guardFormat({ pid: 10, command: "a,b", dialog, dialogRow: 3 });
+  for (
+    const part of [
+      "pane_dead",
+      "pane_input_off",
+      "pane_synchronized",
+      "#{pane_pid},10",
+      "#{==:#{pane_current_command},a#,b}",
+      "Do you want#, to {x#}",
+      ",3}",
+      "*Action*",
+    ]
+  ) {
+    assert.ok(format.includes(part), part);
+  }
+  const open = guardFormat({ pid: 10, command: undefined, dialog: undefined, dialogRow: 0 });
+  assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
+});
+
+Deno.test("guard: a session of no known agent takes nothing while an editor, a pager or a prompt is in front [sec-command-program]", () => {
+  const inFront = (argv: string[]) =>
+    judge({ command: argv[0] ?? "" }, { foreground: argv[0] ?? "", argv }, {
+      recordedPid: 0,
+      isProfiled: false,
+    });
+  const commands = [
+    ...[
+      "vi",
+      "vim.basic",
+      "vim.tiny",
+      "nano",
+      "emacs-29.1",
+      "less",
+      "psql",
+      "sqlite3",
+      "irb",
+      "mc",
+      "docker",
+    ],
+    ...["node", "node -i", "node -i app.js", "python3.11", "python3 -q", "deno", "deno repl", "php -a"],
+  ];
+  for (const words of commands) assert.equal(inFront(words.split(" ")), "shell_in_pane", words);
+  const agents = ["node /usr/lib/agent.js", "python3 -u agent.py", "deno run agent.ts", "my-agent", "cat"];
+  for (const words of agents) assert.equal(inFront(words.split(" ")), undefined, words);
+  assert.equal(
+    judge({ command: "node" }, { foreground: "node", argv: ["node"] }),
+    undefined,
+    "a known agent",
+  );
+});

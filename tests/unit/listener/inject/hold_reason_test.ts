@@ -1,0 +1,85 @@
+/** When a message waits, by what was seen of its pane. */
+import assert from "node:assert/strict";
+import type { ScreenReading } from "../../../../src/agents/profile.ts";
+import { agentProfile } from "../../../../src/agents/registry.ts";
+import { type HoldContext, holdReason } from "../../../../src/listener/inject/hold_reason.ts";
+import type { Observation } from "../../../../src/listener/inject/pane_check.ts";
+import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
+
+const idle: ScreenReading = { state: "idle", focus: "composer", draft: "" };
+
+function seen(reading: Partial<ScreenReading>, localUserActivity = 0): Observation {
+  return {
+    pane: { dead: false, inputOff: false, synchronized: false, pid: 1, command: "claude" },
+    screen: { lines: [], title: "", cursor: { x: 0, y: 0, visible: true } },
+    reading: { ...idle, ...reading },
+    dialogRow: 0,
+    directory: "/p",
+    localUserActivity,
+    created: 90,
+  };
+}
+
+const reason = (what: Observation, change: Partial<HoldContext> = {}) =>
+  holdReason(what, {
+    recordedPid: 1,
+    profile: agentProfile("cc"),
+    isProfiled: true,
+    input: { isGated: () => false, isIdle: ({ state }) => state === "idle" },
+    now: 100_000,
+    sendAnyway: false,
+    policy: DEFAULT_POLICY,
+    ...change,
+  });
+
+Deno.test("hold: a dialog holds unless the host lets phones answer it [inj-dialog, inj-dialog-allowed, auth-permission]", () => {
+  const dialog = seen({ focus: "dialog", draft: undefined, state: "waiting" });
+  assert.equal(reason(dialog), "dialog_open");
+  assert.equal(reason(dialog, { sendAnyway: true }), "dialog_open");
+  assert.equal(reason(dialog, { policy: { ...DEFAULT_POLICY, approval: "reject" } }), "dialog_open");
+  assert.equal(reason(dialog, { policy: { ...DEFAULT_POLICY, approval: "once" } }), undefined);
+});
+
+Deno.test("hold: a key of the local user within two seconds, or a draft, holds; send anyway does not care [inj-desk, inj-desk-draft, inj-desk-anyway]", () => {
+  assert.equal(reason(seen({}, 99)), "desk_busy");
+  assert.equal(reason(seen({}, 98)), undefined);
+  assert.equal(reason(seen({ draft: "half a" })), "desk_busy");
+  assert.equal(reason(seen({ draft: "half a" }, 99), { sendAnyway: true }), undefined);
+});
+
+Deno.test("hold: only a composer that is recognised takes text, whoever insists [inj-composer-only]", () => {
+  const old = { now: 200_000, sendAnyway: true };
+  for (const focus of ["menu", "unknown"] as const) {
+    const other = seen({ focus, draft: undefined });
+    assert.equal(reason(other, old), "unknown_screen", focus);
+    assert.equal(
+      reason(other, { ...old, policy: { ...DEFAULT_POLICY, allowUnknownScreens: true } }),
+      undefined,
+    );
+  }
+  const blank = seen({ state: undefined, focus: "unknown", draft: undefined });
+  assert.equal(reason(blank), "agent_starting");
+  assert.equal(reason(blank, { now: 151_000 }), "unknown_screen");
+  assert.equal(reason(blank, { isProfiled: false }), undefined, "a pane of no known agent");
+});
+
+Deno.test("hold: nothing is typed behind a ! in the composer, whoever insists [inj-shell-escape]", () => {
+  assert.equal(reason(seen({ draft: "!" }), { sendAnyway: true }), "desk_busy");
+});
+
+Deno.test("hold: nothing is typed behind a draft whose beginning may be out of sight, whoever insists [inj-shell-escape, inj-approval-command]", () => {
+  for (const draft of [{ draft: "the end of it", cut: true }, { draft: "1\n2\n3\n4\n5" }] as const) {
+    assert.equal(reason(seen(draft), { sendAnyway: true }), "desk_busy");
+  }
+  assert.equal(reason(seen({ draft: "1\n2\n3\n4" }), { sendAnyway: true }), undefined);
+});
+
+Deno.test("hold: while the agent works a message waits, unless hooks hold its dialogs back or the host steers [inj-turn]", () => {
+  const working = seen({ state: "working" });
+  assert.equal(reason(working), "agent_working");
+  assert.equal(reason(working, { sendAnyway: true }), "agent_working");
+  assert.equal(reason(seen({ state: undefined })), "agent_working", "nobody knows");
+  assert.equal(reason(working, { input: { isGated: () => true, isIdle: () => false } }), undefined);
+  assert.equal(reason(working, { policy: { ...DEFAULT_POLICY, steer: true } }), undefined);
+  assert.equal(reason(working, { isProfiled: false }), undefined);
+});

@@ -1,0 +1,222 @@
+/** Inputs and tool calls of one pane exclude each other, and the composer's model believes only newer screens. */
+import assert from "node:assert/strict";
+import type { ScreenReading } from "../../../../src/agents/profile.ts";
+import { agentProfile } from "../../../../src/agents/registry.ts";
+import {
+  CALM_MS,
+  ESCAPE_MS,
+  GATE_HOLD_MS,
+  NEXT_DIALOG_MS,
+  PaneInputs,
+  TOOL_DIALOG_MS,
+  TURN_START_MS,
+} from "../../../../src/listener/inject/pane_input.ts";
+import { afterInput, type TypedInput } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import { FakeClock } from "../../../helpers/fake_clock.ts";
+
+const TARGET = { socket: "/s", pane: "%1", session: "svc-a", recordedPid: 7 };
+const CLAUDE = agentProfile("cc");
+const composer = (draft: string, state: ScreenReading["state"] = "working"): ScreenReading => ({
+  state,
+  focus: "composer",
+  draft,
+});
+const DIALOG: ScreenReading = { state: "waiting", focus: "dialog", draft: undefined };
+
+function makeBench() {
+  const clock = new FakeClock();
+  const inputs = new PaneInputs(() => clock.now(), async (done) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(GATE_HOLD_MS, resolve);
+    await Promise.race([done, promise]);
+    cancel();
+  });
+  const report = (event: string, more: Record<string, unknown> = {}) => ({
+    ...{ event, agent: "cc", cwd: "/p", session: "svc-a", pane: "%1", gates: true },
+    ...more,
+  });
+  const toolBegins = (id?: string): { done: Promise<void>; isDone: boolean } => {
+    const call = { isDone: false, done: Promise.resolve() };
+    call.done = inputs.toolBegins(report("PreToolUse", { tool: { step: "before", id } })).then(() =>
+      void (call.isDone = true)
+    );
+    return call;
+  };
+  return { clock, inputs, report, toolBegins, pane: inputs.of(TARGET) };
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+Deno.test("gate: a tool call waits for the input in flight, and no input begins after it [inj-gate]", async () => {
+  const { pane, toolBegins } = makeBench();
+  const inFlight = pane.gate.begin();
+  const call = toolBegins("1");
+  await turns();
+  assert.equal(call.isDone, false);
+  assert.equal(pane.gate.begin(), undefined);
+  assert.ok(inFlight?.mayGoOn());
+  inFlight?.end();
+  await call.done;
+  assert.equal(pane.gate.begin(), undefined);
+});
+
+Deno.test("gate: a tool call waits only so long, and then the input may press no Enter any more [inj-gate]", async () => {
+  const { clock, pane, toolBegins } = makeBench();
+  const inFlight = pane.gate.begin();
+  const call = toolBegins("1");
+  await turns();
+  clock.advance(GATE_HOLD_MS);
+  await call.done;
+  assert.equal(inFlight?.mayGoOn(), false);
+});
+
+Deno.test("gate: it opens when the call has ended, the turn has, or its dialog has closed [inj-gate]", async () => {
+  const { clock, inputs, report, pane, toolBegins } = makeBench();
+  await Promise.all([toolBegins("1").done, toolBegins("2").done]);
+  inputs.hook(report("PostToolUse", { tool: { step: "after", id: "2" } }));
+  assert.equal(pane.gate.isOpen, false);
+  inputs.hook(report("PostToolUse", { tool: { step: "after", id: "1" } }));
+  assert.equal(pane.gate.isOpen, true);
+
+  await toolBegins("3").done;
+  inputs.hook(report("Stop", { state: "idle" }));
+  assert.equal(pane.gate.isOpen, true);
+
+  await toolBegins("4").done;
+  pane.look(DIALOG, CLAUDE);
+  clock.advance(60_000);
+  pane.look(DIALOG, CLAUDE);
+  assert.equal(pane.gate.isOpen, false);
+  pane.look(composer(""), CLAUDE);
+  clock.advance(NEXT_DIALOG_MS - 1);
+  pane.look(composer(""), CLAUDE);
+  assert.equal(pane.gate.isOpen, false, "another dialog may follow");
+  clock.advance(1);
+  pane.look(composer(""), CLAUDE);
+  assert.equal(pane.gate.isOpen, true);
+});
+
+Deno.test("gate: a subagent's call outlives the turn, and a request for permission is no call of its own [inj-gate]", async () => {
+  const { inputs, report, pane, toolBegins } = makeBench();
+  await toolBegins("1").done;
+  await inputs.toolBegins(report("PermissionRequest", { tool: { step: "before" } }));
+  inputs.hook(report("PostToolUse", { tool: { step: "after", id: "1" } }));
+  assert.equal(pane.gate.isOpen, true);
+  await inputs.toolBegins(report("PreToolUse", { tool: { step: "before", id: "2", subagent: true } }));
+  inputs.hook(report("Stop", { state: "idle" }));
+  assert.equal(pane.gate.isOpen, false);
+  inputs.hook(report("PostToolUse", { tool: { step: "after", id: "2", subagent: true } }));
+  assert.equal(pane.gate.isOpen, true);
+});
+
+Deno.test("gate: of calls in parallel one may open its dialog long after another's has closed [inj-gate]", async () => {
+  const { clock, pane, toolBegins } = makeBench();
+  await Promise.all([toolBegins().done, toolBegins().done]);
+  pane.look(DIALOG, CLAUDE);
+  pane.look(composer(""), CLAUDE);
+  clock.advance(TOOL_DIALOG_MS);
+  pane.look(composer(""), CLAUDE);
+  assert.equal(pane.gate.isOpen, false);
+  pane.look(composer("", "idle"), CLAUDE);
+  assert.equal(pane.gate.isOpen, true, "the turn is over");
+});
+
+Deno.test("gate: a call that shows no dialog for a while needs none [inj-gate]", async () => {
+  const { clock, pane, toolBegins } = makeBench();
+  await toolBegins().done;
+  pane.look(composer(""), CLAUDE);
+  clock.advance(TOOL_DIALOG_MS);
+  pane.look({ state: "working", focus: "unknown", draft: undefined }, CLAUDE);
+  assert.equal(pane.gate.isOpen, false, "an unknown screen shows nothing");
+  pane.look(composer(""), CLAUDE);
+  clock.advance(TOOL_DIALOG_MS);
+  pane.look(composer(""), CLAUDE);
+  assert.equal(pane.gate.isOpen, true);
+});
+
+Deno.test("gate: only hooks that were heard from since the session began hold anything back [inj-turn]", () => {
+  const { clock, inputs, report, pane } = makeBench();
+  const created = Math.floor(clock.now() / 1_000);
+  assert.equal(pane.isGated(CLAUDE, created), false);
+  inputs.hook(report("SessionStart", { gates: undefined }));
+  assert.equal(pane.isGated(CLAUDE, created), false);
+  inputs.hook(report("SessionStart"));
+  assert.equal(pane.isGated(CLAUDE, created), true);
+  assert.equal(pane.isGated(CLAUDE, created + 60), false);
+  assert.equal(pane.isGated(agentProfile("cursor"), created), false);
+});
+
+Deno.test("turn: after Enter an agent counts as working until it was seen to, and to end [inj-turn]", () => {
+  const { clock, pane } = makeBench();
+  assert.equal(pane.isIdle(composer("", "idle")), true);
+  pane.entered();
+  assert.equal(pane.isIdle(composer("", "idle")), false);
+  pane.look(composer("", "working"), CLAUDE);
+  assert.equal(pane.isIdle(composer("", "working")), false);
+  assert.equal(pane.isIdle(composer("", "idle")), true);
+  pane.entered();
+  clock.advance(TURN_START_MS);
+  assert.equal(pane.isIdle(composer("", "idle")), true);
+});
+
+Deno.test("model: a draft is believed once the screen has changed to what the keys make of it [inj-fresh-screen]", () => {
+  const { clock, pane } = makeBench();
+  const type = (input: TypedInput): void =>
+    void Object.assign(pane.model, afterInput(pane.model, input, clock.now()));
+  const text = (text: string): TypedInput => ({ type: "text", text });
+  pane.look(composer(""), CLAUDE);
+  assert.equal(pane.model.isConfirmed, true);
+  type(text("ab"));
+  pane.look(composer(""), CLAUDE);
+  assert.equal(pane.model.isConfirmed, false, "the old screen");
+  pane.look(composer("a"), CLAUDE);
+  assert.equal(pane.model.isConfirmed, false, "half of it");
+  pane.look(composer("ab"), CLAUDE);
+  assert.equal(pane.model.isConfirmed, true);
+  type({ type: "key", key: "BSpace" });
+  type(text("b"));
+  pane.look(composer("ab"), CLAUDE);
+  assert.equal(pane.model.isConfirmed, false, "the same text as before the keys proves nothing");
+  clock.advance(CALM_MS);
+  pane.look(composer("ab"), CLAUDE);
+  assert.equal(pane.isCalm, true);
+  pane.confirmCalm();
+  assert.deepEqual([pane.model.isConfirmed, pane.model.seen, pane.model.isAtEnd], [true, "ab", false]);
+});
+
+Deno.test("model: after a key that nobody can foresee only a calm screen counts [inj-fresh-screen]", () => {
+  const { clock, pane } = makeBench();
+  pane.look(composer("x"), CLAUDE);
+  Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "Up" }, clock.now()));
+  pane.look(composer("!ls"), CLAUDE);
+  assert.deepEqual([pane.model.isConfirmed, pane.isCalm], [false, false]);
+  clock.advance(CALM_MS - 1);
+  pane.look(composer("!ls"), CLAUDE);
+  assert.equal(pane.isCalm, false);
+  clock.advance(1);
+  assert.equal(pane.isCalm, true);
+});
+
+Deno.test("model: nothing follows Escape at once [inj-after-escape]", () => {
+  const { clock, pane } = makeBench();
+  Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "Escape" }, clock.now()));
+  assert.equal(pane.escapeWaitMs, ESCAPE_MS);
+  clock.advance(ESCAPE_MS);
+  assert.equal(pane.escapeWaitMs, 0);
+});
+
+Deno.test("pane input: one after the other, also when one fails [inj-one-at-a-time]", async () => {
+  const { pane } = makeBench();
+  const order: string[] = [];
+  const first = pane.alone(async () => {
+    await turns();
+    order.push("first");
+    throw new Error("broken");
+  }).catch(() => order.push("failed"));
+  const second = pane.alone(() => Promise.resolve(void order.push("second")));
+  await Promise.all([first, second]);
+  assert.deepEqual([...order].sort(), ["failed", "first", "second"]);
+  assert.ok(order.indexOf("first") < order.indexOf("second"));
+});

@@ -1,0 +1,223 @@
+/** The inventory over a tmux that a test draws on: what hooks, screens and questions make of a session's state. */
+import assert from "node:assert/strict";
+import { IDLE as RESTING } from "../../../../src/echo/state.ts";
+import { footer } from "../../../../src/echo/screen.ts";
+import type { HookReport } from "../../../../src/home/control_messages.ts";
+import { ASK_EVENT } from "../../../../src/home/tell_daemon.ts";
+import { Inventory } from "../../../../src/listener/inventory/inventory.ts";
+import {
+  LOOK_ATTENDED_MS,
+  LOOK_BUSY_MS,
+  LOOK_SOON_MS,
+} from "../../../../src/listener/inventory/inventory.ts";
+import { ASK_LIFE_MS, HOOK_FRESH_MS } from "../../../../src/listener/inventory/agent_state.ts";
+import { INVENTORY_POLL_MS } from "../../../../src/protocol/limits.ts";
+import type { AgentState } from "../../../../src/protocol/session.ts";
+import type { TmuxCommand } from "../../../../src/tmux/argv.ts";
+import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
+
+/** Long after the session began: its age decides nothing. */
+const START = 2_000_000_000;
+
+class Bench {
+  now = START;
+  /** The echo agent's screen. */
+  lines: string[] = [];
+  activity = START / 1_000 - 100;
+  attached = false;
+  cols = 80;
+  captures = 0;
+  readonly inventory = new Inventory({
+    now: () => this.now,
+    sessions: () => Promise.resolve([this.#session()]),
+    server: (socket) => ({ socket, run: (...commands) => Promise.resolve(this.#run(commands)) }),
+    muted: () => Promise.resolve(() => false),
+  });
+
+  /** At this moment. */
+  draw(...lines: string[]): void {
+    this.lines = lines;
+    this.activity = Math.floor(this.now / 1_000);
+  }
+
+  async state(): Promise<AgentState | undefined> {
+    return (await this.inventory.read())[0]?.state;
+  }
+
+  report(state: AgentState, more: Partial<HookReport> = {}): void {
+    const report = { event: "Stop", agent: "echo", cwd: "/shop", session: "svc-shop", pane: "%1", state };
+    this.inventory.take({ ...report, ...more });
+  }
+
+  #session(): TmuxSession {
+    const pane = {
+      id: "%1",
+      pid: 42,
+      dead: false,
+      command: "deno",
+      title: "",
+      path: "/shop",
+      cols: this.cols,
+      rows: 24,
+      applicationKeys: false,
+    };
+    return {
+      ...{ socket: "/s", id: "$1", name: "svc-shop", created: 1_000, activity: this.activity },
+      attached: this.attached,
+      recorded: { agent: "echo", project: "shop", directory: "/shop", pane: "%1", pid: "42" },
+      pane: {
+        ...pane,
+        cursor: { x: 2, y: this.lines.findLastIndex((line) => line.startsWith("❯")), visible: true },
+      },
+      destroyedWhenUnattached: false,
+    };
+  }
+
+  #run(commands: TmuxCommand[]): string {
+    this.captures++;
+    return commands.map(([name, , mark]) =>
+      name === "display-message" ? `${mark}\n` : `${this.lines.join("\n")}\n`
+    )
+      .join("");
+  }
+}
+
+const IDLE = footer(RESTING, 80).lines;
+const WORKING = footer({ ...RESTING, isWorking: true }, 80).lines;
+
+async function idleBench(): Promise<Bench> {
+  const bench = new Bench();
+  bench.draw(...IDLE);
+  bench.now += 5_000;
+  assert.equal(await bench.state(), "idle");
+  return bench;
+}
+
+Deno.test("inventory: a hook's state counts until the screen has moved on, and not for longer than its time [ls-state-moved]", async () => {
+  const bench = await idleBench();
+  bench.report("working");
+  assert.equal(await bench.state(), "working");
+  bench.now += HOOK_FRESH_MS;
+  assert.equal(await bench.state(), "idle", "nothing was drawn: no turn began");
+  bench.report("working");
+  bench.now += 300;
+  bench.draw(...WORKING);
+  assert.equal(await bench.state(), "working");
+  bench.report("waiting");
+  bench.now += 300;
+  bench.draw(...IDLE);
+  assert.equal(await bench.state(), "idle", "the screen is neither as it was nor as the hook said");
+});
+
+Deno.test("inventory: what is drawn in the second of a reading is read again [ls-state-last-second]", async () => {
+  const bench = await idleBench();
+  bench.now += 100;
+  bench.draw(...WORKING);
+  assert.equal(await bench.state(), "working");
+  bench.now += 300;
+  bench.draw(...IDLE);
+  bench.now += 5_000;
+  assert.equal(await bench.state(), "idle");
+  const { captures } = bench;
+  bench.now += 5_000;
+  await bench.state();
+  assert.equal(bench.captures, captures, "nothing was drawn since");
+});
+
+Deno.test("inventory: a session waits while its question does, as long as the asker reports [ls-state-ask]", async () => {
+  const bench = await idleBench();
+  bench.draw(...WORKING);
+  const ask = { event: ASK_EVENT, agent: "mcp", pane: undefined };
+  bench.report("waiting", ask);
+  assert.equal(await bench.state(), "waiting");
+  bench.now += ASK_LIFE_MS - 1;
+  assert.equal(await bench.state(), "waiting");
+  bench.report("waiting", ask);
+  bench.now += ASK_LIFE_MS - 1;
+  assert.equal(await bench.state(), "waiting");
+  bench.report("working", ask);
+  assert.equal(await bench.state(), "working");
+  bench.report("waiting", ask);
+  bench.now += ASK_LIFE_MS;
+  assert.equal(await bench.state(), "working", "the asker is gone");
+});
+
+Deno.test("inventory: a question that the agent has left does not wait, however often it is reported; the next one does [ls-state-ask]", async () => {
+  for (const isInterrupted of [true, false]) {
+    const bench = await idleBench();
+    bench.draw(...WORKING);
+    const ask = { event: ASK_EVENT, agent: "mcp", pane: undefined, ask: "one" };
+    bench.report("waiting", ask);
+    bench.now += 5_000;
+    bench.report("working", { event: "UserPromptSubmit" });
+    assert.equal(await bench.state(), "waiting", "a message that the agent queued changes nothing");
+    bench.now += 1_000;
+    bench.report("waiting", ask);
+    if (isInterrupted) bench.draw(...IDLE);
+    else bench.report("idle");
+    bench.now += HOOK_FRESH_MS;
+    assert.equal(await bench.state(), isInterrupted ? "idle" : "working");
+    bench.draw(...WORKING);
+    bench.report("working", { event: "UserPromptSubmit" });
+    bench.report("waiting", ask);
+    assert.equal(await bench.state(), "working");
+    bench.report("waiting", { ...ask, ask: "two" });
+    assert.equal(await bench.state(), "waiting");
+    bench.report("working", { ...ask, ask: "two" });
+    bench.report("waiting", ask);
+    assert.equal(await bench.state(), "working", "the one that was left is left for good");
+  }
+});
+
+Deno.test("inventory: reports from another pane or another project change nothing [ls-state-foreign]", async () => {
+  const bench = await idleBench();
+  for (const foreign of [{ cwd: "/shop2" }, { cwd: "/other/shop" }, { pane: "%2" }]) {
+    bench.report("working", foreign);
+    assert.equal(await bench.state(), "idle", JSON.stringify(foreign));
+  }
+  bench.report("working");
+  bench.report("idle", { cwd: "/other" });
+  assert.equal(await bench.state(), "working", "the session's own report still counts");
+  for (const own of [{ cwd: "/shop/below" }, { cwd: "/" }, { pane: undefined }]) {
+    bench.now += HOOK_FRESH_MS;
+    assert.equal(await bench.state(), "idle");
+    bench.report("working", own);
+    assert.equal(await bench.state(), "working", JSON.stringify(own));
+  }
+});
+
+Deno.test("inventory: the next reading comes soon after a report or input, every second while an agent is busy, later while it rests [ls-state-pace]", async () => {
+  const bench = await idleBench();
+  bench.now += 60_000;
+  await bench.state();
+  assert.equal(bench.inventory.nextReadMs(), INVENTORY_POLL_MS);
+  bench.inventory.readSoon();
+  assert.equal(bench.inventory.nextReadMs(), LOOK_SOON_MS);
+  bench.draw(...WORKING);
+  bench.now += 10_000;
+  await bench.state();
+  assert.equal(bench.inventory.nextReadMs(), LOOK_BUSY_MS);
+  bench.draw(...IDLE);
+  bench.now += 5_000;
+  await bench.state();
+  assert.equal(bench.inventory.nextReadMs(), LOOK_ATTENDED_MS);
+  bench.now += 60_000;
+  bench.attached = true;
+  await bench.state();
+  assert.equal(bench.inventory.nextReadMs(), LOOK_ATTENDED_MS);
+  bench.report("idle");
+  assert.equal(bench.inventory.nextReadMs(), LOOK_SOON_MS);
+});
+
+Deno.test("inventory: a screen that no profile reads is not taken from tmux, and shows no state [read-linear]", async () => {
+  const bench = new Bench();
+  bench.draw(...footer(RESTING, 80).lines);
+  bench.cols = 1_000;
+  await bench.inventory.read();
+  assert.equal(bench.captures, 0);
+  bench.cols = 80;
+  bench.draw(...footer(RESTING, 80).lines, "");
+  bench.activity++;
+  assert.equal(await bench.state(), "idle");
+  assert.equal(bench.captures, 1);
+});

@@ -1,0 +1,115 @@
+/** What the picker shows of a session, and in which order its state is decided. */
+import assert from "node:assert/strict";
+import { isAlive, isReported, toEntry } from "../../../../src/listener/inventory/session_entry.ts";
+import { decideState, StateClock } from "../../../../src/listener/inventory/agent_state.ts";
+import { HOOK_FRESH_MS } from "../../../../src/listener/inventory/agent_state.ts";
+import { resolveTarget } from "../../../../src/listener/targets.ts";
+import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
+
+const session: TmuxSession = {
+  socket: "/s",
+  id: "$1",
+  name: "svc-shop-2",
+  created: 1_000,
+  activity: 2_000,
+  attached: true,
+  recorded: { agent: "cc", project: "shop", directory: "/shop", pane: "%1", pid: "42" },
+  pane: {
+    id: "%1",
+    pid: 42,
+    dead: false,
+    command: "claude",
+    title: "topic",
+    path: "/shop",
+    cols: 80,
+    rows: 24,
+    applicationKeys: false,
+    cursor: { x: 0, y: 0, visible: true },
+  },
+  destroyedWhenUnattached: false,
+};
+const facts = { state: "idle", stateSince: 5, muted: false } as const;
+const nobody = { agent: "", project: "", directory: "", pane: "", pid: "" };
+
+function withPane(change: Partial<NonNullable<TmuxSession["pane"]>>): TmuxSession {
+  return { ...session, pane: session.pane && { ...session.pane, ...change } };
+}
+
+Deno.test("entry: what the picker shows of a wrapper's session [entry-fields, wrap-label, flow-4-label, res-inventory]", () => {
+  assert.deepEqual(toEntry(session, facts), {
+    name: "svc-shop-2",
+    project: "shop",
+    agent: "cc",
+    agentLabel: "Claude",
+    ordinal: 2,
+    label: "shop · Claude #2",
+    state: "idle",
+    stateSince: 5,
+    attached: true,
+    lastActivity: 2_000_000,
+    cwd: "/shop",
+    title: "topic",
+    cols: 80,
+    rows: 24,
+    muted: false,
+    addressable: true,
+  });
+});
+
+Deno.test("entry: agents are reported, a person's other sessions are not", () => {
+  assert.ok(isReported(session));
+  assert.ok(isReported({ ...session, recorded: nobody, name: "work" }));
+  assert.ok(isReported({ ...withPane({ command: "vim" }), recorded: nobody, name: "svc-x" }));
+  assert.ok(!isReported({ ...withPane({ command: "vim" }), recorded: nobody, name: "diary" }));
+});
+
+Deno.test("entry: no message can go to a dead pane, a shell, or another process than the agent's", () => {
+  assert.ok(isAlive(session));
+  assert.ok(!isAlive(withPane({ dead: true })));
+  assert.ok(!isAlive(withPane({ command: "-zsh" })));
+  assert.ok(!isAlive(withPane({ pid: 43 })));
+  assert.ok(!isAlive({ ...session, pane: undefined }));
+});
+
+Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this order [ls-state-order, ls-state-ask, entry-states]", () => {
+  const now = 2_000_500;
+  const idle = { reading: { state: "idle", focus: "composer", draft: "" }, at: now } as const;
+  const working = { state: "working", at: now, before: "idle" } as const;
+  const state = (change: Partial<Parameters<typeof decideState>[0]>) =>
+    decideState({
+      ...{ session, seen: undefined, hint: undefined, asking: false, known: undefined, now },
+      ...change,
+    });
+  assert.equal(state({ session: withPane({ dead: true }), seen: idle, asking: true }), "exited");
+  assert.equal(state({ seen: idle, asking: true }), "waiting");
+  const dialog = { ...idle, reading: { ...idle.reading, focus: "dialog" } } as const;
+  assert.equal(state({ seen: dialog, hint: working }), "waiting");
+  assert.equal(state({ seen: idle, hint: working }), "working");
+  assert.equal(state({ seen: idle, hint: { ...working, at: now - HOOK_FRESH_MS } }), "idle");
+  const pager = { ...idle, reading: { state: undefined, focus: "unknown", draft: undefined } } as const;
+  assert.equal(state({ seen: pager, known: "idle" }), "idle");
+  assert.equal(state({ session: { ...session, created: 2_000 } }), "starting");
+  assert.equal(state({}), "working");
+  assert.equal(state({ now: now + 10_000 }), "idle");
+});
+
+Deno.test("state: since when is remembered for each session and forgotten with it", () => {
+  const clock = new StateClock();
+  assert.equal(clock.since(session, { state: "idle", now: 1 }), 1);
+  assert.equal(clock.since(session, { state: "idle", now: 2 }), 1);
+  assert.equal(clock.since(session, { state: "working", now: 3 }), 3);
+  clock.keep([]);
+  assert.equal(clock.since(session, { state: "working", now: 4 }), 4);
+});
+
+Deno.test("target: a name means exactly one session, and its recorded pane [inj-1-name, err-name, lim-charset, wr-exact, ls-ambiguous]", () => {
+  const resolve = (name: string, sessions: TmuxSession[]): string => {
+    const resolved = resolveTarget(name, sessions);
+    return "refused" in resolved ? resolved.refused : resolved.target.pane;
+  };
+  assert.equal(resolve("svc-shop-2", [session]), "%1");
+  assert.equal(resolve("svc-shop", [session]), "no_such_session");
+  assert.equal(resolve("svc-shop-2", [session, { ...session, socket: "/t" }]), "ambiguous_session");
+  assert.equal(resolve("svc shop;", [session]), "invalid_session_name");
+  assert.equal(resolve("svc-shop-2", [{ ...session, pane: undefined }]), "pane_dead");
+});

@@ -1,0 +1,219 @@
+/** Which live input would run a shell command in the agent, and what each costs. */
+import assert from "node:assert/strict";
+import type { ScreenReading } from "../../../../src/agents/profile.ts";
+import { agentProfile } from "../../../../src/agents/registry.ts";
+import { KeyLimit, PASTE_COST } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import {
+  afterInput,
+  continuesEscape,
+  costOf,
+  draftRefusal,
+  isLineBegun,
+  needsCaughtUp,
+  PHONE_KEYS,
+  screenRefusal,
+  type TypedInput,
+} from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import type { ComposerModel } from "../../../../src/listener/inject/pane_input.ts";
+import { DEFAULT_POLICY, type Policy } from "../../../../src/listener/inject/policy.ts";
+import type { TargetProfile } from "../../../../src/listener/targets.ts";
+import { decodeKeyInput, encodeKeyInput } from "../../../../src/protocol/key_input.ts";
+import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
+
+const text = (text: string): TypedInput => ({ type: "text", text });
+const key = (key: string): TypedInput => ({ type: "key", key });
+const paste = (text: string): TypedInput => ({ type: "paste", text });
+
+const CLAUDE = agentProfile("cc");
+const PROFILE: TargetProfile = {
+  ...CLAUDE,
+  commands: ["model", "compact"],
+  keys: { alsoAllowed: ["C-o"], forbidden: ["C-b"] },
+  menus: { models: { keys: ["Enter"], text: /^[a-z]$/ } },
+};
+
+const model = (change: Partial<ComposerModel>): ComposerModel => ({
+  ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true },
+  ...{ hasPaste: false, hasMovedChoice: false, afterEscape: false, keyAt: 0 },
+  ...change,
+});
+
+const onScreen = (input: TypedInput, reading: Partial<ScreenReading>, policy: Partial<Policy> = {}) =>
+  screenRefusal(input, {
+    reading: { state: "idle", focus: "composer", draft: "", ...reading },
+    profile: PROFILE,
+    policy: { ...DEFAULT_POLICY, ...policy },
+  });
+
+const inDraft = (input: TypedInput, change: Partial<ComposerModel>, policy: Partial<Policy> = {}) =>
+  draftRefusal(input, { model: model(change), profile: PROFILE, policy: { ...DEFAULT_POLICY, ...policy } });
+
+Deno.test("keys rules: ! neither begins an input line nor is submitted in one [inj-shell-escape]", () => {
+  assert.equal(inDraft(text("!"), {}), "shell_escape");
+  assert.equal(inDraft(text("  !ls"), {}), "shell_escape");
+  assert.equal(inDraft(paste("!ls"), {}), "shell_escape");
+  assert.equal(inDraft(text("!"), { seen: "Hello" }), undefined);
+  assert.equal(
+    inDraft(text("!"), { seen: "Hello", isAtEnd: false }),
+    "shell_escape",
+    "it may go to the start",
+  );
+  assert.equal(inDraft(text("Hello!"), {}), undefined);
+  for (const name of ["Enter", "M-Enter", "Tab"]) {
+    assert.equal(inDraft(key(name), { seen: "!ls" }), "shell_escape");
+  }
+  assert.equal(inDraft(key("Enter"), { seen: "ls!" }), undefined);
+  assert.equal(inDraft(key("Left"), { seen: "!ls" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "!ls" }, { allowShellEscape: true }), undefined);
+});
+
+Deno.test("keys rules: a slash command is submitted whole, by its own name, and only when it changes no approval [inj-approval-command]", () => {
+  assert.equal(inDraft(key("Enter"), { seen: "/model" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/model opus" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/permissions" }), "approval_change");
+  assert.equal(
+    inDraft(key("Enter"), { seen: "/mod" }),
+    "approval_change",
+    "the suggestion that is chosen would run",
+  );
+  assert.equal(inDraft(key("Enter"), { seen: "/model", hasMovedChoice: true }), "approval_change");
+  assert.equal(inDraft(key("Tab"), { seen: "/mod" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/src/app.ts is broken" }), undefined);
+  assert.equal(inDraft(key("Enter"), { seen: "/deploy" }, { allowCommands: ["deploy"] }), undefined);
+});
+
+Deno.test("keys rules: a composer takes the keys that every agent takes, but for those its profile forbids [inj-key-allowlist]", () => {
+  for (const name of PHONE_KEYS.filter((one) => one !== "C-b")) {
+    assert.equal(onScreen(key(name), {}), undefined, name);
+  }
+  assert.equal(onScreen(key("C-o"), {}), undefined);
+  for (const name of ["C-b", "C-g", "C-z", "C-x", "C-d", "F1", "M-p", "C-m", "C-j"]) {
+    assert.equal(onScreen(key(name), {}), "key_not_allowed", name);
+  }
+  for (const name of ["BTab", "C-y"]) {
+    assert.equal(onScreen(key(name), {}), "approval_change", name);
+    assert.equal(onScreen(key(name), {}, { allowApprovalChange: true }), undefined, name);
+  }
+});
+
+Deno.test("keys rules: a draft whose beginning may be out of sight is not submitted: it may be a slash command [inj-approval-command]", () => {
+  const enter = (seen: string, policy: Partial<Policy> = {}, cut?: true) =>
+    draftRefusal(key("Enter"), {
+      model: model({ seen }),
+      cut,
+      profile: PROFILE,
+      policy: { ...DEFAULT_POLICY, ...policy },
+    });
+  const tall = "one\ntwo\nthree\nfour\nfive";
+  assert.equal(enter("the end of it", {}, true), "screen_stale");
+  assert.equal(enter(tall), "screen_stale");
+  assert.equal(enter(tall, { allowApprovalChange: true }), "screen_stale", "it may begin with !");
+  assert.equal(enter(tall, { allowApprovalChange: true, allowShellEscape: true }), undefined);
+  assert.equal(enter("one\ntwo\nthree\nfour"), undefined);
+});
+
+Deno.test("keys rules: a key that leads elsewhere from an empty composer goes in only behind a draft [inj-key-allowlist]", () => {
+  const profile: TargetProfile = { ...PROFILE, keys: { ...PROFILE.keys, forbiddenWhenEmpty: ["Left"] } };
+  const refusal = (change: Partial<ComposerModel>) =>
+    draftRefusal(key("Left"), { model: model(change), profile, policy: DEFAULT_POLICY });
+  assert.equal(refusal({}), "key_not_allowed");
+  assert.equal(refusal({ seen: "ab", expected: "ab" }), undefined);
+  assert.equal(needsCaughtUp(key("Left"), model({ expected: "" }), profile), true);
+  assert.equal(needsCaughtUp(key("Left"), model({ expected: undefined }), profile), true);
+  assert.equal(needsCaughtUp(key("Left"), model({ expected: "ab" }), profile), false);
+  assert.deepEqual(
+    afterInput(model({ expected: "ab" }), key("Left"), 7),
+    model({ expected: "ab", isAtEnd: false, keyAt: 7 }),
+  );
+});
+
+Deno.test("keys rules: text that would go on an escape sequence is known, so that it cannot join an earlier Escape [inj-after-escape]", () => {
+  for (const one of ["[Z", "[103;5u", "OP", "]0;", "P+q"]) assert.ok(continuesEscape(text(one)), one);
+  assert.ok(continuesEscape(paste("[Z")));
+  for (const one of ["a", " [Z", "hello"]) assert.ok(!continuesEscape(text(one)), one);
+  assert.ok(!continuesEscape(key("Up")));
+});
+
+Deno.test("keys rules: in another screen than the composer only the way out, and what a harmless menu takes [inj-unknown-keys]", () => {
+  const unknown = { focus: "unknown", draft: undefined } as const;
+  const menu = { focus: "menu", draft: undefined, menu: "models" } as const;
+  const dialog = { focus: "dialog", draft: undefined } as const;
+  for (const name of ["Escape", "Up", "Down", "Left", "Right"]) {
+    assert.equal(onScreen(key(name), unknown), undefined, name);
+    assert.equal(onScreen(key(name), menu), undefined, name);
+    assert.equal(onScreen(key(name), dialog), "dialog_open", name);
+  }
+  for (const input of [key("Enter"), key("Tab"), text("a"), paste("a"), key("C-c")]) {
+    assert.equal(onScreen(input, unknown), "unknown_screen");
+    assert.equal(onScreen(input, dialog), "dialog_open");
+  }
+  assert.equal(onScreen(key("Enter"), menu), undefined);
+  assert.equal(onScreen(text("v"), menu), undefined);
+  for (const input of [text("vim"), paste("v"), key("Tab")]) {
+    assert.equal(onScreen(input, menu), "unknown_screen");
+  }
+  assert.equal(onScreen(text("a"), { ...menu, menu: "constructor" }), "unknown_screen");
+  assert.equal(onScreen(text("a"), unknown, { allowUnknownScreens: true }), undefined);
+  assert.equal(onScreen(key("C-z"), unknown, { allowUnknownScreens: true }), "key_not_allowed");
+});
+
+Deno.test("keys rules: a host may let phones reject dialogs, or answer them [inj-dialog-allowed]", () => {
+  const dialog = { focus: "dialog", draft: undefined } as const;
+  assert.equal(onScreen(key("Escape"), dialog, { approval: "reject" }), undefined);
+  assert.equal(onScreen(key("Enter"), dialog, { approval: "reject" }), "dialog_open");
+  assert.equal(onScreen(key("Enter"), dialog, { approval: "once" }), undefined);
+});
+
+Deno.test("keys rules: a line is begun by text, and another one by what ends it", () => {
+  assert.equal(isLineBegun(false, text("a")), true);
+  assert.equal(isLineBegun(false, text("  ")), false);
+  assert.equal(isLineBegun(true, key("Left")), true);
+  for (const end of ["Enter", "Escape", "C-c", "C-u"]) assert.equal(isLineBegun(true, key(end)), false, end);
+});
+
+Deno.test("keys limit: a burst, then a steady pace; a paste counts for several", () => {
+  const limit = new KeyLimit(0);
+  assert.deepEqual([text("a漢👍"), key("Up"), paste("long")].map(costOf), [3, 1, PASTE_COST]);
+  for (let at = 0; at < KEYS_PER_SECOND; at++) assert.equal(limit.take(1, 0), 0);
+  assert.equal(limit.take(1, 0), 1_000 / KEYS_PER_SECOND);
+  assert.equal(limit.take(1, 5), 0);
+  assert.ok(limit.take(1, 5) > 0);
+  assert.equal(limit.take(300, 1_000_000), 0, "more than fits goes into debt");
+  assert.ok(limit.take(1, 1_000_400) > 0);
+});
+
+Deno.test("keys: only known keys, plain characters and bodies are inputs", () => {
+  const good = [
+    { type: "text", text: "a漢👨‍👩‍👧" },
+    { type: "key", key: "BTab" },
+    { type: "key", key: "C-c" },
+    { type: "key", key: "M-Enter" },
+    { type: "paste", text: "two\nlines\t" },
+    { type: "fit", cols: 40, rows: 20 },
+    { type: "unfit" },
+  ] as const;
+  for (const input of good) assert.deepEqual(decodeKeyInput(encodeKeyInput(input)), input);
+  const bad: unknown[] = [
+    { type: "text", text: "" },
+    { type: "text", text: "a\r" },
+    { type: "text", text: "\u001b[A" },
+    { type: "text", text: "x".repeat(257) },
+    { type: "text", text: "\ud800" },
+    { type: "key", key: "C-[" },
+    { type: "key", key: "-t" },
+    { type: "key", key: "Any" },
+    { type: "paste", text: "a\u0003" },
+    { type: "paste", text: "x".repeat(16_385) },
+    { type: "fit", cols: 2, rows: 2 },
+    { type: "run", text: "ls" },
+    "text",
+  ];
+  for (const input of bad) {
+    assert.equal(
+      decodeKeyInput(new TextEncoder().encode(JSON.stringify(input))),
+      undefined,
+      JSON.stringify(input),
+    );
+  }
+  assert.equal(decodeKeyInput(new Uint8Array([0xff, 0x7b])), undefined);
+});

@@ -1,0 +1,238 @@
+/** The live input of one stream: in order, once each, at its pace, held at a dialog, its end told. */
+import assert from "node:assert/strict";
+import { plainChannel } from "../../../../src/crypto/stream.ts";
+import {
+  BURST_CALM_MS,
+  Keys,
+  KEYS_HOLD_MS,
+  KEYS_HOLD_STEP_MS,
+  KEYS_UNKNOWN_HOLD_MS,
+  KEYS_WAITING_MAX,
+  KEYS_WORKING_HOLD_MS,
+  KeysAudit,
+} from "../../../../src/listener/keystrokes/keystroke_stream.ts";
+import { KeyLimit } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import type { KeyOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
+import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
+import { encodeKeyInput, type KeyInput } from "../../../../src/protocol/key_input.ts";
+import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
+import { encodeSequenced } from "../../../../src/protocol/pane_frame.ts";
+import { FakeClock } from "../../../helpers/fake_clock.ts";
+import type { AuditEntry } from "../../../../src/home/audit.ts";
+import { canonicalDigest } from "../../../../src/protocol/canonical.ts";
+
+const DIALOG: KeyOutcome = { state: "held", reason: "dialog_open" };
+const TYPED: KeyOutcome = { state: "typed" };
+
+class Bench {
+  readonly clock = new FakeClock();
+  readonly typed: string[] = [];
+  readonly told: string[] = [];
+  readonly audited: string[] = [];
+  readonly ends: string[] = [];
+  readonly dropped: string[] = [];
+  outcome: (input: KeyInput) => KeyOutcome = () => TYPED;
+  readonly keys = new Keys({
+    opener: plainChannel().opener,
+    limit: new KeyLimit(0),
+    clock: this.clock,
+    type: (input) => {
+      const outcome = this.outcome(input);
+      if (outcome.state === "typed") this.typed.push(nameOf(input));
+      return Promise.resolve(outcome);
+    },
+    fit: (input) => {
+      this.typed.push(input.type);
+      return Promise.resolve();
+    },
+    tell: ({ sequence, state, reason }) =>
+      void this.told.push([sequence, state, reason ?? ""].join(" ").trim()),
+    audit: (input, outcome) => void this.audited.push(`${nameOf(input)}: ${outcome}`),
+    end: (reason) => void this.ends.push(reason),
+    dropped: (reason) => void this.dropped.push(reason),
+    failed: (error) => void this.ends.push(String(error)),
+  });
+
+  async press(sequence: number, input: KeyInput): Promise<void> {
+    await this.keys.receive(encodeSequenced(BigInt(sequence), encodeKeyInput(input)));
+    await this.settle();
+  }
+
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 30; turn++) await Promise.resolve();
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.clock.advance(ms);
+    await this.settle();
+  }
+}
+
+const nameOf = (input: KeyInput): string =>
+  input.type === "key" ? input.key : "text" in input ? input.text : input.type;
+const text = (text: string): KeyInput => ({ type: "text", text });
+const key = (key: string): KeyInput => ({ type: "key", key });
+
+Deno.test("keys: typed in order, the newest one confirmed, each one audited", async () => {
+  const bench = new Bench();
+  await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up")), bench.press(2, text("漢"))]);
+  assert.deepEqual(bench.typed, ["a", "Up", "漢"]);
+  assert.equal(bench.told.at(-1), "2 typed");
+  assert.deepEqual(bench.audited, ["a: keys typed", "Up: keys typed", "漢: keys typed"]);
+});
+
+Deno.test("keys: a repeated frame types nothing, a missing one ends the stream [enc-no-replay, sec-replay]", async () => {
+  const bench = new Bench();
+  await bench.press(0, text("a"));
+  await bench.press(0, text("a"));
+  await bench.press(0, text("b"));
+  assert.deepEqual([bench.typed, bench.ends], [["a"], []]);
+  assert.deepEqual(
+    [bench.told, bench.dropped],
+    [["0 typed", "1 refused repeated"], ["repeated"]],
+    "told once",
+  );
+  assert.equal(bench.keys.received, 1);
+  await bench.press(2, text("c"));
+  assert.deepEqual([bench.typed, bench.ends], [["a"], ["keys_lost"]]);
+});
+
+Deno.test("keys: what is no input is refused, and the next one is taken", async () => {
+  const bench = new Bench();
+  await bench.keys.receive(
+    encodeSequenced(0n, new TextEncoder().encode('{"type":"key","key":"kill-server"}')),
+  );
+  await bench.press(1, key("Enter"));
+  assert.deepEqual(bench.told, ["0 refused invalid_body", "1 typed"]);
+  assert.deepEqual(bench.typed, ["Enter"]);
+});
+
+Deno.test("keys: 200 a second go in, the rest waits its turn, and too many are refused", async () => {
+  const bench = new Bench();
+  const total = KEYS_WAITING_MAX + KEYS_PER_SECOND + 5;
+  for (let at = 0; at < total; at++) await bench.press(at, key("Down"));
+  assert.equal(bench.typed.length, KEYS_PER_SECOND);
+  assert.equal(bench.told.filter((told) => told.endsWith("refused rate_limited")).length, 5);
+  await bench.pass(500);
+  for (let turn = 0; turn < 500; turn++) await bench.pass(5);
+  assert.ok(bench.typed.length > KEYS_PER_SECOND * 2, String(bench.typed.length));
+  for (let turn = 0; turn < 2_000; turn++) await bench.pass(5);
+  assert.equal(bench.typed.length, total - 5);
+  bench.keys.close();
+});
+
+Deno.test("keys: held while a dialog is open, told once, typed when it is gone [inj-dialog-keys]", async () => {
+  const bench = new Bench();
+  bench.outcome = () => DIALOG;
+  await bench.press(0, key("Enter"));
+  await bench.press(1, text("x"));
+  await bench.pass(KEYS_HOLD_STEP_MS);
+  assert.deepEqual([bench.typed, bench.told], [[], ["0 held dialog_open"]]);
+  bench.outcome = () => TYPED;
+  await bench.pass(KEYS_HOLD_STEP_MS);
+  assert.deepEqual(bench.typed, ["Enter", "x"]);
+  assert.equal(bench.told.at(-1), "1 typed");
+});
+
+Deno.test("keys: a dialog that stays open refuses them [inj-dialog-keys]", async () => {
+  const bench = new Bench();
+  bench.outcome = () => DIALOG;
+  await bench.press(0, key("Enter"));
+  await bench.press(1, text("x"));
+  for (let waited = 0; waited <= KEYS_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual(bench.told, ["0 held dialog_open", "0 refused dialog_open", "1 refused dialog_open"]);
+  assert.deepEqual(bench.audited, ["Enter: keys refused dialog_open", "x: keys refused dialog_open"]);
+  bench.outcome = () => TYPED;
+  await bench.press(2, text("y"));
+  assert.deepEqual(bench.typed, ["y"]);
+});
+
+Deno.test("keys: while an agent works they wait for a moment only, so that the key that interrupts it follows [inj-turn]", async () => {
+  const bench = new Bench();
+  bench.outcome = (input) => nameOf(input) === "Escape" ? TYPED : { state: "held", reason: "agent_working" };
+  await bench.press(0, text("x"));
+  await bench.press(1, key("Escape"));
+  for (let waited = 0; waited <= KEYS_WORKING_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual(bench.told, ["0 held agent_working", "0 refused agent_working", "1 typed"]);
+});
+
+Deno.test("keys: text behind an Enter that began no turn is not lost, however long a look at the screen takes [inj-turn]", async () => {
+  const bench = new Bench();
+  const enteredAt = bench.clock.elapsed();
+  bench.outcome = (input) => {
+    const works = nameOf(input) === "x" && bench.clock.elapsed() - enteredAt < TURN_START_MS;
+    if (works) bench.clock.advance(KEYS_HOLD_STEP_MS - 10);
+    return works ? { state: "held", reason: "agent_working" } : TYPED;
+  };
+  await bench.press(0, key("Enter"));
+  await bench.press(1, text("x"));
+  for (let looks = 0; looks <= 2 * TURN_START_MS / KEYS_HOLD_STEP_MS; looks++) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual(bench.typed, ["Enter", "x"]);
+});
+
+Deno.test("keys: a screen that is half drawn loses nothing, one that stays unknown refuses [inj-unknown-keys]", async () => {
+  const bench = new Bench();
+  bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
+  await bench.press(0, text("x"));
+  bench.outcome = () => TYPED;
+  await bench.pass(KEYS_HOLD_STEP_MS);
+  assert.deepEqual([bench.typed, bench.told], [["x"], ["0 typed"]]);
+  bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
+  await bench.press(1, text("y"));
+  for (let waited = 0; waited <= KEYS_UNKNOWN_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual([bench.typed, bench.told.slice(1)], [["x"], ["1 refused unknown_screen"]]);
+});
+
+Deno.test("keys: what waits when the phone leaves is not typed", async () => {
+  const bench = new Bench();
+  bench.outcome = () => DIALOG;
+  await bench.press(0, key("Enter"));
+  bench.keys.close();
+  bench.outcome = () => TYPED;
+  await bench.pass(KEYS_HOLD_MS);
+  assert.deepEqual([bench.typed, bench.clock.pending], [[], 0]);
+});
+
+Deno.test("keys: three frames that do not open end the stream [seal-open-fails]", async () => {
+  const bench = new Bench();
+  for (let times = 0; times < 3; times++) await bench.keys.receive(new Uint8Array(3));
+  assert.deepEqual(bench.ends, ["unsealable"]);
+});
+
+Deno.test("keys: fitting the window takes its turn among them", async () => {
+  const bench = new Bench();
+  await bench.press(0, text("a"));
+  await bench.press(1, { type: "fit", cols: 40, rows: 20 });
+  await bench.press(2, text("b"));
+  assert.deepEqual(bench.typed, ["a", "fit", "b"]);
+});
+
+Deno.test("keys audit: one line a burst and outcome, with digest and length, never the text [ls-audit]", async () => {
+  const clock = new FakeClock();
+  const entries: AuditEntry[] = [];
+  const names = { device: "dev_phone", session: "svc-p", pane: "%3" };
+  const audit = new KeysAudit({ clock, names, record: (entry) => void entries.push(entry) });
+  for (const text of ["p", "w", "d"]) audit.add({ type: "text", text }, "keys typed");
+  audit.add({ type: "key", key: "Enter" }, "keys typed");
+  clock.advance(BURST_CALM_MS);
+  audit.add({ type: "paste", text: "pasted" }, "keys refused dialog_open");
+  audit.add({ type: "text", text: "x" }, "keys typed");
+  await audit.close();
+  const seen = entries.map(({ digest, length, outcome }) => [digest, length, outcome]);
+  assert.deepEqual(seen, [
+    [await canonicalDigest("pwd<Enter>"), 10, "keys typed"],
+    [await canonicalDigest("pasted"), 6, "keys refused dialog_open"],
+    [await canonicalDigest("x"), 1, "keys typed"],
+  ]);
+  assert.deepEqual(entries[0], { ...entries[0], ...names });
+  assert.doesNotMatch(JSON.stringify(entries), /pwd|pasted/);
+  assert.equal(clock.pending, 0);
+});

@@ -1,0 +1,105 @@
+/** Which client each stream is routed to, and how long a client stays. */
+import assert from "node:assert/strict";
+import { unknownAgent } from "../../../../src/agents/unknown.ts";
+import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
+import { plainChannel } from "../../../../src/crypto/stream.ts";
+import { LINGER_MS, Mirrors } from "../../../../src/listener/mirror/mirrors.ts";
+import type { Target } from "../../../../src/listener/targets.ts";
+import type { ControlEvents } from "../../../../src/tmux/control_client.ts";
+import { FakeClock } from "../../../helpers/fake_clock.ts";
+
+const target: Target = {
+  socket: "/tmux.sock",
+  session: "svc-p",
+  sessionId: "$1",
+  pane: "%3",
+  panePid: 1,
+  recordedPid: 0,
+  profile: unknownAgent,
+  isProfiled: false,
+  spawnOnly: false,
+};
+const noServer = { socket: target.socket, run: () => Promise.resolve("") };
+
+class Bench {
+  readonly clock = new FakeClock();
+  readonly clients: { events: ControlEvents; isClosed: boolean }[] = [];
+  readonly closed: string[] = [];
+  readonly mirrors: Mirrors;
+
+  constructor() {
+    this.mirrors = new Mirrors({
+      clock: this.clock,
+      resolve: () => Promise.resolve({ target }),
+      grant: () => Promise.resolve({ channel: plainChannel(), hello: undefined }),
+      openMirror: (_target, events) => {
+        const client = { events, isClosed: false };
+        this.clients.push(client);
+        return { request: () => {}, close: () => Promise.resolve(void (client.isClosed = true)) };
+      },
+      server: () => noServer,
+      anyServer: () => noServer,
+      inject: {
+        processFacts: () => Promise.reject(new Error("nothing is typed")),
+        isMuted: () => Promise.resolve(false),
+        isBusy: () => Promise.resolve(false),
+        input: () => {
+          throw new Error("nothing is typed");
+        },
+        now: () => 0,
+        typed: () => {},
+        policy: DEFAULT_POLICY,
+      },
+      send: (event, data) => {
+        if (event === "pane.closed" && "reason" in data) this.closed.push(String(data.reason));
+      },
+      sendBinary: () => {},
+      audit: () => {},
+      log: () => {},
+    });
+  }
+
+  open(stream: number): Promise<void> {
+    return this.mirrors.open({ stream, agentSessionName: target.session });
+  }
+
+  /** Which of the clients were closed. */
+  get ended(): boolean[] {
+    return this.clients.map(({ isClosed }) => isClosed);
+  }
+}
+
+Deno.test("mirrors: phones of one session share a client, which a phone that comes back finds again", async () => {
+  const bench = new Bench();
+  await bench.open(1);
+  await bench.open(2);
+  bench.mirrors.closed(1);
+  bench.clock.advance(LINGER_MS);
+  assert.deepEqual(bench.ended, [false], "the other one watches");
+  bench.mirrors.closed(2);
+  bench.clock.advance(LINGER_MS - 1);
+  await bench.open(3);
+  bench.clock.advance(LINGER_MS);
+  assert.deepEqual(bench.ended, [false]);
+  bench.mirrors.lost();
+  bench.clock.advance(LINGER_MS);
+  assert.deepEqual(bench.ended, [true], "nobody came back");
+  assert.equal(bench.clock.pending, 0);
+  await bench.open(4);
+  assert.deepEqual(bench.ended, [true, false]);
+  await bench.mirrors.close();
+  assert.deepEqual(bench.ended, [true, true], "at once");
+});
+
+Deno.test("mirrors: a client that ended is not come back to [ev-pane-closed]", async () => {
+  const bench = new Bench();
+  await bench.open(1);
+  bench.clients[0]?.events.ended();
+  assert.deepEqual(bench.closed, ["mirror_lost"]);
+  await bench.open(2);
+  assert.equal(bench.clients.length, 2);
+  bench.clock.advance(LINGER_MS);
+  assert.deepEqual(bench.ended, [true, false]);
+  await bench.mirrors.close();
+  assert.equal(bench.clock.pending, 0);
+});

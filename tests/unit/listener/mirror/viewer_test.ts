@@ -1,0 +1,108 @@
+/** One phone's stream: order, credit, backlog, end. */
+import assert from "node:assert/strict";
+import { plainChannel, type StreamChannel } from "../../../../src/crypto/stream.ts";
+import { BACKLOG_MAX_BYTES, PIECE_MAX_BYTES, Viewer } from "../../../../src/listener/mirror/viewer.ts";
+import { MIRROR_CREDIT_BYTES } from "../../../../src/protocol/limits.ts";
+import { decodeBinaryFrame, decodeMirror, decodeSequenced } from "../../../../src/protocol/pane_frame.ts";
+
+const SIZE = { cols: 80, rows: 24 };
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function makeViewer(channel: StreamChannel = plainChannel()) {
+  const events: string[] = [];
+  let received = 0;
+  const viewer = new Viewer({
+    stream: 7,
+    channel,
+    history: 0,
+    opened: ({ cols, rows }) => void events.push(`opened ${cols}x${rows}`),
+    send: (frame) => {
+      const { stream, payload } = decodeBinaryFrame(frame) ?? {};
+      const { sequence, bytes } = decodeSequenced(payload ?? new Uint8Array()) ?? {};
+      const message = decodeMirror(bytes ?? new Uint8Array());
+      received += bytes?.length ?? 0;
+      const text = message && "bytes" in message && message.bytes.length < 100
+        ? ` ${new TextDecoder().decode(message.bytes)}`
+        : "";
+      events.push(`${stream} ${sequence} ${message?.tag}${text}`);
+    },
+    ended: (reason) => void events.push(`ended ${reason}`),
+  });
+  const sent = async (): Promise<string[]> => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    return events.splice(0);
+  };
+  return { viewer, sent, received: () => received };
+}
+
+Deno.test("viewer: opened first, then a screen, then output in order under rising numbers [bin-tags, flow-2]", async () => {
+  const { viewer, sent } = makeViewer();
+  assert.equal(viewer.isStale, true);
+  viewer.snapshot(SIZE, bytes("screen"));
+  viewer.output(bytes("a"));
+  viewer.output(bytes("b"));
+  viewer.flush();
+  viewer.entitle("title");
+  viewer.entitle("title");
+  viewer.snapshot({ cols: 100, rows: 30 }, bytes("new"));
+  assert.deepEqual(await sent(), [
+    "opened 80x24",
+    "7 0 S screen",
+    "7 1 O ab",
+    "7 2 T",
+    "7 3 R",
+    "7 4 S new",
+  ]);
+});
+
+Deno.test("viewer: without credit nothing is sent, and no more is kept than the backlog [ev-pane-credit]", async () => {
+  const { viewer, sent, received } = makeViewer();
+  viewer.snapshot(SIZE, new Uint8Array(MIRROR_CREDIT_BYTES));
+  assert.equal(viewer.canTake, false);
+  viewer.output(bytes("waits"));
+  viewer.flush();
+  assert.deepEqual((await sent()).length, 2);
+  viewer.addCredit(100);
+  viewer.flush();
+  assert.deepEqual(await sent(), ["7 1 O waits"]);
+  viewer.output(new Uint8Array(BACKLOG_MAX_BYTES));
+  assert.equal(viewer.isStale, false);
+  viewer.output(new Uint8Array(1));
+  assert.equal(viewer.isStale, true, "too far behind");
+  viewer.addCredit(1_000_000_000);
+  viewer.flush();
+  assert.deepEqual(await sent(), [], "what waited is void");
+  viewer.snapshot(SIZE, new Uint8Array(MIRROR_CREDIT_BYTES));
+  assert.equal(viewer.canTake, false, "credit has a most");
+  assert.ok(received() > MIRROR_CREDIT_BYTES);
+});
+
+Deno.test("viewer: a screen larger than a frame goes on as output", async () => {
+  const { viewer, sent, received } = makeViewer();
+  viewer.snapshot(SIZE, new Uint8Array(2 * PIECE_MAX_BYTES + 1));
+  assert.deepEqual(await sent(), ["opened 80x24", "7 0 S", "7 1 O", "7 2 O \u0000"]);
+  assert.equal(received(), 2 * PIECE_MAX_BYTES + 1 + 3);
+});
+
+Deno.test("viewer: a frame that cannot be sealed is never sent plain [enc-drop]", async () => {
+  const { viewer, sent } = makeViewer({
+    ...plainChannel(),
+    sealer: { unsealed: 0, seal: () => Promise.resolve(undefined) },
+  });
+  viewer.snapshot(SIZE, bytes("secret"));
+  assert.deepEqual(await sent(), ["opened 80x24"]);
+});
+
+Deno.test("viewer: its end is told once, and nothing follows", async () => {
+  const { viewer, sent } = makeViewer();
+  viewer.snapshot(SIZE, bytes("screen"));
+  await sent();
+  viewer.end("pane_gone");
+  viewer.end("again");
+  viewer.tell({ title: "late" });
+  assert.deepEqual(await sent(), ["ended pane_gone"]);
+  const left = makeViewer();
+  left.viewer.leave();
+  left.viewer.end("unheard");
+  assert.deepEqual(await left.sent(), []);
+});

@@ -1,0 +1,241 @@
+/** Which sealed messages a host takes: its own, from a paired phone, for the place that the relay names, in time. */
+import assert from "node:assert/strict";
+import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
+import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_secret.ts";
+import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
+import { grantStream, unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
+import { lateAnswerId } from "../../../src/protocol/ask.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+import { encodeAnswer } from "../../../src/protocol/sealed_text.ts";
+import { beginStream } from "../../../src/crypto/stream.ts";
+
+const NOW = 1_800_000_000_000;
+const DAY_MS = 86_400_000;
+const LISTENER = "dev_listener_01234567";
+const PHONE = "dev_phone_a";
+const keyPair = await generateKeyPair();
+const secret = await importSecret(newSecret());
+
+const PLAIN: Push = {
+  id: "00000000-0000-4000-8000-000000000001",
+  type: "agent.command",
+  targetDeviceId: LISTENER,
+  agentSessionName: "svc-a",
+  from: PHONE,
+  createdAt: NOW,
+  expiresAt: NOW + 3_600_000,
+};
+
+function makeHost(change: Partial<UnsealHost> = {}): UnsealHost & { logged: string[] } {
+  const logged: string[] = [];
+  return {
+    deviceId: LISTENER,
+    identity: () => Promise.resolve(keyPair),
+    secretOf: (phone) => Promise.resolve(phone === PHONE ? secret : undefined),
+    ownSecret: () => Promise.resolve(undefined),
+    claimAnswer: () => Promise.resolve(true),
+    now: () => NOW,
+    log: (line) => void logged.push(line),
+    logged,
+    ...change,
+  };
+}
+
+async function sealedPush(
+  content: Partial<SealedContent> = {},
+  { isPaired = true }: { isPaired?: boolean } = {},
+): Promise<Push> {
+  const place = { ...PLAIN, targetDeviceId: LISTENER, agentSessionName: "svc-a", sendAnyway: false };
+  const sealed = await sealMessage(
+    { body: "hello", notAfter: NOW + DAY_MS, ...content },
+    { place, publicKey: await exportPublicKey(keyPair.publicKey), secret: isPaired ? secret : undefined },
+  );
+  return { ...PLAIN, sealed };
+}
+
+async function judged(push: Push, change: Partial<UnsealHost> = {}): Promise<string> {
+  const { found: opened } = await unseal(push, makeHost(change));
+  return "state" in opened ? `${opened.state} ${opened.reason ?? ""}`.trim() : `text ${opened.body}`;
+}
+
+Deno.test("a paired phone's message is opened, also one sealed without the secret [seal-stored, seal-base]", async () => {
+  assert.equal(await judged(await sealedPush()), "text hello");
+  assert.equal(await judged(await sealedPush({}, { isPaired: false })), "text hello");
+  assert.equal(await judged({ ...await sealedPush(), body: "the relay's words" }), "text hello");
+});
+
+Deno.test("what the relay changed around it makes it unsealable [seal-stored, seal-unsealable, hostile-relay]", async () => {
+  const push = await sealedPush();
+  const changes: Partial<Push>[] = [
+    { id: "00000000-0000-4000-8000-000000000002" },
+    { type: "agent.start" },
+    { from: "dev_phone_b" },
+    { agentSessionName: "svc-b" },
+    { agentSessionName: undefined },
+    { data: { sendAnyway: true } },
+    { sealed: undefined },
+    { sealed: push.sealed && { ...push.sealed, mode: "base" } },
+  ];
+  for (const change of changes) {
+    assert.equal(await judged({ ...push, ...change }), "refused unsealable", JSON.stringify(change));
+  }
+  assert.equal(await judged(push, { deviceId: "dev_listener_other" }), "refused unsealable");
+});
+
+Deno.test("a phone that is not paired, and a host that never paired, are told from a forgery in the log", async () => {
+  const push = await sealedPush();
+  const host = makeHost({ secretOf: () => Promise.resolve(undefined) });
+  await unseal(push, host);
+  assert.match(host.logged[0] ?? "", /sealed by "dev_phone_a".*not paired/);
+  assert.equal(await judged(push, { identity: () => Promise.resolve(undefined) }), "refused unsealable");
+});
+
+Deno.test("keys that cannot be read refuse the message, and say why in the log", async () => {
+  const host = makeHost({ identity: () => Promise.reject(new Error("damaged file")) });
+  assert.deepEqual((await unseal(await sealedPush(), host)).found, {
+    state: "refused",
+    reason: "unsealable",
+  });
+  assert.match(host.logged[0] ?? "", /damaged file/);
+});
+
+Deno.test("a message that a relay kept back too long is not typed, nor one that would outlive the journal [hostile-relay]", async () => {
+  const push = await sealedPush({ notAfter: NOW - 3_600_000 });
+  assert.equal(await judged(push), "expired");
+  assert.equal(await judged(await sealedPush({ notAfter: NOW - 60_000 })), "text hello", "clocks differ");
+  assert.equal(await judged(await sealedPush({ notAfter: NOW + 8 * DAY_MS })), "refused unsealable");
+});
+
+Deno.test("a sealed text is held to the rules of any other [show-controls]", async () => {
+  for (const body of ["a\u001bb", "", "x".repeat(16_385)]) {
+    const push = await sealedPush({ body });
+    assert.equal(await judged(push), "refused invalid_body");
+  }
+});
+
+const QUESTION = "00000000-0000-4000-8000-00000000000a";
+const ANSWER = "00000000-0000-4000-8000-00000000000b";
+
+/** An answer that no asker took, as the relay sends it on. */
+async function lateAnswer(question: string): Promise<Push> {
+  const place = {
+    ...PLAIN,
+    id: ANSWER,
+    type: "ask.answer",
+    targetDeviceId: LISTENER,
+    agentSessionName: "svc-a",
+    sendAnyway: false,
+  };
+  const body = encodeAnswer(question, { kind: "choices", choices: ["the first", "the second"] });
+  const publicKey = await exportPublicKey(keyPair.publicKey);
+  const sealed = await sealMessage({ body, notAfter: NOW + DAY_MS }, { place, publicKey, secret });
+  return { ...PLAIN, id: await lateAnswerId(ANSWER), inReplyTo: QUESTION, data: { answer: ANSWER }, sealed };
+}
+
+Deno.test("a late answer is opened as the words that it stands for [seal-answers, mcp-late]", async () => {
+  assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
+});
+
+Deno.test("an answer that the asking program took is not typed as well [seal-answers, replay-window]", async () => {
+  const asked: unknown[] = [];
+  const claimAnswer: UnsealHost["claimAnswer"] = (id, by) => Promise.resolve(asked.push([id, by]) < 1);
+  assert.equal(await judged(await lateAnswer(QUESTION), { claimAnswer }), "refused answer_taken");
+  assert.deepEqual(asked, [[ANSWER, "listener"]]);
+});
+
+Deno.test("a late answer for another question, under another id, or taken for a message is not typed [seal-answers, hostile-relay]", async () => {
+  const push = await lateAnswer(QUESTION);
+  const changes: Partial<Push>[] = [
+    { id: PLAIN.id },
+    { inReplyTo: ANSWER },
+    { inReplyTo: undefined },
+    { data: undefined },
+    { data: { answer: QUESTION } },
+    { data: { answer: ANSWER, sendAnyway: true } },
+  ];
+  for (const change of changes) {
+    assert.equal(await judged({ ...push, ...change }), "refused unsealable", JSON.stringify(change));
+  }
+  const message = await sealedPush();
+  const asAnswer = { inReplyTo: QUESTION, data: { answer: message.id } };
+  assert.equal(await judged({ ...message, ...asAnswer }), "refused unsealable");
+});
+
+Deno.test("the seal names the pairing and the counter, and no seal is one without the secret [replay-window]", async () => {
+  assert.ok(secret);
+  const pairing = await pairingId(secret);
+  assert.equal(pairing.length, 22);
+  const sealOf = async (push: Push): Promise<unknown> => (await unseal(push, makeHost())).seal;
+  assert.deepEqual(await sealOf(await sealedPush({ counter: 7 })), { pairing, counter: 7 });
+  assert.deepEqual(await sealOf(await sealedPush()), { pairing, counter: undefined });
+  assert.equal(await sealOf(await sealedPush({ counter: 7 }, { isPaired: false })), undefined);
+  assert.equal(await judged(await sealedPush({ counter: 7 })), "text hello");
+  const old = await sealedPush({ counter: 8, notAfter: NOW - 3_600_000 });
+  assert.equal(await judged(old), "expired");
+  assert.deepEqual(await sealOf(old), { pairing, counter: 8 }, "what is closed unread is closed for good");
+});
+
+Deno.test("what the host sealed for itself opens, whatever the relay calls its key [send-seals]", async () => {
+  const own = await importSecret(newSecret());
+  const place = {
+    ...PLAIN,
+    from: LISTENER,
+    targetDeviceId: LISTENER,
+    agentSessionName: "svc-a",
+    sendAnyway: false,
+  };
+  const publicKey = await exportPublicKey(keyPair.publicKey);
+  const content = { body: "hello", notAfter: NOW + DAY_MS, counter: 1 };
+  const push = {
+    ...PLAIN,
+    from: "key_0123",
+    sealed: await sealMessage(content, { place, publicKey, secret: own }),
+  };
+  const ownSecret = () => Promise.resolve(own);
+  assert.equal(await judged(push, { ownSecret }), "text hello");
+  assert.equal(await judged({ ...push, from: PHONE }, { ownSecret }), "text hello");
+  assert.equal(await judged(push), "refused unsealable");
+});
+
+const PARTIES = { phone: "dev_phone_a", listener: "dev_listener_01234567", agentSessionName: "svc-a" };
+const keys = {
+  deviceId: PARTIES.listener,
+  secretOf: (phone: string) => Promise.resolve(phone === PARTIES.phone ? secret : undefined),
+};
+const plain = { stream: 1, agentSessionName: PARTIES.agentSessionName };
+
+async function asked(own: CryptoKey | undefined) {
+  const began = await beginStream(PARTIES, { secret: own });
+  return { began, open: { ...plain, from: PARTIES.phone, ...began.hello } };
+}
+
+Deno.test("a stream is as sealed as the phone asks for, and works on both sides [seal-off, seal-base, seal-psk, enc-public-key]", async () => {
+  const off = await grantStream(plain, { keys, floor: "off" });
+  assert.ok("channel" in off && off.channel.mode === "off" && off.hello === undefined);
+  for (const own of [undefined, secret]) {
+    const { began, open } = await asked(own);
+    const granted = await grantStream(open, { keys, floor: "off" });
+    assert.ok("channel" in granted && granted.hello);
+    const phone = await began.finish(granted.hello);
+    const payload = await granted.channel.sealer.seal(new Uint8Array([1, 2]));
+    const opened = await phone?.opener.open(payload ?? new Uint8Array());
+    assert.deepEqual([phone?.mode, opened?.kind], [own ? "psk" : "base", "frame"]);
+  }
+});
+
+Deno.test("below the host's floor a stream is refused with the reason [seal-floor]", async () => {
+  const base = (await asked(undefined)).open;
+  assert.deepEqual(await grantStream(plain, { keys, floor: "base" }), { refused: "sealed_required" });
+  assert.deepEqual(await grantStream(base, { keys, floor: "psk" }), { refused: "sealed_required" });
+  assert.ok("channel" in await grantStream(base, { keys, floor: "base" }));
+  assert.ok("channel" in await grantStream((await asked(secret)).open, { keys, floor: "psk" }));
+});
+
+Deno.test("psk mode without a shared secret, and a key that is none, are unsealable", async () => {
+  const { open } = await asked(secret);
+  for (const change of [{ from: "dev_phone_b" }, { from: undefined }, { publicKey: "AAAA" }]) {
+    assert.deepEqual(await grantStream({ ...open, ...change }, { keys, floor: "off" }), {
+      refused: "unsealable",
+    });
+  }
+});
