@@ -257,7 +257,13 @@ export class AgentStage implements AsyncDisposable {
   async startTurn(text: string): Promise<void> {
     const before = this.standIn.bodies().length;
     await this.typeLine(text);
-    await until("the prompt at the model", () => this.standIn.bodies().length > before);
+    await until("the prompt at the model", async () => {
+      if (this.standIn.bodies().length > before) return true;
+      // A frame that was drawn half looked like an input line that had let go.
+      if ((await this.reading()).draft === text) await this.pane.press("Enter");
+      await moment(performance.now() + AFTER_PASTE_MS);
+      return false;
+    });
   }
 
   /** The person at the computer answers the open dialog with Esc. */

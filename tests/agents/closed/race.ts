@@ -16,6 +16,9 @@ const ARRIVAL_LIMIT_MS = 10_000;
 /** Tries in one session of the agent: a longer conversation makes each request larger. */
 const TRIES_A_SESSION = 25;
 
+/** Sessions that are begun anew because the person's own prompt did not reach the model. */
+const UNBEGUN_MAX = 5;
+
 export interface Try {
   /** From the tool call's arrival at the agent to the POST, as it was. */
   offsetMs: number;
@@ -46,6 +49,7 @@ export interface RaceOptions {
 
 export async function race(kind: RealAgent, { hooks, tries, onTry }: RaceOptions): Promise<Try[]> {
   const done: Try[] = [];
+  let unbegun = 0;
   while (done.length < tries) {
     await using stage = await AgentStage.open(kind, { hooks, env: { COLORTERM: "truecolor" } });
     const end = Math.min(tries, done.length + TRIES_A_SESSION);
@@ -53,6 +57,12 @@ export async function race(kind: RealAgent, { hooks, tries, onTry }: RaceOptions
     while (done.length < end && isUsable) {
       const offsetMs = offsetOf(done.length, tries);
       const one = await tryOnce(stage, { offsetMs, index: done.length });
+      if (one === undefined) {
+        if (++unbegun > UNBEGUN_MAX) {
+          throw new Error(`the agent took no prompt ${unbegun} times: ${await stage.text()}`);
+        }
+        break;
+      }
       done.push(one);
       onTry?.(one, done.length);
       isUsable = await stage.untilIdle(ARRIVAL_LIMIT_MS).then(() => true, () => false);
@@ -67,17 +77,18 @@ function offsetOf(index: number, tries: number): number {
   return Math.round(FIRST_OFFSET_MS + (LAST_OFFSET_MS - FIRST_OFFSET_MS) * place / Math.max(1, tries - 1));
 }
 
+/** Undefined when the person's own prompt did not reach the model. */
 async function tryOnce(
   stage: AgentStage,
   { offsetMs, index }: { offsetMs: number; index: number },
-): Promise<Try> {
+): Promise<Try | undefined> {
   const { standIn, project } = stage;
   const token = `please-stop-${index}-${crypto.randomUUID().slice(0, 6)}`;
   const canary = `${project}/canary-${index}`;
   standIn.forget();
   const release = standIn.hold();
   standIn.callShell(`touch canary-${index}`);
-  await stage.startTurn(`begin ${index}`);
+  if (!await stage.startTurn(`begin ${index}`).then(() => true, () => false)) return undefined;
 
   const callAt = performance.now() + BEFORE_CALL_MS;
   let postedAt = 0;
