@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { type BrowserContext, chromium, devices, type Page } from "playwright-core";
 import { CHECKOUT } from "../helpers/sources.ts";
 
+/** With `1` in this variable the browser is shown. */
+const HEADED = "SVC_TEST_HEADED";
 const SHOTS = `${CHECKOUT}.cache/screenshots`;
 const FLAGS = [
   "--no-sandbox",
@@ -49,7 +51,7 @@ export class Phone {
       ...iPhone,
       executablePath: "/usr/bin/chromium",
       args: FLAGS,
-      headless: true,
+      headless: Deno.env.get(HEADED) !== "1",
       locale: "en-GB",
     });
     await context.addInitScript(reportViolations);
