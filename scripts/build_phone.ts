@@ -6,6 +6,7 @@ const ROOT = new URL("..", import.meta.url).pathname;
 const PHONE = `${ROOT}src/phone/`;
 /** Folders and files on which the page depends; a change in any of them builds it anew. */
 const SOURCES = [
+  "src/async",
   "src/phone",
   "src/client",
   "src/crypto",

@@ -1,7 +1,7 @@
 /** `svc <agent>`: binds the wrapper to this process. */
 import { runtime } from "#runtime";
 import { agentProfile } from "../agents/registry.ts";
-import { systemClock } from "../client/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import type { AgentKind } from "../protocol/names.ts";
 import { runWrapper } from "../wrapper/run_wrapper.ts";
 import type { WrapperRun } from "../wrapper/types.ts";

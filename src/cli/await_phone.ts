@@ -1,5 +1,5 @@
 /** Waits for a phone to claim a pairing code, and says in words what came of it. */
-import { delay, systemClock } from "../client/clock.ts";
+import { delay, systemClock } from "../async/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { PendingPairing } from "../home/paired.ts";
 import { completePairing, type PairingHost, type PairingOutcome } from "../home/paired_phones.ts";

@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { toBodyText } from "../agents/hooks/body_text.ts";
 import { agentHooks } from "../agents/hooks/registry.ts";
 import { createRelayApi } from "../client/api.ts";
-import { systemClock } from "../client/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import { ensureHookId } from "../home/hook_id.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";

@@ -1,4 +1,5 @@
 /** Passes the command line to the agent's wrapper or to the command that its first word names. */
+import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import { type CommandName, COMMANDS, isCommandName } from "./commands.ts";
@@ -44,7 +45,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
     if (isBrokenPipe(error)) return EXIT_FAILED;
-    printError(error instanceof Error ? error.message : String(error));
+    printError(errorText(error));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }

@@ -1,7 +1,7 @@
 /** `svc mcp`: the MCP server that an agent starts, on standard input and output. */
 import { runtime } from "#runtime";
 import { httpBaseFromWs } from "../client/addresses.ts";
-import { systemClock } from "../client/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import { deviceNameOf, loadConfig } from "../home/config.ts";
 import { ASK_EVENT, tellDaemon } from "../home/tell_daemon.ts";

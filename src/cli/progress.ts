@@ -1,5 +1,5 @@
 /** Tells a person what is waited for, once it takes longer than they expect. */
-import { type Clock, systemClock } from "../client/clock.ts";
+import { type Clock, systemClock } from "../async/clock.ts";
 import { printError } from "./output.ts";
 
 /** After this time a person is told, in milliseconds. */

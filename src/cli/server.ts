@@ -1,4 +1,5 @@
 /** `svc server`: the relay in the foreground; `svc server backup`: a copy of its store while it runs. */
+import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import { parseListenAddress } from "../relay/listen_address.ts";
 import { startRelay } from "../relay/server.ts";
@@ -78,7 +79,7 @@ function listenAddress({ listen }: ServerWords): string {
     parseListenAddress(listen);
     return listen;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(errorText(error));
   }
 }
 

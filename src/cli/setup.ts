@@ -1,4 +1,5 @@
 /** `svc setup`: registers hooks and MCP server in the agents that are there, and takes them out again. */
+import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import { SETUP_KINDS } from "../agents/setup/registry.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -106,7 +107,7 @@ async function setUp(host: SetupHost, words: SetupWords, { kinds, absent }: Choi
     try {
       outcome.agents.push(await work(host, kind, options));
     } catch (error) {
-      outcome.failures.push(error instanceof Error ? error.message : String(error));
+      outcome.failures.push(errorText(error));
     }
   }
   return outcome;

@@ -1,4 +1,5 @@
 /** `svc status`: listener, relay and sessions on one screen. */
+import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import type { DaemonStatus } from "../home/control_messages.ts";
 import { daemonStatus } from "../home/observe_daemon.ts";
@@ -43,7 +44,7 @@ async function viewRelay(paths: HomePaths): Promise<RelayView> {
     view.reachable = true;
     view.sessions = listEntries((await api.sessions()).devices);
   } catch (error) {
-    view.problem = error instanceof Error ? error.message : String(error);
+    view.problem = errorText(error);
   }
   return view;
 }

@@ -1,4 +1,5 @@
 /** `svc up`: relay, listener and pairing in one command. */
+import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import { createRelayApi } from "../client/api.ts";
 import { ensureListener, planDaemon, restartListener } from "../home/daemon.ts";
@@ -120,7 +121,7 @@ async function announcePhone(
     const outcome = await awaitPhone(host, pairing, options);
     if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
   } catch (error) {
-    printError(`Cannot tell whether a phone paired: ${error instanceof Error ? error.message : error}`);
+    printError(`Cannot tell whether a phone paired: ${errorText(error)}`);
   }
 }
 

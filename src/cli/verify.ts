@@ -1,5 +1,6 @@
 /** `svc verify`: the setup as a list of checks, each with its finding and its fix. */
-import { type Check, type CheckContext, type Finding, type Mark, messageOf } from "./checks/check.ts";
+import { errorText } from "../async/error_text.ts";
+import type { Check, CheckContext, Finding, Mark } from "./checks/check.ts";
 import { agentChecks } from "./checks/agents/agents.ts";
 import { configCheck } from "./checks/config.ts";
 import { listenerCheck } from "./checks/listener.ts";
@@ -56,7 +57,7 @@ async function runCheck(check: Check, context: CheckContext): Promise<Result> {
   try {
     return { name: check.name, ...await check.run(context) };
   } catch (error) {
-    return { name: check.name, mark: "fault", finding: messageOf(error), fix: "see the finding" };
+    return { name: check.name, mark: "fault", finding: errorText(error), fix: "see the finding" };
   }
 }
 

@@ -1,14 +1,13 @@
 /** Exponential backoff with full jitter, so that clients do not all reconnect at once. */
+import { backoffMs } from "../async/retry.ts";
 import { BACKOFF_CALM_MS, BACKOFF_MAX_MS, BACKOFF_MIN_MS } from "../protocol/limits.ts";
 
-/** The longest delay before retry number `attempt` (from 0): 0.25 s, doubling up to 30 s. */
-export function backoffCeilingMs(attempt: number): number {
-  return Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS * 2 ** Math.min(attempt, 30));
-}
+/** The first delay is at most 0.25 s; its bound doubles up to 30 s. */
+export const RELAY_BACKOFF = { minMs: BACKOFF_MIN_MS, maxMs: BACKOFF_MAX_MS };
 
 /** The delay before retry number `attempt`, in whole milliseconds; `random` is in [0, 1). */
 export function backoffDelayMs(attempt: number, random: number): number {
-  return Math.floor(random * backoffCeilingMs(attempt));
+  return backoffMs(attempt, { ...RELAY_BACKOFF, random: () => random });
 }
 
 /** The retry count after a connection that lasted `lastedMs` (0 if it never opened): a calm period resets it. */

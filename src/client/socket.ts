@@ -1,4 +1,6 @@
 /** A small wrapper around the native WebSocket that reports the end of every connection exactly once. */
+import { encodeBase64url } from "../async/base64url.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../protocol/limits.ts";
 
 export interface SocketEnd {
@@ -26,9 +28,7 @@ export type CreateSocket = (url: string, protocols: string[], handlers: SocketHa
 
 /** The entries of `Sec-WebSocket-Protocol` that carry the key: the one place where every runtime can send it. */
 export function keyProtocols(apiKey: string): string[] {
-  const binary = Array.from(new TextEncoder().encode(apiKey), (byte) => String.fromCharCode(byte)).join("");
-  const base64url = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-  return [SUBPROTOCOL, KEY_SUBPROTOCOL_PREFIX + base64url];
+  return [SUBPROTOCOL, KEY_SUBPROTOCOL_PREFIX + encodeBase64url(encodeUtf8(apiKey))];
 }
 
 /** Node 22 reports a failed handshake with `error` alone, others with `error` and `close`: the first one counts. */

@@ -1,5 +1,5 @@
 /** Key pairs of P-256, and public keys as the wire's text. */
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 
 const P256 = { name: "ECDH", namedCurve: "P-256" } as const;
 /** Of an uncompressed point. */

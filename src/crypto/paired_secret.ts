@@ -1,5 +1,5 @@
 /** The secret that went from host to phone by QR code: each use of it has a key of its own, derived by HKDF. */
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 
 /** 256 bits. */
 export const SECRET_BYTES = 32;

@@ -1,5 +1,5 @@
 /** What each side of a pairing shows the other through the relay: that its key comes from a holder of the secret. */
-import { encodeBase64url } from "./base64url.ts";
+import { encodeBase64url } from "../async/base64url.ts";
 import { deriveBytes } from "./paired_secret.ts";
 
 /** The host as the code's offer names it. */

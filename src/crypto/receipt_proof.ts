@@ -1,6 +1,6 @@
 /** What a host shows a paired phone through the relay: that a word about its message is the host's own. */
 import type { PushState } from "../protocol/receipt.ts";
-import { encodeBase64url } from "./base64url.ts";
+import { encodeBase64url } from "../async/base64url.ts";
 import { deriveBytes } from "./paired_secret.ts";
 
 /** What became of a message, as the host says it and the receipt repeats it. */

@@ -1,5 +1,5 @@
 /** Which counters of a sender were taken already: a sliding window over a bitmap, as RFC 6479 and WireGuard have it. */
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 
 /** Counters behind the highest one that can still be taken, each once. */
 export const REPLAY_WINDOW = 4_096;

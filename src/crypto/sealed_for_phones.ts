@@ -1,6 +1,6 @@
 /** A text for several paired phones: sealed once with a key of its own, which is sealed for each (RFC 9180, section 6.1). */
 import type { SealedForPhones } from "../protocol/push.ts";
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 import { encodeFields } from "./binding.ts";
 import { importPublicKey } from "./keys.ts";
 import { pskOf } from "./paired_secret.ts";

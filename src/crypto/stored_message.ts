@@ -1,6 +1,6 @@
 /** A stored message sealed for one device: HPKE single-shot, bound to where it goes (RFC 9180, section 6.1). */
 import type { SealedBody } from "../protocol/push.ts";
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 import { encodeFields } from "./binding.ts";
 import { importPublicKey } from "./keys.ts";
 import { pskOf } from "./paired_secret.ts";

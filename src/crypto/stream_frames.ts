@@ -1,4 +1,5 @@
 /** Frames of one direction of a stream, sealed and opened with the key that HPKE agreed on. */
+import { Mutex } from "../async/mutex.ts";
 import { decodeSequenced, encodeSequenced } from "../protocol/pane_frame.ts";
 import { ENC_BYTES } from "./suite.ts";
 
@@ -42,7 +43,7 @@ export class StreamSealer implements FrameSealer {
   readonly #enc: Uint8Array;
   #isFirst = true;
   #next = 0n;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   constructor({ enc, key }: { enc: Uint8Array; key: CryptoKey }) {
     this.#enc = enc;
@@ -50,9 +51,7 @@ export class StreamSealer implements FrameSealer {
   }
 
   seal(bytes: Uint8Array): Promise<Uint8Array | undefined> {
-    const sealed = this.#tail.then(() => this.#seal(bytes));
-    this.#tail = sealed;
-    return sealed;
+    return this.#mutex.run(() => this.#seal(bytes));
   }
 
   /** A frame that fails uses up its number, so that the other side sees the gap. */
@@ -81,7 +80,7 @@ export class StreamOpener implements FrameOpener {
   #last = -1n;
   #unopenedInARow = 0;
   #isBroken = false;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   /** `agree` gives the key for an encapsulated one; it may throw. */
   constructor(agree: (enc: Uint8Array) => Promise<CryptoKey>) {
@@ -89,9 +88,7 @@ export class StreamOpener implements FrameOpener {
   }
 
   open(payload: Uint8Array): Promise<OpenedFrame> {
-    const opened = this.#tail.then(() => this.#open(payload));
-    this.#tail = opened;
-    return opened;
+    return this.#mutex.run(() => this.#open(payload));
   }
 
   async #open(payload: Uint8Array): Promise<OpenedFrame> {

@@ -1,7 +1,9 @@
 /** Runs the echo agent: feeds events to its state, draws the result, and carries out the effects in order. */
+import { Mutex } from "../async/mutex.ts";
+import { errorText } from "../async/error_text.ts";
 import { takeMarker } from "../home/markers.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { sha256Hex } from "../home/sha256_hex.ts";
+import { sha256Hex } from "../async/sha256.ts";
 import type { Runtime } from "../runtime/types.ts";
 import { type Key, KeyReader } from "./key_reader.ts";
 import type { Reporter } from "./reports.ts";
@@ -29,7 +31,7 @@ export class EchoProgram {
   readonly #keys = new KeyReader();
   #state: EchoState = IDLE;
   /** Asynchronous effects, run one after the other. */
-  #pending: Promise<void> = Promise.resolve();
+  readonly #pending = new Mutex();
   #workTimer: ReturnType<typeof setTimeout> | undefined;
   #escapeTimer: ReturnType<typeof setTimeout> | undefined;
   #exit = Promise.withResolvers<void>();
@@ -51,7 +53,7 @@ export class EchoProgram {
     await Promise.race([reading, this.#exit.promise]);
     clearTimeout(this.#workTimer);
     clearTimeout(this.#escapeTimer);
-    await this.#pending;
+    await this.#pending.idle();
     this.#screen.close();
     await keys.return?.();
   }
@@ -159,8 +161,6 @@ export class EchoProgram {
 
   /** Runs tasks in order. A failure is shown and does not stop the ones after it. */
   #enqueue(task: () => Promise<void>): void {
-    this.#pending = this.#pending.then(task).catch((error: unknown) =>
-      this.#note(error instanceof Error ? error.message : String(error))
-    );
+    void this.#pending.run(() => task().catch((error: unknown) => this.#note(errorText(error))));
   }
 }

@@ -1,4 +1,5 @@
 /** Reports to the listener what an agent's hooks would: in order, bounded, and without blocking the agent. */
+import { Mutex } from "../async/mutex.ts";
 import { askDaemon } from "../home/control_client.ts";
 import type { HookReport } from "../home/control_messages.ts";
 import type { LocalSockets } from "../runtime/types.ts";
@@ -25,16 +26,13 @@ export interface Reporter {
 }
 
 export function makeReporter({ sockets, path, where }: ReportOptions): Reporter {
-  let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
+  const queue = new Mutex();
   const send = async (event: string): Promise<void> => {
     const request = { op: "hook" as const, report: { ...where, event, ...EVENT_FIELDS[event], gates: true } };
     await askDaemon({ sockets, path }, request, { timeoutMs: REPORT_TIMEOUT_MS });
   };
   const report = (event: string): void => {
-    if (waiting >= REPORTS_MAX) return;
-    waiting += 1;
-    last = last.then(() => send(event)).catch(() => {}).finally(() => waiting -= 1);
+    if (queue.size < REPORTS_MAX) void queue.run(() => send(event)).catch(() => {});
   };
   const gate = async (): Promise<void> => {
     const tool = { step: "before" as const };

@@ -5,7 +5,7 @@ import { type FileLock, tryLock } from "./lock.ts";
 import { type DaemonHost, daemonStatus, daemonVersion } from "./observe_daemon.ts";
 import { type DaemonOptions, READY_LIMIT_MS, startDaemon } from "./start_daemon.ts";
 import { DRAIN_LIMIT_MS, stopDaemon } from "./stop_daemon.ts";
-import { waitFor } from "./wait_for.ts";
+import { waitFor } from "../async/wait_for.ts";
 
 /** A starter that others wait for may have to stop the old daemon and to start the new one. */
 const START_LOCK_LIMIT_MS = READY_LIMIT_MS + DRAIN_LIMIT_MS;

@@ -1,4 +1,5 @@
 /** The journal of injections: what has happened to each push, on the disk before it goes on, so that no crash types one twice. */
+import { Mutex } from "../async/mutex.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
 import {
@@ -62,7 +63,7 @@ export class Journal {
   #appended = 0;
   /** A full disk may have taken a part of the last line: the next one must not be joined to it. */
   #isTorn = false;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   constructor(options: JournalOptions, found: ReturnType<typeof decodeEntries>) {
     this.#options = options;
@@ -135,7 +136,7 @@ export class Journal {
 
   /** Rewrites the file with the last step of each push that is still remembered: readers see the old or the new file. */
   async compact(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#mutex.run(async () => {
       const { files, path } = this.#options;
       this.#forget();
       const text = [...this.#windowEntries(), ...this.#entries()].map(encodeEntry).join("");
@@ -148,7 +149,7 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    await this.#inTurn(() => {
+    await this.#mutex.run(() => {
       this.#file?.close();
       this.#file = undefined;
       return Promise.resolve();
@@ -156,7 +157,7 @@ export class Journal {
   }
 
   async #write(entry: JournalEntry): Promise<void> {
-    await this.#inTurn(() => this.#append(encodeEntry(entry)));
+    await this.#mutex.run(() => this.#append(encodeEntry(entry)));
     if (this.#appended >= JOURNAL_COMPACT_LINES) await this.compact();
   }
 
@@ -206,13 +207,6 @@ export class Journal {
     for (const entries of [this.#sealed, this.#promised, this.#last]) {
       for (const [id, entry] of entries) if (entry.at < limit) entries.delete(id);
     }
-  }
-
-  /** One write after the other; a failed one does not hold up the next. */
-  #inTurn(action: () => Promise<void>): Promise<void> {
-    const done = this.#turn.then(action);
-    this.#turn = done.catch(() => {});
-    return done;
   }
 }
 

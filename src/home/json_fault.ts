@@ -1,4 +1,5 @@
 /** Finds the place at which a text stops being JSON: V8's message names it only for some faults. */
+import { errorText } from "../async/error_text.ts";
 
 /** Both count from 1. */
 export interface JsonFault {
@@ -19,7 +20,7 @@ function parseMessage(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
 }
 

@@ -4,7 +4,7 @@ import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 import { formatMarkerName, type MarkerName, parseMarkerName } from "./marker_name.ts";
 import { type KnownText, matchJoin } from "./match_join.ts";
-import { sha256Hex } from "./sha256_hex.ts";
+import { sha256Hex } from "../async/sha256.ts";
 
 /** What a marker's file holds; its name repeats all but the length. */
 export interface Marker {

@@ -1,5 +1,5 @@
 /** Finds out whether a daemon lives: it answers on its control socket, or at least holds its lock. */
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import type { Commands, Files, LocalSockets } from "../runtime/types.ts";
 import { askDaemon } from "./control_client.ts";
 import type { DaemonStatus } from "./control_messages.ts";

@@ -1,6 +1,6 @@
 /** `paired.json`: the phones that share a secret with this host, and the pairings that wait for a phone. */
 import * as z from "zod/mini";
-import { systemClock } from "../client/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { describeFaults } from "../protocol/faults.ts";
 import { parseJson } from "../protocol/json.ts";
@@ -8,7 +8,7 @@ import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";
 import { tryLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
-import { waitFor } from "./wait_for.ts";
+import { waitFor } from "../async/wait_for.ts";
 
 /** A phone that holds the secret too. */
 export const PairedPhone = z.object({

@@ -1,6 +1,6 @@
 /** Where everything of one account's `~/.svc` lies. */
 import { MAX_SOCKET_PATH_BYTES } from "../runtime/socket_path.ts";
-import { sha256Hex } from "./sha256_hex.ts";
+import { sha256Hex } from "../async/sha256.ts";
 
 /** Absolute paths under `~/.svc`, or under `SVC_HOME`. */
 export interface HomePaths {

@@ -1,6 +1,6 @@
 /** Which conversations are in REMOTE mode: one small file each, so that it holds from one prompt to the next. */
 import type { Files } from "../runtime/types.ts";
-import { sha256Hex } from "./sha256_hex.ts";
+import { sha256Hex } from "../async/sha256.ts";
 
 /**
  * `on`: the model was told that the user drives from the phone. `untold`: that is over, and the model does not know it

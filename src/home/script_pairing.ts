@@ -4,7 +4,7 @@
 import * as z from "zod/mini";
 import { claimPairing } from "../client/claim_pairing.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
-import { systemClock } from "../client/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import { generateKeyPair } from "../crypto/keys.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
 import { receiptProof } from "../crypto/receipt_proof.ts";
@@ -15,7 +15,7 @@ import type { Files } from "../runtime/types.ts";
 import { tryLock } from "./lock.ts";
 import { changePaired } from "./paired.ts";
 import { completePairing, offerPairing, type PairingHost } from "./paired_phones.ts";
-import { waitFor } from "./wait_for.ts";
+import { waitFor } from "../async/wait_for.ts";
 
 /** The file: an API key and a secret, for its owner alone. */
 const ScriptPairing = z.object({

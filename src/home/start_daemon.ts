@@ -3,7 +3,7 @@ import type { DaemonStatus } from "./control_messages.ts";
 import { daemonEnvironment } from "./daemon_env.ts";
 import { type DaemonHost, daemonStatus, isLockFree, recordedPid } from "./observe_daemon.ts";
 import type { HomePaths } from "./paths.ts";
-import { waitFor } from "./wait_for.ts";
+import { waitFor } from "../async/wait_for.ts";
 
 export interface DaemonOptions {
   paths: HomePaths;

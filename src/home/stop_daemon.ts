@@ -9,7 +9,7 @@ import {
   STATUS_TIMEOUT_MS,
 } from "./observe_daemon.ts";
 import type { HomePaths } from "./paths.ts";
-import { waitFor } from "./wait_for.ts";
+import { waitFor } from "../async/wait_for.ts";
 
 /** How long a daemon that was asked may take for the injection in hand. */
 export const DRAIN_LIMIT_MS = 15_000;

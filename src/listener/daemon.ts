@@ -1,10 +1,11 @@
 /** The daemon: takes the lock, writes its files, runs the listener until a stop is requested, and removes its files. */
+import { errorText } from "../async/error_text.ts";
 import { type ControlHandlers, serveControl } from "../home/control_server.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
 import { type DaemonHost, daemonStatus, recordedPid } from "../home/observe_daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
-import { waitFor } from "../home/wait_for.ts";
+import { waitFor } from "../async/wait_for.ts";
 import type { Files, LocalSockets, Runtime } from "../runtime/types.ts";
 import { type ListenerLog, openLog, startLine } from "./log.ts";
 import type { RunningListener } from "./types.ts";
@@ -50,7 +51,7 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
   try {
     return await live(host, run, log);
   } catch (error) {
-    log.line(`Cannot run the listener: ${error instanceof Error ? error.message : String(error)}`);
+    log.line(`Cannot run the listener: ${errorText(error)}`);
     return 1;
   } finally {
     await log.close();

@@ -1,6 +1,8 @@
 /** Tells the phones what hooks saw: an agent's last words, or that it waits. In the order in which it happened. */
-import { backoffDelayMs } from "../client/backoff.ts";
-import { type Clock, delay } from "../client/clock.ts";
+import { errorText } from "../async/error_text.ts";
+import { RELAY_BACKOFF } from "../client/backoff.ts";
+import { type Clock, delay } from "../async/clock.ts";
+import { retry } from "../async/retry.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { ToldPush } from "../crypto/told_push.ts";
 import type { HookNews, HookReport } from "../home/control_messages.ts";
@@ -70,7 +72,7 @@ export class HookNotifier {
         await this.#tell(entry);
       } catch (error) {
         if (this.#end.signal.aborted) break;
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorText(error);
         this.#host.log(`hook ${entry.report.event} ${entry.report.agent}: ${why}`);
       }
     }
@@ -95,16 +97,14 @@ export class HookNotifier {
     const { cwd: _place, ...shown } = plain.data ?? {};
     // Once: sent again it must be the same.
     const push = await this.#host.seal(plain, shown);
-    for (let attempt = 0;; attempt++) {
-      try {
-        await this.#host.send(push, { signal: this.#end.signal });
-        return;
-      } catch (error) {
-        const isOld = clock.now() - entry.at > NEWS_LIFE_MS;
-        if (!(error instanceof RelayError) || !error.transient || isOld) throw error;
-        await delay(backoffDelayMs(attempt, Math.random()), { clock, signal: this.#end.signal });
-      }
-    }
+    const { signal } = this.#end;
+    const isOld = (): boolean => clock.now() - entry.at > NEWS_LIFE_MS;
+    await retry(() => this.#host.send(push, { signal }), {
+      isTransient: (error) => error instanceof RelayError && error.transient && !isOld(),
+      backoff: RELAY_BACKOFF,
+      clock,
+      signal,
+    });
   }
 }
 

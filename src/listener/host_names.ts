@@ -1,4 +1,5 @@
 /** How the relay knows this host: its name, the device id that follows from it, and its identity. */
+import { errorText } from "../async/error_text.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { deviceNameOf } from "../home/config.ts";
 import { ensureIdentity } from "../home/identity.ts";
@@ -25,7 +26,7 @@ async function identityKey({ paths, log }: ListenerOptions): Promise<string | un
     const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
     return await exportPublicKey(identity.publicKey);
   } catch (error) {
-    log(`identity: not sent to the relay: ${error instanceof Error ? error.message : error}`);
+    log(`identity: not sent to the relay: ${errorText(error)}`);
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 /** The listener's parts put together: the link to the relay, the inventory, and the injection with its real effects. */
-import { systemClock } from "../client/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import { createRelayApi } from "../client/api.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";

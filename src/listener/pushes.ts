@@ -1,4 +1,5 @@
 /** Takes pushes from the relay: each is journalled, waits its turn, and is answered. */
+import { errorText } from "../async/error_text.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import type { Journal, TakeVerdict } from "../home/journal.ts";
 import type { EventData } from "../protocol/frames.ts";
@@ -213,7 +214,7 @@ export class PushIntake {
 }
 
 function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** More messages than this waiting for one session are refused. */

@@ -1,7 +1,8 @@
 /** The asker's side of the relay: sends questions and notes, and waits for answers over one reconnecting link. */
 import { createRelayApi, type RelayApi } from "../client/api.ts";
-import { backoffDelayMs } from "../client/backoff.ts";
-import { type Clock, delay } from "../client/clock.ts";
+import { RELAY_BACKOFF } from "../client/backoff.ts";
+import type { Clock } from "../async/clock.ts";
+import { retry } from "../async/retry.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { ToldPush } from "../crypto/told_push.ts";
@@ -10,7 +11,7 @@ import { answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { ASK_TTL_SECONDS } from "../protocol/limits.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
-import { Bell } from "./bell.ts";
+import { Wakeup } from "../async/wakeup.ts";
 import { type FollowParts, followQuestion, type Outcome } from "./follow_question.ts";
 import type { Identity } from "./identity.ts";
 import { LeftQuestions } from "./left_questions.ts";
@@ -63,16 +64,16 @@ export class AskClient {
   readonly #link: RelayLink;
   readonly #left: LeftQuestions;
   /** Of the open questions, by their ids and by those of the answers that are being taken. */
-  readonly #bells = new Map<string, Bell>();
+  readonly #wakeups = new Map<string, Wakeup>();
   /** For what happens on the link. */
-  readonly #linkBell: Bell;
+  readonly #linkEvent: Wakeup;
   readonly #asking = new Set<Promise<Outcome>>();
 
   constructor(options: AskClientOptions) {
     const { settings: { baseUrl, wsUrl, apiKey }, identity, version, clock } = options;
     this.identity = identity;
     this.#options = options;
-    this.#linkBell = new Bell(clock);
+    this.#linkEvent = new Wakeup(clock);
     this.#api = createRelayApi({ baseUrl, apiKey });
     this.#link = new RelayLink({
       wsUrl,
@@ -122,7 +123,7 @@ export class AskClient {
     for (;;) {
       const left = end - this.#options.clock.elapsed();
       if (left <= 0 || !this.#link.connected || this.#left.withdrawing === 0) break;
-      await this.#linkBell.next(left);
+      await this.#linkEvent.wait(left);
     }
     this.#link.close();
   }
@@ -131,13 +132,13 @@ export class AskClient {
     const id = crypto.randomUUID();
     const push = await this.#pushOf(id, question);
     if (question.secret === true && push.sealedFor === undefined) return { kind: "unsealed" };
-    const bell = new Bell(this.#options.clock);
-    this.#bells.set(id, bell);
+    const wakeup = new Wakeup(this.#options.clock);
+    this.#wakeups.set(id, wakeup);
     try {
       await this.#linked(signal);
       await this.#post(push, signal);
       const timeoutMs = question.data.timeoutSeconds * 1_000;
-      const parts = this.#followParts(bell, push);
+      const parts = this.#followParts(wakeup, push);
       const outcome = await followQuestion(parts, { id, timeoutMs, signal });
       if (outcome.kind === "timed_out") this.#leave(push);
       return outcome;
@@ -146,24 +147,24 @@ export class AskClient {
       if (mayBeStored) this.#left.withdraw(id);
       throw error;
     } finally {
-      for (const [key, one] of this.#bells) if (one === bell) this.#bells.delete(key);
+      for (const [key, one] of this.#wakeups) if (one === wakeup) this.#wakeups.delete(key);
     }
   }
 
-  #followParts(bell: Bell, asked: ToldPush): FollowParts {
+  #followParts(wakeup: Wakeup, asked: ToldPush): FollowParts {
     const { sealing } = this.#options;
     const session = asked.agentSessionName;
     return {
       api: this.#api,
       clock: this.#options.clock,
-      bell,
+      wakeup,
       // To a sealed question a plain answer is the relay's own.
       read: async (push) =>
         asked.sealedFor === undefined
           ? answerOf(push)
           : await sealing.openAnswer(push, { question: asked.id, session }),
       take: (id) => {
-        this.#bells.set(id, bell);
+        this.#wakeups.set(id, wakeup);
         this.#link.send("push.ack", { id, outcome: "delivered", final: true });
       },
     };
@@ -197,7 +198,7 @@ export class AskClient {
     while (!this.#link.connected) {
       const left = end - this.#options.clock.elapsed();
       if (left <= 0) return;
-      await this.#linkBell.next(left, signal);
+      await this.#linkEvent.wait(left, signal);
     }
   }
 
@@ -205,31 +206,25 @@ export class AskClient {
   async #post(push: PushRequestInput, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const end = clock.elapsed() + POST_LIMIT_MS;
-    for (let attempt = 0;; attempt++) {
-      try {
-        await this.#api.sendPush(push, { signal });
-        return;
-      } catch (error) {
-        const isPassing = error instanceof RelayError && error.transient && clock.elapsed() < end;
-        if (!isPassing) throw error;
-        const seconds = error.retryAfterSeconds;
-        const waitMs = seconds === undefined ? backoffDelayMs(attempt, random()) : seconds * 1_000;
-        await delay(waitMs, { clock, signal });
-      }
-    }
+    await retry(() => this.#api.sendPush(push, { signal }), {
+      isTransient: (error) => error instanceof RelayError && error.transient && clock.elapsed() < end,
+      backoff: { ...RELAY_BACKOFF, random },
+      clock,
+      signal,
+    });
   }
 
   #onState(state: LinkState): void {
-    this.#linkBell.ring();
+    this.#linkEvent.wake();
     if (state.state !== "connected") return;
     this.#left.connected();
-    for (const bell of this.#bells.values()) bell.ring();
+    for (const wakeup of this.#wakeups.values()) wakeup.wake();
   }
 
   #onFrame(frame: Frame): void {
     if (frame.event !== "push.updated") return;
     this.#left.updated(frame.data);
-    this.#linkBell.ring();
-    this.#bells.get(frame.data.id)?.ring();
+    this.#linkEvent.wake();
+    this.#wakeups.get(frame.data.id)?.wake();
   }
 }

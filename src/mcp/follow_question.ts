@@ -1,11 +1,11 @@
 /** Follows one question until it is answered, closed, or its time is over. The relay's word decides, never a frame. */
 import type { RelayApi } from "../client/api.ts";
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { Answer } from "../protocol/ask.ts";
 import { ASK_RETURN_MS } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
-import type { Bell } from "./bell.ts";
+import type { Wakeup } from "../async/wakeup.ts";
 
 export type Outcome =
   | { kind: "answered"; answer: Answer }
@@ -27,7 +27,7 @@ export interface FollowParts {
   api: RelayApi;
   clock: Clock;
   /** Rung when the relay may have news of the question. */
-  bell: Bell;
+  wakeup: Wakeup;
   /** The answer in the push; undefined when it cannot be read. */
   read(push: Push): Promise<Answer | undefined>;
   /** Takes the answer of this id, kept for this asker; it counts once its receipt says so. */
@@ -39,14 +39,14 @@ export async function followQuestion(
   parts: FollowParts,
   { id, timeoutMs, signal }: { id: string; timeoutMs: number; signal: AbortSignal },
 ): Promise<Outcome> {
-  const { clock, bell } = parts;
+  const { clock, wakeup } = parts;
   const end = clock.elapsed() + timeoutMs;
   for (;;) {
     const found = await look(parts, { id, signal });
     if (typeof found === "object") return found;
     const left = end - clock.elapsed() + (found === "taking" ? WORD_LIMIT_MS : 0);
     if (left <= 0) return { kind: "timed_out" };
-    await bell.next(Math.min(left, LOOK_AGAIN_MS), signal);
+    await wakeup.wait(Math.min(left, LOOK_AGAIN_MS), signal);
   }
 }
 

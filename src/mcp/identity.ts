@@ -1,4 +1,5 @@
 /** Who asks: the session that a late answer is typed into, and the names under which the relay knows the asker. */
+import { sha256Hex } from "../async/sha256.ts";
 import { isSessionName, listenerDeviceId } from "../protocol/names.ts";
 
 export interface Identity {
@@ -17,15 +18,11 @@ export async function identify(
   { hostname, session }: { hostname: string; session: string | undefined },
 ): Promise<Identity> {
   const known = session !== undefined && isSessionName(session) ? session : undefined;
+  const digest = await sha256Hex(`${hostname}\n${known ?? ""}`);
   return {
     session: known,
-    deviceId: `dev_script_${await digest(`${hostname}\n${known ?? ""}`)}`,
+    deviceId: `dev_script_${digest.slice(0, 16)}`,
     listener: await listenerDeviceId(hostname),
     name: `svc mcp, ${known ?? "no session"}, ${hostname}`.slice(0, 200),
   };
-}
-
-async function digest(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(bytes, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

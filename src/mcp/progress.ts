@@ -1,5 +1,5 @@
 /** Tells a client that asked for it how long a call has waited, so that its patience does not end. */
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 
 export const PROGRESS_EVERY_MS = 20_000;
 

@@ -1,6 +1,7 @@
 /** `svc mcp` as a whole: the tools behind the protocol, until the client is gone. */
+import { errorText } from "../async/error_text.ts";
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import type { ToldSealing } from "../home/told_sealing.ts";
 import { AskClient, type RelaySettings } from "./ask_client.ts";
 import { identify, type Identity } from "./identity.ts";
@@ -65,7 +66,7 @@ function register(server: McpServer, { tool, client, clock }: Registration): voi
       return await tool.run(args, callOf(context, { client: await client.open(), clock }));
     } catch (error) {
       if (context.mcpReq.signal.aborted) throw error;
-      return errorResult(error instanceof Error ? error.message : String(error));
+      return errorResult(errorText(error));
     }
   });
 }

@@ -1,13 +1,13 @@
 /** What a person does, turned into events of the state: sign in and out, write, send again, take back. */
+import { randomUuid } from "../async/uuid.ts";
 import { createRelayApi } from "../client/api.ts";
-import { systemClock } from "../client/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
 import { type Account, accountName, type OutboxEntry } from "./account.ts";
 import { KeptMessages } from "./kept_messages.ts";
 import { LiveRelay, type PhoneParts } from "./live_relay.ts";
 import type { Message } from "./message.ts";
-import { newPushId } from "./new_push_id.ts";
 import { type Claimed, claimPairing, UnprovenHost } from "../client/claim_pairing.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import type { Handover } from "./route.ts";
@@ -214,7 +214,7 @@ export class Controller {
 
   async #compose(written: Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
     const { store, kept, clock = systemClock } = this.#parts;
-    const entry = { id: newPushId(), ...written, createdAt: clock.now() + store.get().clockOffsetMs };
+    const entry = { id: randomUuid(), ...written, createdAt: clock.now() + store.get().clockOffsetMs };
     const put = kept.put(entry);
     store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress: { kind: "outbox" } } });
     await put;

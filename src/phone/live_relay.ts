@@ -1,7 +1,7 @@
 /** One account's live side: link, calls and outbox, each turned into events of the state. */
 import { wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "../client/api.ts";
-import { type Clock, systemClock } from "../client/clock.ts";
+import { type Clock, systemClock } from "../async/clock.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { CreateSocket } from "../client/socket.ts";

@@ -1,7 +1,8 @@
 /** Sends what is written over HTTP, in order, one at a time, for as long as it takes: a live link is no condition. */
 import { RelayError } from "../client/relay_error.ts";
-import { backoffDelayMs } from "../client/backoff.ts";
-import type { Clock } from "../client/clock.ts";
+import { RELAY_BACKOFF } from "../client/backoff.ts";
+import { retryDelayMs } from "../async/retry.ts";
+import type { Clock } from "../async/clock.ts";
 import type { PushAccepted } from "../protocol/push.ts";
 import type { Message, SendFailure } from "./message.ts";
 
@@ -73,10 +74,10 @@ export class Outbox {
     }
   }
 
-  #retryLater({ retryAfterSeconds }: RelayError): false {
-    const waitMs = retryAfterSeconds === undefined
-      ? backoffDelayMs(this.#attempts++, this.#options.random())
-      : retryAfterSeconds * 1_000;
+  #retryLater(error: RelayError): false {
+    const { random } = this.#options;
+    const waitMs = retryDelayMs(error, { ...RELAY_BACKOFF, random, attempt: this.#attempts });
+    if (error.retryAfterSeconds === undefined) this.#attempts++;
     this.#cancelRetry = this.#options.clock.after(waitMs, () => void this.pump());
     return false;
   }

@@ -1,6 +1,6 @@
 /** One mirror as the phone holds it: opened, followed without gap or repeat, opened anew after every break. */
 import { backoffDelayMs } from "../client/backoff.ts";
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { type PhoneHandshake, plainChannel, type StreamChannel } from "../crypto/stream.ts";
 import type { EventData, EventName } from "../protocol/frames.ts";

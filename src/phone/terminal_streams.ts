@@ -1,5 +1,5 @@
 /** The mirrors of one link: each frame goes to its own, and every break of the link is told to all. */
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import { beginStream, type PhoneHandshake } from "../crypto/stream.ts";
 import type { EventData, EventName, Frame } from "../protocol/frames.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../protocol/pane_frame.ts";

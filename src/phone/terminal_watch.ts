@@ -1,5 +1,5 @@
 /** Notices what somebody between host and phone holds back, repeats or changes of a mirror. */
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import { MIRROR_SILENT_MS } from "../protocol/limits.ts";
 
 /**

@@ -1,4 +1,6 @@
 /** An agent's question to its user and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
+import { sha256 } from "../async/sha256.ts";
+import { uuidOf } from "../async/uuid.ts";
 import * as z from "zod/mini";
 import type { FieldFault } from "./faults.ts";
 import { ASK_FIELDS_MAX, ASK_LABEL_MAX_CHARS, ASK_OPTIONS_MAX, ASK_TIMEOUT_MAX_SECONDS } from "./limits.ts";
@@ -191,12 +193,7 @@ export function answerText(answer: Answer, hidden: ReadonlySet<string> = new Set
 
 /** The id of the message that carries a late answer, derived from the answer's so that it is typed once. A UUID (RFC 9562, version 8). */
 export async function lateAnswerId(answerId: string): Promise<string> {
-  const text = new TextEncoder().encode(`agent.command of ask.answer ${answerId}`);
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", text)).slice(0, 16);
-  bytes[6] = (bytes[6] ?? 0) & 0x0f | 0x80;
-  bytes[8] = (bytes[8] ?? 0) & 0x3f | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  return uuidOf(await sha256(`agent.command of ask.answer ${answerId}`), 8);
 }
 
 /** `data` of a message that carries a sealed answer: the sealed text is bound to the answer's own id. */

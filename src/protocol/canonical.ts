@@ -1,4 +1,5 @@
 /** The canonical form of a message's text: both sides of a marker hash this form. */
+import { sha256Hex } from "../async/sha256.ts";
 
 /** Every line ending that some agent converts to LF: CRLF, CR, NEL, and Unicode's line and paragraph separators. */
 const LINE_ENDS = /\r\n?|[\u0085\u2028\u2029]/g;
@@ -58,9 +59,7 @@ function indicJoiner(block: number): string {
 
 /** Hex SHA-256 of the canonical form. */
 export async function canonicalDigest(text: string): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalText(text));
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await sha256Hex(canonicalText(text));
 }
 
 /** Control characters other than LF and TAB, including C1: a terminal treats them as keys. */

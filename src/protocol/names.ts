@@ -1,4 +1,5 @@
 /** Names that several programs must build the same way: sessions, projects, labels, devices, agents. */
+import { sha256Hex } from "../async/sha256.ts";
 
 /** The session names that a push may target (spec, sections 2 and 8). */
 export const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;
@@ -56,7 +57,5 @@ export function sessionLabel(project: string, agentLabel: string, ordinal: numbe
 
 /** `dev_listener_<8 hex digits of the SHA-256 of the hostname>` (spec, section 2). */
 export async function listenerDeviceId(hostname: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(hostname));
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `dev_listener_${hex.slice(0, 8)}`;
+  return `dev_listener_${(await sha256Hex(hostname)).slice(0, 8)}`;
 }

@@ -1,8 +1,9 @@
 /** Who calls: the key of a request or a handshake, and whether it has the scope. */
+import { decodeBase64url } from "../async/base64url.ts";
+import { decodeUtf8 } from "../async/utf8.ts";
 import type { Scope } from "../protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../protocol/limits.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
-import { decodeBase64urlText } from "./base64url.ts";
 import { findKey } from "./keys.ts";
 import { Refusal } from "./problems.ts";
 
@@ -30,7 +31,8 @@ export function keyOfRequest(request: Request): string | undefined {
 export function keyOfHandshake(request: Request): string | undefined {
   const offered = offeredProtocols(request).find((name) => name.startsWith(KEY_SUBPROTOCOL_PREFIX));
   if (offered === undefined) return keyOfRequest(request);
-  return decodeBase64urlText(offered.slice(KEY_SUBPROTOCOL_PREFIX.length)) ?? "";
+  const bytes = decodeBase64url(offered.slice(KEY_SUBPROTOCOL_PREFIX.length));
+  return (bytes && decodeUtf8(bytes)) ?? "";
 }
 
 /** A client that offers subprotocols must offer ours, or it would not know what it speaks. */

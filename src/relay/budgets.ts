@@ -1,8 +1,8 @@
 /** What one key or one socket may send, each kind of frame by a bucket of its own: whoever is over it is closed. */
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import type { EventName } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
-import { RateLimit, type RateLimitOptions } from "./rate_limit.ts";
+import { TokenBuckets, type TokenBucketsOptions } from "../async/token_bucket.ts";
 
 /** Frames that a socket may send, by kind. Honest clients stay under a tenth of each. */
 export const FRAME_RATES = {
@@ -21,7 +21,7 @@ export const FRAME_RATES = {
   pane: { perSecond: 20_000, burst: 60_000 },
   /** Events that this relay does not know or does not take, and frames that could not be read. */
   other: { perSecond: 50, burst: 1_000 },
-} as const satisfies Record<string, RateLimitOptions>;
+} as const satisfies Record<string, TokenBucketsOptions>;
 
 export type FrameKind = keyof typeof FRAME_RATES;
 
@@ -33,7 +33,7 @@ export function frameKind(event: EventName | undefined): FrameKind {
 /** One socket's. */
 export class FrameBudget {
   readonly #clock: Pick<Clock, "elapsed">;
-  readonly #buckets = new Map<FrameKind, RateLimit>();
+  readonly #buckets = new Map<FrameKind, TokenBuckets>();
 
   constructor(clock: Pick<Clock, "elapsed">) {
     this.#clock = clock;
@@ -41,7 +41,7 @@ export class FrameBudget {
 
   /** False when the socket sent more of them than it may. */
   take(kind: FrameKind): boolean {
-    const bucket = this.#buckets.get(kind) ?? new RateLimit(FRAME_RATES[kind]);
+    const bucket = this.#buckets.get(kind) ?? new TokenBuckets(FRAME_RATES[kind]);
     this.#buckets.set(kind, bucket);
     return bucket.take("", this.#clock.elapsed()) === 0;
   }
@@ -51,16 +51,16 @@ const DAY_SECONDS = 86_400;
 
 /** By key, or by address for what needs none; what is spent comes back with time. */
 export interface Budgets {
-  openBytes: RateLimit;
-  inventories: RateLimit;
-  inventoryBytes: RateLimit;
-  keyBytes: RateLimit;
-  storedBytes: RateLimit;
-  pageBytes: RateLimit;
+  openBytes: TokenBuckets;
+  inventories: TokenBuckets;
+  inventoryBytes: TokenBuckets;
+  keyBytes: TokenBuckets;
+  storedBytes: TokenBuckets;
+  pageBytes: TokenBuckets;
 }
 
 export function makeBudgets(): Budgets {
-  const of = (perSecond: number, burst: number): RateLimit => new RateLimit({ perSecond, burst });
+  const of = (perSecond: number, burst: number): TokenBuckets => new TokenBuckets({ perSecond, burst });
   return {
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
     inventories: of(limits.INVENTORIES_PER_SECOND, limits.INVENTORIES_BURST),

@@ -1,5 +1,5 @@
 /** One client's WebSocket as the hub holds it: who it is, when it was heard, and how much it has not read. */
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import type { Role } from "../protocol/frames.ts";
 import { encodeFrame, type EventData, type EventName } from "../protocol/frames.ts";
 import { CLOSE } from "../protocol/errors.ts";

@@ -1,4 +1,5 @@
 /** Health, readiness and metrics. */
+import { errorText } from "../async/error_text.ts";
 import { VERSION } from "../protocol/version.ts";
 import { authenticate, keyOfRequest } from "./auth.ts";
 import { type Call, json } from "./call.ts";
@@ -15,7 +16,7 @@ export async function ready({ store, bus, log }: Services): Promise<Response> {
     await Promise.all([store.ready(), bus.ready()]);
     return json({ status: "ok", version: VERSION });
   } catch (error) {
-    log(`! not ready: ${error instanceof Error ? error.message : String(error)}`);
+    log(`! not ready: ${errorText(error)}`);
     return json({ status: "unavailable", version: VERSION }, 503);
   }
 }

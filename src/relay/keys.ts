@@ -3,7 +3,7 @@ import { type Role, ROLES } from "../protocol/frames.ts";
 import type { Scope } from "../protocol/http.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
-import { encodeBase64url } from "./base64url.ts";
+import { encodeBase64url } from "../async/base64url.ts";
 
 export const DEFAULT_ACCOUNT = "default";
 

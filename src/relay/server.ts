@@ -1,6 +1,6 @@
 /** The relay as a whole: store, bus, hub and HTTP server put together, started and stopped. */
 import { LocalBus } from "../bus/local.ts";
-import { type Clock, systemClock } from "../client/clock.ts";
+import { type Clock, systemClock } from "../async/clock.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
   CONNECTIONS_PER_ADDRESS_MAX,
@@ -22,7 +22,7 @@ import { Hub } from "./hub.ts";
 import { hostAndPort, listenError, parseListenAddress } from "./listen_address.ts";
 import { RelayMetrics } from "./metrics.ts";
 import { problemResponse } from "./problems.ts";
-import { RateLimit, type RateLimitOptions } from "./rate_limit.ts";
+import { TokenBuckets, type TokenBucketsOptions } from "../async/token_bucket.ts";
 import { PageTurns, type Services } from "./services.ts";
 import { readStaticFiles } from "./static_files.ts";
 import { Streams } from "./streams.ts";
@@ -46,7 +46,7 @@ export interface RelayOptions {
   log?: ((line: string) => void) | undefined;
   clock?: Clock | undefined;
   /** Requests and handshakes, per key. */
-  rateLimit?: RateLimitOptions | undefined;
+  rateLimit?: TokenBucketsOptions | undefined;
 }
 
 export interface RunningRelay {
@@ -65,9 +65,9 @@ const FORGET_MS = 3_600_000;
 /** How long a stop waits for clients and requests. */
 const STOP_GRACE_MS = 3_000;
 
-const REQUEST_RATE: RateLimitOptions = { perSecond: HTTP_REQUESTS_PER_SECOND, burst: HTTP_REQUESTS_BURST };
+const REQUEST_RATE: TokenBucketsOptions = { perSecond: HTTP_REQUESTS_PER_SECOND, burst: HTTP_REQUESTS_BURST };
 /** Claims of pairing codes, per address. */
-const CLAIM_RATE: RateLimitOptions = { perSecond: 0.2, burst: 10 };
+const CLAIM_RATE: TokenBucketsOptions = { perSecond: 0.2, burst: 10 };
 
 const LIMITS: HttpServerLimits = {
   bodyBytes: REQUEST_MAX_BYTES,
@@ -149,8 +149,8 @@ function bind(store: Store, options: RelayOptions): Services {
       lost: () => metrics.overBudget.add({ budget: "listener_unread" }),
     }),
     clock: options.clock ?? systemClock,
-    requests: new RateLimit(options.rateLimit ?? REQUEST_RATE),
-    claims: new RateLimit(CLAIM_RATE),
+    requests: new TokenBuckets(options.rateLimit ?? REQUEST_RATE),
+    claims: new TokenBuckets(CLAIM_RATE),
     budgets: makeBudgets(),
     pages: new PageTurns(),
     tasks,

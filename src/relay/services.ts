@@ -1,12 +1,13 @@
 /** What the relay's handlers work with, bound once in server.ts. */
 import { afterReads } from "../runtime/sqlite.ts";
 import type { Bus } from "../bus/bus.ts";
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { Budgets } from "./budgets.ts";
-import type { RateLimit } from "./rate_limit.ts";
+import { Mutex } from "../async/mutex.ts";
+import type { TokenBuckets } from "../async/token_bucket.ts";
 import type { Streams } from "./streams.ts";
 import type { Tasks } from "./tasks.ts";
 
@@ -18,9 +19,9 @@ export interface Services {
   metrics: RelayMetrics;
   clock: Clock;
   /** Requests and handshakes, by key. */
-  requests: RateLimit;
+  requests: TokenBuckets;
   /** Claims of pairing codes, by address. */
-  claims: RateLimit;
+  claims: TokenBuckets;
   budgets: Budgets;
   pages: PageTurns;
   /** What goes on after its caller got an answer. */
@@ -33,12 +34,13 @@ export interface Services {
 
 /** Pages of the history one after the other, with a turn for everyone else between two of them. */
 export class PageTurns {
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   /** Runs `work` once the pages before it are done and whatever came in meanwhile was heard. */
   take<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(() => new Promise<void>((resolve) => afterReads(resolve))).then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    return this.#mutex.run(async () => {
+      await new Promise<void>((resolve) => afterReads(resolve));
+      return await work();
+    });
   }
 }

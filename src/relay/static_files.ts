@@ -1,7 +1,7 @@
 /** The phone's app: read once into memory, so that no path can reach any other file. */
 import { runtime } from "#runtime";
 import { sha256 } from "../runtime/digest.ts";
-import { encodeBase64url } from "./base64url.ts";
+import { encodeBase64url } from "../async/base64url.ts";
 
 const TYPES: Record<string, string> = {
   html: "text/html; charset=utf-8",

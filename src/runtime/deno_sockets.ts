@@ -1,5 +1,6 @@
 /** Unix-domain sockets on Deno. */
 
+import { Mutex } from "../async/mutex.ts";
 import { codeOf, NOBODY_LISTENS, unless } from "./failure.ts";
 import { splitLines } from "./lines.ts";
 import { checkSocketPath, SOCKET_MODE, SOCKET_UMASK } from "./socket_path.ts";
@@ -27,7 +28,7 @@ async function* readChunks(connection: Deno.UnixConn): AsyncIterable<Uint8Array>
 class DenoLineConnection implements LineConnection {
   readonly lines: AsyncIterable<string>;
   #connection: Deno.UnixConn;
-  #sent: Promise<unknown> = Promise.resolve();
+  readonly #sending = new Mutex();
   #isOpen = true;
   #onClose: () => void;
 
@@ -47,9 +48,7 @@ class DenoLineConnection implements LineConnection {
 
   /** Lines leave in the order of the calls, each whole. */
   send(line: string): Promise<void> {
-    const sending = this.#sent.then(() => this.#write(new TextEncoder().encode(`${line}\n`)));
-    this.#sent = sending.catch(() => {});
-    return sending;
+    return this.#sending.run(() => this.#write(new TextEncoder().encode(`${line}\n`)));
   }
 
   async #write(bytes: Uint8Array): Promise<void> {

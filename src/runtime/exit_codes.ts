@@ -1,5 +1,6 @@
 /** The exit codes a shell would give, for children that never ran or were killed. */
 
+import { errorText } from "../async/error_text.ts";
 import { codeOf } from "./failure.ts";
 import type { RunResult } from "./types.ts";
 
@@ -18,7 +19,7 @@ export function exitCode(code: number | null, signal: number | undefined): numbe
 /** The result for a program that could not be started; throws what is neither missing nor forbidden. */
 export function failedStart(argv: readonly string[], error: unknown): RunResult {
   const code = codeOf(error);
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   const result = { stdout: new Uint8Array(), stderr: `cannot run ${JSON.stringify(argv[0])}: ${reason}` };
   if (code === "ENOENT" || code === "ENOTDIR") return { code: NOT_FOUND_CODE, ...result };
   if (code === "EACCES" || code === "EPERM") return { code: NOT_EXECUTABLE_CODE, ...result };

@@ -1,4 +1,5 @@
 /** The store in one SQLite file, in WAL mode, with batched writes. */
+import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
@@ -101,7 +102,7 @@ function prepare(database: Database, closed: () => void): Store {
 function openError(error: unknown, dataDir: string): unknown {
   const known = storeError(error);
   if (known instanceof StoreUnavailable) return known;
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorText(error);
   return new StoreUnavailable(`Cannot open the store in "${dataDir}": ${why}`, { cause: error });
 }
 

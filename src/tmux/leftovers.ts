@@ -1,5 +1,5 @@
 /** Ends the processes that an agent which ignores SIGHUP leaves behind when its session ends. */
-import { type Clock, delay } from "../client/clock.ts";
+import { type Clock, delay } from "../async/clock.ts";
 import type { Commands } from "../runtime/types.ts";
 
 export interface ProcessRow {

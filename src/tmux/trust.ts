@@ -1,4 +1,5 @@
 /** Checks that only this account can be behind a tmux socket. The check resolves the path, and that resolved path is then used. */
+import { errorText } from "../async/error_text.ts";
 import type { FileInfo, Files } from "../runtime/types.ts";
 
 export interface TrustHost {
@@ -68,7 +69,7 @@ function socketFault(path: string, info: FileInfo, uid: number): string | undefi
 
 /** The folder may be closed to this account, or a symlink loop. */
 function unreadable(path: string, error: unknown): string {
-  return `"${path}" cannot be looked at (${error instanceof Error ? error.message : String(error)})`;
+  return `"${path}" cannot be looked at (${errorText(error)})`;
 }
 
 function isOwn({ uid }: FileInfo, own: number): boolean {

@@ -1,5 +1,5 @@
 /** Attaches the terminal to a session, and tidies up when it comes back. */
-import { waitFor } from "../home/wait_for.ts";
+import { waitFor } from "../async/wait_for.ts";
 import { forgetLastWords, readableWords } from "./last_words.ts";
 import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
 import type { ObtainedSession } from "./obtain_session.ts";

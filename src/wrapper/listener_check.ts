@@ -1,5 +1,5 @@
 /** What every wrapper run does about the daemon (spec, section 1, rule 6), without holding up the agent. */
-import { delay } from "../client/clock.ts";
+import { delay } from "../async/clock.ts";
 import { decideDaemon } from "../home/decide_daemon.ts";
 import type { DaemonHost } from "../home/observe_daemon.ts";
 import type { DaemonOptions } from "../home/start_daemon.ts";

@@ -1,6 +1,6 @@
 /** What a wrapper run needs: of the machine, and of the command line. */
 import type { AgentProfile } from "../agents/profile.ts";
-import type { Clock } from "../client/clock.ts";
+import type { Clock } from "../async/clock.ts";
 import type { DaemonOptions } from "../home/start_daemon.ts";
 import type { Runtime } from "../runtime/types.ts";
 

@@ -1,4 +1,5 @@
 /** Starts or replaces the daemon for a wrapper run; loaded only when a quick look found that it must be. */
+import { errorText } from "../async/error_text.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import { loadConfig } from "../home/config.ts";
 import { carryOut, decisionNotice, planDaemon } from "../home/daemon.ts";
@@ -16,17 +17,13 @@ export async function wakeListener(host: DaemonHost, options: DaemonOptions): Pr
     const decision = await planDaemon(host, options);
     return {
       notice: decisionNotice(decision, options.version),
-      work: () => carryOut(host, options, decision).then(() => undefined, messageOf),
+      work: () => carryOut(host, options, decision).then(() => undefined, errorText),
     };
   } catch (error) {
-    return quiet(messageOf(error));
+    return quiet(errorText(error));
   }
 }
 
 function quiet(notice: string): ListenerCheck {
   return { notice, work: () => Promise.resolve(undefined) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

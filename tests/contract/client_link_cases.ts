@@ -1,7 +1,7 @@
 /** What the link must do over real sockets, on every runtime. */
 import assert from "node:assert/strict";
-import type { Clock } from "../../src/client/clock.ts";
-import { systemClock } from "../../src/client/clock.ts";
+import type { Clock } from "../../src/async/clock.ts";
+import { systemClock } from "../../src/async/clock.ts";
 import { type LinkState, RelayLink } from "../../src/client/relay_link.ts";
 import { createNativeSocket, type CreateSocket } from "../../src/client/socket.ts";
 import { CLOSE } from "../../src/protocol/errors.ts";

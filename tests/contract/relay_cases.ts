@@ -1,6 +1,6 @@
 /** The relay on a real port, as clients and strangers meet it, on each runtime. */
 import assert from "node:assert/strict";
-import { systemClock } from "../../src/client/clock.ts";
+import { systemClock } from "../../src/async/clock.ts";
 import type { Scope } from "../../src/protocol/http.ts";
 import {
   BINARY_FRAME_MAX_BYTES,

@@ -1,6 +1,6 @@
 /** Sealed mirrors on the real stack: a relay that listens sees no screen and no key; one that swaps keys gets neither. */
 import assert from "node:assert/strict";
-import { systemClock } from "../../src/client/clock.ts";
+import { systemClock } from "../../src/async/clock.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import { beginStream } from "../../src/crypto/stream.ts";
 import { decodeBinaryFrame } from "../../src/protocol/pane_frame.ts";

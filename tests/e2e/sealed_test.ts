@@ -1,7 +1,7 @@
 /** Sealed messages on the real stack, before a relay that writes down everything, and one that lies. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
-import { decodeBase64url } from "../../src/crypto/base64url.ts";
+import { decodeBase64url } from "../../src/async/base64url.ts";
 import { sealMessage } from "../../src/crypto/stored_message.ts";
 import { UnprovenHost } from "../../src/client/claim_pairing.ts";
 import type { PushRequestInput } from "../../src/protocol/push.ts";

@@ -1,5 +1,5 @@
 /** A clock that stands still until a test advances it. */
-import type { Clock } from "../../src/client/clock.ts";
+import type { Clock } from "../../src/async/clock.ts";
 
 interface Alarm {
   at: number;

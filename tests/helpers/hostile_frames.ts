@@ -1,5 +1,5 @@
 /** What a hostile relay does to the frames of a mirror that stands: to the screen on its way down, and to keys on their way up. */
-import { type Clock, systemClock } from "../../src/client/clock.ts";
+import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { encodeKeyInput } from "../../src/protocol/key_input.ts";
 import { MIRROR_SILENT_MS } from "../../src/protocol/limits.ts";
 import {

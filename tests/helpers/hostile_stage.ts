@@ -1,6 +1,6 @@
 /** Host and phones whose only way to each other is a hostile relay, in one mode of sealing. */
 import assert from "node:assert/strict";
-import type { Clock } from "../../src/client/clock.ts";
+import type { Clock } from "../../src/async/clock.ts";
 import { FakePairingStorage } from "../unit/phone/fake_pairing_storage.ts";
 import { FakeStorage } from "../unit/phone/fake_storage.ts";
 import { type Attack, HostileRelay } from "./hostile_relay.ts";

@@ -1,5 +1,5 @@
 /** A phone's mirror without a browser: the page's own stream and terminal over the real link. */
-import { type Clock, systemClock } from "../../src/client/clock.ts";
+import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { PhoneHandshake } from "../../src/crypto/stream.ts";
 import type { KeyInput } from "../../src/protocol/key_input.ts";

@@ -1,5 +1,5 @@
 /** The phone's page without a browser: its own controller, storage in memory, and what it would show in words. */
-import { type Clock, systemClock } from "../../src/client/clock.ts";
+import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { Controller } from "../../src/phone/controller.ts";
 import { findSession } from "../../src/phone/sessions.ts";
 import type { Message } from "../../src/phone/message.ts";

@@ -4,6 +4,7 @@ import type { Facts } from "./facts.ts";
 
 /** Folder under `src` → layer; imports point to the same number or down. */
 export const LAYERS: Readonly<Record<string, number>> = {
+  async: 0,
   protocol: 0,
   runtime: 1,
   crypto: 1,
@@ -27,10 +28,11 @@ const PROGRAM_LAYER = 3;
 
 /** Folders that a browser loads, and the only folders they may import from. */
 export const BROWSER_SAFE: Readonly<Record<string, readonly string[]>> = {
-  protocol: ["protocol"],
-  crypto: ["protocol", "crypto"],
-  client: ["protocol", "crypto", "client"],
-  phone: ["protocol", "crypto", "client", "phone"],
+  async: ["async"],
+  protocol: ["async", "protocol"],
+  crypto: ["async", "protocol", "crypto"],
+  client: ["async", "protocol", "crypto", "client"],
+  phone: ["async", "protocol", "crypto", "client", "phone"],
 };
 
 /** What `#runtime` stands for; nothing outside `src/runtime` names it otherwise. */

@@ -1,4 +1,5 @@
 /** Marks svc's own hooks as reviewed in Codex, by asking its app server: only Codex knows how it hashes a hook. */
+import { errorText } from "../../async/error_text.ts";
 import { codexHooks, isTrusted } from "./codex_hooks.ts";
 import { type Ask, withCodexServer } from "./codex_server.ts";
 import type { Finished, FinishHost } from "./types.ts";
@@ -15,7 +16,7 @@ export async function trustCodexHooks(host: FinishHost, directory: string): Prom
     const tables = { path: `${directory}/config.toml`, keys: keys.map((key) => ["hooks", "state", key]) };
     return { isOk: true, notes: [], tables };
   } catch (error) {
-    return byHand(error instanceof Error ? error.message : String(error));
+    return byHand(errorText(error));
   }
 }
 

@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
 import { agentProfile } from "../../agents/registry.ts";
-import { delay, systemClock } from "../../client/clock.ts";
+import { delay, systemClock } from "../../async/clock.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import { openPrivatePane, type PrivatePane } from "./private_pane.ts";
 

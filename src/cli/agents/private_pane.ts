@@ -1,7 +1,7 @@
 /** One pane on a tmux server of its own, without the user's tmux configuration, for an agent that is being checked. */
 import { runtime } from "#runtime";
 import type { Screen } from "../../agents/profile.ts";
-import { delay, systemClock } from "../../client/clock.ts";
+import { delay, systemClock } from "../../async/clock.ts";
 import { exactPane, spawnArgv, type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
 import { endLeftovers, processIdentity } from "../../tmux/leftovers.ts";

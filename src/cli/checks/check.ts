@@ -26,7 +26,3 @@ export interface Check {
 export const ok = (finding: string): Finding => ({ mark: "ok", finding });
 export const warning = (finding: string, fix: string): Finding => ({ mark: "warning", finding, fix });
 export const fault = (finding: string, fix: string): Finding => ({ mark: "fault", finding, fix });
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

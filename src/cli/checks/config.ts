@@ -1,8 +1,9 @@
 /** Checks the configuration: that it can be read, and that it names a relay and a key. */
+import { errorText } from "../../async/error_text.ts";
 import { runtime } from "#runtime";
 import { listenerApiKey, resolveWsUrl } from "../../home/addresses.ts";
 import { loadConfig } from "../../home/config.ts";
-import { type Check, fault, messageOf, ok } from "./check.ts";
+import { type Check, fault, ok } from "./check.ts";
 
 export const configCheck: Check = {
   name: "configuration",
@@ -18,7 +19,7 @@ export const configCheck: Check = {
       }
       return ok(`${ws.url} (${ws.source})`);
     } catch (error) {
-      return fault(messageOf(error), `mend "${paths.config}"`);
+      return fault(errorText(error), `mend "${paths.config}"`);
     }
   },
 };

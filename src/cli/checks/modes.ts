@@ -1,8 +1,9 @@
 /** Checks that svc can write in `~/.svc`, and that nobody else can read there; mends what they could. */
+import { errorText } from "../../async/error_text.ts";
 import { runtime } from "#runtime";
 import { looseEntries, secureHome } from "../../home/permissions.ts";
 import type { Files } from "../../runtime/types.ts";
-import { type Check, fault, messageOf, ok, warning } from "./check.ts";
+import { type Check, fault, ok, warning } from "./check.ts";
 
 const OWN_HOME = "give it to your account, or set SVC_HOME";
 
@@ -23,7 +24,7 @@ export const modesCheck: Check = {
       await secureHome(files, { paths, uid });
       await tryWrite(files, paths.root);
     } catch (error) {
-      return fault(messageOf(error), OWN_HOME);
+      return fault(errorText(error), OWN_HOME);
     }
     if (loose.length === 0) return ok(`${paths.root}, for this account alone`);
     const names = loose.map(({ path }) => path).join(", ");
@@ -43,7 +44,7 @@ export async function tryWrite(
   try {
     await files.createText(path, "\n", { mode: 0o600 });
   } catch (error) {
-    throw new Error(`Cannot write in "${directory}": ${messageOf(error)}`);
+    throw new Error(`Cannot write in "${directory}": ${errorText(error)}`);
   }
   await files.remove(path);
 }

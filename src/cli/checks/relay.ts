@@ -1,8 +1,9 @@
 /** Checks the relay over HTTP, and what the key may do there. */
+import { errorText } from "../../async/error_text.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { relayApi } from "../settings.ts";
-import { type Check, fault, type Finding, messageOf, ok, warning } from "./check.ts";
+import { type Check, fault, type Finding, ok, warning } from "./check.ts";
 
 const NEW_KEY = "make one: svc keys create --name NAME --scope push:read,push:send";
 
@@ -17,8 +18,8 @@ export const relayCheck: Check = {
       const { version } = await api.health();
       return ok(`v${version} at ${api.baseUrl}`);
     } catch (error) {
-      if (!(error instanceof RelayError)) return fault(messageOf(error), CONFIGURE);
-      return fault(messageOf(error), "see that svc server runs there, and that the address is right");
+      if (!(error instanceof RelayError)) return fault(errorText(error), CONFIGURE);
+      return fault(errorText(error), "see that svc server runs there, and that the address is right");
     }
   },
 };
@@ -35,7 +36,7 @@ export const keyCheck: Check = {
       if (error instanceof RelayError && error.status === 0) {
         return fault("not asked: the relay does not answer", "mend that first");
       }
-      return fault(messageOf(error), error instanceof RelayError ? NEW_KEY : CONFIGURE);
+      return fault(errorText(error), error instanceof RelayError ? NEW_KEY : CONFIGURE);
     }
   },
 };

@@ -1,10 +1,11 @@
 /** Checks the relay over its WebSocket, and the two clocks against each other. */
+import { errorText } from "../../async/error_text.ts";
 import { runtime } from "#runtime";
 import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
 import { listenerApiKey, resolveWsUrl } from "../../home/addresses.ts";
 import { encodeFrame, parseFrame } from "../../protocol/frames.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { type Check, fault, type Finding, messageOf, ok, warning } from "./check.ts";
+import { type Check, fault, type Finding, ok, warning } from "./check.ts";
 
 /** How long connecting and greeting may take, in milliseconds. */
 const GREETING_LIMIT_MS = 5_000;
@@ -21,7 +22,7 @@ export const relaySocketCheck: Check = {
       if (ws === undefined || apiKey === undefined) return fault("address or key is missing", "run svc up");
       return judgeSkew(await greet(ws.url, apiKey) - Date.now());
     } catch (error) {
-      return fault(messageOf(error), "see that the address and the key are right: svc logs");
+      return fault(errorText(error), "see that the address and the key are right: svc logs");
     }
   },
 };

@@ -1,8 +1,9 @@
 /** Checks that the phones can meet the floor of encryption that the configuration sets. */
+import { errorText } from "../../async/error_text.ts";
 import { runtime } from "#runtime";
 import type { Sealing } from "../../crypto/mode.ts";
 import { loadPaired, sealingFloor } from "../../home/paired.ts";
-import { type Check, fault, type Finding, messageOf, ok } from "./check.ts";
+import { type Check, fault, type Finding, ok } from "./check.ts";
 
 export const sealingCheck: Check = {
   name: "encryption",
@@ -12,7 +13,7 @@ export const sealingCheck: Check = {
       const paired = await loadPaired(runtime.files, paths);
       return judgeFloor(sealingFloor(paired, inputs.config), paired.phones.length);
     } catch (error) {
-      return fault(messageOf(error), "run: svc pair");
+      return fault(errorText(error), "run: svc pair");
     }
   },
 };

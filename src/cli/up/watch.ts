@@ -1,5 +1,6 @@
 /** Shows the inventory as it changes. */
 import { runtime } from "#runtime";
+import { delay, systemClock } from "../../async/clock.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { print } from "../output.ts";
@@ -20,7 +21,7 @@ export async function watchSessions(api: RelayApi, signal: AbortSignal): Promise
       if (lines.length > 0) print(lines.join("\n"));
       shown = shownOf(entries);
     }
-    await pause(signal);
+    await delay(LOOK_MS, { clock: systemClock, signal }).catch(() => {});
   }
 }
 
@@ -57,16 +58,4 @@ async function readEntries(
     runtime.terminal.writeError(`svc: ${error.message}\n`);
     return undefined;
   }
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, LOOK_MS);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -1,4 +1,5 @@
 /** Registers svc in one agent: plans every file, then writes, then lets the agent do what only it can. */
+import { errorText } from "../../async/error_text.ts";
 import { agentProfile } from "../../agents/registry.ts";
 import { agentSetup } from "../../agents/setup/registry.ts";
 import type { AgentSetup, FileEdit } from "../../agents/setup/types.ts";
@@ -63,7 +64,7 @@ export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manife
       restorable,
     };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`Cannot edit "${path}": ${why}. Mend the file, or leave this agent out with --agent.`);
   }
 }

@@ -1,7 +1,7 @@
 /** What `svc setup` changed, with each file as it was before: kept in `~/.svc/setup`, so that all can be undone. */
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
-import { sha256Hex } from "../../home/sha256_hex.ts";
+import { sha256Hex } from "../../async/sha256.ts";
 import { parseJson } from "../../protocol/json.ts";
 import type { Files } from "../../runtime/types.ts";
 

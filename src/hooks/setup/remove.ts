@@ -1,4 +1,5 @@
 /** Takes svc out of one agent: puts back the file from before where nobody changed it since, else takes out svc's part. */
+import { errorText } from "../../async/error_text.ts";
 import { agentProfile } from "../../agents/registry.ts";
 import type { FileEdit } from "../../agents/setup/types.ts";
 import type { AgentKind } from "../../protocol/names.ts";
@@ -57,7 +58,7 @@ async function planRemoval(
     const action = after === undefined ? "delete" : after === before ? "keep" : "change";
     return { path, before, after, action };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`Cannot edit "${path}": ${why}. Take svc's part out by hand.`);
   }
 }

@@ -1,4 +1,5 @@
 /** Polls the inventory and reports it to the relay when it changed, and as a heartbeat (spec, sections 1 and 6). */
+import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { LOOK_GAP_MS } from "./inventory.ts";
@@ -43,7 +44,7 @@ export class Reporter {
       try {
         await this.poll();
       } catch (error) {
-        this.#host.log(`! cannot read the tmux sessions: ${error instanceof Error ? error.message : error}`);
+        this.#host.log(`! cannot read the tmux sessions: ${errorText(error)}`);
       }
       await this.#pause();
     }

@@ -1,5 +1,5 @@
 /** The keystrokes of one phone's stream: opened in order, each typed at most once, rate-limited, and audited in bursts. */
-import type { Clock } from "../../client/clock.ts";
+import type { Clock } from "../../async/clock.ts";
 import type { FrameOpener } from "../../crypto/stream_frames.ts";
 import { decodeKeyInput, type KeyInput } from "../../protocol/key_input.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";

@@ -1,5 +1,5 @@
 /** Binds what mirrors need to the real world. */
-import { systemClock } from "../../client/clock.ts";
+import { systemClock } from "../../async/clock.ts";
 import type { RelayLink } from "../../client/relay_link.ts";
 import type { Audit } from "../../home/audit.ts";
 import type { SealedKeys } from "../../home/sealed_keys.ts";

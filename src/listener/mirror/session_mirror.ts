@@ -1,5 +1,5 @@
 /** One session's mirror: one control-mode client for all the phones that watch it. */
-import type { Clock } from "../../client/clock.ts";
+import type { Clock } from "../../async/clock.ts";
 import { verbs } from "../../tmux/argv.ts";
 import type { ControlAnswer, ControlClient, ControlEvents } from "../../tmux/control_client.ts";
 import { OutputFilter } from "../../tmux/mirror_filter.ts";

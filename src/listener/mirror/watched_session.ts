@@ -1,5 +1,5 @@
 /** A session that phones watch: its mirror, their keys, and the window's size while one of them has fitted it. */
-import { type Clock, delay } from "../../client/clock.ts";
+import { type Clock, delay } from "../../async/clock.ts";
 import type { AuditEntry } from "../../home/audit.ts";
 import type { EventData, EventName } from "../../protocol/frames.ts";
 import type { KeyInput } from "../../protocol/key_input.ts";

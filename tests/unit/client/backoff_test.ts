@@ -1,10 +1,10 @@
 /** How long a client waits before it retries. */
 
 import assert from "node:assert/strict";
-import { attemptsAfter, backoffCeilingMs, backoffDelayMs } from "../../../src/client/backoff.ts";
+import { attemptsAfter, backoffDelayMs } from "../../../src/client/backoff.ts";
 
 Deno.test("the longest delay doubles from a quarter of a second to thirty seconds [ws-backoff]", () => {
-  const ceilings = [0, 1, 2, 3, 4, 5, 6, 7, 8, 400].map(backoffCeilingMs);
+  const ceilings = [0, 1, 2, 3, 4, 5, 6, 7, 8, 400].map((attempt) => backoffDelayMs(attempt, 1));
   assert.deepEqual(ceilings, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 });
 

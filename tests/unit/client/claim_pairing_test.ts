@@ -4,7 +4,7 @@ import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { phoneProof } from "../../../src/crypto/pairing_proof.ts";
 import { claimPairing, UnprovenHost } from "../../../src/client/claim_pairing.ts";
-import { newPushId } from "../../../src/phone/new_push_id.ts";
+import { randomUuid } from "../../../src/async/uuid.ts";
 import { PushId } from "../../../src/protocol/push.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "../phone/offering_host.ts";
 
@@ -57,7 +57,7 @@ Deno.test("without a secret, or without WebCrypto, a code gives an account and n
 });
 
 Deno.test("a push id can be made without https", () => {
-  const ids = Array.from({ length: 50 }, newPushId);
+  const ids = Array.from({ length: 50 }, randomUuid);
   for (const id of ids) {
     assert.ok(PushId.safeParse(id).success);
     assert.match(id, /^.{14}4.{4}[89ab]/);

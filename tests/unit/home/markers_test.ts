@@ -9,7 +9,7 @@ import {
   withdrawMarker,
   writeMarker,
 } from "../../../src/home/markers.ts";
-import { sha256Hex } from "../../../src/home/sha256_hex.ts";
+import { sha256Hex } from "../../../src/async/sha256.ts";
 import { canonicalDigest } from "../../../src/protocol/canonical.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { RelayApi } from "../../../src/client/api.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
-import { Bell } from "../../../src/mcp/bell.ts";
+import { Wakeup } from "../../../src/async/wakeup.ts";
 import { followQuestion, type Outcome } from "../../../src/mcp/follow_question.ts";
 import { answerOf } from "../../../src/protocol/ask.ts";
 import type { Push } from "../../../src/protocol/push.ts";
@@ -18,7 +18,7 @@ const answered: Receipt = { state: "answered", final: true, at: {}, answer: ANSW
 /** A relay of two pushes. */
 class Bench {
   readonly clock = new FakeClock();
-  readonly bell = new Bell(this.clock);
+  readonly wakeup = new Wakeup(this.clock);
   readonly taken: string[] = [];
   readonly abort = new AbortController();
   asked: Receipt | RelayError = open;
@@ -34,11 +34,11 @@ class Bench {
       const push = { id, type: "ask.answer", body: "yes", from: "key_1", createdAt: NOW, expiresAt: NOW };
       return Promise.resolve({ push, receipt });
     };
-    const { clock, bell } = this;
+    const { clock, wakeup } = this;
     const parts = {
       api: { getPush } as RelayApi,
       clock,
-      bell,
+      wakeup,
       read: (push: Push) => Promise.resolve(answerOf(push)),
       take: (id: string) => void this.taken.push(id),
     };
@@ -52,7 +52,7 @@ class Bench {
   async look(ms?: number): Promise<void> {
     const before = this.looks;
     await until("the wait", () => this.clock.pending > 0);
-    if (ms === undefined) this.bell.ring();
+    if (ms === undefined) this.wakeup.wake();
     else this.clock.advance(ms);
     await until("a look", () => this.looks > before);
   }

@@ -10,13 +10,13 @@ import {
 import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
 import { type App, createApp } from "../../../src/relay/app.ts";
-import { encodeBase64url } from "../../../src/relay/base64url.ts";
+import { encodeBase64url } from "../../../src/async/base64url.ts";
 import { makeBudgets } from "../../../src/relay/budgets.ts";
 import { findMirror } from "../../../src/relay/find_mirror.ts";
 import { Hub } from "../../../src/relay/hub.ts";
 import { createKey, type NewKey } from "../../../src/relay/keys.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
-import { RateLimit } from "../../../src/relay/rate_limit.ts";
+import { TokenBuckets } from "../../../src/async/token_bucket.ts";
 import { PageTurns, type Services } from "../../../src/relay/services.ts";
 import { admit } from "../../../src/relay/websocket_upgrade.ts";
 import type { StaticFiles } from "../../../src/relay/static_files.ts";
@@ -128,8 +128,8 @@ export class Fixture implements AsyncDisposable {
         lost: () => metrics.overBudget.add({ budget: "listener_unread" }),
       }),
       clock: this.clock,
-      requests: new RateLimit({ perSecond: 50, burst: 200 }),
-      claims: new RateLimit({ perSecond: 0.2, burst: 3 }),
+      requests: new TokenBuckets({ perSecond: 50, burst: 200 }),
+      claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }),
       budgets: makeBudgets(),
       pages: new PageTurns(),
       tasks,

@@ -1,6 +1,5 @@
 /** Keys: their form, what is kept of them, and how they are found. */
 import assert from "node:assert/strict";
-import { decodeBase64urlText, encodeBase64url } from "../../../src/relay/base64url.ts";
 import { createKey, findKey } from "../../../src/relay/keys.ts";
 import { Fixture } from "./fixture.ts";
 
@@ -16,15 +15,4 @@ Deno.test("a key is svc_ and 256 random bits, and no part of it is kept [sec-key
   assert.equal((await findKey(store, created.key))?.id, created.id);
   const other = created.key.slice(0, -2) + (created.key.endsWith("AA") ? "BB" : "AA");
   assert.equal(await findKey(store, other), undefined);
-});
-
-Deno.test("base64url is read and written as RFC 4648 has it", () => {
-  for (const text of ["", "f", "fo", "foo", "foob", "ü💬", "svc_-_"]) {
-    const bytes = new TextEncoder().encode(text);
-    assert.equal(encodeBase64url(bytes), bytes.toBase64({ alphabet: "base64url", omitPadding: true }));
-    assert.equal(decodeBase64urlText(encodeBase64url(bytes)), text);
-  }
-  for (const junk of ["a", "====", "a+b/", "____", "\u00e9"]) {
-    assert.equal(decodeBase64urlText(junk), undefined, junk);
-  }
 });

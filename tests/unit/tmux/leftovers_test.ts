@@ -1,6 +1,6 @@
 /** What an agent leaves behind. */
 import assert from "node:assert/strict";
-import { systemClock } from "../../../src/client/clock.ts";
+import { systemClock } from "../../../src/async/clock.ts";
 import { runtime } from "#runtime";
 import { endLeftovers, leftovers, processIdentity } from "../../../src/tmux/leftovers.ts";
 import { until } from "../../helpers/until.ts";

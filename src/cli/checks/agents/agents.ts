@@ -1,4 +1,5 @@
 /** Checks each agent that is here: that its hook fires, and that its MCP server lists svc's tools. */
+import { errorText } from "../../../async/error_text.ts";
 import { runtime } from "#runtime";
 import { agentHooks } from "../../../agents/hooks/registry.ts";
 import { agentProfile } from "../../../agents/registry.ts";
@@ -11,7 +12,7 @@ import { Manifest } from "../../../hooks/setup/manifest.ts";
 import type { SetupHost } from "../../../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { pluginDirectory } from "../../plugin_directory.ts";
-import { type Check, fault, type Finding, messageOf, ok, warning } from "../check.ts";
+import { type Check, fault, type Finding, ok, warning } from "../check.ts";
 import { codexDistrust } from "./codex_trust.ts";
 import { presenceCheck, versionCheck } from "./presence.ts";
 import { probeHook, type ProbeHost } from "./probe_hook.ts";
@@ -42,7 +43,7 @@ function hookCheck(host: SetupHost, kind: AgentKind): Check {
       try {
         return await hookFinding(host, kind);
       } catch (error) {
-        return fault(messageOf(error), `mend that, then ${fixOf(kind)}`);
+        return fault(errorText(error), `mend that, then ${fixOf(kind)}`);
       }
     },
   };
@@ -101,7 +102,7 @@ function mcpCheck(host: SetupHost, kind: AgentKind, ask: AskMcp): Check {
         if (mcp === undefined) return warning("the server svc is not registered", fixOf(kind));
         return judgeTools(await ask(probeHost(host, env), mcp), fixOf(kind));
       } catch (error) {
-        return fault(messageOf(error), `mend that, then ${fixOf(kind)}`);
+        return fault(errorText(error), `mend that, then ${fixOf(kind)}`);
       }
     },
   };

@@ -1,10 +1,11 @@
 /** Starts a registered MCP server as its agent would, and asks it for its tools. */
+import { errorText } from "../../../async/error_text.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../../../protocol/json.ts";
 import { VERSION } from "../../../protocol/version.ts";
 import { splitLines } from "../../../runtime/lines.ts";
 import type { PipedChild } from "../../../runtime/types.ts";
-import { messageOf } from "../check.ts";
+import {} from "../check.ts";
 import { PROBE_LIMIT_MS, type ProbeHost } from "./probe_hook.ts";
 
 /** The version of the protocol that is asked for; a server answers with its own. */
@@ -36,7 +37,7 @@ export async function probeMcp(host: ProbeHost, argv: readonly string[]): Promis
   try {
     child = host.commands.pipe(argv, { env: { ...host.env } });
   } catch (error) {
-    return { why: `its command cannot be started: ${messageOf(error)}` };
+    return { why: `its command cannot be started: ${errorText(error)}` };
   }
   void drain(child.stderr);
   try {

@@ -1,18 +1,18 @@
-/** Asks again until there is an answer, or until it is late. */
-import { type Clock, delay } from "../client/clock.ts";
+/** Polls until there is a value, or until the time is up. */
+import { type Clock, delay } from "./clock.ts";
 
-export interface Waiting {
-  clock: Clock;
-  /** How long to go on, in milliseconds. */
+export interface WaitForOptions {
+  clock: Pick<Clock, "elapsed" | "after">;
+  /** How long to poll, in milliseconds. */
   limitMs: number;
-  /** The pause between two probes, in milliseconds. */
+  /** The pause between two polls, in milliseconds. */
   everyMs: number;
 }
 
 /** The first defined value of `probe`, or undefined once the limit has passed. */
 export async function waitFor<T>(
   probe: () => Promise<T | undefined>,
-  { clock, limitMs, everyMs }: Waiting,
+  { clock, limitMs, everyMs }: WaitForOptions,
 ): Promise<T | undefined> {
   const end = clock.elapsed() + limitMs;
   for (;;) {

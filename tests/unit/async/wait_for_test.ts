@@ -1,10 +1,10 @@
-/** Asking again until there is an answer. */
+/** Polling until there is a value. */
 import assert from "node:assert/strict";
-import { waitFor } from "../../../src/home/wait_for.ts";
+import { waitFor } from "../../../src/async/wait_for.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
-Deno.test("the first answer ends it, late is undefined", async () => {
+Deno.test("the first value ends the polling; without one the result is undefined", async () => {
   const clock = new FakeClock();
   const answers = [undefined, undefined, "yes"];
   const found = waitFor(() => Promise.resolve(answers.shift()), { clock, limitMs: 100, everyMs: 10 });

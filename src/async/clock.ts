@@ -1,11 +1,11 @@
-/** Time as the client library takes it: three functions, so that tests advance it by hand. */
+/** Time as three functions, so that tests advance it by hand. */
 
 export interface Clock {
   /** Wall clock, epoch milliseconds. May jump. */
   now(): number;
   /** Milliseconds since some fixed moment; never goes back. */
   elapsed(): number;
-  /** Runs `action` once after `ms`; the answer cancels it. */
+  /** Runs `action` once after `ms`; the returned function cancels it. */
   after(ms: number, action: () => void): () => void;
 }
 
@@ -18,12 +18,13 @@ export const systemClock: Clock = {
   },
 };
 
+export interface DelayOptions {
+  clock: Pick<Clock, "after">;
+  signal?: AbortSignal | undefined;
+}
+
 /** Resolves after `ms`; rejects with the signal's reason when that fires first. */
-export function delay(
-  ms: number,
-  options: { clock: Clock; signal?: AbortSignal | undefined },
-): Promise<void> {
-  const { clock, signal } = options;
+export function delay(ms: number, { clock, signal }: DelayOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const onAbort = (): void => {

@@ -1,0 +1,5 @@
+/** Bytes as lower-case hexadecimal digits. */
+
+export function encodeHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

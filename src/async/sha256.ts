@@ -1,0 +1,11 @@
+/** SHA-256 of a text's UTF-8 bytes. */
+import { encodeHex } from "./hex.ts";
+
+export async function sha256(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+/** As lower-case hexadecimal digits. */
+export async function sha256Hex(text: string): Promise<string> {
+  return encodeHex(await sha256(text));
+}
