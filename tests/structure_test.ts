@@ -26,6 +26,13 @@ Deno.test("tmux's command line is built in one file [arch-tmux-argv]", () => {
   assert.deepEqual(starting, allowed);
 });
 
+Deno.test("tmux's commands are spelled in one file: listener, mirror and wrapper use its verbs [arch-tmux-argv]", () => {
+  const names =
+    "[a-z]+-(sessions?|panes?|clients?|environment|options?|server|shell|file|keys|buffer|mode|message|window)";
+  const spelled = pathsWith(new RegExp(`\\[\\s*"${names}",?`));
+  assert.deepEqual(spelled, ["src/tmux/argv.ts"]);
+});
+
 Deno.test("each agent is one file, known to others by the registry alone [arch-agent-file, cli-agents]", () => {
   const expected = ["cc", "gemini", "codex", "cursor", "opencode", "copilot", "echo"];
   assert.deepEqual([...AGENT_KINDS].sort(), [...expected].sort());

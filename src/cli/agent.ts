@@ -1,10 +1,9 @@
-/** `svc <agent>`: binds the wrapper to this process. */
+/** `svc <agent>`: runs the wrapper in this process. */
 import { runtime } from "#runtime";
 import { agentProfile } from "../agents/registry.ts";
 import { systemClock } from "../async/clock.ts";
 import type { AgentKind } from "../protocol/names.ts";
-import { runWrapper } from "../wrapper/run_wrapper.ts";
-import type { WrapperRun } from "../wrapper/types.ts";
+import { runWrapper, type WrapperRun } from "../wrapper/run_wrapper.ts";
 import { accountPaths, daemonOptions } from "./context.ts";
 
 export async function runAgent(

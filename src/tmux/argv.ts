@@ -26,9 +26,19 @@ export function commandLine(commands: readonly TmuxCommand[]): string {
   return commands.map((command) => command.map(quoteWord).join(" ")).join(" ; ");
 }
 
-/** argv of a tmux process that runs the commands in order. A trailing `;` in an argument would end the command, so it is escaped. */
-export function spawnArgv(socket: string | undefined, commands: readonly TmuxCommand[]): string[] {
-  const server = socket === undefined ? [] : ["-S", socket];
+/**
+ * argv of one tmux process that runs the commands in order. In argv a word's trailing `;` ends a command, so it is escaped.
+ * `config` replaces the user's tmux.conf if this process starts the server.
+ */
+export function spawnArgv(
+  socket: string | undefined,
+  commands: readonly TmuxCommand[],
+  { config }: { config?: string } = {},
+): string[] {
+  const server = [
+    ...(config === undefined ? [] : ["-f", config]),
+    ...(socket === undefined ? [] : ["-S", socket]),
+  ];
   const words = commands.map((command) =>
     command.map((word) => word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word)
   );
@@ -122,7 +132,7 @@ export const verbs = {
   ifFormat: (
     pane: string,
     format: string,
-    { then, otherwise }: { then: TmuxCommand[]; otherwise: TmuxCommand[] },
+    { then, otherwise = [] }: { then: TmuxCommand[]; otherwise?: TmuxCommand[] },
   ): TmuxCommand => [
     "if-shell",
     "-F",
@@ -130,7 +140,7 @@ export const verbs = {
     pane,
     format,
     commandLine(then),
-    commandLine(otherwise),
+    ...(otherwise.length === 0 ? [] : [commandLine(otherwise)]),
   ],
   /** Types text as keys, literally (spec, section 4, step 4). */
   sendLiteral: (pane: string, text: string): TmuxCommand => ["send-keys", "-l", "-t", pane, "--", text],
@@ -150,6 +160,17 @@ export const verbs = {
     pane,
   ],
   leaveModes: (pane: string): TmuxCommand => ["copy-mode", "-q", "-t", pane],
+  /** The server's global environment, one `NAME=value` on each line, or `-NAME` for a variable that is removed. */
+  showEnvironment: (): TmuxCommand => ["show-environment", "-g"],
+  startServer: (): TmuxCommand => ["start-server"],
+  killServer: (): TmuxCommand => ["kill-server"],
+  /** Runs the command lines on stdin: tmux takes at most 16 KB of argv. */
+  sourceStdin: (): TmuxCommand => ["source-file", "-"],
+  /** Pipes the pane's output into a shell command; without one, ends that. tmux would expand formats and the time in it. */
+  pipePane: (pane: string, shellCommand?: string): TmuxCommand => [
+    ...["pipe-pane", "-t", pane],
+    ...(shellCommand === undefined ? [] : [shellCommand.replaceAll("#", "##").replaceAll("%", "%%")]),
+  ],
   killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],
   hasSession: (name: string): TmuxCommand => ["has-session", "-t", exactSession(name)],
   /** tmux resolves a session option by a pane target, hence the colon. */
@@ -157,6 +178,17 @@ export const verbs = {
     "set-option",
     "-t",
     exactPane(name),
+    option,
+    value,
+  ],
+  /** Sets a session option to what the format gives for the session's active pane. */
+  setSessionOptionFrom: (name: string, option: string, format: string): TmuxCommand => [
+    ...["set-option", "-F", "-t", exactPane(name)],
+    option,
+    format,
+  ],
+  setPaneOption: (pane: string, option: string, value: string): TmuxCommand => [
+    ...["set-option", "-p", "-t", pane],
     option,
     value,
   ],

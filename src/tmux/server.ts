@@ -22,17 +22,30 @@ export class TmuxError extends Error {
 
 const decoder = new TextDecoder();
 
-/** Spawns a tmux process per run. */
+export interface TmuxProcess {
+  /** Undefined: tmux's default. */
+  socket: string | undefined;
+  /** Replaces the user's tmux.conf if this process starts the server. */
+  config?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
+/** Runs the commands in order in one tmux process and returns everything they print; throws TmuxError at the first that fails. */
+export async function runTmux(
+  commands: Pick<Commands, "run">,
+  list: readonly TmuxCommand[],
+  { socket, config, ...options }: TmuxProcess,
+): Promise<string> {
+  const result = await commands.run(spawnArgv(socket, list, config === undefined ? {} : { config }), options);
+  if (result.code === 0) return decoder.decode(result.stdout).replace(/\n$/, "");
+  if (result.code === 127) throw new TmuxError("cannot run tmux: it is not installed");
+  throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
+}
+
+/** Every run is one tmux process. */
 export function spawningServer(commands: Pick<Commands, "run">, socket: string): TmuxServer {
-  return {
-    socket,
-    async run(...list: TmuxCommand[]): Promise<string> {
-      const result = await commands.run(spawnArgv(socket, list));
-      if (result.code === 0) return decoder.decode(result.stdout).replace(/\n$/, "");
-      if (result.code === 127) throw new TmuxError("cannot run tmux: it is not installed");
-      throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
-    },
-  };
+  return { socket, run: (...list) => runTmux(commands, list, { socket }) };
 }
 
 const NAMES = new Set([

@@ -1,6 +1,6 @@
 /** Lists a tmux server's sessions, and captures the screens of several panes, in one tmux call each. */
 import { fieldsFormat, oneLine, parseFields } from "./fields.ts";
-import { verbs } from "./argv.ts";
+import { type TmuxCommand, verbs } from "./argv.ts";
 import { TmuxError, type TmuxServer } from "./server.ts";
 
 /** The tmux user options that the wrapper sets on its sessions. */
@@ -13,6 +13,10 @@ export const SESSION_OPTIONS = {
   /** The agent's process id: the pane's own process. */
   pid: "@svc_pid",
   version: "@svc_version",
+  /** Real path of the project's directory: a session of another directory with the same name belongs to another project. */
+  root: "@svc_root",
+  /** A wrapper's claim on the session. */
+  claim: "@svc_claim",
 } as const;
 
 export interface TmuxPane {
@@ -41,9 +45,9 @@ export interface TmuxSession {
   activity: number;
   /** A terminal is attached, not just a control-mode client. */
   attached: boolean;
-  /** What the wrapper recorded. Empty strings for sessions it did not create. */
-  recorded: { agent: string; project: string; directory: string; pane: string; pid: string };
-  /** The recorded agent's pane, or else the active pane of the active window. Undefined if the recorded pane is gone. */
+  /** What the wrapper recorded; empty strings for a session that it did not make. */
+  recorded: Record<"agent" | "project" | "directory" | "root" | "claim" | "pane" | "pid", string>;
+  /** The recorded agent's pane, else the active one of the active window; undefined when the recorded one is gone. */
   pane: TmuxPane | undefined;
   /** destroy-unattached is set: a control client that detaches would end the session. */
   destroyedWhenUnattached: boolean;
@@ -59,7 +63,9 @@ const PANE_FIELDS = {
   project: "#{@svc_project}",
   recordedPane: "#{@svc_pane}",
   recordedPid: "#{@svc_pid}",
+  claim: "#{@svc_claim}",
   directory: oneLine("@svc_dir"),
+  root: oneLine("@svc_root"),
   pane: "#{pane_id}",
   pid: "#{pane_pid}",
   dead: "#{pane_dead}",
@@ -79,16 +85,18 @@ type PaneFields = Record<keyof typeof PANE_FIELDS, string>;
 
 const CLIENT_FIELDS = { control: "#{client_control_mode}", session: "#{client_session}" };
 
+/** Asks tmux for what parseSessions reads. */
+export const SESSION_QUERY: readonly TmuxCommand[] = [
+  verbs.listPanes(fieldsFormat("pane", PANE_FIELDS)),
+  verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
+];
+
 /** Throws TmuxError when no server listens on the socket. */
 export async function listSessions(server: TmuxServer): Promise<TmuxSession[]> {
-  const output = await server.run(
-    verbs.listPanes(fieldsFormat("pane", PANE_FIELDS)),
-    verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
-  );
-  return parseSessions(server.socket, output);
+  return parseSessions(server.socket, await server.run(...SESSION_QUERY));
 }
 
-/** Parses the output that `listSessions` requested. */
+/** The sessions in what SESSION_QUERY printed; other lines are ignored. */
 export function parseSessions(socket: string, output: string): TmuxSession[] {
   const lines = output.split("\n");
   const clients = lines.flatMap((line) => parseFields(line, { tag: "client", fields: CLIENT_FIELDS }) ?? []);
@@ -119,6 +127,8 @@ function toSession(
       agent: first.agent,
       project: first.project,
       directory: first.directory,
+      root: first.root,
+      claim: first.claim,
       pane: first.recordedPane,
       pid: first.recordedPid,
     },

@@ -1,4 +1,4 @@
-/** Decides which tmux session a wrapper run gets (spec, section 1, rules 3 and 4). */
+/** Decides which tmux session a wrapper run gets (docs/specification.md, "Wrapper"), and the claims that settle races between wrappers. */
 import { sessionName, sessionOrdinal } from "../protocol/names.ts";
 
 /** A session as tmux lists it; empty strings for what no wrapper recorded. */
@@ -7,7 +7,7 @@ export interface KnownSession {
   agent: string;
   /** Directory of the project. */
   root: string;
-  /** Someone is attached (control-mode clients do not count), or another wrapper is about to be. */
+  /** A terminal is attached, or another wrapper is about to attach one. Control-mode clients do not count. */
   attached: boolean;
 }
 
@@ -17,11 +17,11 @@ export interface SessionWish {
   agent: string;
 }
 
-export type SessionDecision = { action: "attach"; name: string } | { action: "create"; name: string };
+export type SessionDecision = { kind: "attach"; name: string } | { kind: "create"; name: string };
 
 /**
- * The lowest detached session of the same agent and project, else the lowest free number. Another directory of the same
- * name is another project: its sessions take names, but are not attached.
+ * The lowest detached session of the same agent and project, else the lowest free number. Another directory with the
+ * same name is another project: its sessions use up names, but are not attached.
  */
 export function decideSession(wish: SessionWish, sessions: readonly KnownSession[]): SessionDecision {
   const numbered = sessions.flatMap((session) => {
@@ -29,15 +29,15 @@ export function decideSession(wish: SessionWish, sessions: readonly KnownSession
     return ordinal === undefined ? [] : [{ ordinal, session }];
   });
   const free = numbered
-    .filter(({ session }) => !session.attached && isOfWish(session, wish))
+    .filter(({ session }) => !session.attached && matches(session, wish))
     .sort((one, other) => one.ordinal - other.ordinal)[0];
-  if (free !== undefined) return { action: "attach", name: free.session.name };
+  if (free !== undefined) return { kind: "attach", name: free.session.name };
   const taken = new Set(numbered.map(({ ordinal }) => ordinal));
-  return { action: "create", name: sessionName(wish.project, lowestFree(taken)) };
+  return { kind: "create", name: sessionName(wish.project, lowestFree(taken)) };
 }
 
 /** A session that no wrapper recorded matches by its name alone. */
-function isOfWish(session: KnownSession, wish: SessionWish): boolean {
+function matches(session: KnownSession, wish: SessionWish): boolean {
   const isSameAgent = session.agent === "" || session.agent === wish.agent;
   return isSameAgent && (session.root === "" || session.root === wish.root);
 }
@@ -46,4 +46,23 @@ function lowestFree(taken: ReadonlySet<number>): number {
   let ordinal = 1;
   while (taken.has(ordinal)) ordinal++;
   return ordinal;
+}
+
+/** A claim is void after this time, because its wrapper may have died, in milliseconds. */
+export const CLAIM_LIFE_MS = 10_000;
+
+/** A wrapper's claim on the session that it is about to attach, `<epoch ms>.<random>`: others count the session as attached. */
+export function newClaim(now: number): string {
+  return `${now}.${crypto.randomUUID().slice(0, 8)}`;
+}
+
+/** Replaces a claim once its wrapper is attached: void, but new, so that no other wrapper's outdated view matches it. */
+export function spentClaim(): string {
+  return newClaim(0);
+}
+
+/** False for an empty claim, an old one, and one from the future of a clock that was set back since. */
+export function isClaimed(claim: string, now: number): boolean {
+  const made = Number(claim.split(".")[0]);
+  return claim !== "" && Math.abs(now - made) < CLAIM_LIFE_MS;
 }

@@ -1,24 +1,29 @@
-/** Gets a wrapper run its session, also when others ask at the same instant. */
+/** Gets a wrapper run its session: attaches a detached one or creates the next, even when other wrappers ask at the same moment. */
 import type { AgentProfile } from "../agents/profile.ts";
+import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
 import { TmuxError } from "../tmux/server.ts";
-import { isClaimed, newClaim } from "./claim.ts";
-import { decideSession, type KnownSession, type SessionDecision } from "./decide_session.ts";
-import { paneEnvironment } from "./pane_environment.ts";
+import { SESSION_OPTIONS, type TmuxSession } from "../tmux/sessions.ts";
+import {
+  decideSession,
+  isClaimed,
+  type KnownSession,
+  newClaim,
+  type SessionDecision,
+} from "./decide_session.ts";
+import { saveLastWords } from "./last_words.ts";
 import type { Project } from "./project.ts";
-import { sessionCommands } from "./session_commands.ts";
 import {
   claimSession,
   createSession,
   isDuplicate,
-  type ListedSession,
   type ServerView,
   type TmuxAccess,
   viewServer,
-} from "./tmux_calls.ts";
+} from "./tmux_server.ts";
 
 export interface ObtainedSession {
   name: string;
-  /** Of the agent. */
+  /** The agent's process; 0 when its pane is gone. */
   pid: number;
   created: boolean;
 }
@@ -28,18 +33,18 @@ export interface SessionRequest {
   project: Project;
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** The agent's argv with the user's words. */
+  /** The agent's argv with the user's arguments. */
   agent: readonly string[];
   version: string;
   size: { columns: number; rows: number };
-  /** For a wrapper that attaches: where the last words of this session go. */
+  /** For a wrapper that attaches: makes the file for the session's last words. */
   lastWords: ((name: string) => Promise<string>) | undefined;
   now: () => number;
-  /** Told the version of the running server, empty while none runs; throws when tmux will not do. */
+  /** Gets the version of the running server, empty while none runs; throws when that tmux cannot be used. */
   checkTmux: (version: string) => Promise<void>;
 }
 
-/** Each lost race means that another wrapper got its session, so this many wrappers may ask at one instant. */
+/** Each lost race means that another wrapper got its session, so this many wrappers may ask at the same moment. */
 const ATTEMPTS_MAX = 100;
 
 /** Throws TmuxError when tmux refuses. */
@@ -57,13 +62,16 @@ export async function obtainSession(tmux: TmuxAccess, request: SessionRequest): 
     lost.add(decision.name);
   }
   throw new TmuxError(
-    `Other wrappers took ${ATTEMPTS_MAX} sessions of this project meanwhile. Run it again.`,
+    `other wrappers took ${ATTEMPTS_MAX} sessions of this project in the meantime. Try again.`,
   );
 }
 
-function toKnown(session: ListedSession, now: number, lost: ReadonlySet<string>): KnownSession {
-  const { name, agent, root, claim } = session;
-  return { name, agent, root, attached: session.attached || lost.has(name) || isClaimed(claim, now) };
+function toKnown(
+  { name, recorded: { agent, root, claim }, attached }: TmuxSession,
+  now: number,
+  lost: ReadonlySet<string>,
+): KnownSession {
+  return { name, agent, root, attached: attached || lost.has(name) || isClaimed(claim, now) };
 }
 
 /** Undefined when another wrapper was faster. */
@@ -72,7 +80,7 @@ async function carryOutDecision(
   request: SessionRequest,
   { view, decision }: { view: ServerView; decision: SessionDecision },
 ): Promise<ObtainedSession | undefined> {
-  switch (decision.action) {
+  switch (decision.kind) {
     case "attach":
       return await takeOver(tmux, request, view.sessions.find((one) => one.name === decision.name));
     case "create":
@@ -83,14 +91,14 @@ async function carryOutDecision(
 async function takeOver(
   tmux: TmuxAccess,
   request: SessionRequest,
-  session: ListedSession | undefined,
+  session: TmuxSession | undefined,
 ): Promise<ObtainedSession | undefined> {
   if (session === undefined) return undefined;
-  const { name, pid } = session;
-  const obtained = { name, pid, created: false };
+  const { name, pane, recorded } = session;
+  const obtained = { name, pid: pane?.pid ?? 0, created: false };
   if (request.lastWords === undefined) return obtained;
   try {
-    const claim = { seen: session.claim, claim: newClaim(request.now()) };
+    const claim = { seen: recorded.claim, claim: newClaim(request.now()) };
     return await claimSession(tmux, name, claim) ? obtained : undefined;
   } catch (error) {
     if (error instanceof TmuxError) return undefined;
@@ -115,4 +123,102 @@ async function create(
     if (isDuplicate(error)) return undefined;
     throw error;
   }
+}
+
+export interface SessionPlan {
+  name: string;
+  kind: string;
+  project: Project;
+  cwd: string;
+  version: string;
+  /** The agent's argv. */
+  agent: readonly string[];
+  environment: PaneEnvironment;
+  size: { columns: number; rows: number };
+  /** Of the wrapper that attaches; undefined for a session that stays detached. */
+  attaching: { claim: string; lastWords: string } | undefined;
+}
+
+/** The user's global options must neither keep a session alive after its agent nor end it when no client is attached. */
+const SESSION_RULES = { "destroy-unattached": "off", "detach-on-destroy": "on" };
+
+/** The commands that create a session: the agent as its pane's process, and what the listener needs to know about it. */
+export function sessionCommands(plan: SessionPlan): TmuxCommand[] {
+  const { name, attaching } = plan;
+  const options = {
+    ...SESSION_RULES,
+    [SESSION_OPTIONS.agent]: plan.kind,
+    [SESSION_OPTIONS.project]: plan.project.name,
+    [SESSION_OPTIONS.directory]: markerDirectory(plan),
+    [SESSION_OPTIONS.version]: plan.version,
+    [SESSION_OPTIONS.root]: plan.project.root,
+    ...(attaching && { [SESSION_OPTIONS.claim]: attaching.claim }),
+  };
+  return [
+    verbs.newSession({
+      name,
+      directory: plan.cwd,
+      size: plan.size,
+      env: plan.environment.session,
+      argv: paneArgv(plan.environment, plan.agent),
+    }),
+    verbs.setPaneOption(exactPane(name), "remain-on-exit", "off"),
+    ...(attaching ? [saveLastWords(name, attaching.lastWords)] : []),
+    ...Object.entries(options).map(([option, value]) => verbs.setSessionOption(name, option, value)),
+    verbs.setSessionOptionFrom(name, SESSION_OPTIONS.pane, "#{pane_id}"),
+    verbs.setSessionOptionFrom(name, SESSION_OPTIONS.pid, "#{pane_pid}"),
+  ];
+}
+
+/** The key of markers: the agent's hooks name the directory it runs in, or one below the project's. */
+function markerDirectory({ project, cwd }: SessionPlan): string {
+  return cwd === project.root || cwd.startsWith(`${project.root}/`) ? project.root : cwd;
+}
+
+/** Set by tmux, the wrapper or the new process itself for each pane. */
+const PANE_OWN = new Set([
+  "SVC_SESSION",
+  "TERM",
+  "TERM_PROGRAM",
+  "TERM_PROGRAM_VERSION",
+  "TMUX",
+  "TMUX_PANE",
+  "STY",
+  "SHLVL",
+  "PWD",
+  "OLDPWD",
+  "COLUMNS",
+  "LINES",
+  "_",
+]);
+
+export interface PaneEnvironment {
+  /** Of the session: other windows in it get it too. */
+  session: Record<string, string>;
+  /** Variables that the tmux server would pass on although the wrapper does not have them. */
+  unset: string[];
+  /** Of the agent alone: other programs in the session are not what the phone reaches. */
+  agent: Readonly<Record<string, string>>;
+}
+
+export interface EnvironmentSources {
+  /** The wrapper's environment. */
+  own: Readonly<Record<string, string>>;
+  /** Names in the tmux server's global environment. */
+  server: readonly string[];
+  /** What svc sets for the agent; takes precedence over the others. */
+  svc: Readonly<Record<string, string>>;
+}
+
+/** The agent gets the wrapper's environment, however old the tmux server and its environment are. */
+export function paneEnvironment({ own, server, svc }: EnvironmentSources): PaneEnvironment {
+  const session = Object.fromEntries(Object.entries(own).filter(([name]) => !PANE_OWN.has(name)));
+  const unset = server.filter((name) => !Object.hasOwn(session, name) && !PANE_OWN.has(name));
+  return { session, unset, agent: svc };
+}
+
+/** `env` and the program that it replaces itself with: the agent becomes the pane's own process, without a shell. */
+export function paneArgv({ unset, agent }: PaneEnvironment, argv: readonly string[]): string[] {
+  const set = Object.entries(agent).map(([name, value]) => `${name}=${value}`);
+  return ["env", ...unset.flatMap((name) => ["-u", name]), ...set, ...argv];
 }

@@ -1,20 +1,18 @@
-/** Looks, before anything is made, whether a session can be: the agent's program, tmux, a terminal. */
+/** Checks, before anything is created, that a session is possible: the agent's program, tmux, a terminal. */
 import type { AgentProfile } from "../agents/profile.ts";
 import type { Commands, Terminal } from "../runtime/types.ts";
-import { tmuxInstallHint } from "./install_hint.ts";
-import { isTmuxTooOld, TMUX_OLDEST } from "./tmux_version.ts";
 
 export interface PreflightHost {
   commands: Pick<Commands, "run" | "which">;
   terminal: Pick<Terminal, "isInputTerminal" | "isOutputTerminal">;
-  /** argv that runs this program again: the echo agent is a part of it. */
+  /** argv that runs this program again: the echo agent is part of it. */
   selfCommand: () => string[];
 }
 
 /** The built-in agent's program. */
 const SELF = "svc";
 
-/** argv of the agent with its own first words; throws one sentence that says how it is installed. */
+/** argv of the agent with its own first arguments. Throws Error that says how to install it. */
 export async function agentCommand(host: PreflightHost, profile: AgentProfile): Promise<string[]> {
   if (profile.binary === SELF) return [...host.selfCommand(), ...profile.args];
   const path = await host.commands.which(profile.binary);
@@ -24,34 +22,66 @@ export async function agentCommand(host: PreflightHost, profile: AgentProfile): 
   );
 }
 
-/** Throws one sentence when tmux is missing or too old. A running server has told its version, else tmux is asked. */
+/** Throws Error when there is no terminal to attach. */
+export function checkTerminal(host: PreflightHost, profile: AgentProfile): void {
+  if (host.terminal.isInputTerminal() && host.terminal.isOutputTerminal()) return;
+  throw new Error(
+    `Cannot attach ${profile.label}: this is not a terminal. To start it without one, run: svc --detach ${profile.kind}`,
+  );
+}
+
+/** Throws Error when tmux is missing or too old. `running`: the version of the running server, else tmux is asked. */
 export async function checkTmux(
   host: PreflightHost,
   profile: AgentProfile,
   { running }: { running: string },
 ): Promise<void> {
-  const fault = tmuxFault(running === "" ? await installedTmux(host) : `tmux ${running}`);
-  if (fault === undefined) return;
-  const hint = await tmuxInstallHint((program) => host.commands.which(program));
-  throw new Error(`Cannot start ${profile.label}: ${fault}. Install it with: ${hint}`);
+  const problem = tmuxProblem(running === "" ? await installedTmux(host.commands) : `tmux ${running}`);
+  if (problem === undefined) return;
+  const hint = await tmuxInstallHint(host.commands);
+  throw new Error(
+    `Cannot start ${profile.label}: ${problem}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`,
+  );
 }
 
-/** What `tmux -V` prints; undefined when there is no tmux. */
-async function installedTmux(host: PreflightHost): Promise<string | undefined> {
-  const { code, stdout } = await host.commands.run(["tmux", "-V"]);
+/** What `tmux -V` prints; undefined when tmux is not installed. */
+export async function installedTmux(commands: Pick<Commands, "run">): Promise<string | undefined> {
+  const { code, stdout } = await commands.run(["tmux", "-V"]);
   return code === 0 ? new TextDecoder().decode(stdout).trim() : undefined;
 }
 
-function tmuxFault(version: string | undefined): string | undefined {
+/** 3.2 is the first with `new-session -e`. */
+const TMUX_OLDEST = { major: 3, minor: 2 } as const;
+
+/** What is wrong with what `tmux -V` printed; undefined when nothing is. */
+export function tmuxProblem(version: string | undefined): string | undefined {
   if (version === undefined) return "tmux is not installed";
   const oldest = `${TMUX_OLDEST.major}.${TMUX_OLDEST.minor}`;
-  return isTmuxTooOld(version) ? `${version} is too old, ${oldest} is the oldest that will do` : undefined;
+  return isTmuxTooOld(version) ? `${version} is too old: svc needs ${oldest} or newer` : undefined;
 }
 
-/** Throws one sentence when there is no terminal to attach. */
-export function checkTerminal(host: PreflightHost, profile: AgentProfile): void {
-  if (host.terminal.isInputTerminal() && host.terminal.isOutputTerminal()) return;
-  throw new Error(
-    `Cannot attach ${profile.label}: this is no terminal. To start it without one, run: svc --detach ${profile.kind}`,
-  );
+/** A version without a number (`tmux master`) counts as new enough. */
+export function isTmuxTooOld(printed: string): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(printed) ?? [];
+  if (major === undefined || /openbsd/.test(printed)) return false;
+  const difference = Number(major) - TMUX_OLDEST.major || Number(minor) - TMUX_OLDEST.minor;
+  return difference < 0;
+}
+
+/** Package managers, each by its program. */
+const INSTALLERS: readonly [program: string, command: string][] = [
+  ["apt-get", "sudo apt-get install -y tmux"],
+  ["dnf", "sudo dnf install -y tmux"],
+  ["pacman", "sudo pacman -S tmux"],
+  ["apk", "sudo apk add tmux"],
+  ["zypper", "sudo zypper install tmux"],
+  ["brew", "brew install tmux"],
+];
+
+/** The command of the first package manager on PATH, else where to read about it. */
+export async function tmuxInstallHint(commands: Pick<Commands, "which">): Promise<string> {
+  for (const [program, command] of INSTALLERS) {
+    if (await commands.which(program) !== undefined) return `install it with: ${command}`;
+  }
+  return "install it as described at https://github.com/tmux/tmux/wiki/Installing";
 }

@@ -1,10 +1,10 @@
-/** Which project a wrapper run belongs to (spec, section 1, rule 2). */
+/** Which project a wrapper run belongs to (docs/specification.md, "Wrapper"). */
 import { projectName } from "../protocol/names.ts";
 import type { Files } from "../runtime/types.ts";
 
 export interface Project {
   name: string;
-  /** Absolute path that the name comes from. */
+  /** Absolute path that the name is taken from. */
   root: string;
 }
 
@@ -24,7 +24,7 @@ export async function resolveProject(place: ProjectPlace): Promise<Project> {
   return { name: projectName(named?.startsWith("/") ? named : root), root };
 }
 
-/** The nearest directory that holds `.git`: a directory, or in a worktree or submodule a file. */
+/** The nearest directory that contains `.git`: a directory, or in a worktree or submodule a file. */
 async function gitRoot({ cwd, files }: ProjectPlace): Promise<string | undefined> {
   for (let directory = cwd; directory !== ""; directory = directory.slice(0, directory.lastIndexOf("/"))) {
     if (await files.info(`${directory}/.git`)) return directory;

@@ -1,18 +1,39 @@
-/** `svc <agent>`: the agent in a tmux session of its own, reachable from the phone (spec, section 1). */
+/** `svc <agent>`: runs the agent in a tmux session of its own, where a phone can reach it (docs/specification.md, "Wrapper"). */
+import type { AgentProfile } from "../agents/profile.ts";
+import type { Clock } from "../async/clock.ts";
+import type { DaemonOptions } from "../home/start_daemon.ts";
+import type { Runtime } from "../runtime/types.ts";
+import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";
-import { attach, prepareLastWords, say } from "./attach.ts";
+import { forgetLastWords, prepareLastWords, takeLastWords } from "./last_words.ts";
 import { checkListener, type ListenerCheck } from "./listener_check.ts";
 import { type ObtainedSession, obtainSession } from "./obtain_session.ts";
 import { agentCommand, checkTerminal, checkTmux } from "./preflight.ts";
 import { resolveProject } from "./project.ts";
-import type { TmuxAccess } from "./tmux_calls.ts";
-import { trustedServer } from "./tmux_server.ts";
-import type { WrapperHost, WrapperRun } from "./types.ts";
+import { attachSession, sessionExists, type TmuxAccess, trustedServer, tryTmux } from "./tmux_server.ts";
 
-/** After this time a person is told what is waited for, in milliseconds. */
+export interface WrapperHost
+  extends Pick<Runtime, "uid" | "files" | "commands" | "sockets" | "terminal" | "selfCommand"> {
+  clock: Clock;
+}
+
+export interface WrapperRun extends DaemonOptions {
+  profile: AgentProfile;
+  /** The arguments after the agent's name: they are the agent's. */
+  args: readonly string[];
+  /** Start the session and print its name, without attaching. */
+  detach: boolean;
+  /** The listener waits for this run, so it must not be replaced in the meantime. */
+  byListener?: boolean;
+  cwd: string;
+}
+
+/** When a wait takes longer, the user is told what it is for, in milliseconds. */
 const PATIENCE_MS = 1_000;
+/** An agent that exits this soon after its start printed a reason, which is shown again, in milliseconds. */
+const SOON_MS = 15_000;
 
-/** Resolves with the exit code. Throws what stands in the way, in one sentence, before anything is made. */
+/** Resolves with the exit code. Throws Error when something is missing, before anything is created. */
 export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<number> {
   const agent = [...await agentCommand(host, run.profile), ...run.args];
   if (run.env.TMUX && !run.detach) return await runInPane(host, run, agent);
@@ -24,34 +45,34 @@ export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<nu
   ]);
   if (listener.notice !== undefined) say(host, listener.notice);
   if (run.detach) return await announce(host, { session, listener });
-  const ending: Ending = {};
+  const pending: PendingWork = {};
   const code = await attach(host, run, {
     tmux,
     session,
-    meanwhile: () => void (ending.work = listener.work()),
+    meanwhile: () => void (pending.work = listener.work()),
   });
-  await settle(host, ending.work);
+  await settle(host, pending.work);
   return code;
 }
 
-/** Work that goes on while the agent has the terminal. */
-interface Ending {
+/** Runs while the agent has the terminal. */
+interface PendingWork {
   work?: Promise<string | undefined>;
 }
 
-async function settle(host: WrapperHost, work: Ending["work"]): Promise<void> {
+async function settle(host: WrapperHost, work: PendingWork["work"]): Promise<void> {
   const cancel = host.clock.after(PATIENCE_MS, () => say(host, "Waiting for the listener to start …"));
   const failure = await work;
   cancel();
   if (failure !== undefined) say(host, failure);
 }
 
-/** Rule 5: inside tmux there is no session of its own, and the listener cannot reach this pane. */
+/** Inside tmux the agent gets no session of its own, and the listener cannot reach its pane. */
 async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly string[]): Promise<number> {
   const listener = await checkListener(host, run);
   if (listener.notice !== undefined) say(host, listener.notice);
-  say(host, `Inside tmux already: ${run.profile.label} runs in this pane, where the phone cannot reach it.`);
-  const { SVC_SESSION: _another, ...env } = run.env;
+  say(host, `Already inside tmux: ${run.profile.label} runs in this pane, where the phone cannot reach it.`);
+  const { SVC_SESSION: _outer, ...env } = run.env;
   const running = host.commands.runInherited(agent, { env: { ...env, ...run.profile.env } });
   const work = listener.work();
   const code = await running;
@@ -66,7 +87,7 @@ async function obtain(
 ): Promise<ObtainedSession> {
   const project = await resolveProject({ env: run.env, cwd: run.cwd, files: host.files });
   const { profile, cwd, env, version } = run;
-  const lastWords = (name: string): Promise<string> => prepareLastWords(host, run, name);
+  const lastWords = (name: string): Promise<string> => prepareLastWords(host.files, lastWordsFile(run, name));
   try {
     return await obtainSession(tmux, {
       ...{ profile, project, cwd, env, version, agent },
@@ -88,4 +109,66 @@ async function announce(
   host.terminal.write(`${session.name}\n`);
   await settle(host, listener.work());
   return 0;
+}
+
+interface Attachment {
+  tmux: TmuxAccess;
+  session: ObtainedSession;
+  /** Called once the agent has the terminal. */
+  meanwhile(): void;
+}
+
+/** Resolves with 0 when the agent ended or the user detached, else with tmux's exit code. */
+async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment): Promise<number> {
+  const { tmux, session: { name, pid, created } } = attachment;
+  const started = host.clock.elapsed();
+  const identity = run.profile.ignoresHangup ? await processIdentity(host, pid) : "";
+  if (!created) sayReattached(host, run, name);
+  const code = await holdTerminal(run, attachment);
+  if (await sessionExists(tmux, name)) {
+    if (created) await stopSavingLastWords(host, run, { tmux, name });
+    return code;
+  }
+  if (identity !== "") await endLeftovers(host, { pid, identity });
+  if (!created) return 0;
+  const words = await takeLastWords(host, lastWordsFile(run, name));
+  const wasSoon = host.clock.elapsed() - started < SOON_MS;
+  if (wasSoon && words !== "") host.terminal.write(`${words}\n`);
+  return 0;
+}
+
+/** Arguments such as `--version` end the agent at once: then there is nothing to attach, and tmux would report an error. */
+async function holdTerminal(run: WrapperRun, { tmux, session, meanwhile }: Attachment): Promise<number> {
+  const mayBeOver = session.created && run.args.length > 0;
+  const isThere = !mayBeOver || await sessionExists(tmux, session.name);
+  const attached = isThere ? attachSession(tmux, session.name) : Promise.resolve(0);
+  meanwhile();
+  return await attached;
+}
+
+/** The session goes on without this terminal, so nobody waits for its last words. */
+async function stopSavingLastWords(
+  host: WrapperHost,
+  run: WrapperRun,
+  { tmux, name }: { tmux: TmuxAccess; name: string },
+): Promise<void> {
+  await tryTmux(tmux, [forgetLastWords(name)]);
+  await takeLastWords(host, lastWordsFile(run, name));
+}
+
+function lastWordsFile({ paths }: WrapperRun, name: string): string {
+  return `${paths.lastWords}/${name}`;
+}
+
+function sayReattached(host: WrapperHost, run: WrapperRun, name: string): void {
+  if (run.args.length === 0) return;
+  say(
+    host,
+    `Reattached to ${name}, which was already running: the arguments after "${run.profile.kind}" were not used.`,
+  );
+}
+
+/** Writes a line of svc's own, beside what the agent writes. */
+function say(host: Pick<WrapperHost, "terminal">, line: string): void {
+  host.terminal.writeError(`svc: ${line}\n`);
 }

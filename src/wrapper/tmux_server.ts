@@ -1,14 +1,27 @@
-/** Which tmux server a wrapper run speaks to, and that no other account can stand in its place. */
+/** The tmux server of a wrapper run: finds it, lists its sessions, and creates, claims and attaches one. */
 import type { Runtime } from "../runtime/types.ts";
-import { tmuxEnvironment } from "../tmux/server.ts";
+import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../tmux/argv.ts";
+import { fieldsFormat, parseFields } from "../tmux/fields.ts";
+import { runTmux, tmuxEnvironment, TmuxError } from "../tmux/server.ts";
+import { parseSessions, SESSION_OPTIONS, SESSION_QUERY, type TmuxSession } from "../tmux/sessions.ts";
 import { folderTrust, type SocketTrust, socketTrust, type TrustHost } from "../tmux/trust.ts";
-import type { TmuxAccess } from "./tmux_calls.ts";
+import { spentClaim } from "./decide_session.ts";
 
 export interface ServerHost extends TrustHost {
   commands: Pick<Runtime["commands"], "run" | "runInherited">;
 }
 
-/** Throws one sentence when another account could answer in tmux's place: it would get the agent's environment. */
+export interface TmuxAccess {
+  commands: ServerHost["commands"];
+  /** The resolved path of a socket that no other account can replace; undefined: tmux's default. */
+  socket: string | undefined;
+  /** Environment of the tmux clients. */
+  env: Record<string, string>;
+  /** Environment of the client that may start the server: windows that the user opens there later inherit it. */
+  serverEnv: Record<string, string>;
+}
+
+/** Throws Error when another account could answer in place of tmux: it would get the agent's environment. */
 export async function trustedServer(
   host: ServerHost,
   env: Readonly<Record<string, string>>,
@@ -21,7 +34,7 @@ export async function trustedServer(
   };
 }
 
-/** Undefined: tmux makes its default folder itself, and takes none that is not this account's own. */
+/** Undefined: tmux creates its default folder itself, and accepts only one that this account owns. */
 async function trustedSocket(
   host: ServerHost,
   env: Readonly<Record<string, string>>,
@@ -37,7 +50,7 @@ async function trustedSocket(
   return named || undefined;
 }
 
-/** The folder, or the first one above it that is there. */
+/** The folder, or the closest one above it that exists. */
 async function closestFolder(folder: string, host: TrustHost): Promise<SocketTrust> {
   const trust = await folderTrust(folder, host);
   if (trust.kind !== "absent" || folder === parentOf(folder)) return trust;
@@ -46,11 +59,115 @@ async function closestFolder(folder: string, host: TrustHost): Promise<SocketTru
 
 function untrusted(path: string, why: string): Error {
   return new Error(
-    `Cannot use the tmux socket "${path}": ${why}, so that another account could answer there in tmux's place. ` +
-      "Set SVC_TMUX_SOCKET to a path in a folder of your own.",
+    `Cannot use the tmux socket "${path}": ${why}, so another account could answer there in place of tmux. ` +
+      "Set SVC_TMUX_SOCKET to a path in a folder that you own.",
   );
 }
 
 function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || (path.startsWith("/") ? "/" : ".");
+}
+
+export interface ServerView {
+  /** tmux's version; empty while no server runs. */
+  version: string;
+  sessions: TmuxSession[];
+  /** Names in the server's global environment. */
+  environment: string[];
+}
+
+const SERVER_FIELDS = { version: "#{version}" };
+
+/** Empty while no server runs, or without tmux. */
+export async function viewServer(tmux: TmuxAccess): Promise<ServerView> {
+  try {
+    const output = await run(tmux, [
+      ...SESSION_QUERY,
+      verbs.printPlain(fieldsFormat("server", SERVER_FIELDS)),
+      verbs.showEnvironment(),
+    ]);
+    return parseView(output, tmux.socket ?? "");
+  } catch (error) {
+    if (error instanceof TmuxError) return { version: "", sessions: [], environment: [] };
+    throw error;
+  }
+}
+
+function parseView(output: string, socket: string): ServerView {
+  const [server] = output.split("\n").flatMap((line) =>
+    parseFields(line, { tag: "server", fields: SERVER_FIELDS }) ?? []
+  );
+  return {
+    version: server?.version ?? "",
+    sessions: parseSessions(socket, output),
+    environment: environmentNames(output),
+  };
+}
+
+/** The names in what verbs.showEnvironment() printed; removed variables and other lines are ignored. */
+export function environmentNames(output: string): string[] {
+  return output.split("\n").flatMap((line) => /^([A-Za-z_][A-Za-z0-9_]*)=/.exec(line)?.[1] ?? []);
+}
+
+/** Replaces the claim `seen` by `claim` in one step of the server; false when another wrapper was faster. */
+export async function claimSession(
+  tmux: TmuxAccess,
+  name: string,
+  { seen, claim }: { seen: string; claim: string },
+): Promise<boolean> {
+  const pane = exactPane(name);
+  const isUnchanged = `#{==:#{${SESSION_OPTIONS.claim}},${seen}}`;
+  const printed = await run(tmux, [
+    verbs.ifFormat(pane, isUnchanged, { then: [verbs.setSessionOption(name, SESSION_OPTIONS.claim, claim)] }),
+    verbs.print(pane, `#{${SESSION_OPTIONS.claim}}`),
+  ]);
+  return printed.trim() === claim;
+}
+
+const CREATED_FIELDS = { pid: "#{pane_pid}", name: "#{session_name}" };
+
+/**
+ * Runs the commands, the first of which creates the session, as one sequence, so that nobody sees a half-made session.
+ * Returns the name that tmux gave it, and the agent's pid.
+ */
+export async function createSession(
+  tmux: TmuxAccess,
+  name: string,
+  commands: readonly TmuxCommand[],
+): Promise<{ name: string; pid: number }> {
+  const print = verbs.print(exactPane(name), fieldsFormat("created", CREATED_FIELDS));
+  const output = await runTmux(tmux.commands, [verbs.startServer(), verbs.sourceStdin()], {
+    socket: tmux.socket,
+    stdin: `${commandLine([...commands, print])}\n`,
+    env: tmux.serverEnv,
+  });
+  const created = parseFields(output.trimEnd(), { tag: "created", fields: CREATED_FIELDS });
+  if (created === undefined) throw new TmuxError(`tmux did not name the session "${name}" that it created`);
+  return { name: created.name, pid: Number(created.pid) };
+}
+
+/** True for the error that another wrapper took the name first. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof TmuxError && error.message.includes("duplicate session");
+}
+
+/** Attaches this terminal until the user detaches or the session ends; spends the claim once attached. */
+export async function attachSession(tmux: TmuxAccess, name: string): Promise<number> {
+  const spend = verbs.setSessionOption(name, SESSION_OPTIONS.claim, spentClaim());
+  const argv = spawnArgv(tmux.socket, [verbs.attach(name), spend]);
+  return await tmux.commands.runInherited(argv, { env: tmux.env });
+}
+
+export async function sessionExists(tmux: TmuxAccess, name: string): Promise<boolean> {
+  return await tryTmux(tmux, [verbs.hasSession(name)]);
+}
+
+/** Runs commands that may fail; false when one did. */
+export async function tryTmux(tmux: TmuxAccess, commands: readonly TmuxCommand[]): Promise<boolean> {
+  const { code } = await tmux.commands.run(spawnArgv(tmux.socket, commands), { env: tmux.env });
+  return code === 0;
+}
+
+function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]): Promise<string> {
+  return runTmux(commands, list, { socket, env });
 }

@@ -148,7 +148,7 @@ const BROKEN: Broken[] = [
       await Deno.mkdir(`${sandbox.root}/empty`);
       return { PATH: `${sandbox.root}/empty` };
     },
-    told: ["tmux", /^tmux is not installed$/, /^install it with: /],
+    told: ["tmux", /^tmux is not installed$/, /^install it as described at https:/],
     faults: ["tmux"],
   },
   {

@@ -77,7 +77,10 @@ Deno.test("a session that is attached leads to the next number, a detached one i
   assert.equal(Object.keys(await bench.sessions()).length, 3);
   assert.equal((await bench.starts()).length, 3);
   for (const terminal of [first, third, again]) await leave(terminal);
-  assert.match(await again.screen(), /Back in svc-proj-2, which runs already: the words .* were not used/);
+  assert.match(
+    await again.screen(),
+    /Reattached to svc-proj-2, which was already running: the arguments .* were not used/,
+  );
 });
 
 Deno.test("a control-mode client is nobody's terminal [wr-control-client]", async () => {
@@ -153,7 +156,7 @@ Deno.test("inside tmux the agent runs in the pane at hand, without a session of 
   await shows(terminal, "agent is ready");
   assert.match(
     await terminal.screen(),
-    /Inside tmux already: Claude runs in this pane, where the phone cannot reach it/,
+    /Already inside tmux: Claude runs in this pane, where the phone cannot reach it/,
   );
   const [start] = await bench.starts();
   assert.deepEqual(start?.args, ["--", "x"]);
@@ -194,7 +197,7 @@ interface Obstacle {
 }
 
 const OBSTACLES: Obstacle[] = [
-  { name: "no terminal [wr-no-terminal]", words: ["cc"], says: /this is no terminal.*svc --detach cc/ },
+  { name: "no terminal [wr-no-terminal]", words: ["cc"], says: /this is not a terminal.*svc --detach cc/ },
   {
     name: "no agent [wr-no-agent]",
     words: ["--detach", "copilot"],
@@ -204,7 +207,7 @@ const OBSTACLES: Obstacle[] = [
     name: "no tmux [wrap-tmux, wr-no-tmux]",
     words: ["--detach", "cc"],
     bare: true,
-    says: /Cannot start Claude: tmux is not installed\. Install it with: \S+/,
+    says: /Cannot start Claude: tmux is not installed\. Install it as described at https:\S+/,
   },
 ];
 

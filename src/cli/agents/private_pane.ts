@@ -2,8 +2,8 @@
 import { runtime } from "#runtime";
 import type { Screen } from "../../agents/profile.ts";
 import { delay, systemClock } from "../../async/clock.ts";
-import { exactPane, spawnArgv, type TmuxCommand, verbs } from "../../tmux/argv.ts";
-import { TmuxError } from "../../tmux/server.ts";
+import { exactPane, type TmuxCommand, verbs } from "../../tmux/argv.ts";
+import { runTmux, TmuxError } from "../../tmux/server.ts";
 import { endLeftovers, processIdentity } from "../../tmux/leftovers.ts";
 import { parseScreen, SCREEN_FORMAT } from "./screen_format.ts";
 
@@ -48,7 +48,7 @@ export async function openPrivatePane(
       await run(verbs.appendBuffer(SESSION, text), verbs.pasteBuffer(SESSION, target, { marks: true }));
     },
     async [Symbol.asyncDispose]() {
-      await run(["kill-server"]).catch(ignoreTmux);
+      await run(verbs.killServer()).catch(ignoreTmux);
       await endLeftovers({ commands: runtime.commands, clock: systemClock }, pane);
       await runtime.files.remove(folder, { recursive: true });
     },
@@ -61,12 +61,7 @@ function tmuxRunner(socket: string): Run {
   const env = Object.fromEntries(
     Object.entries(runtime.env.all()).filter(([name]) => !FOREIGN_VARIABLES.includes(name)),
   );
-  return async (...commands) => {
-    const [tmux = "tmux", ...words] = spawnArgv(socket, commands);
-    const result = await runtime.commands.run([tmux, "-f", "/dev/null", ...words], { env });
-    if (result.code !== 0) throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
-    return new TextDecoder().decode(result.stdout).replace(/\n$/, "");
-  };
+  return (...commands) => runTmux(runtime.commands, commands, { socket, config: "/dev/null", env });
 }
 
 async function startedPane(run: Run, start: TmuxCommand): Promise<{ pid: number; identity: string }> {

@@ -15,7 +15,7 @@ function paneLine(
   { session = "svc-a", recordedPane = "", recordedPid = "", pane, active = "0", path = "/p" }: PaneSpec,
 ): string {
   const fields = [
-    ...[session, "$1", "100", "200", "0", "cc", "a", recordedPane, recordedPid, "/p"],
+    ...[session, "$1", "100", "200", "0", "cc", "a", recordedPane, recordedPid, "123.ab", "/p", "/p/root"],
     ...[pane, "42", "0", active, "claude", "80", "24", "7", "3", "1", "0", "0", "title", path],
   ];
   return ["pane", ...fields].join("\t");

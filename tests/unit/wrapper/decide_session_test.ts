@@ -1,6 +1,13 @@
-/** Which session a wrapper run gets. */
+/** Which session a wrapper run gets, and the claims of wrappers that are about to attach. */
 import assert from "node:assert/strict";
-import { decideSession, type KnownSession } from "../../../src/wrapper/decide_session.ts";
+import {
+  CLAIM_LIFE_MS,
+  decideSession,
+  isClaimed,
+  type KnownSession,
+  newClaim,
+  spentClaim,
+} from "../../../src/wrapper/decide_session.ts";
 
 const WISH = { project: "p", root: "/work/p", agent: "cc" };
 
@@ -9,8 +16,8 @@ function session(name: string, more: Partial<KnownSession> = {}): KnownSession {
 }
 const attached = (name: string): KnownSession => session(name, { attached: true });
 
-const create = (name: string): unknown => ({ action: "create", name });
-const attach = (name: string): unknown => ({ action: "attach", name });
+const create = (name: string): unknown => ({ kind: "create", name });
+const attach = (name: string): unknown => ({ kind: "attach", name });
 
 interface Case {
   name: string;
@@ -19,14 +26,14 @@ interface Case {
 }
 
 const cases: Case[] = [
-  { name: "none is there: the first is made [state-none]", sessions: [], expected: create("svc-p") },
+  { name: "no session exists: the first is created [state-none]", sessions: [], expected: create("svc-p") },
   {
-    name: "the first is attached: the second is made [wrap-next, state-attached]",
+    name: "the first is attached: the second is created [wrap-next, state-attached]",
     sessions: [attached("svc-p")],
     expected: create("svc-p-2"),
   },
   {
-    name: "two are attached: the third is made [wrap-next]",
+    name: "two are attached: the third is created [wrap-next]",
     sessions: [attached("svc-p"), attached("svc-p-2")],
     expected: create("svc-p-3"),
   },
@@ -41,7 +48,7 @@ const cases: Case[] = [
     expected: attach("svc-p-3"),
   },
   {
-    name: "a gap in the numbers is filled",
+    name: "a gap in the numbers is used",
     sessions: [attached("svc-p"), attached("svc-p-3")],
     expected: create("svc-p-2"),
   },
@@ -51,12 +58,12 @@ const cases: Case[] = [
     expected: create("svc-p-2"),
   },
   {
-    name: "another agent's is passed over for one's own",
+    name: "another agent's session is skipped for one of the same agent",
     sessions: [session("svc-p", { agent: "codex" }), session("svc-p-2")],
     expected: attach("svc-p-2"),
   },
   {
-    name: "a session that no wrapper made is known by its name",
+    name: "a session that no wrapper created matches by its name",
     sessions: [session("svc-p", { agent: "", root: "" })],
     expected: attach("svc-p"),
   },
@@ -66,7 +73,7 @@ const cases: Case[] = [
     expected: create("svc-p-2"),
   },
   {
-    name: "names that only begin alike are other projects'",
+    name: "names that only share a prefix belong to other projects",
     sessions: [session("svc-p-x"), session("svc-pp"), session("svc-p-02")],
     expected: create("svc-p"),
   },
@@ -80,3 +87,22 @@ const cases: Case[] = [
 for (const { name, sessions, expected } of cases) {
   Deno.test(`decide session: ${name}`, () => assert.deepEqual(decideSession(WISH, sessions), expected));
 }
+
+const NOW = 1_795_000_000_000;
+
+Deno.test("a claim counts until it expires, and no two are equal", () => {
+  const claim = newClaim(NOW);
+  assert.notEqual(claim, newClaim(NOW));
+  assert.equal(isClaimed(claim, NOW + CLAIM_LIFE_MS - 1), true);
+  assert.equal(isClaimed(claim, NOW + CLAIM_LIFE_MS), false);
+});
+
+Deno.test("an empty claim, a malformed one and one from the future do not count", () => {
+  for (const claim of ["", "junk", "NaN.x"]) assert.equal(isClaimed(claim, NOW), false, claim);
+  assert.equal(isClaimed(newClaim(NOW + CLAIM_LIFE_MS), NOW), false);
+});
+
+Deno.test("a spent claim does not count, and equals none before it", () => {
+  assert.equal(isClaimed(spentClaim(), NOW), false);
+  assert.notEqual(spentClaim(), spentClaim());
+});

@@ -1,4 +1,4 @@
-/** What stands in the way of a session, in one sentence each. */
+/** What prevents a session, in one sentence each. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../../../src/agents/registry.ts";
 import type { RunResult } from "../../../src/runtime/types.ts";
@@ -6,6 +6,7 @@ import {
   agentCommand,
   checkTerminal,
   checkTmux,
+  isTmuxTooOld,
   type PreflightHost,
 } from "../../../src/wrapper/preflight.ts";
 
@@ -33,7 +34,7 @@ function host({ programs = {}, tmux, terminal = true }: Machine): PreflightHost 
 
 const claude = agentProfile("cc");
 
-Deno.test("the agent's program is the one on PATH, with its own first words", async () => {
+Deno.test("the agent's program is the one on PATH, with its own first arguments", async () => {
   const machine = host({ programs: { claude: "/bin/claude" } });
   assert.deepEqual(await agentCommand(machine, claude), ["/bin/claude", ...claude.args]);
 });
@@ -47,19 +48,19 @@ Deno.test("the built-in agent is svc itself", async () => {
   ]);
 });
 
-Deno.test("a missing agent is told with the command that installs it [wr-no-agent]", async () => {
+Deno.test("a missing agent is reported with the command that installs it [wr-no-agent]", async () => {
   await assert.rejects(
     agentCommand(host({}), claude),
     new Error(`Cannot start Claude: "claude" is not on PATH. Install it with: ${claude.install}`),
   );
 });
 
-Deno.test("the editor's launcher is not taken for its terminal agent [spec-cursor-binary]", async () => {
+Deno.test("the editor's launcher is not mistaken for its terminal agent [spec-cursor-binary]", async () => {
   const machine = host({ programs: { cursor: "/bin/cursor" } });
   await assert.rejects(agentCommand(machine, agentProfile("cursor")), /"cursor-agent" is not on PATH/);
 });
 
-Deno.test("a missing tmux is told with this system's command [wrap-tmux, wr-no-tmux]", async () => {
+Deno.test("a missing tmux is reported with this system's install command [wrap-tmux, wr-no-tmux]", async () => {
   const debian = host({ programs: { "apt-get": "/usr/bin/apt-get" } });
   await assert.rejects(
     checkTmux(debian, claude, { running: "" }),
@@ -69,19 +70,29 @@ Deno.test("a missing tmux is told with this system's command [wrap-tmux, wr-no-t
   await assert.rejects(checkTmux(mac, claude, { running: "" }), /brew install tmux$/);
   await assert.rejects(
     checkTmux(host({}), claude, { running: "" }),
-    /the steps at https:\/\/github\.com\/tmux/,
+    /Install it as described at https:\/\/github\.com\/tmux/,
   );
 });
 
-Deno.test("a tmux that is too old is told with its version; a running server's counts [wr-no-tmux]", async () => {
-  const old = /tmux 2\.9 is too old, 3\.2 is the oldest that will do/;
+Deno.test("a tmux that is too old is reported with its version; a running server's version counts [wr-no-tmux]", async () => {
+  const old = /tmux 2\.9 is too old: svc needs 3\.2 or newer/;
   await assert.rejects(checkTmux(host({ tmux: "tmux 2.9" }), claude, { running: "" }), old);
   await assert.rejects(checkTmux(host({ tmux: "tmux 3.3a" }), claude, { running: "2.9" }), old);
   await checkTmux(host({ tmux: "tmux 3.3a" }), claude, { running: "" });
   await checkTmux(host({}), claude, { running: "3.3a" });
 });
 
-Deno.test("without a terminal --detach is named [wr-no-terminal]", () => {
+Deno.test("without a terminal the error names --detach [wr-no-terminal]", () => {
   checkTerminal(host({}), claude);
-  assert.throws(() => checkTerminal(host({ terminal: false }), claude), /no terminal.*svc --detach cc/);
+  assert.throws(() => checkTerminal(host({ terminal: false }), claude), /not a terminal.*svc --detach cc/);
+});
+
+Deno.test("3.2 and later are accepted, however tmux prints its version [wr-no-tmux]", () => {
+  for (const version of ["tmux 3.2", "tmux 3.3a", "tmux 4.0", "tmux next-3.5", "tmux 3.10", "tmux master"]) {
+    assert.equal(isTmuxTooOld(version), false, version);
+  }
+  assert.equal(isTmuxTooOld("tmux openbsd-7.4"), false);
+  for (const version of ["tmux 3.1c", "tmux 2.9", "tmux 1.8"]) {
+    assert.equal(isTmuxTooOld(version), true, version);
+  }
 });

@@ -1,7 +1,7 @@
-/** Which tmux server a wrapper speaks to, and with which environment. */
+/** Which tmux server a wrapper uses, and with which environment. */
 import assert from "node:assert/strict";
 import type { FileInfo } from "../../../src/runtime/types.ts";
-import { type ServerHost, trustedServer } from "../../../src/wrapper/tmux_server.ts";
+import { environmentNames, type ServerHost, trustedServer } from "../../../src/wrapper/tmux_server.ts";
 
 const folder = (uid = 7, mode = 0o700): Partial<FileInfo> => ({ isDirectory: true, uid, mode });
 const socket = (uid = 7): Partial<FileInfo> => ({ isSocket: true, uid, mode: 0o660 });
@@ -25,7 +25,7 @@ function host(tree: Record<string, Partial<FileInfo>>): ServerHost {
 
 const OWN = { "/tmp/tmux-7": folder(), "/tmp/tmux-7/default": socket() };
 
-Deno.test("the server is the named one, that of the terminal, or the default, by its resolved path [tmux-trust]", async () => {
+Deno.test("the server is the named one, the one around the terminal, or the default, by its resolved path [tmux-trust]", async () => {
   const socketOf = async (tree: Record<string, Partial<FileInfo>>, env: Record<string, string>) =>
     (await trustedServer(host(tree), env)).socket;
   assert.equal(await socketOf(OWN, {}), "/tmp/tmux-7/default");
@@ -34,7 +34,7 @@ Deno.test("the server is the named one, that of the terminal, or the default, by
   assert.equal(await socketOf({ "/tmp/s": socket() }, { TMUX: "/tmp/s,12,0" }), "/tmp/s");
 });
 
-Deno.test("a server that could be another account's is no server, and the sentence names the way out [tmux-trust]", async () => {
+Deno.test("a server that could belong to another account is refused, and the error says what to do [tmux-trust]", async () => {
   const rows: [Record<string, Partial<FileInfo>>, Record<string, string>][] = [
     [{ "/tmp/tmux-7": folder(8), "/tmp/tmux-7/default": socket(8) }, {}],
     [{ "/tmp/tmux-7": folder(8) }, {}],
@@ -46,8 +46,13 @@ Deno.test("a server that could be another account's is no server, and the senten
   }
 });
 
-Deno.test("clients get no key; the one that makes the session carries the user's environment [tmux-env]", async () => {
+Deno.test("clients get no API keys; the one that creates the session gets the user's environment [tmux-env]", async () => {
   const env = { PATH: "/bin", OPENAI_API_KEY: "sk" };
   const server = await trustedServer(host(OWN), env);
   assert.deepEqual([server.env, server.serverEnv], [{ PATH: "/bin" }, env]);
+});
+
+Deno.test("names are read from tmux's list; removed variables and further lines of a value are skipped", () => {
+  const output = "A=1\n-REMOVED\nB=two\nlines of B\nBASH_FUNC_x%%=() {\n C_1=\n";
+  assert.deepEqual(environmentNames(output), ["A", "B"]);
 });

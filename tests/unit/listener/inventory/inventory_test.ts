@@ -64,7 +64,15 @@ class Bench {
     return {
       ...{ socket: "/s", id: "$1", name: "svc-shop", created: 1_000, activity: this.activity },
       attached: this.attached,
-      recorded: { agent: "echo", project: "shop", directory: "/shop", pane: "%1", pid: "42" },
+      recorded: {
+        agent: "echo",
+        project: "shop",
+        directory: "/shop",
+        root: "/shop",
+        claim: "",
+        pane: "%1",
+        pid: "42",
+      },
       pane: {
         ...pane,
         cursor: { x: 2, y: this.lines.findLastIndex((line) => line.startsWith("❯")), visible: true },

@@ -13,7 +13,15 @@ const session: TmuxSession = {
   created: 1_000,
   activity: 2_000,
   attached: true,
-  recorded: { agent: "cc", project: "shop", directory: "/shop", pane: "%1", pid: "42" },
+  recorded: {
+    agent: "cc",
+    project: "shop",
+    directory: "/shop",
+    root: "/shop",
+    claim: "",
+    pane: "%1",
+    pid: "42",
+  },
   pane: {
     id: "%1",
     pid: 42,
@@ -29,7 +37,7 @@ const session: TmuxSession = {
   destroyedWhenUnattached: false,
 };
 const facts = { state: "idle", stateSince: 5, muted: false } as const;
-const nobody = { agent: "", project: "", directory: "", pane: "", pid: "" };
+const nobody = { agent: "", project: "", directory: "", root: "", claim: "", pane: "", pid: "" };
 
 function withPane(change: Partial<NonNullable<TmuxSession["pane"]>>): TmuxSession {
   return { ...session, pane: session.pane && { ...session.pane, ...change } };

@@ -1,6 +1,11 @@
-/** The commands that make a session. */
+/** The commands that create a session, and the agent's environment in it. */
 import assert from "node:assert/strict";
-import { sessionCommands, type SessionPlan } from "../../../src/wrapper/session_commands.ts";
+import {
+  paneArgv,
+  paneEnvironment,
+  sessionCommands,
+  type SessionPlan,
+} from "../../../src/wrapper/obtain_session.ts";
 
 const PLAN: SessionPlan = {
   name: "svc-p",
@@ -19,7 +24,7 @@ function options(plan: SessionPlan): Record<string, string> {
   return Object.fromEntries(set.map((command) => command.slice(-2)));
 }
 
-Deno.test("the agent's words follow untouched [spec-args]", () => {
+Deno.test("the agent's arguments are passed on unchanged [spec-args]", () => {
   const [create = []] = sessionCommands(PLAN);
   assert.deepEqual(create.slice(create.indexOf("--")), [
     ...["--", "env", "-u", "OLD"],
@@ -36,7 +41,7 @@ Deno.test("the session carries what the listener needs [wr-options]", () => {
   assert.equal(carried["@svc_pid"], "#{pane_pid}");
 });
 
-Deno.test("the directory of its markers is the project's, or the agent's where that lies elsewhere", () => {
+Deno.test("markers are keyed by the project's directory, or by the agent's when that is outside the project", () => {
   assert.equal(options(PLAN)["@svc_dir"], "/work/p");
   assert.equal(options({ ...PLAN, cwd: "/work/p" })["@svc_dir"], "/work/p");
   assert.equal(options({ ...PLAN, cwd: "/work/pq" })["@svc_dir"], "/work/pq");
@@ -50,4 +55,47 @@ Deno.test("leaving the agent ends the session, leaving the terminal does not [wr
 Deno.test("only a wrapper that attaches claims the session", () => {
   assert.equal(options(PLAN)["@svc_claim"], undefined);
   assert.equal(options({ ...PLAN, attaching: { claim: "c", lastWords: "/l" } })["@svc_claim"], "c");
+});
+
+Deno.test("the session gets the wrapper's variables except those of the pane; the agent alone gets svc's [wr-session-env]", () => {
+  const { session, agent } = paneEnvironment({
+    own: {
+      PATH: "/new",
+      KEY: "k",
+      TERM: "xterm",
+      TMUX: "/s,1,0",
+      PWD: "/p",
+      SHLVL: "2",
+      SVC_SESSION: "svc-old",
+    },
+    server: [],
+    svc: { SVC_SESSION: "svc-p", WAIT: "0" },
+  });
+  assert.deepEqual(session, { PATH: "/new", KEY: "k" });
+  assert.deepEqual(agent, { SVC_SESSION: "svc-p", WAIT: "0" });
+});
+
+Deno.test("variables that only the old server has are removed, except those that tmux sets", () => {
+  const { unset } = paneEnvironment({
+    own: { PATH: "/new" },
+    server: ["PATH", "CLAUDECODE", "TERM", "SHLVL", "STALE"],
+    svc: { SVC_SESSION: "svc-p" },
+  });
+  assert.deepEqual(unset, ["CLAUDECODE", "STALE"]);
+});
+
+Deno.test("env execs the agent without a shell, however few arguments it has [wr-own-process]", () => {
+  const empty = { session: {}, unset: [], agent: {} };
+  assert.deepEqual(paneArgv(empty, ["/bin/claude"]), ["env", "/bin/claude"]);
+  const full = { session: {}, unset: ["A", "B"], agent: { SVC_SESSION: "svc-p" } };
+  assert.deepEqual(paneArgv(full, ["/c", "--x"]), [
+    "env",
+    "-u",
+    "A",
+    "-u",
+    "B",
+    "SVC_SESSION=svc-p",
+    "/c",
+    "--x",
+  ]);
 });
