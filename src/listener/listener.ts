@@ -1,4 +1,5 @@
 /** The listener's parts put together: the link to the relay, the inventory, and the injection with its real effects. */
+import { Wakeup } from "../async/wakeup.ts";
 import { systemClock } from "../async/clock.ts";
 import { createRelayApi } from "../client/api.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
@@ -36,7 +37,6 @@ import type { TmuxSession } from "../tmux/sessions.ts";
 import { distrustLog } from "../tmux/trust.ts";
 import { Targets } from "./targets.ts";
 import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.ts";
-import { Waker } from "./interruptible_sleep.ts";
 
 /** What this listener acts on. */
 const CAPABILITIES = ["agent.command", "agent.start", "pane.open"];
@@ -69,9 +69,12 @@ class Listener implements RunningListener {
   #queues = new SessionQueues();
   #endedAgents: EndedAgents;
   #inputs = new PaneInputs(now, (done) => orAfter(done, GATE_HOLD_MS));
-  #messages = new Waker();
-  #polls = new Waker();
-  #polling: Promise<void>;
+  readonly #messages = new Wakeup();
+  readonly #polls = new Wakeup();
+  /** Aborted with Stopping when the daemon stops, or replaced when another listener takes over. */
+  #injecting = new AbortController();
+  readonly #polling = new AbortController();
+  #reporting: Promise<void>;
   #unfitting: Promise<void>;
   #soon: ReturnType<typeof setTimeout> | undefined;
   /** Relay's clock minus this one, in milliseconds. */
@@ -114,7 +117,7 @@ class Listener implements RunningListener {
       options.log(`windows: not given back: ${error}`)
     );
     this.#link.start();
-    this.#polling = this.#reporter.run().catch((error) => {
+    this.#reporting = this.#reporter.run().catch((error) => {
       if (!(error instanceof Stopping)) throw error;
     });
   }
@@ -150,11 +153,11 @@ class Listener implements RunningListener {
 
   async stop(): Promise<void> {
     this.#intake.stop();
-    this.#messages.stop();
-    this.#polls.stop();
+    this.#injecting.abort(new Stopping("the daemon stops"));
+    this.#polling.abort(new Stopping("the daemon stops"));
     await this.#queues.idle();
     clearTimeout(this.#soon);
-    await this.#polling;
+    await this.#reporting;
     await this.#unfitting;
     this.#link.close();
     await this.#mirrors.close();
@@ -215,8 +218,8 @@ class Listener implements RunningListener {
   /** Another listener of this device took over: what is held or queued here must not be typed by both. */
   #letGo(): void {
     this.#intake.drop();
-    this.#messages.stop();
-    this.#messages = new Waker();
+    this.#injecting.abort(new Stopping("another listener took over"));
+    this.#injecting = new AbortController();
   }
 
   #makeInventory(): Inventory {
@@ -248,7 +251,7 @@ class Listener implements RunningListener {
       read: () => this.#inventory.read(),
       send: (report) => this.#link.send("listener.sessions", report),
       log: this.#options.log,
-      pause: (ms) => this.#polls.pause(ms),
+      pause: (ms) => this.#polls.sleep(ms, this.#polling.signal),
       nextReadMs: () => this.#inventory.nextReadMs(),
     });
   }
@@ -268,7 +271,7 @@ class Listener implements RunningListener {
       inputs: this.#inputs,
       now,
       typed: () => this.#readSoon(),
-      pause: (ms) => this.#messages.pause(ms),
+      pause: (ms) => this.#messages.sleep(ms, this.#injecting.signal),
       record: (id, step) => this.#journal.record(id, { step }),
       report: (id, progress) => this.#intake.report(id, progress),
     });

@@ -1,4 +1,5 @@
 /** Takes pushes from the relay: each is journalled, waits its turn, and is answered. */
+import { Mutex } from "../async/mutex.ts";
 import { errorText } from "../async/error_text.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import type { Journal, TakeVerdict } from "../home/journal.ts";
@@ -154,7 +155,7 @@ export class PushIntake {
       const verdict = await this.#host.journal.take(push.id, seal);
       return verdict === "taken" ? found : refused(NOT_TAKEN[verdict]);
     } catch (error) {
-      this.#host.log(`push ${push.id}: not taken, the host's files cannot be used: ${message(error)}`);
+      this.#host.log(`push ${push.id}: not taken, the host's files cannot be used: ${errorText(error)}`);
       return undefined;
     }
   }
@@ -188,7 +189,7 @@ export class PushIntake {
 
   /** Nothing typed: refused. Perhaps typed: unknown, and never again. */
   async #failed(push: Push, error: unknown): Promise<void> {
-    this.#host.log(`push ${push.id}: failed: ${message(error)}`);
+    this.#host.log(`push ${push.id}: failed: ${errorText(error)}`);
     const step = this.#host.journal.state(push.id)?.step;
     const why = push.type === START ? "start_failed" : "tmux_failed";
     await this.#end(push, step === "accepted" ? refused(why) : { state: "unknown" });
@@ -202,7 +203,7 @@ export class PushIntake {
       await this.#host.journal.record(push.id, { step: "done", ...said });
       await this.#host.ended(push, outcome, this.#host.now() - arrived);
     } catch (error) {
-      this.#host.log(`push ${push.id}: the journal cannot be written: ${message(error)}`);
+      this.#host.log(`push ${push.id}: the journal cannot be written: ${errorText(error)}`);
     }
     this.#acknowledge(push.id, outcome, { final: true });
   }
@@ -213,31 +214,25 @@ export class PushIntake {
   }
 }
 
-function message(error: unknown): string {
-  return errorText(error);
-}
-
 /** More messages than this waiting for one session are refused. */
 export const QUEUE_MAX = 100;
 
 export class SessionQueues {
-  #tails = new Map<string, { last: Promise<void>; length: number }>();
+  readonly #queues = new Map<string, Mutex>();
 
   /** False when the session's queue is full. `work` must not throw. */
   add(session: string, work: () => Promise<void>): boolean {
-    const queue = this.#tails.get(session) ?? { last: Promise.resolve(), length: 0 };
-    if (queue.length >= QUEUE_MAX) return false;
-    queue.length += 1;
-    queue.last = queue.last.then(work).then(() => {
-      queue.length -= 1;
-      if (queue.length === 0 && this.#tails.get(session) === queue) this.#tails.delete(session);
+    const queue = this.#queues.get(session) ?? new Mutex();
+    if (queue.size >= QUEUE_MAX) return false;
+    this.#queues.set(session, queue);
+    void queue.run(work).then(() => {
+      if (!queue.isBusy && this.#queues.get(session) === queue) this.#queues.delete(session);
     });
-    this.#tails.set(session, queue);
     return true;
   }
 
   /** Resolves when everything that was taken is done. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#tails.values()].map((queue) => queue.last));
+    await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
   }
 }

@@ -2,6 +2,7 @@
  * What svc types into one pane: one input at a time, apart from the agent's tool calls, and what its composer should
  * show.
  */
+import { Mutex } from "../../async/mutex.ts";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
 import type { HookReport } from "../../home/control_messages.ts";
 import { composerShows, isSameText } from "./composer.ts";
@@ -175,9 +176,8 @@ export class PaneInput {
     keyAt: 0,
   };
   readonly #now: () => number;
-  #turn: Promise<void> = Promise.resolve();
   /** Inputs being typed or waiting their turn. */
-  #inputs = 0;
+  readonly #inputs = new Mutex();
   #enterAt = 0;
   #messageAt = 0;
   #hasWorkedSinceEnter = true;
@@ -190,18 +190,8 @@ export class PaneInput {
 
   /** One input after the other; `waited` when another one came before it. */
   async alone<T>(work: (turn: { waited: boolean }) => Promise<T>): Promise<T> {
-    const before = this.#turn;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waited = this.#inputs > 0;
-    this.#inputs++;
-    this.#turn = before.then(() => promise);
-    if (waited) await before;
-    try {
-      return await work({ waited });
-    } finally {
-      this.#inputs--;
-      resolve();
-    }
+    const waited = this.#inputs.isBusy;
+    return await this.#inputs.run(() => work({ waited }));
   }
 
   /** Hooks of this agent hold back its dialogs. `created`: epoch seconds of the session. */

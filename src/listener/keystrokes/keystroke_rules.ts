@@ -1,4 +1,5 @@
 /** Pure rules for keystrokes: their cost and rate limit, and what they may do in an agent's composer. */
+import { TokenBucket } from "../../async/token_bucket.ts";
 import type { ScreenReading } from "../../agents/profile.ts";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import type { Reason } from "../../protocol/receipt.ts";
@@ -185,20 +186,17 @@ export function isLineBegun(before: boolean, input: TypedInput): boolean {
 export const PASTE_COST = 20;
 
 export class KeyLimit {
-  #tokens: number = KEYS_PER_SECOND;
-  #at: number;
+  readonly #bucket: TokenBucket;
 
   constructor(now: number) {
-    this.#at = now;
+    this.#bucket = new TokenBucket({ perSecond: KEYS_PER_SECOND, burst: KEYS_PER_SECOND }, now);
   }
 
-  /** Takes `cost` tokens and returns 0, or takes none and returns the milliseconds until some are there. */
+  /** Takes `cost` tokens and returns 0, or takes none and returns the milliseconds until there is one. */
   take(cost: number, now: number): number {
-    const earned = Math.max(0, now - this.#at) * KEYS_PER_SECOND / 1_000;
-    this.#tokens = Math.min(KEYS_PER_SECOND, this.#tokens + earned);
-    this.#at = now;
-    if (this.#tokens < 1) return Math.ceil((1 - this.#tokens) * 1_000 / KEYS_PER_SECOND);
-    this.#tokens -= cost;
+    const seconds = this.#bucket.secondsUntil(now, 1);
+    if (seconds > 0) return Math.ceil(seconds * 1_000);
+    this.#bucket.charge(now, cost);
     return 0;
   }
 }

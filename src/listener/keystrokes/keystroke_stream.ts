@@ -1,4 +1,5 @@
 /** The keystrokes of one phone's stream: opened in order, each typed at most once, rate-limited, and audited in bursts. */
+import { Mutex } from "../../async/mutex.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { FrameOpener } from "../../crypto/stream_frames.ts";
 import { decodeKeyInput, type KeyInput } from "../../protocol/key_input.ts";
@@ -193,7 +194,7 @@ export class KeysAudit {
   #outcome = "";
   #cancel: () => void = () => {};
   /** Entries that are being digested. */
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Mutex();
 
   constructor(options: KeysAuditOptions) {
     this.#options = options;
@@ -211,7 +212,7 @@ export class KeysAudit {
   /** Resolves once everything is recorded. */
   async close(): Promise<void> {
     this.#end();
-    await this.#writing;
+    await this.#writing.idle();
   }
 
   #end(): void {
@@ -221,7 +222,7 @@ export class KeysAudit {
     this.#text = "";
     if (text === "") return;
     const time = new Date(clock.now()).toISOString();
-    this.#writing = this.#writing.then(async () => {
+    void this.#writing.run(async () => {
       record({ time, ...names, digest: await canonicalDigest(text), length: text.length, outcome });
     });
   }

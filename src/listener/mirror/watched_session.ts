@@ -1,4 +1,5 @@
 /** A session that phones watch: its mirror, their keys, and the window's size while one of them has fitted it. */
+import { Mutex } from "../../async/mutex.ts";
 import { type Clock, delay } from "../../async/clock.ts";
 import type { AuditEntry } from "../../home/audit.ts";
 import type { EventData, EventName } from "../../protocol/frames.ts";
@@ -56,7 +57,7 @@ export class WatchedSession {
   /** The stream whose phone fitted the window. */
   #fitted: number | undefined;
   /** What is done to the window's size, one after the other. */
-  #sizing: Promise<void> = Promise.resolve();
+  readonly #sizing = new Mutex();
   /** Audit lines of those who left. */
   readonly #leaving = new Set<Promise<void>>();
   #cancelPulse: () => void = () => {};
@@ -132,7 +133,7 @@ export class WatchedSession {
   async close(): Promise<void> {
     for (const stream of [...this.#watchers.keys()]) this.remove(stream);
     await this.#mirror.close();
-    await this.#sizing;
+    await this.#sizing.idle();
     await Promise.all(this.#leaving);
   }
 
@@ -189,7 +190,7 @@ export class WatchedSession {
       // Left while the window was being fitted.
       if (isFitted && !this.#watchers.has(viewer.stream)) this.#unfit();
     });
-    await this.#sizing;
+    await this.#sizing.idle();
   }
 
   #unfit(): void {
@@ -198,8 +199,10 @@ export class WatchedSession {
   }
 
   #size(change: () => Promise<void>): void {
-    this.#sizing = this.#sizing.then(change).catch((error) =>
-      this.#host.log(`window of ${this.#target.session}: size not changed: ${error}`)
+    void this.#sizing.run(() =>
+      change().catch((error) =>
+        this.#host.log(`window of ${this.#target.session}: size not changed: ${error}`)
+      )
     );
   }
 }
