@@ -1,6 +1,7 @@
 /** Holds what the architecture promises beyond layers and sizes: one builder, one file per agent, one function. */
 import assert from "node:assert/strict";
-import { AGENT_KINDS, agentProfile } from "../src/agents/registry.ts";
+import { agentProfile } from "../src/agents/profiles.ts";
+import { AGENT_KINDS } from "../src/agents/registry.ts";
 import { AGENT_LABELS } from "../src/protocol/names.ts";
 import { CHECKOUT, readSources, type SourceFile } from "./helpers/sources.ts";
 import { makeSandbox } from "./helpers/sandbox.ts";
@@ -33,7 +34,7 @@ Deno.test("tmux's commands are spelled in one file: listener, mirror and wrapper
   assert.deepEqual(spelled, ["src/tmux/argv.ts"]);
 });
 
-Deno.test("each agent is one file, known to others by the registry alone [arch-agent-file, cli-agents]", () => {
+Deno.test("each agent is one folder, known to others by the registry alone [arch-agent-file, cli-agents]", () => {
   const expected = ["cc", "gemini", "codex", "cursor", "opencode", "copilot", "echo"];
   assert.deepEqual([...AGENT_KINDS].sort(), [...expected].sort());
   for (const kind of AGENT_KINDS) {
@@ -41,9 +42,13 @@ Deno.test("each agent is one file, known to others by the registry alone [arch-a
       path.startsWith("src/agents/")
     );
     assert.equal(owners.length, 1, kind);
-    const file = owners[0]?.split("/").pop()?.replace(".", "\\.");
-    const importers = pathsWith(new RegExp(`from "\\S*agents/${file}"`));
+    const folder = owners[0]?.split("/").at(-2);
+    const importers = pathsWith(
+      new RegExp(`(?:from |import\\()"\\S*agents/${folder}/(?:profile|hooks|setup)\\.ts"`),
+    );
     assert.deepEqual(importers, [], `${kind} is known outside src/agents`);
+    const registrants = pathsWith(new RegExp(`"\\./${folder}/(?:profile|hooks|setup)\\.ts"`));
+    assert.deepEqual(registrants, ["src/agents/registry.ts"], `${kind} is known outside the registry`);
   }
 });
 

@@ -1,7 +1,8 @@
 /** `deno task prove:readers`: what reading the worst of 200 hostile screens takes, by each agent's reader. */
 import type { Screen } from "../../src/agents/profile.ts";
-import { AGENT_KINDS, agentProfile } from "../../src/agents/registry.ts";
-import { unknownAgent } from "../../src/agents/unknown.ts";
+import { agentProfile } from "../../src/agents/profiles.ts";
+import { AGENT_KINDS } from "../../src/agents/registry.ts";
+import { unknownAgent } from "../../src/agents/unknown/profile.ts";
 import { hostileScreens } from "../../tests/helpers/hostile_screens.ts";
 import { say } from "../say.ts";
 

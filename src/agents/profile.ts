@@ -47,6 +47,15 @@ export interface MenuKeys {
   text?: RegExp;
 }
 
+/** A harmless screen: how it is recognized, and what may be typed into it. */
+export interface MenuScreen extends MenuKeys {
+  name: string;
+  /** It only shows something: the agent may be at work behind it. */
+  isView?: true;
+  /** Matches only while the agent itself draws it: text that the agent prints elsewhere must not pass for it. */
+  isShown(screen: Screen): boolean;
+}
+
 /** What a phone's live keys may do in this agent beyond, or short of, what they may do in every agent. */
 export interface KeyRules {
   /** tmux names of keys allowed in this agent's composer beside `PHONE_KEYS`: those that open a harmless menu. */
@@ -95,6 +104,8 @@ export interface AgentProfile {
   binary: string;
   /** The command that installs it. */
   install: string;
+  /** Its package on npm. */
+  npmPackage?: string;
   /** Words put before the user's own. */
   args: readonly string[];
   /** Variables that let the agent wait for the phone. */
@@ -115,9 +126,26 @@ export interface AgentProfile {
    * exactly, each is the first of the agent's own list.
    */
   commands: readonly string[];
+  /** The slash command, with the slash, that opens its list of models. */
+  modelCommand?: string;
+  /** `!` in an empty composer turns it into a shell. */
+  hasShellMode?: true;
   /** Matches the whole draft where the composer shows a mark in place of a long paste. */
   foldedPaste?: RegExp;
   /** Undefined for an agent without a hook that comes before its dialogs, or that only queues what comes during a turn. */
   gate?: GateProfile;
   readScreen(screen: Screen): ScreenReading;
+}
+
+/** What a search field takes. */
+export const SEARCH_TEXT = /^[\p{L}\p{N} ._-]+$/u;
+/** The number of a row. */
+export const ROW_NUMBER = /^[1-9]$/;
+
+/** As the profile lists them. */
+export function menuKeys(menus: readonly MenuScreen[]): Readonly<Record<string, MenuKeys>> {
+  const entries = menus.map(({ name, keys, text }) =>
+    [name, text === undefined ? { keys } : { keys, text }] as const
+  );
+  return Object.fromEntries(entries);
 }

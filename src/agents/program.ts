@@ -1,45 +1,47 @@
-/** Recognizes a known agent by the program that runs in a pane. */
+/** Recognizes a known agent by the program that runs in a pane, or by its npm package. */
 import type { AgentKind } from "../protocol/names.ts";
-import { AGENT_KINDS, agentProfile } from "./registry.ts";
+import { agentProfile } from "./profiles.ts";
+import { AGENT_KINDS } from "./registry.ts";
 
-/** Interpreters that agents are run by: the name tells nothing, the script does. */
+/** Interpreters that run agents: their name says nothing, the script does. */
 const INTERPRETERS: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "deno"]);
 
-/** The package of an agent, as it stands in the path of its script. */
-const PACKAGES: Readonly<Partial<Record<string, AgentKind>>> = {
-  "@anthropic-ai/claude-code": "cc",
-  "@openai/codex": "codex",
-  "@google/gemini-cli": "gemini",
-  "opencode-ai": "opencode",
-  "@github/copilot": "copilot",
-};
-
 const MODULES = "/node_modules/";
-/** What a path may end in beside the program's name. */
+/** What a script's path may add to the program's name. */
 const SCRIPT_ENDING = /\.(?:c|m)?js$/;
 
 /**
- * The agent that a process is. `name` is the program's name as tmux or ps give it, `argv` its words with the program as
- * the first. Only the program counts, and for an interpreter its script: a word further on is somebody's argument.
+ * The agent that a process is. `name` is the program's name as tmux or ps report it; `argv` begins with the program. Only
+ * the program counts, or the script of an interpreter: any later argument may be anything.
  */
 export function agentKindOfProgram(name: string, argv: readonly string[]): AgentKind | undefined {
   const program = baseOf(name);
-  if (!INTERPRETERS.has(program)) return kindOfBinary(program);
-  const script = argv.slice(1).find((word) => !word.startsWith("-"));
-  return script === undefined ? undefined : kindOfPackage(script) ?? kindOfBinary(baseOf(script));
+  if (!INTERPRETERS.has(program)) return agentKindOfBinary(program);
+  const script = argv.slice(1).find((argument) => !argument.startsWith("-"));
+  return script === undefined ? undefined : kindOfScript(script) ?? agentKindOfBinary(baseOf(script));
 }
 
 function baseOf(path: string): string {
   return (path.split("/").at(-1) ?? "").replace(/^-/, "").replace(SCRIPT_ENDING, "");
 }
 
-/** The echo agent is svc itself, which runs other things too. */
-function kindOfBinary(name: string): AgentKind | undefined {
+/** The agent whose program has this name. The echo agent is svc itself, which runs other things too. */
+export function agentKindOfBinary(name: string): AgentKind | undefined {
   return AGENT_KINDS.find((kind) => kind !== "echo" && agentProfile(kind).binary === name);
 }
 
-function kindOfPackage(path: string): AgentKind | undefined {
+function kindOfScript(path: string): AgentKind | undefined {
   const start = path.lastIndexOf(MODULES);
-  const [scope = "", name = ""] = start < 0 ? [] : path.slice(start + MODULES.length).split("/");
-  return PACKAGES[scope.startsWith("@") ? `${scope}/${name}` : scope];
+  if (start < 0) return undefined;
+  const [scope = "", name = ""] = path.slice(start + MODULES.length).split("/");
+  const found = scope.startsWith("@") ? `${scope}/${name}` : scope;
+  return AGENT_KINDS.find((kind) => agentProfile(kind).npmPackage === found);
+}
+
+/** Whether the npm package is an agent's, or the part of one that is built for a platform. */
+export function isAgentPackage(name: string): boolean {
+  return AGENT_KINDS.some((kind) => {
+    const { npmPackage } = agentProfile(kind);
+    return npmPackage !== undefined && name.startsWith(npmPackage);
+  });
 }

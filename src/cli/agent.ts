@@ -1,6 +1,6 @@
 /** `svc <agent>`: runs the wrapper in this process. */
 import { runtime } from "#runtime";
-import { agentProfile } from "../agents/registry.ts";
+import { loadProfile } from "../agents/registry.ts";
 import { systemClock } from "../async/clock.ts";
 import type { AgentKind } from "../protocol/names.ts";
 import { runWrapper, type WrapperRun } from "../wrapper/run_wrapper.ts";
@@ -15,7 +15,7 @@ export async function runAgent(
   const selfCommand = (): string[] => runtime.selfCommand();
   return await runWrapper({ uid, files, commands, sockets, terminal, clock: systemClock, selfCommand }, {
     ...daemonOptions(await accountPaths()),
-    profile: agentProfile(kind),
+    profile: await loadProfile(kind),
     args,
     ...options,
     cwd: runtime.cwd(),

@@ -1,6 +1,7 @@
 /** `svc agents`: whether svc recognizes the screens of the installed agents, and a screen as a fixture for a report. */
 import { runtime } from "#runtime";
-import { AGENT_KINDS, agentProfile } from "../agents/registry.ts";
+import { agentProfile } from "../agents/profiles.ts";
+import { AGENT_KINDS } from "../agents/registry.ts";
 import { AGENT_LABELS, type AgentKind, isAgentKind } from "../protocol/names.ts";
 import { checkAgent, type ScreenResult } from "./agents/check.ts";
 import { recordScreen } from "./agents/record.ts";

@@ -1,6 +1,6 @@
 /** `svc remote-hook <agent>` and `svc hook <event> <agent>`: what the agents' hooks run. An agent waits for them, so no option parser is loaded. */
 import { runtime } from "#runtime-lean";
-import { GATES_WORD } from "../agents/hooks/load.ts";
+import { GATES_ARGUMENT } from "../agents/hooks.ts";
 import { homePaths } from "../home/paths.ts";
 import type { Hook, HookHost } from "../hooks/host.ts";
 import { runHook } from "../hooks/run_hook.ts";
@@ -43,7 +43,7 @@ interface HookCall {
 async function callHook({ load, mark, ...call }: HookCall): Promise<number> {
   const input = runtime.terminal.readAll().catch(() => "");
   try {
-    const [hook, host] = await Promise.all([load(), hookHost(mark === GATES_WORD)]);
+    const [hook, host] = await Promise.all([load(), hookHost(mark === GATES_ARGUMENT)]);
     await runHook(host, { ...call, hook, input });
   } catch {
     // Without a home directory there is nothing to report to: the agent goes on.

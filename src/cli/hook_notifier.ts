@@ -1,7 +1,7 @@
 /** Binds what tells the phones of hooks' news to the relay and the home. */
 import { runtime } from "#runtime";
-import { toBodyText } from "../agents/hooks/body_text.ts";
-import { agentHooks } from "../agents/hooks/registry.ts";
+import { toBodyText } from "../agents/body_text.ts";
+import { loadHooks } from "../agents/registry.ts";
 import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../async/clock.ts";
 import { ensureHookId } from "../home/hook_id.ts";
@@ -37,9 +37,9 @@ export async function makeHookNotifier(
 
 async function lastWords(agent: string, transcript: string): Promise<string | undefined> {
   const { files } = runtime;
-  const hooks = isAgentKind(agent) ? agentHooks(agent) : undefined;
+  const hooks = isAgentKind(agent) ? await loadHooks(agent) : undefined;
   const info = await files.info(transcript);
   if (hooks?.transcript === undefined || !info?.isFile || info.size > TRANSCRIPT_MAX_BYTES) return undefined;
-  const words = hooks.transcript.lastWords(await files.readText(transcript) ?? "");
+  const words = hooks.transcript.lastMessage(await files.readText(transcript) ?? "");
   return words && toBodyText(words);
 }

@@ -1,11 +1,11 @@
 /** `svc setup`: registers hooks and MCP server in the agents that are there, and takes them out again. */
 import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
-import { SETUP_KINDS } from "../agents/setup/registry.ts";
+import { SETUP_KINDS } from "../agents/registry.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
 import { isThere } from "../hooks/setup/detect.ts";
-import { installAgent, type InstallOptions } from "../hooks/setup/install.ts";
+import { installAgent, type InstallOptions, setupOf } from "../hooks/setup/install.ts";
 import { launcherText, writeLauncher } from "../hooks/setup/launcher.ts";
 import { Manifest } from "../hooks/setup/manifest.ts";
 import { removeAgent } from "../hooks/setup/remove.ts";
@@ -51,7 +51,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const paths = await accountPaths();
   const host = await setupHost(paths);
   const chosen = await choose(host, words);
-  if (!words.dryRun && !words.remove) await prepareHome(paths);
+  if (!words.dryRun && !words.remove) await prepareHome(host);
   const outcome = await setUp(host, words, chosen);
   if (words.remove && !words.dryRun && outcome.failures.length === 0) await leaveHome(host);
   if (words.json) printJson(outcome);
@@ -70,7 +70,7 @@ async function setupHost(paths: HomePaths): Promise<SetupHost> {
 }
 
 interface Choice {
-  kinds: AgentKind[];
+  kinds: readonly AgentKind[];
   absent: AgentKind[];
 }
 
@@ -92,9 +92,16 @@ function toKind(word: string): AgentKind {
   );
 }
 
-async function prepareHome(paths: HomePaths): Promise<void> {
-  await secureHome(runtime.files, { paths, uid: runtime.uid });
-  await writeLauncher(runtime.files, paths, launcherText(runtime.selfCommand(), paths.root));
+async function prepareHome(host: SetupHost): Promise<void> {
+  const { files, paths } = host;
+  await secureHome(files, { paths, uid: runtime.uid });
+  const setups = await Promise.all(SETUP_KINDS.map((kind) => setupOf(host, kind)));
+  const backgroundEvents = setups.flatMap((setup) => setup.backgroundEvents ?? []);
+  await writeLauncher(
+    files,
+    paths,
+    launcherText(runtime.selfCommand(), { root: paths.root, backgroundEvents }),
+  );
 }
 
 async function setUp(host: SetupHost, words: SetupWords, { kinds, absent }: Choice): Promise<SetupOutcome> {

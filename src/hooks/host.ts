@@ -1,5 +1,5 @@
 /** What the hooks need of the machine, and what they were called with. */
-import type { AgentHooks, HookInput } from "../agents/hooks/types.ts";
+import type { AgentHooks, HookInput } from "../agents/hooks.ts";
 import type { HookReport } from "../home/control_messages.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { AgentKind } from "../protocol/names.ts";

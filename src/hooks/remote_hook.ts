@@ -1,5 +1,5 @@
 /** The hook of a submitted prompt: tells the model when the user begins to drive from the phone, and when that ends. */
-import { isSubagents } from "../agents/hooks/input.ts";
+import { isFromSubagent } from "../agents/hooks.ts";
 import { remoteName } from "../home/remote_mode.ts";
 import { tellDaemon } from "../home/tell_daemon.ts";
 import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";
@@ -25,7 +25,7 @@ async function readOutstanding({ files, paths }: HookHost): Promise<Outstanding>
 async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: Outstanding): Promise<void> {
   const { kind, hooks, input } = call;
   // An agent's prompt to one that it started: nobody typed it, and this agent's turn may have ended.
-  if (isSubagents(input)) return;
+  if (isFromSubagent(input)) return;
   const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), hooks.promptOf(input)];
   if (directory === undefined || id === undefined || prompt === undefined) return;
   const conversation = { agent: kind, id };

@@ -1,6 +1,6 @@
 /** Runs a hook so that it never breaks its agent: whatever fails, nothing is said and the agent goes on. */
-import { loadHooks } from "../agents/hooks/load.ts";
-import type { HookInput } from "../agents/hooks/types.ts";
+import type { HookInput } from "../agents/hooks.ts";
+import { loadHooks } from "../agents/registry.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import type { Hook, HookHost } from "./host.ts";
 

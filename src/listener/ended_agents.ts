@@ -1,5 +1,5 @@
 /** Ends what is left of an agent that ignores hang-up once its terminal is gone, whoever killed the session. */
-import { agentProfile } from "../agents/registry.ts";
+import { agentProfile } from "../agents/profiles.ts";
 import type { Clock } from "../async/clock.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import type { Files } from "../runtime/types.ts";

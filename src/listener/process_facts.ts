@@ -1,6 +1,7 @@
 /** Reads what tmux does not know about a pane's process from the operating system: its state, foreground program and version. */
 import type { Commands, Files } from "../runtime/types.ts";
 import { isGuardedProgram, type ProcessFacts } from "./inject/guard.ts";
+import { isAgentPackage } from "../agents/program.ts";
 import { parseVersion } from "../agents/version.ts";
 import { parseJson } from "../protocol/json.ts";
 
@@ -118,9 +119,6 @@ async function ps(columns: string, pid: number, host: ProcessHost): Promise<stri
 /** Folders above a program in which its package may stand. */
 const FOLDERS_ABOVE_MAX = 6;
 const SCRIPT = /\.(?:c|m)?js$/;
-/** Packages of the agents, as npm names them. */
-const AGENT_PACKAGE =
-  /^(?:@anthropic-ai\/claude-code|@openai\/codex|@google\/gemini-cli|opencode-ai|@github\/copilot)/;
 
 /** Undefined where nothing shows it, and on systems without /proc. */
 export async function runningVersion(
@@ -153,7 +151,7 @@ async function versionAt(path: string, files: ProcessHost["files"]): Promise<str
     if (typeof content !== "object" || content === null || !("name" in content) || !("version" in content)) {
       continue;
     }
-    if (AGENT_PACKAGE.test(String(content.name))) return parseVersion(String(content.version));
+    if (isAgentPackage(String(content.name))) return parseVersion(String(content.version));
   }
   const inPath = parts.findLast((part) => /^\d+\.\d+\.\d+/.test(part));
   return inPath === undefined ? undefined : parseVersion(inPath);

@@ -1,6 +1,8 @@
 /** Resolves a session name to exactly one pane on one tmux server, and connects to that server. */
+import type { AgentProfile } from "../agents/profile.ts";
+import { agentProfile } from "../agents/profiles.ts";
 import { agentKindOfProgram } from "../agents/program.ts";
-import { agentProfile } from "../agents/registry.ts";
+import { unknownAgent } from "../agents/unknown/profile.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import { controlArgv } from "../tmux/argv.ts";
 import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";
@@ -8,8 +10,6 @@ import { type DiscoveryEnvironment, TmuxDiscovery } from "../tmux/discovery.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { readProcessFacts } from "./process_facts.ts";
-import type { AgentProfile } from "../agents/profile.ts";
-import { unknownAgent } from "../agents/unknown.ts";
 import { isAgentKind, isSessionName } from "../protocol/names.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import { isReported } from "./inventory/session_entry.ts";

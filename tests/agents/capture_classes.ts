@@ -3,7 +3,7 @@
  * `deno run -A tests/agents/capture_classes.ts KIND [WIDTHxHEIGHT] [CLASS…]`.
  */
 import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
-import { agentProfile } from "../../src/agents/registry.ts";
+import { agentProfile } from "../../src/agents/profiles.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 import { capture, drawnScreen } from "./capture.ts";

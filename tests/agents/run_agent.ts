@@ -1,7 +1,7 @@
 /** Runs a real agent as a person does: set up by `svc setup`, started by `svc --detach`, in a throw-away home. */
 import assert from "node:assert/strict";
-import { agentProfile } from "../../src/agents/registry.ts";
 import type { ScreenReading } from "../../src/agents/profile.ts";
+import { agentProfile } from "../../src/agents/profiles.ts";
 import { Pane } from "../helpers/agents_pane.ts";
 import { runSvc } from "../helpers/program.ts";
 import type { Stack } from "../helpers/stack.ts";

@@ -1,7 +1,7 @@
 /** The marks of every agent's dialogs, as tmux itself evaluates them at the moment of typing. */
 import assert from "node:assert/strict";
+import { agentProfile } from "../../src/agents/profiles.ts";
 import { compiledMarks } from "../../src/agents/read_screen.ts";
-import { agentProfile } from "../../src/agents/registry.ts";
 import { dialogRowFormat, guardFormat } from "../../src/listener/inject/guard.ts";
 import { type AgentScreen, agentScreens } from "../helpers/agent_screens.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";

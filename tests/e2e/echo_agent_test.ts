@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { bundleForNode } from "../../scripts/bundle_for_node.ts";
 import { node22 } from "../../scripts/node22.ts";
-import { agentProfile } from "../../src/agents/registry.ts";
+import { agentProfile } from "../../src/agents/profiles.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { ECHO_ON_DENO, type EchoAgent, launchEcho, startEcho } from "../helpers/agents_echo.ts";

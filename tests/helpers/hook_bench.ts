@@ -1,7 +1,7 @@
 /** Hooks on a throw-away home: what they print, and what they tell the daemon. */
 import { runtime } from "#runtime";
-import { agentHooks } from "../../src/agents/hooks/registry.ts";
-import type { HookInput } from "../../src/agents/hooks/types.ts";
+import type { HookInput } from "../../src/agents/hooks.ts";
+import { loadHooks } from "../../src/agents/registry.ts";
 import { ControlRequest, type HookReport } from "../../src/home/control_messages.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import { setMuted } from "../../src/home/muted.ts";
@@ -64,7 +64,7 @@ export async function makeHookBench(): Promise<HookBench> {
     print: () => {},
   };
   const call: HookBench["call"] = async (kind, event, input) => {
-    const hooks = agentHooks(kind);
+    const hooks = await loadHooks(kind);
     if (hooks === undefined) throw new Error(`no hooks of "${kind}"`);
     const hook = event === hooks.promptEvent ? remoteHook : eventHook;
     const printed: string[] = [];
@@ -87,8 +87,8 @@ export async function makeHookBench(): Promise<HookBench> {
       void await writeMarker({ files, markers: paths.markers }, { dir, text, now: markedAt++ }),
     mute: async (muted) =>
       void await setMuted(files, paths, { directory: await Deno.realPath(project), muted }),
-    submit: (prompt, { kind = "codex", cwd = project, conversation = "c-1" } = {}) =>
-      call(kind, agentHooks(kind)?.promptEvent ?? "", {
+    submit: async (prompt, { kind = "codex", cwd = project, conversation = "c-1" } = {}) =>
+      await call(kind, (await loadHooks(kind))?.promptEvent ?? "", {
         session_id: conversation,
         sessionId: conversation,
         cwd,

@@ -1,5 +1,5 @@
 /** What the real agents gave their hooks on stdin, recorded once; homes and projects are renamed. */
-import type { HookInput } from "../../src/agents/hooks/types.ts";
+import type { HookInput } from "../../src/agents/hooks.ts";
 
 export interface HookCallSample {
   event: string;

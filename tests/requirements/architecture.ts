@@ -7,7 +7,9 @@ const THE_TREE = rows("ARCHITECTURE.md, The tree", {
   "arch-runtime": main("Deno.* and node:* appear in src/runtime only."),
   "arch-tmux-argv": main("One builder makes tmux's arguments."),
   "arch-lazy": main("A command's module is loaded only when the command is called."),
-  "arch-agent-file": main("Each agent kind has its own file under src/agents."),
+  "arch-agent-file": main(
+    "Each agent kind has its own folder under src/agents, and one entry in the registry.",
+  ),
   "arch-page": main(
     "ARCHITECTURE.md has one diagram, one table of data flows and one annotated tree that names every folder.",
   ),

@@ -1,7 +1,7 @@
 /** Leads an installed agent through the screens that need no model, and says which of them its profile recognizes. */
 import { runtime } from "#runtime";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
-import { agentProfile } from "../../agents/registry.ts";
+import { agentProfile } from "../../agents/profiles.ts";
 import { delay, systemClock } from "../../async/clock.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import { openPrivatePane, type PrivatePane } from "./private_pane.ts";
@@ -26,17 +26,6 @@ const DRAFT = "svc agents check";
 /** Folded by every agent that folds: many lines, and many characters. */
 const LONG = Array.from({ length: 60 }, (_, line) => `${DRAFT}, line ${line + 1} of a long text`).join("\n");
 
-/** The command that opens each agent's list of models. */
-const MODEL_COMMANDS: Readonly<Partial<Record<AgentKind, string>>> = {
-  cc: "/model",
-  codex: "/model",
-  gemini: "/model",
-  opencode: "/models",
-  copilot: "/model",
-};
-/** These turn into a shell at `!`. */
-const SHELL_MODES: readonly AgentKind[] = ["cc", "codex", "gemini", "opencode", "copilot"];
-
 /** A screen, the way to it, and whether a reading is right. */
 interface Station {
   name: string;
@@ -59,7 +48,7 @@ export async function* checkAgent(
     found: describe(start),
   };
   if (start.focus !== "composer") return;
-  for (const station of stations(kind, profile)) {
+  for (const station of stations(profile)) {
     if (!await isEmptyAgain(pane, profile)) {
       yield { name: station.name, recognized: false, found: "not reached: the composer does not get empty" };
       return;
@@ -70,13 +59,12 @@ export async function* checkAgent(
   }
 }
 
-function stations(kind: AgentKind, { foldedPaste }: AgentProfile): Station[] {
-  const model = MODEL_COMMANDS[kind];
+function stations({ foldedPaste, modelCommand: model, hasShellMode }: AgentProfile): Station[] {
   const all: (Station | undefined)[] = [
     { name: "draft", go: (pane) => pane.type(DRAFT), isRight: hasDraft(DRAFT) },
     model === undefined ? undefined : slashStation(model),
     model === undefined ? undefined : modelStation(model),
-    SHELL_MODES.includes(kind) ? shellStation : undefined,
+    hasShellMode ? shellStation : undefined,
     // The last one: no key takes a long text away at once in every agent.
     foldedPaste === undefined ? undefined : {
       name: "long paste",

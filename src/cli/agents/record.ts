@@ -1,8 +1,8 @@
 /** Saves what a session shows in the form of the fixtures in `tests/testdata/screens`, its words taken out. */
 import { runtime } from "#runtime";
-import { agentKindOfProgram } from "../../agents/program.ts";
 import type { ScreenReading } from "../../agents/profile.ts";
-import { agentProfile } from "../../agents/registry.ts";
+import { agentProfile } from "../../agents/profiles.ts";
+import { agentKindOfProgram } from "../../agents/program.ts";
 import { type AgentKind, isAgentKind } from "../../protocol/names.ts";
 import { verbs } from "../../tmux/argv.ts";
 import { TmuxDiscovery } from "../../tmux/discovery.ts";

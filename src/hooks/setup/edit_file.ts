@@ -1,5 +1,5 @@
 /** What a file becomes with svc's part in it, and without it: pure, by the form of the edit. */
-import type { FileEdit } from "../../agents/setup/types.ts";
+import type { FileEdit } from "../../agents/setup.ts";
 import { putJson, takeJson } from "./edit_json.ts";
 import { putTable, takeTables } from "./edit_toml.ts";
 

@@ -7,8 +7,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
-import { runsSvcHook } from "../../agents/setup/registered.ts";
-import type { JsonEdit } from "../../agents/setup/types.ts";
+import { type JsonEdit, runsSvcHook } from "../../agents/setup.ts";
 import { isEqual } from "./is_equal.ts";
 import { insertLast, layoutOf, removeItem, render } from "./json_text.ts";
 

@@ -1,8 +1,8 @@
 /** Registers svc in one agent: plans every file, then writes, then lets the agent do what only it can. */
 import { errorText } from "../../async/error_text.ts";
-import { agentProfile } from "../../agents/registry.ts";
-import { agentSetup } from "../../agents/setup/registry.ts";
-import type { AgentSetup, FileEdit } from "../../agents/setup/types.ts";
+import { agentProfile } from "../../agents/profiles.ts";
+import { loadSetup } from "../../agents/registry.ts";
+import type { AgentSetup, FileEdit } from "../../agents/setup.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import { type EditInputs, withSvc } from "./edit_file.ts";
 import { missingDirectory, pathInUse, readExactly, writeWhole } from "./file_texts.ts";
@@ -30,7 +30,7 @@ export async function installAgent(
   kind: AgentKind,
   options: InstallOptions,
 ): Promise<AgentReport> {
-  const setup = setupOf(host, kind);
+  const setup = await setupOf(host, kind);
   const plans: FilePlan[] = [];
   for (const edit of setup.files) plans.push(await planFile(host, edit, options.manifest));
   const report = { kind, label: agentProfile(kind).label, files: plans.map(toReport), trusts: setup.trusts };
@@ -40,8 +40,11 @@ export async function installAgent(
   return { ...report, isOk: finished.isOk, notes: [...setup.notes, ...finished.notes] };
 }
 
-export function setupOf({ paths, home, env, plugin }: SetupHost, kind: AgentKind): AgentSetup {
-  const setup = agentSetup(kind, { home, env, launcher: paths.launcher, plugin });
+export async function setupOf(
+  { paths, home, env, plugin }: SetupHost,
+  kind: AgentKind,
+): Promise<AgentSetup> {
+  const setup = await loadSetup(kind, { home, env, launcher: paths.launcher, plugin });
   if (setup === undefined) throw new Error(`Cannot set up "${kind}": this agent needs nothing.`);
   return setup;
 }

@@ -1,26 +1,31 @@
 /** The launcher in `~/.svc/bin`: what all registrations run, so that only one file changes when svc moves. */
-import { shellWord } from "../../agents/setup/shell_word.ts";
+import { shellQuote } from "../../agents/setup.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { Files } from "../../runtime/types.ts";
 
 const MODE = 0o700;
 
-/** The event that each agent sends when a tool call has ended. */
-const AFTER_TOOL = ["PostToolUse", "PostToolUseFailure", "AfterTool", "postToolUse"];
+export interface LauncherOptions {
+  /** `~/.svc`, unless the environment names another. */
+  root: string;
+  /** Events whose hook runs in the background once its input has been read, so that the agent does not wait. */
+  backgroundEvents: readonly string[];
+}
 
-/**
- * A hook that cannot run says nothing and exits 0: in some agents any other code stops the prompt. The report of a tool
- * call's end is sent in the background once the input has been read, so that the agent does not wait for it.
- */
-export function launcherText(command: readonly string[], root: string): string {
-  const words = command.map(shellWord).join(" ");
+/** A hook that cannot run prints nothing and exits 0: in some agents any other code stops the prompt. */
+export function launcherText(
+  command: readonly string[],
+  { root, backgroundEvents }: LauncherOptions,
+): string {
+  const background = [...new Set(backgroundEvents)].map((event) => `"hook ${event}"`).join(" | ");
+  const words = command.map(shellQuote).join(" ");
   return [
     "#!/bin/sh",
     "# Runs svc, wherever it lies. Written by svc setup.",
     `: "\${SVC_HOME:=${root.replace(/["$`\\]/g, "\\$&")}}"`,
     "export SVC_HOME",
     'case "$1 $2" in',
-    `${AFTER_TOOL.map((event) => `"hook ${event}"`).join(" | ")})`,
+    `${background})`,
     "  input=$(cat)",
     `  { printf '%s\\n' "$input" | ${words} "$@"; } >/dev/null 2>&1 &`,
     "  exit 0 ;;",

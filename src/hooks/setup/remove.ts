@@ -1,7 +1,7 @@
 /** Takes svc out of one agent: puts back the file from before where nobody changed it since, else takes out svc's part. */
 import { errorText } from "../../async/error_text.ts";
-import { agentProfile } from "../../agents/registry.ts";
-import type { FileEdit } from "../../agents/setup/types.ts";
+import { agentProfile } from "../../agents/profiles.ts";
+import type { FileEdit } from "../../agents/setup.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import { withoutSvc } from "./edit_file.ts";
 import { readExactly, removeMade, writeWhole } from "./file_texts.ts";
@@ -25,7 +25,9 @@ export async function removeAgent(
   { manifest, dryRun }: InstallOptions,
 ): Promise<AgentReport> {
   const plans: RemovalPlan[] = [];
-  for (const edit of setupOf(host, kind).files) plans.push(...await planRemovals(host, edit, manifest));
+  for (const edit of (await setupOf(host, kind)).files) {
+    plans.push(...await planRemovals(host, edit, manifest));
+  }
   if (!dryRun) {
     for (const plan of plans) await carryOut(host, plan);
     await clear(host, kind, manifest);
@@ -70,7 +72,7 @@ async function carryOut({ files }: SetupHost, { path, before, after }: RemovalPl
 
 /** Directories that were made for the files, and the manifest's word of them, also where someone else removed the file. */
 async function clear(host: SetupHost, kind: AgentKind, manifest: Manifest): Promise<void> {
-  const paths = setupOf(host, kind).files.flatMap((edit) => edit.paths);
+  const paths = (await setupOf(host, kind)).files.flatMap((edit) => edit.paths);
   const made = paths.map((path) => manifest.get(path)?.made).filter((top) => typeof top === "string");
   for (const path of paths) {
     for (const top of made) await removeMade(host.files, path, top);

@@ -1,5 +1,6 @@
 /** One tmux session as the inventory reports it. */
-import { agentProfile } from "../../agents/registry.ts";
+import { agentProfile } from "../../agents/profiles.ts";
+import { agentKindOfBinary } from "../../agents/program.ts";
 import { isNewerThanMeasured } from "../../agents/version.ts";
 import {
   AGENT_LABELS,
@@ -15,12 +16,9 @@ import { isGuardedProgram } from "../inject/guard.ts";
 /** What is reported of a title or a path: a full inventory must fit one frame. */
 const TEXT_MAX_CHARS = 200;
 
-/** Programs that are agents for sure, also in a session that no wrapper made. */
-const AGENT_PROGRAMS = new Set(["claude", "codex", "gemini", "opencode", "copilot", "cursor-agent"]);
-
 /** The phone shows agents, not every tmux session of the person. */
 export function isReported(session: TmuxSession): boolean {
-  const agent = session.recorded.agent !== "" || AGENT_PROGRAMS.has(session.pane?.command ?? "");
+  const agent = session.recorded.agent !== "" || agentKindOfBinary(session.pane?.command ?? "") !== undefined;
   return agent || session.name.startsWith("svc-");
 }
 

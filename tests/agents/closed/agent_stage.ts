@@ -1,7 +1,7 @@
 /** One real agent under attack: relay, listener, stand-in model, the agent in its session, a phone, and a person at the computer. */
 import assert from "node:assert/strict";
-import { agentProfile } from "../../../src/agents/registry.ts";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
+import { agentProfile } from "../../../src/agents/profiles.ts";
 import type { PushRequestInput } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { Pane } from "../../helpers/agents_pane.ts";

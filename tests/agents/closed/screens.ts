@@ -1,6 +1,6 @@
 /** The classes of screens that a crawl met, and the unknown ones among them as fixtures to be. */
-import { agentProfile } from "../../../src/agents/registry.ts";
 import type { Screen } from "../../../src/agents/profile.ts";
+import { agentProfile } from "../../../src/agents/profiles.ts";
 import { REAL_AGENTS, type RealAgent } from "../install.ts";
 
 const FOLDER = new URL("../../../.cache/closed/screens/", import.meta.url).pathname;

@@ -1,9 +1,10 @@
 /** Reading a screen costs work in proportion to its size, whatever it shows, and none beyond the cap. */
 import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
+import { agentProfile } from "../../../src/agents/profiles.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../../src/agents/read_screen.ts";
-import { AGENT_KINDS, agentProfile } from "../../../src/agents/registry.ts";
-import { unknownAgent } from "../../../src/agents/unknown.ts";
+import { AGENT_KINDS } from "../../../src/agents/registry.ts";
+import { unknownAgent } from "../../../src/agents/unknown/profile.ts";
 import { hostileScreen, hostileScreens } from "../../helpers/hostile_screens.ts";
 
 /** Times that a reader may look at each row, the lists of menus included. */

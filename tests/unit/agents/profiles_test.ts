@@ -1,6 +1,8 @@
 /** What every profile says of keys, menus and commands. */
 import assert from "node:assert/strict";
-import { AGENT_KINDS, agentProfile } from "../../../src/agents/registry.ts";
+import { agentProfile } from "../../../src/agents/profiles.ts";
+import { AGENT_KINDS } from "../../../src/agents/registry.ts";
+import { unknownAgent } from "../../../src/agents/unknown/profile.ts";
 
 /** Names that would change approvals, the sandbox, hooks, servers, plugins, logins or files of the configuration. */
 const CHANGING = [
@@ -68,4 +70,24 @@ Deno.test("the agents that were measured list commands, menus and folded pastes 
     assert.ok(commands.length > 5 && foldedPaste !== undefined && measuredVersion !== "", kind);
     assert.deepEqual(["model", "sessions"].filter((name) => !Object.hasOwn(menus, name)), [], kind);
   }
+});
+
+for (const kind of AGENT_KINDS) {
+  const { dialog } = agentProfile(kind);
+  const marks = [...dialog.lines, ...dialog.titles];
+
+  Deno.test(`the marks of ${kind} are ASCII without what tmux expands in a time [inj-profile]`, () => {
+    assert.ok(dialog.lines.length > 0);
+    assert.deepEqual(marks.filter((mark) => !/^[ -$&-~]+$/.test(mark)), []);
+  });
+
+  Deno.test(`the marks of ${kind} are the same in POSIX and in JavaScript [inj-profile]`, () => {
+    assert.deepEqual(dialog.lines.filter((mark) => /\\|\(\?|[*+?}][?+]/.test(mark)), []);
+  });
+}
+
+Deno.test("a pane of no known agent has the marks of all that svc starts, but echo's [inj-pessimistic]", () => {
+  const known = AGENT_KINDS.filter((kind) => kind !== "echo").map((kind) => agentProfile(kind).dialog);
+  assert.deepEqual(new Set(unknownAgent.dialog.lines), new Set(known.flatMap((marks) => marks.lines)));
+  assert.deepEqual(new Set(unknownAgent.dialog.titles), new Set(known.flatMap((marks) => marks.titles)));
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { EchoScreen, fit, footer, receiptLines, textWidth } from "../../../src/echo/screen.ts";
 import fc from "fast-check";
-import { echo } from "../../../src/agents/echo.ts";
+import { profile as echo } from "../../../src/agents/echo/profile.ts";
 import { type EchoState, IDLE } from "../../../src/echo/state.ts";
 
 const FOOTER = { lines: ["❯ draft", "echo · idle"], cursorLine: 0 };

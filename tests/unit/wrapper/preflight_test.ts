@@ -1,6 +1,6 @@
 /** What prevents a session, in one sentence each. */
 import assert from "node:assert/strict";
-import { agentProfile } from "../../../src/agents/registry.ts";
+import { agentProfile } from "../../../src/agents/profiles.ts";
 import type { RunResult } from "../../../src/runtime/types.ts";
 import {
   agentCommand,

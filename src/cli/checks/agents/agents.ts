@@ -1,10 +1,9 @@
 /** Checks each agent that is here: that its hook fires, and that its MCP server lists svc's tools. */
 import { errorText } from "../../../async/error_text.ts";
 import { runtime } from "#runtime";
-import { agentHooks } from "../../../agents/hooks/registry.ts";
-import { agentProfile } from "../../../agents/registry.ts";
-import { MCP_TOOLS } from "../../../agents/setup/registered.ts";
-import { SETUP_KINDS } from "../../../agents/setup/registry.ts";
+import { agentProfile } from "../../../agents/profiles.ts";
+import { loadHooks, SETUP_KINDS } from "../../../agents/registry.ts";
+import { MCP_TOOLS } from "../../../agents/setup.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { isThere } from "../../../hooks/setup/detect.ts";
 import { planFile, setupOf } from "../../../hooks/setup/install.ts";
@@ -52,7 +51,7 @@ function hookCheck(host: SetupHost, kind: AgentKind): Check {
 async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
   const stale = await staleFiles(host, kind);
   const { hook: command, env } = await readRegistration(host, kind);
-  const hooks = agentHooks(kind);
+  const hooks = await loadHooks(kind);
   if (command === undefined || hooks === undefined) return warning("svc's are not set up", fixOf(kind));
   const [why, distrust] = await Promise.all([
     probeHook(probeHost(host, env), { kind, hooks, command }),
@@ -69,7 +68,8 @@ async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
 /** Throws Error that names a file which cannot be read. */
 async function staleFiles(host: SetupHost, kind: AgentKind): Promise<string[]> {
   const manifest = await Manifest.open(host.files, host.paths);
-  const plans = await Promise.all(setupOf(host, kind).files.map((edit) => planFile(host, edit, manifest)));
+  const { files } = await setupOf(host, kind);
+  const plans = await Promise.all(files.map((edit) => planFile(host, edit, manifest)));
   return plans.filter(({ before, after }) => before !== after).map(({ path }) => path);
 }
 

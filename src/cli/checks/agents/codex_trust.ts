@@ -1,8 +1,7 @@
 /** Asks Codex whether it runs svc's hooks: it runs none that its person has not reviewed. */
 import { errorText } from "../../../async/error_text.ts";
-import { codexHooks, isTrusted } from "../../../agents/setup/codex_hooks.ts";
-import { withCodexServer } from "../../../agents/setup/codex_server.ts";
-import type { FinishHost } from "../../../agents/setup/types.ts";
+import { codexHooks, isTrusted, withCodexServer } from "../../../agents/codex/trust.ts";
+import type { FinishHost } from "../../../agents/setup.ts";
 import { fault, type Finding, warning } from "../check.ts";
 
 /** What keeps it from running them; undefined when nothing does. `fix` goes with what only it can mend. */

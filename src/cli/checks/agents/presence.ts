@@ -1,8 +1,8 @@
 /** Says which agents are here, and in which version. */
 import * as z from "zod/mini";
+import { agentProfile } from "../../../agents/profiles.ts";
+import { SETUP_KINDS } from "../../../agents/registry.ts";
 import { isNewerThanMeasured } from "../../../agents/version.ts";
-import { agentProfile } from "../../../agents/registry.ts";
-import { SETUP_KINDS } from "../../../agents/setup/registry.ts";
 import type { SetupHost } from "../../../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { parseJson } from "../../../protocol/json.ts";

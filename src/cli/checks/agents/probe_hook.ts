@@ -1,5 +1,5 @@
 /** Runs an agent's hook as the agent would, on a prompt that is marked as the phone's, and leaves nothing behind. */
-import type { AgentHooks } from "../../../agents/hooks/types.ts";
+import type { AgentHooks } from "../../../agents/hooks.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../../home/markers.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { writeRemote } from "../../../home/remote_mode.ts";

@@ -1,10 +1,8 @@
 /** What an agent's own configuration says of svc now: the command of its hook, and the one of its MCP server. */
 import { parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
-import { agentHooks } from "../../../agents/hooks/registry.ts";
-import { MCP_SERVER, runsSvcHook } from "../../../agents/setup/registered.ts";
-import { shellWord } from "../../../agents/setup/shell_word.ts";
-import type { FileEdit, JsonEdit } from "../../../agents/setup/types.ts";
+import { loadHooks } from "../../../agents/registry.ts";
+import { type FileEdit, type JsonEdit, MCP_SERVER, runsSvcHook, shellQuote } from "../../../agents/setup.ts";
 import { pathInUse } from "../../../hooks/setup/file_texts.ts";
 import { setupOf } from "../../../hooks/setup/install.ts";
 import type { SetupHost } from "../../../hooks/setup/types.ts";
@@ -21,31 +19,43 @@ export interface Registration {
 /** Throws Error when a file is not of its form. */
 export async function readRegistration(host: SetupHost, kind: AgentKind): Promise<Registration> {
   const found: Partial<Registration>[] = [];
-  for (const edit of setupOf(host, kind).files) {
+  const [{ files }, hooks] = await Promise.all([setupOf(host, kind), loadHooks(kind)]);
+  const agent = { kind, promptEvent: hooks?.promptEvent };
+  for (const edit of files) {
     const text = await host.files.readText(await pathInUse(host.files, edit.paths));
-    if (text !== undefined) found.push(kind === "cc" ? await inPlugin(host, text) : inFile(edit, text, kind));
+    if (text !== undefined) {
+      found.push(kind === "cc" ? await inPlugin(host, text) : inFile(edit, text, agent));
+    }
   }
   const hook = found.find((one) => one.hook !== undefined)?.hook;
   const mcp = found.find((one) => one.mcp !== undefined)?.mcp;
   return { hook, mcp, env: Object.assign({}, ...found.map(({ env }) => env)) };
 }
 
-function inFile(edit: FileEdit, text: string, kind: AgentKind): Partial<Registration> {
+interface Agent {
+  kind: AgentKind;
+  promptEvent: string | undefined;
+}
+
+function inFile(edit: FileEdit, text: string, agent: Agent): Partial<Registration> {
   switch (edit.form) {
     case "json":
-      return inJson(edit, text, kind);
+      return inJson(edit, text, agent);
     case "toml":
       return { mcp: argvOf(valueAt(parseToml(text), edit.table)) };
     case "own":
-      return { hook: inOwnFile(text, kind) };
+      return { hook: inOwnFile(text, agent.kind) };
   }
 }
 
-function inJson({ set = [], append = [] }: JsonEdit, text: string, kind: AgentKind): Partial<Registration> {
+function inJson(
+  { set = [], append = [] }: JsonEdit,
+  text: string,
+  { promptEvent }: Agent,
+): Partial<Registration> {
   const root: unknown = parseJsonc(text, [], { allowTrailingComma: true });
-  const event = agentHooks(kind)?.promptEvent;
   const hooks = append.filter(({ at }) => at[0] === "hooks");
-  const list = hooks.find(({ at }) => at[1] === event) ?? hooks[0];
+  const list = hooks.find(({ at }) => at[1] === promptEvent) ?? hooks[0];
   const server = set.find(({ at }) => at.at(-1) === MCP_SERVER);
   return {
     hook: list && hookIn(valueAt(root, list.at)),
@@ -71,7 +81,7 @@ function argvOf(server: unknown): string[] | undefined {
 /** The plugin starts the launcher without a shell. */
 function inOwnFile(text: string, kind: AgentKind): string | undefined {
   const launcher = /^const LAUNCHER = "(.*)";$/m.exec(text)?.[1];
-  return launcher && `${shellWord(String(JSON.parse(`"${launcher}"`)))} remote-hook ${kind}`;
+  return launcher && `${shellQuote(String(JSON.parse(`"${launcher}"`)))} remote-hook ${kind}`;
 }
 
 /** The primary agent reads the plugin where the settings say that it lies. */

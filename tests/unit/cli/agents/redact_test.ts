@@ -1,10 +1,10 @@
 /** A recorded screen keeps its structure and the agent's words, and loses the user's. */
 import assert from "node:assert/strict";
-import { codex } from "../../../../src/agents/codex.ts";
+import { profile as codex } from "../../../../src/agents/codex/profile.ts";
+import { agentProfile } from "../../../../src/agents/profiles.ts";
 import { frameWords, redactScreen, redactText } from "../../../../src/cli/agents/redact.ts";
 import { parseScreen } from "../../../../src/cli/agents/screen_format.ts";
 import { agentScreens } from "../../../helpers/agent_screens.ts";
-import { agentProfile } from "../../../../src/agents/registry.ts";
 
 const KEEP = new Set(["esc", "to", "don't"]);
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { parse } from "jsonc-parser";
-import type { JsonEdit } from "../../../../src/agents/setup/types.ts";
+import type { JsonEdit } from "../../../../src/agents/setup.ts";
 import { putJson, takeJson } from "../../../../src/hooks/setup/edit_json.ts";
 
 const group = (launcher: string): unknown => ({

@@ -1,6 +1,6 @@
 /** Setup and its undoing on real files, for every agent. */
 import assert from "node:assert/strict";
-import { SETUP_KINDS } from "../../../../src/agents/setup/registry.ts";
+import { SETUP_KINDS } from "../../../../src/agents/registry.ts";
 import { isThere } from "../../../../src/hooks/setup/detect.ts";
 import type { AgentKind } from "../../../../src/protocol/names.ts";
 import { makeSetupBench, type SetupBench } from "../../../helpers/setup_bench.ts";

@@ -15,11 +15,14 @@ async function run(home: TempHome, words: string[], env: Record<string, string> 
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
 }
 
+const AFTER_TOOL = ["PostToolUse", "AfterTool", "postToolUse"];
+const at = (root: string) => ({ root, backgroundEvents: AFTER_TOOL });
+
 const WORDS = ["sh", "-c", 'printf "%s|" "$SVC_HOME" "$@"', "it's $HOME"];
 
 Deno.test("it runs svc with its words as they are, and with its home", async () => {
   await using home = await makeTempHome();
-  await writeLauncher(home.files, home.paths, launcherText(WORDS, '/a "$b'));
+  await writeLauncher(home.files, home.paths, launcherText(WORDS, at('/a "$b')));
   assert.equal((await run(home, ["mcp", "a b", ""])).stdout, '/a "$b|mcp|a b||');
   const other = await run(home, ["hook", "Stop"], { SVC_HOME: "/other" });
   assert.equal(other.stdout, "/other|hook|Stop|");
@@ -28,12 +31,16 @@ Deno.test("it runs svc with its words as they are, and with its home", async () 
 
 Deno.test("a hook whose svc is gone exits 0 and says nothing; other words fail as they should [rm-never-breaks]", async () => {
   await using home = await makeTempHome();
-  await writeLauncher(home.files, home.paths, launcherText(["/nowhere/deno"], "/h"));
+  await writeLauncher(home.files, home.paths, launcherText(["/nowhere/deno"], at("/h")));
   for (const hook of ["remote-hook", "hook"]) {
     assert.deepEqual(await run(home, [hook, "x"]), { code: 0, stdout: "", stderr: "" });
   }
   assert.equal((await run(home, ["mcp"])).code, 127);
-  await writeLauncher(home.files, home.paths, launcherText(["sh", "-c", "echo broken >&2; exit 2"], "/h"));
+  await writeLauncher(
+    home.files,
+    home.paths,
+    launcherText(["sh", "-c", "echo broken >&2; exit 2"], at("/h")),
+  );
   assert.deepEqual(await run(home, ["remote-hook", "codex"]), { code: 0, stdout: "", stderr: "" });
 });
 
@@ -42,9 +49,9 @@ Deno.test("the report of a tool call's end holds no agent up and loses no byte o
   const [gate, report] = [`${home.paths.root}/gate`, `${home.paths.root}/report`];
   await new Deno.Command("mkfifo", { args: [gate, report] }).output();
   const program = `read -r _ <"${gate}"; { printf "%s|" "$@"; cat; } >"${report}"`;
-  await writeLauncher(home.files, home.paths, launcherText(["sh", "-c", program, "svc"], "/h"));
+  await writeLauncher(home.files, home.paths, launcherText(["sh", "-c", program, "svc"], at("/h")));
   const input = JSON.stringify({ tool_response: "ä\\n%s".repeat(50_000) });
-  for (const event of ["PostToolUse", "AfterTool", "postToolUse"]) {
+  for (const event of AFTER_TOOL) {
     const child = new Deno.Command(home.paths.launcher, {
       args: ["hook", event, "cc"],
       stdin: "piped",
@@ -64,6 +71,6 @@ Deno.test("the report of a tool call's end holds no agent up and loses no byte o
 Deno.test("it is written when it changed, and only then", async () => {
   await using home = await makeTempHome();
   const write = (words: string[]): Promise<boolean> =>
-    writeLauncher(home.files, home.paths, launcherText(words, "/h"));
+    writeLauncher(home.files, home.paths, launcherText(words, at("/h")));
   assert.deepEqual([await write(["a"]), await write(["a"]), await write(["b"])], [true, false, true]);
 });

@@ -1,7 +1,7 @@
 /** Inputs and tool calls of one pane exclude each other, and the composer's model believes only newer screens. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
-import { agentProfile } from "../../../../src/agents/registry.ts";
+import { agentProfile } from "../../../../src/agents/profiles.ts";
 import {
   CALM_MS,
   ESCAPE_MS,

@@ -1,7 +1,7 @@
 /** Which live input would run a shell command in the agent, and what each costs. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
-import { agentProfile } from "../../../../src/agents/registry.ts";
+import { agentProfile } from "../../../../src/agents/profiles.ts";
 import { KeyLimit, PASTE_COST } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import {
   afterInput,

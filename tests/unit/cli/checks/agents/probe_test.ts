@@ -1,6 +1,6 @@
 /** What the runs of a hook and of an MCP server are taken for. */
 import assert from "node:assert/strict";
-import { agentHooks } from "../../../../../src/agents/hooks/registry.ts";
+import { loadHooks } from "../../../../../src/agents/registry.ts";
 import { judgeTools } from "../../../../../src/cli/checks/agents/agents.ts";
 import { exitFault, hookFault } from "../../../../../src/cli/checks/agents/probe_hook.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../../../src/protocol/names.ts";
@@ -19,9 +19,9 @@ Deno.test("a command that cannot run is told apart from one that fails or hangs 
   assert.match(exitFault(undefined) ?? "", /within 5 s/);
 });
 
-Deno.test("a hook fires when it prints the agent's own form and takes the marker; either alone is a fault [set-verify, tty-verify-agents]", () => {
+Deno.test("a hook fires when it prints the agent's own form and takes the marker; either alone is a fault [set-verify, tty-verify-agents]", async () => {
   for (const kind of Object.keys(AGENT_LABELS) as AgentKind[]) {
-    const hooks = agentHooks(kind);
+    const hooks = await loadHooks(kind);
     if (hooks?.promptEvent === undefined) continue;
     const printed = `${hooks.contextOutput(hooks.promptEvent, "REMOTE mode")}\n`;
     assert.equal(hookFault(hooks, ran(0, printed), { isTaken: true }), undefined, kind);

@@ -1,6 +1,6 @@
 /** What `svc verify` says of an agent's version. */
 import assert from "node:assert/strict";
-import { codex } from "../../../../../src/agents/codex.ts";
+import { profile as codex } from "../../../../../src/agents/codex/profile.ts";
 import { judgeVersions } from "../../../../../src/cli/checks/agents/presence.ts";
 
 Deno.test("agents of the measured version, or of an unknown one, are no reason to warn [agent-versions]", () => {

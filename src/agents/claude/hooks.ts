@@ -1,0 +1,96 @@
+/** Hooks of agent 1, the primary agent. */
+import {
+  type AgentHooks,
+  type HookInput,
+  type HookMeaning,
+  objectOf,
+  plainPrompt,
+  textOf,
+  toolStep,
+  workingAt,
+} from "../hooks.ts";
+
+/** Prompts in which a task in the background reports: older versions do not say who wrote a prompt. */
+const MACHINE_PROMPT = /^\s*<task-notification>/;
+
+export const hooks: AgentHooks = {
+  promptEvent: "UserPromptSubmit",
+  sessionOf: (input) => textOf(input, "session_id"),
+  directoryOf: (input) => textOf(input, "cwd"),
+  promptOf(input) {
+    const prompt = plainPrompt(input);
+    return prompt === undefined ? undefined : unescaped(unfolded(prompt));
+  },
+  isFromMachine(input) {
+    const source = textOf(input, "source");
+    if (source !== undefined) return source !== "user" && source !== "sdk";
+    return MACHINE_PROMPT.test(textOf(input, "prompt") ?? "");
+  },
+  meaning,
+  contextOutput: (hookEventName, additionalContext) =>
+    JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),
+};
+
+/** All of a prompt that is one paste, of several lines or some 850 characters and more. */
+const FOLDED = /^\n\n<pasted_content id="(\w+)">\n([^]*)\n<\/pasted_content id="\1">\n$/;
+
+function unfolded(prompt: string): string {
+  const text = FOLDED.exec(prompt)?.[2];
+  const isOnePaste = text !== undefined && !/<\/?pasted_content/.test(text);
+  return isOnePaste ? text : prompt;
+}
+
+/** It puts a backslash into marks like its own that were typed. */
+function unescaped(text: string): string {
+  return text.replace(/<\\(?=\/?pasted_content)/g, "<");
+}
+
+function meaning(event: string, input: HookInput): HookMeaning {
+  switch (event) {
+    case "SessionStart":
+      return textOf(input, "source") === "compact" ? { session: "compacted" } : { state: "idle" };
+    case "PreToolUse":
+      return workingAt(toolStep("before", input, "tool_use_id"));
+    case "PostToolUse":
+    case "PostToolUseFailure":
+    case "PermissionDenied":
+      return { tool: toolStep("after", input, "tool_use_id") };
+    case "PermissionRequest":
+      return { state: "waiting" };
+    case "Notification":
+      return notification(input);
+    case "Elicitation":
+      return { state: "waiting", notification: { type: "agent.attention", text: textOf(input, "message") } };
+    case "Stop":
+      return {
+        state: "idle",
+        notification: { type: "agent.stop", text: textOf(input, "last_assistant_message") },
+      };
+    case "StopFailure":
+      return { state: "idle", notification: { type: "agent.stop", text: failure(input) } };
+    case "SessionEnd":
+      return { session: "ended" };
+    default:
+      return {};
+  }
+}
+
+/** Comes some seconds after a dialog opened, and only when nobody has touched it: a person at the computer needs no push. */
+function notification(input: HookInput): HookMeaning {
+  const notification = { type: "agent.attention", text: textOf(input, "message") } as const;
+  switch (textOf(input, "notification_type")) {
+    case "permission_prompt":
+    case "worker_permission_prompt":
+    case "agent_needs_input":
+      return { state: "waiting", notification };
+    case "idle_prompt":
+      return { state: "idle", notification };
+    default:
+      return {};
+  }
+}
+
+function failure(input: HookInput): string | undefined {
+  return textOf(input, "error_details") ?? textOf(input, "error") ??
+    textOf(objectOf(input, "error"), "message");
+}

@@ -1,0 +1,22 @@
+/** Hooks of the Cursor-class agent: none can tell the model anything. */
+import { type AgentHooks, type HookInput, type HookMeaning, plainPrompt, textOf } from "../hooks.ts";
+
+export const hooks: AgentHooks = {
+  // Its prompt hook answers `{continue, user_message}`, in which there is no place for the model to read.
+  promptEvent: undefined,
+  sessionOf: (input) => textOf(input, "conversation_id"),
+  directoryOf: ({ workspace_roots: roots }) =>
+    Array.isArray(roots) && typeof roots[0] === "string" ? roots[0] : undefined,
+  promptOf: plainPrompt,
+  isFromMachine: () => false,
+  meaning,
+  contextOutput: () => "",
+};
+
+/** The input of a stop has no words, only how it ended. */
+function meaning(event: string, input: HookInput): HookMeaning {
+  if (event !== "stop") return {};
+  const status = textOf(input, "status");
+  const text = status === undefined || status === "completed" ? undefined : `It ended as "${status}".`;
+  return { state: "idle", notification: { type: "agent.stop", text } };
+}

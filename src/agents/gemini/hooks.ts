@@ -1,0 +1,48 @@
+/** Hooks of agent 2, the Gemini command line. */
+import {
+  type AgentHooks,
+  type HookInput,
+  type HookMeaning,
+  objectOf,
+  plainPrompt,
+  textOf,
+  toolStep,
+  workingAt,
+} from "../hooks.ts";
+
+export const hooks: AgentHooks = {
+  promptEvent: "BeforeAgent",
+  sessionOf: (input) => textOf(input, "session_id"),
+  directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
+  isFromMachine: () => false,
+  meaning,
+  // Plain text never reaches this model.
+  contextOutput: (_event, additionalContext) => JSON.stringify({ hookSpecificOutput: { additionalContext } }),
+};
+
+function meaning(event: string, input: HookInput): HookMeaning {
+  switch (event) {
+    case "SessionStart":
+      return { state: "idle" };
+    case "BeforeTool":
+      return workingAt(toolStep("before", input));
+    case "AfterTool":
+      return { tool: toolStep("after", input) };
+    case "Notification":
+      if (textOf(input, "notification_type") !== "ToolPermission") return {};
+      return { state: "waiting", notification: { type: "agent.attention", text: permission(input) } };
+    case "AfterAgent":
+      return { state: "idle", notification: { type: "agent.stop", text: textOf(input, "prompt_response") } };
+    case "SessionEnd":
+      return { session: "ended" };
+    default:
+      return {};
+  }
+}
+
+function permission(input: HookInput): string | undefined {
+  const message = textOf(input, "message");
+  const command = textOf(objectOf(input, "details"), "command");
+  return command === undefined ? message : `${message ?? "Tool permission"}: ${command}`;
+}

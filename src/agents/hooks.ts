@@ -1,0 +1,102 @@
+/** How an agent's hooks speak: what svc reads from their input, and the readers that the kinds share. */
+import type { AgentState } from "../protocol/session.ts";
+
+/** The JSON object that an agent gives its hook on stdin. Its fields are not trusted. */
+export type HookInput = Readonly<Record<string, unknown>>;
+
+/** What the phones are notified of; the text is as the agent wrote it. */
+export interface HookNotification {
+  type: "agent.stop" | "agent.attention";
+  text: string | undefined;
+}
+
+/** A tool call begins, and may open a dialog, or has ended. */
+export interface ToolStep {
+  step: "before" | "after";
+  /** The agent's own id, if it has one. */
+  id?: string;
+  /** The call of a subagent: it may go on when the turn of the agent that started it has ended. */
+  subagent?: true;
+}
+
+/** What an event means. With no field set it means nothing. */
+export interface HookMeaning {
+  state?: AgentState;
+  notification?: HookNotification;
+  tool?: ToolStep;
+  /** `compacted`: the model has lost its instructions. `ended`: nobody is there to instruct. */
+  session?: "compacted" | "ended";
+}
+
+export interface AgentHooks {
+  /** The event of a submitted prompt at which text can be given to the model; undefined when the agent has none. */
+  promptEvent: string | undefined;
+  /** The agent's own id of the conversation. */
+  sessionOf(input: HookInput): string | undefined;
+  /** The agent's working directory, according to the input. */
+  directoryOf(input: HookInput): string | undefined;
+  /** The prompt as it was typed; undefined when the input has none. */
+  promptOf(input: HookInput): string | undefined;
+  /** The agent itself, a timer or a tool wrote the prompt: nobody typed it. */
+  isFromMachine(input: HookInput): boolean;
+  meaning(event: string, input: HookInput): HookMeaning;
+  /** What to print so that the model reads `text`. */
+  contextOutput(event: string, text: string): string;
+  /** Where the agent writes its last message when the input of a stop does not carry it. */
+  transcript?: Transcript;
+}
+
+export interface Transcript {
+  pathOf(input: HookInput): string | undefined;
+  /** The last message of the turn that ends; undefined until it is written. */
+  lastMessage(text: string): string | undefined;
+}
+
+/** The last argument of a hook's command in a registration that has the gate's events; older registrations lack it. */
+export const GATES_ARGUMENT = "gates";
+
+export function textOf(input: HookInput, field: string): string | undefined {
+  const value = input[field];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The object in a field; an empty one when there is none. */
+export function objectOf(input: HookInput, field: string): HookInput {
+  const value = input[field];
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+/** The prompt of agents that pass on what was typed. */
+export function plainPrompt({ prompt }: HookInput): string | undefined {
+  return typeof prompt === "string" ? prompt : undefined;
+}
+
+/** The longest id of a tool call that a report accepts. */
+const ID_MAX_CHARS = 200;
+
+/** A step of the tool call whose id is in `field`. */
+export function toolStep(step: ToolStep["step"], input: HookInput, field?: string): ToolStep {
+  const id = field === undefined ? undefined : textOf(input, field);
+  const own = id === undefined || id.length > ID_MAX_CHARS ? {} : { id };
+  return { step, ...own, ...(isFromSubagent(input) ? { subagent: true } : {}) };
+}
+
+/**
+ * The agent works from then on. The end of a call sets no state: the turn may end with it, and the two reports may arrive
+ * in either order. A subagent's calls set no state either.
+ */
+export function workingAt(tool: ToolStep): HookMeaning {
+  return tool.subagent ? { tool } : { state: "working", tool };
+}
+
+/** Claude and Codex name the subagent. */
+export function isFromSubagent(input: HookInput): boolean {
+  return textOf(input, "agent_id") !== undefined;
+}
+
+/** A tool that waits for a permission: its name and, if it runs a command, the command. */
+export function describeTool(input: HookInput): string | undefined {
+  const tool = textOf(input, "tool_name");
+  const command = textOf(objectOf(input, "tool_input"), "command");
+  return command === undefined ? tool : `${tool ?? "shell"}: ${command}`;
+}

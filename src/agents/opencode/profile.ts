@@ -1,0 +1,83 @@
+/** The OpenCode command line. */
+import { composerAtBar, isBlank } from "../composer.ts";
+import {
+  type AgentProfile,
+  type DialogMarks,
+  menuKeys,
+  type MenuScreen,
+  type Screen,
+  SEARCH_TEXT,
+} from "../profile.ts";
+import { composerReader } from "../read_screen.ts";
+
+const dialog: DialogMarks = {
+  lines: [
+    "Permission required",
+    "Allow once +Allow always",
+    "select +enter",
+    "enter (confirm|submit|toggle)( |$)",
+    // The title row of a list that is drawn over the screen.
+    "^ +[A-Z].*   esc$",
+  ],
+  titles: [],
+};
+
+/** Rows from the title of a list to its search field, in which the cursor stands. */
+const SEARCH_ROW = 2;
+
+/** The title row of a list that is drawn over the screen, which still shows around it. */
+const LIST_TITLE = /(?:^| {2})(Select model|Sessions) {3,}esc$/;
+
+function listTitle({ lines, cursor }: Screen): string | undefined {
+  return cursor.visible ? LIST_TITLE.exec(lines[cursor.y - SEARCH_ROW] ?? "")?.[1] : undefined;
+}
+
+const LIST_KEYS = { keys: ["Enter", "BSpace"], text: SEARCH_TEXT };
+
+const menus: readonly MenuScreen[] = [
+  { name: "model", ...LIST_KEYS, isShown: (screen) => listTitle(screen) === "Select model" },
+  { name: "sessions", ...LIST_KEYS, isShown: (screen) => listTitle(screen) === "Sessions" },
+];
+
+export const profile: AgentProfile = {
+  kind: "opencode",
+  label: "OpenCode",
+  binary: "opencode",
+  install: "npm install -g opencode-ai",
+  npmPackage: "opencode-ai",
+  args: [],
+  env: {},
+  ignoresHangup: false,
+  typing: { method: "paste", settleMs: 150, spaceAfter: "tail" },
+  dialog,
+  measuredVersion: "1.18.33",
+  menus: menuKeys(menus),
+  // Tab changes the agent, and with it what is asked for; Ctrl-C in an empty composer ends OpenCode at once.
+  keys: { alsoAllowed: [], forbidden: ["Tab"], forbiddenWhenEmpty: ["C-c"] },
+  // Others open a list that only Esc at the computer leaves.
+  commands: [
+    "compact",
+    "init",
+    "models",
+    "new",
+    "review",
+    "sessions",
+    "thinking",
+    "timestamps",
+  ],
+  gate: { afterEnterMs: 200 },
+  modelCommand: "/models",
+  hasShellMode: true,
+  foldedPaste: /^\[Pasted ~\d+ lines\]$/,
+  readScreen: composerReader({
+    dialog,
+    menus,
+    find: composerAtBar,
+    // One blank row ends the screen.
+    hasFooter: (footer, { rowsBelow }) => rowsBelow === 1 && !isBlank(footer[0]),
+    placeholder: /^(?:Ask anything|Run a command)(?:…|\.\.\.)/u,
+    working: { below: /\besc (?:again to )?interrupt/ },
+    // Lists are drawn over the composer, which still shows around them.
+    cursor: "shown",
+  }),
+};

@@ -1,0 +1,111 @@
+/** What `svc setup` registers in an agent, and what all registrations share: hook commands, the MCP server, time limits. */
+import { ASK_TIMEOUT_MAX_SECONDS } from "../protocol/limits.ts";
+import type { AgentKind } from "../protocol/names.ts";
+import type { Commands } from "../runtime/types.ts";
+import { GATES_ARGUMENT } from "./hooks.ts";
+
+/** What a setup depends on. */
+export interface SetupContext {
+  /** The user's home directory. */
+  home: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Absolute path of the launcher that hooks and MCP registrations run. */
+  launcher: string;
+  /** Absolute path of `plugin/`. */
+  plugin: string;
+}
+
+export interface AgentSetup {
+  /** A directory that its editor creates: it shows that the agent is installed even without its program. */
+  trace?: string;
+  files: readonly FileEdit[];
+  /** Events whose hook only reports: the launcher runs it in the background, so that the agent does not wait. */
+  backgroundEvents?: readonly string[];
+  /** What runs or is allowed from now on without asking the user, one line each. */
+  trusts: readonly string[];
+  /** What the user should know or do, one line each. */
+  notes: readonly string[];
+  finish?(host: FinishHost): Promise<FinishResult>;
+}
+
+/** An edit of a user's file: everything but svc's own entries stays as it is. */
+export type FileEdit = JsonEdit | TomlEdit | OwnFile;
+
+export interface JsonEdit {
+  form: "json";
+  /** The first that exists is edited; the first of all when none does. */
+  paths: readonly string[];
+  /** The content of a new file; `{}` by default. Null: a missing file is not created. */
+  initial?: Readonly<Record<string, unknown>> | null;
+  set?: readonly { at: readonly string[]; value: unknown }[];
+  /** List entries. They go last, so that the indexes of the others do not change. */
+  append?: readonly { at: readonly string[]; values: readonly unknown[] }[];
+}
+
+export interface TomlEdit {
+  form: "toml";
+  paths: readonly string[];
+  /** Keys of a table that belongs to svc alone. */
+  table: readonly string[];
+  entries: Readonly<Record<string, string | number | readonly string[]>>;
+}
+
+/** A file that belongs to svc alone: a copy of one in `plugin/`, with `{{launcher}}` filled in. */
+export interface OwnFile {
+  form: "own";
+  paths: readonly string[];
+  source: string;
+}
+
+/** What only the agent itself can do or report, once the files are written. */
+export interface FinishResult {
+  isOk: boolean;
+  /** One line each for the user. */
+  notes: readonly string[];
+  /** Tables that the agent itself added to a TOML file on our behalf. */
+  tables?: { path: string; keys: readonly (readonly string[])[] };
+}
+
+export interface FinishHost {
+  commands: Pick<Commands, "run" | "pipe">;
+  /** The agent's program; undefined when PATH has none. */
+  program: string | undefined;
+  /** The directory in which the agent runs. */
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+}
+
+export const MCP_SERVER = "svc";
+export const MCP_TOOLS = ["svc_ask", "svc_prompt", "svc_input", "svc_notify"] as const;
+/** A client must wait for the longest question and for the answer after it. */
+export const TOOL_LIMIT_SECONDS = ASK_TIMEOUT_MAX_SECONDS + 100;
+export const TOOL_LIMIT_MS = TOOL_LIMIT_SECONDS * 1_000;
+/** How long an agent waits for a hook. A hook takes far less, and must not be cut off on a busy machine. */
+export const HOOK_LIMIT_SECONDS = 10;
+/** The same for a hook that holds back a tool call: it stops waiting by itself long before. */
+export const GATE_HOOK_LIMIT_SECONDS = 30;
+
+/** The hook of a submitted prompt. */
+export function remoteHookCommand(launcher: string, kind: AgentKind): string {
+  return `${shellQuote(launcher)} remote-hook ${kind} ${GATES_ARGUMENT}`;
+}
+
+/** The hook of any other event. */
+export function hookCommand(launcher: string, kind: AgentKind, event: string): string {
+  return `${ungatedHookCommand(launcher, kind, event)} ${GATES_ARGUMENT}`;
+}
+
+/** The same for an agent without a hook that comes before its dialogs. */
+export function ungatedHookCommand(launcher: string, kind: AgentKind, event: string): string {
+  return `${shellQuote(launcher)} hook ${event} ${kind}`;
+}
+
+/** Whether a hook entry runs any svc launcher: an earlier setup may have written another path. */
+export function runsSvcHook(entry: unknown): boolean {
+  return /\/bin\/svc'? (?:remote-hook|hook) /.test(JSON.stringify(entry));
+}
+
+/** The argument in single quotes, as one word of a POSIX shell. */
+export function shellQuote(argument: string): string {
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
+}

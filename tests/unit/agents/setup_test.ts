@@ -1,0 +1,129 @@
+/** What is registered in each agent: hooks, the MCP server, its time limit in the agent's own unit, its tools allowed. */
+import assert from "node:assert/strict";
+import { loadHooks, loadSetup, SETUP_KINDS } from "../../../src/agents/registry.ts";
+import { type AgentSetup, MCP_TOOLS, shellQuote } from "../../../src/agents/setup.ts";
+import { GATE_LIMIT_MS } from "../../../src/home/tell_daemon.ts";
+import { ASK_TIMEOUT_MAX_SECONDS } from "../../../src/protocol/limits.ts";
+import type { AgentKind } from "../../../src/protocol/names.ts";
+import { CHECKOUT } from "../../helpers/sources.ts";
+
+const LAUNCHER = "/home/it's/.svc/bin/svc";
+const place = { home: "/home/u", env: {}, launcher: LAUNCHER, plugin: "/svc/plugin" };
+
+async function setupOf(kind: AgentKind, env: Record<string, string> = {}): Promise<AgentSetup> {
+  const setup = await loadSetup(kind, { ...place, env });
+  assert.ok(setup);
+  return setup;
+}
+
+const text = async (kind: AgentKind): Promise<string> => JSON.stringify((await setupOf(kind)).files);
+const read = async (path: string): Promise<string> => await Deno.readTextFile(`${CHECKOUT}plugin/${path}`);
+
+/** Commands of the hooks, as the agent will run them. */
+async function commandsOf(kind: AgentKind): Promise<string[]> {
+  return Array.from(
+    (await text(kind)).matchAll(/"(?:command|bash)":("'(?:[^"\\]|\\.)*")/g),
+    ([, word]) => JSON.parse(word ?? ""),
+  );
+}
+
+Deno.test("every agent but the echo has a setup, and each setup says what it trusts [set-trust-told]", async () => {
+  assert.deepEqual([...SETUP_KINDS].sort(), ["cc", "codex", "copilot", "cursor", "gemini", "opencode"]);
+  for (const kind of SETUP_KINDS) assert.ok((await setupOf(kind)).trusts.length > 0, kind);
+});
+
+Deno.test("hooks run the launcher by its absolute path, quoted [remote-gemini, remote-codex, cmd-setup]", async () => {
+  const word = shellQuote(LAUNCHER);
+  assert.equal(word, `'/home/it'\\''s/.svc/bin/svc'`);
+  for (const kind of ["gemini", "codex", "copilot"] as const) {
+    const commands = await commandsOf(kind);
+    assert.equal(commands[0], `${word} remote-hook ${kind} gates`);
+    assert.ok((await text(kind)).includes(`"${(await loadHooks(kind))?.promptEvent}"`));
+    const others = commands.slice(1);
+    assert.ok(
+      others.every((command) => command.startsWith(`${word} hook `) && command.endsWith(` ${kind} gates`)),
+    );
+    assert.ok(commands.length > 3, kind);
+  }
+  assert.deepEqual(await commandsOf("cursor"), [`${word} hook stop cursor`]);
+});
+
+Deno.test("each client's tool limit lets the longest question pass, in its own unit [set-timeout]", async () => {
+  const longest = ASK_TIMEOUT_MAX_SECONDS + 10;
+  for (const kind of ["gemini", "opencode", "copilot"] as const) {
+    const limits = Array.from((await text(kind)).matchAll(/"timeout":(\d+)/g), ([, ms]) => Number(ms));
+    assert.ok(Math.max(...limits) >= longest * 1_000, kind);
+  }
+  assert.ok(Number(/"tool_timeout_sec":(\d+)/.exec(await text("codex"))?.[1]) >= longest);
+  const { svc } = JSON.parse(await read("svc/.mcp.json")).mcpServers;
+  assert.ok(svc.timeout >= longest * 1_000);
+  assert.equal(svc.alwaysLoad, true);
+});
+
+Deno.test("the tools are allowed beforehand where the client can be told so [set-allowed]", async () => {
+  for (const tool of MCP_TOOLS) assert.ok((await text("cc")).includes(`"mcp__plugin_svc_svc__${tool}"`));
+  assert.match(await text("gemini"), /"trust":true/);
+  assert.match(await text("codex"), /"default_tools_approval_mode":"approve"/);
+  assert.match(await text("cursor"), /"Mcp\(svc:\*\)"/);
+});
+
+Deno.test("the plugin's names are those that the settings enable; every hook runs a script of it [set-plugin, arch-plugin, remote-cc]", async () => {
+  const market = JSON.parse(await read(".claude-plugin/marketplace.json"));
+  const plugin = JSON.parse(await read("svc/.claude-plugin/plugin.json"));
+  const [enabled] = Object.entries({ [`${plugin.name}@${market.name}`]: true });
+  const settings = await text("cc");
+  assert.ok(settings.includes(`"value":true`) && settings.includes(String(enabled?.[0])));
+  assert.deepEqual(market.plugins.map(({ source }: { source: string }) => source), ["./svc"]);
+  const { hooks } = JSON.parse(await read("svc/hooks/hooks.json"));
+  assert.match(JSON.stringify(hooks.UserPromptSubmit), /scripts\/svc-remote\.sh/);
+  for (const event of Object.keys(hooks).filter((one) => one !== "UserPromptSubmit")) {
+    assert.match(JSON.stringify(hooks[event]), new RegExp(`scripts/svc.sh\\\\" hook ${event} cc gates"`));
+  }
+  for (const script of ["svc.sh", "svc-remote.sh"]) {
+    assert.ok(((await Deno.stat(`${CHECKOUT}plugin/svc/scripts/${script}`)).mode ?? 0) & 0o100, script);
+  }
+});
+
+/** The events that come before an agent's dialog, with the limit of their hooks in milliseconds. */
+const GATE_EVENTS: Record<string, readonly string[]> = {
+  cc: ["PreToolUse"],
+  codex: ["PreToolUse", "PermissionRequest"],
+  gemini: ["BeforeTool"],
+  copilot: ["preToolUse", "permissionRequest"],
+};
+
+Deno.test("each agent asks before its tool calls, within a limit that our own wait never reaches, and reports their end [gate-registered]", async () => {
+  const unit: Record<string, number> = { cc: 1_000, codex: 1_000, gemini: 1, copilot: 1_000 };
+  for (const [kind, events] of Object.entries(GATE_EVENTS)) {
+    const all = kind === "cc" ? await read("svc/hooks/hooks.json") : await text(kind as AgentKind);
+    for (const event of events) {
+      const entry = new RegExp(`hook ${event} ${kind} gates"[^}]*?"timeout(?:Sec)?":\\s*(\\d+)`).exec(all);
+      assert.ok(Number(entry?.[1]) * (unit[kind] ?? 0) >= 5 * GATE_LIMIT_MS, `${kind} ${event}`);
+    }
+    assert.match(all, /hook (?:PostToolUse|AfterTool|postToolUse) /);
+  }
+  const plugin = await read("opencode/svc.js");
+  assert.ok(Number(/GATE_LIMIT_MS = ([\d_]+)/.exec(plugin)?.[1]?.replace("_", "")) >= 2 * GATE_LIMIT_MS);
+});
+
+Deno.test("what setup trusts names the events before and after tool calls [set-trust-told]", async () => {
+  for (const kind of ["codex", "gemini", "copilot"] as const) {
+    const trusts = (await setupOf(kind)).trusts.join("\n");
+    for (const event of GATE_EVENTS[kind] ?? []) assert.ok(trusts.includes(event), `${kind} ${event}`);
+  }
+  for (const kind of ["cc", "opencode"] as const) {
+    assert.match((await setupOf(kind)).trusts.join("\n"), /tool call/);
+  }
+});
+
+Deno.test("the agents' own variables for their directories are followed", async () => {
+  const paths = async (kind: AgentKind, env: Record<string, string>): Promise<string[]> =>
+    (await setupOf(kind, env)).files.flatMap((file) => file.paths);
+  const at = async (kind: AgentKind, env: Record<string, string>): Promise<boolean> =>
+    (await paths(kind, env)).every((path) => path.startsWith("/x/"));
+  assert.ok(await at("cc", { CLAUDE_CONFIG_DIR: "/x" }));
+  assert.ok(await at("codex", { CODEX_HOME: "/x" }));
+  assert.ok(await at("gemini", { GEMINI_CLI_HOME: "/x" }));
+  assert.ok(await at("copilot", { COPILOT_HOME: "/x" }));
+  assert.ok(await at("opencode", { XDG_CONFIG_HOME: "/x" }));
+});
