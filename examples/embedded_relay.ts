@@ -7,7 +7,7 @@
  */
 import process from "node:process";
 import { RelayLink, VERSION } from "../mod.ts";
-import { createKey } from "../src/relay/keys.ts";
+import { createKey } from "../src/relay/api_keys.ts";
 import { startRelay } from "../src/relay/server.ts";
 import { openStore } from "../src/store/sqlite.ts";
 

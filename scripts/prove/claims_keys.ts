@@ -24,7 +24,7 @@ export const KEYS: Claim[] = [
   {
     text:
       "every route and every event with every kind of key is answered as the table in docs/security.md says",
-    tests: { files: ["tests/unit/relay/access_test.ts", "tests/unit/relay/roles_test.ts"] },
+    tests: { files: ["tests/unit/relay/access_test.ts", "tests/unit/relay/api_keys_test.ts"] },
   },
   {
     text:
@@ -47,7 +47,7 @@ export const KEYS: Claim[] = [
     text:
       "each budget, by number: keys, frames, inventories, stored bytes, devices, codes, pages, unread bytes",
     tests: {
-      files: ["tests/unit/relay/budgets_test.ts", "tests/unit/relay/roles_test.ts"],
+      files: ["tests/unit/relay/budgets_test.ts", "tests/unit/relay/api_keys_test.ts"],
       filter: "flood-",
     },
   },

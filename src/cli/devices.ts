@@ -7,7 +7,7 @@ import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/addresses.ts";
 import type { Device } from "../protocol/http.ts";
-import { DEFAULT_ACCOUNT, findKey } from "../relay/keys.ts";
+import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { DeviceName, Store } from "../store/store.ts";
 import { dataDirectory } from "./data_directory.ts";

@@ -2,7 +2,7 @@
 import { type Scope, SCOPES } from "../protocol/http.ts";
 import { DeviceId } from "../protocol/push.ts";
 import type { Role } from "../protocol/frames.ts";
-import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/keys.ts";
+import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 import { defineCommand, parseWords } from "./command.ts";

@@ -1,8 +1,7 @@
 /** `svc server`: the relay in the foreground; `svc server backup`: a copy of its store while it runs. */
 import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
-import { parseListenAddress } from "../relay/listen_address.ts";
-import { startRelay } from "../relay/server.ts";
+import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import { backupStore } from "../store/sqlite.ts";
 import { defineCommand, parseWords } from "./command.ts";

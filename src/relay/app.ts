@@ -1,22 +1,21 @@
 /** The relay's HTTP as a function from request to response: routes, keys, limits, and errors as problems. */
 import { Hono } from "hono";
-import { authenticate, keyOfRequest } from "./auth.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import type { Call } from "./call.ts";
-import { problemResponse, Refusal, tooManyRequests } from "./problems.ts";
-import { type Route, ROUTES } from "./routes.ts";
+import { authenticate, keyOfRequest } from "./api_keys.ts";
+import { type Call, countRequest, problemResponse, Refusal, type Route, tooManyRequests } from "./handler.ts";
+import { ROUTES } from "./routes.ts";
 import type { Services } from "./services.ts";
-import { SOCKET_PATH } from "./websocket_upgrade.ts";
 import { serveStatic, type StaticFiles } from "./static_files.ts";
+import { SOCKET_PATH } from "./websocket.ts";
 
 export interface AppOptions {
   services: Services;
-  /** The phone's app. */
+  /** The phone's web app. */
   files: StaticFiles;
 }
 
-/** `address` is the caller's. */
+/** `address` is the caller's IP address. */
 export type App = (request: Request, address: string) => Promise<Response>;
 
 interface Env {
@@ -43,7 +42,11 @@ export function createApp({ services, files }: AppOptions): App {
     app.all(honoPath(path), () => methodNotAllowed(path));
   }
   app.all(SOCKET_PATH, () => problemResponse("upgrade_required", { headers: { upgrade: "websocket" } }));
-  app.get("*", ({ req, env }) => open(services, serveStatic(files, req.raw) ?? notFound(), env.address));
+  app.get(
+    "*",
+    ({ req, env }) =>
+      chargeOpen(services, { answer: serveStatic(files, req.raw) ?? notFound(), address: env.address }),
+  );
   app.notFound(() => notFound());
   app.onError((error) => errorResponse(services, error));
   return async (request, address) => {
@@ -56,18 +59,19 @@ export function createApp({ services, files }: AppOptions): App {
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
 async function handle(services: Services, { route, call }: { route: Route; call: Call }): Promise<Response> {
-  if (!("scopes" in route)) return open(services, await route.handleOpen(services, call), call.address);
-  const key = await authenticate(services.store, { key: keyOfRequest(call.request), scopes: route.scopes });
-  const wait = services.requests.take(key.id, services.clock.now());
-  if (wait > 0) {
-    services.metrics.overBudget.add({ budget: "requests" });
-    throw tooManyRequests(wait);
+  if (!("scopes" in route)) {
+    return chargeOpen(services, { answer: await route.handleOpen(services, call), address: call.address });
   }
+  const key = await authenticate(services.store, { key: keyOfRequest(call.request), scopes: route.scopes });
+  countRequest(services, key);
   return await route.handle(services, { ...call, key });
 }
 
-/** What needs no key is bounded by address: who is over it gets the refusal, and asks anew for more. */
-function open({ budgets, clock, metrics }: Services, answer: Response, address: string): Response {
+/** Answers that need no key are limited in bytes per address. Over the limit, the answer is replaced by a refusal. */
+function chargeOpen(
+  { budgets, clock, metrics }: Services,
+  { answer, address }: { answer: Response; address: string },
+): Response {
   const bytes = Number(answer.headers.get("content-length") ?? 0);
   const wait = budgets.openBytes.take(networkOf(address), clock.elapsed(), bytes);
   if (wait === 0) return answer;
@@ -89,13 +93,13 @@ function notFound(): Response {
   });
 }
 
-/** The answer to whatever a handler threw. What is no refusal is told in the log, never in the answer. */
+/** The answer to an error thrown by a handler. Errors other than refusals are logged, and not shown in the answer. */
 export function errorResponse({ log }: Pick<Services, "log">, error: unknown): Response {
   if (error instanceof Refusal) return error.response;
   log(`! ${error instanceof Error ? `${error.name}: ${error.message}` : "a request failed"}`);
   if (error instanceof StoreUnavailable) {
     return problemResponse("store_unavailable", {
-      detail: "The store cannot be used: nothing was stored; try again later",
+      detail: "The store cannot be used: nothing was stored. Try again later",
     });
   }
   return problemResponse("internal", { detail: "The relay failed: its log says why" });

@@ -1,108 +1,102 @@
-/** Questions and their answers over HTTP: the first answer closes its question, in one write with it. */
+/** Questions: asked, answered once, and the answer delivered to the asker or, when that is too late, typed into the session. */
 import {
   AnswerData,
+  answerText,
   AskData,
+  askDeadline,
+  lateAnswerData,
+  lateAnswerId,
   SealedAskData,
   type SentAnswer,
   sentAnswerFault,
   sentAnswerOf,
+  type StoredAskData,
+  storedAskDataOf,
 } from "../protocol/ask.ts";
-import { fieldFaults } from "../protocol/faults.ts";
-import { ASK_RETURN_MS } from "../protocol/limits.ts";
-import type { PushAccepted, PushRequest } from "../protocol/push.ts";
-import type { AnswerOutcome, NewPush } from "../store/store.ts";
-import { answeredBy, type AnswerRoute, type Question, questionOf, routeAnswer } from "./asks_decision.ts";
-import { lateCommand, typeLate } from "./asks_late.ts";
-import { Refusal } from "./problems.ts";
+import { type FieldFault, fieldFaults } from "../protocol/faults.ts";
+import type { EventData } from "../protocol/frames.ts";
+import { ASK_RETURN_MS, TTL_DEFAULT_SECONDS } from "../protocol/limits.ts";
+import type { Push, PushAccepted, PushRequest } from "../protocol/push.ts";
+import type { Receipt } from "../protocol/receipt.ts";
+import type { AnswerOutcome, DeviceName, DeviceRecord, NewPush, StoredPush } from "../store/store.ts";
+import { Refusal } from "./handler.ts";
 import {
   acceptPush,
+  answerOf,
   contentDigest,
   firstAnswer,
-  knownAnswer,
-  passOn,
+  type IncomingPush,
+  publishPush,
   pushOf,
-  repeated,
-  type Sent,
+  repeatedAnswer,
+  routePush,
 } from "./pushes.ts";
-import { queuedReceipt } from "./receipt_transition.ts";
-import { tellReceipt } from "./receipts.ts";
-import { routePush } from "./routing.ts";
+import { changeReceipt, publishReceipt, queuedReceipt } from "./receipts.ts";
 import type { Services } from "./services.ts";
 
-type Fault = { pointer: string; detail: string };
-
-/** A question goes to every phone. */
-export function acceptAsk(services: Services, sent: Sent): Promise<PushAccepted> {
-  const faults = askFaults(sent.request);
+/** Validates a question and sends it to every phone. */
+export function acceptAsk(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
+  const faults = askFaults(incoming.request);
   if (faults.length > 0) return Promise.reject(badAsk("question", faults));
-  return acceptPush(services, sent);
+  return acceptPush(services, incoming);
 }
 
-/** The asker, or the session, gets the answer; every phone learns that the question is closed. */
-export async function acceptAnswer(services: Services, sent: Sent): Promise<PushAccepted> {
-  const known = await knownAnswer(services, sent);
-  if (known !== undefined) return known;
-  const answer = sentAnswerOf(sent.request);
-  if (answer === undefined) throw badAsk("answer", answerFaults(sent.request));
-  const question = await findQuestion(services, sent);
+function askFaults({ data, body, sealedFor, targetDeviceId }: PushRequest): FieldFault[] {
+  const parsed = sealedFor === undefined ? AskData.safeParse(data) : SealedAskData.safeParse(data);
+  return [
+    ...(parsed.success ? [] : fieldFaults(parsed.error).map(inData)),
+    ...((body === undefined) === (sealedFor === undefined)
+      ? [{ pointer: "/body", detail: "exactly one of body and sealedFor for ask" }]
+      : []),
+    ...(targetDeviceId === undefined ? [] : [{ pointer: "/targetDeviceId", detail: "not for ask" }]),
+  ];
+}
+
+/** Stores an answer, which closes its question, sends it to the asker or the session, and notifies every phone. */
+export async function acceptAnswer(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
+  const repeated = await repeatedAnswer(services, incoming);
+  if (repeated !== undefined) return repeated;
+  const answer = sentAnswerOf(incoming.request);
+  if (answer === undefined) throw badAsk("answer", answerFaults(incoming.request));
+  const question = await findQuestion(services, incoming);
   const fault = sentAnswerFault(question.data, answer);
   if (fault !== undefined) throw badAsk("answer", [fault]);
   const now = services.clock.now();
-  const route = await findRoute(services, { sent, question, answer, now });
-  const stored = newAnswer(sent, { route, now });
+  const route = await findRoute(services, { incoming, question, answer, now });
+  const stored = newAnswer(incoming, { route, now });
   const outcome = await services.store.insertAnswer(stored, {
     id: question.push.id,
     close: ({ receipt }) => answeredBy(receipt, { id: stored.push.id, now }),
   });
-  return accepted(services, { sent, outcome, route });
+  return deliver(services, { incoming, outcome, route });
 }
 
-/** Nothing is stored that could go nowhere: a late answer's session must be one that can be found. */
-async function findRoute(
-  { store }: Services,
-  { sent, question, answer, now }: { sent: Sent; question: Question; answer: SentAnswer; now: number },
-): Promise<Exclude<AnswerRoute, { to: "nobody" }>> {
-  const { account } = sent;
-  const { replyTo } = question.data;
-  const asker = replyTo === undefined ? undefined : await store.findDevice({ account, id: replyTo });
-  const route = routeAnswer(question, { asker, now });
-  if (route.to === "nobody") throw closed(route.why);
-  if (route.to === "session") {
-    const { id = "" } = sent.request;
-    await routePush(store, { account, push: lateCommand(question, { id, answer }) });
-  }
-  return route;
+function answerFaults({ data }: PushRequest): FieldFault[] {
+  const parsed = AnswerData.safeParse(data ?? {});
+  if (!parsed.success) return fieldFaults(parsed.error).map(inData);
+  return [{ pointer: "", detail: "exactly one of body, data.choices, data.values and sealed" }];
 }
 
-function newAnswer(sent: Sent, { route, now }: { route: AnswerRoute; now: number }): NewPush {
-  const { account, request } = sent;
-  const target = route.to === "asker" ? route.device : undefined;
-  // Until then the asker may take it; from then on the session gets it.
-  const expiresAt = target === undefined ? now : now + ASK_RETURN_MS;
-  const push = { ...pushOf(sent, now), expiresAt };
-  return { account, target, digest: contentDigest(request), push, receipt: queuedReceipt(now) };
+const inData = ({ pointer, detail }: FieldFault): FieldFault => ({ pointer: `/data${pointer}`, detail });
+
+function badAsk(what: "question" | "answer", errors: FieldFault[]): Refusal {
+  return new Refusal("invalid_push", `Cannot accept the ${what}: some fields are not valid`, { errors });
 }
 
-function accepted(
-  services: Services,
-  { sent, outcome, route }: { sent: Sent; outcome: AnswerOutcome; route: AnswerRoute },
-): PushAccepted {
-  switch (outcome.kind) {
-    case "duplicate":
-      return repeated(services, { stored: outcome.answer, request: sent.request });
-    case "closed":
-      throw closed("just_now");
-    case "stored":
-      services.metrics.pushes.add({ outcome: "accepted" });
-      passOn(services, { stored: outcome.answer, route: { phones: true } });
-      tellReceipt(services, outcome.question);
-      // Where this fails the upkeep does it: the answer is stored, and that is what the 202 says.
-      if (route.to === "session") services.tasks.run(typeLate(services, outcome.answer));
-      return firstAnswer(outcome.answer);
-  }
+/** A stored question. */
+export interface Question {
+  push: Push;
+  data: StoredAskData;
+  receipt: Receipt;
 }
 
-async function findQuestion({ store }: Services, { account, request }: Sent): Promise<Question> {
+/** Undefined for a push that is not a question. */
+export function questionOf({ push, receipt }: Pick<StoredPush, "push" | "receipt">): Question | undefined {
+  const data = storedAskDataOf(push);
+  return data && { push, receipt, data };
+}
+
+async function findQuestion({ store }: Services, { account, request }: IncomingPush): Promise<Question> {
   const { inReplyTo } = request;
   if (inReplyTo === undefined) {
     throw badAsk("answer", [{ pointer: "/inReplyTo", detail: "the id of the question" }]);
@@ -118,37 +112,195 @@ async function findQuestion({ store }: Services, { account, request }: Sent): Pr
   return question;
 }
 
-function askFaults({ data, body, sealedFor, targetDeviceId }: PushRequest): Fault[] {
-  const parsed = sealedFor === undefined ? AskData.safeParse(data) : SealedAskData.safeParse(data);
-  return [
-    ...(parsed.success ? [] : fieldFaults(parsed.error).map(inData)),
-    ...((body === undefined) === (sealedFor === undefined)
-      ? [{ pointer: "/body", detail: "exactly one of body and sealedFor for ask" }]
-      : []),
-    ...(targetDeviceId === undefined ? [] : [{ pointer: "/targetDeviceId", detail: "not for ask" }]),
-  ];
+type AnswerRoute =
+  | { kind: "asker"; device: string }
+  | { kind: "session" }
+  | { kind: "closed"; why: "answered" | "withdrawn" | "expired" | "no_session" };
+
+/** Where an answer goes. `asker` is the device that the question names; it may have disconnected a moment ago. */
+export function routeAnswer(
+  { push, data, receipt }: Question,
+  { asker, now }: { asker: DeviceRecord | undefined; now: number },
+): AnswerRoute {
+  if (receipt.state === "answered" || receipt.state === "withdrawn") {
+    return { kind: "closed", why: receipt.state };
+  }
+  if (receipt.final || now >= push.expiresAt) return { kind: "closed", why: "expired" };
+  const isInTime = now < askDeadline(push.createdAt, data);
+  if (isInTime && asker !== undefined && isWaiting(asker, now)) return { kind: "asker", device: asker.id };
+  return push.agentSessionName === undefined ? { kind: "closed", why: "no_session" } : { kind: "session" };
 }
 
-function answerFaults({ data }: PushRequest): Fault[] {
-  const parsed = AnswerData.safeParse(data ?? {});
-  if (!parsed.success) return fieldFaults(parsed.error).map(inData);
-  return [{ pointer: "", detail: "exactly one of body, data.choices, data.values and sealed" }];
+function isWaiting({ kind, online, lastSeen, revokedAt }: DeviceRecord, now: number): boolean {
+  return kind === "script" && revokedAt === undefined && (online || now - lastSeen < ASK_RETURN_MS);
 }
 
-const inData = ({ pointer, detail }: Fault): Fault => ({ pointer: `/data${pointer}`, detail });
-
-function badAsk(what: "question" | "answer", errors: Fault[]): Refusal {
-  return new Refusal("invalid_push", `Cannot take the ${what}: some fields are not accepted`, { errors });
+/** Nothing is stored that cannot be delivered: the session of a late answer must have a listener. */
+async function findRoute(
+  { store }: Services,
+  { incoming, question, answer, now }: {
+    incoming: IncomingPush;
+    question: Question;
+    answer: SentAnswer;
+    now: number;
+  },
+): Promise<Exclude<AnswerRoute, { kind: "closed" }>> {
+  const { account } = incoming;
+  const { replyTo } = question.data;
+  const asker = replyTo === undefined ? undefined : await store.findDevice({ account, id: replyTo });
+  const route = routeAnswer(question, { asker, now });
+  if (route.kind === "closed") throw askClosed(route.why);
+  if (route.kind === "session") {
+    const { id = "" } = incoming.request;
+    await routePush(store, { account, push: lateCommand(question, { id, answer }) });
+  }
+  return route;
 }
 
 const WHY_CLOSED = {
-  just_now: "it was answered or taken back a moment ago",
-  answered: "somebody answered it first",
-  withdrawn: "the agent does not ask any more",
-  expired: "it is too old",
-  no_session: "the agent stopped waiting, and runs in no session that an answer could be typed into",
+  just_now: "it was answered or withdrawn a moment ago",
+  answered: "it has already been answered",
+  withdrawn: "the agent has withdrawn it",
+  expired: "it has expired",
+  no_session: "the agent has stopped waiting and runs in no session that the answer could be typed into",
 };
 
-function closed(why: keyof typeof WHY_CLOSED): Refusal {
-  return new Refusal("ask_closed", `Cannot take the answer: ${WHY_CLOSED[why]}`);
+function askClosed(why: keyof typeof WHY_CLOSED): Refusal {
+  return new Refusal("ask_closed", `Cannot accept the answer: ${WHY_CLOSED[why]}`);
+}
+
+function newAnswer(incoming: IncomingPush, { route, now }: { route: AnswerRoute; now: number }): NewPush {
+  const { account, request } = incoming;
+  const target = route.kind === "asker" ? route.device : undefined;
+  // The asker may take the answer until then; afterwards the session gets it.
+  const expiresAt = target === undefined ? now : now + ASK_RETURN_MS;
+  const push = { ...pushOf(incoming, now), expiresAt };
+  return { account, target, digest: contentDigest(request), push, receipt: queuedReceipt(now) };
+}
+
+/** The question's receipt once it is answered; undefined when it is already closed. */
+export function answeredBy(receipt: Receipt, answer: { id: string; now: number }): Receipt | undefined {
+  if (receipt.final) return undefined;
+  return { state: "answered", final: true, at: { answered: answer.now, ...receipt.at }, answer: answer.id };
+}
+
+function deliver(
+  services: Services,
+  { incoming, outcome, route }: { incoming: IncomingPush; outcome: AnswerOutcome; route: AnswerRoute },
+): PushAccepted {
+  switch (outcome.kind) {
+    case "duplicate":
+      return firstAnswer(services, { stored: outcome.answer, request: incoming.request });
+    case "closed":
+      throw askClosed("just_now");
+    case "stored":
+      services.metrics.pushes.add({ outcome: "accepted" });
+      publishPush(services, { stored: outcome.answer, to: { phones: true } });
+      publishReceipt(services, outcome.question);
+      // If this fails, upkeep tries again: the 202 only promises that the answer is stored.
+      if (route.kind === "session") services.tasks.run(typeLateAnswer(services, outcome.answer));
+      return answerOf(outcome.answer);
+  }
+}
+
+/**
+ * Types the answer into the session unless its asker has taken it. May be called again at any time, also after a crash at
+ * any step: the asker is excluded first, and the message's id is derived from the answer's.
+ */
+export async function typeLateAnswer(services: Services, answer: StoredPush): Promise<void> {
+  const { store, clock } = services;
+  const push = { account: answer.account, id: answer.push.id };
+  const claimed = await changeReceipt(services, {
+    push,
+    decide: ({ receipt }) => receipt.state === "queued" ? tooLate(receipt, clock.now()) : undefined,
+  }) ?? await store.findPush(push);
+  if (claimed === undefined || claimed.receipt.final) return;
+  const isSent = await sendLateCommand(services, claimed);
+  await changeReceipt(services, {
+    push,
+    decide: ({ receipt }) => isSent ? { ...receipt, final: true } : noSession(receipt, clock.now()),
+  });
+}
+
+/** False when there is no session to type it into. */
+async function sendLateCommand(services: Services, { account, push }: StoredPush): Promise<boolean> {
+  const stored = await services.store.findPush({ account, id: push.inReplyTo ?? "" });
+  const question = stored && questionOf(stored);
+  const answer = sentAnswerOf(push);
+  if (question?.push.agentSessionName === undefined || answer === undefined) return false;
+  const request = { id: await lateAnswerId(push.id), ...lateCommand(question, { id: push.id, answer }) };
+  try {
+    await acceptPush(services, { account, from: push.from, request });
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+/** The message that carries a late answer, without its own id. */
+function lateCommand(
+  { push, data }: Question,
+  { id, answer }: { id: string; answer: SentAnswer },
+): PushRequest {
+  const content = answer.kind === "sealed"
+    ? { sealed: answer.sealed, data: lateAnswerData(id) }
+    : { body: answerText(answer) };
+  return {
+    type: "agent.command",
+    ...(data.listener === undefined ? {} : { targetDeviceId: data.listener }),
+    agentSessionName: push.agentSessionName,
+    ...content,
+    inReplyTo: push.id,
+    ttlSeconds: TTL_DEFAULT_SECONDS,
+  };
+}
+
+function tooLate({ at }: Receipt, now: number): Receipt {
+  return { state: "expired", reason: "too_late", final: false, at: { expired: now, ...at } };
+}
+
+function noSession({ at }: Receipt, now: number): Receipt {
+  return { state: "refused", reason: "no_such_session", final: true, at: { refused: now, ...at } };
+}
+
+/** An asker acknowledges an answer, gives one up, or withdraws its question. `device` is the asker. */
+export async function takeAskerAck(
+  services: Services,
+  { device, ack }: { device: DeviceName; ack: EventData<"push.ack"> },
+): Promise<void> {
+  const { store, clock } = services;
+  const push = { account: device.account, id: ack.id };
+  if (ack.outcome === "ignored") {
+    const stored = await store.findPush(push);
+    if (stored !== undefined && isAnswerFor(stored, device)) await typeLateAnswer(services, stored);
+    return;
+  }
+  await changeReceipt(services, {
+    push,
+    decide: (stored) => acknowledgedByAsker(stored, { device, outcome: ack.outcome, now: clock.now() }),
+  });
+}
+
+function acknowledgedByAsker(
+  stored: StoredPush,
+  { device, outcome, now }: { device: DeviceName; outcome: string; now: number },
+): Receipt | undefined {
+  const { receipt } = stored;
+  if (outcome === "withdrawn" && questionOf(stored)?.data.replyTo === device.id) {
+    return withdrawnAt(receipt, now);
+  }
+  const isTaken = outcome === "delivered" && isAnswerFor(stored, device) && receipt.state === "queued";
+  return isTaken ? { state: "delivered", final: true, at: { delivered: now, ...receipt.at } } : undefined;
+}
+
+/** The question's receipt once its asker withdrew it; undefined when it is already closed. */
+export function withdrawnAt(receipt: Receipt, now: number): Receipt | undefined {
+  return receipt.final
+    ? undefined
+    : { state: "withdrawn", final: true, at: { withdrawn: now, ...receipt.at } };
+}
+
+function isAnswerFor({ push, target }: StoredPush, device: DeviceName): boolean {
+  return push.type === "ask.answer" && target === device.id;
 }

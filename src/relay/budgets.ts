@@ -1,12 +1,12 @@
-/** What one key or one socket may send, each kind of frame by a bucket of its own: whoever is over it is closed. */
+/** The rate limits of the relay, by key, address or socket. */
 import type { Clock } from "../async/clock.ts";
+import { TokenBucket, TokenBuckets, type TokenRate } from "../async/token_bucket.ts";
 import type { EventName } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
-import { TokenBuckets, type TokenBucketsOptions } from "../async/token_bucket.ts";
 
-/** Frames that a socket may send, by kind. Honest clients stay under a tenth of each. */
+/** Frames that a socket may send, by kind; exceeding one closes the socket. Normal clients stay under a tenth of each. */
 export const FRAME_RATES = {
-  /** Frames with which a client keeps its connection alive. */
+  /** Keep-alive frames. */
   ping: { perSecond: 20, burst: 200 },
   "push.ack": { perSecond: 500, burst: 5_000 },
   "listener.sessions": { perSecond: 20, burst: 100 },
@@ -15,13 +15,13 @@ export const FRAME_RATES = {
   "pane.closed": { perSecond: 50, burst: 500 },
   "pane.credit": { perSecond: 500, burst: 5_000 },
   "pane.scrollback": { perSecond: 10, burst: 100 },
-  /** Binary frames of a phone. */
+  /** A phone's binary frames. */
   keys: { perSecond: 1_000, burst: 4_000 },
-  /** Binary frames of a listener, which are bound by what phones have read. */
+  /** A listener's binary frames, which are also limited by the credit that phones grant. */
   pane: { perSecond: 20_000, burst: 60_000 },
-  /** Events that this relay does not know or does not take, and frames that could not be read. */
+  /** Unknown or unexpected events, and malformed frames. */
   other: { perSecond: 50, burst: 1_000 },
-} as const satisfies Record<string, TokenBucketsOptions>;
+} as const satisfies Record<string, TokenRate>;
 
 export type FrameKind = keyof typeof FRAME_RATES;
 
@@ -30,27 +30,33 @@ export function frameKind(event: EventName | undefined): FrameKind {
   return event !== undefined && Object.hasOwn(FRAME_RATES, event) ? event as FrameKind : "other";
 }
 
-/** One socket's. */
+/** One socket's frame budget. */
 export class FrameBudget {
   readonly #clock: Pick<Clock, "elapsed">;
-  readonly #buckets = new Map<FrameKind, TokenBuckets>();
+  readonly #buckets = new Map<FrameKind, TokenBucket>();
 
   constructor(clock: Pick<Clock, "elapsed">) {
     this.#clock = clock;
   }
 
-  /** False when the socket sent more of them than it may. */
+  /** False when the socket has sent too many frames of this kind. */
   take(kind: FrameKind): boolean {
-    const bucket = this.#buckets.get(kind) ?? new TokenBuckets(FRAME_RATES[kind]);
+    const now = this.#clock.elapsed();
+    const bucket = this.#buckets.get(kind) ?? new TokenBucket(FRAME_RATES[kind], now);
     this.#buckets.set(kind, bucket);
-    return bucket.take("", this.#clock.elapsed()) === 0;
+    return bucket.take(now) === 0;
   }
 }
 
 const DAY_SECONDS = 86_400;
 
-/** By key, or by address for what needs none; what is spent comes back with time. */
+/** Limits per key, or per address where no key is needed. */
 export interface Budgets {
+  /** Requests and handshakes, per key. */
+  requests: TokenBuckets;
+  /** Wrong pairing codes, per address. */
+  claims: TokenBuckets;
+  /** Bytes of answers that need no key, per address. */
   openBytes: TokenBuckets;
   inventories: TokenBuckets;
   inventoryBytes: TokenBuckets;
@@ -59,9 +65,14 @@ export interface Budgets {
   pageBytes: TokenBuckets;
 }
 
-export function makeBudgets(): Budgets {
+/** `requests` overrides the limit on requests. */
+export function makeBudgets({ requests }: { requests?: TokenRate | undefined } = {}): Budgets {
   const of = (perSecond: number, burst: number): TokenBuckets => new TokenBuckets({ perSecond, burst });
   return {
+    requests: new TokenBuckets(
+      requests ?? { perSecond: limits.HTTP_REQUESTS_PER_SECOND, burst: limits.HTTP_REQUESTS_BURST },
+    ),
+    claims: of(0.2, 10),
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
     inventories: of(limits.INVENTORIES_PER_SECOND, limits.INVENTORIES_BURST),
     inventoryBytes: of(limits.INVENTORY_BYTES_PER_SECOND, limits.INVENTORY_BYTES_BURST),

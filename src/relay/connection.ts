@@ -1,50 +1,46 @@
-/** One client's WebSocket as the hub holds it: who it is, when it was heard, and how much it has not read. */
+/** One client's WebSocket: its identity, its liveness, and how much it has not read. */
 import type { Clock } from "../async/clock.ts";
-import type { Role } from "../protocol/frames.ts";
-import { encodeFrame, type EventData, type EventName } from "../protocol/frames.ts";
 import { CLOSE } from "../protocol/errors.ts";
+import { encodeFrame, type EventData, type EventName, type Role } from "../protocol/frames.ts";
 import { PING_INTERVAL_MS, SILENCE_LIMIT_MS, UNREAD_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
 import type { ServerSocket } from "../runtime/http_server.ts";
 import type { KeyRecord } from "../store/store.ts";
+import type { RelayMetrics } from "./metrics.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** Unread bytes at which a client is closed: it starts again from the store. */
+/** Unread bytes at which a client is closed; it reconnects and starts again from the store. */
 export const UNREAD_MAX_BYTES = 8_388_608;
-/** Unread bytes that are none to speak of. */
+/** Fewer unread bytes are not checked against the limits. */
 const UNREAD_NOTICED_BYTES = 262_144;
-/** Time for the first frame. */
+/** How long a client may take to send hello. */
 export const HELLO_LIMIT_MS = 10_000;
-/** Time for a client to answer a close. */
+/** How long a client may take to answer a close. */
 export const CLOSE_GRACE_MS = 3_000;
 
-/** Who said hello. */
-export interface Greeted {
+/** The client that a welcome was sent to. */
+interface Greeted {
   deviceId: string;
   role: Role;
   name: string;
 }
 
 export interface ConnectionOptions {
-  id: string;
   key: KeyRecord;
   socket: ServerSocket;
   clock: Clock;
-  /** Bytes that the sockets of its key have not read, together. */
+  metrics: Pick<RelayMetrics, "slow" | "overBudget">;
+  /** Unread bytes of all sockets of its key. */
   unreadOfKey(): number;
-  /** The client was closed for not reading. */
-  slow(): void;
-  /** The client was closed for what it sent; `budget` names the limit. */
-  flooded(budget: string): void;
 }
 
 export class Connection {
-  readonly id: string;
+  readonly id = crypto.randomUUID();
   readonly key: KeyRecord;
-  /** The device it says to be, once the key allows it. */
+  /** The device named in hello, set once the key allows it. */
   claimed: string | undefined;
-  /** Once it was welcomed. */
+  /** Set once the client has been welcomed. */
   greeted: Greeted | undefined;
-  /** A listener's. */
+  /** Only a listener has one. */
   outbox: Outbox | undefined;
   readonly #options: ConnectionOptions;
   readonly #openedAt: number;
@@ -53,7 +49,6 @@ export class Connection {
   #closingAt: number | undefined;
 
   constructor(options: ConnectionOptions) {
-    this.id = options.id;
     this.key = options.key;
     this.#options = options;
     this.#openedAt = this.#heardAt = this.#pingedAt = options.clock.elapsed();
@@ -67,36 +62,37 @@ export class Connection {
     return this.#closingAt === undefined;
   }
 
-  heard(): void {
+  /** The client sent something. */
+  markAlive(): void {
     this.#heardAt = this.#options.clock.elapsed();
   }
 
-  /** Bytes that the client has not read. */
+  /** Bytes that the client has not read yet. */
   get unread(): number {
     return this.#options.socket.bufferedBytes();
   }
 
-  /** Sends, or closes the client when it or all of its key leave too much unread. */
+  /** Sends, or closes the client when it, or all clients of its key together, leave too much unread. */
   send(data: string | Uint8Array): void {
     if (!this.isOpen) return;
     if (!this.#isBehind()) return this.#options.socket.send(data);
-    this.close(CLOSE.SLOW, "read faster, then come back");
-    this.#options.slow();
+    this.close(CLOSE.SLOW, "read faster, then reconnect");
+    this.#options.metrics.slow.add();
   }
 
-  /** All sockets of the key are looked at only where this one is behind by more than a few frames. */
+  /** Sums up the sockets of the key only when this one is more than a few frames behind. */
   #isBehind(): boolean {
     const { unread } = this;
     if (unread <= UNREAD_NOTICED_BYTES) return false;
     return unread > UNREAD_MAX_BYTES || this.#options.unreadOfKey() > UNREAD_PER_KEY_MAX_BYTES;
   }
 
-  /** Closes the client for what it sent; what else is on its way is not read, and it is cut off after the grace. */
-  flooded(budget: string): void {
+  /** Closes a client that exceeded a budget, and stops reading from it; it is terminated after the grace period. */
+  closeForFlood(budget: string): void {
     if (!this.isOpen) return;
-    this.close(CLOSE.FLOOD, `over the budget for ${budget}: send less, then come back`);
+    this.close(CLOSE.FLOOD, `over the budget for ${budget}: send less, then reconnect`);
     this.#options.socket.pause();
-    this.#options.flooded(budget);
+    this.#options.metrics.overBudget.add({ budget });
   }
 
   sendFrame<E extends EventName>(event: E, data: EventData<E>, ids: { id?: string; re?: string } = {}): void {
@@ -114,7 +110,7 @@ export class Connection {
     this.#options.socket.terminate();
   }
 
-  /** What the passing of time asks for: a ping, or the end. Says so when the client was silent too long. */
+  /** Pings, or closes a client that is silent or sends no hello. Returns "silent" when it closed a silent client. */
   tick(): "silent" | undefined {
     const now = this.#options.clock.elapsed();
     if (this.#closingAt !== undefined) {

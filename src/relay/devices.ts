@@ -1,9 +1,8 @@
-/** Devices over HTTP: listed, and revoked with all their keys. */
+/** The HTTP routes of devices: listing, revoking, releasing, and Web Push subscriptions. */
 import type { DevicesAnswer, WebPushSubscription as Subscription } from "../protocol/http.ts";
 import { WebPushSubscription } from "../protocol/http.ts";
-import { json, type KeyedCall, noContent, readBody } from "./call.ts";
-import { Refusal } from "./problems.ts";
-import { mayChangeDevice } from "./roles.ts";
+import { mayChangeDevice } from "./api_keys.ts";
+import { json, type KeyedCall, noContent, readBody, Refusal } from "./handler.ts";
 import type { Services } from "./services.ts";
 
 /** `GET /devices`. */
@@ -23,7 +22,7 @@ export async function listDevices({ store, clock }: Services, { key }: KeyedCall
   return json(answer);
 }
 
-/** `DELETE /devices/{id}`: its keys stop at once, and its open sockets are closed. */
+/** `DELETE /devices/{id}`: its keys stop working at once, and its open WebSockets are closed. */
 export async function revokeDevice({ store, hub, clock }: Services, call: KeyedCall): Promise<Response> {
   const { account } = call.key;
   const id = call.param("id");
@@ -34,11 +33,11 @@ export async function revokeDevice({ store, hub, clock }: Services, call: KeyedC
   return noContent();
 }
 
-/** `DELETE /devices/{id}/owner`: the next key that says hello as the device owns it. */
+/** `DELETE /devices/{id}/owner`: the next key that says hello as the device becomes its owner. */
 export async function releaseDevice({ store, log }: Services, { key, param }: KeyedCall): Promise<Response> {
   const device = { account: key.account, id: param("id") };
   if (!await store.releaseDevice(device)) throw unknownDevice();
-  log(`${device.id} released: the next key that connects as it owns it`);
+  log(`${device.id} released: the next key that connects with this id becomes its owner`);
   return noContent();
 }
 
@@ -57,7 +56,7 @@ export async function removeWebPush({ store }: Services, call: KeyedCall): Promi
   return noContent();
 }
 
-/** The device of the path, where the key is its owner. */
+/** The device in the path, if the key may change it. */
 async function ownDevice(
   { store }: Pick<Services, "store">,
   { key, param }: KeyedCall,
@@ -71,5 +70,5 @@ async function ownDevice(
 }
 
 function unknownDevice(): Refusal {
-  return new Refusal("unknown_device", "Cannot find a device of this id that this key may change");
+  return new Refusal("unknown_device", "Cannot find a device with this id that this key may change");
 }

@@ -1,13 +1,28 @@
-/** The clients connected to this node, by account: what the bus says reaches their sockets here. */
+/** The clients connected to this node, by account: frames published on the bus reach their sockets here. */
 import type { Audience, Bus, BusMessage } from "../bus/bus.ts";
 import { CLOSE } from "../protocol/errors.ts";
-import { ROLES } from "../protocol/frames.ts";
+import { encodeFrame, type EventData, type EventName, ROLES } from "../protocol/frames.ts";
 import type { Revocation } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { Gauge, type RelayMetrics } from "./metrics.ts";
-import type { Tasks } from "./tasks.ts";
 
 const RESTART_REASON = "the relay restarts";
+
+export interface Publication<E extends EventName> {
+  account: string;
+  to: Audience;
+  event: E;
+  data: EventData<E>;
+  /** Set for a push, which a listener must acknowledge. */
+  push?: { id: string; seq: number };
+}
+
+/** Publishes a frame: on every node, `Hub` sends it to the connected clients of the audience. */
+export function publishFrame<E extends EventName>(bus: Bus, publication: Publication<E>): void {
+  const { account, to, event, data, push } = publication;
+  const message: BusMessage = { kind: "frame", to, text: encodeFrame(event, data) };
+  bus.publish(account, push === undefined ? message : { ...message, push });
+}
 
 interface AccountClients {
   connections: Set<Connection>;
@@ -17,7 +32,8 @@ interface AccountClients {
 export interface HubOptions {
   bus: Bus;
   metrics: RelayMetrics;
-  tasks: Tasks;
+  /** Runs work in the background. */
+  run(work: Promise<void>): void;
 }
 
 export class Hub {
@@ -41,12 +57,12 @@ export class Hub {
     return this.#connections.size;
   }
 
-  /** Open connections of a key, on this node. */
+  /** A key's open connections on this node. */
   socketsOf(keyId: string): number {
     return this.#ofKeys.get(keyId)?.size ?? 0;
   }
 
-  /** Bytes that they have not read, together. */
+  /** Unread bytes of all of a key's connections. */
   unreadOf(keyId: string): number {
     let bytes = 0;
     for (const connection of this.#ofKeys.get(keyId) ?? []) bytes += connection.unread;
@@ -60,14 +76,14 @@ export class Hub {
     if (this.#stopping) connection.close(CLOSE.SERVICE_RESTART, RESTART_REASON);
   }
 
-  /** The client says who it is, and is about to be welcomed: its device is online from here on. */
+  /** The client is about to be welcomed as this device, which is online from now on. */
   claim(connection: Connection, deviceId: string): void {
     if (!this.#connections.has(connection)) return;
     connection.claimed = deviceId;
     this.#clientsOf(connection.account).connections.add(connection);
   }
 
-  /** The client hears what concerns it from here on. Others of the same listener give way. */
+  /** Closes older connections of the same listener, on every node. */
   greeted({ account, greeted, id }: Connection): void {
     if (greeted?.role !== "listener") return;
     this.#options.bus.publish(account, {
@@ -77,7 +93,7 @@ export class Hub {
     });
   }
 
-  /** True when its device went offline: nothing else of it is connected here. */
+  /** True when its device went offline: it has no other connection here. */
   remove(connection: Connection): boolean {
     this.#connections.delete(connection);
     this.#forgetOfKey(connection);
@@ -89,29 +105,28 @@ export class Hub {
     }
     if (this.#connections.size === 0) this.#emptied?.();
     if (this.#stopping || connection.claimed === undefined) return false;
-    const other = find(
-      clients?.connections,
-      ({ claimed, isOpen }) => isOpen && claimed === connection.claimed,
-    );
+    const isSameDevice = ({ claimed, isOpen }: Connection): boolean =>
+      isOpen && claimed === connection.claimed;
+    const other = find(clients?.connections, isSameDevice);
     return other === undefined;
   }
 
-  /** The connection of a listener of the account, when it is on this node. */
+  /** The connection of one of the account's listeners, if it is on this node. */
   listener(account: string, deviceId: string): Connection | undefined {
     const { connections } = this.#accounts.get(account) ?? {};
     return find(connections, (one) => isAddressed(one, { listener: deviceId }));
   }
 
-  /** Closes what a revoked key or device has open. */
+  /** Closes the connections of a revoked key or device. */
   revoke(revocation: Revocation): void {
     for (const connection of this.#connections) {
-      if (isHit(connection, revocation)) {
+      if (isRevoked(connection, revocation)) {
         connection.close(CLOSE.REVOKED, `the ${revocation.kind} was revoked`);
       }
     }
   }
 
-  /** What the passing of time asks for; to be called about once a second. */
+  /** Pings, closes silent clients and resends pushes; called about once a second. */
   tick(): void {
     const { metrics } = this.#options;
     for (const connection of this.#connections) {
@@ -124,12 +139,12 @@ export class Hub {
     }
   }
 
-  /** Sends a listener what the store has for it, as far as its window goes; a store that fails is asked again. */
+  /** Sends a listener its stored pushes, as far as its window allows; `tick` tries again when the store fails. */
   fill({ outbox }: Connection): void {
-    if (outbox?.wantsMore === true) this.#options.tasks.run(outbox.fill());
+    if (outbox?.wantsMore === true) this.#options.run(outbox.fill());
   }
 
-  /** Sends everyone away to come back; resolves when they are gone. */
+  /** Closes every connection with "the relay restarts"; resolves when they are gone. */
   stop(): Promise<void> {
     this.#stopping = true;
     const gone = new Promise<void>((resolve) => this.#emptied = resolve);
@@ -153,7 +168,7 @@ export class Hub {
     const known = this.#accounts.get(account);
     if (known !== undefined) return known;
     const connections = new Set<Connection>();
-    const handler = (message: BusMessage): void => handle(connections, message);
+    const handler = (message: BusMessage): void => receive(connections, message);
     const clients = { connections, unsubscribe: this.#options.bus.subscribe(account, handler) };
     this.#accounts.set(account, clients);
     return clients;
@@ -164,7 +179,7 @@ export class Hub {
   }
 }
 
-/** Many clients may be connected: none is copied to find one. */
+/** Searches without copying, because many clients may be connected. */
 function find(
   connections: Iterable<Connection> | undefined,
   wanted: (connection: Connection) => boolean,
@@ -173,11 +188,12 @@ function find(
   return undefined;
 }
 
-function handle(connections: Iterable<Connection>, message: BusMessage): void {
+/** Handles a message from the bus for one account's clients. */
+function receive(connections: Iterable<Connection>, message: BusMessage): void {
   switch (message.kind) {
     case "frame":
       for (const connection of connections) {
-        if (isAddressed(connection, message.to)) pass(connection, message);
+        if (isAddressed(connection, message.to)) send(connection, message);
       }
       return;
     case "greeted":
@@ -192,7 +208,8 @@ function handle(connections: Iterable<Connection>, message: BusMessage): void {
   }
 }
 
-function pass(connection: Connection, { push, text }: Extract<BusMessage, { kind: "frame" }>): void {
+/** A listener gets a push through its outbox, which waits for the acknowledgement. */
+function send(connection: Connection, { push, text }: Extract<BusMessage, { kind: "frame" }>): void {
   if (push !== undefined && connection.outbox !== undefined) connection.outbox.offer({ ...push, text });
   else connection.send(text);
 }
@@ -205,7 +222,7 @@ function isAddressed({ greeted, isOpen }: Connection, to: Audience): boolean {
   return greeted.role === "listener" && greeted.deviceId === to.listener;
 }
 
-function isHit({ account, key, greeted }: Connection, revocation: Revocation): boolean {
+function isRevoked({ account, key, greeted }: Connection, revocation: Revocation): boolean {
   if (account !== revocation.account) return false;
   if (revocation.kind === "key") return key.id === revocation.id;
   return key.deviceId === revocation.id || greeted?.deviceId === revocation.id;

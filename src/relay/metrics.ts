@@ -15,7 +15,7 @@ function heading(name: string, { help, type }: { help: string; type: string }): 
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }
 
-/** Only grows. Its labels come from fixed sets, never from a peer. */
+/** Only increases. Its labels come from fixed sets, never from a peer. */
 export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
@@ -40,7 +40,7 @@ export class Counter implements Metric {
   }
 }
 
-/** Read when it is asked for. */
+/** Its values are read when the metrics are rendered. */
 export class Gauge implements Metric {
   readonly #name: string;
   readonly #help: string;
@@ -99,7 +99,7 @@ export class Histogram implements Metric {
   }
 }
 
-/** What the relay counts of itself. */
+/** The relay's own metrics. */
 export class RelayMetrics {
   readonly requests = new Counter("svc_http_requests_total", "HTTP requests by status.");
   readonly pushes = new Counter(
@@ -108,7 +108,7 @@ export class RelayMetrics {
   );
   readonly resent = new Counter(
     "svc_pushes_resent_total",
-    "Pushes sent again for want of an acknowledgement.",
+    "Pushes sent again because no acknowledgement came.",
   );
   readonly slow = new Counter(
     "svc_slow_clients_total",
@@ -116,36 +116,39 @@ export class RelayMetrics {
   );
   readonly silent = new Counter(
     "svc_silent_clients_total",
-    "Clients ended because they were silent too long.",
+    "Clients closed because they were silent too long.",
   );
   readonly unknownEvents = new Counter(
     "svc_unknown_events_total",
-    "Frames with an event this relay does not know.",
+    "Frames with an event that this relay does not know or expect.",
   );
   readonly strayFrames = new Counter(
     "svc_stray_frames_total",
-    "Mirror frames that belong to no stream of their sender.",
+    "Mirror frames that belong to none of their sender's streams.",
   );
-  readonly malformed = new Counter("svc_malformed_frames_total", "Frames that were not taken.");
+  readonly malformed = new Counter("svc_malformed_frames_total", "Malformed frames.");
   readonly overBudget = new Counter(
     "svc_over_budget_total",
-    "What was refused or closed because its sender was over a limit, by limit.",
+    "Refusals and closed connections because a sender exceeded a limit, by limit.",
   );
   readonly deviceTaken = new Counter(
     "svc_device_taken_total",
-    "Greetings refused because another key or home has the device.",
+    "Hellos refused because another key or home owns the device.",
   );
   readonly identityChanged = new Counter(
     "svc_identity_changed_total",
-    "Listeners that came back with another identity and the same key.",
+    "Listeners that reconnected with a new identity and the same key.",
   );
-  readonly delivered = new Histogram("svc_push_delivered_seconds", "From acceptance to the listener's word.");
+  readonly delivered = new Histogram(
+    "svc_push_delivered_seconds",
+    "From acceptance to the first acknowledgement.",
+  );
   readonly final = new Histogram(
     "svc_push_final_seconds",
-    "From acceptance to the end of a listener's push.",
+    "From acceptance to the final state of a listener's push.",
   );
 
-  /** The text of `/metrics`; `gauges` are read now. */
+  /** The text of `/metrics`, including the current values of `gauges`. */
   render(gauges: readonly Gauge[]): string {
     const {
       requests,

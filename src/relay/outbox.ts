@@ -1,16 +1,15 @@
-/** What one listener still has to acknowledge: sent in order, a window at a time, and again until acknowledged. */
+/** One listener's unacknowledged pushes: sent in order, a window at a time, and resent until acknowledged. */
 import { encodeFrame } from "../protocol/frames.ts";
 import { PUSH_RESEND_MS } from "../protocol/limits.ts";
 import type { StoredPush } from "../store/store.ts";
 
-/** Pushes sent to a listener that it has not acknowledged. The rest waits in the store. */
+/** Pushes that may be unacknowledged at a time. The rest stay in the store. */
 export const WINDOW_PUSHES = 64;
 
-/** A push as it goes out. */
-export interface OutgoingPush {
+interface OutgoingPush {
   id: string;
   seq: number;
-  /** The whole frame. */
+  /** The encoded frame. */
   text: string;
 }
 
@@ -18,14 +17,14 @@ export interface OutboxOptions {
   send(text: string): void;
   /** The listener's pushes that are not final, in order, after `afterSeq`. */
   load(page: { afterSeq: number; limit: number }): Promise<StoredPush[]>;
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   elapsed(): number;
 }
 
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #unacknowledged = new Map<string, { text: string; sentAt: number }>();
-  /** The store may hold pushes that were not sent on this connection. */
+  /** The store may have pushes that were not sent on this connection. */
   #behind = true;
   #loading = false;
   #lastSeq = 0;
@@ -38,12 +37,12 @@ export class Outbox {
     return this.#unacknowledged.size;
   }
 
-  /** The store may have more, and there is room for it. */
+  /** True when the store may have more pushes and the window has room. */
   get wantsMore(): boolean {
     return this.#behind && !this.#loading && this.#unacknowledged.size < WINDOW_PUSHES;
   }
 
-  /** A push that was just accepted. With older ones still in the store it waits its turn there. */
+  /** Sends a push that was just stored, unless older ones are still in the store: then it is loaded after them. */
   offer(push: OutgoingPush): void {
     const room = this.#unacknowledged.size < WINDOW_PUSHES;
     if (room && !this.#behind && !this.#loading) return this.#send(push);
@@ -51,7 +50,7 @@ export class Outbox {
     this.#lastSeq = Math.min(this.#lastSeq, push.seq - 1);
   }
 
-  /** Sends what the store still has and the window takes. Rejects when the store does: call again later. */
+  /** Sends stored pushes until the window is full. Rejects when the store does; call again later. */
   async fill(): Promise<void> {
     if (!this.wantsMore) return;
     this.#loading = true;
@@ -66,7 +65,7 @@ export class Outbox {
     this.#unacknowledged.delete(id);
   }
 
-  /** Sends again what waits too long for its acknowledgement; returns how many. */
+  /** Resends pushes that were not acknowledged in time; returns how many. */
   resendDue(): number {
     const now = this.#options.elapsed();
     let resent = 0;
@@ -79,7 +78,7 @@ export class Outbox {
     return resent;
   }
 
-  /** What is accepted during the wait for the store sets `#behind` again. */
+  /** A push accepted while the store is read sets `#behind` again. */
   async #fillOnce(): Promise<void> {
     this.#behind = false;
     const limit = WINDOW_PUSHES - this.#unacknowledged.size;

@@ -1,4 +1,4 @@
-/** Pairing: a one-time code, and its claim by a phone, which gets a device and a key of its own. */
+/** The HTTP routes of pairing: a one-time code, claimed by a phone that gets its own device and key. */
 import {
   PairingClaim,
   type PairingClaimed,
@@ -10,17 +10,22 @@ import {
 import { DEVICES_PER_KEY, OPEN_PAIRINGS_PER_KEY, PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { sha256 } from "../runtime/digest.ts";
 import type { KeyRecord, PairingRecord } from "../store/store.ts";
-import { keyOfRequest } from "./auth.ts";
-import { type Call, json, type KeyedCall, readBody } from "./call.ts";
-import { createKey, findKey, randomWord } from "./keys.ts";
-import { overBudget, Refusal, tooManyRequests } from "./problems.ts";
-import { mayPair } from "./roles.ts";
+import { createKey, findKey, keyOfRequest, mayPair, randomToken } from "./api_keys.ts";
+import {
+  type Call,
+  json,
+  type KeyedCall,
+  overBudget,
+  readBody,
+  Refusal,
+  tooManyRequests,
+} from "./handler.ts";
 import type { Services } from "./services.ts";
 
-/** 128 bits; a code shares its QR with the pairing's secret, and both must fit a terminal. */
+/** 128 bits. The QR code holds the code and the pairing's secret, and must fit a terminal. */
 const CODE_BYTES = 16;
 const DEVICE_ID_BYTES = 9;
-/** What a phone may do, as far as the key that asked for the code may. */
+/** The scopes of a phone, limited to those of the key that created the code. */
 const PHONE_SCOPES: readonly Scope[] = ["push:send", "push:read"];
 
 /** `POST /pairings`. */
@@ -28,11 +33,11 @@ export async function createPairing(services: Services, call: KeyedCall): Promis
   const { store, clock } = services;
   const { key } = call;
   if (!mayPair(key)) {
-    throw new Refusal("wrong_role", `Cannot make a pairing code: the key "${key.name}" is a ${key.role}'s`);
+    throw new Refusal("wrong_role", `Cannot create a pairing code: the key "${key.name}" is a ${key.role}'s`);
   }
   const offer = await readOffer(call);
   await checkRoom(services, key);
-  const code = randomWord(CODE_BYTES);
+  const code = randomToken(CODE_BYTES);
   const expiresAt = clock.now() + PAIRING_TTL_SECONDS * 1000;
   const scopes = PHONE_SCOPES.filter((scope) => key.scopes.includes(scope));
   await store.insertPairing({
@@ -47,14 +52,14 @@ export async function createPairing(services: Services, call: KeyedCall): Promis
   return json(answer, 201);
 }
 
-/** A code becomes a device, and both are bounded. */
+/** A key may have a limited number of open codes, and of the devices that they become. */
 async function checkRoom({ store, clock, metrics }: Services, { id }: KeyRecord): Promise<void> {
   const now = clock.now();
   const { devices, openPairings, firstPairingEnds = now } = await store.keyUse(id, now);
   if (openPairings >= OPEN_PAIRINGS_PER_KEY) {
     metrics.overBudget.add({ budget: "open_pairings" });
     const wait = Math.max(1, Math.ceil((firstPairingEnds - now) / 1_000));
-    throw overBudget(`the key has ${openPairings} open pairing codes`, wait);
+    throw overBudget(`the key has ${openPairings} unclaimed pairing codes`, wait);
   }
   if (devices < DEVICES_PER_KEY) return;
   metrics.overBudget.add({ budget: "devices" });
@@ -66,7 +71,7 @@ async function readOffer(call: KeyedCall): Promise<PairingRequest["offer"]> {
   return (await readBody(call, { schema: PairingRequest, code: "invalid_request" })).offer;
 }
 
-/** `GET /pairings/{code}`: only for the account that made it. */
+/** `GET /pairings/{code}`: only for the account that created the code. */
 export async function pairingStatus({ store }: Services, { key, param }: KeyedCall): Promise<Response> {
   const pairing = await store.findPairing(sha256(param("code")));
   if (pairing?.account !== key.account) throw unknownCode();
@@ -76,8 +81,8 @@ export async function pairingStatus({ store }: Services, { key, param }: KeyedCa
 }
 
 /**
- * `POST /pairings/{code}/claim`: needs no key, works once. Only wrong codes count toward the limit of an address: behind
- * a tunnel everyone has the same one, and a stranger's guesses must not keep a phone out.
+ * `POST /pairings/{code}/claim`: needs no key, works once. Only wrong codes count against an address: behind a tunnel all
+ * callers share one, and a stranger's guesses must not lock a phone out.
  */
 export async function claimPairing(services: Services, call: Call): Promise<Response> {
   const { clock, store } = services;
@@ -94,14 +99,14 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
   return json(answer, 201);
 }
 
-function wrongCode({ claims, clock, metrics }: Services, { address }: Call): Error {
-  const wait = claims.take(address, clock.now());
+function wrongCode({ budgets, clock, metrics }: Services, { address }: Call): Error {
+  const wait = budgets.claims.take(address, clock.now());
   if (wait === 0) return unknownCode();
   metrics.overBudget.add({ budget: "claims" });
   return tooManyRequests(wait);
 }
 
-/** A phone of this account that pairs with one more host stays the device that it is, and keeps its key. */
+/** A phone of this account that pairs with another host keeps its device id and its key. */
 async function ownKey(
   { store }: Services,
   { call, pairing }: { call: Call; pairing: PairingRecord },
@@ -115,7 +120,7 @@ async function ownKey(
   return device?.kind === "phone" ? { deviceId: device.id, apiKey } : undefined;
 }
 
-/** A code does not outlive the key that asked for it. */
+/** A code is void once the key that created it is revoked. */
 async function isStillGranted({ store }: Services, { keyId }: PairingRecord): Promise<boolean> {
   const key = await store.findKeyById(keyId);
   return key !== undefined && key.revokedAt === undefined;
@@ -131,7 +136,7 @@ type Phone = Pick<PairingClaimed, "deviceId" | "apiKey">;
 
 async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): Promise<Phone> {
   const { account, scopes, keyId: parent } = pairing;
-  const id = `dev_phone_${randomWord(DEVICE_ID_BYTES).replaceAll("-", "_")}`;
+  const id = `dev_phone_${randomToken(DEVICE_ID_BYTES).replaceAll("-", "_")}`;
   await store.saveDevice({
     account,
     id,
@@ -151,6 +156,6 @@ async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): 
 function unknownCode(): Refusal {
   return new Refusal(
     "unknown_pairing",
-    "Cannot claim the pairing code: it is unknown, used or older than 10 minutes",
+    "Cannot claim the pairing code: it is unknown, already used, or older than 10 minutes",
   );
 }

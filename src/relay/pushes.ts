@@ -1,38 +1,29 @@
-/** Pushes over HTTP: stored durably, then answered, then passed on. */
-import { encodeFrame } from "../protocol/frames.ts";
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_MAX_BYTES } from "../protocol/limits.ts";
-import {
-  type Push,
-  type PushAccepted,
-  PushId,
-  type PushPage,
-  type PushRecord,
-  type PushRequest,
-} from "../protocol/push.ts";
+/** A push's way through the relay: repeated or new, routed, stored durably, then published to its recipients. */
+import type { Audience } from "../bus/bus.ts";
+import type { Push, PushAccepted, PushRequest } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
-import type { StoredPush } from "../store/store.ts";
-import { json, type KeyedCall } from "./call.ts";
+import type { Store, StoredPush } from "../store/store.ts";
+import { Refusal } from "./handler.ts";
 import { countHook } from "./hooks.ts";
-import { Refusal, tooManyRequests } from "./problems.ts";
-import { askedReceipt, deliveredReceipt, mutedReceipt, queuedReceipt } from "./receipt_transition.ts";
-import { type Route, routePush } from "./routing.ts";
+import { publishFrame } from "./hub.ts";
+import { askedReceipt, deliveredReceipt, mutedReceipt, queuedReceipt } from "./receipts.ts";
 import type { Services } from "./services.ts";
 
-/** What was sent, and by whom: `from` is the device or the key. */
-export interface Sent {
+/** A validated request to send a push; `from` is the sending device or key. */
+export interface IncomingPush {
   account: string;
   from: string;
   request: PushRequest;
 }
 
-/** The same push twice gets the first answer, and goes out once. */
-export async function acceptPush(services: Services, sent: Sent): Promise<PushAccepted> {
+/** Sending the same push twice gives the first answer and delivers it once. */
+export async function acceptPush(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
   const { store, clock, metrics } = services;
-  const { account, request } = sent;
-  // Not routed again: where it went then may be gone, and its answer stands.
-  const known = await knownAnswer(services, sent);
-  if (known !== undefined) return known;
+  const { account, request } = incoming;
+  // A repeated push is not routed again: its first recipient may be gone, but its answer stands.
+  const repeated = await repeatedAnswer(services, incoming);
+  if (repeated !== undefined) return repeated;
   const route = await routePush(store, { account, push: request });
   const isMuted = await countHook(services, { account, data: request.data }) === "muted" &&
     !("listener" in route);
@@ -42,38 +33,53 @@ export async function acceptPush(services: Services, sent: Sent): Promise<PushAc
     account,
     target,
     digest: contentDigest(request),
-    push: { ...pushOf(sent, now), ...(target === undefined ? {} : { targetDeviceId: target }) },
+    push: { ...pushOf(incoming, now), ...(target === undefined ? {} : { targetDeviceId: target }) },
     receipt: isMuted ? mutedReceipt(now) : firstReceipt(request, { target, now }),
   });
-  if (duplicate) return repeated(services, { stored, request });
+  if (duplicate) return firstAnswer(services, { stored, request });
   metrics.pushes.add({ outcome: "accepted" });
-  if (!isMuted) passOn(services, { stored, route });
-  return firstAnswer(stored);
+  if (!isMuted) publishPush(services, { stored, to: route });
+  return answerOf(stored);
 }
 
-/** What was answered to a push that is here already. */
-export async function knownAnswer(
+/** The first answer to a push that is already stored. */
+export async function repeatedAnswer(
   services: Services,
-  { account, request }: Sent,
+  { account, request }: IncomingPush,
 ): Promise<PushAccepted | undefined> {
   if (request.id === undefined) return undefined;
   const stored = await services.store.findPush({ account, id: request.id });
-  return stored && repeated(services, { stored, request });
+  return stored && firstAnswer(services, { stored, request });
 }
 
-/** The first answer once more; refuses another content. */
-export function repeated(
+/** Gives the first answer again; refuses different content under the same id. */
+export function firstAnswer(
   { metrics }: Services,
   { stored, request }: { stored: StoredPush; request: PushRequest },
 ): PushAccepted {
-  if (!equalDigests(stored.digest, contentDigest(request))) throw idReused(stored.push.id);
+  if (!equalDigests(stored.digest, contentDigest(request))) {
+    throw new Refusal(
+      "id_reused",
+      `Cannot accept the push "${stored.push.id}": the id was used with different content; choose a new one`,
+    );
+  }
   metrics.pushes.add({ outcome: "repeated" });
-  return firstAnswer(stored);
+  return answerOf(stored);
 }
 
-export function pushOf({ request, from }: Sent, now: number): Push {
+export function answerOf({ push, target, receipt }: StoredPush): PushAccepted {
+  const toPhones = receipt.state === "ignored" ? "ignored" : "delivered";
+  return { id: push.id, state: target === undefined ? toPhones : "queued", expiresAt: push.expiresAt };
+}
+
+export function pushOf({ request, from }: IncomingPush, now: number): Push {
   const { id = crypto.randomUUID(), ttlSeconds, ...fields } = request;
   return { id, ...fields, from, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
+}
+
+/** Covers everything that the sender sent except the id. The schema fixes the order of the fields. */
+export function contentDigest({ id: _id, ...content }: PushRequest): Uint8Array {
+  return sha256(JSON.stringify(content));
 }
 
 function firstReceipt(
@@ -84,81 +90,58 @@ function firstReceipt(
   return type === "ask" ? askedReceipt(now) : deliveredReceipt(now);
 }
 
-/** Over all that the sender sent, its id apart. The schema gives the fields their order. */
-export function contentDigest({ id: _id, ...content }: PushRequest): Uint8Array {
-  return sha256(JSON.stringify(content));
-}
-
-export function passOn({ bus }: Services, { stored, route }: { stored: StoredPush; route: Route }): void {
+export function publishPush({ bus }: Services, { stored, to }: { stored: StoredPush; to: Audience }): void {
   const { account, push, seq } = stored;
-  const text = encodeFrame("push.new", push);
-  bus.publish(account, { kind: "frame", to: route, text, push: { id: push.id, seq } });
+  publishFrame(bus, { account, to, event: "push.new", data: push, push: { id: push.id, seq } });
 }
 
-export function firstAnswer({ push, target, receipt }: StoredPush): PushAccepted {
-  const toPhones = receipt.state === "ignored" ? "ignored" : "delivered";
-  return { id: push.id, state: target === undefined ? toPhones : "queued", expiresAt: push.expiresAt };
-}
+/** Types that only a listener handles. */
+const LISTENER_TYPES: readonly string[] = ["agent.command", "agent.start"];
+/** An account is one channel. */
+const BROADCAST = "broadcast";
 
-function idReused(id: string): Refusal {
-  return new Refusal(
-    "id_reused",
-    `Cannot take the push "${id}": the id was used for another content; choose a new one`,
-  );
-}
-
-/** `GET /pushes/{id}`. */
-export async function getPush({ store }: Services, call: KeyedCall): Promise<Response> {
-  const id = call.param("id");
-  const stored = await store.findPush({ account: call.key.account, id });
-  if (stored === undefined) {
-    throw new Refusal("unknown_push", "Cannot find a push of this id in this account");
+/** The recipients of a push. Refuses one whose device or listener cannot be found. */
+export async function routePush(
+  store: Store,
+  { account, push }: { account: string; push: PushRequest },
+): Promise<Audience> {
+  const forListener = LISTENER_TYPES.includes(push.type);
+  if (push.targetDeviceId === undefined) {
+    if (forListener) return { listener: await findListener(store, { account, name: push.agentSessionName }) };
+    return push.type === BROADCAST ? { everyone: true } : { phones: true };
   }
-  return json(recordOf(stored));
-}
-
-/** `GET /pushes?after=&before=&limit=`: the cursor is a push's id. */
-export async function listPushes(services: Services, call: KeyedCall): Promise<Response> {
-  const { store, pages, budgets, clock, metrics } = services;
-  const limit = pageLimit(call.query("limit"));
-  const after = cursor(call, "after");
-  const before = cursor(call, "before");
-  if (after !== undefined && before !== undefined) {
-    throw new Refusal("invalid_request", "Cannot page both ways: give one of after and before");
+  const device = await store.findDevice({ account, id: push.targetDeviceId });
+  if (device === undefined || device.revokedAt !== undefined) {
+    throw unknownDevice(`"${push.targetDeviceId}" is not a device of this account`);
   }
-  const { id: keyId, account } = call.key;
-  const wait = budgets.pageBytes.take(keyId, clock.elapsed(), 0);
-  if (wait > 0) {
-    metrics.overBudget.add({ budget: "page_bytes" });
-    throw tooManyRequests(wait);
+  if (device.kind === "listener") return { listener: device.id };
+  if (forListener) throw unknownDevice(`"${device.id}" is a ${device.kind}, not a listener`);
+  return { device: device.id };
+}
+
+/** The one listener that has the session, or else the account's only listener, which then answers no_such_session. */
+async function findListener(
+  store: Store,
+  { account, name }: { account: string; name: string | undefined },
+): Promise<string> {
+  const having = name === undefined ? [] : await store.devicesWithSession(account, name);
+  if (having.length > 1) {
+    const detail = `"${name}" is a session of ${having.join(" and ")}: set targetDeviceId to one of them`;
+    throw new Refusal("ambiguous_session", detail);
   }
-  const page = await pages.take(() =>
-    store.pagePushes({ account, after, before, limit, bytes: PAGE_MAX_BYTES })
-  );
-  if (page === undefined) throw badCursor("names no push of this account");
-  budgets.pageBytes.charge(keyId, clock.elapsed(), page.bytes);
-  const pushes = page.pushes.map(recordOf);
-  const next = before === undefined && page.hasMore ? pushes.at(-1)?.push.id : undefined;
-  const answer: PushPage = next === undefined ? { pushes } : { pushes, next };
-  return json(answer);
+  const [one, other] = having.length === 1 ? having : await listenersOf(store, account);
+  if (one === undefined) throw unknownDevice("no listener of this account has ever connected");
+  if (other !== undefined) {
+    throw unknownDevice(`no listener reports a session "${name ?? ""}": set targetDeviceId to the listener`);
+  }
+  return one;
 }
 
-const recordOf = ({ push, receipt }: StoredPush): PushRecord => ({ push, receipt });
-
-function pageLimit(text: string | undefined): number {
-  if (text === undefined) return PAGE_LIMIT_DEFAULT;
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
-  throw new Refusal("invalid_request", `Cannot take limit: it is a whole number from 1 to ${PAGE_LIMIT_MAX}`);
+async function listenersOf(store: Store, account: string): Promise<string[]> {
+  const devices = await store.listDevices(account);
+  return devices.filter((device) => device.kind === "listener").map((device) => device.id);
 }
 
-function cursor(call: KeyedCall, name: "after" | "before"): string | undefined {
-  const text = call.query(name);
-  if (text === undefined || text === "") return undefined;
-  if (PushId.safeParse(text).success || (name === "before" && text === "end")) return text;
-  throw badCursor("is no push id");
-}
-
-function badCursor(why: string): Refusal {
-  return new Refusal("invalid_request", `Cannot page from the cursor: it ${why}; give the id of a push`);
+function unknownDevice(why: string): Refusal {
+  return new Refusal("unknown_device", `Cannot find the device that the push is for: ${why}`);
 }

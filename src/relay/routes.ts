@@ -1,6 +1,4 @@
-/** Every HTTP route as data: the app answers by it, and the OpenAPI document is made from it. */
-import type * as z from "zod/mini";
-import type { WireErrorCode } from "../protocol/errors.ts";
+/** Every HTTP route as data: the app serves these, and the OpenAPI document describes them. */
 import {
   DevicesAnswer,
   Health,
@@ -12,52 +10,24 @@ import {
   PairingCreated,
   PairingRequest,
   PairingStatus,
-  type Scope,
   WebPushSubscription,
 } from "../protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, PushRequest } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
-import type { Call, KeyedCall } from "./call.ts";
 import { listDevices, releaseDevice, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
-import { healthy, metrics, ready } from "./health.ts";
+import type { Route } from "./handler.ts";
 import { changeHook, listHooks } from "./hooks.ts";
-import { openApi } from "./openapi.ts";
+import { health, metrics, openApi, ready } from "./operation.ts";
 import { claimPairing, createPairing, pairingStatus } from "./pairings.ts";
-import { getPush, listPushes } from "./pushes.ts";
-import { sendPush } from "./send.ts";
-import type { Services } from "./services.ts";
+import { getPush, listPushes, sendPush } from "./push_routes.ts";
 import { listSessions } from "./sessions.ts";
-
-/** What a route is to its readers. `path` has its parameters in braces. */
-export interface RouteDoc {
-  method: "GET" | "POST" | "PUT" | "DELETE";
-  path: string;
-  summary: string;
-  query?: Record<string, string>;
-  body?: z.core.$ZodType;
-  answer: { status: number; schema?: z.core.$ZodType; type?: string };
-  /** Beyond those that every keyed route has. */
-  errors?: readonly WireErrorCode[];
-}
-
-/** A route that needs a key with one of the scopes. */
-export interface KeyedRoute extends RouteDoc {
-  scopes: readonly Scope[];
-  handle(services: Services, call: KeyedCall): Promise<Response>;
-}
-
-export interface OpenRoute extends RouteDoc {
-  handleOpen(services: Services, call: Call): Response | Promise<Response>;
-}
-
-export type Route = KeyedRoute | OpenRoute;
 
 const PUSHES: readonly Route[] = [
   {
     method: "POST",
     path: "/pushes/send",
     summary:
-      "Accepts a push: answers once it is durable. The same id with the same content gets the first answer.",
+      "Accepts a push and answers once it is durable. The same id with the same content gets the first answer.",
     scopes: ["push:send"],
     body: PushRequest,
     answer: { status: 202, schema: PushAccepted },
@@ -79,7 +49,7 @@ const PUSHES: readonly Route[] = [
   {
     method: "GET",
     path: "/pushes/{id}",
-    summary: "The push and its receipt.",
+    summary: "A push with its receipt.",
     scopes: ["push:send", "push:read"],
     answer: { status: 200, schema: PushRecord },
     errors: ["unknown_push"],
@@ -88,11 +58,11 @@ const PUSHES: readonly Route[] = [
   {
     method: "GET",
     path: "/pushes",
-    summary: "History, newest last. Without a cursor it begins with the oldest push.",
+    summary: "The history, newest last. Without a cursor it starts with the oldest push.",
     query: {
-      after: "A push's id: what follows it. `next` of a page is the `after` of the following one.",
-      before: "A push's id, or `end`: the newest ones before it.",
-      limit: "1 to 200, 50 when left out.",
+      after: "A push's id: returns the pushes after it. A page's `next` is the `after` of the next page.",
+      before: "A push's id, or `end`: returns the newest pushes before it.",
+      limit: "1 to 200, by default 50.",
     },
     scopes: ["push:read"],
     answer: { status: 200, schema: PushPage },
@@ -122,7 +92,7 @@ const DEVICES: readonly Route[] = [
     method: "DELETE",
     path: "/devices/{id}",
     summary:
-      "Revokes a device: its keys, and those that came from them by pairing, stop working at once; their sockets are closed.",
+      "Revokes a device: its keys, and the keys created from them by pairing, stop working at once, and their WebSockets are closed.",
     scopes: ["admin"],
     answer: { status: 204 },
     errors: ["unknown_device", "store_unavailable"],
@@ -131,7 +101,7 @@ const DEVICES: readonly Route[] = [
   {
     method: "DELETE",
     path: "/devices/{id}/owner",
-    summary: "Releases a device: the next key that says hello with its id owns it.",
+    summary: "Releases a device: the next key that says hello with its id becomes its owner.",
     scopes: ["admin"],
     answer: { status: 204 },
     errors: ["unknown_device", "store_unavailable"],
@@ -140,7 +110,7 @@ const DEVICES: readonly Route[] = [
   {
     method: "PUT",
     path: "/devices/{id}/web-push",
-    summary: "Keeps a phone's Web Push subscription.",
+    summary: "Stores a phone's Web Push subscription.",
     scopes: ["push:read"],
     body: WebPushSubscription,
     answer: { status: 204 },
@@ -150,7 +120,7 @@ const DEVICES: readonly Route[] = [
   {
     method: "DELETE",
     path: "/devices/{id}/web-push",
-    summary: "Forgets a phone's Web Push subscription.",
+    summary: "Removes a phone's Web Push subscription.",
     scopes: ["push:read"],
     answer: { status: 204 },
     errors: ["unknown_device", "store_unavailable"],
@@ -162,7 +132,8 @@ const HOOKS: readonly Route[] = [
   {
     method: "GET",
     path: "/hooks",
-    summary: "The installations whose hooks sent pushes, by the `hookId` in their data, with how many.",
+    summary:
+      "The installations whose hooks have sent pushes, by the `hookId` in their data, with the number of pushes.",
     scopes: ["push:read"],
     answer: { status: 200, schema: HooksAnswer },
     handle: listHooks,
@@ -170,7 +141,7 @@ const HOOKS: readonly Route[] = [
   {
     method: "PUT",
     path: "/hooks/{id}",
-    summary: "Mutes an installation's hooks, revokes them, or makes them active again.",
+    summary: "Mutes, revokes or reactivates an installation's hooks.",
     scopes: ["admin"],
     body: HookChange,
     answer: { status: 200, schema: Hook },
@@ -184,7 +155,7 @@ const PAIRINGS: readonly Route[] = [
     method: "POST",
     path: "/pairings",
     summary:
-      "A one-time pairing code that lives 10 minutes, with what the host offers, if it does. Not for a phone's or a script's key.",
+      "Creates a one-time pairing code, valid for 10 minutes, with the host's offer if it makes one. Not for a phone's or a script's key.",
     scopes: ["push:read"],
     body: PairingRequest,
     answer: { status: 201, schema: PairingCreated },
@@ -201,7 +172,7 @@ const PAIRINGS: readonly Route[] = [
   {
     method: "GET",
     path: "/pairings/{code}",
-    summary: "Whether the code was claimed, and by which phone.",
+    summary: "Whether a code has been claimed, and by which phone.",
     scopes: ["push:read"],
     answer: { status: 200, schema: PairingStatus },
     errors: ["unknown_pairing"],
@@ -211,7 +182,7 @@ const PAIRINGS: readonly Route[] = [
     method: "POST",
     path: "/pairings/{code}/claim",
     summary:
-      "Claims a code, once: the phone's own key and device id. With a phone's key it stays that phone.",
+      "Claims a code, once: returns the phone's own key and device id. A phone that sends its key keeps its device id.",
     body: PairingClaim,
     answer: { status: 201, schema: PairingClaimed },
     errors: [
@@ -230,21 +201,21 @@ const OPERATION: readonly Route[] = [
   {
     method: "GET",
     path: "/healthz",
-    summary: "The process answers.",
+    summary: "The process is running.",
     answer: { status: 200, schema: Health },
-    handleOpen: () => healthy(),
+    handleOpen: () => health(),
   },
   {
     method: "GET",
     path: "/readyz",
-    summary: "Store and bus can be reached; 503 when not.",
+    summary: "The store and the bus can be reached; otherwise 503.",
     answer: { status: 200, schema: Health },
     handleOpen: ready,
   },
   {
     method: "GET",
     path: "/metrics",
-    summary: "Prometheus text, for this machine or a key with the scope admin.",
+    summary: "Metrics as Prometheus text, from this machine or with a key that has the scope admin.",
     answer: { status: 200, type: "text/plain" },
     errors: ["unauthenticated", "missing_scope"],
     handleOpen: metrics,
@@ -254,24 +225,8 @@ const OPERATION: readonly Route[] = [
     path: "/openapi.json",
     summary: "This document.",
     answer: { status: 200, type: "application/json" },
-    handleOpen: (services) => {
-      const body = describeOnce(services);
-      const headers = { "content-type": "application/json", "content-length": String(body.length) };
-      return new Response(body, { headers });
-    },
+    handleOpen: (services) => openApi(services, ROUTES),
   },
 ];
 
 export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...HOOKS, ...PAIRINGS, ...OPERATION];
-
-const descriptions = new WeakMap<Services, Uint8Array<ArrayBuffer>>();
-
-/** It needs no key and costs more than all other answers, so it is made once for each relay. */
-function describeOnce(services: Services): Uint8Array<ArrayBuffer> {
-  const known = descriptions.get(services);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(openApi(ROUTES, { serverUrl: services.publicUrl ?? "/" }));
-  const made = new TextEncoder().encode(text);
-  descriptions.set(services, made);
-  return made;
-}

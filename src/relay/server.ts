@@ -1,11 +1,11 @@
-/** The relay as a whole: store, bus, hub and HTTP server put together, started and stopped. */
-import { LocalBus } from "../bus/local.ts";
+/** The relay: creates its store, bus, hub and HTTP server, starts them and stops them. */
 import { type Clock, systemClock } from "../async/clock.ts";
+import { Mutex } from "../async/mutex.ts";
+import type { TokenRate } from "../async/token_bucket.ts";
+import { LocalBus } from "../bus/local.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
   CONNECTIONS_PER_ADDRESS_MAX,
-  HTTP_REQUESTS_BURST,
-  HTTP_REQUESTS_PER_SECOND,
   REQUEST_MAX_BYTES,
   SUBPROTOCOL,
   TEXT_FRAME_MAX_BYTES,
@@ -17,57 +17,49 @@ import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
 import { makeBudgets } from "./budgets.ts";
-import { findMirror } from "./find_mirror.ts";
+import { problemResponse } from "./handler.ts";
 import { Hub } from "./hub.ts";
-import { hostAndPort, listenError, parseListenAddress } from "./listen_address.ts";
 import { RelayMetrics } from "./metrics.ts";
-import { problemResponse } from "./problems.ts";
-import { TokenBuckets, type TokenBucketsOptions } from "../async/token_bucket.ts";
-import { PageTurns, type Services } from "./services.ts";
+import { type Services, Tasks } from "./services.ts";
 import { readStaticFiles } from "./static_files.ts";
 import { Streams } from "./streams.ts";
-import { Tasks } from "./tasks.ts";
 import { Upkeep } from "./upkeep.ts";
-import { admit, SOCKET_PATH } from "./websocket_upgrade.ts";
+import { admit, SOCKET_PATH } from "./websocket.ts";
 
 export interface RelayOptions {
-  /** `host:port`; port 0 takes a free one. */
+  /** `host:port`; port 0 chooses a free port. */
   listen: string;
   dataDir: string;
-  /** The address under which others reach this relay, for its own description. */
+  /** Where others reach this relay; shown in the OpenAPI document. */
   publicUrl?: string | undefined;
-  /** Addresses of reverse proxies: the callers that they name count in their place. */
+  /** Addresses of reverse proxies, whose X-Forwarded-For names the caller. */
   trustedProxies?: readonly string[] | undefined;
   /** PEM texts. */
   tls?: { cert: string; key: string } | undefined;
-  /** The phone's app, served at `/`. */
+  /** The phone's web app, served at `/`. */
   phoneDirectory?: string | undefined;
-  /** Never a key, a body or a frame. */
+  /** Receives log lines; never a key, a body or a frame. */
   log?: ((line: string) => void) | undefined;
   clock?: Clock | undefined;
   /** Requests and handshakes, per key. */
-  rateLimit?: TokenBucketsOptions | undefined;
+  rateLimit?: TokenRate | undefined;
 }
 
 export interface RunningRelay {
-  /** `http://host:port`, without a slash at the end. */
+  /** `http://host:port`, without a trailing slash. */
   url: string;
   wsUrl: string;
   port: number;
-  /** Takes nothing more, sends clients away with 1012, lets what is in hand end; done in less than 5 seconds. */
+  /** Stops accepting, closes clients with 1012 and finishes running requests; takes less than 5 seconds. */
   stop(): Promise<void>;
 }
 
-/** A write waits so long for another process's lock; the whole relay waits with it. */
+/** How long a write waits for another process's lock; the whole relay blocks meanwhile. */
 const STORE_BUSY_MS = 200;
 const TICK_MS = 1_000;
 const FORGET_MS = 3_600_000;
 /** How long a stop waits for clients and requests. */
 const STOP_GRACE_MS = 3_000;
-
-const REQUEST_RATE: TokenBucketsOptions = { perSecond: HTTP_REQUESTS_PER_SECOND, burst: HTTP_REQUESTS_BURST };
-/** Claims of pairing codes, per address. */
-const CLAIM_RATE: TokenBucketsOptions = { perSecond: 0.2, burst: 10 };
 
 const LIMITS: HttpServerLimits = {
   bodyBytes: REQUEST_MAX_BYTES,
@@ -82,17 +74,17 @@ const LIMITS: HttpServerLimits = {
   unsentBytesPerAddress: UNSENT_PER_ADDRESS_MAX_BYTES,
 };
 
-/** Of all resources together. */
+/** The methods of all routes together. */
 const METHODS = "GET, HEAD, POST, PUT, DELETE";
 
-/** Resolves once requests are taken. Rejects with StoreUnavailable, or when the address cannot be had. */
+/** Resolves once the relay accepts requests. Rejects with StoreUnavailable, or when it cannot listen on the address. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const address = parseListenAddress(options.listen);
   const files = options.phoneDirectory === undefined
     ? new Map()
     : await readStaticFiles(options.phoneDirectory);
   const store = await openStore(options.dataDir, { busyMs: STORE_BUSY_MS, forRelay: true });
-  const services = bind(store, options);
+  const services = makeServices(store, options);
   try {
     await store.setAllOffline(services.clock.now());
     const app = createApp({ services, files });
@@ -122,7 +114,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   }
 }
 
-/** A trusted proxy adds the address that it was called from to the end of the header. */
+/** A trusted proxy appends the address of its caller to X-Forwarded-For. */
 function callerAddress(
   { headers }: Request,
   { peer, proxies = [] }: { peer: Peer; proxies?: readonly string[] | undefined },
@@ -131,28 +123,22 @@ function callerAddress(
   return proxies.includes(networkOf(peer.address)) && last ? last : peer.address;
 }
 
-function bind(store: Store, options: RelayOptions): Services {
+function makeServices(store: Store, options: RelayOptions): Services {
   const log = options.log ?? (() => undefined);
   const failed = (error: unknown): void => void errorResponse({ log }, error);
   const bus = new LocalBus();
   const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
-  const hub = new Hub({ bus, metrics, tasks });
+  const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
   return {
     store,
     bus,
     metrics,
     hub,
-    streams: new Streams({
-      find: ({ account }, open) => findMirror({ store, hub }, { account, open }),
-      stray: () => metrics.strayFrames.add(),
-      lost: () => metrics.overBudget.add({ budget: "listener_unread" }),
-    }),
+    streams: new Streams({ store, hub, metrics }),
     clock: options.clock ?? systemClock,
-    requests: new TokenBuckets(options.rateLimit ?? REQUEST_RATE),
-    claims: new TokenBuckets(CLAIM_RATE),
-    budgets: makeBudgets(),
-    pages: new PageTurns(),
+    budgets: makeBudgets({ requests: options.rateLimit }),
+    historyReads: new Mutex(),
     tasks,
     publicUrl: options.publicUrl,
     log,
@@ -184,7 +170,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
   };
 }
 
-/** Calls `action` again and again, so long after its last call; returns how to stop. */
+/** Calls `action` repeatedly, `ms` apart. Returns the function that stops it. */
 function every(ms: number, clock: Clock, action: () => void): () => void {
   let cancel = (): void => undefined;
   const next = (): void => {
@@ -207,11 +193,49 @@ async function stop(
   await Promise.all([hub.stop(), server.stop(STOP_GRACE_MS)]);
   clearTimeout(timer);
   await tasks.settled();
-  // A store that fails now knows the listeners as online: the next start puts that right.
+  // If the store fails here, it still lists the listeners as online; the next start corrects that.
   await store.setAllOffline(clock.now()).catch((error) => {
     if (!(error instanceof StoreUnavailable)) throw error;
     log(`! ${error.message}`);
   });
   await bus.close();
   await store.close();
+}
+
+interface ListenAddress {
+  hostname: string;
+  port: number;
+}
+
+/** `127.0.0.1:7420`, `[::1]:7420`, `localhost:0`. */
+export function parseListenAddress(text: string): ListenAddress {
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match?.[1] === undefined || port > 65_535) {
+    throw new TypeError(
+      `Cannot listen on "${text}": it is not an address with a port, such as 127.0.0.1:7420, [::1]:7420 or 0.0.0.0:7420`,
+    );
+  }
+  return { hostname: match[1].replace(/^\[|\]$/g, ""), port };
+}
+
+/** `host:port` as in a URL. */
+export function hostAndPort({ hostname, port }: ListenAddress): string {
+  return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}
+
+const LISTEN_FAULTS: Record<string, string> = {
+  EADDRINUSE: "it is in use; stop the program that uses it, or choose another port",
+  EADDRNOTAVAIL: "this machine does not have this address; 127.0.0.1 and 0.0.0.0 always work",
+  EACCES: "this user is not allowed to; choose a port from 1024 up",
+  ENOTFOUND: "the host is unknown; give an address such as 127.0.0.1",
+};
+
+/** Explains why the system refused the address; other errors are returned unchanged. */
+function listenError(error: unknown, address: string): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const why = LISTEN_FAULTS[String(error.code)];
+  return why === undefined
+    ? error
+    : new Error(`Cannot listen on "${address}": ${why} (${error.code})`, { cause: error });
 }

@@ -1,15 +1,12 @@
-/** What the relay's handlers work with, bound once in server.ts. */
-import { afterReads } from "../runtime/sqlite.ts";
-import type { Bus } from "../bus/bus.ts";
+/** What the relay's handlers work with; server.ts creates it. */
 import type { Clock } from "../async/clock.ts";
+import type { Mutex } from "../async/mutex.ts";
+import type { Bus } from "../bus/bus.ts";
 import type { Store } from "../store/store.ts";
+import type { Budgets } from "./budgets.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
-import type { Budgets } from "./budgets.ts";
-import { Mutex } from "../async/mutex.ts";
-import type { TokenBuckets } from "../async/token_bucket.ts";
 import type { Streams } from "./streams.ts";
-import type { Tasks } from "./tasks.ts";
 
 export interface Services {
   store: Store;
@@ -18,29 +15,33 @@ export interface Services {
   streams: Streams;
   metrics: RelayMetrics;
   clock: Clock;
-  /** Requests and handshakes, by key. */
-  requests: TokenBuckets;
-  /** Claims of pairing codes, by address. */
-  claims: TokenBuckets;
   budgets: Budgets;
-  pages: PageTurns;
-  /** What goes on after its caller got an answer. */
+  /** Pages of the history are read one at a time. */
+  historyReads: Mutex;
+  /** Work that continues after its caller has been answered. */
   tasks: Tasks;
   /** Where others reach this relay, when that is known. */
   publicUrl?: string | undefined;
-  /** One line; never a key, a body or a frame. */
+  /** Writes one line; never a key, a body or a frame. */
   log(line: string): void;
 }
 
-/** Pages of the history one after the other, with a turn for everyone else between two of them. */
-export class PageTurns {
-  readonly #mutex = new Mutex();
+/** Background work: its failures are reported, and a stop waits for it. */
+export class Tasks {
+  readonly #running = new Set<Promise<void>>();
+  readonly #failed: (error: unknown) => void;
 
-  /** Runs `work` once the pages before it are done and whatever came in meanwhile was heard. */
-  take<T>(work: () => Promise<T>): Promise<T> {
-    return this.#mutex.run(async () => {
-      await new Promise<void>((resolve) => afterReads(resolve));
-      return await work();
-    });
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed;
+  }
+
+  run(work: Promise<void>): void {
+    const task = work.catch(this.#failed).finally(() => this.#running.delete(task));
+    this.#running.add(task);
+  }
+
+  /** Resolves when nothing is running. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }

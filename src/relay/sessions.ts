@@ -1,8 +1,8 @@
-/** Inventories: kept as listeners report them, and shown to phones. */
-import { encodeFrame } from "../protocol/frames.ts";
+/** Inventories: stored as listeners report them, and sent to phones. */
 import type { DeviceSessions, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
 import type { DeviceName, DeviceRecord, InventoryRecord } from "../store/store.ts";
-import { json, type KeyedCall } from "./call.ts";
+import { json, type KeyedCall } from "./handler.ts";
+import { publishFrame } from "./hub.ts";
 import type { Services } from "./services.ts";
 
 /** `GET /sessions`. */
@@ -23,8 +23,8 @@ function sessionsOf(device: DeviceRecord, inventories: readonly InventoryRecord[
   return { deviceId: id, host: name, online, lastSeen: Math.max(lastSeen, found?.reportedAt ?? 0), sessions };
 }
 
-/** Keeps a report; resolves once it is durable. */
-export async function keepInventory(
+/** Stores a report; resolves once it is durable. */
+export async function saveInventory(
   { store, clock }: Services,
   { device, sessions }: { device: DeviceName; sessions: readonly SessionEntry[] },
 ): Promise<void> {
@@ -32,13 +32,13 @@ export async function keepInventory(
   await store.saveInventory({ account, deviceId: id, sessions, reportedAt: clock.now() });
 }
 
-/** Tells the phones what a listener's sessions are, and whether it is online, as the store has it. */
-export async function tellSessions({ store, bus }: Services, { account, id }: DeviceName): Promise<void> {
+/** Sends phones the stored sessions of a listener, and whether it is online. */
+export async function publishSessions({ store, bus }: Services, { account, id }: DeviceName): Promise<void> {
   const [device, inventories] = await Promise.all([
     store.findDevice({ account, id }),
     store.listInventories(account),
   ]);
   if (device?.kind !== "listener") return;
-  const text = encodeFrame("sessions.changed", sessionsOf(device, inventories));
-  bus.publish(account, { kind: "frame", to: { phones: true }, text });
+  const data = sessionsOf(device, inventories);
+  publishFrame(bus, { account, to: { phones: true }, event: "sessions.changed", data });
 }

@@ -1,4 +1,4 @@
-/** The phone's app: read once into memory, so that no path can reach any other file. */
+/** Serves the phone's web app, read into memory at start so that no path can reach any other file. */
 import { runtime } from "#runtime";
 import { sha256 } from "../runtime/digest.ts";
 import { encodeBase64url } from "../async/base64url.ts";
@@ -16,9 +16,9 @@ const TYPES: Record<string, string> = {
   txt: "text/plain; charset=utf-8",
 };
 
-/** Bytes of a file that are read at once for one answer. */
+/** Bytes of a file copied at a time for one answer. */
 const PART_BYTES = 32_768;
-/** How deep folders are read. */
+/** How many levels of folders are read. */
 const DEPTH_MAX = 4;
 
 interface StaticFile {
@@ -27,7 +27,7 @@ interface StaticFile {
   etag: string;
 }
 
-/** Files by their path, which begins with a slash; `/` is `index.html`. */
+/** Files by path, which starts with a slash; `/` is `index.html`. */
 export type StaticFiles = ReadonlyMap<string, StaticFile>;
 
 /** Reads every file of a known type in `directory`. */
@@ -57,7 +57,7 @@ async function addFiles(
   }
 }
 
-/** The file, or that the caller's copy is still good; undefined when there is no such file. */
+/** The file, or 304 when the caller's copy is current; undefined when there is no such file. */
 export function serveStatic(files: StaticFiles, request: Request): Response | undefined {
   const file = files.get(new URL(request.url).pathname);
   if (file === undefined) return undefined;
@@ -72,7 +72,7 @@ export function serveStatic(files: StaticFiles, request: Request): Response | un
   return new Response(inParts(file.bytes), { headers });
 }
 
-/** Copied only as far as the peer has read: many that read nothing hold no more than a part each. */
+/** Copies only as far as the peer has read, so that a peer that reads nothing holds at most one part. */
 function inParts(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   return new ReadableStream({
@@ -84,7 +84,7 @@ function inParts(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<Arra
   }, { highWaterMark: 0 });
 }
 
-/** Nothing from elsewhere, nothing inline, no frame around it. */
+/** Allows no foreign content, no inline scripts or styles, and no embedding in a frame. */
 function pageHeaders(request: Request): Record<string, string> {
   const policy = {
     "default-src": "'none'",
@@ -107,7 +107,7 @@ function pageHeaders(request: Request): Record<string, string> {
   };
 }
 
-/** Some browsers do not count WebSockets of the page's own host as 'self'. */
+/** Some browsers do not treat WebSockets of the page's own host as 'self'. */
 function socketSources(request: Request): string {
   const host = request.headers.get("host") ?? "";
   return /^[A-Za-z0-9.-]+(:[0-9]+)?$|^\[[0-9A-Fa-f:]+\](:[0-9]+)?$/.test(host)

@@ -1,13 +1,16 @@
-/** Mirrors between phones and listeners: a phone's stream numbers are its own, mapped to ones that the relay gives out. */
+/** Mirrors between phones and listeners: maps each phone's own stream numbers to numbers that the relay assigns. */
 import type { EventData } from "../protocol/frames.ts";
 import { decodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../protocol/pane_frame.ts";
+import type { Store } from "../store/store.ts";
 import { type Connection, UNREAD_MAX_BYTES } from "./connection.ts";
+import type { Hub } from "./hub.ts";
+import type { RelayMetrics } from "./metrics.ts";
 
-/** Unread bytes of a listener beyond which a long keystroke frame closes its sender. */
+/** Unread bytes of a listener above which a long keystroke frame closes its sender. */
 const LONG_UNREAD_MAX_BYTES = 1_048_576;
-/** Unread bytes of a listener beyond which a short one is lost; less than what closes the listener. */
+/** Unread bytes of a listener above which a short keystroke frame is dropped; below the limit that closes the listener. */
 const SHORT_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES / 2;
-/** Keystroke frames of a person that types are shorter. */
+/** Keystroke frames of live typing are shorter. */
 const SHORT_KEYS_BYTES = 4_096;
 /** Mirrors that one phone's connection may have open. */
 export const STREAMS_PER_PHONE = 32;
@@ -17,21 +20,18 @@ const STREAM_MAX = 0xffff_ffff;
 
 interface Stream {
   phone: Connection;
-  /** As the phone calls it. */
+  /** The phone's number for the stream. */
   phoneStream: number;
   /** Undefined until the listener is found. */
   listener?: Connection;
-  /** As the relay calls it toward the listener. */
+  /** The relay's number for the stream, which the listener uses. */
   listenerStream: number;
 }
 
 export interface StreamsOptions {
-  /** The listener's connection that a phone means, or why there is none. */
-  find(phone: Connection, open: EventData<"pane.open">): Promise<Connection | string>;
-  /** A frame that belongs to no stream of its sender. */
-  stray(): void;
-  /** A keystroke frame that its listener could not take. */
-  lost(): void;
+  store: Store;
+  hub: Hub;
+  metrics: Pick<RelayMetrics, "strayFrames" | "overBudget">;
 }
 
 type Table = Map<Connection, Map<number, Stream>>;
@@ -46,7 +46,7 @@ export class Streams {
     this.#options = options;
   }
 
-  /** A number that is in use is opened anew: a phone that lost its way starts over. */
+  /** Opening a number that is in use replaces its stream, so that a phone can start over. */
   async open(phone: Connection, open: EventData<"pane.open">): Promise<void> {
     this.#end(this.#ofPhones.get(phone)?.get(open.stream), { toListener: "reopened" });
     if ((this.#ofPhones.get(phone)?.size ?? 0) >= STREAMS_PER_PHONE) {
@@ -54,8 +54,8 @@ export class Streams {
     }
     const stream: Stream = { phone, phoneStream: open.stream, listenerStream: 0 };
     put(this.#ofPhones, { connection: phone, number: open.stream, stream });
-    const found = await this.#options.find(phone, open);
-    // Closed, reopened or gone while the listener was looked for.
+    const found = await this.#findListener(phone.account, open);
+    // The stream may have been closed or reopened, or the phone may have left, in the meantime.
     if (this.#ofPhones.get(phone)?.get(open.stream) !== stream) return;
     if (typeof found === "string") return this.#end(stream, { toPhone: found });
     this.#join(stream, found);
@@ -64,45 +64,66 @@ export class Streams {
     found.sendFrame("pane.open", { ...asked, ...(sender ? { sender } : {}), stream: stream.listenerStream });
   }
 
+  /** The connection of the listener that has the session, or the reason for `pane.closed`. */
+  async #findListener(account: string, open: EventData<"pane.open">): Promise<Connection | string> {
+    const { store, hub } = this.#options;
+    const deviceIds = open.deviceId === undefined
+      ? await store.devicesWithSession(account, open.agentSessionName)
+      : [open.deviceId];
+    if (deviceIds.length > 1) return "ambiguous_session";
+    const [deviceId] = deviceIds;
+    if (deviceId === undefined) return "no_such_session";
+    return hub.listener(account, deviceId) ?? "listener_offline";
+  }
+
   opened(listener: Connection, { stream: number, ...rest }: EventData<"pane.opened">): void {
     const stream = this.#ofListeners.get(listener)?.get(number);
-    if (stream === undefined) return this.#options.stray();
+    if (stream === undefined) return this.#countStray();
     stream.phone.sendFrame("pane.opened", { stream: stream.phoneStream, ...rest });
   }
 
-  /** From either side. */
+  /** Either side closed the stream. */
   closed(from: Connection, { stream: number, reason }: EventData<"pane.closed">): void {
     const isListener = from.greeted?.role === "listener";
     const stream = (isListener ? this.#ofListeners : this.#ofPhones).get(from)?.get(number);
-    if (stream === undefined) return this.#options.stray();
+    if (stream === undefined) return this.#countStray();
     this.#end(stream, isListener ? { toPhone: reason } : { toListener: reason });
   }
 
-  /** What a phone asks of a mirror that runs. */
-  ask<E extends "pane.credit" | "pane.scrollback">(phone: Connection, event: E, data: EventData<E>): void {
+  /** Forwards a phone's request about an open mirror. */
+  forward<E extends "pane.credit" | "pane.scrollback">(
+    phone: Connection,
+    event: E,
+    data: EventData<E>,
+  ): void {
     const stream = this.#ofPhones.get(phone)?.get(data.stream);
-    if (stream?.listener === undefined) return this.#options.stray();
+    if (stream?.listener === undefined) return this.#countStray();
     stream.listener.sendFrame(event, { ...data, stream: stream.listenerStream });
   }
 
-  /** A binary frame: only its number is looked at, and exchanged in place. */
+  /** Forwards a binary frame: only its stream number is read, and replaced in place. */
   bytes(from: Connection, bytes: Uint8Array): void {
     const to = this.#receiver(from, bytes);
-    if (to === undefined) return this.#options.stray();
+    if (to === undefined) return this.#countStray();
     new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).setUint32(STREAM_BYTES_OFFSET, to.number);
     if (bytes[0] === PANE_FRAME || this.#hasRoom(to.connection, { from, bytes })) to.connection.send(bytes);
   }
 
-  /** Keys never close their listener: one that is behind gets no long frame, and in the end no short one either. */
+  /** Keystrokes must never close a listener that reads slowly: long frames are refused first, then short ones too. */
   #hasRoom({ unread }: Connection, { from, bytes }: { from: Connection; bytes: Uint8Array }): boolean {
     const isShort = bytes.length <= SHORT_KEYS_BYTES;
     if (unread <= (isShort ? SHORT_UNREAD_MAX_BYTES : LONG_UNREAD_MAX_BYTES)) return true;
-    this.#options.lost();
-    if (!isShort) from.flooded("listener_unread");
+    this.#options.metrics.overBudget.add({ budget: "listener_unread" });
+    if (!isShort) from.closeForFlood("listener_unread");
     return false;
   }
 
-  /** Its streams end with a connection. */
+  /** A frame that belongs to no stream of its sender. */
+  #countStray(): void {
+    this.#options.metrics.strayFrames.add();
+  }
+
+  /** Ends the streams of a connection that closed. */
   gone(connection: Connection): void {
     for (const stream of [...this.#ofPhones.get(connection)?.values() ?? []]) {
       this.#end(stream, { toListener: "phone_gone" });
@@ -112,7 +133,7 @@ export class Streams {
     }
   }
 
-  /** Pane frames go from listeners to phones, keystrokes the other way and only with a key that may send. */
+  /** Pane frames go from listeners to phones; keystrokes go the other way, and need a key that may send. */
   #receiver(from: Connection, bytes: Uint8Array): { connection: Connection; number: number } | undefined {
     const frame = decodeBinaryFrame(bytes);
     if (frame === undefined) return undefined;

@@ -1,15 +1,15 @@
-/** What the relay does on its own as time passes: ends due pushes, types late answers, and forgets what is old. */
+/** The relay's periodic work: ends due pushes, types late answers, and removes old data. */
 import { PUSH_RETENTION_DAYS, RECEIPT_RETENTION_DAYS } from "../protocol/limits.ts";
-import type { StoredPush } from "../store/store.ts";
-import { typeLate } from "./asks_late.ts";
-import { endOfDuePush } from "./expiry.ts";
-import { ended } from "./receipt_transition.ts";
-import { changeReceipt } from "./receipts.ts";
+import type { DeviceRecord, StoredPush } from "../store/store.ts";
+import { typeLateAnswer } from "./asks.ts";
+import { changeReceipt, ended } from "./receipts.ts";
 import type { Services } from "./services.ts";
 
-/** Due pushes looked at in one go; the next go continues behind them. */
+/** Due pushes handled per call; the next call continues after them. */
 const DUE_PAGE = 200;
 const DAY_MS = 86_400_000;
+/** How long after its expiry the relay waits for the acknowledgement of a listener that may hold the push. */
+export const EXPIRY_GRACE_MS = 120_000;
 
 export class Upkeep {
   readonly #services: Services;
@@ -20,7 +20,7 @@ export class Upkeep {
     this.#services = services;
   }
 
-  /** Ends pushes whose time is over; to be called about once a second. One call at a time does the work. */
+  /** Ends expired pushes; called about once a second. Does nothing while an earlier call is still running. */
   async endDue(): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
@@ -31,7 +31,7 @@ export class Upkeep {
     }
   }
 
-  /** Forgets what is older than its retention; to be called about once an hour. */
+  /** Removes data older than its retention; called about once an hour. */
   async forgetOld(): Promise<void> {
     const { store, clock } = this.#services;
     const now = clock.now();
@@ -55,11 +55,11 @@ export class Upkeep {
   async #end(stored: StoredPush): Promise<void> {
     const { store, clock } = this.#services;
     const { account, target, push } = stored;
-    if (push.type === "ask.answer") return await typeLate(this.#services, stored);
+    if (push.type === "ask.answer") return await typeLateAnswer(this.#services, stored);
     const listener = target === undefined ? undefined : await store.findDevice({ account, id: target });
     const now = clock.now();
     if (endOfDuePush(stored, { listener, now }) === undefined) return;
-    // Decided again on the receipt as it stands: the listener's word may have come meanwhile.
+    // Decides again on the current receipt: the listener may have acknowledged in the meantime.
     await changeReceipt(this.#services, {
       push: { account, id: push.id },
       decide: (current) => {
@@ -68,4 +68,20 @@ export class Upkeep {
       },
     });
   }
+}
+
+/**
+ * How a due push ends. If its listener was connected at any time since the push was accepted, the push may have been
+ * typed: only the listener can close it, and it becomes `unknown` when the listener does not. Otherwise it expires. A
+ * question has no listener and expires.
+ */
+export function endOfDuePush(
+  { push, receipt }: StoredPush,
+  { listener, now }: { listener: DeviceRecord | undefined; now: number },
+): "expired" | "unknown" | undefined {
+  if (receipt.final || now < push.expiresAt) return undefined;
+  if (push.type === "ask") return "expired";
+  const seen = listener !== undefined && (listener.online || listener.lastSeen >= push.createdAt);
+  if (receipt.state === "queued" && !seen) return "expired";
+  return now >= push.expiresAt + EXPIRY_GRACE_MS ? "unknown" : undefined;
 }

@@ -8,7 +8,7 @@ import {
   TEXT_FRAME_MAX_BYTES,
 } from "../../src/protocol/limits.ts";
 import { encodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
-import { createKey } from "../../src/relay/keys.ts";
+import { createKey } from "../../src/relay/api_keys.ts";
 import { type RelayOptions, type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";

@@ -4,7 +4,7 @@ import { say } from "../../scripts/say.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
-import { findKey } from "../../src/relay/keys.ts";
+import { findKey } from "../../src/relay/api_keys.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import type { KeyRecord } from "../../src/store/store.ts";
 import { Peer } from "../contract/relay_peer.ts";

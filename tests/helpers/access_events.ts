@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type EventData, type EventName, EVENTS } from "../../src/protocol/frames.ts";
 import { encodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
-import { Refusal } from "../../src/relay/problems.ts";
+import { Refusal } from "../../src/relay/handler.ts";
 import { type FakeClient, helloOf, sessionNamed } from "../unit/relay/fixture.ts";
 import {
   type AccessStage,

@@ -1,6 +1,7 @@
 /** The walk over every HTTP route with every kind of key: what each is answered. */
 import assert from "node:assert/strict";
-import { type Route, ROUTES } from "../../src/relay/routes.ts";
+import type { Route } from "../../src/relay/handler.ts";
+import { ROUTES } from "../../src/relay/routes.ts";
 import {
   type AccessStage,
   HOOK,

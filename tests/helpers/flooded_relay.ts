@@ -1,6 +1,6 @@
 /** A relay in a process of its own, under attack: its memory, and how long /healthz takes meanwhile. */
 import type { Scope } from "../../src/protocol/http.ts";
-import { createKey, type NewKey } from "../../src/relay/keys.ts";
+import { createKey, type NewKey } from "../../src/relay/api_keys.ts";
 import { startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { until } from "./until.ts";

@@ -11,7 +11,7 @@ import type { RelaySettings } from "../../src/mcp/ask_client.ts";
 import { type McpHost, serveMcp } from "../../src/mcp/serve.ts";
 import type { Scope } from "../../src/protocol/http.ts";
 import type { Push, PushRecord } from "../../src/protocol/push.ts";
-import { createKey } from "../../src/relay/keys.ts";
+import { createKey } from "../../src/relay/api_keys.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { FakeClock } from "./fake_clock.ts";

@@ -1,7 +1,7 @@
 /** A relay with the page, a wire that can break, a phone, and a scripted listener: started and ended together. */
 import { buildPhone } from "../../scripts/build_phone.ts";
 import type { Scope } from "../../src/protocol/http.ts";
-import { createKey } from "../../src/relay/keys.ts";
+import { createKey } from "../../src/relay/api_keys.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { CHECKOUT } from "../helpers/sources.ts";

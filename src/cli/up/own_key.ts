@@ -5,7 +5,7 @@ import { newHookId } from "../../home/hook_id.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { Scope } from "../../protocol/http.ts";
 import { listenerDeviceId } from "../../protocol/names.ts";
-import { createKey, findKey } from "../../relay/keys.ts";
+import { createKey, findKey } from "../../relay/api_keys.ts";
 import { openStore } from "../../store/sqlite.ts";
 import type { KeyRecord, Store } from "../../store/store.ts";
 

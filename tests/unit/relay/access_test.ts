@@ -1,8 +1,8 @@
-/** Who may what: the tables of docs/security.md are what the relay answers. */
+/** Access: the relay answers as the tables of docs/security.md say. */
 import assert from "node:assert/strict";
 import { PAGE, renderAccess } from "../../../scripts/access_tables.ts";
 
-/** A page without what the formatter adds: aligned columns and wrapped lines. */
+/** A page without the formatter's aligned columns and wrapped lines. */
 function unaligned(page: string): string {
   return page.replace(/\s+/g, " ").replace(/-{3,}/g, "---");
 }

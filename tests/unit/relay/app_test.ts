@@ -5,7 +5,7 @@ import { ROUTES } from "../../../src/relay/routes.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
 import { command, Fixture, type RequestOptions, uuid } from "./fixture.ts";
 
-/** The answer is this problem, in the form that all problems have. */
+/** Asserts that the answer is this problem, in the common form. */
 async function assertProblem(answer: Response, code: WireErrorCode): Promise<Problem> {
   const problem = Problem.parse(await answer.json());
   assert.equal(problem.code, code);
@@ -18,7 +18,7 @@ async function assertProblem(answer: Response, code: WireErrorCode): Promise<Pro
 
 const pathOf = (path: string): string => path.replace(/\{\w+\}/g, uuid(1));
 
-Deno.test("every route but the open ones is closed to strangers [http-open-paths, http-401, sec-stranger, auth-http]", async () => {
+Deno.test("every route except the open ones rejects callers without a key [http-open-paths, http-401, sec-stranger, auth-http]", async () => {
   await using relay = await Fixture.make();
   const wrong = `svc_${"A".repeat(43)}`;
   const open: string[] = [];
@@ -54,7 +54,7 @@ Deno.test("a key without the scope is 403 on every route [http-403, sec-leaked-k
   }
 });
 
-Deno.test("a revoked key works no longer, from that moment [http-revoke]", async () => {
+Deno.test("a revoked key stops working at once [http-revoke]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   assert.equal((await relay.request("GET", "/devices", { key })).status, 200);
@@ -63,7 +63,7 @@ Deno.test("a revoked key works no longer, from that moment [http-revoke]", async
   await assertProblem(await relay.request("GET", "/devices", { key }), "unauthenticated");
 });
 
-Deno.test("a key in the URL is not taken [ws-no-key-in-url]", async () => {
+Deno.test("a key in the URL is not accepted [ws-no-key-in-url]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   for (const name of ["key", "apiKey", "x-api-key", "token"]) {
@@ -71,7 +71,7 @@ Deno.test("a key in the URL is not taken [ws-no-key-in-url]", async () => {
   }
 });
 
-Deno.test("what is no route is 404, another method 405 with those it takes [http-problem]", async () => {
+Deno.test("an unknown path is 404, and another method is 405 with the allowed ones [http-problem]", async () => {
   await using relay = await Fixture.make();
   await assertProblem(await relay.request("GET", "/nothing"), "not_found");
   await assertProblem(await relay.request("POST", "/nothing"), "not_found");
@@ -82,7 +82,7 @@ Deno.test("what is no route is 404, another method 405 with those it takes [http
   await assertProblem(await relay.request("GET", "/ws"), "upgrade_required");
 });
 
-Deno.test("a body of another type is 415 [http-415]", async () => {
+Deno.test("a body of another media type is 415 [http-415]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"]) {
@@ -97,7 +97,7 @@ Deno.test("a body of another type is 415 [http-415]", async () => {
   assert.equal((await relay.request("POST", "/pushes/send", { key, body: "{}", headers })).status, 400);
 });
 
-Deno.test("a bad push is 400 with a pointer for every bad field, and none of their values [http-400, http-pointers, http-no-leak]", async () => {
+Deno.test("a bad push is 400 with a pointer to every bad field and none of their values [http-400, http-pointers, http-no-leak]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const body = {
@@ -122,7 +122,7 @@ Deno.test("a bad push is 400 with a pointer for every bad field, and none of the
   await assertProblem(await relay.app(request, "192.0.2.1"), "invalid_push");
 });
 
-Deno.test("too many requests of a key are 429 with the wait, others' go on [http-429]", async () => {
+Deno.test("too many requests of one key are 429 with Retry-After, and other keys are unaffected [http-429]", async () => {
   await using relay = await Fixture.make();
   const [key, other] = [await relay.key(), await relay.key()];
   for (let n = 0; n < 200; n++) assert.equal((await relay.request("GET", "/devices", { key })).status, 200);
@@ -134,7 +134,7 @@ Deno.test("too many requests of a key are 429 with the wait, others' go on [http
   assert.equal((await relay.request("GET", "/devices", { key })).status, 200);
 });
 
-Deno.test("a store that fails is 503, a fault of ours 500: neither says what happened inside [http-503, http-no-leak]", async () => {
+Deno.test("a failing store is 503 and an internal error 500, and neither reveals internals [http-503, http-no-leak]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const { store } = relay.services;
@@ -153,7 +153,7 @@ Deno.test("a store that fails is 503, a fault of ours 500: neither says what hap
   store.insertPush = insertPush;
 });
 
-Deno.test("health is for everyone, readiness says whether the store can be used [http-health]", async () => {
+Deno.test("health needs no key, and readiness reports whether the store can be used [http-health]", async () => {
   await using relay = await Fixture.make();
   assert.equal((await (await relay.request("GET", "/healthz")).json()).status, "ok");
   assert.equal((await relay.request("GET", "/readyz")).status, 200);
@@ -165,7 +165,7 @@ Deno.test("health is for everyone, readiness says whether the store can be used 
   relay.services.store.ready = ready;
 });
 
-Deno.test("metrics are for this machine or an admin, never for strangers behind its proxy [http-metrics]", async () => {
+Deno.test("metrics are for this machine or an admin, never for callers behind a local proxy [http-metrics]", async () => {
   await using relay = await Fixture.make();
   const scrape = ({ headers, ...options }: RequestOptions) =>
     relay.request("GET", "/metrics", { headers: { host: "127.0.0.1:7420", ...headers }, ...options });
@@ -184,7 +184,7 @@ Deno.test("metrics are for this machine or an admin, never for strangers behind 
   assert.match(await admin.text(), /^svc_http_requests_total\{status="401"\} 2$/m);
 });
 
-Deno.test("metrics are for the host's own names: a page whose name means this machine reads none [flood-metrics-host]", async () => {
+Deno.test("metrics check the Host header, so a page that rebinds its name to this machine reads none [flood-metrics-host]", async () => {
   await using relay = await Fixture.make();
   relay.services.publicUrl = "https://relay.example:8443";
   const address = "127.0.0.1";
@@ -199,7 +199,7 @@ Deno.test("metrics are for the host's own names: a page whose name means this ma
   assert.equal((await relay.request("GET", "/metrics", { address, headers, key })).status, 200);
 });
 
-Deno.test("logs hold no key and no body [sec-logs-clean]", async () => {
+Deno.test("logs contain no key and no body [sec-logs-clean]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const { store } = relay.services;

@@ -1,7 +1,10 @@
-/** Questions and answers at the relay: the first answer counts, and reaches the asker or the session, once. */
+/** Questions and answers at the relay: the first answer counts, and reaches the asker or the session once. */
 import assert from "node:assert/strict";
 import { lateAnswerId } from "../../../src/protocol/ask.ts";
 import { ASK_RETURN_MS } from "../../../src/protocol/limits.ts";
+import type { Receipt } from "../../../src/protocol/receipt.ts";
+import { answeredBy, type Question, questionOf, routeAnswer, withdrawnAt } from "../../../src/relay/asks.ts";
+import { aDevice, aPush } from "../../contract/store_samples.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 
 const ASKER = "dev_script_1";
@@ -50,7 +53,7 @@ class Bench {
     return (await response.json()).receipt;
   }
 
-  /** What was typed into the session. */
+  /** The texts sent to the session. */
   typed(): (string | undefined)[] {
     return this.listener.received("push.new").map(({ data }) => data.body);
   }
@@ -76,7 +79,7 @@ async function withBench(act: (bench: Bench) => Promise<void>): Promise<void> {
   await act(new Bench(relay, { key, phone, listener, asker }));
 }
 
-Deno.test("an answer in time reaches the asker, who takes it, and no session [type-ask, type-answer]", () =>
+Deno.test("an answer in time reaches the asker and not the session [type-ask, type-answer]", () =>
   withBench(async (bench) => {
     await bench.ask({ kind: "ask", options: ["the first", "the second"] });
     const [asked] = bench.phone.received("push.new");
@@ -122,7 +125,7 @@ Deno.test("an answer after the asker's time is typed into the session, once [mcp
     assert.deepEqual([command?.data.inReplyTo, command?.data.targetDeviceId], [ASK, LISTENER]);
   }));
 
-Deno.test("an answer that the asker does not take, or takes no more, is typed once [mcp-late]", async (t) => {
+Deno.test("an answer that the asker ignores or does not acknowledge is typed once [mcp-late]", async (t) => {
   const endings: Record<string, (bench: Bench) => Promise<void>> = {
     "it says that it waits no more": (bench) => bench.say(ANSWER, "ignored"),
     "it stays silent": (bench) => bench.pass(ASK_RETURN_MS),
@@ -144,7 +147,7 @@ Deno.test("an answer that the asker does not take, or takes no more, is typed on
   }
 });
 
-Deno.test("a relay that dies before or after it typed a late answer leaves it typed once [mcp-late]", () =>
+Deno.test("a late answer is typed once even if the relay crashes before or after typing it [mcp-late]", () =>
   withBench(async (bench) => {
     await bench.ask();
     await bench.answer();
@@ -164,7 +167,7 @@ Deno.test("a relay that dies before or after it typed a late answer leaves it ty
     assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).final], [["the first"], true]);
   }));
 
-Deno.test("an asker that lost its connection may come back for the answer; one that is gone is not waited for [mcp-survives]", () =>
+Deno.test("an asker that lost its connection may reconnect for the answer; one that stays away is not waited for [mcp-survives]", () =>
   withBench(async (bench) => {
     await bench.ask();
     bench.asker.leave();
@@ -184,7 +187,7 @@ Deno.test("an asker that lost its connection may come back for the answer; one t
     assert.deepEqual(bench.typed(), ["typed"]);
   }));
 
-Deno.test("the first answer counts: the second is told so, and nothing of it is stored", () =>
+Deno.test("the first answer counts; a second one is refused and not stored", () =>
   withBench(async (bench) => {
     await bench.ask();
     const [one, other] = await Promise.all([
@@ -198,7 +201,7 @@ Deno.test("the first answer counts: the second is told so, and nothing of it is 
     assert.deepEqual(await bench.answer(), one);
   }));
 
-Deno.test("a question is taken back by its asker alone, and takes no answer then", () =>
+Deno.test("only its asker can withdraw a question, which then accepts no answer", () =>
   withBench(async (bench) => {
     await bench.ask();
     const stranger = await bench.relay.connect(bench.key, { role: "script", deviceId: "dev_script_2" });
@@ -210,7 +213,7 @@ Deno.test("a question is taken back by its asker alone, and takes no answer then
     assert.deepEqual([status, json["code"]], [409, "ask_closed"]);
   }));
 
-Deno.test("what fits no question is refused with its place, and the question stays open", () =>
+Deno.test("an answer that does not fit is refused with the bad field, and the question stays open", () =>
   withBench(async (bench) => {
     const fields = [{ name: "port", type: "number" }, { name: "on", type: "boolean", optional: true }];
     await bench.ask({ kind: "input", fields });
@@ -236,7 +239,7 @@ Deno.test("what fits no question is refused with its place, and the question sta
     assert.deepEqual(bench.typed(), ["port: 8080\non: false"]);
   }));
 
-Deno.test("a question that no phone could show is refused", () =>
+Deno.test("a question that phones could not display is refused", () =>
   withBench(async (bench) => {
     const data = { kind: "ask", timeoutSeconds: 120 };
     const wrong: [Record<string, unknown>, string][] = [
@@ -262,7 +265,7 @@ const sealedFor = { host: LISTENER, nonce: "AA", ciphertext: "AA", keys: {} };
 const sealedQuestion = { body: undefined, sealedFor };
 const sealed = { mode: "psk", enc: "AA", ciphertext: "AA" };
 
-Deno.test("a sealed question takes sealed answers alone, a plain one plain ones [seal-answers]", () =>
+Deno.test("a sealed question accepts only sealed answers, and a plain one only plain answers [seal-answers]", () =>
   withBench(async (bench) => {
     await bench.ask({ kind: "sealed" }, sealedQuestion);
     for (const plain of [{ body: "yes" }, { sealed, body: "yes" }]) {
@@ -277,7 +280,7 @@ Deno.test("a sealed question takes sealed answers alone, a plain one plain ones 
     });
   }));
 
-Deno.test("a late sealed answer goes to the session's listener as it is, with the answer's id [seal-answers, mcp-late]", () =>
+Deno.test("a late sealed answer goes unchanged to the session's listener, with the answer's id [seal-answers, mcp-late]", () =>
   withBench(async (bench) => {
     await bench.ask({ kind: "sealed" }, sealedQuestion);
     await bench.pass(120_000);
@@ -291,7 +294,7 @@ Deno.test("a late sealed answer goes to the session's listener as it is, with th
     assert.equal(command?.data.id, await lateAnswerId(ANSWER));
   }));
 
-Deno.test("a sealed question shows the relay nothing but how long it waits, and a plain one is not called sealed [seal-answers]", () =>
+Deno.test("a sealed question shows the relay only its timeout, and a plain question cannot claim to be sealed [seal-answers]", () =>
   withBench(async (bench) => {
     const data = { kind: "sealed", timeoutSeconds: 120, replyTo: ASKER, listener: LISTENER };
     const push = { type: "ask", agentSessionName: "svc-p" };
@@ -312,7 +315,7 @@ Deno.test("a late answer whose session cannot be found is refused, and the quest
     assert.equal((await bench.receipt(ASK)).final, false);
   }));
 
-Deno.test("a question without a session takes no late answer, and expires", () =>
+Deno.test("a question without a session accepts no late answer, and expires", () =>
   withBench(async (bench) => {
     await bench.ask({}, { agentSessionName: undefined });
     await bench.pass(120_000);
@@ -322,3 +325,64 @@ Deno.test("a question without a session takes no late answer, and expires", () =
     await bench.pass(480_000);
     assert.equal((await bench.receipt(ASK)).state, "expired");
   }));
+
+const { push } = aPush(1);
+const { createdAt, expiresAt } = push;
+const open: Receipt = { state: "delivered", final: false, at: {} };
+
+function question(fields: Partial<Question["push"]> = {}, receipt = open): Question {
+  const data = { kind: "prompt", timeoutSeconds: 30, replyTo: "dev_script_1" };
+  const found = questionOf({
+    push: { ...push, type: "ask", agentSessionName: "svc-p", data, ...fields },
+    receipt,
+  });
+  return found ?? assert.fail("no question");
+}
+
+const here = aDevice("dev_script_1", { kind: "script", online: true });
+const gone = (since: number) => aDevice("dev_script_1", { kind: "script", lastSeen: since });
+const inTime = createdAt + 29_999;
+const late = createdAt + 30_000;
+
+Deno.test("an answer in time goes to an asker that is connected or disconnected a moment ago [type-answer]", () => {
+  const toAsker = { kind: "asker", device: "dev_script_1" };
+  assert.deepEqual(routeAnswer(question(), { asker: here, now: inTime }), toAsker);
+  const left = gone(inTime - ASK_RETURN_MS + 1);
+  assert.deepEqual(routeAnswer(question(), { asker: left, now: inTime }), toAsker);
+});
+
+Deno.test("an answer goes to the session when the time is over or the asker is gone [mcp-late]", () => {
+  const askers = {
+    late: { asker: here, now: late },
+    gone: { asker: gone(inTime - ASK_RETURN_MS), now: inTime },
+    unknown: { asker: undefined, now: inTime },
+    revoked: { asker: { ...here, revokedAt: 1 }, now: inTime },
+    "no asker": { asker: aDevice("dev_script_1", { kind: "listener", online: true }), now: inTime },
+  };
+  for (const [name, when] of Object.entries(askers)) {
+    assert.deepEqual(routeAnswer(question(), when), { kind: "session" }, name);
+  }
+});
+
+Deno.test("an answer that cannot be delivered is refused", () => {
+  const why = (asked: Question, now: number): unknown => {
+    const route = routeAnswer(asked, { asker: here, now });
+    return route.kind === "closed" ? route.why : route;
+  };
+  assert.equal(why(question({ agentSessionName: undefined }), late), "no_session");
+  assert.equal(why(question({}, { state: "answered", final: true, at: {} }), inTime), "answered");
+  assert.equal(why(question({}, { state: "withdrawn", final: true, at: {} }), inTime), "withdrawn");
+  assert.equal(why(question({}, { state: "expired", final: true, at: {} }), inTime), "expired");
+  assert.equal(why(question(), expiresAt), "expired");
+});
+
+Deno.test("a question is closed once, and its receipt says how", () => {
+  const answered = answeredBy(open, { id: push.id, now: 5 });
+  assert.deepEqual(answered, { state: "answered", final: true, at: { answered: 5 }, answer: push.id });
+  assert.equal(withdrawnAt(open, 5)?.state, "withdrawn");
+  for (const closed of [answered, withdrawnAt(open, 5)]) {
+    assert.ok(closed !== undefined);
+    assert.equal(answeredBy(closed, { id: push.id, now: 6 }), undefined);
+    assert.equal(withdrawnAt(closed, 6), undefined);
+  }
+});

@@ -1,4 +1,4 @@
-/** Whoever floods, pays: the sender's socket or request is refused, and nobody else's. */
+/** Floods: only the flooding sender's socket is closed or its request refused. */
 import assert from "node:assert/strict";
 import { CLOSE } from "../../../src/protocol/errors.ts";
 import {
@@ -32,14 +32,14 @@ async function makeMirrors(relay: Fixture) {
   return { listener, flooder, honest };
 }
 
-/** The hello counts among the other frames. */
+/** hello counts as one of the other frames. */
 const HELLOS = 1;
 const keysAt = ({ socket }: FakeClient): number =>
   socket.sent.filter((data) => typeof data !== "string").length;
 const closed = ({ socket }: FakeClient): number | undefined => socket.closedWith?.code;
 const over = (relay: Fixture): string[] => relay.metrics.overBudget.render().slice(2);
 
-Deno.test("a keystroke frame that no paste needs closes its phone, not the listener [flood-keys]", async () => {
+Deno.test("a keystroke frame larger than any paste closes its phone, not the listener [flood-keys]", async () => {
   await using relay = await Fixture.make();
   const { listener, flooder, honest } = await makeMirrors(relay);
   keys(flooder, KEY_FRAME_MAX_BYTES);
@@ -48,11 +48,11 @@ Deno.test("a keystroke frame that no paste needs closes its phone, not the liste
   keys(honest, 100);
   assert.deepEqual([closed(flooder), closed(honest), closed(listener)], [CLOSE.FLOOD, undefined, undefined]);
   assert.equal(keysAt(listener), 2);
-  assert.ok(flooder.socket.paused, "what the flooder sends after that is still read");
+  assert.ok(flooder.socket.paused, "what the flooder sends afterwards is still read");
   assert.deepEqual(over(relay), ['svc_over_budget_total{budget="key_frame_bytes"} 1']);
 });
 
-Deno.test("keystrokes are bounded in bytes by key and in number by socket; what is spent comes back [flood-keys]", async () => {
+Deno.test("keystrokes are limited in bytes per key and in number per socket, and the budget refills [flood-keys]", async () => {
   await using relay = await Fixture.make();
   const { listener, flooder, honest } = await makeMirrors(relay);
   const long = KEY_BYTES_BURST / KEY_FRAME_MAX_BYTES;
@@ -72,7 +72,7 @@ Deno.test("keystrokes are bounded in bytes by key and in number by socket; what 
   assert.equal(keysAt(listener), 2 * long + burst);
 });
 
-Deno.test("keys never close a listener that is behind: a long frame closes its phone, short ones get lost [flood-keys]", async () => {
+Deno.test("keystrokes never close a slow listener: a long frame closes its phone, and short ones are dropped [flood-keys]", async () => {
   await using relay = await Fixture.make();
   const { listener, flooder, honest } = await makeMirrors(relay);
   listener.socket.unread = UNREAD_MAX_BYTES / 2;
@@ -85,7 +85,7 @@ Deno.test("keys never close a listener that is behind: a long frame closes its p
   assert.deepEqual([closed(listener), closed(honest), closed(flooder)], [undefined, undefined, CLOSE.FLOOD]);
 });
 
-Deno.test("inventories are bounded in number and bytes by key; the flooder's socket closes [flood-inventories]", async () => {
+Deno.test("inventories are limited in number and bytes per key, and the flooder's socket closes [flood-inventories]", async () => {
   await using relay = await Fixture.make();
   const send = (client: FakeClient, title: string): Promise<void> =>
     client.send("listener.sessions", { sequence: 1, sessions: [{ ...sessionNamed("svc-p"), title }] });
@@ -103,7 +103,7 @@ Deno.test("inventories are bounded in number and bytes by key; the flooder's soc
   assert.deepEqual(reports, ["inventories", "inventory_bytes"]);
 });
 
-Deno.test("each kind of frame has its rate: who sends more is closed, also for what the relay does not know [flood-frames]", async () => {
+Deno.test("each kind of frame has its rate, including unknown ones, and a sender above it is closed [flood-frames]", async () => {
   await using relay = await Fixture.make();
   const flood = async (text: string, burst: number): Promise<FakeClient> => {
     const client = await relay.connect(await relay.key());
@@ -123,7 +123,7 @@ Deno.test("each kind of frame has its rate: who sends more is closed, also for w
   ) assert.equal(closed(await flood(text, burst)), CLOSE.FLOOD, text);
 });
 
-Deno.test("a key stores so many bytes a day, then 429 with when to come back; another key goes on [flood-stored]", async () => {
+Deno.test("a key that has stored its bytes for the day gets 429 with Retry-After, and other keys are unaffected [flood-stored]", async () => {
   await using relay = await Fixture.make();
   const [flooder, other] = [await relay.key(), await relay.key()];
   const { budgets, clock, store } = relay.services;
@@ -143,7 +143,7 @@ Deno.test("a key stores so many bytes a day, then 429 with when to come back; an
   assert.equal((await send(flooder)).status, 202);
 });
 
-Deno.test("a page of the history ends at its bytes and says where to go on; a key reads so many pages [flood-pages]", async () => {
+Deno.test("a page of the history ends at its byte limit with a cursor, and the pages of one key are limited [flood-pages]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const body = { type: "note", body: "x".repeat(16_000) };
@@ -171,7 +171,7 @@ Deno.test("a page of the history ends at its bytes and says where to go on; a ke
   assert.deepEqual([refused.status, refused.headers.has("retry-after")], [429, true]);
 });
 
-Deno.test("the sockets of one key leave so many bytes unread together: those that do not read close [flood-unread]", async () => {
+Deno.test("unread bytes are limited over all sockets of a key, and those that do not read are closed [flood-unread]", async () => {
   await using relay = await Fixture.make();
   const [key, other] = [await relay.key(), await relay.key()];
   const deaf = await Promise.all(Array.from({ length: 12 }, () => relay.connect(key)));
@@ -184,7 +184,7 @@ Deno.test("the sockets of one key leave so many bytes unread together: those tha
   assert.equal(reader.received("push.new").length, 1);
 });
 
-Deno.test("what needs no key is bounded by address: over it 429 and the end of the connection, for others nothing changes [flood-open]", async () => {
+Deno.test("answers without a key are limited per address: beyond it 429 and a closed connection, and other addresses are unaffected [flood-open]", async () => {
   const bytes = new Uint8Array(4_000_000);
   const file = { bytes, type: "text/javascript", etag: '"x"' };
   await using relay = await Fixture.make(new Map([["/app.js", file]]));
@@ -204,7 +204,7 @@ Deno.test("what needs no key is bounded by address: over it 429 and the end of t
   assert.equal((await get("2001:db8::1")).status, 200);
 });
 
-Deno.test("an address is a household: an IPv4 address, or the 64 bits of an IPv6 network [flood-open]", () => {
+Deno.test("addresses are counted as one IPv4 address or one IPv6 /64 network [flood-open]", () => {
   const cases = [
     ["192.0.2.1", "192.0.2.1"],
     ["::ffff:192.0.2.1", "192.0.2.1"],

@@ -13,7 +13,7 @@ async function code(relay: Fixture, key: string): Promise<string> {
 const claim = (relay: Fixture, pairing: string, address = "198.51.100.1"): Promise<Response> =>
   relay.request("POST", `/pairings/${pairing}/claim`, { body: { name: "my phone" }, address });
 
-Deno.test("devices are listed with whether they are online [http-devices]", async () => {
+Deno.test("devices are listed with their online state [http-devices]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const key = await relay.key();
@@ -27,7 +27,7 @@ Deno.test("devices are listed with whether they are online [http-devices]", asyn
   assert.deepEqual(await list(), [[LISTENER, false]]);
 });
 
-Deno.test("a report is what the picker reads, unknown fields too, also when the listener is away [http-sessions, flow-4, entry-unknown]", async () => {
+Deno.test("the picker reads the reported sessions, with unknown fields, also while the listener is offline [http-sessions, flow-4, entry-unknown]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const sessions = [{ ...sessionNamed("svc-p"), invented: true }];
@@ -42,7 +42,7 @@ Deno.test("a report is what the picker reads, unknown fields too, also when the 
   assert.deepEqual(answer.devices[0].sessions, sessions);
 });
 
-Deno.test("revoking a device stops its keys and closes its sockets at once; it cannot say hello again [http-revoke, sec-leaked-key]", async () => {
+Deno.test("revoking a device stops its keys and closes its sockets at once, and it cannot say hello again [http-revoke, sec-leaked-key]", async () => {
   await using relay = await Fixture.make();
   const bound = await relay.key(["push:read"], { deviceId: LISTENER });
   const listener = await relay.connect(bound, { role: "listener", deviceId: LISTENER });
@@ -73,7 +73,7 @@ Deno.test("a claimed code gives a phone its own key and device, once [http-claim
   assert.equal(impostor.socket.closedWith?.code, 1008);
 });
 
-Deno.test("a host's offer reaches the phone that claims, and the claim the host, which alone may ask [http-pairings, http-claim]", async () => {
+Deno.test("a host's offer reaches the phone that claims, and only the host's account can read the claim [http-pairings, http-claim]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key();
   const offer = { deviceId: LISTENER, host: "desk", publicKey: "L", proof: "shown" };
@@ -91,7 +91,7 @@ Deno.test("a host's offer reaches the phone that claims, and the claim the host,
   assert.deepEqual(await (await status(owner)).json(), { expiresAt, phone });
 });
 
-Deno.test("a phone that pairs with one more host stays the device it is, with the key it has [http-claim]", async () => {
+Deno.test("a phone that pairs with another host keeps its device id and its key [http-claim]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key();
   const first = PairingClaimed.parse(await (await claim(relay, await code(relay, owner))).json());
@@ -108,7 +108,7 @@ Deno.test("a phone that pairs with one more host stays the device it is, with th
   }
 });
 
-Deno.test("a code ends after 10 minutes, and with the key that asked for it [sec-claim]", async () => {
+Deno.test("a code expires after 10 minutes, or with the key that created it [sec-claim]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key();
   const late = await code(relay, owner);
@@ -120,7 +120,7 @@ Deno.test("a code ends after 10 minutes, and with the key that asked for it [sec
   assert.equal((await claim(relay, orphan)).status, 404);
 });
 
-Deno.test("a phone gets no scope that the asking key has not", async () => {
+Deno.test("a phone gets no scope that the creating key lacks", async () => {
   await using relay = await Fixture.make();
   const reader = await relay.key(["push:read"]);
   const { apiKey } = PairingClaimed.parse(await (await claim(relay, await code(relay, reader))).json());
@@ -128,7 +128,7 @@ Deno.test("a phone gets no scope that the asking key has not", async () => {
   assert.equal(sent.status, 403);
 });
 
-Deno.test("guessing codes is limited by address, a right code from there is taken all the same [sec-claim]", async () => {
+Deno.test("guesses of codes are limited per address, and a right code from there is still accepted [sec-claim]", async () => {
   await using relay = await Fixture.make();
   const statuses: number[] = [];
   for (let n = 0; n < 4; n++) statuses.push((await claim(relay, `guess${n}`)).status);
@@ -137,7 +137,7 @@ Deno.test("guessing codes is limited by address, a right code from there is take
   assert.equal((await claim(relay, await code(relay, await relay.key()))).status, 201);
 });
 
-Deno.test("a phone keeps its own subscription, no other's [http-web-push]", async () => {
+Deno.test("a phone can change only its own subscription [http-web-push]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key();
   const { deviceId, apiKey } = PairingClaimed.parse(

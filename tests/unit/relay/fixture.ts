@@ -1,4 +1,5 @@
-/** A relay without a port: real store and hub, a clock that stands still, and sockets that are arrays. */
+/** A relay without a port: a real store and hub, a fake clock, and sockets backed by arrays. */
+import { Mutex } from "../../../src/async/mutex.ts";
 import { LocalBus } from "../../../src/bus/local.ts";
 import {
   encodeFrame,
@@ -11,17 +12,15 @@ import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
 import { type App, createApp } from "../../../src/relay/app.ts";
 import { encodeBase64url } from "../../../src/async/base64url.ts";
-import { makeBudgets } from "../../../src/relay/budgets.ts";
-import { findMirror } from "../../../src/relay/find_mirror.ts";
-import { Hub } from "../../../src/relay/hub.ts";
-import { createKey, type NewKey } from "../../../src/relay/keys.ts";
-import { RelayMetrics } from "../../../src/relay/metrics.ts";
 import { TokenBuckets } from "../../../src/async/token_bucket.ts";
-import { PageTurns, type Services } from "../../../src/relay/services.ts";
-import { admit } from "../../../src/relay/websocket_upgrade.ts";
+import { makeBudgets } from "../../../src/relay/budgets.ts";
+import { Hub } from "../../../src/relay/hub.ts";
+import { createKey, type NewKey } from "../../../src/relay/api_keys.ts";
+import { RelayMetrics } from "../../../src/relay/metrics.ts";
+import { type Services, Tasks } from "../../../src/relay/services.ts";
+import { admit } from "../../../src/relay/websocket.ts";
 import type { StaticFiles } from "../../../src/relay/static_files.ts";
 import { Streams } from "../../../src/relay/streams.ts";
-import { Tasks } from "../../../src/relay/tasks.ts";
 import { Upkeep } from "../../../src/relay/upkeep.ts";
 import type { ServerSocket, SocketHandlers } from "../../../src/runtime/http_server.ts";
 import { openStore } from "../../../src/store/sqlite.ts";
@@ -43,7 +42,7 @@ export class FakeSocket implements ServerSocket {
   ping(): void {
     this.pings += 1;
   }
-  /** The peer answers the close at once, unless it is deaf. */
+  /** The peer answers the close at once, unless `deaf` is set. */
   close(code: number, reason: string): void {
     this.closedWith ??= { code, reason };
     if (!this.deaf) this.handlers?.closed(code);
@@ -71,7 +70,7 @@ export class FakeClient {
     this.#settle = settle;
   }
 
-  /** Sends a frame and waits until all it set going is done. */
+  /** Sends a frame and waits until all background work is done. */
   async send<E extends EventName>(event: E, data: EventData<E>, id?: string): Promise<void> {
     await this.sendText(encodeFrame(event, data, id === undefined ? {} : { id }));
   }
@@ -100,7 +99,7 @@ export interface RequestOptions {
   address?: string;
 }
 
-/** The parts of a relay, and short ways to use them. */
+/** A relay's parts, with shortcuts for tests. */
 export class Fixture implements AsyncDisposable {
   readonly clock = new FakeClock();
   readonly logged: string[] = [];
@@ -116,22 +115,16 @@ export class Fixture implements AsyncDisposable {
     const failed = (error: unknown): void => void this.logged.push(`task failed: ${error}`);
     const tasks = new Tasks(failed);
     const { bus, metrics } = this;
-    const hub = new Hub({ bus, metrics, tasks });
+    const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
     this.services = {
       store,
       bus,
       metrics,
       hub,
-      streams: new Streams({
-        find: ({ account }, open) => findMirror({ store, hub }, { account, open }),
-        stray: () => metrics.strayFrames.add(),
-        lost: () => metrics.overBudget.add({ budget: "listener_unread" }),
-      }),
+      streams: new Streams({ store, hub, metrics }),
       clock: this.clock,
-      requests: new TokenBuckets({ perSecond: 50, burst: 200 }),
-      claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }),
-      budgets: makeBudgets(),
-      pages: new PageTurns(),
+      budgets: { ...makeBudgets(), claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }) },
+      historyReads: new Mutex(),
       tasks,
       log: (line) => void this.logged.push(line),
     };
@@ -173,7 +166,7 @@ export class Fixture implements AsyncDisposable {
     return new Request(`http://relay${path}`, { headers: { "sec-websocket-protocol": offered, ...headers } });
   }
 
-  /** A socket that was let in and has said nothing. */
+  /** An admitted socket that has sent nothing. */
   async open(key: string): Promise<FakeClient> {
     const open = await admit(this.services, this.handshake(key));
     const socket = new FakeSocket();
@@ -181,14 +174,14 @@ export class Fixture implements AsyncDisposable {
     return new FakeClient(socket, () => this.settle());
   }
 
-  /** A socket that said hello. */
+  /** A socket that has sent hello. */
   async connect(key: string, hello: Partial<EventData<"hello">> = {}): Promise<FakeClient> {
     const client = await this.open(key);
     await client.send("hello", helloOf(hello));
     return client;
   }
 
-  /** A listener with a key of its own, the same at each connection. */
+  /** A listener with its own key, the same for each connection. */
   async listener(deviceId = "dev_listener_0a1b2c3d"): Promise<FakeClient> {
     const key = this.#listenerKeys.get(deviceId) ?? await this.key(["push:read"]);
     this.#listenerKeys.set(deviceId, key);

@@ -1,4 +1,4 @@
-/** Hooks by their `hookId`: counted, muted, revoked, and made active again. */
+/** Hooks by their `hookId`: counted, muted, revoked, and reactivated. */
 import assert from "node:assert/strict";
 import { Hook, HooksAnswer } from "../../../src/protocol/http.ts";
 import { PushRecord } from "../../../src/protocol/push.ts";
@@ -38,7 +38,7 @@ async function withBench(act: (bench: Bench) => Promise<void>): Promise<void> {
 
 const told = (phone: FakeClient): string[] => phone.received("push.new").map(({ data }) => data.id);
 
-Deno.test("pushes of hooks are counted by their id, others are not; a repeated one counts once [rm-hook-id]", () =>
+Deno.test("pushes of hooks are counted by their id, and a repeated push counts once [rm-hook-id]", () =>
   withBench(async ({ stop, list, relay }) => {
     await stop(1);
     await stop(1);
@@ -53,7 +53,7 @@ Deno.test("pushes of hooks are counted by their id, others are not; a repeated o
     assert.deepEqual(await other.json(), { hooks: [] });
   }));
 
-Deno.test("a muted hook's pushes are kept and told to nobody, until it is active again [rm-hook-id]", () =>
+Deno.test("a muted hook's pushes are stored without notification until the hook is active again [rm-hook-id]", () =>
   withBench(async ({ stop, change, list, phone, relay }) => {
     await stop(1);
     const changed = await change("muted");
@@ -72,7 +72,7 @@ Deno.test("a muted hook's pushes are kept and told to nobody, until it is active
     assert.deepEqual(await list(), [[HOOK, "active", 3], ["hook_other", "active", 1]]);
   }));
 
-Deno.test("a revoked hook's pushes are refused, and nothing of them is kept [rm-hook-id]", () =>
+Deno.test("a revoked hook's pushes are refused and not stored [rm-hook-id]", () =>
   withBench(async ({ stop, change, phone, relay }) => {
     await stop(1);
     await change("revoked");
@@ -84,7 +84,7 @@ Deno.test("a revoked hook's pushes are refused, and nothing of them is kept [rm-
     assert.equal((await stop(3, "hook_other")).status, 202);
   }));
 
-Deno.test("only an admin's key changes a hook, only one that is known, only to a known state [rm-hook-id]", () =>
+Deno.test("only an admin's key can change a hook, which must be known, and only to a known state [rm-hook-id]", () =>
   withBench(async ({ stop, change, relay }) => {
     await stop(1);
     const reader = await relay.key();

@@ -1,8 +1,8 @@
-/** The text that Prometheus reads. */
+/** Metrics in the Prometheus text format. */
 import assert from "node:assert/strict";
 import { Counter, Gauge, Histogram } from "../../../src/relay/metrics.ts";
 
-Deno.test("a counter counts by its labels, and is there before it counts [http-metrics]", () => {
+Deno.test("a counter counts per labels, and is shown before it is first increased [http-metrics]", () => {
   const counter = new Counter("svc_x_total", "X.");
   assert.deepEqual(counter.render(), [
     "# HELP svc_x_total X.",
@@ -14,14 +14,14 @@ Deno.test("a counter counts by its labels, and is there before it counts [http-m
   assert.deepEqual(counter.render().slice(2), ['svc_x_total{outcome="typed"} 3']);
 });
 
-Deno.test("a gauge is read when it is asked", () => {
+Deno.test("a gauge is read when it is rendered", () => {
   let value = 1;
   const gauge = new Gauge("svc_y", { help: "Y.", read: () => [[{ role: "phone" }, value]] });
   value = 5;
   assert.deepEqual(gauge.render().slice(1), ["# TYPE svc_y gauge", 'svc_y{role="phone"} 5']);
 });
 
-Deno.test("a histogram's buckets hold all below their bound", () => {
+Deno.test("a histogram's buckets are cumulative", () => {
   const histogram = new Histogram("svc_z_seconds", "Z.");
   for (const seconds of [0.001, 0.02, 3, 10_000]) histogram.observe(seconds);
   const lines = histogram.render();

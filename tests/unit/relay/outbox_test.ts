@@ -1,4 +1,4 @@
-/** A listener gets its pushes in order, a window at a time, and again until it acknowledges. */
+/** A listener's pushes are sent in order, a window at a time, and resent until acknowledged. */
 import assert from "node:assert/strict";
 import { PUSH_RESEND_MS } from "../../../src/protocol/limits.ts";
 import { Outbox, WINDOW_PUSHES } from "../../../src/relay/outbox.ts";
@@ -12,7 +12,7 @@ const offered = (seq: number) => ({ id: idOf(seq), seq, text: `push ${seq}` });
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-/** An outbox over a store of these sequence numbers; `sent` are those that went out. */
+/** An outbox over a store with these sequence numbers; `sent` lists the numbers sent. */
 function makeOutbox(seqs: number[]) {
   const clock = new FakeClock();
   const sent: number[] = [];
@@ -36,14 +36,14 @@ function makeOutbox(seqs: number[]) {
   return { outbox, sent, clock, state, release: () => held.shift()?.resolve() };
 }
 
-Deno.test("what the store has goes out first, in order, then what is accepted", async () => {
+Deno.test("stored pushes are sent first, in order, then accepted ones", async () => {
   const { outbox, sent } = makeOutbox([1, 2, 3]);
   await outbox.fill();
   outbox.offer(offered(4));
   assert.deepEqual(sent, [1, 2, 3, 4]);
 });
 
-Deno.test("what is accepted while the store is read comes after the older ones", async () => {
+Deno.test("a push accepted while the store is read is sent after the older ones", async () => {
   const seqs = [1, 2];
   const { outbox, sent, state, release } = makeOutbox(seqs);
   state.wait = true;
@@ -57,7 +57,7 @@ Deno.test("what is accepted while the store is read comes after the older ones",
   assert.deepEqual(sent, [1, 2, 3]);
 });
 
-Deno.test("no more than a window is under way; acknowledgements make room, in order", async () => {
+Deno.test("no more than a window is in flight, and acknowledgements make room in order", async () => {
   const all = range(1, WINDOW_PUSHES + 10);
   const { outbox, sent } = makeOutbox(all);
   await outbox.fill();
@@ -70,7 +70,7 @@ Deno.test("no more than a window is under way; acknowledgements make room, in or
   assert.deepEqual(sent, all);
 });
 
-Deno.test("what is not acknowledged goes out again, what is does not [ev-push-resend]", async () => {
+Deno.test("only unacknowledged pushes are resent [ev-push-resend]", async () => {
   const { outbox, sent, clock } = makeOutbox([1, 2]);
   await outbox.fill();
   clock.advance(PUSH_RESEND_MS - 1);
@@ -82,14 +82,14 @@ Deno.test("what is not acknowledged goes out again, what is does not [ev-push-re
   assert.deepEqual(sent, [1, 2, 2]);
 });
 
-Deno.test("a push that is under way is not sent beside itself", async () => {
+Deno.test("a push in flight is not sent twice", async () => {
   const { outbox, sent } = makeOutbox([1]);
   await outbox.fill();
   outbox.offer(offered(1));
   assert.deepEqual(sent, [1]);
 });
 
-Deno.test("a store that fails is asked again", async () => {
+Deno.test("a failing store is asked again", async () => {
   const { outbox, sent, state } = makeOutbox([1]);
   state.broken = true;
   await assert.rejects(outbox.fill());

@@ -1,4 +1,4 @@
-/** Pushes: where they go, that they are kept once, and what can be read of them. */
+/** Pushes: where they go, that they are stored once, and how they are read back. */
 import assert from "node:assert/strict";
 import { PushAccepted, PushPage, PushRecord } from "../../../src/protocol/push.ts";
 import { command, Fixture, sessionNamed, uuid } from "./fixture.ts";
@@ -16,7 +16,7 @@ async function recordOf(relay: Fixture, key: string, id: string): Promise<PushRe
   return PushRecord.parse(await (await relay.request("GET", `/pushes/${id}`, { key })).json());
 }
 
-Deno.test("an accepted push is 202 with id, state and time, and can be read back [http-202, http-get-push, http-headers, http-send, enc-default-off, style-request-response]", async () => {
+Deno.test("an accepted push is 202 with id, state and expiry, and can be read back [http-202, http-get-push, http-headers, http-send, enc-default-off, style-request-response]", async () => {
   await using relay = await Fixture.make();
   await relay.listener();
   const key = await relay.key();
@@ -34,7 +34,7 @@ Deno.test("an accepted push is 202 with id, state and time, and can be read back
   assert.deepEqual(receipt, { state: "queued", final: false, at: { queued: now } });
 });
 
-Deno.test("the same push again gets the first answer and goes out once; other content is 409 [proto-push-id, http-409]", async () => {
+Deno.test("a repeated push gets the first answer and is sent once; different content is 409 [proto-push-id, http-409]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const key = await relay.key();
@@ -50,7 +50,7 @@ Deno.test("the same push again gets the first answer and goes out once; other co
   assert.equal(PushPage.parse(await page.json()).pushes.length, 1);
 });
 
-Deno.test("a push sent again is answered as before, wherever its listener is by now [proto-push-id]", async () => {
+Deno.test("a repeated push gets the first answer even if its listener has changed [proto-push-id]", async () => {
   await using relay = await Fixture.make();
   await relay.listener();
   const key = await relay.key();
@@ -60,7 +60,7 @@ Deno.test("a push sent again is answered as before, wherever its listener is by 
   assert.deepEqual(await send(relay, key, command({ id: uuid(1) })), first);
 });
 
-Deno.test("the same push at the same time is kept once", async () => {
+Deno.test("the same push sent concurrently is stored once", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const key = await relay.key();
@@ -71,7 +71,7 @@ Deno.test("the same push at the same time is kept once", async () => {
   assert.equal(listener.received("push.new").length, 1);
 });
 
-Deno.test("accounts do not see one another's pushes, sessions or devices [rl-accounts]", async () => {
+Deno.test("accounts cannot see each other's pushes, sessions or devices [rl-accounts]", async () => {
   await using relay = await Fixture.make();
   await relay.listener();
   const mine = await relay.key();
@@ -90,7 +90,7 @@ Deno.test("accounts do not see one another's pushes, sessions or devices [rl-acc
   assert.equal((await send(relay, theirs, command({ id: uuid(1), targetDeviceId: undefined }))).status, 404);
 });
 
-Deno.test("a message goes to the listener that has the session; two are ambiguous [spec-fan-out]", async () => {
+Deno.test("a message goes to the listener that has the session; with two it is ambiguous [spec-fan-out]", async () => {
   await using relay = await Fixture.make();
   const [one, two] = [await relay.listener("dev_listener_one"), await relay.listener("dev_listener_two")];
   await one.send("listener.sessions", {
@@ -115,7 +115,7 @@ Deno.test("a message goes to the listener that has the session; two are ambiguou
   assert.deepEqual([none.status, none.answer["code"]], [404, "unknown_device"]);
 });
 
-Deno.test("an unknown session goes to the only listener, which answers; without one it is 404 [http-404]", async () => {
+Deno.test("a message for an unknown session goes to the only listener, which answers; without one it is 404 [http-404]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const early = await send(relay, key, command());
@@ -129,7 +129,7 @@ Deno.test("an unknown session goes to the only listener, which answers; without 
   assert.equal(phone.received("push.new").length, 0);
 });
 
-Deno.test("other types go to phones and scripts and are delivered at once; a named listener gets them too [type-note]", async () => {
+Deno.test("other types go to phones and scripts and are delivered at once, or to a named listener [type-note]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const phone = await relay.connect(await relay.key(), { role: "phone", deviceId: "dev_phone_1" });
@@ -149,7 +149,7 @@ Deno.test("other types go to phones and scripts and are delivered at once; a nam
   assert.deepEqual(counts(), [1, 2, 1]);
 });
 
-Deno.test("a broadcast reaches every device of the account, once, and no other account's; a listener's word does not change it [type-broadcast]", async () => {
+Deno.test("a broadcast reaches every device of the account once and no other account, and a listener's acknowledgement does not change it [type-broadcast]", async () => {
   await using relay = await Fixture.make();
   const listeners = [await relay.listener(), await relay.listener("dev_listener_other")];
   const phone = await relay.connect(await relay.key(), { role: "phone", deviceId: "dev_phone_1" });
@@ -169,7 +169,7 @@ Deno.test("a broadcast reaches every device of the account, once, and no other a
   assert.deepEqual(listeners.map((client) => client.received("push.new").length), [1, 2]);
 });
 
-Deno.test("history pages forwards and backwards, newest last [http-history]", async () => {
+Deno.test("history pages forward and backward, newest last [http-history]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   for (let n = 1; n <= 5; n++) await send(relay, key, { id: uuid(n), type: "note" });

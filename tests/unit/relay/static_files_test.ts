@@ -1,4 +1,4 @@
-/** The phone's app: served from memory, under a strict policy, and nothing else of the disk. */
+/** The phone's web app is served from memory with a strict policy, and no other file is reachable. */
 import assert from "node:assert/strict";
 import { readStaticFiles } from "../../../src/relay/static_files.ts";
 import { Fixture } from "./fixture.ts";
@@ -19,7 +19,7 @@ async function withPage(body: (relay: Fixture) => Promise<void>): Promise<void> 
   }
 }
 
-Deno.test("the page is at / with its type, and its parts under their paths [ph-served]", () =>
+Deno.test("the page is served at / with its type, and its parts at their paths [ph-served]", () =>
   withPage(async (relay) => {
     const types: Record<string, string> = {};
     for (const path of ["/", "/index.html", "/app.js", "/icons/a.svg"]) {
@@ -33,7 +33,7 @@ Deno.test("the page is at / with its type, and its parts under their paths [ph-s
     assert.equal(types["/icons/a.svg"], "image/svg+xml");
   }));
 
-Deno.test("nothing but the page's files can be had, however the path is written [sec-csp]", () =>
+Deno.test("only the page's files are served, however the path is written [sec-csp]", () =>
   withPage(async (relay) => {
     for (
       const path of [
@@ -56,7 +56,7 @@ Deno.test("nothing but the page's files can be had, however the path is written 
     }
   }));
 
-Deno.test("the policy allows the page's own host alone [sec-csp]", () =>
+Deno.test("the policy allows only the page's own host [sec-csp]", () =>
   withPage(async (relay) => {
     const policyFor = async (host: string): Promise<string> => {
       const answer = await relay.request("GET", "/", { headers: { host } });
@@ -85,7 +85,7 @@ Deno.test("the policy allows the page's own host alone [sec-csp]", () =>
     await answer.body?.cancel();
   }));
 
-Deno.test("a copy that is still good is not sent again", () =>
+Deno.test("a copy that is current is not sent again", () =>
   withPage(async (relay) => {
     const first = await relay.request("GET", "/app.js");
     await first.body?.cancel();

@@ -1,4 +1,4 @@
-/** Mirrors through the relay: every phone reaches its own streams and nobody else's. */
+/** Mirrors through the relay: every phone reaches only its own streams. */
 import assert from "node:assert/strict";
 import {
   decodeBinaryFrame,
@@ -12,7 +12,7 @@ import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 const OPEN = { stream: 1, agentSessionName: "svc-p" };
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** A listener with the session, and two phones that call their streams alike. */
+/** A listener with the session, and two phones that use the same stream numbers. */
 async function makeMirror(relay: Fixture) {
   const listener = await relay.listener();
   await listener.send("listener.sessions", { sequence: 1, sessions: [sessionNamed("svc-p")] });
@@ -40,7 +40,7 @@ const streamsAt = (listener: FakeClient): number[] =>
   listener.received("pane.open").map(({ data }) => data.stream);
 const strays = (relay: Fixture): string => relay.metrics.strayFrames.render().at(-1) ?? "";
 
-Deno.test("a phone's mirror goes both ways under its own number [bin-route, ev-pane-open, ev-pane-credit]", async () => {
+Deno.test("a phone's mirror works in both directions under its own number [bin-route, ev-pane-open, ev-pane-credit]", async () => {
   await using relay = await Fixture.make();
   const { listener, one, two } = await makeMirror(relay);
   await one.send("pane.open", { ...OPEN, cols: 80, rows: 24, publicKey: "pk" });
@@ -63,10 +63,14 @@ Deno.test("a phone's mirror goes both ways under its own number [bin-route, ev-p
     lines: 100,
   }]);
   const phones = [one, two].map((phone) => phone.received("welcome")[0]?.data.deviceId);
-  assert.deepEqual(listener.received("pane.open").map(({ data }) => data.sender), phones, "who watches");
+  assert.deepEqual(
+    listener.received("pane.open").map(({ data }) => data.sender),
+    phones,
+    "the phone that is watching",
+  );
 });
 
-Deno.test("a number that is not the sender's own reaches nobody and is counted [bin-route]", async () => {
+Deno.test("a number that is not the sender's reaches nobody and is counted [bin-route]", async () => {
   await using relay = await Fixture.make();
   const { listener, one, two } = await makeMirror(relay);
   const other = await relay.listener("dev_listener_other");
@@ -86,7 +90,7 @@ Deno.test("a number that is not the sender's own reaches nobody and is counted [
   assert.equal(strays(relay), "svc_stray_frames_total 12");
 });
 
-Deno.test("a key that may only read types nothing [sec-leaked-key]", async () => {
+Deno.test("a key that may only read cannot type [sec-leaked-key]", async () => {
   await using relay = await Fixture.make();
   const { listener } = await makeMirror(relay);
   const reader = await relay.connect(await relay.key(["push:read"]));
@@ -96,7 +100,7 @@ Deno.test("a key that may only read types nothing [sec-leaked-key]", async () =>
   assert.deepEqual([bytesOf(listener), bytesOf(reader).length], [[], 1]);
 });
 
-Deno.test("a mirror ends with either side, and the other hears why [ev-pane-closed]", async () => {
+Deno.test("either side can end a mirror, and the other side gets the reason [ev-pane-closed]", async () => {
   await using relay = await Fixture.make();
   const { listener, one, two } = await makeMirror(relay);
   await one.send("pane.open", OPEN);
@@ -118,7 +122,7 @@ Deno.test("a mirror ends with either side, and the other hears why [ev-pane-clos
   assert.equal(strays(relay), "svc_stray_frames_total 1");
 });
 
-Deno.test("what cannot be mirrored is closed with the reason, another account's too [rl-accounts, ev-pane-closed]", async () => {
+Deno.test("a session that cannot be mirrored, also in another account, is closed with the reason [rl-accounts, ev-pane-closed]", async () => {
   await using relay = await Fixture.make();
   const { listener, one } = await makeMirror(relay);
   const two = await relay.listener("dev_listener_two");
@@ -145,7 +149,7 @@ Deno.test("what cannot be mirrored is closed with the reason, another account's 
   assert.deepEqual([streamsAt(two).length, streamsAt(listener).length], [1, 0]);
 });
 
-Deno.test("a number opened again starts over; the number of mirrors is bounded", async () => {
+Deno.test("reopening a number starts over, and the number of mirrors is bounded", async () => {
   await using relay = await Fixture.make();
   const { listener, one } = await makeMirror(relay);
   await one.send("pane.open", OPEN);
@@ -164,7 +168,7 @@ Deno.test("a number opened again starts over; the number of mirrors is bounded",
   assert.deepEqual(data, { stream: STREAMS_PER_PHONE + 1, reason: "too_many_streams" });
 });
 
-Deno.test("a mirror closed while its listener is looked for is not opened", async () => {
+Deno.test("a mirror closed while its listener is being found is not opened", async () => {
   await using relay = await Fixture.make();
   const { listener, one } = await makeMirror(relay);
   const open = one.send("pane.open", OPEN);

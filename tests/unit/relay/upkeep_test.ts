@@ -1,7 +1,7 @@
-/** When the relay ends a push by itself, and as what. */
+/** When and how the relay itself ends a push. */
 import assert from "node:assert/strict";
 import type { PushState } from "../../../src/protocol/receipt.ts";
-import { endOfDuePush, EXPIRY_GRACE_MS } from "../../../src/relay/expiry.ts";
+import { endOfDuePush, EXPIRY_GRACE_MS } from "../../../src/relay/upkeep.ts";
 import type { StoredPush } from "../../../src/store/store.ts";
 import { aDevice, aPush } from "../../contract/store_samples.ts";
 
@@ -16,13 +16,13 @@ const left = aDevice("dev_l", { lastSeen: createdAt });
 const here = aDevice("dev_l", { lastSeen: createdAt - 1, online: true });
 const late = expiresAt + EXPIRY_GRACE_MS;
 
-Deno.test("what no listener can have seen expires at its time [proto-push-ttl]", () => {
+Deno.test("a push that no listener can have received expires on time [proto-push-ttl]", () => {
   assert.equal(endOfDuePush(stored("queued"), { listener: never, now: expiresAt - 1 }), undefined);
   assert.equal(endOfDuePush(stored("queued"), { listener: never, now: expiresAt }), "expired");
   assert.equal(endOfDuePush(stored("queued"), { listener: undefined, now: expiresAt }), "expired");
 });
 
-Deno.test("what a listener may hold is its own to end, and unknown when it stays silent [rcpt-ends]", () => {
+Deno.test("only the listener ends a push that it may hold, which is unknown when it stays silent [rcpt-ends]", () => {
   for (const listener of [left, here]) {
     for (const state of ["queued", "delivered", "held", "typed"] as const) {
       assert.equal(endOfDuePush(stored(state), { listener, now: late - 1 }), undefined);
@@ -32,6 +32,6 @@ Deno.test("what a listener may hold is its own to end, and unknown when it stays
   assert.equal(endOfDuePush(stored("held"), { listener: never, now: expiresAt }), undefined);
 });
 
-Deno.test("an end stays", () => {
+Deno.test("a final state stays", () => {
   assert.equal(endOfDuePush(stored("submitted", true), { listener: never, now: late }), undefined);
 });

@@ -1,4 +1,4 @@
-/** The relay's description of itself. */
+/** The relay's OpenAPI document. */
 import assert from "node:assert/strict";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { ROUTES } from "../../../src/relay/routes.ts";
@@ -12,7 +12,7 @@ interface Operation {
   responses: Record<string, unknown>;
 }
 
-Deno.test("/openapi.json is OpenAPI 3.1 by others' measure, and has every route [http-openapi, proto-one-schema]", async () => {
+Deno.test("/openapi.json passes an independent OpenAPI 3.1 validator and has every route [http-openapi, proto-one-schema]", async () => {
   await using relay = await Fixture.make();
   const answer = await relay.request("GET", "/openapi.json");
   const document = await answer.json();

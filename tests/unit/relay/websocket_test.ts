@@ -1,11 +1,11 @@
-/** The WebSocket without a port: who is let in, and what each frame and each second brings. */
+/** The WebSocket without a port: admission, frames, and the passing of time. */
 import assert from "node:assert/strict";
 import { SOCKETS_PER_KEY } from "../../../src/protocol/limits.ts";
 import { PushRecord } from "../../../src/protocol/push.ts";
 import { CLOSE_GRACE_MS, HELLO_LIMIT_MS, UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
-import { EXPIRY_GRACE_MS } from "../../../src/relay/expiry.ts";
-import { Refusal } from "../../../src/relay/problems.ts";
-import { admit } from "../../../src/relay/websocket_upgrade.ts";
+import { EXPIRY_GRACE_MS } from "../../../src/relay/upkeep.ts";
+import { Refusal } from "../../../src/relay/handler.ts";
+import { admit } from "../../../src/relay/websocket.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
 import { command, type FakeClient, FakeSocket, Fixture, helloOf, sessionNamed, uuid } from "./fixture.ts";
 
@@ -27,7 +27,7 @@ async function receiptOf(relay: Fixture, n: number): Promise<PushRecord["receipt
 
 const idsSent = (client: FakeClient): string[] => client.received("push.new").map(({ data }) => data.id);
 
-/** Time passes in steps as short as the relay's own. */
+/** Advances time in the relay's own steps. */
 async function pass(relay: Fixture, ms: number, body: () => void = () => undefined): Promise<void> {
   for (let left = ms; left > 0; left -= 1_000) {
     relay.clock.advance(Math.min(left, 1_000));
@@ -38,7 +38,7 @@ async function pass(relay: Fixture, ms: number, body: () => void = () => undefin
   }
 }
 
-Deno.test("a handshake without a working key, scope or subprotocol is refused before it [ws-401, ws-scope, auth-ws, ws-no-key-in-url]", async () => {
+Deno.test("a handshake without a valid key, scope or subprotocol is refused before the upgrade [ws-401, ws-scope, auth-ws, ws-no-key-in-url]", async () => {
   await using relay = await Fixture.make();
   const [reader, sender] = [await relay.key(["push:read"]), await relay.key(["push:send"])];
   const code = async (request: Request): Promise<string> => {
@@ -57,7 +57,7 @@ Deno.test("a handshake without a working key, scope or subprotocol is refused be
   assert.equal(await code(foreign), "invalid_request");
 });
 
-Deno.test("a key that has as many sockets as it may is refused another, until one ends; other keys are not [http-problem]", async () => {
+Deno.test("a key at its limit of sockets is refused another until one closes, and other keys are unaffected [http-problem]", async () => {
   await using relay = await Fixture.make();
   const [key, other] = [await relay.key(), await relay.key()];
   const open = async (one: string): Promise<FakeSocket> => {
@@ -78,7 +78,7 @@ Deno.test("a key that has as many sockets as it may is refused another, until on
   await open(key);
 });
 
-Deno.test("the key is taken from the subprotocol or the header [ws-key-subprotocol]", async () => {
+Deno.test("the key is read from the subprotocol or the header [ws-key-subprotocol]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["push:read"]);
   assert.equal(typeof await admit(relay.services, relay.handshake(key)), "function");
@@ -103,7 +103,7 @@ Deno.test("hello is answered with version, protocol, limits and clock [ws-hello,
   assert.equal(client.received("pong")[0]?.re, "p1");
 });
 
-Deno.test("a first frame that is no hello, a wrong device and a wrong role end with a reason", async () => {
+Deno.test("a first frame other than hello, a wrong device and a wrong role close with a reason", async () => {
   await using relay = await Fixture.make();
   const bound = await relay.key(["push:read"], { deviceId: "dev_phone_1" });
   const free = await relay.key(["push:read"]);
@@ -131,7 +131,7 @@ Deno.test("a first frame that is no hello, a wrong device and a wrong role end w
   );
 });
 
-Deno.test("frames that come before the welcome wait for it, a bounded number", async () => {
+Deno.test("a bounded number of frames sent before the welcome waits for it", async () => {
   await using relay = await Fixture.make();
   const client = await relay.open(await relay.key());
   client.socket.handlers?.text(
@@ -153,7 +153,7 @@ Deno.test("frames that come before the welcome wait for it, a bounded number", a
   assert.equal(flood.socket.closedWith?.code, 1008);
 });
 
-Deno.test("a report is stored and answered, a bad one is rejected with its reason [ev-sessions-answer, ws-sessions-stored]", async () => {
+Deno.test("an inventory is stored and answered, and a bad one is rejected with the reason [ev-sessions-answer, ws-sessions-stored]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   await listener.send("listener.sessions", { sequence: 7, sessions: [sessionNamed("svc-p")] }, "r1");
@@ -171,7 +171,7 @@ Deno.test("a report is stored and answered, a bad one is rejected with its reaso
   relay.services.store.saveInventory = save;
 });
 
-Deno.test("phones hear of sessions, of receipts, and of a listener that comes and goes [ev-sessions-changed, ev-push-updated, rcpt-live]", async () => {
+Deno.test("phones are notified of sessions, receipts, and listeners going on and offline [ev-sessions-changed, ev-push-updated, rcpt-live]", async () => {
   await using relay = await Fixture.make();
   const phone = await relay.connect(await relay.key(), { deviceId: "dev_phone_1" });
   const listener = await relay.listener();
@@ -188,7 +188,7 @@ Deno.test("phones hear of sessions, of receipts, and of a listener that comes an
   assert.deepEqual(states, ["delivered", "submitted"]);
 });
 
-Deno.test("a push is sent again until it is acknowledged, also after a reconnect, and to no other [ev-push-resend, ws-push-new]", async () => {
+Deno.test("a push is resent until acknowledged, also after a reconnect, and only to its listener [ev-push-resend, ws-push-new]", async () => {
   await using relay = await Fixture.make();
   const other = await relay.listener("dev_listener_other");
   const first = await relay.listener();
@@ -211,7 +211,7 @@ Deno.test("a push is sent again until it is acknowledged, also after a reconnect
   assert.deepEqual([state, reason, final], ["refused", "pane_dead", true]);
 });
 
-Deno.test("a late word for a closed push is taken and changes nothing; nobody speaks for another listener [ev-push-ack]", async () => {
+Deno.test("a late acknowledgement of a closed push is accepted and changes nothing, and nobody can acknowledge for another listener [ev-push-ack]", async () => {
   await using relay = await Fixture.make();
   const [mine, other] = [await relay.listener(), await relay.listener("dev_listener_other")];
   const phone = await relay.connect(await relay.key(), { role: "phone" });
@@ -226,7 +226,7 @@ Deno.test("a late word for a closed push is taken and changes nothing; nobody sp
   assert.deepEqual(mine.socket.closedWith, undefined);
 });
 
-Deno.test("a second connection of a listener takes over from the first; its leaving is not the listener's", async () => {
+Deno.test("a second connection of a listener replaces the first, whose close does not make the listener offline", async () => {
   await using relay = await Fixture.make();
   const phone = await relay.connect(await relay.key(), { role: "phone" });
   const first = await relay.listener();
@@ -243,7 +243,7 @@ Deno.test("a second connection of a listener takes over from the first; its leav
   assert.deepEqual(two.map(({ socket }) => socket.closedWith), [undefined, undefined]);
 });
 
-Deno.test("either side's silence ends it: pings every 20 s, the end after 40 s [ws-ping]", async () => {
+Deno.test("a silent connection is pinged every 20 s and ended after 40 s [ws-ping]", async () => {
   await using relay = await Fixture.make();
   const [quiet, lively] = [await relay.listener(), await relay.connect(await relay.key())];
   await pass(relay, 39_000, () => lively.socket.handlers?.alive());
@@ -253,7 +253,7 @@ Deno.test("either side's silence ends it: pings every 20 s, the end after 40 s [
   assert.equal(lively.received("sessions.changed").at(-1)?.data.online, false);
 });
 
-Deno.test("who says no hello in time is sent away, and cut off when deaf to it", async () => {
+Deno.test("a client that sends no hello in time is closed, and terminated if it does not answer", async () => {
   await using relay = await Fixture.make();
   const client = await relay.open(await relay.key());
   client.socket.deaf = true;
@@ -265,7 +265,7 @@ Deno.test("who says no hello in time is sent away, and cut off when deaf to it",
   assert.equal(relay.services.hub.size, 0);
 });
 
-Deno.test("who reads too slowly is closed, counted, and starts again from the store [style-bounded]", async () => {
+Deno.test("a client that reads too slowly is closed, counted, and starts again from the store [style-bounded]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   listener.socket.unread = UNREAD_MAX_BYTES + 1;
@@ -289,7 +289,7 @@ Deno.test("unknown events and bad frames are ignored and counted [ws-unknown]", 
   assert.match(counted, /svc_malformed_frames_total 2/);
 });
 
-Deno.test("a push that nobody took expires at its time, and phones hear of it [proto-push-ttl, rcpt-ends]", async () => {
+Deno.test("a push that no listener received expires on time, and phones are notified [proto-push-ttl, rcpt-ends]", async () => {
   await using relay = await Fixture.make();
   (await relay.listener()).leave();
   await relay.settle();
@@ -304,7 +304,7 @@ Deno.test("a push that nobody took expires at its time, and phones hear of it [p
   assert.deepEqual(idsSent(await relay.listener()), []);
 });
 
-Deno.test("a push that a listener took and said no more of becomes unknown after the grace [rcpt-ends]", async () => {
+Deno.test("a push that a listener received but never finished becomes unknown after the grace period [rcpt-ends]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   await sendPush(relay, 1, { ttlSeconds: 10 });
@@ -319,7 +319,7 @@ Deno.test("a push that a listener took and said no more of becomes unknown after
   assert.deepEqual([(await receiptOf(relay, 1)).state, (await receiptOf(relay, 1)).final], ["unknown", true]);
 });
 
-Deno.test("many pushes past their time are all ended, a page at a time", async () => {
+Deno.test("many expired pushes are all ended, a page at a time", async () => {
   await using relay = await Fixture.make();
   (await relay.listener()).leave();
   await relay.settle();
@@ -344,7 +344,7 @@ Deno.test("many pushes past their time are all ended, a page at a time", async (
   assert.deepEqual(await store.duePushes({ now: relay.clock.now(), afterSeq: 0, limit: 9 }), []);
 });
 
-Deno.test("what is older than its retention is forgotten [rl-retention]", async () => {
+Deno.test("data older than its retention is removed [rl-retention]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   await relay.request("POST", "/pushes/send", { key, body: { id: uuid(1), type: "note" } });
@@ -356,7 +356,7 @@ Deno.test("what is older than its retention is forgotten [rl-retention]", async 
   assert.equal((await relay.request("GET", `/pushes/${uuid(1)}`, { key })).status, 404);
 });
 
-Deno.test("a key revoked between handshake and hello is sent away", async () => {
+Deno.test("a key revoked between handshake and hello is refused", async () => {
   await using relay = await Fixture.make();
   const client = await relay.open(await relay.key());
   const [record] = await relay.services.store.listKeys();
@@ -365,7 +365,7 @@ Deno.test("a key revoked between handshake and hello is sent away", async () => 
   assert.equal(client.socket.closedWith?.code, 4401);
 });
 
-Deno.test("a stopping relay sends everyone away to come back [ws-1012]", async () => {
+Deno.test("a stopping relay closes every client so that it reconnects [ws-1012]", async () => {
   await using relay = await Fixture.make();
   const clients = [await relay.listener(), await relay.connect(await relay.key())];
   await relay.services.hub.stop();
@@ -374,7 +374,7 @@ Deno.test("a stopping relay sends everyone away to come back [ws-1012]", async (
   assert.equal(late.socket.closedWith?.code, 1012);
 });
 
-Deno.test("metrics tell connections, outcomes and times [http-metrics]", async () => {
+Deno.test("metrics report connections, outcomes and times [http-metrics]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   await sendPush(relay, 1);

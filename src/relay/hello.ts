@@ -1,24 +1,24 @@
-/** The first frame of a socket: who says hello, whether the key may say so, and the answer. */
+/** The first frame of a WebSocket: checks the client's hello against its key, claims the device, and sends welcome. */
 import { CLOSE } from "../protocol/errors.ts";
 import type { EventData } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { DeviceName, DeviceRecord, KeyRecord, Store } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
+import { helloDeviceId, helloFault } from "./api_keys.ts";
 import { Outbox } from "./outbox.ts";
-import { helloDeviceId, helloFault } from "./roles.ts";
 import type { Services } from "./services.ts";
-import { tellSessions } from "./sessions.ts";
+import { publishSessions } from "./sessions.ts";
 
 type Hello = EventData<"hello">;
 
-/** How a connection ends that is not welcomed; `reason` is at most 123 bytes (RFC 6455, section 5.5). */
-interface Farewell {
+/** How a rejected connection is closed; `reason` is at most 123 bytes (RFC 6455, section 5.5). */
+interface Rejection {
   code: number;
   reason: string;
 }
 
-/** What clients may count on, in the unit that each name ends with. */
+/** The limits sent to clients; each name ends with its unit. */
 const WELCOME_LIMITS = {
   bodyBytes: limits.BODY_MAX_BYTES,
   dataBytes: limits.DATA_MAX_BYTES,
@@ -29,7 +29,7 @@ const WELCOME_LIMITS = {
   pushResendMs: limits.PUSH_RESEND_MS,
 };
 
-/** Answers hello with welcome, or closes. From the welcome on the client hears what concerns it. */
+/** Answers hello with welcome, or closes the connection. A welcomed client receives its account's frames. */
 export async function greet(
   services: Services,
   { connection, hello, re }: { connection: Connection; hello: Hello; re?: string | undefined },
@@ -37,11 +37,11 @@ export async function greet(
   const { clock, hub } = services;
   const { account, key } = connection;
   const device = { account, id: helloDeviceId(key, hello) };
-  const refusal = await refusalOf(services, { device, hello, key });
-  if (refusal !== undefined) return connection.close(refusal.code, refusal.reason);
+  const rejection = await checkHello(services, { device, hello, key });
+  if (rejection !== undefined) return connection.close(rejection.code, rejection.reason);
   hub.claim(connection, device.id);
-  const tooLate = await claimDevice(services, { device, hello, key });
-  if (tooLate !== undefined) return connection.close(tooLate.code, tooLate.reason);
+  const taken = await claimDevice(services, { device, hello, key });
+  if (taken !== undefined) return connection.close(taken.code, taken.reason);
   if (!connection.isOpen) return;
   connection.greeted = { deviceId: device.id, role: hello.role, name: hello.name };
   if (hello.role === "listener") connection.outbox = outboxOf(services, { connection, device });
@@ -55,7 +55,7 @@ export async function greet(
   }, re === undefined ? {} : { re });
   if (hello.role !== "listener") return;
   hub.fill(connection);
-  await tellSessions(services, device);
+  await publishSessions(services, device);
 }
 
 interface Claim {
@@ -64,8 +64,8 @@ interface Claim {
   key: KeyRecord;
 }
 
-/** The key is asked for again: it may have been revoked since the handshake. */
-async function refusalOf(services: Services, claim: Claim): Promise<Farewell | undefined> {
+/** Looks the key up again, because it may have been revoked since the handshake. */
+async function checkHello(services: Services, claim: Claim): Promise<Rejection | undefined> {
   const { store } = services;
   const { device, hello, key } = claim;
   const [known, current, owner] = await Promise.all([
@@ -79,26 +79,28 @@ async function refusalOf(services: Services, claim: Claim): Promise<Farewell | u
   if (known?.revokedAt !== undefined) return { code: CLOSE.REVOKED, reason: "the device was revoked" };
   const fault = helloFault(current, hello);
   if (fault !== undefined) return { code: CLOSE.POLICY, reason: fault };
-  if (owner !== undefined && owner !== key.id) return taken(services, device);
+  if (owner !== undefined && owner !== key.id) return deviceTaken(services, device);
   if (known !== undefined && known.kind !== hello.role) {
     return { code: CLOSE.POLICY, reason: `the device is a ${known.kind}` };
   }
-  if (isOtherHome(services, { claim, known })) return taken(services, device);
-  const full = owner === undefined ? await tooManyDevices(store, claim, known) : undefined;
+  if (isOtherHome(services, { claim, known })) return deviceTaken(services, device);
+  const full = owner === undefined ? await tooManyDevices(store, { claim, known }) : undefined;
   if (full === undefined) return undefined;
   services.metrics.overBudget.add({ budget: "devices" });
   return { code: CLOSE.POLICY, reason: full };
 }
 
-function taken({ log, metrics }: Services, { id }: DeviceName): Farewell {
+function deviceTaken({ log, metrics }: Services, { id }: DeviceName): Rejection {
   metrics.deviceTaken.add();
-  log(`! ${id} is another key's: refused; svc devices release ${id} gives it to the next key that connects`);
+  log(
+    `! refused ${id}: it belongs to another key; svc devices release ${id} gives it to the next key that connects`,
+  );
   return { code: CLOSE.DEVICE_TAKEN, reason: `device_taken: ${id} belongs to another key or home` };
 }
 
 /**
- * A second home with a copy of the first one's key and host name is told from the first by its identity, while that one
- * is connected. With nobody connected a new identity is a home that was set up anew: the key is what counts.
+ * A second home with a copy of the first one's key and host name differs from it in its identity, which is compared while
+ * the first is connected. While no listener is connected, a new identity is a home that was set up again: the key decides.
  */
 function isOtherHome(
   { hub }: Services,
@@ -112,8 +114,7 @@ function isOtherHome(
 
 async function tooManyDevices(
   store: Store,
-  { device, key }: Claim,
-  known: DeviceRecord | undefined,
+  { claim: { device, key }, known }: { claim: Claim; known: DeviceRecord | undefined },
 ): Promise<string | undefined> {
   const { devices } = await store.keyUse(key.id, 0);
   if (devices >= limits.DEVICES_PER_KEY) {
@@ -126,11 +127,11 @@ async function tooManyDevices(
     : `the account has ${limits.DEVICES_PER_ACCOUNT_MAX} devices: revoke some`;
 }
 
-/** Stores the device as its key's; refused when another key was quicker. */
+/** Stores the device as owned by its key, unless another key claimed it first. */
 async function claimDevice(
   services: Services,
   { device, hello, key }: Claim,
-): Promise<Farewell | undefined> {
+): Promise<Rejection | undefined> {
   const { store, clock, log, metrics } = services;
   const known = await store.findDevice(device);
   const now = clock.now();
@@ -145,10 +146,10 @@ async function claimDevice(
     createdAt: known?.createdAt ?? now,
     lastSeen: now,
   }, key.id);
-  if (outcome === "taken") return taken(services, device);
+  if (outcome === "taken") return deviceTaken(services, device);
   if (hello.role === "listener" && known?.publicKey !== undefined && known.publicKey !== publicKey) {
     metrics.identityChanged.add();
-    log(`! ${device.id} has a new identity: its home was set up anew, and its phones must be paired again`);
+    log(`! ${device.id} has a new identity: its home was set up again, so its phones must be paired again`);
   }
   return undefined;
 }

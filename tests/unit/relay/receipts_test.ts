@@ -1,4 +1,4 @@
-/** Whatever is acknowledged in whatever order, a receipt only goes forward and never leaves its end. */
+/** In whatever order acknowledgements come, a receipt only goes forward and never leaves a final state. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { PUSH_STATES, type Receipt } from "../../../src/protocol/receipt.ts";
@@ -8,7 +8,7 @@ import {
   deliveredReceipt,
   ended,
   queuedReceipt,
-} from "../../../src/relay/receipt_transition.ts";
+} from "../../../src/relay/receipts.ts";
 
 const acks = fc.array(fc.record({
   outcome: fc.constantFrom(...PUSH_STATES),
@@ -17,7 +17,7 @@ const acks = fc.array(fc.record({
   retryAfterSeconds: fc.option(fc.nat(60), { nil: undefined }),
 }));
 
-/** Every receipt on the way, the first one too. */
+/** Every receipt along the way, including the first. */
 function way(given: readonly Acknowledgement[]): Receipt[] {
   const receipts = [queuedReceipt(0)];
   for (const [index, ack] of given.entries()) {
@@ -30,7 +30,7 @@ function way(given: readonly Acknowledgement[]): Receipt[] {
 const RANK: readonly string[] = ["queued", "delivered", "held", "typed"];
 const rank = (state: string): number => RANK.includes(state) ? RANK.indexOf(state) : RANK.length;
 
-Deno.test("a receipt never goes back and never leaves its end [rcpt-path, rcpt-ends]", () => {
+Deno.test("a receipt never goes back and never leaves a final state [rcpt-path, rcpt-ends]", () => {
   fc.assert(fc.property(acks, (given) => {
     const receipts = way(given);
     for (const [index, next] of receipts.slice(1).entries()) {
@@ -41,7 +41,7 @@ Deno.test("a receipt never goes back and never leaves its end [rcpt-path, rcpt-e
   }));
 });
 
-Deno.test("the same word again changes nothing [ev-push-ack]", () => {
+Deno.test("a repeated acknowledgement changes nothing [ev-push-ack]", () => {
   fc.assert(fc.property(acks, (given) => {
     const receipt = way(given).at(-1) ?? queuedReceipt(0);
     const last = given.at(-1);
@@ -49,7 +49,7 @@ Deno.test("the same word again changes nothing [ev-push-ack]", () => {
   }));
 });
 
-Deno.test("each state keeps the time at which it was reached first [rcpt-times]", () => {
+Deno.test("each state keeps the time at which it was first reached [rcpt-times]", () => {
   fc.assert(fc.property(acks, (given) => {
     const receipts = way(given);
     for (const [index, next] of receipts.slice(1).entries()) {
@@ -60,7 +60,7 @@ Deno.test("each state keeps the time at which it was reached first [rcpt-times]"
   }));
 });
 
-Deno.test("only an end is final, and typed when the listener says so", () => {
+Deno.test("only final states are final, and typed when the listener says so", () => {
   fc.assert(fc.property(acks, (given) => {
     const { final, state } = way(given).at(-1) ?? queuedReceipt(0);
     if (final) assert.ok(state === "typed" || rank(state) > rank("typed"));
@@ -68,7 +68,7 @@ Deno.test("only an end is final, and typed when the listener says so", () => {
   }));
 });
 
-Deno.test("the way of a message that waits for a dialog [rcpt-path, rcpt-reasons]", () => {
+Deno.test("the states of a message that waits for a dialog [rcpt-path, rcpt-reasons]", () => {
   const receipts = way([
     { outcome: "delivered", final: false },
     { outcome: "held", final: false, reason: "dialog_open" },
@@ -93,13 +93,13 @@ Deno.test("the way of a message that waits for a dialog [rcpt-path, rcpt-reasons
   });
 });
 
-Deno.test("a refusal keeps its reason and its wait", () => {
+Deno.test("a refusal keeps its reason and its Retry-After", () => {
   const ack = { outcome: "refused", final: true, reason: "rate_limited", retryAfterSeconds: 7 } as const;
   const { reason, retryAfterSeconds, final } = acknowledged(queuedReceipt(0), ack, 1) ?? queuedReceipt(0);
   assert.deepEqual([reason, retryAfterSeconds, final], ["rate_limited", 7, true]);
 });
 
-Deno.test("the relay's own end is final, and no end follows an end", () => {
+Deno.test("a final state set by the relay is final, and no other final state follows", () => {
   assert.deepEqual(ended(queuedReceipt(0), "expired", 5), {
     state: "expired",
     final: true,

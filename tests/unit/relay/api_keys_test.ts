@@ -1,8 +1,9 @@
-/** Roles and ownership: the first key owns a device id, a phone lets nobody in, and what came from a key ends with it. */
+/** API keys: their form, the roles and devices they may have, and what revoking one revokes with it. */
 import assert from "node:assert/strict";
 import { CLOSE } from "../../../src/protocol/errors.ts";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
 import { DEVICES_PER_KEY, OPEN_PAIRINGS_PER_KEY } from "../../../src/protocol/limits.ts";
+import { createKey, findKey } from "../../../src/relay/api_keys.ts";
 import { command, type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 
 const LISTENER = "dev_listener_0a1b2c3d";
@@ -19,7 +20,21 @@ async function pair(relay: Fixture, key: string): Promise<PairingClaimed> {
 const closeOf = ({ socket }: FakeClient): string => `${socket.closedWith?.code} ${socket.closedWith?.reason}`;
 const counted = (relay: Fixture, line: string): boolean => relay.services.metrics.render([]).includes(line);
 
-Deno.test("a key that says hello as another's listener gets device_taken, and nothing of that listener's [role-owner, role-speaks-for]", async () => {
+Deno.test("a key is svc_ and 256 random bits, and no part of it is stored [sec-key-shape, sec-key-stored, rl-key-once]", async () => {
+  await using relay = await Fixture.make();
+  const { store } = relay.services;
+  const created = await createKey(store, { name: "n", scopes: ["push:read"] });
+  assert.match(created.key, /^svc_[A-Za-z0-9_-]{43}$/);
+  const [record] = await store.listKeys();
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(created.key)));
+  assert.deepEqual(record?.hash, digest);
+  assert.ok(!JSON.stringify(record).includes(created.key.slice(4, 20)));
+  assert.equal((await findKey(store, created.key))?.id, created.id);
+  const other = created.key.slice(0, -2) + (created.key.endsWith("AA") ? "BB" : "AA");
+  assert.equal(await findKey(store, other), undefined);
+});
+
+Deno.test("a key that says hello as another key's listener gets device_taken and none of that listener's data [role-owner, role-speaks-for]", async () => {
   await using relay = await Fixture.make();
   const real = await relay.listener();
   await real.send("listener.sessions", { sequence: 1, sessions: [sessionNamed("svc-p")] });
@@ -36,10 +51,13 @@ Deno.test("a key that says hello as another's listener gets device_taken, and no
   const [inventory] = await relay.services.store.listInventories("default");
   assert.deepEqual(inventory?.sessions.map(({ name }) => name), ["svc-p"]);
   assert.ok(counted(relay, "svc_device_taken_total 1"));
-  assert.match(relay.logged.join("\n"), /another key's: refused; svc devices release dev_listener_0a1b2c3d/);
+  assert.match(
+    relay.logged.join("\n"),
+    /refused dev_listener_0a1b2c3d: it belongs to another key; svc devices release dev_listener_0a1b2c3d/,
+  );
 });
 
-Deno.test("an id that was never used belongs to the first key with push:read; released, to the next one [role-owner, role-release]", async () => {
+Deno.test("an unused device id belongs to the first key with push:read and, once released, to the next one [role-owner, role-release]", async () => {
   await using relay = await Fixture.make();
   const [first, second] = [await relay.key(["push:read"]), await relay.key(["push:read"])];
   assert.equal((await relay.connect(first, AS_LISTENER)).socket.closedWith, undefined);
@@ -52,7 +70,7 @@ Deno.test("an id that was never used belongs to the first key with push:read; re
   assert.match(closeOf(await relay.connect(first, AS_LISTENER)), /device_taken/);
 });
 
-Deno.test("two keys that say hello at the same time with an unused id: one has it [role-owner]", async () => {
+Deno.test("of several keys that say hello at the same time with an unused id, one gets it [role-owner]", async () => {
   await using relay = await Fixture.make();
   const keys = await Promise.all(Array.from({ length: 8 }, () => relay.key(["push:read"])));
   const clients = await Promise.all(keys.map((key) => relay.connect(key, AS_LISTENER)));
@@ -63,7 +81,7 @@ Deno.test("two keys that say hello at the same time with an unused id: one has i
   assert.equal(device?.online, true);
 });
 
-Deno.test("a key made for a listener owns its id before it ever connects, and connects as nothing else but scripts [role-listener-key]", async () => {
+Deno.test("a key created for a listener owns its id before it connects, and can otherwise connect only as a script [role-listener-key]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["push:read"], { role: "listener", deviceId: LISTENER });
   assert.match(closeOf(await relay.connect(await relay.key(["push:read"]), AS_LISTENER)), /device_taken/);
@@ -78,7 +96,7 @@ Deno.test("a key made for a listener owns its id before it ever connects, and co
   assert.match(script.received("welcome")[0]?.data.deviceId ?? "", /^dev_script_/);
 });
 
-Deno.test("a script's key is a script alone, under ids of its own [role-script-key]", async () => {
+Deno.test("a script's key connects only as a script, with its own device ids [role-script-key]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["push:send", "push:read"], { role: "script" });
   const owner = await relay.key(["push:read"]);
@@ -92,13 +110,13 @@ Deno.test("a script's key is a script alone, under ids of its own [role-script-k
   assert.equal((await relay.request("POST", "/pairings", { key })).status, 403);
 });
 
-Deno.test("a phone's key makes no pairing code; revoking the phone ends what came from it, sockets too [role-phone-key, role-cascade]", async () => {
+Deno.test("a phone's key cannot create pairing codes, and revoking the phone revokes its keys and closes their sockets [role-phone-key, role-cascade]", async () => {
   await using relay = await Fixture.make();
   const host = await relay.key(["push:send", "push:read"], { role: "listener", deviceId: LISTENER });
   const [phone, other] = [await pair(relay, host), await pair(relay, host)];
   const refused = await relay.request("POST", "/pairings", { key: phone.apiKey });
   assert.deepEqual([refused.status, (await refused.json()).code], [403, "wrong_role"]);
-  // What a phone's key had made before keys had roles.
+  // A key created by a phone's key before keys had roles.
   const { store } = relay.services;
   const parent = (await store.listKeys()).find(({ deviceId }) => deviceId === phone.deviceId);
   const clone = await relay.key(["push:read"], {
@@ -117,7 +135,7 @@ Deno.test("a phone's key makes no pairing code; revoking the phone ends what cam
   }
 });
 
-Deno.test("revoking a key that paired phones ends them, and its device ids are free again [role-cascade, role-owner]", async () => {
+Deno.test("revoking a key revokes the phones that it paired and frees its device ids [role-cascade, role-owner]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const phone = await pair(relay, key);
@@ -129,7 +147,7 @@ Deno.test("revoking a key that paired phones ends them, and its device ids are f
   assert.equal((await relay.connect(await relay.key(), AS_LISTENER)).socket.closedWith, undefined);
 });
 
-Deno.test("a second home with the same key is refused while the first is connected; a home set up anew is taken and counted [role-identity]", async () => {
+Deno.test("a second home with the same key is refused while the first is connected; a home that was set up again is accepted and counted [role-identity]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["push:read"]);
   const first = await relay.connect(key, { ...AS_LISTENER, publicKey: "first" });
@@ -147,7 +165,7 @@ Deno.test("a second home with the same key is refused while the first is connect
   assert.ok(counted(relay, "svc_identity_changed_total 1"));
 });
 
-Deno.test("a question names only its sender's own device as the one that waits [role-speaks-for]", async () => {
+Deno.test("a question may name only a device of its sender as the one that waits [role-speaks-for]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key();
   await relay.connect(owner, { role: "script", deviceId: "dev_script_asker" });
@@ -162,7 +180,7 @@ Deno.test("a question names only its sender's own device as the one that waits [
   assert.equal((await relay.request("POST", "/pushes/send", { key: owner, body })).status, 202);
 });
 
-Deno.test("one key has so many devices and open codes, and no more [flood-devices, flood-pairings]", async () => {
+Deno.test("the devices and unclaimed codes of one key are limited [flood-devices, flood-pairings]", async () => {
   await using relay = await Fixture.make();
   const { store } = relay.services;
   const key = await relay.key();

@@ -1,0 +1,145 @@
+/** What an HTTP handler works with: its route, the call, the parsed body, JSON answers and refusals. */
+import * as z from "zod/mini";
+import { problem, type WireErrorCode } from "../protocol/errors.ts";
+import { fieldFaults } from "../protocol/faults.ts";
+import type { Scope } from "../protocol/http.ts";
+import { parseJson } from "../protocol/json.ts";
+import type { KeyRecord } from "../store/store.ts";
+import type { Services } from "./services.ts";
+
+/** One HTTP call as a handler sees it. */
+export interface Call {
+  request: Request;
+  /** The caller's IP address. */
+  address: string;
+  /** A decoded path parameter. */
+  param(name: string): string;
+  query(name: string): string | undefined;
+}
+
+/** A call whose key was found and has one of the route's scopes. */
+export interface KeyedCall extends Call {
+  key: KeyRecord;
+}
+
+/** What the documentation shows of a route. `path` has its parameters in braces. */
+interface RouteDoc {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  summary: string;
+  query?: Record<string, string>;
+  body?: z.core.$ZodType;
+  answer: { status: number; schema?: z.core.$ZodType; type?: string };
+  /** In addition to those of every keyed route. */
+  errors?: readonly WireErrorCode[];
+}
+
+/** A route that needs a key with one of the scopes. */
+export interface KeyedRoute extends RouteDoc {
+  scopes: readonly Scope[];
+  handle(services: Services, call: KeyedCall): Promise<Response>;
+}
+
+/** A route that needs no key. */
+export interface OpenRoute extends RouteDoc {
+  handleOpen(services: Services, call: Call): Response | Promise<Response>;
+}
+
+export type Route = KeyedRoute | OpenRoute;
+
+/** The body, parsed once with its schema. */
+export async function readBody<S extends z.core.$ZodType>(
+  { request }: Call,
+  { schema, code }: { schema: S; code: "invalid_push" | "invalid_request" },
+): Promise<z.output<S>> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    throw new Refusal(
+      "unsupported_media_type",
+      `Cannot read a body of type "${type.slice(0, 100)}": send application/json`,
+    );
+  }
+  const text = utf8Text(await request.arrayBuffer());
+  const json = text === undefined ? undefined : parseJson(text);
+  if (json === undefined) {
+    throw new Refusal(code, "Cannot read the body: it is not JSON in UTF-8, or it is nested too deeply");
+  }
+  const parsed = z.safeParse(schema, json.value);
+  if (parsed.success) return parsed.data;
+  const errors = fieldFaults(parsed.error);
+  throw new Refusal(code, `Cannot accept the request: ${errors.length} bad field(s), each listed in errors`, {
+    errors,
+  });
+}
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Undefined for invalid UTF-8: a replacement character would be typed into the pane. */
+function utf8Text(bytes: ArrayBuffer): string | undefined {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const ANSWER_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+export function json(body: unknown, status = 200): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...ANSWER_HEADERS },
+  });
+}
+
+export function noContent(): Response {
+  return new Response(null, { status: 204 });
+}
+
+interface ProblemOptions {
+  errors?: { pointer: string; detail: string }[] | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+/** Thrown by a handler to answer with a problem. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly response: Response;
+
+  constructor(code: WireErrorCode, detail: string, options: ProblemOptions = {}) {
+    super(detail);
+    this.response = problemResponse(code, { detail, ...options });
+  }
+}
+
+/** A wire error as problem+json (RFC 9457). */
+export function problemResponse(
+  code: WireErrorCode,
+  { detail, errors, headers }: ProblemOptions & { detail?: string } = {},
+): Response {
+  const found = problem(code, detail, errors);
+  return new Response(JSON.stringify(found), {
+    status: found.status,
+    headers: { "content-type": "application/problem+json", ...ANSWER_HEADERS, ...headers },
+  });
+}
+
+/** The key is over a budget; `waitSeconds` is set when waiting is enough. */
+export function overBudget(why: string, waitSeconds?: number): Refusal {
+  const retry = waitSeconds === undefined ? "" : `; try again in ${waitSeconds} s`;
+  const headers = waitSeconds === undefined ? undefined : { "retry-after": String(waitSeconds) };
+  return new Refusal("over_budget", `Cannot accept more: ${why}${retry}`, { headers });
+}
+
+export function tooManyRequests(waitSeconds: number): Refusal {
+  const headers = { "retry-after": String(waitSeconds) };
+  return new Refusal("rate_limited", `Too many requests: try again in ${waitSeconds} s`, { headers });
+}
+
+/** Counts a request or a handshake against its key; throws the refusal when the key sends too many. */
+export function countRequest({ budgets, clock, metrics }: Services, { id }: KeyRecord): void {
+  const wait = budgets.requests.take(id, clock.now());
+  if (wait === 0) return;
+  metrics.overBudget.add({ budget: "requests" });
+  throw tooManyRequests(wait);
+}

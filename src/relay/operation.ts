@@ -1,0 +1,149 @@
+/** The routes for operators: health, readiness, metrics, and the OpenAPI document made from the routes and schemas. */
+import * as z from "zod/mini";
+import { errorText } from "../async/error_text.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
+import { Problem, WIRE_ERRORS, type WireErrorCode } from "../protocol/errors.ts";
+import { VERSION } from "../protocol/version.ts";
+import { authenticate, keyOfRequest } from "./api_keys.ts";
+import { type Call, json, type Route } from "./handler.ts";
+import type { Services } from "./services.ts";
+
+/** `GET /healthz`: the process is running. */
+export function health(): Response {
+  return json({ status: "ok", version: VERSION });
+}
+
+/** `GET /readyz`: the store is writable and the other nodes are reachable. */
+export async function ready({ store, bus, log }: Services): Promise<Response> {
+  try {
+    await Promise.all([store.ready(), bus.ready()]);
+    return json({ status: "ok", version: VERSION });
+  } catch (error) {
+    log(`! not ready: ${errorText(error)}`);
+    return json({ status: "unavailable", version: VERSION }, 503);
+  }
+}
+
+/** `GET /metrics`: from this machine, or with a key that has the scope admin. */
+export async function metrics(services: Services, call: Call): Promise<Response> {
+  if (!isLocal(call, services.publicUrl)) {
+    await authenticate(services.store, { key: keyOfRequest(call.request), scopes: ["admin"] });
+  }
+  return new Response(services.metrics.render([services.hub.gauge]), {
+    headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+  });
+}
+
+/** Headers of a proxy on this machine, whose requests come from the local address but are not local. */
+const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "tailscale-user-login"];
+
+/** Checking Host defeats DNS rebinding: a page whose name resolves to 127.0.0.1 in a browser on this machine. */
+function isLocal({ address, request }: Call, publicUrl: string | undefined): boolean {
+  const isLoopback = address === "::1" || /^(::ffff:)?127\./.test(address);
+  const isForwarded = FORWARDED.some((name) => request.headers.has(name));
+  return isLoopback && !isForwarded && isOwnHost(request.headers.get("host"), publicUrl);
+}
+
+function isOwnHost(host: string | null, publicUrl: string | undefined): boolean {
+  if (host === null || !URL.canParse(`http://${host}`)) return false;
+  const { hostname } = new URL(`http://${host}`);
+  if (hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)) return true;
+  return publicUrl !== undefined && hostname === new URL(publicUrl).hostname;
+}
+
+type Json = Record<string, unknown>;
+
+const KEYED_ERRORS: readonly WireErrorCode[] = ["unauthenticated", "missing_scope", "rate_limited"];
+
+const documents = new WeakMap<Services, Uint8Array<ArrayBuffer>>();
+
+/** `GET /openapi.json`: needs no key and is the most expensive answer, so it is made once per relay. */
+export function openApi(services: Services, routes: readonly Route[]): Response {
+  const body = documents.get(services) ??
+    encodeUtf8(JSON.stringify(describe(routes, services.publicUrl ?? "/")));
+  documents.set(services, body);
+  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  return new Response(body, { headers });
+}
+
+function describe(routes: readonly Route[], serverUrl: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "svc relay",
+      version: VERSION,
+      license: { name: "MIT", identifier: "MIT" },
+      description: "Messages from phones and scripts to terminal coding agents.",
+    },
+    servers: [{ url: serverUrl }],
+    paths,
+    components: {
+      securitySchemes: { key: { type: "apiKey", in: "header", name: "X-API-Key" } },
+      schemas: { Problem: jsonSchema(Problem, "output") },
+    },
+  };
+}
+
+function operation(route: Route): Json {
+  const { method, path, summary, body, answer } = route;
+  const keyed = "scopes" in route;
+  const scopes = keyed ? `Needs a key with the scope ${route.scopes.join(" or ")}.` : "Needs no key.";
+  const content = answer.schema === undefined
+    ? answer.type && { [answer.type]: {} }
+    : { "application/json": { schema: jsonSchema(answer.schema, "output") } };
+  return {
+    operationId: operationId(method, path),
+    summary,
+    description: scopes,
+    security: keyed ? [{ key: [] }] : [],
+    parameters: parameters(route),
+    ...(body && { requestBody: requestBody(body) }),
+    responses: { [answer.status]: { description: summary, ...(content && { content }) }, ...problems(route) },
+  };
+}
+
+function operationId(method: string, path: string): string {
+  const words = path.replace(/[{}]/g, "").split(/[/.-]/).filter((word) => word !== "");
+  const capitalized = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return [method.toLowerCase(), ...capitalized].join("");
+}
+
+function parameters({ path, query = {} }: Route): Json[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const inQuery = Object.entries(query).map(([name, description]) => ({
+    name,
+    in: "query",
+    description,
+    schema: { type: "string" },
+  }));
+  return [...inPath, ...inQuery];
+}
+
+function requestBody(schema: z.core.$ZodType): Json {
+  return { required: true, content: { "application/json": { schema: jsonSchema(schema, "input") } } };
+}
+
+/** One answer per status, which lists the codes that share it. */
+function problems(route: Route): Record<string, Json> {
+  const codes = [...("scopes" in route ? KEYED_ERRORS : []), ...route.errors ?? []];
+  const statuses = new Set(codes.map((code) => WIRE_ERRORS[code].status));
+  return Object.fromEntries([...statuses].map((status) => [status, {
+    description: codes.filter((code) => WIRE_ERRORS[code].status === status).join(" or "),
+    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+  }]));
+}
+
+/** Leaves out checks that JSON Schema cannot express. */
+function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
+  const { $schema: _dialect, ...found } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return found;
+}

@@ -1,0 +1,284 @@
+/** A client's WebSocket: the upgrade, the budget and the handling of each frame, and the close. */
+import { CLOSE } from "../protocol/errors.ts";
+import {
+  type EventData,
+  type EventName,
+  type Frame,
+  type FrameFault,
+  parseFrame,
+} from "../protocol/frames.ts";
+import { KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protocol/limits.ts";
+import { KEY_FRAME } from "../protocol/pane_frame.ts";
+import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
+import { type DeviceName, StoreUnavailable } from "../store/store.ts";
+import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
+import { takeAskerAck } from "./asks.ts";
+import { FrameBudget, frameKind } from "./budgets.ts";
+import { Connection } from "./connection.ts";
+import { countRequest, Refusal } from "./handler.ts";
+import { greet } from "./hello.ts";
+import { acknowledged, changeReceipt } from "./receipts.ts";
+import type { Services } from "./services.ts";
+import { publishSessions, saveInventory } from "./sessions.ts";
+
+export const SOCKET_PATH = "/ws";
+
+/** Frames that a client may send before it is welcomed. */
+const EARLY_FRAMES_MAX = 32;
+
+/** Refuses the upgrade, or returns the function that receives the opened socket. */
+export async function admit(services: Services, request: Request): Promise<OpenSocket> {
+  if (new URL(request.url).pathname !== SOCKET_PATH) {
+    throw new Refusal("not_found", `Cannot open a WebSocket here: its path is ${SOCKET_PATH}`);
+  }
+  const { store, hub, clock, metrics } = services;
+  const key = await authenticate(store, { key: keyOfHandshake(request), scopes: ["push:read"] });
+  checkSubprotocol(request);
+  countRequest(services, key);
+  if (hub.socketsOf(key.id) >= SOCKETS_PER_KEY) {
+    metrics.overBudget.add({ budget: "sockets" });
+    throw new Refusal(
+      "too_many_sockets",
+      `Cannot open another WebSocket: this key has ${SOCKETS_PER_KEY}; close some, or use another key`,
+    );
+  }
+  return (socket) => {
+    const unreadOfKey = (): number => hub.unreadOf(key.id);
+    const connection = new Connection({ key, socket, clock, metrics, unreadOfKey });
+    hub.add(connection);
+    return new Client(services, connection);
+  };
+}
+
+/** Handles frames in order; those that arrive while hello is being answered wait for the welcome. */
+class Client implements SocketHandlers {
+  readonly #services: Services;
+  readonly #connection: Connection;
+  readonly #budget: FrameBudget;
+  #early: Frame[] | undefined;
+
+  constructor(services: Services, connection: Connection) {
+    this.#services = services;
+    this.#connection = connection;
+    this.#budget = new FrameBudget(services.clock);
+  }
+
+  text(text: string): void {
+    this.#connection.markAlive();
+    if (!this.#connection.isOpen) return;
+    const frame = parseFrame(text);
+    if (!this.#isTextWithinBudget(frame.event, text.length)) return;
+    if ("fault" in frame) this.#reject(frame);
+    else if (this.#connection.greeted !== undefined) this.#handle(frame);
+    else if (this.#early !== undefined) this.#keepForLater(this.#early, frame);
+    else this.#hello(frame);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    const connection = this.#connection;
+    connection.markAlive();
+    if (connection.isOpen && this.#areBytesWithinBudget(bytes)) {
+      this.#services.streams.bytes(connection, bytes);
+    }
+  }
+
+  alive(): void {
+    this.#connection.markAlive();
+  }
+
+  closed(code: number): void {
+    const { hub, tasks, log, streams } = this.#services;
+    const { greeted, claimed, account } = this.#connection;
+    streams.gone(this.#connection);
+    const wasLast = hub.remove(this.#connection);
+    if (greeted !== undefined) log(`${greeted.role} ${greeted.deviceId} disconnected (${code})`);
+    if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));
+  }
+
+  /** Closes a sender that is over a budget. */
+  #isTextWithinBudget(event: EventName | undefined, bytes: number): boolean {
+    const connection = this.#connection;
+    const { budgets, clock } = this.#services;
+    const kind = frameKind(event);
+    if (!this.#budget.take(kind)) connection.closeForFlood(kind);
+    else if (event === "listener.sessions") {
+      const { id } = connection.key;
+      const now = clock.elapsed();
+      if (budgets.inventories.take(id, now) > 0) connection.closeForFlood("inventories");
+      else if (budgets.inventoryBytes.take(id, now, bytes) > 0) connection.closeForFlood("inventory_bytes");
+    }
+    return connection.isOpen;
+  }
+
+  #areBytesWithinBudget(bytes: Uint8Array): boolean {
+    const connection = this.#connection;
+    const { budgets, clock } = this.#services;
+    if (connection.greeted?.role === "listener") {
+      if (!this.#budget.take("pane")) connection.closeForFlood("pane");
+    } else if (bytes[0] !== KEY_FRAME) {
+      if (!this.#budget.take("other")) connection.closeForFlood("other");
+    } else if (bytes.length > KEY_FRAME_MAX_BYTES) connection.closeForFlood("key_frame_bytes");
+    else if (!this.#budget.take("keys")) connection.closeForFlood("keys");
+    else if (budgets.keyBytes.take(connection.key.id, clock.elapsed(), bytes.length) > 0) {
+      connection.closeForFlood("key_bytes");
+    }
+    return connection.isOpen;
+  }
+
+  #handle(frame: Frame): void {
+    handleFrame(this.#services, { connection: this.#connection, frame });
+  }
+
+  #hello(frame: Frame): void {
+    if (frame.event !== "hello") return this.#connection.close(CLOSE.POLICY, "hello must be the first frame");
+    this.#early = [];
+    this.#services.tasks.run(this.#greet(frame));
+  }
+
+  async #greet({ data, id }: Extract<Frame, { event: "hello" }>): Promise<void> {
+    const connection = this.#connection;
+    try {
+      await greet(this.#services, { connection, hello: data, re: id });
+    } catch (error) {
+      connection.close(CLOSE.SERVICE_RESTART, "the store cannot be used: reconnect");
+      throw error;
+    }
+    const { greeted } = connection;
+    if (greeted === undefined) return;
+    this.#services.log(
+      `${greeted.role} ${greeted.deviceId} connected (v${data.version.replace(/[^\w.+-]/g, "?")})`,
+    );
+    for (const frame of this.#early ?? []) this.#handle(frame);
+    this.#early = undefined;
+  }
+
+  #keepForLater(early: Frame[], frame: Frame): void {
+    if (early.length < EARLY_FRAMES_MAX) early.push(frame);
+    else this.#connection.close(CLOSE.POLICY, "too many frames before the welcome");
+  }
+
+  #reject({ fault, detail, event, id }: FrameFault): void {
+    const { metrics } = this.#services;
+    if (fault === "unknown_event") return metrics.unknownEvents.add();
+    metrics.malformed.add();
+    if (event === "hello") this.#connection.close(CLOSE.POLICY, detail.slice(0, 100));
+    if (event === "listener.sessions") rejectSessions(this.#connection, { id, detail });
+  }
+}
+
+async function goOffline(services: Services, device: DeviceName): Promise<void> {
+  await services.store.setOnline(device, { online: false, now: services.clock.now() });
+  await publishSessions(services, device);
+}
+
+interface Received<F extends Frame = Frame> {
+  connection: Connection;
+  frame: F;
+}
+
+/** Handles a welcomed client's frame. Events that this role may not send to the relay are ignored and counted. */
+function handleFrame(services: Services, { connection, frame }: Received): void {
+  switch (frame.event) {
+    case "ping":
+      return connection.sendFrame("pong", {}, inReplyTo(frame));
+    case "pong":
+      return;
+    case "push.ack":
+      return services.tasks.run(takeAck(services, { connection, frame }));
+    case "listener.sessions":
+      return services.tasks.run(takeSessions(services, { connection, frame }));
+    case "pane.open":
+    case "pane.opened":
+    case "pane.closed":
+    case "pane.credit":
+    case "pane.scrollback":
+      return handlePane(services, { connection, frame });
+    case "hello":
+    case "welcome":
+    case "push.new":
+    case "push.updated":
+    case "listener.stored":
+    case "listener.rejected":
+    case "sessions.changed":
+      return services.metrics.unknownEvents.add();
+    default:
+      frame satisfies never;
+  }
+}
+
+/** A listener's acknowledgement changes its own pushes only; a script's, its own questions and their answers. */
+async function takeAck(
+  services: Services,
+  { connection, frame }: Received<Extract<Frame, { event: "push.ack" }>>,
+): Promise<void> {
+  const { account, greeted, outbox } = connection;
+  if (greeted?.role === "script") {
+    const device = { account, id: greeted.deviceId };
+    return await takeAskerAck(services, { device, ack: frame.data });
+  }
+  if (greeted?.role !== "listener") return services.metrics.unknownEvents.add();
+  const { id, ...ack }: EventData<"push.ack"> = frame.data;
+  const now = services.clock.now();
+  await changeReceipt(services, {
+    push: { account, id },
+    decide: ({ target, receipt }) =>
+      target === greeted.deviceId ? acknowledged(receipt, ack, now) : undefined,
+  });
+  // Only after it is stored: an acknowledgement that the store lost is requested again.
+  outbox?.acknowledged(id);
+  services.hub.fill(connection);
+}
+
+async function takeSessions(
+  services: Services,
+  { connection, frame }: Received<Extract<Frame, { event: "listener.sessions" }>>,
+): Promise<void> {
+  const { account, greeted } = connection;
+  const { sessions } = frame.data;
+  if (greeted?.role !== "listener") {
+    return rejectSessions(connection, { id: frame.id, detail: "not a listener" });
+  }
+  const device = { account, id: greeted.deviceId };
+  try {
+    await saveInventory(services, { device, sessions });
+  } catch (error) {
+    const detail = error instanceof StoreUnavailable ? "store_unavailable" : "internal";
+    rejectSessions(connection, { id: frame.id, detail });
+    throw error;
+  }
+  connection.sendFrame("listener.stored", { count: sessions.length }, inReplyTo(frame));
+  await publishSessions(services, device);
+}
+
+/** Answers also a report with bad data, so that the listener can log the reason. */
+function rejectSessions(
+  connection: Connection,
+  { id, detail }: { id?: string | undefined; detail: string },
+): void {
+  connection.sendFrame("listener.rejected", { reason: detail }, id === undefined ? {} : { re: id });
+}
+
+type PaneFrame = Extract<Frame, { event: `pane.${string}` }>;
+
+/** Only a phone opens streams and grants credit; only a listener answers. */
+function handlePane(services: Services, { connection, frame }: Received<PaneFrame>): void {
+  const { streams, metrics, tasks } = services;
+  const isListener = connection.greeted?.role === "listener";
+  switch (frame.event) {
+    case "pane.closed":
+      return streams.closed(connection, frame.data);
+    case "pane.opened":
+      return isListener ? streams.opened(connection, frame.data) : metrics.strayFrames.add();
+    case "pane.open":
+      return isListener ? metrics.strayFrames.add() : tasks.run(streams.open(connection, frame.data));
+    case "pane.credit":
+    case "pane.scrollback":
+      return isListener ? metrics.strayFrames.add() : streams.forward(connection, frame.event, frame.data);
+    default:
+      frame satisfies never;
+  }
+}
+
+function inReplyTo({ id }: Frame): { re?: string } {
+  return id === undefined ? {} : { re: id };
+}
