@@ -24,7 +24,7 @@ import { EndedAgents } from "./ended_agents.ts";
 import { type HostNames, hostNames } from "./host_names.ts";
 import { inject } from "./inject/inject.ts";
 import type { InjectHost } from "./inject/inject_host.ts";
-import { Inventory, LOOK_SOON_MS } from "./inventory/inventory.ts";
+import { Inventory, POLL_SOON_MS } from "./inventory/inventory.ts";
 import type { Mirrors } from "./mirror/mirrors.ts";
 import { type Outcome, Stopping } from "./inject/outcome.ts";
 import { GATE_HOLD_MS, PaneInputs } from "./inject/pane_input.ts";
@@ -180,15 +180,15 @@ class Listener implements RunningListener {
   }
 
   #onFrame(frame: Frame): void {
-    const { log } = this.#options;
     switch (frame.event) {
       case "push.new":
         this.#acknowledger.expect(frame.data);
         return void this.#intake.receive(frame.data);
       case "listener.stored":
-        return log(`✓ server persisted ${frame.data.count} session(s)`);
+        return this.#reporter.stored(frame.data.count);
       case "listener.rejected":
-        return log(`! server rejected listener.sessions: ${frame.data.reason}`);
+        this.#reporter.rejected(frame.data.reason);
+        return this.#polls.wake();
       case "pane.open":
         return void this.#mirrors.open(frame.data);
       case "pane.closed":
@@ -204,7 +204,7 @@ class Listener implements RunningListener {
     const { log, wsUrl } = this.#options;
     if (state.state === "connected") {
       this.#clockOffsetMs = state.clockOffsetMs;
-      this.#reporter.forget();
+      this.#reporter.connected();
       this.#polls.wake();
       log(`connected to ${wsUrl}`);
     } else if (state.state === "waiting") {
@@ -224,7 +224,6 @@ class Listener implements RunningListener {
 
   #makeInventory(): Inventory {
     return new Inventory({
-      now,
       sessions: () => this.#readSessions(),
       server: (socket) => this.#targets.anyServer(socket),
       version: (pid) => runningVersion(pid, runtime),
@@ -246,13 +245,10 @@ class Listener implements RunningListener {
   }
 
   #makeReporter(): Reporter {
-    return new Reporter({
-      now,
-      read: () => this.#inventory.read(),
+    return new Reporter(this.#inventory, {
       send: (report) => this.#link.send("listener.sessions", report),
       log: this.#options.log,
       pause: (ms) => this.#polls.sleep(ms, this.#polling.signal),
-      nextReadMs: () => this.#inventory.nextReadMs(),
     });
   }
 
@@ -327,7 +323,7 @@ class Listener implements RunningListener {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
       this.#polls.wake();
-    }, LOOK_SOON_MS);
+    }, POLL_SOON_MS);
   }
 
   async #ended(push: Push, { outcome, elapsedMs }: { outcome: Outcome; elapsedMs: number }): Promise<void> {

@@ -11,8 +11,8 @@ export const ACTIVE_MS = 6_000;
 /** A session younger than this whose screen shows nothing is starting. */
 export const STARTING_MS = 15_000;
 
-/** A reading of a session's screen. */
-export interface SeenScreen {
+/** What a session's screen showed. */
+export interface ScreenCapture {
   reading: ScreenReading;
   /** When the screen was captured, in epoch milliseconds. */
   at: number;
@@ -20,9 +20,9 @@ export interface SeenScreen {
 
 export interface StateFacts {
   session: TmuxSession;
-  seen: SeenScreen | undefined;
+  screen: ScreenCapture | undefined;
   hint: HookHint | undefined;
-  /** A question of `svc_ask` waits for the person. */
+  /** A question of `svc_ask` waits for an answer. */
   asking: boolean;
   /** The last state that the screen or a hook showed. */
   known: AgentState | undefined;
@@ -30,20 +30,20 @@ export interface StateFacts {
   now: number;
 }
 
-/** A dialog on the screen wins over every hook: hooks say nothing of its end, nor of the end of a turn by Esc. */
-export function decideState({ session, seen, hint, asking, known, now }: StateFacts): AgentState {
+/** A dialog on the screen outweighs every hook: hooks report neither its end nor a turn ended by Esc. */
+export function decideState({ session, screen, hint, asking, known, now }: StateFacts): AgentState {
   if (!isAlive(session)) return "exited";
-  const reading = seen?.reading;
+  const reading = screen?.reading;
   if (asking || reading?.focus === "dialog") return "waiting";
-  if (hint && decides(hint, seen, now)) return hint.state;
-  // A menu or pager may hide the agent: what it did before goes on behind it.
+  if (hint && outweighsScreen(hint, screen, now)) return hint.state;
+  // A menu or pager may hide the agent, which goes on with what it did before.
   const shown = reading?.state ?? known;
   if (shown) return shown;
   if (now - session.created * 1_000 < STARTING_MS) return "starting";
   return now - session.activity * 1_000 < ACTIVE_MS ? "working" : "idle";
 }
 
-/** Remembers since when each session is in its state. Sessions are told apart by server and id. */
+/** Remembers since when each session is in its state. Sessions are identified by server and id. */
 export class StateClock {
   #since = new Map<string, { state: AgentState; at: number }>();
 
@@ -63,9 +63,9 @@ export class StateClock {
   }
 }
 
-/** A hook's report outweighs the screen for this long, in milliseconds: the screen follows a moment later. */
+/** A hook's report outweighs the screen for this long, because the screen follows a moment later. */
 export const HOOK_FRESH_MS = 1_500;
-/** A question whose asker reports no more waits no longer, in milliseconds. */
+/** A question counts as waiting for this long after its asker's last report. */
 export const ASK_LIFE_MS = 2 * ASK_REPORT_MS + 1_000;
 
 export interface HookHint {
@@ -76,18 +76,22 @@ export interface HookHint {
   before: AgentState | undefined;
 }
 
-/** False once the hint is old, or the screen has moved on since. */
-export function decides({ state, at, before }: HookHint, seen: SeenScreen | undefined, now: number): boolean {
+/** False once the hint is old, or the screen has changed its state since. */
+function outweighsScreen(
+  { state, at, before }: HookHint,
+  screen: ScreenCapture | undefined,
+  now: number,
+): boolean {
   if (now - at >= HOOK_FRESH_MS) return false;
-  const shown = seen !== undefined && seen.at >= at ? seen.reading.state : undefined;
+  const shown = screen !== undefined && screen.at >= at ? screen.reading.state : undefined;
   return shown === undefined || shown === before || shown === state;
 }
 
 /**
- * True when the report can be this session's. An agent may start others, in other panes or for other projects, with the
- * environment of its own pane.
+ * True if the report can come from this session. An agent may start other agents, in other panes or for other projects,
+ * that inherit the environment of its own pane.
  */
-export function speaksFor({ cwd, pane }: HookReport, { recorded }: TmuxSession): boolean {
+export function canComeFrom({ cwd, pane }: HookReport, { recorded }: TmuxSession): boolean {
   const isItsPane = pane === undefined || recorded.pane === "" || pane === recorded.pane;
   const { directory } = recorded;
   const isItsPlace = directory === "" || isAtOrBelow(cwd, directory) || isAtOrBelow(directory, cwd);
@@ -108,16 +112,16 @@ interface OpenAsk {
   /** Epoch milliseconds. */
   since: number;
   until: number;
-  /** The screen showed rest meanwhile. */
-  hasRested: boolean;
-  /** The agent has gone on without the answer: some never take their call back. */
-  isLeft: boolean;
+  /** The screen has shown an idle agent since. */
+  hasIdled: boolean;
+  /** The agent went on without the answer: some agents never cancel the call. */
+  isAbandoned: boolean;
 }
 
-/** By the session's name; a report counts only for a session that it can speak for. */
+/** Hook reports by session name. A report counts only for a session it can come from. */
 export class StateHints {
   #hints = new Map<string, Hinted>();
-  /** Each session's questions, by what their reports call them. */
+  /** Each session's open questions, by the id in their reports. */
   #asks = new Map<string, Map<string, OpenAsk>>();
 
   /** `before`: what the session's screen shows. */
@@ -128,7 +132,7 @@ export class StateHints {
     this.#hints.set(session, { report, hint: { state, at: now, before } });
     const beginsTurn = state === "working" && report.tool === undefined;
     for (const ask of this.#asks.get(session)?.values() ?? []) {
-      if (state === "idle" || (beginsTurn && ask.hasRested)) ask.isLeft = true;
+      if (state === "idle" || (beginsTurn && ask.hasIdled)) ask.isAbandoned = true;
     }
   }
 
@@ -138,23 +142,26 @@ export class StateHints {
     for (const [id, { until }] of asks) if (now >= until) asks.delete(id);
     const id = report.ask ?? "";
     if (report.state !== "waiting") return void asks.delete(id);
-    const ask = asks.get(id) ?? { since: now, hasRested: false, isLeft: false };
+    const ask = asks.get(id) ?? { since: now, hasIdled: false, isAbandoned: false };
     asks.set(id, { ...ask, report, until: now + ASK_LIFE_MS });
   }
 
   hint(session: TmuxSession): HookHint | undefined {
     const found = this.#hints.get(session.name);
-    return found !== undefined && speaksFor(found.report, session) ? found.hint : undefined;
+    return found !== undefined && canComeFrom(found.report, session) ? found.hint : undefined;
   }
 
-  /** An agent that waits for an answer shows work. */
-  isAsking(session: TmuxSession, { seen, now }: { seen: SeenScreen | undefined; now: number }): boolean {
+  /** A question waits for an answer. The agent shows a working screen meanwhile. */
+  isAsking(
+    session: TmuxSession,
+    { screen, now }: { screen: ScreenCapture | undefined; now: number },
+  ): boolean {
     let asking = false;
     for (const ask of this.#asks.get(session.name)?.values() ?? []) {
-      if (ask.isLeft || now >= ask.until || !speaksFor(ask.report, session)) continue;
-      const rests = seen?.reading.state === "idle" && seen.at >= ask.since + HOOK_FRESH_MS;
-      ask.hasRested ||= rests;
-      asking ||= !rests;
+      if (ask.isAbandoned || now >= ask.until || !canComeFrom(ask.report, session)) continue;
+      const isIdle = screen?.reading.state === "idle" && screen.at >= ask.since + HOOK_FRESH_MS;
+      ask.hasIdled ||= isIdle;
+      asking ||= !isIdle;
     }
     return asking;
   }

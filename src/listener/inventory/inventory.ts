@@ -8,69 +8,91 @@ import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
 import type { AgentState, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
-import { decideState, type SeenScreen, speaksFor, StateClock, StateHints } from "./agent_state.ts";
+import { canComeFrom, decideState, type ScreenCapture, StateClock, StateHints } from "./agent_state.ts";
 import { isReported, toEntry } from "./session_entry.ts";
 
-export interface InventoryHost {
-  now(): number;
+/** Delay until the next read after a hook's report, or after svc typed something. */
+export const POLL_SOON_MS = 400;
+/** How long POLL_SOON_MS applies: the agent's screen follows, and may change again. */
+export const POLL_SOON_FOR_MS = 3_000;
+/** While an agent works, starts or waits: no hook reports an interrupt or an answered dialog. */
+export const POLL_BUSY_MS = 1_000;
+/** While a terminal is attached, or a session was active within ATTENDED_FOR_MS. */
+export const POLL_ATTENDED_MS = 1_500;
+export const ATTENDED_FOR_MS = 15_000;
+/** The minimum between two reads, however many hooks report. */
+export const POLL_GAP_MS = 200;
+
+const BUSY: readonly AgentState[] = ["working", "starting", "waiting"];
+
+export interface InventoryOptions {
   sessions(): Promise<TmuxSession[]>;
   server(socket: string): TmuxServer;
-  /** Of the agent that runs as this process, where the system shows it. */
-  version?(pid: number): Promise<string | undefined>;
-  /** Keys of the configuration that widen what a phone may do. */
-  widened?: readonly string[];
-  /** Which project directories are muted. */
+  /** Loads which project directories are muted. */
   muted(): Promise<(directory: string) => boolean>;
+  /** The version of the agent that runs as this process, where the system shows it. */
+  version?(pid: number): Promise<string | undefined>;
+  /** Configuration keys that widen what a phone may do. */
+  widened?: readonly string[];
+  /** Epoch milliseconds. */
+  now?(): number;
 }
 
-interface Seen extends SeenScreen {
-  /** Of the session, as tmux had it when the screen was captured: epoch seconds. */
+interface CapturedScreen extends ScreenCapture {
+  /** The session's activity when the screen was captured, in epoch seconds. */
   activity: number;
   /** The last state that the screen or a hook showed. */
   known: AgentState | undefined;
 }
 
 export class Inventory {
-  #host: InventoryHost;
-  #clock = new StateClock();
-  #seen = new Map<string, Seen>();
-  #hints = new StateHints();
-  #pace = new LookPace();
+  readonly #options: InventoryOptions;
+  readonly #now: () => number;
+  readonly #clock = new StateClock();
+  readonly #hints = new StateHints();
   /** By pane. */
-  #versions = new Map<string, string | undefined>();
+  readonly #screens = new Map<string, CapturedScreen>();
+  /** By pane. */
+  readonly #versions = new Map<string, string | undefined>();
   #sessions: TmuxSession[] = [];
   #entries: SessionEntry[] = [];
+  #soonUntil = -Infinity;
 
-  constructor(host: InventoryHost) {
-    this.#host = host;
+  constructor(options: InventoryOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
   }
 
-  /** A hook reported. Not every report that names a session is that session's. */
+  /** Takes a hook's report. A report may name a session that it does not come from. */
   take(report: HookReport): void {
-    const now = this.#host.now();
-    this.#pace.soon(now);
+    const now = this.#now();
+    this.readSoon();
     const session = this.#sessions.find(({ name }) => name === report.session);
-    if (session !== undefined && !speaksFor(report, session)) return;
-    const before = session && this.#seen.get(paneKey(session))?.reading.state;
+    if (session !== undefined && !canComeFrom(report, session)) return;
+    const before = session && this.#screens.get(paneKey(session))?.reading.state;
     this.#hints.take(report, { before, now });
   }
 
-  /** Something was typed, or drawn: `nextReadMs` is short for a while. */
+  /** Something happened in a session: `nextReadMs` is short for a while. */
   readSoon(): void {
-    this.#pace.soon(this.#host.now());
+    this.#soonUntil = this.#now() + POLL_SOON_FOR_MS;
   }
 
-  /** Milliseconds until the inventory should be read again. */
+  /** Milliseconds from the last read to the next. */
   nextReadMs(): number {
-    return this.#pace.nextMs(this.#entries, this.#host.now());
+    const now = this.#now();
+    if (now < this.#soonUntil) return POLL_SOON_MS;
+    if (this.#entries.some(({ state }) => BUSY.includes(state))) return POLL_BUSY_MS;
+    const isAttended = this.#entries.some((one) => one.attached || now - one.lastActivity < ATTENDED_FOR_MS);
+    return isAttended ? POLL_ATTENDED_MS : INVENTORY_POLL_MS;
   }
 
-  /** Sorted by name. */
+  /** The sessions, sorted by name. */
   async read(): Promise<SessionEntry[]> {
-    const sessions = (await this.#host.sessions()).filter(isReported).slice(0, SESSIONS_MAX);
+    const sessions = (await this.#options.sessions()).filter(isReported).slice(0, SESSIONS_MAX);
     await this.#readScreens(sessions);
     await this.#readVersions(sessions);
-    const muted = await this.#host.muted();
+    const muted = await this.#options.muted();
     this.#sessions = sessions;
     this.#clock.keep(sessions);
     this.#forget(sessions);
@@ -80,50 +102,50 @@ export class Inventory {
   }
 
   #entry(session: TmuxSession, muted: (directory: string) => boolean): SessionEntry {
-    const now = this.#host.now();
-    const seen = this.#seen.get(paneKey(session));
+    const now = this.#now();
+    const screen = this.#screens.get(paneKey(session));
     const hint = this.#hints.hint(session);
-    if (seen !== undefined) seen.known = newest(seen, hint) ?? seen.known;
-    const asking = this.#hints.isAsking(session, { seen, now });
-    const state = decideState({ session, seen, hint, asking, known: seen?.known, now });
+    if (screen !== undefined) screen.known = newest(screen, hint) ?? screen.known;
+    const asking = this.#hints.isAsking(session, { screen, now });
+    const state = decideState({ session, screen, hint, asking, known: screen?.known, now });
     const stateSince = this.#clock.since(session, { state, now });
     return toEntry(session, {
       ...{ state, stateSince, muted: muted(session.recorded.directory) },
       version: this.#versions.get(paneKey(session)),
-      widened: this.#host.widened ?? [],
+      widened: this.#options.widened ?? [],
     });
   }
 
-  /** Once for each pane: an agent that is upgraded while it runs stays what it is. */
+  /** Read once per pane: a running agent keeps its version when it is upgraded. */
   async #readVersions(sessions: readonly TmuxSession[]): Promise<void> {
     for (const session of sessions) {
       const key = paneKey(session);
       if (this.#versions.has(key) || session.pane === undefined || session.recorded.agent === "") continue;
-      this.#versions.set(key, await this.#host.version?.(session.pane.pid));
+      this.#versions.set(key, await this.#options.version?.(session.pane.pid));
     }
   }
 
-  /** Captures only where something may have been drawn since the last capture, by one call for each server. */
+  /** Captures the screens that may have changed since their last capture, with one call per server. */
   async #readScreens(sessions: readonly TmuxSession[]): Promise<void> {
     const stale = sessions.filter((one) => one.pane && !this.#isCurrent(one));
     const [large, small] = [stale.filter(isTooLarge), stale.filter((one) => !isTooLarge(one))];
-    for (const session of large) this.#remember(session, { lines: [], at: this.#host.now() });
+    for (const session of large) this.#remember(session, { lines: [], at: this.#now() });
     const servers = Map.groupBy(small, (session) => session.socket);
     for (const [socket, group] of servers) {
       const panes = group.flatMap((session) => session.pane?.id ?? []);
-      const at = this.#host.now();
-      const screens = await captureScreens(this.#host.server(socket), panes);
+      const at = this.#now();
+      const screens = await captureScreens(this.#options.server(socket), panes);
       for (const session of group) {
         this.#remember(session, { lines: screens.get(session.pane?.id ?? ""), at });
       }
     }
   }
 
-  /** tmux counts activity in whole seconds: more may be drawn in the second of a capture. */
+  /** tmux counts activity in whole seconds, so output may follow in the second of a capture. */
   #isCurrent(session: TmuxSession): boolean {
-    const seen = this.#seen.get(paneKey(session));
-    return seen !== undefined && seen.activity === session.activity &&
-      seen.at >= (session.activity + 1) * 1_000;
+    const screen = this.#screens.get(paneKey(session));
+    return screen !== undefined && screen.activity === session.activity &&
+      screen.at >= (session.activity + 1) * 1_000;
   }
 
   #remember(session: TmuxSession, { lines, at }: { lines: string[] | undefined; at: number }): void {
@@ -132,60 +154,32 @@ export class Inventory {
     const profile = isAgentKind(kind) ? agentProfile(kind) : unknownAgent;
     const { title, cursor, applicationKeys } = session.pane;
     const reading = profile.readScreen({ lines, title, cursor, applicationKeys });
-    const known = this.#seen.get(paneKey(session))?.known;
-    this.#seen.set(paneKey(session), { activity: session.activity, at, reading, known });
+    const known = this.#screens.get(paneKey(session))?.known;
+    this.#screens.set(paneKey(session), { activity: session.activity, at, reading, known });
   }
 
   #forget(sessions: readonly TmuxSession[]): void {
     const panes = new Set(sessions.map(paneKey));
-    for (const key of this.#seen.keys()) if (!panes.has(key)) this.#seen.delete(key);
+    for (const key of this.#screens.keys()) if (!panes.has(key)) this.#screens.delete(key);
     for (const key of this.#versions.keys()) if (!panes.has(key)) this.#versions.delete(key);
     this.#hints.keep(sessions);
   }
 }
 
-/** Profiles read no screen of this size, and capturing it would delay the other sessions. */
+/** No profile reads a screen this large, and capturing it would delay the other sessions. */
 function isTooLarge({ pane }: TmuxSession): boolean {
   return pane !== undefined && (pane.cols > MAX_SCREEN_COLUMNS || pane.rows > MAX_SCREEN_ROWS);
 }
 
-/** The state in the newer of the screen and the hint; undefined where neither shows one. */
-function newest(seen: Seen, hint: { state: AgentState; at: number } | undefined): AgentState | undefined {
-  const shown = seen.reading.state;
-  return hint !== undefined && (shown === undefined || hint.at > seen.at) ? hint.state : shown;
+/** The state in the newer of screen and hint. Undefined if neither shows one. */
+function newest(
+  screen: ScreenCapture,
+  hint: { state: AgentState; at: number } | undefined,
+): AgentState | undefined {
+  const shown = screen.reading.state;
+  return hint !== undefined && (shown === undefined || hint.at > screen.at) ? hint.state : shown;
 }
 
 function paneKey(session: TmuxSession): string {
   return `${session.socket} ${session.id} ${session.pane?.id ?? ""} ${session.pane?.pid ?? ""}`;
-}
-
-/** After a hook's report, and after input that svc typed, in milliseconds. */
-export const LOOK_SOON_MS = 400;
-/** For so long after it, in milliseconds: the agent's screen follows, and may change again. */
-export const SOON_FOR_MS = 3_000;
-/** While an agent works, starts or waits: it may be interrupted, or its dialog answered, and no hook reports that. */
-export const LOOK_BUSY_MS = 1_000;
-/** While someone is attached, or something was drawn a short time ago. */
-export const LOOK_ATTENDED_MS = 1_500;
-export const ATTENDED_FOR_MS = 15_000;
-/** Never more often than this, in milliseconds, however many reports come. */
-export const LOOK_GAP_MS = 200;
-
-const BUSY: readonly SessionEntry["state"][] = ["working", "starting", "waiting"];
-
-export class LookPace {
-  #soonUntil = -Infinity;
-
-  /** Something happened, or is about to. */
-  soon(now: number): void {
-    this.#soonUntil = now + SOON_FOR_MS;
-  }
-
-  /** Milliseconds from the reading of these sessions to the next one. */
-  nextMs(sessions: readonly SessionEntry[], now: number): number {
-    if (now < this.#soonUntil) return LOOK_SOON_MS;
-    if (sessions.some(({ state }) => BUSY.includes(state))) return LOOK_BUSY_MS;
-    const isAttended = sessions.some((one) => one.attached || now - one.lastActivity < ATTENDED_FOR_MS);
-    return isAttended ? LOOK_ATTENDED_MS : INVENTORY_POLL_MS;
-  }
 }

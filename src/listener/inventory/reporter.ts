@@ -1,94 +1,137 @@
-/** Polls the inventory and reports it to the relay when it changed, and as a heartbeat (spec, sections 1 and 6). */
+/** Polls the inventory and reports it to the relay: on a change, after a rejection, and as a heartbeat (spec, sections 1 and 6). */
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
-import type { SessionEntry } from "../../protocol/session.ts";
-import { LOOK_GAP_MS } from "./inventory.ts";
 import { INVENTORY_HEARTBEAT_MS } from "../../protocol/limits.ts";
+import type { SessionEntry } from "../../protocol/session.ts";
+import { type Inventory, POLL_GAP_MS } from "./inventory.ts";
 
-export interface ReporterHost {
-  now(): number;
-  read(): Promise<SessionEntry[]>;
+/** Delay before a rejected report is sent again. It doubles with each further rejection, up to the heartbeat. */
+const RETRY_MIN_MS = 1_000;
+
+export interface ReportFacts {
+  current: readonly SessionEntry[];
+  /** The last report on this connection. */
+  reported: readonly SessionEntry[] | undefined;
+  /** Milliseconds since that report. */
+  sinceReportMs: number;
+  /** Milliseconds since that report after which it is sent again, because the relay rejected it. */
+  retryAfterMs?: number | undefined;
+}
+
+/** A changed inventory is reported at once, a rejected one after its delay, an unchanged one as a heartbeat. */
+export function shouldReport(
+  { current, reported, sinceReportMs, retryAfterMs = Infinity }: ReportFacts,
+): "changed" | "retry" | "heartbeat" | undefined {
+  if (reported === undefined || JSON.stringify(current) !== JSON.stringify(reported)) return "changed";
+  if (sinceReportMs >= retryAfterMs) return "retry";
+  return sinceReportMs >= INVENTORY_HEARTBEAT_MS ? "heartbeat" : undefined;
+}
+
+function retryDelayMs(rejections: number): number {
+  return Math.min(INVENTORY_HEARTBEAT_MS, RETRY_MIN_MS * 2 ** rejections);
+}
+
+export interface ReporterOptions {
   /** False when there is no connection. */
   send(report: EventData<"listener.sessions">): boolean;
   log(line: string): void;
-  /** Resolves after `ms`, or earlier when `poke` says so; throws when the daemon stops. */
+  /** Resolves after `ms`, or earlier when something happened; throws when the daemon stops. */
   pause(ms: number): Promise<void>;
-  /** Milliseconds until the next look. */
-  nextReadMs(): number;
+  /** Epoch milliseconds. */
+  now?(): number;
+}
+
+interface Report {
+  sessions: readonly SessionEntry[];
+  at: number;
+  /** Set when the relay rejected it. */
+  retryAfterMs?: number;
 }
 
 export class Reporter {
-  #host: ReporterHost;
+  readonly #inventory: Pick<Inventory, "read" | "nextReadMs">;
+  readonly #options: Required<ReporterOptions>;
   #sequence = 0;
-  #reported: SessionEntry[] | undefined;
-  #reportedAt = 0;
-  #last: SessionEntry[] = [];
+  #report: Report | undefined;
+  /** Rejected reports since the last stored one. */
+  #rejections = 0;
+  #sessions: SessionEntry[] = [];
 
-  constructor(host: ReporterHost) {
-    this.#host = host;
+  constructor(inventory: Pick<Inventory, "read" | "nextReadMs">, options: ReporterOptions) {
+    this.#inventory = inventory;
+    this.#options = { now: Date.now, ...options };
   }
 
   /** The last inventory that was read. */
   get sessions(): readonly SessionEntry[] {
-    return this.#last;
+    return this.#sessions;
   }
 
-  /** A new connection knows nothing yet, and a rejected report counts as not made. */
-  forget(): void {
-    this.#reported = undefined;
+  /** A new connection begins: nothing was reported on it yet. */
+  connected(): void {
+    this.#report = undefined;
+    this.#rejections = 0;
   }
 
-  /** Runs until `pause` throws. A failed look is logged, and the next one comes at its time. */
+  /** The relay stored a report. */
+  stored(count: number): void {
+    this.#rejections = 0;
+    if (this.#report !== undefined) delete this.#report.retryAfterMs;
+    this.#options.log(`✓ server persisted ${count} session(s)`);
+  }
+
+  /** The relay rejected a report: it is sent again after a delay that doubles with each rejection. */
+  rejected(reason: string): void {
+    if (this.#report !== undefined) {
+      const sinceReportMs = this.#options.now() - this.#report.at;
+      this.#report.retryAfterMs = sinceReportMs + retryDelayMs(this.#rejections++);
+    }
+    this.#options.log(`! server rejected listener.sessions: ${reason}`);
+  }
+
+  /** Runs until `pause` throws. A failed read is logged, and the next one follows at its usual time. */
   async run(): Promise<void> {
     for (;;) {
       try {
         await this.poll();
       } catch (error) {
-        this.#host.log(`! cannot read the tmux sessions: ${errorText(error)}`);
+        this.#options.log(`! cannot read the tmux sessions: ${errorText(error)}`);
       }
       await this.#pause();
     }
   }
 
-  /** Cut short by reports, which may come at any rate. */
+  async poll(): Promise<void> {
+    const { now, send, log } = this.#options;
+    this.#sessions = await this.#inventory.read();
+    const at = now();
+    const due = shouldReport({
+      current: this.#sessions,
+      reported: this.#report?.sessions,
+      sinceReportMs: at - (this.#report?.at ?? 0),
+      retryAfterMs: this.#report?.retryAfterMs,
+    });
+    if (due === undefined) return;
+    if (!send({ sequence: this.#sequence + 1, sessions: this.#sessions })) {
+      return void (this.#report = undefined);
+    }
+    this.#sequence += 1;
+    this.#report = { sessions: this.#sessions, at };
+    const names = this.#sessions.map((session) => session.name).join(", ");
+    log(`reported ${this.#sessions.length} session(s): ${names}`);
+  }
+
+  /** Hooks may end the pause at any rate, so a minimum gap follows. */
   async #pause(): Promise<void> {
-    const { now, pause, nextReadMs } = this.#host;
+    const { now, pause } = this.#options;
     const since = now();
-    await pause(nextReadMs());
-    const left = since + LOOK_GAP_MS - now();
+    await pause(Math.min(this.#inventory.nextReadMs(), this.#retryInMs(since)));
+    const left = since + POLL_GAP_MS - now();
     if (left > 0) await pause(left);
   }
 
-  async poll(): Promise<void> {
-    this.#last = await this.#host.read();
-    const now = this.#host.now();
-    const due = shouldReport({
-      current: this.#last,
-      reported: this.#reported,
-      sinceReportMs: now - this.#reportedAt,
-    });
-    if (due === undefined) return;
-    if (!this.#host.send({ sequence: this.#sequence + 1, sessions: this.#last })) return;
-    this.#sequence += 1;
-    this.#reported = this.#last;
-    this.#reportedAt = now;
-    const names = this.#last.map((session) => session.name).join(", ");
-    this.#host.log(`reported ${this.#last.length} session(s): ${names}`);
+  #retryInMs(now: number): number {
+    const { at, retryAfterMs } = this.#report ?? {};
+    return at === undefined || retryAfterMs === undefined ? Infinity : Math.max(0, at + retryAfterMs - now);
   }
-}
-
-export interface ReportFacts {
-  current: readonly SessionEntry[];
-  /** What was last reported on this connection; undefined right after connecting. */
-  reported: readonly SessionEntry[] | undefined;
-  /** Milliseconds since that report. */
-  sinceReportMs: number;
-}
-
-/** A changed inventory at once, an unchanged one as the idle heartbeat. */
-export function shouldReport(
-  { current, reported, sinceReportMs }: ReportFacts,
-): "changed" | "heartbeat" | undefined {
-  if (reported === undefined || JSON.stringify(current) !== JSON.stringify(reported)) return "changed";
-  return sinceReportMs >= INVENTORY_HEARTBEAT_MS ? "heartbeat" : undefined;
 }

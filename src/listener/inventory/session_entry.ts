@@ -13,16 +13,16 @@ import type { AgentState, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxSession } from "../../tmux/sessions.ts";
 import { isGuardedProgram } from "../inject/guard.ts";
 
-/** What is reported of a title or a path: a full inventory must fit one frame. */
+/** Titles and paths are cut to this length, because a full inventory must fit into one frame. */
 const TEXT_MAX_CHARS = 200;
 
-/** The phone shows agents, not every tmux session of the person. */
+/** The phone shows agents, not all of the user's tmux sessions. */
 export function isReported(session: TmuxSession): boolean {
   const agent = session.recorded.agent !== "" || agentKindOfBinary(session.pane?.command ?? "") !== undefined;
   return agent || session.name.startsWith("svc-");
 }
 
-/** The pane is there, lives, and no shell owns it. */
+/** The pane exists, is alive, and runs no shell. */
 export function isAlive(session: TmuxSession): boolean {
   const { pane, recorded } = session;
   if (pane === undefined || pane.dead || isGuardedProgram(pane.command)) return false;
@@ -34,9 +34,9 @@ export interface EntryFacts {
   /** Epoch milliseconds. */
   stateSince: number;
   muted: boolean;
-  /** Of the agent that runs. */
+  /** Version of the running agent. */
   version?: string | undefined;
-  /** Keys of the configuration that widen what a phone may do. */
+  /** Configuration keys that widen what a phone may do. */
   widened?: readonly string[];
 }
 

@@ -6,9 +6,9 @@ import type { HookReport } from "../../../../src/home/control_messages.ts";
 import { ASK_EVENT } from "../../../../src/home/tell_daemon.ts";
 import { Inventory } from "../../../../src/listener/inventory/inventory.ts";
 import {
-  LOOK_ATTENDED_MS,
-  LOOK_BUSY_MS,
-  LOOK_SOON_MS,
+  POLL_ATTENDED_MS,
+  POLL_BUSY_MS,
+  POLL_SOON_MS,
 } from "../../../../src/listener/inventory/inventory.ts";
 import { ASK_LIFE_MS, HOOK_FRESH_MS } from "../../../../src/listener/inventory/agent_state.ts";
 import { INVENTORY_POLL_MS } from "../../../../src/protocol/limits.ts";
@@ -200,21 +200,21 @@ Deno.test("inventory: the next reading comes soon after a report or input, every
   await bench.state();
   assert.equal(bench.inventory.nextReadMs(), INVENTORY_POLL_MS);
   bench.inventory.readSoon();
-  assert.equal(bench.inventory.nextReadMs(), LOOK_SOON_MS);
+  assert.equal(bench.inventory.nextReadMs(), POLL_SOON_MS);
   bench.draw(...WORKING);
   bench.now += 10_000;
   await bench.state();
-  assert.equal(bench.inventory.nextReadMs(), LOOK_BUSY_MS);
+  assert.equal(bench.inventory.nextReadMs(), POLL_BUSY_MS);
   bench.draw(...IDLE);
   bench.now += 5_000;
   await bench.state();
-  assert.equal(bench.inventory.nextReadMs(), LOOK_ATTENDED_MS);
+  assert.equal(bench.inventory.nextReadMs(), POLL_ATTENDED_MS);
   bench.now += 60_000;
   bench.attached = true;
   await bench.state();
-  assert.equal(bench.inventory.nextReadMs(), LOOK_ATTENDED_MS);
+  assert.equal(bench.inventory.nextReadMs(), POLL_ATTENDED_MS);
   bench.report("idle");
-  assert.equal(bench.inventory.nextReadMs(), LOOK_SOON_MS);
+  assert.equal(bench.inventory.nextReadMs(), POLL_SOON_MS);
 });
 
 Deno.test("inventory: a screen that no profile reads is not taken from tmux, and shows no state [read-linear]", async () => {

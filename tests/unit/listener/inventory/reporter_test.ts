@@ -1,6 +1,6 @@
 /** The inventory is polled, reported and logged by the clock. */
 import assert from "node:assert/strict";
-import { LOOK_GAP_MS } from "../../../../src/listener/inventory/inventory.ts";
+import { POLL_GAP_MS } from "../../../../src/listener/inventory/inventory.ts";
 import { Reporter, shouldReport } from "../../../../src/listener/inventory/reporter.ts";
 import { Stopping } from "../../../../src/listener/inject/outcome.ts";
 import type { SessionEntry } from "../../../../src/protocol/session.ts";
@@ -12,9 +12,8 @@ Deno.test("reporter: polls every 5 s, reports changes and the heartbeat, and say
   let sessions = [named("svc-a")];
   const log: string[] = [];
   const sent: { at: number; sequence: number; names: string[] }[] = [];
-  const reporter = new Reporter({
+  const reporter = new Reporter({ read: () => Promise.resolve(sessions), nextReadMs: () => 5_000 }, {
     now: () => now,
-    read: () => Promise.resolve(sessions),
     send: (report) => {
       sent.push({ at: now, sequence: report.sequence, names: report.sessions.map((one) => one.name) });
       return true;
@@ -25,7 +24,6 @@ Deno.test("reporter: polls every 5 s, reports changes and the heartbeat, and say
       if (now === 10_000) sessions = [named("svc-a"), named("svc-b")];
       return now > 45_000 ? Promise.reject(new Stopping()) : Promise.resolve();
     },
-    nextReadMs: () => 5_000,
   });
   await assert.rejects(reporter.run(), Stopping);
   assert.deepEqual(sent, [
@@ -39,13 +37,11 @@ Deno.test("reporter: polls every 5 s, reports changes and the heartbeat, and say
 Deno.test("reporter: without a connection nothing counts as reported", async () => {
   let connected = false;
   const log: string[] = [];
-  const reporter = new Reporter({
+  const reporter = new Reporter({ read: () => Promise.resolve([named("svc-a")]), nextReadMs: () => 5_000 }, {
     now: () => 0,
-    read: () => Promise.resolve([named("svc-a")]),
     send: () => connected,
     log: (line) => void log.push(line),
     pause: () => Promise.resolve(),
-    nextReadMs: () => 5_000,
   });
   await reporter.poll();
   assert.deepEqual(log, []);
@@ -53,31 +49,105 @@ Deno.test("reporter: without a connection nothing counts as reported", async () 
   await reporter.poll();
   await reporter.poll();
   assert.equal(log.length, 1);
-  reporter.forget();
+  reporter.connected();
   await reporter.poll();
   assert.equal(log.length, 2);
 });
 
 Deno.test("reporter: reports that come at any rate do not make it look more often than the gap allows [ls-state-pace]", async () => {
   let now = 0;
-  const looks: number[] = [];
+  const reads: number[] = [];
   const pauses: number[] = [];
-  const reporter = new Reporter({
-    now: () => now,
-    read: () => Promise.resolve((looks.push(now), [])),
-    send: () => true,
-    log: () => {},
-    // A report cuts the first pause of each pair short.
-    pause: (ms) => {
-      pauses.push(ms);
-      now += ms === 400 ? 10 : ms;
-      return looks.length > 3 ? Promise.reject(new Stopping()) : Promise.resolve();
+  const reporter = new Reporter(
+    { read: () => Promise.resolve((reads.push(now), [])), nextReadMs: () => 400 },
+    {
+      now: () => now,
+      send: () => true,
+      log: () => {},
+      // A report cuts the first pause of each pair short.
+      pause: (ms) => {
+        pauses.push(ms);
+        now += ms === 400 ? 10 : ms;
+        return reads.length > 3 ? Promise.reject(new Stopping()) : Promise.resolve();
+      },
     },
-    nextReadMs: () => 400,
+  );
+  await assert.rejects(reporter.run(), Stopping);
+  assert.deepEqual(reads, [0, POLL_GAP_MS, 2 * POLL_GAP_MS, 3 * POLL_GAP_MS]);
+  assert.deepEqual(pauses.slice(0, 2), [400, POLL_GAP_MS - 10]);
+});
+
+Deno.test("reporter: a rejected report is sent again with a growing delay, until one is stored [inv-rejected]", async () => {
+  let now = 0;
+  let isRejecting = true;
+  const sent: number[] = [];
+  const log: string[] = [];
+  let answered = 0;
+  const reporter = new Reporter({ read: () => Promise.resolve([named("svc-a")]), nextReadMs: () => 5_000 }, {
+    now: () => now,
+    send: () => sent.push(now) > 0,
+    log: (line) => void log.push(line),
+    pause: (ms) => {
+      if (answered < sent.length) {
+        answered = sent.length;
+        if (isRejecting) reporter.rejected("sessions.0.name: too long");
+        else reporter.stored(1);
+        // The answer ends the pause.
+        return Promise.resolve();
+      }
+      now += ms;
+      if (now >= 5_000) isRejecting = false;
+      return now > 20_000 ? Promise.reject(new Stopping()) : Promise.resolve();
+    },
   });
   await assert.rejects(reporter.run(), Stopping);
-  assert.deepEqual(looks, [0, LOOK_GAP_MS, 2 * LOOK_GAP_MS, 3 * LOOK_GAP_MS]);
-  assert.deepEqual(pauses.slice(0, 2), [400, LOOK_GAP_MS - 10]);
+  const delays = sent.slice(1).map((at, index) => at - sent[index]!);
+  assert.deepEqual(delays, [1_000, 2_000, 4_000]);
+  assert.equal(log.filter((line) => line.startsWith("! server rejected")).length, 3);
+  isRejecting = true;
+  reporter.rejected("again");
+  now += 1_000;
+  await reporter.poll();
+  assert.equal(sent.at(-1), now, "the delay starts anew after a stored report");
+});
+
+Deno.test("reporter: a change is reported at once, however long the delay after a rejected report [inv-rejected]", async () => {
+  let sessions = [named("svc-a")];
+  let sent = 0;
+  const reporter = new Reporter({ read: () => Promise.resolve(sessions), nextReadMs: () => 5_000 }, {
+    now: () => 0,
+    send: () => ++sent > 0,
+    log: () => {},
+    pause: () => Promise.resolve(),
+  });
+  await reporter.poll();
+  reporter.rejected("bad");
+  await reporter.poll();
+  assert.equal(sent, 1, "the delay has not passed");
+  sessions = [named("svc-b")];
+  await reporter.poll();
+  assert.equal(sent, 2);
+});
+
+Deno.test("reporter: without a connection a rejected report does not shorten the pauses", async () => {
+  let connected = true;
+  const pauses: number[] = [];
+  let now = 0;
+  const reporter = new Reporter({ read: () => Promise.resolve([named("svc-a")]), nextReadMs: () => 5_000 }, {
+    now: () => now,
+    send: () => connected,
+    log: () => {},
+    pause: (ms) => {
+      pauses.push(ms);
+      now += ms;
+      return pauses.length > 3 ? Promise.reject(new Stopping()) : Promise.resolve();
+    },
+  });
+  await reporter.poll();
+  reporter.rejected("bad");
+  connected = false;
+  await assert.rejects(reporter.run(), Stopping);
+  assert.deepEqual(pauses, [1_000, 5_000, 5_000, 5_000]);
 });
 
 const entry: SessionEntry = {

@@ -85,17 +85,17 @@ Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this
   const working = { state: "working", at: now, before: "idle" } as const;
   const state = (change: Partial<Parameters<typeof decideState>[0]>) =>
     decideState({
-      ...{ session, seen: undefined, hint: undefined, asking: false, known: undefined, now },
+      ...{ session, screen: undefined, hint: undefined, asking: false, known: undefined, now },
       ...change,
     });
-  assert.equal(state({ session: withPane({ dead: true }), seen: idle, asking: true }), "exited");
-  assert.equal(state({ seen: idle, asking: true }), "waiting");
+  assert.equal(state({ session: withPane({ dead: true }), screen: idle, asking: true }), "exited");
+  assert.equal(state({ screen: idle, asking: true }), "waiting");
   const dialog = { ...idle, reading: { ...idle.reading, focus: "dialog" } } as const;
-  assert.equal(state({ seen: dialog, hint: working }), "waiting");
-  assert.equal(state({ seen: idle, hint: working }), "working");
-  assert.equal(state({ seen: idle, hint: { ...working, at: now - HOOK_FRESH_MS } }), "idle");
+  assert.equal(state({ screen: dialog, hint: working }), "waiting");
+  assert.equal(state({ screen: idle, hint: working }), "working");
+  assert.equal(state({ screen: idle, hint: { ...working, at: now - HOOK_FRESH_MS } }), "idle");
   const pager = { ...idle, reading: { state: undefined, focus: "unknown", draft: undefined } } as const;
-  assert.equal(state({ seen: pager, known: "idle" }), "idle");
+  assert.equal(state({ screen: pager, known: "idle" }), "idle");
   assert.equal(state({ session: { ...session, created: 2_000 } }), "starting");
   assert.equal(state({}), "working");
   assert.equal(state({ now: now + 10_000 }), "idle");
