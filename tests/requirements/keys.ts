@@ -28,11 +28,14 @@ const KEY_ROLES_AND_DEVICE_OWNERSHIP = rows("docs/security.md, Key roles and dev
   "role-device-name": main(
     "deviceName in the configuration distinguishes hosts of the same name, and the refusal names it.",
   ),
-  "role-walk": main(
-    "A generated table says which kind of key may use which route and event, and a test compares it with the relay.",
-  ),
   "role-upgrade": main(
     "Keys, phones and hosts of the previous version keep working; what changes is reported with what to do.",
+  ),
+});
+
+const PERMISSIONS = rows("docs/security.md, Permissions by kind of key", {
+  "role-walk": main(
+    "A generated table says which kind of key may use which route and event, and a test compares it with the relay.",
   ),
 });
 
@@ -64,4 +67,8 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
   "flood-proxy": main("Callers behind a trusted proxy are counted by the address that the proxy reports."),
 });
 
-export const KEYS_ROWS: readonly Requirement[] = [...KEY_ROLES_AND_DEVICE_OWNERSHIP, ...FLOOD_LIMITS];
+export const KEYS_ROWS: readonly Requirement[] = [
+  ...KEY_ROLES_AND_DEVICE_OWNERSHIP,
+  ...PERMISSIONS,
+  ...FLOOD_LIMITS,
+];

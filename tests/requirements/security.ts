@@ -33,9 +33,6 @@ const FILES_AND_SOCKETS_ON_THE_HOST = rows("docs/security.md, Files and sockets 
   ),
   "tmux-env": main("tmux clients get a minimal environment without any key of a model or of the relay."),
   "sec-modes-mended": main("The listener and svc verify correct looser modes and report them."),
-  "upgrade-home": main(
-    "A home and a browser of an earlier version keep working, or the user is told what to do.",
-  ),
 });
 
 const THE_PHONE_S_PAGE = rows("docs/security.md, The phone's page", {
@@ -66,6 +63,9 @@ const KEYS = rows("docs/security.md, Keys", {
 });
 
 const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
+  "upgrade-home": main(
+    "A home and a browser of an earlier version keep working, or the user is told what to do.",
+  ),
   "seal-suite": mirror(
     "The suite is HPKE with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM, from a maintained library.",
   ),
