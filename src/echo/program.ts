@@ -1,5 +1,6 @@
 /** Runs the echo agent: feeds events to its state, draws the result, and carries out the effects in order. */
 import { Mutex } from "../async/mutex.ts";
+import { utf8Length } from "../async/utf8.ts";
 import { errorText } from "../async/error_text.ts";
 import { takeMarker } from "../home/markers.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -139,7 +140,7 @@ export class EchoProgram {
     const { runtime, paths, reporter } = this.#options;
     const marked = { dir: this.#directory, text: prompt, now: Date.now() };
     const fromPhone = await takeMarker({ files: runtime.files, markers: paths.markers }, marked);
-    const bytes = new TextEncoder().encode(prompt).length;
+    const bytes = utf8Length(prompt);
     const receipt = { prompt, bytes, sha256: await sha256Hex(prompt), fromPhone };
     await this.#append(receipt);
     this.#draw(receiptLines(receipt));

@@ -1,15 +1,15 @@
-/** What agents tell the phone: questions, notes, ends of turns and calls for attention. */
-import { type AskData, askDataOf, secretFields } from "../protocol/ask.ts";
+/** What agents send to the phone: questions with their status, and notifications. */
+import { type AskData, askDataOf, askDeadline, secretFields } from "../protocol/ask.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push, PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import { laterReceipt } from "./message.ts";
+import { laterReceipt, type Message, type SendFailure } from "./message.ts";
 
-/** The newest items that the page keeps; older ones are at the relay. */
+/** The page keeps this many of the newest items; older ones are at the relay. */
 export const INBOX_MAX = 300;
 
-const TOLD_TYPES = ["note", "broadcast", "agent.stop", "agent.attention"] as const;
-export type ToldType = (typeof TOLD_TYPES)[number];
+const NOTIFICATION_TYPES = ["note", "broadcast", "agent.stop", "agent.attention"] as const;
+export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 
 export interface QuestionItem {
   kind: "question";
@@ -18,30 +18,29 @@ export interface QuestionItem {
   ask: AskData;
 }
 
-/** Only to be read. */
-export interface ToldItem {
-  kind: "told";
+export interface NotificationItem {
+  kind: "notification";
   push: Push;
   receipt: Receipt;
-  type: ToldType;
+  type: NotificationType;
 }
 
-export type InboxItem = QuestionItem | ToldItem;
+export type InboxItem = QuestionItem | NotificationItem;
 export type Inbox = ReadonlyMap<string, InboxItem>;
 
-/** Undefined for a push that is nothing for the inbox. */
+/** Undefined for a push that does not belong in the inbox. */
 export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefined {
   const ask = askDataOf(push);
-  // Hosts ask for secrets sealed only: a plain question is somebody else's.
+  // Hosts always seal questions that ask for secrets: a plain one is forged.
   if (push.sealedFor === undefined && secretFields(ask).size > 0) return undefined;
   if (ask !== undefined) return { kind: "question", push, receipt, ask };
-  // Muted: nobody is told.
+  // Muted.
   if (receipt.state === "ignored") return undefined;
-  const type = TOLD_TYPES.find((one) => one === push.type);
-  return type && { kind: "told", push, receipt, type };
+  const type = NOTIFICATION_TYPES.find((one) => one === push.type);
+  return type && { kind: "notification", push, receipt, type };
 }
 
-/** Adds items, keeps what is known better already or was sealed, and bounds how many there are. */
+/** Adds items, keeps the later receipt and any text that was sealed, and bounds how many there are. */
 export function withItems(inbox: Inbox, added: readonly InboxItem[]): Inbox {
   if (added.length === 0) return inbox;
   const items = new Map(inbox);
@@ -53,7 +52,7 @@ export function withItems(inbox: Inbox, added: readonly InboxItem[]): Inbox {
   return items.size <= INBOX_MAX ? items : bounded(items);
 }
 
-/** Its words came sealed: the relay can have no others in their place. */
+/** Its text came sealed, so the relay cannot replace it. */
 function wasSealed({ push: { sealedFor, title, body } }: InboxItem): boolean {
   return sealedFor !== undefined && (title ?? body) !== undefined;
 }
@@ -64,26 +63,79 @@ export function withItemReceipt(inbox: Inbox, { id, receipt }: EventData<"push.u
   return new Map(inbox).set(id, { ...item, receipt: laterReceipt(item.receipt, receipt) });
 }
 
-/** Questions that still take an answer, the newest first. */
+/** Questions that can still be answered, newest first. */
 export function openQuestions(inbox: Inbox): QuestionItem[] {
   return newestFirst(inbox).filter((item) => item.kind === "question").filter(({ receipt }) =>
     !receipt.final
   );
 }
 
-/** Everything else, the newest first. */
+/** Everything else, newest first. */
 export function closedItems(inbox: Inbox): InboxItem[] {
-  return newestFirst(inbox).filter((item) => item.kind === "told" || item.receipt.final);
+  return newestFirst(inbox).filter((item) => item.kind === "notification" || item.receipt.final);
 }
 
 function newestFirst(inbox: Inbox): InboxItem[] {
   return [...inbox.values()].sort((one, other) => other.push.createdAt - one.push.createdAt);
 }
 
-/** An open question outlives everything. */
+/** Open questions are never dropped. */
 function bounded(items: Inbox): Inbox {
   const kept = newestFirst(items).filter((item, place) =>
     place < INBOX_MAX || (item.kind === "question" && !item.receipt.final)
   );
   return new Map(kept.map((item) => [item.push.id, item]));
+}
+
+export type QuestionStatus =
+  /** `late`: the agent has stopped waiting, so the answer will be typed into its session. */
+  | { kind: "open"; late: boolean; deadline: number }
+  | { kind: "sending"; message: Message }
+  | { kind: "failed"; message: Message; failure: SendFailure }
+  /** `answer` and `typed` are missing until they are loaded; `typed` is the message that a late answer became. */
+  | { kind: "answered"; outcome: AnswerOutcome; answer?: Message; typed?: Message; here: boolean }
+  | { kind: "closed"; why: "withdrawn" | "expired" };
+
+/** What became of an answer: not known yet, received by the agent, typed into the session, or lost. */
+export type AnswerOutcome = "pending" | "received" | "typed" | "lost";
+
+/** `now` is by the relay's clock. */
+export function questionStatus(
+  item: QuestionItem,
+  state: { messages: ReadonlyMap<string, Message>; now: number },
+): QuestionStatus {
+  const { push, receipt, ask } = item;
+  const { now } = state;
+  const messages = [...state.messages.values()];
+  if (receipt.state === "answered") return answered(messages, item);
+  if (receipt.final || now >= push.expiresAt) {
+    return { kind: "closed", why: receipt.state === "withdrawn" ? "withdrawn" : "expired" };
+  }
+  const own = messages.find(({ answers }) => answers?.question === push.id);
+  if (own?.progress.kind === "failed") return { kind: "failed", message: own, failure: own.progress.failure };
+  if (own !== undefined) return { kind: "sending", message: own };
+  const deadline = askDeadline(push.createdAt, ask);
+  const late = now >= deadline;
+  if (late && push.agentSessionName === undefined) return { kind: "closed", why: "expired" };
+  return { kind: "open", late, deadline };
+}
+
+function answered(messages: readonly Message[], { push, receipt }: QuestionItem): QuestionStatus {
+  const answer = messages.find(({ id }) => id === receipt.answer);
+  const typed = messages.find(({ inReplyTo, answers }) => inReplyTo === push.id && answers === undefined);
+  return {
+    kind: "answered",
+    outcome: outcomeOf(answer),
+    ...(answer ? { answer } : {}),
+    ...(typed ? { typed } : {}),
+    here: answer?.fromHere === true,
+  };
+}
+
+function outcomeOf(answer: Message | undefined): AnswerOutcome {
+  if (answer?.progress.kind !== "taken") return "pending";
+  const { state } = answer.progress.receipt;
+  if (state === "delivered") return "received";
+  if (state === "expired") return "typed";
+  return state === "refused" ? "lost" : "pending";
 }

@@ -1,4 +1,4 @@
-/** One account's live side: link, calls and outbox, each turned into events of the state. */
+/** The connection for one account: turns what the link, the HTTP calls and the outbox report into state events. */
 import { wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "../client/api.ts";
 import { type Clock, systemClock } from "../async/clock.ts";
@@ -9,30 +9,24 @@ import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
 import type { PushAccepted } from "../protocol/push.ts";
-import type { Account } from "./account.ts";
-import type { KeptMessages } from "./kept_messages.ts";
+import type { Account, PhoneStorage } from "./storage.ts";
+import { answerPush, commandPush, Outbox, type OutboxStore } from "./outbox.ts";
 import type { Message } from "./message.ts";
-import { Outbox } from "./outbox.ts";
-import { answerPush, commandPush } from "./outgoing_push.ts";
-import { outboxOf } from "./selectors.ts";
+import { outboxOf, type PhoneEvent, type Store } from "./state.ts";
 import type { Sealing } from "./sealing.ts";
-import type { PhoneEvent } from "./state.ts";
-import type { PhoneStorage } from "./storage.ts";
-import type { Store } from "./store.ts";
-import type { SessionName } from "./names.ts";
+import { type SessionName, trustedSessions } from "./sessions.ts";
 import type { TerminalStream } from "./terminal_stream.ts";
-import { trustedSessions } from "./trusted_sessions.ts";
 import { TerminalStreams, type TerminalViewer } from "./terminal_streams.ts";
 
-/** What the page is made of; the effects are the browser's own when left out. */
-export interface PhoneParts {
+/** The effects default to the browser's own. */
+export interface LiveRelayOptions {
   baseUrl: string;
-  /** How this phone calls itself to the relay. */
+  /** The phone's display name. */
   name: string;
   version: string;
   store: Store;
   storage: PhoneStorage;
-  kept: KeptMessages;
+  outboxStore: OutboxStore;
   sealing: Sealing;
   clock?: Clock;
   random?: () => number;
@@ -41,18 +35,18 @@ export interface PhoneParts {
 }
 
 export class LiveRelay {
-  readonly #parts: PhoneParts;
+  readonly #options: LiveRelayOptions;
   readonly #api: RelayApi;
   readonly #link: RelayLink;
   readonly #outbox: Outbox;
   readonly #terminals: TerminalStreams;
   #account: Account;
 
-  constructor(account: Account, parts: PhoneParts) {
-    const { baseUrl, clock = systemClock, random = Math.random, fetch, createSocket } = parts;
+  constructor(account: Account, options: LiveRelayOptions) {
+    const { baseUrl, clock = systemClock, random = Math.random, fetch, createSocket } = options;
     const { apiKey } = account;
     this.#account = account;
-    this.#parts = parts;
+    this.#options = options;
     this.#api = createRelayApi({ baseUrl, apiKey, ...(fetch ? { fetch } : {}) });
     this.#link = new RelayLink({
       wsUrl: wsFromHttpBase(baseUrl),
@@ -66,12 +60,18 @@ export class LiveRelay {
       ...(fetch ? { fetch } : {}),
       ...(createSocket ? { createSocket } : {}),
     });
-    this.#terminals = this.#makeTerminals({ clock, random });
+    this.#terminals = new TerminalStreams({
+      link: this.#link,
+      sealing: options.sealing,
+      phone: () => this.#account.deviceId ?? "",
+      clock,
+      random,
+    });
     this.#outbox = new Outbox({
-      next: () => outboxOf(parts.store.get())[0],
+      next: () => outboxOf(options.store.get())[0],
       send: (message, { signal }) => this.#post(message, signal),
-      onAccepted: (accepted) => this.#tell({ type: "accepted", accepted }),
-      onFailed: (id, failure) => parts.store.dispatch({ type: "failed", id, failure }),
+      onAccepted: (accepted) => this.#dispatchAndSweep({ type: "accepted", accepted }),
+      onFailed: (id, failure) => options.store.dispatch({ type: "failed", id, failure }),
       clock,
       random,
     });
@@ -99,52 +99,39 @@ export class LiveRelay {
     return this.#terminals.open(name, viewer);
   }
 
-  /** Sends what waits. */
+  /** Sends the unsent messages. */
   pump(): Promise<void> {
     return this.#outbox.pump();
   }
 
-  /** The page of the history before those that were read. */
+  /** Loads the next older page of the history. */
   readOlder(): Promise<void> {
-    return orStale(() => this.#readHistory(this.#parts.store.get().oldestRead?.id ?? "end"));
+    return tolerateRelayErrors(() => this.#readHistory(this.#options.store.get().oldestRead?.id ?? "end"));
   }
 
   #hello(): EventData<"hello"> {
-    const { name, version } = this.#parts;
+    const { name, version } = this.#options;
     const { deviceId } = this.#account;
     return { role: "phone", name, version, capabilities: [], ...(deviceId ? { deviceId } : {}) };
   }
 
-  #makeTerminals(effects: { clock: Clock; random: () => number }): TerminalStreams {
-    const { sealing } = this.#parts;
-    return new TerminalStreams({
-      ...effects,
-      send: (event, data) => this.#link.send(event, data),
-      sendBinary: (bytes) => this.#link.sendBinary(bytes),
-      phone: () => this.#account.deviceId ?? "",
-      pairedHost: (deviceId) => sealing.pairedHost(deviceId),
-      canSeal: sealing.isPossible,
-    });
-  }
-
-  /** Sealed for a paired host, plain for others. */
   async #post(message: Message, signal: AbortSignal): Promise<PushAccepted> {
-    const { sealing } = this.#parts;
+    const { sealing } = this.#options;
     const push = message.answers === undefined
       ? await commandPush(message, sealing)
       : await answerPush(message, sealing);
     return await this.#api.sendPush(push, { signal });
   }
 
-  /** For news of pushes: what the relay has need not be kept here. */
-  async #tell(event: PhoneEvent): Promise<void> {
-    const { store, kept } = this.#parts;
+  /** For events about pushes: a message that the relay has need not stay in the outbox store. */
+  async #dispatchAndSweep(event: PhoneEvent): Promise<void> {
+    const { store, outboxStore } = this.#options;
     store.dispatch(event);
-    await kept.sweep(store.get().messages);
+    await outboxStore.sweep(store.get().messages);
   }
 
   #onLink(state: LinkState): void {
-    const { store } = this.#parts;
+    const { store } = this.#options;
     const wasLive = store.get().link.kind === "live";
     store.dispatch({ type: "link", link: state });
     if (state.state === "connected" && state.answering && !wasLive) {
@@ -156,63 +143,67 @@ export class LiveRelay {
     if (state.state === "waiting" && state.problem?.code === "handshake_failed") void this.#catchUp();
   }
 
-  /** The relay names a phone that signed in with a key, once; under that name it is the same device next time. */
+  /** A phone that signed in with a key gets its device id from the first welcome, and keeps it from then on. */
   async #keepDeviceId(deviceId: string): Promise<void> {
     if (this.#account.deviceId !== undefined) return;
     this.#account = { ...this.#account, deviceId };
-    await this.#parts.storage.writeAccount(this.#account);
+    await this.#options.storage.writeAccount(this.#account);
   }
 
-  /** After every break, and where only HTTP passes: what waits is sent, what changed meanwhile is read. */
+  /** After every reconnect, and where only HTTP gets through: sends unsent messages and loads what changed. */
   async #catchUp(): Promise<void> {
     void this.#outbox.hurry();
-    await orStale(async () => {
+    await tolerateRelayErrors(async () => {
       const { devices } = await this.#api.sessions();
-      this.#parts.store.dispatch({ type: "sessions", devices: devices.map((one) => this.#trusted(one)) });
+      this.#options.store.dispatch({ type: "sessions", devices: devices.map((one) => this.#trusted(one)) });
       await this.#readHistory("end");
     });
   }
 
   async #readHistory(before: string): Promise<void> {
     const { pushes } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
-    const records = await this.#parts.sealing.readable(pushes);
-    await this.#tell({ type: "history", records, page: pushes.length < PAGE_LIMIT_MAX ? "last" : "more" });
+    const records = await this.#options.sealing.openRecords(pushes);
+    await this.#dispatchAndSweep({
+      type: "history",
+      records,
+      page: pushes.length < PAGE_LIMIT_MAX ? "last" : "more",
+    });
   }
 
   #onFrame(frame: Frame): void {
-    const { store } = this.#parts;
+    const { store } = this.#options;
     if (frame.event === "sessions.changed") {
       store.dispatch({ type: "device", device: this.#trusted(frame.data) });
     }
     this.#terminals.frame(frame);
-    if (frame.event === "push.new") void orStale(() => this.#meet(frame.data.id));
+    if (frame.event === "push.new") void tolerateRelayErrors(() => this.#fetchPush(frame.data.id));
     if (frame.event !== "push.updated") return;
     const { messages, inbox } = store.get();
     const isKnown = messages.has(frame.data.id) || inbox.has(frame.data.id);
-    if (isKnown) void this.#hear(frame.data);
-    else void orStale(() => this.#meet(frame.data.id));
+    if (isKnown) void this.#onReceipt(frame.data);
+    else void tolerateRelayErrors(() => this.#fetchPush(frame.data.id));
   }
 
-  async #hear({ id, receipt }: EventData<"push.updated">): Promise<void> {
-    const heard = await this.#parts.sealing.heard(id, receipt);
-    await this.#tell({ type: "receipt", update: { id, receipt: heard } });
+  async #onReceipt({ id, receipt }: EventData<"push.updated">): Promise<void> {
+    const checked = await this.#options.sealing.checkReceipt(id, receipt);
+    await this.#dispatchAndSweep({ type: "receipt", update: { id, receipt: checked } });
   }
 
   #trusted(device: DeviceSessions): DeviceSessions {
-    return trustedSessions(device, this.#parts.sealing.pairedHost(device.deviceId));
+    return trustedSessions(device, this.#options.sealing.pairedHost(device.deviceId));
   }
 
-  /** A question, a note, or what another phone or a script sent. */
-  async #meet(id: string): Promise<void> {
-    const records = await this.#parts.sealing.readable([await this.#api.getPush(id)]);
-    await this.#tell({ type: "history", records });
+  /** Loads a question, a notification, or a message from another device. */
+  async #fetchPush(id: string): Promise<void> {
+    const records = await this.#options.sealing.openRecords([await this.#api.getPush(id)]);
+    await this.#dispatchAndSweep({ type: "history", records });
   }
 }
 
-/** A question to the relay that failed leaves what is shown as it is: the link's state says why. */
-async function orStale(ask: () => Promise<void>): Promise<void> {
+/** A failed request leaves the page as it is; the link's state shows why. */
+async function tolerateRelayErrors(request: () => Promise<void>): Promise<void> {
   try {
-    await ask();
+    await request();
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
   }

@@ -1,22 +1,20 @@
-/** Starts the page: binds state, views and the browser's own events together. */
+/** Starts the page: connects state, views and browser events. */
 import { render } from "preact";
 import { generateKeyPair } from "../crypto/keys.ts";
 import { VERSION } from "../protocol/version.ts";
 import { Controller } from "./controller.ts";
-import { deviceName } from "./device_name.ts";
-import { formatRoute, type Handover, parseHandover, parseRoute } from "./route.ts";
+import { deviceName, followVisibleHeight } from "./browser.ts";
+import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
-import { outboxOf } from "./selectors.ts";
+import { createStore, outboxOf } from "./state.ts";
 import { openStorage } from "./storage.ts";
-import { createStore } from "./store.ts";
 import { STRINGS } from "./strings.ts";
 import { App, type AppActions } from "./views/app.tsx";
-import { followVisibleHeight } from "./viewport.ts";
 
 await start();
 
 async function start(): Promise<void> {
-  const handover = takeHandover();
+  const link = takeSignInLink();
   const root = document.getElementById("app");
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
   const store = createStore((state) => render(<App state={state} actions={actions} />, root));
@@ -26,7 +24,7 @@ async function start(): Promise<void> {
     version: VERSION,
     store,
     storage: await openStorage(indexedDB, isSecureContext ? crypto.subtle : undefined),
-    // Browsers give keys on https and localhost only.
+    // Browsers offer WebCrypto only on https and localhost.
     pairing: isSecureContext ? await openPairingStorage(indexedDB, generateKeyPair) : undefined,
   });
   const actions: AppActions = {
@@ -43,7 +41,7 @@ async function start(): Promise<void> {
     draftAnswer: (question, text) => controller.draftAnswer(question, text),
     swapAccount: () => void controller.swapAccount(),
     keepAccount: () => controller.keepAccount(),
-    pairingRead: () => void controller.pairingRead(),
+    confirmPairing: () => void controller.confirmPairing(),
     wordsDiffer: () => void controller.wordsDiffer(),
     mirror: (name, viewer) => controller.mirror(name, viewer),
     readOlder: () => controller.readOlder(),
@@ -52,27 +50,27 @@ async function start(): Promise<void> {
   const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
   followRoute();
   addEventListener("hashchange", () => {
-    const given = takeHandover();
+    const link = takeSignInLink();
     followRoute();
-    if (given !== undefined) void controller.start(given);
+    if (link !== undefined) void controller.start(link);
   });
   followLink(controller);
   followVisibleHeight(window);
-  await controller.start(handover);
+  await controller.start(link);
 }
 
-/** A key or a code is out of the address, and of the history, before anything else happens. */
-function takeHandover(): Handover | undefined {
-  const handover = parseHandover(location.hash);
-  if (handover !== undefined) history.replaceState(null, "", formatRoute({ view: "picker" }));
-  return handover;
+/** Removes the key or code from the address and the history before anything else happens. */
+function takeSignInLink(): SignInLink | undefined {
+  const link = parseSignInLink(location.hash);
+  if (link !== undefined) history.replaceState(null, "", formatRoute({ view: "picker" }));
+  return link;
 }
 
-/** The network's and the screen's changes are reasons to look after the link at once. */
+/** Checks the link whenever the network or the page's visibility changes. */
 function followLink(controller: Controller): void {
-  const look = (): void => controller.watch(document.visibilityState === "visible");
-  look();
-  document.addEventListener("visibilitychange", look);
+  const update = (): void => controller.watch(document.visibilityState === "visible");
+  update();
+  document.addEventListener("visibilitychange", update);
   addEventListener("online", () => controller.reconnectNow());
   addEventListener("offline", () => controller.reconnectNow());
 }

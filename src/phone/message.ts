@@ -1,41 +1,41 @@
-/** A message of this phone or of another one, as the session's view shows it. */
+/** A message from this or another device, as the session view shows it. */
 import { type AnswerData, answerFields, answerOf, answerText } from "../protocol/ask.ts";
 import type { PushRecord } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
-import type { SessionName } from "./names.ts";
+import type { SessionName } from "./sessions.ts";
 
-/** Why the relay did not take a message. */
+/** Why the relay did not accept a message. */
 export interface SendFailure {
   /** A wire code, see `RelayError`. */
   code: string;
   message: string;
 }
 
-/** How far a message came: still here, refused by the relay, or in the relay's hands with a receipt. */
+/** How far a message got: still here, rejected by the relay, or accepted by the relay and with a receipt. */
 export type Progress =
   | { kind: "outbox" }
   | { kind: "failed"; failure: SendFailure }
-  /** `unproven`: what the relay says beyond it, and a host that is paired has not proven. */
+  /** `unproven`: a later state that the relay claims, but the paired host has not proven. */
   | { kind: "taken"; receipt: Receipt; expiresAt: number; unproven?: PushState };
 
-/** A receipt as it was heard; `unproven` when only the relay says so, though a paired host would prove it. */
-export type HeardReceipt = Receipt & { unproven?: true };
+/** A receipt after its proof was checked; `unproven` if a paired host should have proven it and did not. */
+export type CheckedReceipt = Receipt & { unproven?: true };
 
 const NOTHING_PROVEN: Receipt = { state: "queued", final: false, at: {} };
 
 export interface Message {
-  /** The push's id, chosen here: sending it again types nothing twice. */
+  /** The push id, chosen here: sending the same id again types nothing twice. */
   id: string;
   deviceId: string;
   session: string;
   body: string;
-  /** Went out sealed; `elsewhere`: by another device, so that its text is not known here. */
+  /** Sent sealed; `elsewhere`: by another device, so its text is not known here. */
   sealed?: "here" | "elsewhere";
-  /** Typed also while someone types at the computer. */
+  /** Typed even while the local user is typing. */
   sendAnyway?: boolean;
-  /** An answer to a question, not a message to a session; without `data` its text is the answer. */
+  /** Set for an answer to a question. Without `data`, the body is the answer. */
   answers?: { question: string; data?: AnswerData; sealTo?: SessionName };
-  /** The question whose late answer this message is. */
+  /** Set for a late answer that is typed: the id of its question. */
   inReplyTo?: string;
   /** Written on this phone. */
   fromHere?: boolean;
@@ -44,7 +44,7 @@ export interface Message {
   progress: Progress;
 }
 
-/** The message that a push stands for; undefined for a push that is no message to a session and no answer. */
+/** Undefined for a push that is neither a message to a session nor an answer. */
 export function messageOf(record: PushRecord): Message | undefined {
   const { push, receipt } = record;
   const { type, targetDeviceId, agentSessionName, body, sealed } = push;
@@ -79,7 +79,7 @@ function answerMessageOf({ push, receipt }: PushRecord): Message | undefined {
   };
 }
 
-/** The later of two receipts of one push: an answer over HTTP may overtake, or be overtaken by, the live one. */
+/** The later of two receipts of one push: an HTTP answer and a live event may overtake each other. */
 export function laterReceipt(one: Receipt, other: Receipt): Receipt {
   if (one.final !== other.final) return one.final ? one : other;
   return latest(one) > latest(other) ? one : other;
@@ -89,27 +89,27 @@ function latest(receipt: Receipt): number {
   return Math.max(0, ...Object.values(receipt.at));
 }
 
-/** `message` with what `receipt` says, unless more is known already. */
-export function withReceipt(message: Message, receipt: HeardReceipt, expiresAt?: number): Message {
+/** `message` with `receipt`, unless a later one is already known. */
+export function withReceipt(message: Message, receipt: CheckedReceipt, expiresAt?: number): Message {
   const { progress } = message;
   const known = progress.kind === "taken" ? progress : undefined;
   return { ...message, progress: takenProgress(known, receipt, expiresAt ?? known?.expiresAt ?? 0) };
 }
 
-/** `known` with what `told` says, the same message as the relay has it. */
-export function withTold(known: Message, { progress }: Message): Message {
+/** `known` with the progress of the same message as the relay has it. */
+export function withRelayCopy(known: Message, { progress }: Message): Message {
   if (progress.kind !== "taken") return known;
   const { receipt, expiresAt, unproven } = progress;
-  const heard = unproven === undefined ? receipt : { ...receipt, state: unproven, unproven: true as const };
-  return withReceipt(known, heard, expiresAt);
+  const checked = unproven === undefined ? receipt : { ...receipt, state: unproven, unproven: true as const };
+  return withReceipt(known, checked, expiresAt);
 }
 
 type Taken = Extract<Progress, { kind: "taken" }>;
 
-/** What nobody has proven is told beside what is known, and never takes its place. */
+/** An unproven receipt is noted beside the known one and never replaces it. */
 function takenProgress(
   known: Taken | undefined,
-  { unproven, ...receipt }: HeardReceipt,
+  { unproven, ...receipt }: CheckedReceipt,
   expiresAt: number,
 ): Taken {
   const before = known?.receipt;

@@ -1,22 +1,27 @@
-/** Sends what is written over HTTP, in order, one at a time, for as long as it takes: a live link is no condition. */
+/** A message's way out of the phone: stored, turned into a push, and sent over HTTP until the relay has it. */
 import { RelayError } from "../client/relay_error.ts";
 import { RELAY_BACKOFF } from "../client/backoff.ts";
 import { retryDelayMs } from "../async/retry.ts";
 import type { Clock } from "../async/clock.ts";
-import type { PushAccepted } from "../protocol/push.ts";
+import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
 import type { Message, SendFailure } from "./message.ts";
+import type { OutboxEntry, PhoneStorage } from "./storage.ts";
+import { answerOf } from "../protocol/ask.ts";
+import { encodeAnswer } from "../protocol/sealed_text.ts";
+import type { Sealing } from "./sealing.ts";
 
 export interface OutboxOptions {
-  /** The next message to send; undefined when there is none. */
+  /** The next message to send, if there is one. */
   next(): Message | undefined;
   send(message: Message, options: { signal: AbortSignal }): Promise<PushAccepted>;
   onAccepted(accepted: PushAccepted): Promise<void>;
-  /** The relay will never take this message as it is. */
+  /** The relay will never accept this message as it is. */
   onFailed(id: string, failure: SendFailure): void;
   clock: Clock;
   random: () => number;
 }
 
+/** Sends messages one at a time, in order, and retries for as long as it takes. Needs no live link, only HTTP. */
 export class Outbox {
   readonly #options: OutboxOptions;
   #sending = false;
@@ -29,7 +34,7 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Call it when a message was written. */
+  /** Call this when a message was written. */
   async pump(): Promise<void> {
     if (this.#sending || this.#stopped) return;
     this.#sending = true;
@@ -43,7 +48,7 @@ export class Outbox {
     }
   }
 
-  /** Call it when the network is back: a try that hangs in the old one begins anew. The id makes that safe. */
+  /** Call this when the network is back: aborts a hanging attempt and retries at once. The push id makes that safe. */
   async hurry(): Promise<void> {
     this.#attempts = 0;
     this.#attempt.abort();
@@ -56,7 +61,7 @@ export class Outbox {
     this.#cancelRetry();
   }
 
-  /** False when the rest has to wait. */
+  /** False if the remaining messages have to wait. */
   async #sendOne(message: Message): Promise<boolean> {
     this.#attempt = new AbortController();
     const { signal } = this.#attempt;
@@ -81,4 +86,65 @@ export class Outbox {
     this.#cancelRetry = this.#options.clock.after(waitMs, () => void this.pump());
     return false;
   }
+}
+
+/** The stored copies of unsent messages, each kept until the relay is known to have the message. */
+export class OutboxStore {
+  readonly #storage: PhoneStorage;
+  readonly #ids = new Set<string>();
+
+  constructor(storage: PhoneStorage) {
+    this.#storage = storage;
+  }
+
+  /** The messages that an earlier page left unsent. */
+  async restore(): Promise<Message[]> {
+    const entries = await this.#storage.readOutbox();
+    for (const { id } of entries) this.#ids.add(id);
+    return entries.map((entry) => ({ ...entry, fromHere: true, progress: { kind: "outbox" } }));
+  }
+
+  /** Resolves once the entry survives a reload. */
+  async put(entry: OutboxEntry): Promise<void> {
+    this.#ids.add(entry.id);
+    await this.#storage.putOutbox(entry);
+  }
+
+  async remove(id: string): Promise<void> {
+    if (this.#ids.delete(id)) await this.#storage.removeOutbox(id);
+  }
+
+  /** Removes those that the relay has, according to its answer, a receipt or the history. */
+  async sweep(messages: ReadonlyMap<string, Message>): Promise<void> {
+    const done = [...this.#ids].filter((id) => messages.get(id)?.progress.kind === "taken");
+    await Promise.all(done.map((id) => this.remove(id)));
+  }
+}
+
+/** The push for a message to a session: sealed for a paired host, plain for others. */
+export async function commandPush(message: Message, sealing: Sealing): Promise<PushRequestInput> {
+  const type = "agent.command";
+  const { id, deviceId, session, sendAnyway } = message;
+  const content = await sealing.outgoingContent({ ...message, type });
+  const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
+  const anyway = sendAnyway ? { data: { sendAnyway } } : {};
+  return { id, type, ...target, agentSessionName: session, ...content, ...anyway };
+}
+
+/** The push for an answer, sealed if the question was. Throws RelayError if it can no longer be sealed. */
+export async function answerPush(
+  { id, body, answers }: Message,
+  sealing: Sealing,
+): Promise<PushRequestInput> {
+  const type = "ask.answer";
+  const { question = "", data, sealTo } = answers ?? {};
+  const plain = data ? { data } : { body };
+  const answer = answerOf(plain);
+  if (sealTo === undefined || answer === undefined) return { id, type, inReplyTo: question, ...plain };
+  const text = encodeAnswer(question, answer);
+  const { sealed } = await sealing.outgoingContent({ id, type, ...sealTo, body, text });
+  if (sealed !== undefined) return { id, type, inReplyTo: question, sealed };
+  const message =
+    `Cannot seal the answer for "${sealTo.deviceId}": it is no longer paired; pair this phone again`;
+  throw new RelayError(message, { code: "unsealable" });
 }

@@ -1,13 +1,13 @@
-/** Where the page is, as the address's fragment says: the picker, the inbox, or one session. Back is the browser's own. */
+/** The page's routes and sign-in links, both in the address's fragment. Back is the browser's own. */
 
 export type Route =
   | { view: "picker" }
   | { view: "inbox" }
-  /** Its terminal, or its messages. */
+  /** Without `panel`, the terminal. */
   | { view: "session"; deviceId: string; session: string; panel?: "messages" };
 
-/** What a link or a QR code hands over in the fragment, which no browser sends to a server. */
-export type Handover =
+/** A credential from a link or a QR code. It is in the fragment because browsers do not send that to a server. */
+export type SignInLink =
   | { kind: "pair"; code: string; secret?: string }
   | { kind: "key"; key: string };
 
@@ -26,8 +26,8 @@ export function formatRoute(route: Route): string {
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}${panel}`;
 }
 
-/** `#pair=<code>&s=<secret>` or `#key=svc_…`; a code may come without a secret, and with more fields. */
-export function parseHandover(fragment: string): Handover | undefined {
+/** `#pair=<code>&s=<secret>` or `#key=svc_…`. A code may come without a secret; other fields are ignored. */
+export function parseSignInLink(fragment: string): SignInLink | undefined {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const code = fields.get("pair");
   const secret = fields.get("s");

@@ -1,36 +1,36 @@
-/** Seals messages and answers to paired hosts, opens what they tell, and reads this phone's own words back. */
+/** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
 import { receiptProof } from "../crypto/receipt_proof.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
 import { openPush } from "../crypto/told_push.ts";
 import { carriedAnswer } from "../protocol/ask.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
-import type { HeardReceipt } from "./message.ts";
+import type { CheckedReceipt } from "./message.ts";
 import type { PairedHost } from "../client/claim_pairing.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 
-/** Life of a sealed message: whoever keeps it back for longer, keeps it for good. */
+/** A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. */
 export const SEALED_LIFE_MS = 86_400_000;
 
-/** What a relay may say by itself: that it holds a push, or that nobody told it an end in time. */
-const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
+/** States that the relay reports on its own, without a proof from the host. */
+const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
 
-/** A message, or an answer, as it goes out. */
+/** A message or an answer to be sent. */
 export interface OutgoingMessage {
   id: string;
   type: "agent.command" | "ask.answer";
   deviceId: string;
   session: string;
   body: string;
-  /** What is sealed, where that is not the body. */
+  /** The text to seal, if that is not the body. */
   text?: string;
   sendAnyway?: boolean | undefined;
 }
 
-export interface SealingOptions {
-  /** Undefined on a page without cryptography: everything goes out plain. */
+interface SealingOptions {
+  /** Undefined on a page without WebCrypto: everything is sent plain. */
   storage: PairingStorage | undefined;
-  /** Epoch milliseconds by this phone's own clock, not the relay's. */
+  /** Epoch milliseconds by this phone's clock, not the relay's. */
   now(): number;
 }
 
@@ -42,8 +42,8 @@ export class Sealing {
     this.#options = options;
   }
 
-  /** False on a page without cryptography (plain http, but for localhost). */
-  get isPossible(): boolean {
+  /** False on a page without WebCrypto (plain http, except localhost). */
+  get isAvailable(): boolean {
     return this.#options.storage !== undefined;
   }
 
@@ -52,34 +52,34 @@ export class Sealing {
     this.#hosts = new Map(hosts.map((host) => [host.deviceId, host]));
   }
 
-  /** The host, when it shares a secret with this phone; what the relay calls the phone now makes no difference. */
+  /** The host, if it shares a secret with this phone. */
   pairedHost(deviceId: string): PairedHost | undefined {
     return this.#hosts.get(deviceId);
   }
 
-  /** Device ids of the hosts that are paired with this phone; not those whose words nobody compared. */
-  pairedWith(): ReadonlySet<string> {
+  /** Device ids of the paired hosts whose check words the user has confirmed. */
+  confirmedHosts(): ReadonlySet<string> {
     const hosts = [...this.#hosts.values()];
     return new Set(hosts.flatMap(({ deviceId, unanswered }) => unanswered ? [] : [deviceId]));
   }
 
-  /** A host whose words wait for the person's answer. */
-  unanswered(): PairedHost | undefined {
+  /** A host whose check words the user has not compared yet. */
+  unconfirmedHost(): PairedHost | undefined {
     return [...this.#hosts.values()].find((host) => host.unanswered);
   }
 
-  /** The person has seen the same words on the host. */
-  async confirm(deviceId: string): Promise<void> {
+  /** The user has seen the same words on the host. */
+  async confirmHost(deviceId: string): Promise<void> {
     const { unanswered: _words, ...host } = this.#hosts.get(deviceId) ?? {};
-    if ("secret" in host) await this.keep(host);
+    if ("secret" in host) await this.keepHost(host);
   }
 
-  async keep(host: PairedHost): Promise<void> {
+  async keepHost(host: PairedHost): Promise<void> {
     await this.#options.storage?.putHost(host);
     this.#hosts.set(host.deviceId, host);
   }
 
-  /** Another account has other hosts: what this phone shared with the old one's is forgotten. */
+  /** For a change of account: the new one has other hosts. */
   async forgetHosts(): Promise<void> {
     for (const deviceId of this.#hosts.keys()) await this.#options.storage?.removeHost(deviceId);
     this.#hosts.clear();
@@ -91,10 +91,10 @@ export class Sealing {
   }
 
   /**
-   * `sealed` or `body` of the push. What went out once goes out the same again: the relay takes the id for one content
-   * only, and a message that was sealed is never sent plain.
+   * The push's `sealed` or `body`. A message is always resent in its first form: the relay accepts one content per id,
+   * and a message once sealed must never be sent plain.
    */
-  async contentOf(message: OutgoingMessage): Promise<Pick<PushRequestInput, "body" | "sealed">> {
+  async outgoingContent(message: OutgoingMessage): Promise<Pick<PushRequestInput, "body" | "sealed">> {
     const { storage } = this.#options;
     if (storage === undefined) return { body: message.body };
     const [before] = await storage.readSent([message.id]);
@@ -103,30 +103,30 @@ export class Sealing {
   }
 
   /**
-   * Records with the texts that this phone sealed, whatever the relay has in their place, and with those that hosts
-   * sealed for it; those of others stay without, also where the relay put some beside the sealed ones.
+   * Records with the texts that this phone sealed itself, and with those that hosts sealed for it. Texts sealed for
+   * other phones are left out, and so is any plain text that the relay put in place of a sealed one.
    */
-  async readable(records: readonly PushRecord[]): Promise<PushRecord[]> {
+  async openRecords(records: readonly PushRecord[]): Promise<PushRecord[]> {
     const { storage } = this.#options;
-    if (storage === undefined) return records.map(shut);
+    if (storage === undefined) return records.map(withoutText);
     const sent = await storage.readSent(records.map(sentId));
     const own = new Map(sent.map((one) => [one.id, one]));
     return await Promise.all(records.map(async (record) => {
       const form = own.get(sentId(record));
-      const opened = await this.#opened(asSent(record, form), storage);
-      return { ...opened, receipt: await this.#judged(record.receipt, form) };
+      const opened = await this.#open(asSent(record, form), storage);
+      return { ...opened, receipt: await this.#checked(record.receipt, form) };
     }));
   }
 
-  /** The receipt of a push, marked where it says what only the host could say, and has not proven. */
-  async heard(id: string, receipt: Receipt): Promise<HeardReceipt> {
+  /** The receipt, marked as unproven if only the host can report this state and its proof is missing or wrong. */
+  async checkReceipt(id: string, receipt: Receipt): Promise<CheckedReceipt> {
     const [sent] = await this.#options.storage?.readSent([id]) ?? [];
-    return await this.#judged(receipt, sent);
+    return await this.#checked(receipt, sent);
   }
 
-  async #judged(receipt: Receipt, sent: SentForm | undefined): Promise<HeardReceipt> {
+  async #checked(receipt: Receipt, sent: SentForm | undefined): Promise<CheckedReceipt> {
     if (sent?.end !== undefined) return sent.end;
-    if (sent?.host === undefined || RELAYS_OWN.has(receipt.state)) return receipt;
+    if (sent?.host === undefined || RELAY_STATES.has(receipt.state)) return receipt;
     const secret = this.#hosts.get(sent.host)?.secret;
     const proof = secret && await receiptProof(secret, { id: sent.id, ...receipt });
     if (proof === undefined || proof !== receipt.proof) return { ...receipt, unproven: true };
@@ -134,12 +134,12 @@ export class Sealing {
     return receipt;
   }
 
-  async #opened(record: PushRecord, storage: PairingStorage): Promise<PushRecord> {
+  async #open(record: PushRecord, storage: PairingStorage): Promise<PushRecord> {
     const host = this.#hosts.get(record.push.sealedFor?.host ?? "");
-    if (host === undefined) return shut(record);
+    if (host === undefined) return withoutText(record);
     const { phone, secret } = host;
     const push = await openPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
-    return push === undefined ? shut(record) : { ...record, push };
+    return push === undefined ? withoutText(record) : { ...record, push };
   }
 
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {
@@ -151,7 +151,7 @@ export class Sealing {
       sentAt,
       form: await sealTo(host, { message, sentAt, counter: await storage.nextCounter() }),
       body,
-      // An answer is taken by the program that asked, which shares no secret.
+      // An answer is received by the program that asked, which shares no secret with the phone.
       ...(type === "agent.command" ? { host: host.deviceId } : {}),
     };
     await storage.putSent(sent);
@@ -159,14 +159,14 @@ export class Sealing {
   }
 }
 
-/** Only what is sealed counts, and that cannot be read. */
-function shut(record: PushRecord): PushRecord {
+/** For a sealed push that cannot be opened: any plain text in it is not the host's. */
+function withoutText(record: PushRecord): PushRecord {
   if (record.push.sealedFor === undefined) return record;
   const { title: _title, body: _body, data: _data, ...push } = record.push;
   return { ...record, push };
 }
 
-/** A late answer that is typed is known by the answer's id. */
+/** A late answer that is typed was stored under the answer's id. */
 function sentId({ push }: PushRecord): string {
   return carriedAnswer(push) ?? push.id;
 }
@@ -181,7 +181,7 @@ function sealTo(
   { message, sentAt, counter }: { message: OutgoingMessage; sentAt: number; counter: number },
 ): ReturnType<typeof sealMessage> {
   const { id, type, session, body, text = body, sendAnyway = false } = message;
-  const place = {
+  const context = {
     id,
     type,
     from: host.phone,
@@ -190,5 +190,5 @@ function sealTo(
     sendAnyway,
   };
   const content = { body: text, notAfter: sentAt + SEALED_LIFE_MS, counter };
-  return sealMessage(content, { place, publicKey: host.publicKey, secret: host.secret });
+  return sealMessage(content, { place: context, publicKey: host.publicKey, secret: host.secret });
 }

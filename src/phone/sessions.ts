@@ -1,11 +1,24 @@
-/** Which sessions the picker shows, in which order and under which heading. */
+/** The sessions in the picker: how they are named, grouped and sorted, and which names the relay may give them. */
 import type { AgentState, DeviceSessions, SessionEntry } from "../protocol/session.ts";
+import { sessionLabel, sessionName } from "../protocol/names.ts";
+import type { PairedHost } from "../client/claim_pairing.ts";
 
-export interface PickedSession {
+/** Session names are unique only within one host. */
+export interface SessionName {
+  deviceId: string;
+  session: string;
+}
+
+/** Identifies a session across hosts. */
+export function sessionKey({ deviceId, session }: SessionName): string {
+  return `${deviceId}/${session}`;
+}
+
+export interface HostSession {
   deviceId: string;
   host: string;
   online: boolean;
-  /** Epoch milliseconds at which the host was there last. */
+  /** When the host was last online, in epoch milliseconds. */
   lastSeen: number;
   entry: SessionEntry;
 }
@@ -21,14 +34,14 @@ const GROUP_OF: Record<AgentState, Group> = {
   exited: "idle",
 };
 
-export function groupOf(session: PickedSession): Group {
+export function groupOf(session: HostSession): Group {
   return session.online ? GROUP_OF[session.entry.state] : "offline";
 }
 
-/** The groups that have sessions: those that wait for a person first, hosts that are away last. */
+/** The nonempty groups: sessions that wait for the user first, those of offline hosts last. */
 export function groupSessions(
   devices: readonly DeviceSessions[],
-): { group: Group; sessions: PickedSession[] }[] {
+): { group: Group; sessions: HostSession[] }[] {
   const all = devices.flatMap(pick);
   return GROUPS
     .map((group) => ({
@@ -41,24 +54,43 @@ export function groupSessions(
 export function findSession(
   devices: readonly DeviceSessions[],
   name: { deviceId: string; session: string },
-): PickedSession | undefined {
+): HostSession | undefined {
   return devices.flatMap(pick).find(({ deviceId, entry }) =>
     deviceId === name.deviceId && entry.name === name.session
   );
 }
 
-/** What the program calls its screen; empty for the host's name, which tmux gives to every screen at first. */
-export function screenTitle({ entry: { title }, host }: PickedSession): string {
+/** The title that the program set; empty for the host's name, which is tmux's default title. */
+export function screenTitle({ entry: { title }, host }: HostSession): string {
   return title === host ? "" : title;
 }
 
-function pick({ deviceId, host, online, lastSeen, sessions }: DeviceSessions): PickedSession[] {
+function pick({ deviceId, host, online, lastSeen, sessions }: DeviceSessions): HostSession[] {
   return sessions.map((entry) => ({ deviceId, host, online, lastSeen, entry }));
 }
 
-/** An ended session goes last; then whoever changed last comes first; names keep the order still. */
-function byUrgency(one: PickedSession, other: PickedSession): number {
+/** Ended sessions last, then the most recently changed first, then by name. */
+function byUrgency(one: HostSession, other: HostSession): number {
   const ended = Number(one.entry.state === "exited") - Number(other.entry.state === "exited");
   return ended || other.entry.stateSince - one.entry.stateSince ||
     one.entry.name.localeCompare(other.entry.name);
+}
+
+/** Replaces what the relay says about a paired host with what is proven. For an unpaired one, `host` is undefined. */
+export function trustedSessions(
+  device: DeviceSessions,
+  host: Pick<PairedHost, "host"> | undefined,
+): DeviceSessions {
+  if (host === undefined) return device;
+  return { ...device, host: host.host, sessions: device.sessions.map(trustedEntry) };
+}
+
+/** Derives the label from the name: a forged label could make the user seal a message for the wrong session. */
+function trustedEntry(entry: SessionEntry): SessionEntry {
+  const { name, project, agentLabel, ordinal } = entry;
+  const isNamed = sessionName(project, ordinal) === name;
+  return {
+    ...entry,
+    label: isNamed && agentLabel !== "" ? sessionLabel(project, agentLabel, ordinal) : name,
+  };
 }

@@ -1,24 +1,24 @@
-/** The page's whole state and the one pure function that changes it. */
+/** The page's whole state: the pure function that changes it, the store that holds it, and selectors for the views. */
 import type { LinkState } from "../client/relay_link.ts";
 import type { LinkProblem } from "../client/link_problem.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
 import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import {
-  type HeardReceipt,
+  type CheckedReceipt,
   type Message,
   messageOf,
   type SendFailure,
   withReceipt,
-  withTold,
+  withRelayCopy,
 } from "./message.ts";
-import { answerDraftKey, draftKey } from "./names.ts";
+import { sessionKey, type SessionName } from "./sessions.ts";
 import type { Route } from "./route.ts";
 
-/** The newest messages that the page keeps; older ones are at the relay. */
+/** The page keeps this many of the newest messages; older ones are at the relay. */
 export const MESSAGES_MAX = 1_000;
 
-/** A failure that the sign-in page shows in words. */
+/** A failure that the sign-in page explains. */
 export interface SignInProblem {
   code: string;
   message: string;
@@ -30,18 +30,18 @@ export type SignIn =
   | { kind: "busy"; how: "key" | "pair" }
   | { kind: "in" };
 
-/** What came of a pairing, until the person has read it. */
-export type PairingNews =
+/** The result of a pairing, until the user has dismissed it. */
+export type PairingResult =
   | { kind: "words"; deviceId: string; host: string; words: readonly string[] }
   | { kind: "failed"; code: string; message: string };
 
-/** A link would sign the phone in as somebody else: nothing changes until the person has chosen. */
+/** A link would sign the phone in to another account: nothing changes until the user has decided. */
 export interface AccountSwap {
   from: string;
   to: string;
 }
 
-/** `live` only while the relay answers: messages are sent then, and held otherwise. */
+/** `live` only while the relay answers. */
 export type LinkView =
   | { kind: "connecting" }
   | { kind: "live" }
@@ -50,35 +50,35 @@ export type LinkView =
 export interface PhoneState {
   signIn: SignIn;
   link: LinkView;
-  /** Relay's clock minus this one, in milliseconds. */
+  /** The relay's clock minus this one, in milliseconds. */
   clockOffsetMs: number;
-  /** Undefined until the relay told them once. */
+  /** Undefined until the relay has sent them. */
   devices: readonly DeviceSessions[] | undefined;
   messages: ReadonlyMap<string, Message>;
   history: "unread" | "more" | "whole";
-  /** The oldest push of the pages of the history that were read: the next page goes on from it. */
+  /** The oldest push read from the history: the next page continues from it. */
   oldestRead: { id: string; createdAt: number } | undefined;
   inbox: Inbox;
   route: Route;
   /** Device ids of the hosts that share a secret with this phone. */
   paired: ReadonlySet<string>;
-  pairing?: PairingNews | undefined;
+  pairing?: PairingResult | undefined;
   swap?: AccountSwap | undefined;
-  /** What is typed and not sent, by `deviceId/session` or `ask/<question>`. */
+  /** Unsent text, by `sessionKey` or `answerDraftKey`. */
   drafts: Readonly<Record<string, string>>;
 }
 
 export type PhoneEvent =
-  /** Whoever signs in or out begins with nothing of what another account showed. */
+  /** Signing in or out resets what belongs to an account. */
   | { type: "signIn"; signIn: SignIn }
   | { type: "paired"; paired: ReadonlySet<string> }
-  | { type: "pairing"; news: PairingNews | undefined }
+  | { type: "pairing"; result: PairingResult | undefined }
   | { type: "swap"; swap: AccountSwap | undefined }
   | { type: "link"; link: LinkState }
   | { type: "sessions"; devices: readonly DeviceSessions[] }
   | { type: "device"; device: DeviceSessions }
-  | { type: "receipt"; update: { id: string; receipt: HeardReceipt } }
-  /** `page`: they are a page of the history, up to its beginning when it is `last`. */
+  | { type: "receipt"; update: { id: string; receipt: CheckedReceipt } }
+  /** `page`: the records are a page of the history; `last` reaches its beginning. */
   | { type: "history"; records: readonly PushRecord[]; page?: "more" | "last" }
   | { type: "restored"; messages: readonly Message[] }
   | { type: "composed"; message: Message }
@@ -110,7 +110,7 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "paired":
       return { ...state, paired: event.paired };
     case "pairing":
-      return { ...state, pairing: event.news };
+      return { ...state, pairing: event.result };
     case "swap":
       return { ...state, swap: event.swap };
     case "link":
@@ -152,7 +152,7 @@ function withDraft(state: PhoneState, key: string, text: string): PhoneState {
   return { ...state, drafts: { ...state.drafts, [key]: text } };
 }
 
-/** A question about another account outlasts that the old one is entered anew. */
+/** A pending account switch survives signing in to the current account again. */
 function withSignIn({ route, swap }: PhoneState, signIn: SignIn): PhoneState {
   return { ...INITIAL_STATE, route, signIn, ...(signIn.kind === "in" && swap ? { swap } : {}) };
 }
@@ -173,10 +173,10 @@ function withLink(state: PhoneState, link: LinkState): PhoneState {
   }
 }
 
-/** An answer over HTTP may be older than what came live meanwhile. */
-function laterDevice(known: readonly DeviceSessions[] | undefined, told: DeviceSessions): DeviceSessions {
-  const live = known?.find(({ deviceId }) => deviceId === told.deviceId);
-  return live !== undefined && live.lastSeen > told.lastSeen ? live : told;
+/** An answer over HTTP may be older than what arrived live in the meantime. */
+function laterDevice(known: readonly DeviceSessions[] | undefined, fetched: DeviceSessions): DeviceSessions {
+  const live = known?.find(({ deviceId }) => deviceId === fetched.deviceId);
+  return live !== undefined && live.lastSeen > fetched.lastSeen ? live : fetched;
 }
 
 function withDevice(devices: readonly DeviceSessions[], device: DeviceSessions): readonly DeviceSessions[] {
@@ -189,30 +189,34 @@ function withHistory(
   state: PhoneState,
   { records, page }: { records: readonly PushRecord[]; page?: "more" | "last" },
 ): PhoneState {
-  const told = records.map(messageOf).filter((message) => message !== undefined);
+  const messages = records.map(messageOf).filter((message) => message !== undefined);
   const items = records.map(inboxItemOf).filter((item) => item !== undefined);
   const history = page === "last" || state.history === "whole" ? "whole" : "more";
   const [first] = page === undefined ? [] : records;
   const isOlder = first !== undefined && first.push.createdAt < (state.oldestRead?.createdAt ?? Infinity);
   return {
-    ...withMessages(state, told),
+    ...withMessages(state, messages),
     history,
     oldestRead: isOlder ? { id: first.push.id, createdAt: first.push.createdAt } : state.oldestRead,
     inbox: withItems(state.inbox, items),
   };
 }
 
-function draftKeyOf(message: Message): string {
-  return message.answers === undefined ? draftKey(message) : answerDraftKey(message.answers.question);
+/** The key of an answer's draft; a message's draft is under its `sessionKey`. */
+export function answerDraftKey(questionId: string): string {
+  return `ask/${questionId}`;
 }
 
-/** Adds messages, keeps what is known better already, and bounds how many there are. */
+function draftKeyOf(message: Message): string {
+  return message.answers === undefined ? sessionKey(message) : answerDraftKey(message.answers.question);
+}
+
+/** Adds messages, keeps the later state of known ones, and bounds how many there are. */
 function withMessages(state: PhoneState, added: readonly Message[]): PhoneState {
   const messages = new Map(state.messages);
   for (const message of added) {
     const known = messages.get(message.id);
-    const keep = known === undefined ? message : withTold(known, message);
-    messages.set(message.id, keep);
+    messages.set(message.id, known === undefined ? message : withRelayCopy(known, message));
   }
   return { ...state, messages: bounded(messages) };
 }
@@ -224,9 +228,9 @@ function bounded(messages: Map<string, Message>): Map<string, Message> {
   return new Map(kept.map((message) => [message.id, message]));
 }
 
-/** No host has seen a message whose relay has just taken it, whatever the relay says. */
-function taken(message: Message, { state: told, expiresAt }: PushAccepted): Message {
-  const state = message.answers === undefined ? "queued" : told;
+/** A message just accepted by the relay has not reached a host yet, whatever the relay says. */
+function taken(message: Message, { state: claimed, expiresAt }: PushAccepted): Message {
+  const state = message.answers === undefined ? "queued" : claimed;
   if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
   return withReceipt(message, { state, final: false, at: {} }, expiresAt);
 }
@@ -241,4 +245,48 @@ function without(state: PhoneState, id: string): PhoneState {
   const messages = new Map(state.messages);
   messages.delete(id);
   return { ...state, messages };
+}
+
+export interface Store {
+  get(): PhoneState;
+  dispatch(event: PhoneEvent): void;
+}
+
+export function createStore(onChange: (state: PhoneState) => void): Store {
+  let state = INITIAL_STATE;
+  return {
+    get: () => state,
+    dispatch: (event) => {
+      const next = reduce(state, event);
+      if (next === state) return;
+      state = next;
+      onChange(state);
+    },
+  };
+}
+
+/** The session's messages, oldest first, including pushes that name no device. */
+export function messagesOf(state: PhoneState, name: SessionName): Message[] {
+  return [...state.messages.values()]
+    .filter(({ deviceId, session }) =>
+      session === name.session && (deviceId === name.deviceId || deviceId === "")
+    )
+    .sort((one, other) => one.createdAt - other.createdAt);
+}
+
+/** True if the same text was sent again later, so that sending it again need not be offered. */
+export function isSentAgain(message: Message, messages: readonly Message[]): boolean {
+  return messages.some(({ body, createdAt }) => body === message.body && createdAt > message.createdAt);
+}
+
+/** Messages that the relay has not accepted yet, in the order in which they were written. */
+export function outboxOf(state: PhoneState): Message[] {
+  return [...state.messages.values()]
+    .filter(({ progress }) => progress.kind === "outbox")
+    .sort((one, other) => one.createdAt - other.createdAt);
+}
+
+/** The current time by the relay's clock, in epoch milliseconds. */
+export function relayNow(state: PhoneState, now: number): number {
+  return now + state.clockOffsetMs;
 }

@@ -1,7 +1,9 @@
-/** What the phone keeps over a reload, in IndexedDB: the account, encrypted, and the messages that are not sent. */
+/** What the phone keeps across reloads, in IndexedDB: the account, encrypted, and the unsent messages. */
+import { encodeUtf8 } from "../async/utf8.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
-import { Account, OutboxEntry } from "./account.ts";
+import { AnswerData } from "../protocol/ask.ts";
+import { DeviceId, PushId } from "../protocol/push.ts";
 
 export interface PhoneStorage {
   readAccount(): Promise<Account | undefined>;
@@ -82,7 +84,7 @@ interface Wrapping {
 
 async function wrap(account: Account, { cipher, key }: Wrapping): Promise<WrappedAccount> {
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-  const text = new TextEncoder().encode(JSON.stringify(account));
+  const text = encodeUtf8(JSON.stringify(account));
   return { iv, ciphertext: await cipher.encrypt({ name: "AES-GCM", iv }, key, text) };
 }
 
@@ -122,3 +124,36 @@ function committed(transaction: IDBTransaction, edit: (transaction: IDBTransacti
     edit(transaction);
   });
 }
+
+export const Account = z.object({
+  apiKey: z.string(),
+  /** Given by the relay: at pairing, or with the first welcome. */
+  deviceId: z.optional(DeviceId),
+});
+export type Account = z.infer<typeof Account>;
+
+/** How a person tells one account from another: by what is short, and is no secret. */
+export function accountName({ apiKey, deviceId }: Account): string {
+  const key = `key ${apiKey.slice(0, KEY_SHOWN_CHARS)}…`;
+  return deviceId === undefined ? key : `${deviceId} (${key})`;
+}
+
+/** The prefix and 24 bits of the key. */
+const KEY_SHOWN_CHARS = 8;
+
+/** A message that the relay has not taken yet, as the phone keeps it over a reload. */
+export const OutboxEntry = z.object({
+  id: PushId,
+  deviceId: z.string(),
+  session: z.string(),
+  body: z.string(),
+  createdAt: z.number(),
+  sendAnyway: z.optional(z.boolean()),
+  /** For an answer: the question, the answer where it is no text, and the host where it must be sealed. */
+  answers: z.optional(z.object({
+    question: PushId,
+    data: z.optional(AnswerData),
+    sealTo: z.optional(z.object({ deviceId: z.string(), session: z.string() })),
+  })),
+});
+export type OutboxEntry = z.infer<typeof OutboxEntry>;

@@ -2,9 +2,8 @@
 import type { Sealing } from "../crypto/mode.ts";
 import type { AgentState } from "../protocol/session.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
-import type { FormFault } from "./form_answer.ts";
-import type { ToldType } from "./inbox.ts";
-import type { AnswerWay } from "./question_status.ts";
+import type { FormFault } from "./check_input.ts";
+import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
@@ -120,12 +119,12 @@ export const STRINGS = {
     emptyText:
       "Questions of your agents, their notes, and the ends of their turns show up here by themselves.",
     loading: "Loading…",
-    told: {
+    notifications: {
       note: "Note",
       broadcast: "To every device",
       "agent.stop": "Turn ended",
       "agent.attention": "Waits at the terminal",
-    } satisfies Record<ToldType, string>,
+    } satisfies Record<NotificationType, string>,
   },
   question: {
     noSession: "An agent",
@@ -155,12 +154,12 @@ export const STRINGS = {
     notSent: "Your answer was not taken",
     takeBack: "Take back",
     tryAgain: "Try again",
-    ways: {
-      under_way: "On its way to the agent",
-      taken: "The agent has it",
+    outcomes: {
+      pending: "On its way to the agent",
+      received: "The agent has it",
       typed: "The agent had stopped waiting: it is typed into the session",
       lost: "The session is gone, so nobody got it",
-    } satisfies Record<AnswerWay, string>,
+    } satisfies Record<AnswerOutcome, string>,
     typedState: (state: string) => `In the session: ${state}`,
     closed: {
       withdrawn: "The agent took the question back",

@@ -50,7 +50,7 @@ export const TERMINAL_STRINGS = {
     troubles: {
       silent: "Nothing came from the host for a while: the screen may be old.",
       keys_late: "The last keys have not reached the host.",
-      meddled:
+      tampered:
         "Something on the way was lost, changed or repeated, and left out. Somebody may stand in between.",
     },
     notTyped: (why: string) => `Not typed. ${why}`,

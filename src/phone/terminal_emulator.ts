@@ -1,11 +1,11 @@
-/** The terminal behind a mirror: xterm's own, without its view, so that the page and the tests hold the very same cells. */
+/** The terminal behind a mirror: xterm without its view, read as runs of cells to draw, or as plain text to copy. */
 import * as unicode from "@xterm/addon-unicode11";
 import * as headless from "@xterm/headless";
 
-/** Lines above the screen that are kept. */
-export const SCROLLBACK_LINES = 5_000;
+/** Lines kept above the screen. */
+const SCROLLBACK_LINES = 5_000;
 
-/** Both packages are CommonJS: their names are those of the default export, which their types do not tell. */
+/** Both packages are CommonJS: their names are on the default export, although their types do not say so. */
 const { Terminal } = unwrapped(headless);
 const { Unicode11Addon } = unwrapped(unicode);
 
@@ -13,7 +13,7 @@ export type Emulator = headless.Terminal;
 export type EmulatorCell = headless.IBufferCell;
 export type EmulatorLine = headless.IBufferLine;
 
-/** tmux counts widths as Unicode 11 does, near enough. Queries in the output get no answer: nobody listens to them. */
+/** Unicode 11 is close enough to how tmux counts widths. Queries in the output get no answer, as nothing reads it. */
 export function makeEmulator({ cols, rows }: { cols: number; rows: number }): Emulator {
   const terminal = new Terminal({ cols, rows, allowProposedApi: true, scrollback: SCROLLBACK_LINES });
   terminal.loadAddon(new Unicode11Addon());
@@ -23,4 +23,132 @@ export function makeEmulator({ cols, rows }: { cols: number; rows: number }): Em
 
 function unwrapped<T extends object>(names: T): T {
   return (names as { default?: T }).default ?? names;
+}
+
+/** All lines as text, with wrapped lines joined and trailing blanks removed. */
+export function plainText({ buffer: { active } }: Pick<Emulator, "buffer">): string {
+  let [text, line] = ["", ""];
+  for (let y = 0; y < active.length; y++) {
+    const isWrapped = active.getLine(y + 1)?.isWrapped === true;
+    line += active.getLine(y)?.translateToString(!isWrapped) ?? "";
+    if (isWrapped) continue;
+    text += `${line.trimEnd()}\n`;
+    line = "";
+  }
+  return text.trimEnd();
+}
+
+/** A CSS colour; undefined for the terminal's default. */
+type Colour = string | undefined;
+
+interface CellStyle {
+  foreground: Colour;
+  background: Colour;
+  bold: boolean;
+  dim: boolean;
+  italic: boolean;
+  underline: boolean;
+  strike: boolean;
+  overline: boolean;
+  hidden: boolean;
+}
+
+export interface Run {
+  text: string;
+  /** Its width in columns. */
+  columns: number;
+  /** Fonts may draw these characters wider or narrower: the page forces them to their columns. */
+  uneven: boolean;
+  style: CellStyle;
+  cursor: boolean;
+}
+
+const BASIC = [
+  ...["#2e3436", "#e05561", "#7fc06e", "#d8b25a", "#5c9ee6", "#b98ae0", "#4fb8c4", "#d3d7cf"],
+  ...["#7c8684", "#f2777f", "#9ade86", "#f2cf7b", "#82b8f5", "#d0a8f2", "#73d6e0", "#f4f6f3"],
+];
+/** Levels of the colour cube of 6 × 6 × 6. */
+const CUBE = [0, 95, 135, 175, 215, 255];
+const [INVERSE_FOREGROUND, INVERSE_BACKGROUND] = ["var(--terminal-ground)", "var(--terminal-text)"];
+const EVEN = /^[\u0020-\u007e]*$/;
+
+/** The runs of a line: adjacent cells that look alike. `cell` is a buffer for reading. */
+export function runsOf(
+  line: EmulatorLine,
+  { columns, cursor, cell }: { columns: number; cursor: number | undefined; cell: EmulatorCell },
+): Run[] {
+  const runs: Run[] = [];
+  for (let x = 0; x < columns; x++) {
+    const read = line.getCell(x, cell);
+    if (read === undefined || read.getWidth() === 0) continue;
+    add(runs, runOf(read, x === cursor));
+  }
+  return runs;
+}
+
+function runOf(cell: EmulatorCell, cursor: boolean): Run {
+  const text = cell.getChars() || " ";
+  return { text, columns: cell.getWidth(), uneven: !EVEN.test(text), style: styleOf(cell), cursor };
+}
+
+/** Uneven characters are runs of their own, except repeated ones, which make up rules. */
+function add(runs: Run[], run: Run): void {
+  const last = runs.at(-1);
+  const joins = last !== undefined && !run.cursor && !last.cursor && last.uneven === run.uneven &&
+    (!run.uneven || last.text.endsWith(run.text)) && looksAlike(last.style, run.style);
+  if (!joins) return void runs.push(run);
+  last.text += run.text;
+  last.columns += run.columns;
+}
+
+function looksAlike(one: CellStyle, other: CellStyle): boolean {
+  return one.foreground === other.foreground && one.background === other.background &&
+    one.bold === other.bold && one.dim === other.dim && one.italic === other.italic &&
+    one.underline === other.underline && one.strike === other.strike && one.overline === other.overline &&
+    one.hidden === other.hidden;
+}
+
+function styleOf(cell: EmulatorCell): CellStyle {
+  const isBold = cell.isBold() !== 0;
+  const [front, back] = [foregroundOf(cell, isBold), backgroundOf(cell)];
+  const isInverse = cell.isInverse() !== 0;
+  return {
+    foreground: isInverse ? back ?? INVERSE_FOREGROUND : front,
+    background: isInverse ? front ?? INVERSE_BACKGROUND : back,
+    bold: isBold,
+    dim: cell.isDim() !== 0,
+    italic: cell.isItalic() !== 0,
+    underline: cell.isUnderline() !== 0,
+    strike: cell.isStrikethrough() !== 0,
+    overline: cell.isOverline() !== 0,
+    hidden: cell.isInvisible() !== 0,
+  };
+}
+
+/** Bold text in one of the eight basic colours is drawn bright, as terminals do. */
+function foregroundOf(cell: EmulatorCell, isBold: boolean): Colour {
+  if (cell.isFgDefault()) return undefined;
+  const colour = cell.getFgColor();
+  if (cell.isFgRGB()) return rgb(colour);
+  return indexed(isBold && colour < 8 ? colour + 8 : colour);
+}
+
+function backgroundOf(cell: EmulatorCell): Colour {
+  if (cell.isBgDefault()) return undefined;
+  return cell.isBgRGB() ? rgb(cell.getBgColor()) : indexed(cell.getBgColor());
+}
+
+function rgb(colour: number): string {
+  return `#${colour.toString(16).padStart(6, "0")}`;
+}
+
+/** The CSS colour for an index of the 256-colour palette. */
+export function indexed(index: number): string {
+  if (index < 16) return BASIC[index] ?? "";
+  if (index >= 232) {
+    const grey = 8 + (index - 232) * 10;
+    return rgb(grey << 16 | grey << 8 | grey);
+  }
+  const at = (divisor: number): number => CUBE[Math.floor((index - 16) / divisor) % 6] ?? 0;
+  return rgb(at(36) << 16 | at(6) << 8 | at(1));
 }

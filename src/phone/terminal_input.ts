@@ -1,19 +1,19 @@
-/** What a keyboard or an input method gave, as the mirror's inputs. */
+/** Turns key events, composed text and pinch gestures into terminal input and font sizes. */
 import { KEY_TEXT_MAX_CHARS } from "../protocol/limits.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
 
-/** As much of a keyboard's event as matters. */
-export interface Pressed {
+/** The relevant part of a KeyboardEvent. */
+export interface KeyPress {
   key: string;
   ctrlKey: boolean;
   altKey: boolean;
   metaKey: boolean;
   shiftKey: boolean;
-  /** An input method is at work: the key is its own. */
+  /** An input method is handling the key. */
   isComposing: boolean;
 }
 
-/** Letters that no input method makes others of, unless it is one for these very letters. */
+/** Characters that an input method does not normally replace with others. */
 const SETTLED = /^[!-~]*$/;
 
 const KEYS: Readonly<Record<string, string>> = {
@@ -31,9 +31,9 @@ const KEYS: Readonly<Record<string, string>> = {
   PageDown: "NPage",
 };
 
-/** Undefined for a key that gives text, which the field's own input tells, and for those of the browser. */
+/** Undefined for keys that produce text, which arrives as the field's input, and for browser shortcuts. */
 export function inputOfKey(
-  { key, ctrlKey, altKey, metaKey, shiftKey, isComposing }: Pressed,
+  { key, ctrlKey, altKey, metaKey, shiftKey, isComposing }: KeyPress,
 ): KeyInput | undefined {
   if (isComposing || metaKey || key === "Process" || key === "Unidentified") return undefined;
   if (key === "Tab") return { type: "key", key: shiftKey ? "BTab" : "Tab" };
@@ -47,16 +47,19 @@ export function inputOfKey(
   return named === undefined || ctrlKey || altKey ? undefined : { type: "key", key: named };
 }
 
-/** Text as it stands in the field: line ends are Enter, what is long or has several lines is a paste. */
+/** The field's text as input: a line end is Enter, and long or multi-line text is a paste. */
 export function inputsOfText(text: string): KeyInput[] {
-  const clean = text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  const clean = text.replace(/\r\n?/g, "\n").replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
+    "",
+  );
   if (clean === "") return [];
   if (clean === "\n") return [{ type: "key", key: "Enter" }];
   if (/[\n\t]/.test(clean) || clean.length > KEY_TEXT_MAX_CHARS) return [{ type: "paste", text: clean }];
   return [{ type: "text", text: clean }];
 }
 
-/** What makes `after` of text that was typed as `before`: its end is deleted and typed anew. */
+/** The input that turns typed text from `before` into `after`: deletes the end that differs and types the new one. */
 export function inputsOfChange(before: string, after: string): KeyInput[] {
   const [old, fresh] = [[...before], [...after]];
   let same = 0;
@@ -66,9 +69,46 @@ export function inputsOfChange(before: string, after: string): KeyInput[] {
 }
 
 /**
- * A phone's keyboard composes each word, so that its letters would go in with the next blank only: true when they go in
- * at once. It gives no names to its keys; elsewhere what is composed waits until it is whole.
+ * Phone keyboards compose whole words, so letters would only be sent after the next blank. True if they can be sent at
+ * once: such keyboards report keys as "Unidentified". Any other composition is sent when it is complete.
  */
-export function goesInAtOnce(text: string, lastKey: string): boolean {
+export function canSendWhileComposing(text: string, lastKey: string): boolean {
   return lastKey === "Unidentified" && SETTLED.test(text);
+}
+
+interface PinchTarget {
+  readonly fontPixels: number;
+  zoom(pixels: number): void;
+}
+
+/** Two fingers change the font size; one finger is left to the browser, which scrolls. Stops when the signal fires. */
+export function followPinch(
+  container: HTMLElement,
+  { target, signal }: { target: PinchTarget; signal: AbortSignal },
+): void {
+  let begun: { distance: number; fontPixels: number } | undefined;
+  const start = (event: TouchEvent): void => {
+    const distance = distanceOf(event.touches);
+    begun = distance === undefined ? undefined : { distance, fontPixels: target.fontPixels };
+  };
+  const move = (event: TouchEvent): void => {
+    const distance = distanceOf(event.touches);
+    if (begun === undefined || distance === undefined) return;
+    event.preventDefault();
+    target.zoom(zoomed(begun, distance));
+  };
+  container.addEventListener("touchstart", start, { signal, passive: true });
+  container.addEventListener("touchend", start, { signal, passive: true });
+  container.addEventListener("touchmove", move, { signal, passive: false });
+}
+
+/** The new font size, rounded to half pixels: smaller steps would not be visible. */
+export function zoomed(begun: { distance: number; fontPixels: number }, distance: number): number {
+  return Math.round(begun.fontPixels * distance / begun.distance * 2) / 2;
+}
+
+function distanceOf(touches: TouchList): number | undefined {
+  const [one, other] = [touches[0], touches[1]];
+  if (one === undefined || other === undefined) return undefined;
+  return Math.max(1, Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY));
 }

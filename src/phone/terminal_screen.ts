@@ -1,117 +1,127 @@
-/** The terminal on the page: the emulator's cells as elements, only those in sight. Loaded when a terminal is first shown. */
-import { type Emulator, type EmulatorCell, makeEmulator } from "./terminal_emulator.ts";
-import { followedLeft, type FollowedScreen, followedTop, type FollowedView } from "./terminal_follow.ts";
-import { type Run, runsOf } from "./terminal_runs.ts";
+/** Draws the terminal's visible lines as elements and keeps the cursor in view. Loaded when a terminal is first shown. */
+import {
+  type Emulator,
+  type EmulatorCell,
+  makeEmulator,
+  plainText,
+  type Run,
+  runsOf,
+} from "./terminal_emulator.ts";
 
-/** Height of a line by the size of its letters. */
+/** Line height relative to the font size. */
 const LINE_HEIGHT = 1.2;
-/** Lines drawn above and below those in sight. */
+/** Lines drawn above and below the visible ones. */
 const SPARE_LINES = 4;
-/** So near to the end counts as the end. */
+/** This close to the end counts as the end. */
 const END_LINES = 1.5;
-export const FONT_LEAST_PIXELS = 5;
-export const FONT_MOST_PIXELS = 28;
-/** Letters of this size can be read; a terminal that is too wide for them is panned. */
+const FONT_MIN_PIXELS = 5;
+const FONT_MAX_PIXELS = 28;
+/** The smallest readable size; a terminal too wide for it is panned. */
 const FONT_READABLE_PIXELS = 8;
-const FONT_USUAL_PIXELS = 13;
+const FONT_DEFAULT_PIXELS = 13;
 const MEASURED_COLUMNS = 100;
 
-export interface TerminalScreenOptions {
-  /** Scrolls; holds nothing else. */
-  place: HTMLElement;
-  /** The reader has come to the first line there is. */
+interface TerminalScreenOptions {
+  /** Scrolls; contains nothing else. */
+  container: HTMLElement;
+  /** The user has scrolled to the first line. */
   onTop(): void;
 }
 
 export class TerminalScreen {
   readonly terminal: Emulator;
-  readonly #place: HTMLElement;
+  readonly #container: HTMLElement;
   readonly #canvas = document.createElement("div");
   readonly #rows = new Map<number, { element: HTMLElement; drawn: string }>();
   readonly #observer: ResizeObserver;
   readonly #abort = new AbortController();
-  /** Space around the canvas, on each side. */
+  /** Padding around the canvas, on each side. */
   readonly #padding: { x: number; y: number };
   #cell: EmulatorCell | undefined;
-  #fontPixels = FONT_USUAL_PIXELS;
+  #fontPixels = FONT_DEFAULT_PIXELS;
   #isSized = false;
-  /** Width of a column by the size of its letters. */
+  /** Column width relative to the font size. */
   #columnWidth = 0.6;
   #isCursorShown = true;
   #atEnd = true;
-  /** As it was drawn last; the emulator may be further by now. */
+  /** The state drawn last; the emulator may be ahead of it. */
   #drawn: FollowedScreen = { first: 0, lines: 0, last: 0, cursor: undefined };
-  /** The person types: the cursor's column is followed too, until the view is moved by hand. */
-  #isTypedInto = false;
+  /** The user is typing: the cursor's column is followed too, until the view is moved by hand. */
+  #isTyping = false;
   #frame = 0;
-  /** Lines there were before more were asked for above them, and how far to go up into these. */
+  /** The number of lines before earlier ones were requested, and how many pages to scroll up into them. */
   #expected: { lines: number; pages: number } | undefined;
 
-  constructor({ place, onTop }: TerminalScreenOptions) {
+  constructor({ container, onTop }: TerminalScreenOptions) {
     this.terminal = makeEmulator({ cols: 80, rows: 24 });
-    this.#place = place;
+    this.#container = container;
     this.#canvas.className = "terminal-canvas";
-    place.append(this.#canvas);
-    const { paddingLeft, paddingTop } = getComputedStyle(place);
+    container.append(this.#canvas);
+    const { paddingLeft, paddingTop } = getComputedStyle(container);
     this.#padding = { x: parseFloat(paddingLeft), y: parseFloat(paddingTop) };
     this.#columnWidth = this.#measure();
     this.#followCursor();
     const listening = { signal: this.#abort.signal, passive: true };
-    place.addEventListener("scroll", () => this.#scrolled(onTop), listening);
-    place.addEventListener("touchmove", () => void (this.#isTypedInto = false), listening);
+    container.addEventListener("scroll", () => this.#scrolled(onTop), listening);
+    container.addEventListener("touchmove", () => void (this.#isTyping = false), listening);
     this.#observer = new ResizeObserver(() => this.#resized());
-    this.#observer.observe(place);
+    this.#observer.observe(container);
   }
 
   get fontPixels(): number {
     return this.#fontPixels;
   }
 
-  /** Letters of this size from here on; what is in the middle stays there. */
+  /** Sets the font size and keeps the centre of the view in place. */
   zoom(pixels: number): void {
     const before = this.#fontPixels;
     this.#isSized = true;
     this.#setFont(pixels);
-    const grown = this.#fontPixels / before;
-    if (grown === 1) return;
-    const place = this.#place;
-    const { scrollLeft, scrollTop, clientWidth, clientHeight } = place;
+    const factor = this.#fontPixels / before;
+    if (factor === 1) return;
+    const container = this.#container;
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = container;
     const [atEnd, middle] = [this.#atEnd, { x: clientWidth / 2, y: clientHeight / 2 }];
     this.#drawNow();
-    place.scrollLeft = (scrollLeft + middle.x) * grown - middle.x;
-    if (!atEnd) place.scrollTop = (scrollTop + middle.y) * grown - middle.y;
+    container.scrollLeft = (scrollLeft + middle.x) * factor - middle.x;
+    if (!atEnd) container.scrollTop = (scrollTop + middle.y) * factor - middle.y;
   }
 
-  /** Letters of the size that suits the place. */
-  unzoom(): void {
+  /** Goes back to the font size that fits the width. */
+  resetZoom(): void {
     this.#isSized = false;
     this.draw();
   }
 
-  typedInto(): void {
-    this.#isTypedInto = true;
+  followTyping(): void {
+    this.#isTyping = true;
     this.#atEnd = true;
   }
 
-  /** How many columns and rows of usual letters there is room for. */
+  /** How many columns and rows fit at the default font size. */
   room(): { cols: number; rows: number } {
     const { width, height } = this.#view();
-    const cols = Math.floor(width / (FONT_USUAL_PIXELS * this.#columnWidth));
-    return { cols, rows: Math.floor(height / (FONT_USUAL_PIXELS * LINE_HEIGHT)) };
+    const cols = Math.floor(width / (FONT_DEFAULT_PIXELS * this.#columnWidth));
+    return { cols, rows: Math.floor(height / (FONT_DEFAULT_PIXELS * LINE_HEIGHT)) };
   }
 
-  /** At the next frame of the browser. */
+  /** Draws on the next animation frame. */
   draw(): void {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#drawNow());
   }
 
-  /** Lines are about to come in above, if there are any. */
-  expectAbove(pages: number): void {
+  /** Earlier lines were requested and may arrive above. */
+  expectEarlier(pages: number): void {
     this.#expected = { lines: this.terminal.buffer.active.length, pages };
   }
 
-  up(pages: number): void {
-    this.#place.scrollTop -= pages * this.#view().height;
+  scrollUp(pages: number): void {
+    this.#container.scrollTop -= pages * this.#view().height;
+  }
+
+  /** The whole buffer as plain text. */
+  text(): string {
+    return plainText(this.terminal);
   }
 
   dispose(): void {
@@ -131,18 +141,18 @@ export class TerminalScreen {
     this.#canvas.style.height = `${active.length * view.lineHeight}px`;
     this.#canvas.style.width = `${cols * view.columnWidth}px`;
     this.#drawn = this.#followed();
-    this.#keepPlace(view);
+    this.#keepPosition(view);
     if (this.#atEnd) this.#follow(view);
-    const first = Math.max(0, Math.floor(this.#place.scrollTop / view.lineHeight) - SPARE_LINES);
-    const count = Math.ceil(this.#place.clientHeight / view.lineHeight) + 2 * SPARE_LINES;
+    const first = Math.max(0, Math.floor(this.#container.scrollTop / view.lineHeight) - SPARE_LINES);
+    const count = Math.ceil(this.#container.clientHeight / view.lineHeight) + 2 * SPARE_LINES;
     this.#drawLines(first, Math.min(active.length, first + count));
   }
 
   #follow(view: FollowedView): void {
-    this.#place.scrollTop = followedTop(this.#drawn, view);
-    if (!this.#isTypedInto || this.#drawn.cursor === undefined) return;
+    this.#container.scrollTop = followedTop(this.#drawn, view);
+    if (!this.#isTyping || this.#drawn.cursor === undefined) return;
     const { column } = this.#drawn.cursor;
-    this.#place.scrollLeft = followedLeft({ left: this.#place.scrollLeft, column }, view);
+    this.#container.scrollLeft = followedLeft({ left: this.#container.scrollLeft, column }, view);
   }
 
   #followed(): FollowedScreen {
@@ -155,7 +165,7 @@ export class TerminalScreen {
   }
 
   #view(): FollowedView {
-    const { clientWidth, clientHeight } = this.#place;
+    const { clientWidth, clientHeight } = this.#container;
     return {
       width: clientWidth - 2 * this.#padding.x,
       height: clientHeight - 2 * this.#padding.y,
@@ -166,20 +176,20 @@ export class TerminalScreen {
 
   #scrolled(onTop: () => void): void {
     const view = this.#view();
-    const { scrollTop } = this.#place;
+    const { scrollTop } = this.#container;
     this.#atEnd = scrollTop > followedTop(this.#drawn, view) - view.lineHeight * END_LINES;
     if (!this.#atEnd && scrollTop <= 0 && this.terminal.buffer.active.type === "normal") onTop();
     this.draw();
   }
 
-  /** What is being read stays where it is; who asked to see what is above sees the page before it. */
-  #keepPlace({ lineHeight, height }: FollowedView): void {
+  /** When earlier lines arrive, keeps the visible ones in place, or scrolls up by the pages asked for. */
+  #keepPosition({ lineHeight, height }: FollowedView): void {
     const { lines = Infinity, pages = 0 } = this.#expected ?? {};
     const added = this.#drawn.lines - lines;
     if (added <= 0) return;
     this.#expected = undefined;
     this.#atEnd &&= pages === 0;
-    if (!this.#atEnd) this.#place.scrollTop += added * lineHeight - pages * height;
+    if (!this.#atEnd) this.#container.scrollTop += added * lineHeight - pages * height;
   }
 
   #drawLines(first: number, end: number): void {
@@ -221,14 +231,14 @@ export class TerminalScreen {
     this.draw();
   }
 
-  /** Letters as large as let every column be seen, while they can be read. */
+  /** The largest font size at which every column is visible, but at least the readable size. */
   #fitWidth(): void {
     const fitting = this.#view().width / (this.terminal.cols * this.#columnWidth);
-    this.#setFont(Math.max(FONT_READABLE_PIXELS, Math.min(FONT_USUAL_PIXELS, fitting)));
+    this.#setFont(Math.max(FONT_READABLE_PIXELS, Math.min(FONT_DEFAULT_PIXELS, fitting)));
   }
 
   #setFont(pixels: number): void {
-    this.#fontPixels = Math.max(FONT_LEAST_PIXELS, Math.min(FONT_MOST_PIXELS, pixels));
+    this.#fontPixels = Math.max(FONT_MIN_PIXELS, Math.min(FONT_MAX_PIXELS, pixels));
     this.#canvas.style.fontSize = `${this.#fontPixels}px`;
   }
 
@@ -243,7 +253,7 @@ export class TerminalScreen {
     return width > 0 ? width / MEASURED_COLUMNS / 10 : 0.6;
   }
 
-  /** The emulator does not tell whether the cursor is shown: its sequences do. */
+  /** The emulator does not expose whether the cursor is visible, so watch the sequences. */
   #followCursor(): void {
     const { parser } = this.terminal;
     const follow = (shown: boolean) => (params: (number | number[])[]): boolean => {
@@ -259,24 +269,72 @@ export class TerminalScreen {
   }
 }
 
-/** Styles go in by the object model, which the page's policy allows, never as text. */
-function elementOf({ text, columns, uneven, look, cursor }: Run): HTMLElement {
+/** Sets styles through the DOM, which the page's content security policy allows. */
+function elementOf({ text, columns, uneven, style: cellStyle, cursor }: Run): HTMLElement {
   const element = document.createElement("span");
   element.textContent = text;
   const { style, classList } = element;
-  if (look.foreground !== undefined) style.color = look.foreground;
-  if (look.background !== undefined) style.backgroundColor = look.background;
-  const lines = [look.underline && "underline", look.overline && "overline", look.strike && "line-through"];
+  if (cellStyle.foreground !== undefined) style.color = cellStyle.foreground;
+  if (cellStyle.background !== undefined) style.backgroundColor = cellStyle.background;
+  const lines = [
+    cellStyle.underline && "underline",
+    cellStyle.overline && "overline",
+    cellStyle.strike && "line-through",
+  ];
   const decoration = lines.filter((line) => line !== false).join(" ");
   if (decoration !== "") style.textDecoration = decoration;
-  if (look.bold) classList.add("bold");
-  if (look.dim) classList.add("dim");
-  if (look.italic) classList.add("italic");
-  if (look.hidden) classList.add("hidden");
+  if (cellStyle.bold) classList.add("bold");
+  if (cellStyle.dim) classList.add("dim");
+  if (cellStyle.italic) classList.add("italic");
+  if (cellStyle.hidden) classList.add("hidden");
   if (cursor) classList.add("cursor");
   if (uneven) {
     classList.add("uneven");
     style.width = `${columns}ch`;
   }
   return element;
+}
+
+/** Lines shown above a cursor that is far from the end. */
+const LINES_ABOVE = 2;
+/** Columns shown beside a cursor that was outside the view. */
+const COLUMNS_BESIDE = 4;
+
+/** Lines are counted from the start of the scrollback. */
+export interface FollowedScreen {
+  /** The screen's first line. */
+  first: number;
+  lines: number;
+  /** The last nonblank line. */
+  last: number;
+  /** Undefined while it is hidden. */
+  cursor: { line: number; column: number } | undefined;
+}
+
+/** In pixels. */
+export interface FollowedView {
+  width: number;
+  height: number;
+  lineHeight: number;
+  columnWidth: number;
+}
+
+/** The scroll position that shows the last nonblank line, unless that would hide the cursor. */
+export function followedTop(screen: FollowedScreen, { height, lineHeight }: FollowedView): number {
+  const { first, lines, last, cursor } = screen;
+  const end = (Math.max(last, cursor?.line ?? 0) + 1) * lineHeight - height;
+  const beforeCursor = ((cursor?.line ?? Infinity) - LINES_ABOVE) * lineHeight;
+  const wanted = Math.max(first * lineHeight, Math.min(end, beforeCursor));
+  return Math.max(0, Math.min(lines * lineHeight - height, wanted));
+}
+
+/** The horizontal scroll position: unchanged while the cursor is visible. */
+export function followedLeft(
+  { left, column }: { left: number; column: number },
+  { width, columnWidth }: FollowedView,
+): number {
+  const [start, end] = [column * columnWidth, (column + 1) * columnWidth];
+  const beside = COLUMNS_BESIDE * columnWidth;
+  if (start < left) return Math.max(0, start - beside);
+  return end > left + width ? end - width + beside : left;
 }

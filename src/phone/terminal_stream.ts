@@ -1,47 +1,51 @@
-/** One mirror as the phone holds it: opened, followed without gap or repeat, opened anew after every break. */
+/** The phone's end of one mirror: opens it, feeds a terminal without gaps or repeats, and reopens it after every break. */
 import { backoffDelayMs } from "../client/backoff.ts";
 import type { Clock } from "../async/clock.ts";
+import type { RelayLink } from "../client/relay_link.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { type PhoneHandshake, plainChannel, type StreamChannel } from "../crypto/stream.ts";
-import type { EventData, EventName } from "../protocol/frames.ts";
+import type { EventData } from "../protocol/frames.ts";
 import { encodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
 import { MIRROR_CREDIT_BYTES } from "../protocol/limits.ts";
-import { decodeMirror, encodeBinaryFrame, KEY_FRAME, type MirrorStatus } from "../protocol/pane_frame.ts";
-import type { SessionName } from "./names.ts";
-import { type FedTerminal, TerminalFeed } from "./terminal_feed.ts";
+import {
+  decodeMirror,
+  encodeBinaryFrame,
+  KEY_FRAME,
+  type MirrorMessage,
+  type MirrorStatus,
+} from "../protocol/pane_frame.ts";
+import type { SessionName } from "./sessions.ts";
 import { TerminalWatch, type Trouble } from "./terminal_watch.ts";
 
-/** A mirror that ended is asked for again after at most this time. */
+/** A mirror that ended is reopened after at most this time. */
 export const REOPEN_MAX_MS = 2_000;
-/** Shown bytes are reported when so many have gathered. */
+/** Credit is returned in steps of this many shown bytes. */
 const CREDIT_STEP_BYTES = MIRROR_CREDIT_BYTES / 4;
-/** Of frames that come before their mirror was granted; what a host sends by its first credit is less. */
+/** Bound on frames that arrive before the handshake is done; a host's first credit allows less. */
 const EARLY_MAX_BYTES = 4 * MIRROR_CREDIT_BYTES;
-/** Ends that asking again does not mend. */
+/** Ends that reopening cannot fix. */
 const LASTING = new Set(["sealed_required", "unsealable", "destroy_unattached"]);
 
 export type TerminalState =
   | { kind: "opening" }
   | { kind: "live"; sealing: Sealing; size: { cols: number; rows: number }; trouble?: Trouble }
-  /** `lasting`: it is not asked for again. */
+  /** `lasting`: it is not reopened. */
   | { kind: "ended"; reason: string; lasting: boolean };
 
-export interface TerminalStreamHost {
-  /** False when there is no link. */
-  send<E extends EventName>(event: E, data: EventData<E>): boolean;
-  sendBinary(bytes: Uint8Array): boolean;
-  /** Begins a sealed stream; undefined where none is to be had. Each opening has its own. */
+export interface TerminalStreamOptions {
+  link: Pick<RelayLink, "send" | "sendBinary">;
+  /** Starts a handshake for a sealed stream, one per opening; undefined if the stream cannot be sealed. */
   handshake(): Promise<PhoneHandshake | undefined>;
-  /** A number that no other stream of this connection has or had. */
+  /** A number that is unique on this connection. */
   nextStream(): number;
   terminal: FedTerminal;
   clock: Clock;
   random(): number;
   onState(state: TerminalState): void;
   onStatus(status: MirrorStatus): void;
-  /** Something was drawn. */
+  /** The terminal has changed. */
   onDrawn(): void;
-  /** It was closed, and will not come back. */
+  /** Called by `close`. */
   onClosed?(): void;
 }
 
@@ -55,7 +59,7 @@ interface Opened {
 
 export class TerminalStream {
   readonly #name: SessionName;
-  readonly #host: TerminalStreamHost;
+  readonly #options: TerminalStreamOptions;
   readonly #feed: TerminalFeed;
   #opened: Opened | undefined;
   #state: TerminalState = { kind: "opening" };
@@ -63,20 +67,20 @@ export class TerminalStream {
   #cancelRetry: () => void = () => {};
   #isClosed = false;
   #typed = 0;
-  /** Frames that came while the answer's keys were worked on. */
+  /** Frames that arrived during the handshake. */
   #early: Uint8Array[] = [];
   #earlyBytes = 0;
   readonly #watch: TerminalWatch;
 
-  constructor(name: SessionName, host: TerminalStreamHost) {
+  constructor(name: SessionName, options: TerminalStreamOptions) {
     this.#name = name;
-    this.#host = host;
-    this.#watch = new TerminalWatch({ clock: host.clock, changed: () => this.#troubled() });
+    this.#options = options;
+    this.#watch = new TerminalWatch({ clock: options.clock, changed: () => this.#onTrouble() });
     this.#feed = new TerminalFeed({
-      terminal: host.terminal,
-      shown: (bytes) => this.#shown(bytes),
-      status: (status) => this.#status(status),
-      drawn: () => host.onDrawn(),
+      terminal: options.terminal,
+      shown: (bytes) => this.#onShown(bytes),
+      status: (status) => this.#onStatus(status),
+      drawn: () => options.onDrawn(),
     });
   }
 
@@ -84,18 +88,23 @@ export class TerminalStream {
     return this.#state;
   }
 
-  /** Call it when the link is there, and when there is hope again. */
+  /** Call this when the link is up, or to retry. */
   async open(): Promise<void> {
     this.#leave();
     if (this.#isClosed) return;
     this.#setState({ kind: "opening" });
-    const opened: Opened = { stream: this.#host.nextStream(), handshake: undefined, next: 0n, uncredited: 0 };
+    const opened: Opened = {
+      stream: this.#options.nextStream(),
+      handshake: undefined,
+      next: 0n,
+      uncredited: 0,
+    };
     this.#opened = opened;
     this.#typed = 0;
-    opened.handshake = await this.#host.handshake();
+    opened.handshake = await this.#options.handshake();
     if (this.#opened !== opened) return;
     const { deviceId, session } = this.#name;
-    this.#host.send("pane.open", {
+    this.#options.link.send("pane.open", {
       stream: opened.stream,
       agentSessionName: session,
       ...(deviceId ? { deviceId } : {}),
@@ -103,7 +112,7 @@ export class TerminalStream {
     });
   }
 
-  /** The link is gone: what was sent and not confirmed may or may not have been typed. */
+  /** The link is gone: keys without a confirmation may or may not have been typed. */
   lost(): void {
     this.#cancelRetry();
     this.#watch.stop();
@@ -111,14 +120,14 @@ export class TerminalStream {
     if (this.#state.kind === "live") this.#setState({ kind: "opening" });
   }
 
-  /** The view is left. */
+  /** Call this when the view is left. */
   close(): void {
     this.#leave();
     this.#isClosed = true;
-    this.#host.onClosed?.();
+    this.#options.onClosed?.();
   }
 
-  /** The number under which the host will speak of this input; undefined when the stream does not stand, and nothing was sent. */
+  /** The number by which the host will refer to this input; undefined if the stream is not live and nothing was sent. */
   type(input: KeyInput): number | undefined {
     const opened = this.#opened;
     if (opened?.channel === undefined || this.#state.kind !== "live") return undefined;
@@ -127,15 +136,15 @@ export class TerminalStream {
     this.#feed.expectEcho();
     void opened.channel.sealer.seal(encodeKeyInput(input)).then((payload) => {
       if (payload === undefined || this.#opened !== opened) return;
-      this.#host.sendBinary(encodeBinaryFrame({ kind: KEY_FRAME, stream, payload }));
+      this.#options.link.sendBinary(encodeBinaryFrame({ kind: KEY_FRAME, stream, payload }));
     });
     return sequence;
   }
 
-  /** Asks for the screen anew, with so many lines above it. */
+  /** Requests the screen again, with this many lines above it. */
   scrollback(lines: number): void {
     const { stream } = this.#opened ?? {};
-    if (stream !== undefined) this.#host.send("pane.scrollback", { stream, lines });
+    if (stream !== undefined) this.#options.link.send("pane.scrollback", { stream, lines });
   }
 
   async onOpened({ stream, cols, rows, ...hello }: EventData<"pane.opened">): Promise<void> {
@@ -143,56 +152,56 @@ export class TerminalStream {
     if (opened?.stream !== stream || opened.channel !== undefined) return;
     const channel = opened.handshake ? await opened.handshake.finish(hello) : plainChannel();
     if (this.#opened !== opened) return;
-    if (channel === undefined) return this.#ended("unsealable");
+    if (channel === undefined) return this.#onEnded("unsealable");
     opened.channel = channel;
     this.#attempts = 0;
     this.#feed.resize({ cols, rows });
     this.#watch.start();
     this.#setState({ kind: "live", sealing: channel.mode, size: { cols, rows }, ...this.#trouble() });
-    for (const payload of this.#early.splice(0)) void this.#take(opened, payload);
+    for (const payload of this.#early.splice(0)) void this.#onPayload(opened, payload);
   }
 
   onClosed({ stream, reason }: EventData<"pane.closed">): void {
-    if (this.#opened?.stream === stream) this.#ended(reason);
+    if (this.#opened?.stream === stream) this.#onEnded(reason);
   }
 
   /** The payload of a pane frame. */
   async onBytes(stream: number, payload: Uint8Array): Promise<void> {
     const opened = this.#opened;
     if (opened?.stream !== stream) return;
-    if (opened.channel !== undefined) return await this.#take(opened, payload);
+    if (opened.channel !== undefined) return await this.#onPayload(opened, payload);
     this.#earlyBytes += payload.length;
     if (this.#earlyBytes <= EARLY_MAX_BYTES) this.#early.push(payload);
   }
 
-  async #take(opened: Opened, payload: Uint8Array): Promise<void> {
+  async #onPayload(opened: Opened, payload: Uint8Array): Promise<void> {
     const frame = await opened.channel?.opener.open(payload);
     if (frame === undefined || this.#opened !== opened) return;
-    if (frame.kind === "broken") return this.#ended("unsealable");
-    if (frame.kind === "dropped") return this.#watch.meddled();
-    // What is missing cannot be made up: the next opening begins with a whole screen.
-    if (frame.sequence !== opened.next) return this.#missed();
+    if (frame.kind === "broken") return this.#onEnded("unsealable");
+    if (frame.kind === "dropped") return this.#watch.tampered();
+    // A gap cannot be repaired: reopening starts with a whole screen.
+    if (frame.sequence !== opened.next) return this.#onGap();
     opened.next += 1n;
     this.#watch.heard();
     const message = decodeMirror(frame.bytes);
     if (message === undefined) return;
-    if (message.tag === "R") this.#resized(message);
+    if (message.tag === "R") this.#onResized(message);
     this.#feed.take(message, frame.bytes.length);
   }
 
-  #missed(): void {
-    this.#watch.meddled();
+  #onGap(): void {
+    this.#watch.tampered();
     void this.open();
   }
 
-  #status(status: MirrorStatus): void {
+  #onStatus(status: MirrorStatus): void {
     const { received, keys } = status;
-    if (received !== undefined) this.#watch.pulse({ received, typed: this.#typed });
-    if (keys?.reason === "repeated" || keys?.reason === "unsealable") this.#watch.meddled();
-    this.#host.onStatus(status);
+    if (received !== undefined) this.#watch.pulse({ received, sent: this.#typed });
+    if (keys?.reason === "repeated" || keys?.reason === "unsealable") this.#watch.tampered();
+    this.#options.onStatus(status);
   }
 
-  #troubled(): void {
+  #onTrouble(): void {
     if (this.#state.kind !== "live") return;
     const { trouble: _before, ...live } = this.#state;
     this.#setState({ ...live, ...this.#trouble() });
@@ -203,27 +212,27 @@ export class TerminalStream {
     return trouble === undefined ? {} : { trouble };
   }
 
-  #resized({ cols, rows }: { cols: number; rows: number }): void {
+  #onResized({ cols, rows }: { cols: number; rows: number }): void {
     if (this.#state.kind === "live") this.#setState({ ...this.#state, size: { cols, rows } });
   }
 
-  #shown(bytes: number): void {
+  #onShown(bytes: number): void {
     const opened = this.#opened;
     if (opened === undefined) return;
     opened.uncredited += bytes;
     if (opened.uncredited < CREDIT_STEP_BYTES) return;
-    this.#host.send("pane.credit", { stream: opened.stream, bytes: opened.uncredited });
+    this.#options.link.send("pane.credit", { stream: opened.stream, bytes: opened.uncredited });
     opened.uncredited = 0;
   }
 
-  #ended(reason: string): void {
+  #onEnded(reason: string): void {
     const lasting = LASTING.has(reason);
-    if (reason === "keys_lost") this.#watch.meddled();
+    if (reason === "keys_lost") this.#watch.tampered();
     this.#leave();
     this.#setState({ kind: "ended", reason, lasting });
     if (lasting) return;
-    const wait = Math.min(REOPEN_MAX_MS, backoffDelayMs(this.#attempts++, this.#host.random()));
-    this.#cancelRetry = this.#host.clock.after(wait, () => void this.open());
+    const wait = Math.min(REOPEN_MAX_MS, backoffDelayMs(this.#attempts++, this.#options.random()));
+    this.#cancelRetry = this.#options.clock.after(wait, () => void this.open());
   }
 
   #leave(): void {
@@ -233,11 +242,72 @@ export class TerminalStream {
     this.#early = [];
     this.#earlyBytes = 0;
     this.#watch.stop();
-    if (stream !== undefined) this.#host.send("pane.closed", { stream, reason: "left" });
+    if (stream !== undefined) this.#options.link.send("pane.closed", { stream, reason: "left" });
   }
 
   #setState(state: TerminalState): void {
     this.#state = state;
-    this.#host.onState(state);
+    this.#options.onState(state);
+  }
+}
+
+/** The part of a terminal that a mirror needs. Writes are parsed in order, each `done` before the next write. */
+interface FedTerminal {
+  write(data: string | Uint8Array, done?: () => void): void;
+  resize(cols: number, rows: number): void;
+  /** After input from the user, a terminal parses the next write at once. */
+  input(data: string): void;
+}
+
+interface FeedOptions {
+  terminal: FedTerminal;
+  /** This many bytes were parsed: the mirror may send as many again. */
+  shown(bytes: number): void;
+  status(status: MirrorStatus): void;
+  /** The terminal has changed. */
+  drawn(): void;
+}
+
+const RESET = "\u001bc";
+
+class TerminalFeed {
+  readonly #options: FeedOptions;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  take(message: MirrorMessage, length: number): void {
+    const { terminal, shown, status, drawn } = this.#options;
+    const done = (): void => {
+      shown(length);
+      drawn();
+    };
+    switch (message.tag) {
+      case "S":
+        terminal.write(RESET);
+        return terminal.write(message.bytes, done);
+      case "O":
+        return terminal.write(message.bytes, done);
+      case "R":
+        return this.resize(message, () => shown(length));
+      case "T":
+        shown(length);
+        return status(message.status);
+    }
+  }
+
+  /** Makes the echo of typed keys appear without the usual delay. */
+  expectEcho(): void {
+    this.#options.terminal.input("");
+  }
+
+  /** Queued behind earlier writes, because a resize itself takes effect at once. */
+  resize({ cols, rows }: { cols: number; rows: number }, done: () => void = () => {}): void {
+    const { terminal } = this.#options;
+    terminal.write("", () => {
+      terminal.resize(cols, rows);
+      done();
+    });
   }
 }

@@ -1,43 +1,41 @@
-/** The mirrors of one link: each frame goes to its own, and every break of the link is told to all. */
+/** The open mirrors of one link: passes each frame to its stream, and tells all of them when the link breaks. */
 import type { Clock } from "../async/clock.ts";
 import { beginStream, type PhoneHandshake } from "../crypto/stream.ts";
-import type { EventData, EventName, Frame } from "../protocol/frames.ts";
+import type { Frame } from "../protocol/frames.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../protocol/pane_frame.ts";
-import type { SessionName } from "./names.ts";
-import type { PairedHost } from "../client/claim_pairing.ts";
-import { TerminalStream, type TerminalStreamHost } from "./terminal_stream.ts";
+import type { SessionName } from "./sessions.ts";
+import type { RelayLink } from "../client/relay_link.ts";
+import type { Sealing } from "./sealing.ts";
+import { TerminalStream, type TerminalStreamOptions } from "./terminal_stream.ts";
 
-/** What a view gives, and hears. */
-export type TerminalViewer = Pick<TerminalStreamHost, "terminal" | "onState" | "onStatus" | "onDrawn">;
+export type TerminalViewer = Pick<TerminalStreamOptions, "terminal" | "onState" | "onStatus" | "onDrawn">;
 
-export interface TerminalStreamsHost {
-  send<E extends EventName>(event: E, data: EventData<E>): boolean;
-  sendBinary(bytes: Uint8Array): boolean;
-  /** The device id that this phone has at the relay; empty before the first welcome. */
+interface TerminalStreamsOptions {
+  link: RelayLink;
+  sealing: Sealing;
+  /** This phone's device id; empty before the first welcome. */
   phone(): string;
-  /** What this phone shares with a host that it is paired with, and how it is called there. */
-  pairedHost(deviceId: string): Pick<PairedHost, "secret" | "phone"> | undefined;
-  /** False on a page without cryptography. */
-  canSeal: boolean;
   clock: Clock;
   random(): number;
 }
 
 export class TerminalStreams {
-  readonly #host: TerminalStreamsHost;
+  readonly #options: TerminalStreamsOptions;
   readonly #streams = new Set<TerminalStream>();
   #isLive = false;
   #lastNumber = 0;
 
-  constructor(host: TerminalStreamsHost) {
-    this.#host = host;
+  constructor(options: TerminalStreamsOptions) {
+    this.#options = options;
   }
 
   /** Mirrors a session until the stream is closed. */
   open(name: SessionName, viewer: TerminalViewer): TerminalStream {
     const stream: TerminalStream = new TerminalStream(name, {
-      ...this.#host,
       ...viewer,
+      link: this.#options.link,
+      clock: this.#options.clock,
+      random: this.#options.random,
       handshake: () => this.#handshake(name),
       nextStream: () => ++this.#lastNumber,
       onClosed: () => this.#streams.delete(stream),
@@ -71,10 +69,11 @@ export class TerminalStreams {
     for (const stream of this.#streams) void stream.onBytes(frame.stream, frame.payload);
   }
 
-  /** As sealed as can be: with the secret of a pairing, else with fresh keys alone. */
+  /** With the secret of a pairing if there is one, else with fresh keys alone. */
   async #handshake({ deviceId, session }: SessionName): Promise<PhoneHandshake | undefined> {
-    if (!this.#host.canSeal || deviceId === "") return undefined;
-    const { secret, phone = this.#host.phone() } = this.#host.pairedHost(deviceId) ?? {};
+    const { sealing } = this.#options;
+    if (!sealing.isAvailable || deviceId === "") return undefined;
+    const { secret, phone = this.#options.phone() } = sealing.pairedHost(deviceId) ?? {};
     return await beginStream({ phone, listener: deviceId, agentSessionName: session }, { secret });
   }
 }

@@ -1,16 +1,16 @@
-/** Notices what somebody between host and phone holds back, repeats or changes of a mirror. */
+/** Detects when someone between host and phone withholds, replays or changes parts of a mirror. */
 import type { Clock } from "../async/clock.ts";
 import { MIRROR_SILENT_MS } from "../protocol/limits.ts";
 
 /**
- * `silent`: nothing came for too long, not even the pulse. `keys_late`: keys that went out before the last pulse had not
- * arrived at this one. `meddled`: frames were lost, came twice or did not open.
+ * `silent`: nothing arrived for too long, not even the pulse. `keys_late`: keys sent before the last pulse had not reached
+ * the host at this one. `tampered`: frames were lost, repeated or could not be opened.
  */
-export type Trouble = "silent" | "keys_late" | "meddled";
+export type Trouble = "silent" | "keys_late" | "tampered";
 
-export interface TerminalWatchOptions {
+interface TerminalWatchOptions {
   clock: Pick<Clock, "elapsed" | "after">;
-  /** The trouble is another one, or there is none any more. */
+  /** `trouble` has changed. */
   changed(): void;
 }
 
@@ -19,9 +19,9 @@ export class TerminalWatch {
   #heardAt = 0;
   #isSilent = false;
   #areKeysLate = false;
-  /** Stays: the person is to see it, also when the mirror came back at once. */
-  #isMeddled = false;
-  #typedAtPulse = 0;
+  /** Stays set, so that the user sees it even if the mirror recovers at once. */
+  #isTampered = false;
+  #sentAtPulse = 0;
   #cancel: () => void = () => {};
 
   constructor(options: TerminalWatchOptions) {
@@ -31,25 +31,25 @@ export class TerminalWatch {
   get trouble(): Trouble | undefined {
     if (this.#isSilent) return "silent";
     if (this.#areKeysLate) return "keys_late";
-    return this.#isMeddled ? "meddled" : undefined;
+    return this.#isTampered ? "tampered" : undefined;
   }
 
-  /** A mirror begins. */
+  /** The mirror is live. */
   start(): void {
     this.stop();
     this.#heardAt = this.#options.clock.elapsed();
     this.#wait(MIRROR_SILENT_MS);
   }
 
-  /** There is no mirror to be heard of. */
+  /** The mirror is closed. */
   stop(): void {
     this.#cancel();
     this.#cancel = () => {};
     this.#isSilent = this.#areKeysLate = false;
-    this.#typedAtPulse = 0;
+    this.#sentAtPulse = 0;
   }
 
-  /** A frame came, and opened. */
+  /** A frame arrived and could be opened. */
   heard(): void {
     this.#heardAt = this.#options.clock.elapsed();
     if (!this.#isSilent) return;
@@ -58,26 +58,26 @@ export class TerminalWatch {
     this.#options.changed();
   }
 
-  /** The host has taken so many of the keystroke frames that were typed here. */
-  pulse({ received, typed }: { received: number; typed: number }): void {
-    const areLate = received < this.#typedAtPulse;
-    this.#typedAtPulse = typed;
+  /** Compares the keystroke frames that the host has received with those sent. */
+  pulse({ received, sent }: { received: number; sent: number }): void {
+    const areLate = received < this.#sentAtPulse;
+    this.#sentAtPulse = sent;
     if (areLate === this.#areKeysLate) return;
     this.#areKeysLate = areLate;
     this.#options.changed();
   }
 
-  meddled(): void {
-    if (this.#isMeddled) return;
-    this.#isMeddled = true;
+  tampered(): void {
+    if (this.#isTampered) return;
+    this.#isTampered = true;
     this.#options.changed();
   }
 
   #wait(ms: number): void {
-    this.#cancel = this.#options.clock.after(ms, () => this.#look());
+    this.#cancel = this.#options.clock.after(ms, () => this.#checkSilence());
   }
 
-  #look(): void {
+  #checkSilence(): void {
     const left = this.#heardAt + MIRROR_SILENT_MS - this.#options.clock.elapsed();
     if (left > 0) return this.#wait(left);
     this.#isSilent = true;

@@ -13,7 +13,7 @@ async function pair(phone: PagePhone, host: Stack): Promise<void> {
   await phone.open(JSON.parse(stdout).url);
   // A revoked phone gets a new account, which the person is asked about.
   if (phone.store.get().swap !== undefined) await phone.controller.swapAccount();
-  await phone.controller.pairingRead();
+  await phone.controller.confirmPairing();
   assert.deepEqual(phone.signInWords(), "");
 }
 

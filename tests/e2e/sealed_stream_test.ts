@@ -28,8 +28,10 @@ async function watch(
   let streams = 0;
   const listener = phone.host.deviceId;
   const stream = new TerminalStream({ deviceId: listener, session }, {
-    send: (event, data) => link.send(event, data),
-    sendBinary: (bytes) => link.sendBinary(bytes),
+    link: {
+      send: (event, data) => link.send(event, data),
+      sendBinary: (bytes) => link.sendBinary(bytes),
+    },
     handshake: () => beginStream({ phone: phone.deviceId, listener, agentSessionName: session }, { secret }),
     nextStream: () => ++streams,
     terminal: {

@@ -117,7 +117,7 @@ export class HostileStage implements AsyncDisposable {
   async paired(name: string): Promise<PagePhone> {
     const phone = new PagePhone({ baseUrl: this.relay.url, name });
     await phone.open(await this.pairLink());
-    await phone.controller.pairingRead();
+    await phone.controller.confirmPairing();
     return phone;
   }
 
@@ -183,7 +183,7 @@ export class HostileStage implements AsyncDisposable {
     if (this.mode === "base") return await storage.writeAccount({ apiKey: this.stack.apiKey });
     using first = new PagePhone({ baseUrl: this.relay.url, storage, pairing });
     await first.open(link);
-    await first.controller.pairingRead();
+    await first.controller.confirmPairing();
     await first.lists(this.session.name);
   }
 }

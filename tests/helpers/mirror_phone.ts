@@ -62,8 +62,7 @@ export class MirrorPhone implements Disposable {
     });
     const { session, deviceId = "", handshake, clock = systemClock } = options;
     this.#stream = new TerminalStream({ deviceId, session }, {
-      send: (event, data) => this.link.send(event, data),
-      sendBinary: (bytes) => this.link.sendBinary(bytes),
+      link: this.link,
       handshake: handshake ?? (() => Promise.resolve(undefined)),
       nextStream: () => ++this.#lastStream,
       terminal: this.terminal,

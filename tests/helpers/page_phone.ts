@@ -3,13 +3,13 @@ import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { Controller } from "../../src/phone/controller.ts";
 import { findSession } from "../../src/phone/sessions.ts";
 import type { Message } from "../../src/phone/message.ts";
-import { receiptWords } from "../../src/phone/receipt_words.ts";
-import { parseHandover } from "../../src/phone/route.ts";
-import { createStore, type Store } from "../../src/phone/store.ts";
+import { receiptText } from "../../src/phone/receipt_text.ts";
+import { parseSignInLink } from "../../src/phone/route.ts";
+import { createStore, type Store } from "../../src/phone/state.ts";
 import { STRINGS } from "../../src/phone/strings.ts";
 import { type Emulator, makeEmulator } from "../../src/phone/terminal_emulator.ts";
 import type { TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
-import { terminalWords } from "../../src/phone/terminal_words.ts";
+import { statusText } from "../../src/phone/terminal_status.ts";
 import type { KeyInput } from "../../src/protocol/key_input.ts";
 import type { KeyState } from "../../src/protocol/pane_frame.ts";
 import { FakePairingStorage } from "../unit/phone/fake_pairing_storage.ts";
@@ -46,7 +46,7 @@ export class PagePhone implements Disposable {
 
   /** Opens the page, by a link that was scanned or as it was left. */
   async open(link?: string): Promise<void> {
-    await this.controller.start(link === undefined ? undefined : parseHandover(new URL(link).hash));
+    await this.controller.start(link === undefined ? undefined : parseSignInLink(new URL(link).hash));
   }
 
   /** Resolves once the page is live and lists the session, on the only host or the one that is named. */
@@ -85,7 +85,7 @@ export class PagePhone implements Disposable {
   /** What the message's bubble says. */
   wordsOf(message: Message): string {
     const circumstances = { live: true, hostOnline: true, sentAgain: false, now: Date.now() };
-    const { state, detail } = receiptWords(
+    const { state, detail } = receiptText(
       this.store.get().messages.get(message.id) ?? message,
       circumstances,
     );
@@ -137,9 +137,9 @@ export class Watched {
 
   /** The status line, with the lock's words. */
   words(): string {
-    const { status, keys } = terminalWords({ stream: this.state, keys: this.keys.at(-1), fit: "off" });
+    const { status, warning } = statusText({ stream: this.state, keys: this.keys.at(-1), fit: "off" });
     const sign = this.state.kind === "live" ? STRINGS.sealing.short[this.state.sealing] : "";
-    return [status, sign, keys].filter((words) => words !== "").join(" · ");
+    return [status, sign, warning].filter((words) => words !== "").join(" · ");
   }
 
   /** Everything that the terminal shows, with the lines above. */

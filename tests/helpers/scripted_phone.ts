@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { claimPairing, type PairedHost } from "../../src/client/claim_pairing.ts";
-import { parseHandover } from "../../src/phone/route.ts";
-import { answerPush } from "../../src/phone/outgoing_push.ts";
+import { parseSignInLink } from "../../src/phone/route.ts";
+import { answerPush } from "../../src/phone/outbox.ts";
 import { Sealing } from "../../src/phone/sealing.ts";
 import { type Answer, answerFields, answerText } from "../../src/protocol/ask.ts";
 import type { Push, PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
@@ -33,11 +33,11 @@ export async function pairScriptedPhone(
 ): Promise<ScriptedPhone> {
   const { origin, hash } = new URL(link);
   const { name = "iPhone", baseUrl = origin, apiKey } = options;
-  const handover = parseHandover(hash);
-  assert.ok(handover?.kind === "pair");
+  const pairing = parseSignInLink(hash);
+  assert.ok(pairing?.kind === "pair");
   const storage = new FakePairingStorage();
   const keyPair = await storage.ownKeys();
-  const { code, secret } = handover;
+  const { code, secret } = pairing;
   const { account, paired } = await claimPairing(createRelayApi({ baseUrl, apiKey }), {
     code,
     secret,
@@ -46,12 +46,12 @@ export async function pairScriptedPhone(
   });
   assert.ok(paired, "the link has no secret, or the relay gave no offer");
   const sealing = new Sealing({ storage, now: Date.now });
-  await sealing.keep(paired.host);
+  await sealing.keepHost(paired.host);
   const api = createRelayApi({ baseUrl, apiKey: account.apiKey });
   const pushOf: ScriptedPhone["pushOf"] = async (session, body) => {
     const id = crypto.randomUUID();
     const { deviceId } = paired.host;
-    const content = await sealing.contentOf({ id, type: "agent.command", deviceId, session, body });
+    const content = await sealing.outgoingContent({ id, type: "agent.command", deviceId, session, body });
     return { id, type: "agent.command", targetDeviceId: deviceId, agentSessionName: session, ...content };
   };
   const answerTo: ScriptedPhone["answerOf"] = async (question, answer) => {
@@ -73,7 +73,7 @@ export async function pairScriptedPhone(
     answerOf: answerTo,
     read: async (type) => {
       const { pushes } = await api.listPushes({ before: "end", limit: 200 });
-      const records = await sealing.readable(pushes.filter(({ push }) => push.type === type));
+      const records = await sealing.openRecords(pushes.filter(({ push }) => push.type === type));
       return records.map(({ push }) => push);
     },
     send: async (session, body) => {

@@ -1,15 +1,13 @@
-/** Chooses the view that the state asks for. */
+/** Chooses the view for the current state. */
 import type { JSX } from "preact";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Mark } from "./icons.tsx";
+import { Mark } from "./shared.tsx";
 import { type InboxActions, InboxView } from "./inbox.tsx";
 import { LinkNotice } from "./link_notice.tsx";
-import { type PairingActions, PairingView } from "./pairing.tsx";
+import { type PairingActions, PairingView, SignInView, type SwapActions, SwapView } from "./sign_in.tsx";
 import { PickerView } from "./picker.tsx";
 import { type SessionActions, SessionView } from "./session.tsx";
-import { SignInView } from "./sign_in.tsx";
-import { type SwapActions, SwapView } from "./swap.tsx";
 
 export interface AppActions extends SessionActions, PairingActions, InboxActions, SwapActions {
   signIn(key: string): void;
@@ -37,7 +35,7 @@ export function App({ state, actions }: { state: PhoneState; actions: AppActions
 function Routed({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
   const { route, link, pairing, swap } = state;
   if (swap !== undefined) return <SwapView swap={swap} state={state} actions={actions} />;
-  if (pairing !== undefined) return <PairingView news={pairing} actions={actions} />;
+  if (pairing !== undefined) return <PairingView result={pairing} actions={actions} />;
   const notice = <LinkNotice link={link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />;
   switch (route.view) {
     case "picker":

@@ -1,20 +1,16 @@
-/** One question: who asks, what, and how it stands. */
+/** One question: who asks, what, and its status. */
 import type { JSX } from "preact";
 import type { Answer } from "../../protocol/ask.ts";
-import { ageWords, momentWords } from "../ages.ts";
-import type { QuestionItem } from "../inbox.ts";
+import { formatAge, formatTime } from "../format_time.ts";
+import { type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
 import type { Message } from "../message.ts";
-import { answerDraftKey } from "../names.ts";
-import { type QuestionStatus, questionStatus } from "../question_status.ts";
-import { receiptWords } from "../receipt_words.ts";
-import type { PhoneState } from "../state.ts";
+import { receiptText } from "../receipt_text.ts";
+import { answerDraftKey, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { AskForm } from "./ask_form.tsx";
-import { Icon, type IconName } from "./icons.tsx";
-import { PushSession } from "./push_session.tsx";
-import { PlainSign } from "./seal_sign.tsx";
+import { Icon, type IconName, PlainSign, SourceSession } from "./shared.tsx";
 
-const { question: WORDS, receipt: RECEIPT } = STRINGS;
+const { question: TEXT, receipt: RECEIPT } = STRINGS;
 const MINUTE_MS = 60_000;
 
 export interface AskActions {
@@ -27,19 +23,19 @@ export interface AskActions {
 interface Props {
   state: PhoneState;
   item: QuestionItem;
-  /** By the relay's clock. */
+  /** The relay's clock. */
   now: number;
   actions: AskActions;
 }
 
 export function AskCard({ state, item, now, actions }: Props): JSX.Element {
   const { push } = item;
-  const status = questionStatus(state, item, now);
+  const status = questionStatus(item, { messages: state.messages, now });
   return (
     <li class="card question" data-status={status.kind} data-id={push.id}>
       <div class="card-head">
-        <PushSession state={state} push={push} />
-        <Standing status={status} now={now} asked={push.createdAt} />
+        <SourceSession state={state} push={push} />
+        <TimeLeft status={status} now={now} asked={push.createdAt} />
       </div>
       <PlainSign state={state} push={push} />
       <p class="question-text" id={`question-${push.id}`}>{push.body}</p>
@@ -48,18 +44,18 @@ export function AskCard({ state, item, now, actions }: Props): JSX.Element {
   );
 }
 
-/** How long the agent waits, or when it asked. */
-function Standing(
+/** How long the agent will wait, or when it asked. */
+function TimeLeft(
   { status, now, asked }: { status: QuestionStatus; now: number; asked: number },
 ): JSX.Element {
   if (status.kind !== "open") {
-    return <time class="card-time" dateTime={new Date(asked).toISOString()}>{momentWords(asked, now)}</time>;
+    return <time class="card-time" dateTime={new Date(asked).toISOString()}>{formatTime(asked, now)}</time>;
   }
-  if (status.late) return <span class="chip" data-state="offline">{WORDS.late}</span>;
+  if (status.late) return <span class="chip" data-state="offline">{TEXT.late}</span>;
   const left = status.deadline - now;
   return (
     <span class="chip" data-state="waiting">
-      {left < MINUTE_MS ? WORDS.leftSoon : WORDS.left(ageWords(left))}
+      {left < MINUTE_MS ? TEXT.leftSoon : TEXT.left(formatAge(left))}
     </span>
   );
 }
@@ -70,7 +66,7 @@ function Body({ state, item, status, now, actions }: Props & { status: QuestionS
     case "open":
       return (
         <>
-          {status.late && <p class="late-hint">{WORDS.lateHint}</p>}
+          {status.late && <p class="late-hint">{TEXT.lateHint}</p>}
           <AskForm
             id={push.id}
             ask={ask}
@@ -82,16 +78,16 @@ function Body({ state, item, status, now, actions }: Props & { status: QuestionS
       );
     case "sending":
       return (
-        <Given label={WORDS.yours} text={status.message.body} icon="clock" tone="pending">
-          {state.link.kind === "live" ? WORDS.sending : WORDS.waitingForLink}
-        </Given>
+        <AnswerGiven label={TEXT.yours} text={status.message.body} icon="clock" tone="pending">
+          {state.link.kind === "live" ? TEXT.sending : TEXT.waitingForLink}
+        </AnswerGiven>
       );
     case "failed":
       return <Failed message={status.message} actions={actions} />;
     case "answered":
       return <Answered status={status} state={state} now={now} />;
     case "closed":
-      return <Standstill icon="cross" tone="pending">{WORDS.closed[status.why]}</Standstill>;
+      return <StatusLine icon="cross" tone="pending">{TEXT.closed[status.why]}</StatusLine>;
   }
 }
 
@@ -99,17 +95,17 @@ function Failed({ message, actions }: { message: Message; actions: AskActions })
   const failure = message.progress.kind === "failed" ? message.progress.failure : undefined;
   const why = failure && (RECEIPT.failures[failure.code] ?? failure.message);
   return (
-    <Given label={WORDS.yours} text={message.body} icon="cross" tone="bad">
-      {WORDS.notSent}: {why}
+    <AnswerGiven label={TEXT.yours} text={message.body} icon="cross" tone="bad">
+      {TEXT.notSent}: {why}
       <span class="bubble-actions">
         <button type="button" class="quiet" onClick={() => actions.discard(message.id)}>
-          {WORDS.takeBack}
+          {TEXT.takeBack}
         </button>
         <button type="button" class="secondary" onClick={() => actions.resend(message)}>
-          {WORDS.tryAgain}
+          {TEXT.tryAgain}
         </button>
       </span>
-    </Given>
+    </AnswerGiven>
   );
 }
 
@@ -120,45 +116,50 @@ interface AnsweredProps {
 }
 
 function Answered({ status, state, now }: AnsweredProps): JSX.Element {
-  const { answer, typed, way, here } = status;
-  if (answer === undefined) return <Standstill icon="clock" tone="pending">{WORDS.reading}</Standstill>;
-  const circumstances = { live: state.link.kind === "live", hostOnline: true, sentAgain: true, now };
-  const words = typed && receiptWords(typed, circumstances);
+  const { answer, typed, outcome, here } = status;
+  if (answer === undefined) return <StatusLine icon="clock" tone="pending">{TEXT.reading}</StatusLine>;
+  const context = { live: state.link.kind === "live", hostOnline: true, sentAgain: true, now };
+  const receipt = typed && receiptText(typed, context);
   return (
-    <Given
-      label={here ? WORDS.yours : WORDS.anothers}
+    <AnswerGiven
+      label={here ? TEXT.yours : TEXT.anothers}
       text={answer.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : answer.body}
-      icon={way === "lost" ? "cross" : way === "under_way" ? "clock" : "check"}
-      tone={way === "lost" ? "bad" : way === "under_way" ? "pending" : "good"}
+      icon={outcome === "lost" ? "cross" : outcome === "pending" ? "clock" : "check"}
+      tone={outcome === "lost" ? "bad" : outcome === "pending" ? "pending" : "good"}
     >
-      {WORDS.ways[way]}
-      {words && (
-        <span class="typed-state">{WORDS.typedState(words.state)}{words.detail && `. ${words.detail}`}</span>
+      {TEXT.outcomes[outcome]}
+      {receipt && (
+        <span class="typed-state">
+          {TEXT.typedState(receipt.state)}
+          {receipt.detail && `. ${receipt.detail}`}
+        </span>
       )}
-    </Given>
+    </AnswerGiven>
   );
 }
 
-interface StandstillProps {
+interface StatusLineProps {
   icon: IconName;
   tone: "pending" | "good" | "bad";
   children: JSX.Element | string | (JSX.Element | string | undefined)[];
 }
 
-/** An answer that was given, and what became of it. */
-function Given({ label, text, ...standing }: StandstillProps & { label: string; text: string }): JSX.Element {
+/** An answer and what became of it. */
+function AnswerGiven(
+  { label, text, ...standing }: StatusLineProps & { label: string; text: string },
+): JSX.Element {
   return (
     <>
       <p class="given">
         <span class="given-label">{label}</span>
         {text}
       </p>
-      <Standstill {...standing} />
+      <StatusLine {...standing} />
     </>
   );
 }
 
-function Standstill({ icon, tone, children }: StandstillProps): JSX.Element {
+function StatusLine({ icon, tone, children }: StatusLineProps): JSX.Element {
   return (
     <p class="standing" data-tone={tone}>
       <Icon name={icon} />

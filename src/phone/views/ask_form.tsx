@@ -1,15 +1,14 @@
-/** What a person answers a question with: big buttons, boxes to tick, words, or a form. */
+/** The controls for answering a question: buttons, checkboxes, free text, or a form with named fields. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Answer, AskData } from "../../protocol/ask.ts";
-import { checkBody } from "../body_check.ts";
+import type { Answer, AskData, AskField, FieldValue } from "../../protocol/ask.ts";
+import { checkBody, checkForm, type FormFault, type RawValue } from "../check_input.ts";
 import { STRINGS } from "../strings.ts";
-import { AskFieldsForm } from "./ask_fields.tsx";
-import { Tick } from "./tick.tsx";
+import { Checkbox } from "./shared.tsx";
 
-const { question: WORDS } = STRINGS;
+const { question: TEXT } = STRINGS;
 
-export interface AskFormProps {
+interface AskFormProps {
   /** The question's id. */
   id: string;
   ask: AskData;
@@ -22,23 +21,23 @@ export function AskForm(props: AskFormProps): JSX.Element {
   const { id, ask, onAnswer } = props;
   if (ask.kind === "input") {
     return (
-      <AskFieldsForm
+      <FieldsForm
         id={id}
         fields={ask.fields}
         onValues={(values) => onAnswer({ kind: "values", values })}
       />
     );
   }
-  if (ask.kind === "prompt" || ask.options === undefined) return <OwnWords {...props} />;
+  if (ask.kind === "prompt" || ask.options === undefined) return <FreeText {...props} />;
   const choose = (choices: string[]): void => onAnswer({ kind: "choices", choices });
   return (
     <>
       {ask.multiple === true
-        ? <Several id={id} options={ask.options} onChoose={choose} />
-        : <One id={id} options={ask.options} onChoose={choose} />}
+        ? <MultipleChoice id={id} options={ask.options} onChoose={choose} />
+        : <SingleChoice id={id} options={ask.options} onChoose={choose} />}
       <details class="own-words" open={props.draft !== ""}>
-        <summary>{WORDS.ownWords}</summary>
-        <OwnWords {...props} />
+        <summary>{TEXT.ownWords}</summary>
+        <FreeText {...props} />
       </details>
     </>
   );
@@ -50,7 +49,7 @@ interface ChoiceProps {
   onChoose(choices: string[]): void;
 }
 
-function One({ id, options, onChoose }: ChoiceProps): JSX.Element {
+function SingleChoice({ id, options, onChoose }: ChoiceProps): JSX.Element {
   return (
     <div class="options" role="group" aria-labelledby={`question-${id}`}>
       {options.map((option) => (
@@ -67,7 +66,7 @@ function One({ id, options, onChoose }: ChoiceProps): JSX.Element {
   );
 }
 
-function Several({ id, options, onChoose }: ChoiceProps): JSX.Element {
+function MultipleChoice({ id, options, onChoose }: ChoiceProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (option: string): void => {
     const next = new Set(chosen);
@@ -82,7 +81,7 @@ function Several({ id, options, onChoose }: ChoiceProps): JSX.Element {
     <form class="options" onSubmit={submit}>
       <fieldset aria-labelledby={`question-${id}`}>
         {options.map((option) => (
-          <Tick
+          <Checkbox
             key={option}
             label={option}
             checked={chosen.has(option)}
@@ -90,12 +89,12 @@ function Several({ id, options, onChoose }: ChoiceProps): JSX.Element {
           />
         ))}
       </fieldset>
-      <button type="submit" class="primary" disabled={chosen.size === 0}>{WORDS.send}</button>
+      <button type="submit" class="primary" disabled={chosen.size === 0}>{TEXT.send}</button>
     </form>
   );
 }
 
-function OwnWords({ id, draft, onDraft, onAnswer }: AskFormProps): JSX.Element {
+function FreeText({ id, draft, onDraft, onAnswer }: AskFormProps): JSX.Element {
   const check = checkBody(draft);
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -106,13 +105,98 @@ function OwnWords({ id, draft, onDraft, onAnswer }: AskFormProps): JSX.Element {
       <textarea
         rows={3}
         value={draft}
-        aria-label={WORDS.answerLabel}
+        aria-label={TEXT.answerLabel}
         aria-describedby={`question-${id}`}
         aria-invalid={check.fault !== undefined}
         onInput={(event) => onDraft(event.currentTarget.value)}
       />
-      {check.fault && <p class="field-fault" role="alert">{WORDS.faults[check.fault]}</p>}
-      <button type="submit" class="primary" disabled={!check.sendable}>{WORDS.send}</button>
+      {check.fault && <p class="field-fault" role="alert">{TEXT.faults[check.fault]}</p>}
+      <button type="submit" class="primary" disabled={!check.sendable}>{TEXT.send}</button>
     </form>
   );
+}
+
+interface FieldsFormProps {
+  /** The question's id. */
+  id: string;
+  fields: readonly AskField[];
+  onValues(values: Record<string, FieldValue>): void;
+}
+
+function FieldsForm({ id, fields, onValues }: FieldsFormProps): JSX.Element {
+  const [raw, setRaw] = useState<Readonly<Record<string, RawValue>>>({});
+  const [faults, setFaults] = useState<Readonly<Record<string, FormFault>>>({});
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const check = checkForm(fields, raw);
+    if (check.kind === "values") onValues(check.values);
+    else setFaults(check.faults);
+  };
+  return (
+    <form class="fields" onSubmit={submit} noValidate aria-labelledby={`question-${id}`}>
+      {fields.map((field) => (
+        <Field
+          key={field.name}
+          id={`${id}-${field.name}`}
+          field={field}
+          value={raw[field.name]}
+          fault={faults[field.name]}
+          onValue={(value) => {
+            setRaw({ ...raw, [field.name]: value });
+            setFaults({});
+          }}
+        />
+      ))}
+      <button type="submit" class="primary">{TEXT.send}</button>
+    </form>
+  );
+}
+
+interface FieldProps {
+  id: string;
+  field: AskField;
+  value: RawValue | undefined;
+  fault: FormFault | undefined;
+  onValue(value: RawValue): void;
+}
+
+function Field(props: FieldProps): JSX.Element {
+  const { id, field, value, fault, onValue } = props;
+  const label = field.label ?? field.name;
+  if (field.type === "boolean") {
+    return <Checkbox label={label} checked={value === true} onToggle={() => onValue(value !== true)} />;
+  }
+  return (
+    <div class="form-field">
+      <label for={id}>
+        {label}
+        {field.optional === true && <span class="optional">{TEXT.optional}</span>}
+      </label>
+      <Control {...props} />
+      {fault && <p id={`${id}-fault`} class="field-fault" role="alert">{TEXT.faults[fault]}</p>}
+    </div>
+  );
+}
+
+function Control({ id, field, value, fault, onValue }: FieldProps): JSX.Element {
+  const common = {
+    id,
+    value: String(value ?? ""),
+    "aria-invalid": fault !== undefined,
+    "aria-describedby": fault && `${id}-fault`,
+  };
+  if (field.type === "choice") {
+    return (
+      <select {...common} onChange={(event) => onValue(event.currentTarget.value)}>
+        <option value="">{TEXT.noChoice}</option>
+        {field.options?.map((option) => <option key={option} value={option}>{option}</option>)}
+      </select>
+    );
+  }
+  const onInput = (event: { currentTarget: HTMLInputElement }): void => onValue(event.currentTarget.value);
+  if (field.secret === true) {
+    return <input {...common} type="password" autocomplete="off" onInput={onInput} />;
+  }
+  const inputMode = field.type === "number" ? "decimal" : "text";
+  return <input {...common} type="text" inputMode={inputMode} autocomplete="off" onInput={onInput} />;
 }

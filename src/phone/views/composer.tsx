@@ -1,21 +1,21 @@
-/** The field in which a message is written. Enter is a new line; the button, or Ctrl or Cmd with Enter, sends. */
+/** The field for writing a message. Enter starts a new line; the button, Ctrl+Enter or Cmd+Enter sends. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
-import { type BodyCheck, checkBody } from "../body_check.ts";
+import { type BodyCheck, checkBody } from "../check_input.ts";
 import { STRINGS } from "../strings.ts";
-import { Icon } from "./icons.tsx";
+import { Icon } from "./shared.tsx";
 
-const { composer: WORDS } = STRINGS;
+const { composer: TEXT } = STRINGS;
 
 interface Props {
-  /** How the session is called. */
+  /** The session's label. */
   label: string;
   draft: string;
-  /** How messages go out. */
+  /** How messages are encrypted. */
   mode: Sealing;
-  /** The session's name cannot be addressed at all. */
+  /** The session's name is not a valid one. */
   blocked: boolean;
   onDraft(text: string): void;
   onSend(text: string): void;
@@ -23,7 +23,7 @@ interface Props {
 
 export function Composer({ label, draft, mode, blocked, onDraft, onSend }: Props): JSX.Element {
   const check = checkBody(draft);
-  const note = blocked ? WORDS.badName : noteOf(check);
+  const note = blocked ? TEXT.badName : noteOf(check);
   const send = (): void => {
     if (check.sendable && !blocked) onSend(draft);
   };
@@ -37,7 +37,7 @@ export function Composer({ label, draft, mode, blocked, onDraft, onSend }: Props
       <button
         type="submit"
         class="send"
-        aria-label={WORDS.send}
+        aria-label={TEXT.send}
         disabled={!check.sendable || blocked}
         onPointerDown={(event) => event.preventDefault()}
       >
@@ -74,11 +74,11 @@ function Field({ label, draft, mode, faulty, onDraft, onSend }: FieldProps): JSX
       ref={field}
       rows={1}
       value={draft}
-      placeholder={WORDS.placeholders[mode]}
-      aria-label={WORDS.label(label)}
+      placeholder={TEXT.placeholders[mode]}
+      aria-label={TEXT.label(label)}
       aria-describedby="composer-note"
       aria-invalid={faulty}
-      title={WORDS.hint}
+      title={TEXT.hint}
       enterkeyhint="enter"
       onInput={(event) => onDraft(event.currentTarget.value)}
       onKeyDown={onKeyDown}
@@ -86,7 +86,7 @@ function Field({ label, draft, mode, faulty, onDraft, onSend }: FieldProps): JSX
   );
 }
 
-/** As high as its text; the style sheet sets the most. */
+/** Makes the field as high as its text, up to the maximum in the style sheet. */
 function grow(field: HTMLTextAreaElement | null): void {
   if (field === null) return;
   field.style.height = "auto";
@@ -95,7 +95,7 @@ function grow(field: HTMLTextAreaElement | null): void {
 
 function noteOf({ fault, showSize, bytes }: BodyCheck): string {
   const most = BODY_MAX_BYTES.toLocaleString();
-  if (fault === "too_long") return WORDS.tooLong(most);
-  if (fault === "controls") return WORDS.controls;
-  return showSize ? WORDS.size(bytes.toLocaleString(), most) : "";
+  if (fault === "too_long") return TEXT.tooLong(most);
+  if (fault === "controls") return TEXT.controls;
+  return showSize ? TEXT.size(bytes.toLocaleString(), most) : "";
 }

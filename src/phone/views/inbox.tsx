@@ -1,20 +1,16 @@
-/** The inbox: open questions to answer, and below what was told and answered before. */
+/** The inbox: open questions first, then notifications and closed questions. */
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { momentWords } from "../ages.ts";
-import { closedItems, type InboxItem, openQuestions, type ToldItem } from "../inbox.ts";
+import { formatTime } from "../format_time.ts";
+import { closedItems, type InboxItem, type NotificationItem, openQuestions } from "../inbox.ts";
 import { formatRoute } from "../route.ts";
-import { relayNow } from "../selectors.ts";
-import type { PhoneState } from "../state.ts";
+import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
-import { Icon } from "./icons.tsx";
-import { PushSession } from "./push_session.tsx";
-import { PlainSign } from "./seal_sign.tsx";
-import { useNow } from "./use_now.ts";
+import { Icon, PlainSign, SourceSession, useNow } from "./shared.tsx";
 
-const { inbox: WORDS, question: QUESTION } = STRINGS;
-/** The time left of a question is shown by the minute. */
+const { inbox: TEXT, question: QUESTION } = STRINGS;
+/** The time left to answer is shown in minutes. */
 const NOW_EVERY_MS = 5_000;
 
 export interface InboxActions extends AskActions {
@@ -23,7 +19,7 @@ export interface InboxActions extends AskActions {
 
 interface Props {
   state: PhoneState;
-  /** What is to be said about the link. */
+  /** The link's notice. */
   notice: JSX.Element;
   actions: InboxActions;
 }
@@ -37,7 +33,7 @@ export function InboxView({ state, notice, actions }: Props): JSX.Element {
       <InboxHead />
       <main class="picker inbox">
         <p class="visually-hidden" role="status">{QUESTION.announce(open.length)}</p>
-        {state.inbox.size === 0 && <Nothing isRead={state.history !== "unread"} />}
+        {state.inbox.size === 0 && <EmptyState isLoaded={state.history !== "unread"} />}
         <Group name="open" items={open} {...{ state, now, actions }} />
         <Group name="closed" items={closed} {...{ state, now, actions }} />
         {state.history === "more" && (
@@ -56,11 +52,11 @@ function InboxHead(): JSX.Element {
   useEffect(() => heading.current?.focus(), []);
   return (
     <header class="session-head">
-      <a class="back" href={formatRoute({ view: "picker" })} aria-label={WORDS.back}>
+      <a class="back" href={formatRoute({ view: "picker" })} aria-label={TEXT.back}>
         <Icon name="back" />
       </a>
       <div class="session-title">
-        <h1 ref={heading} tabIndex={-1}>{WORDS.heading}</h1>
+        <h1 ref={heading} tabIndex={-1}>{TEXT.heading}</h1>
       </div>
     </header>
   );
@@ -79,55 +75,57 @@ function Group({ name, items, state, now, actions }: GroupProps): JSX.Element | 
   return (
     <section class="group" data-group={name} aria-labelledby={`inbox-${name}`}>
       <h2 id={`inbox-${name}`}>
-        {WORDS[name]}
+        {TEXT[name]}
         {name === "open" && <span class="group-count">{items.length}</span>}
       </h2>
       <ul class="cards">
         {items.map((item) =>
           item.kind === "question"
             ? <AskCard key={item.push.id} {...{ state, item, now, actions }} />
-            : <ToldCard key={item.push.id} {...{ state, item, now }} />
+            : <NotificationCard key={item.push.id} {...{ state, item, now }} />
         )}
       </ul>
     </section>
   );
 }
 
-function ToldCard({ state, item, now }: { state: PhoneState; item: ToldItem; now: number }): JSX.Element {
+function NotificationCard(
+  { state, item, now }: { state: PhoneState; item: NotificationItem; now: number },
+): JSX.Element {
   const { push, type } = item;
   return (
     <li class="card told" data-type={type} data-level={String(push.data?.["level"] ?? "")}>
       <div class="card-head">
-        <PushSession state={state} push={push} />
+        <SourceSession state={state} push={push} />
         <time class="card-time" dateTime={new Date(push.createdAt).toISOString()}>
-          {momentWords(push.createdAt, now)}
+          {formatTime(push.createdAt, now)}
         </time>
       </div>
       <p class="facts">
         <span class="fact-icon">
           <Icon name="bell" />
-          {WORDS.told[type]}
+          {TEXT.notifications[type]}
         </span>
       </p>
       <PlainSign state={state} push={push} />
-      {isUnread(push) && <p class="question-text">{STRINGS.sealing.forOthers}</p>}
+      {isUnreadable(push) && <p class="question-text">{STRINGS.sealing.forOthers}</p>}
       {push.title && <p class="told-title">{push.title}</p>}
       {push.body && <p class="question-text">{push.body}</p>}
     </li>
   );
 }
 
-/** Sealed for phones of which this is none. */
-function isUnread({ sealedFor, title, body }: ToldItem["push"]): boolean {
+/** Encrypted for other phones. */
+function isUnreadable({ sealedFor, title, body }: NotificationItem["push"]): boolean {
   return sealedFor !== undefined && title === undefined && body === undefined;
 }
 
-function Nothing({ isRead }: { isRead: boolean }): JSX.Element {
-  if (!isRead) return <p class="empty" role="status">{WORDS.loading}</p>;
+function EmptyState({ isLoaded }: { isLoaded: boolean }): JSX.Element {
+  if (!isLoaded) return <p class="empty" role="status">{TEXT.loading}</p>;
   return (
     <div class="empty">
-      <h2>{WORDS.emptyHeading}</h2>
-      <p>{WORDS.emptyText}</p>
+      <h2>{TEXT.emptyHeading}</h2>
+      <p>{TEXT.emptyText}</p>
     </div>
   );
 }

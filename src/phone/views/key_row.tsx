@@ -1,10 +1,10 @@
-/** Keys that a phone's keyboard has not, and what else can be done with the terminal. */
+/** Keys that a phone's keyboard lacks, and other actions on the terminal. */
 import type { JSX } from "preact";
 import { STRINGS } from "../strings.ts";
-import { isBlocked } from "../terminal_words.ts";
+import { isBlocked } from "../terminal_status.ts";
 import type { Terminal } from "./use_terminal.ts";
 
-const { terminal: WORDS, keys: KEYS } = STRINGS;
+const { terminal: TEXT, keys: KEYS } = STRINGS;
 type Key = keyof typeof KEYS;
 
 /** As tmux names them. */
@@ -17,27 +17,27 @@ const ZOOM_PIXELS = 2;
 
 interface Props {
   terminal: Terminal;
-  /** The rarer ones are shown too. */
+  /** Also shows the rarer keys. */
   isMore: boolean;
   onMore(isMore: boolean): void;
-  /** The person wants to select from the screen's text. */
+  /** The user wants to select text. */
   onSelect(): void;
 }
 
 export function KeyRow({ terminal, isMore, onMore, onSelect }: Props): JSX.Element {
   return (
-    <div class="key-row" role="group" aria-label={WORDS.keys}>
+    <div class="key-row" role="group" aria-label={TEXT.keys}>
       <div class="keys first-keys">
         {FIRST.map((key) => <KeyButton key={key} name={key} terminal={terminal} />)}
-        <ScreenButton words={WORDS.more} place="More" isExpanded={isMore} onPress={() => onMore(!isMore)} />
+        <ScreenButton label={TEXT.more} id="More" isExpanded={isMore} onPress={() => onMore(!isMore)} />
       </div>
       {isMore && (
         <div class="more">
           <Actions terminal={terminal} onSelect={onSelect} onDone={() => onMore(false)} />
           <div class="keys">
             {MORE.map((key) => <KeyButton key={key} name={key} terminal={terminal} />)}
-            <ScreenButton words={WORDS.smaller} onPress={() => terminal.zoom(-ZOOM_PIXELS)} />
-            <ScreenButton words={WORDS.larger} onPress={() => terminal.zoom(ZOOM_PIXELS)} />
+            <ScreenButton label={TEXT.smaller} onPress={() => terminal.zoom(-ZOOM_PIXELS)} />
+            <ScreenButton label={TEXT.larger} onPress={() => terminal.zoom(ZOOM_PIXELS)} />
           </div>
         </div>
       )}
@@ -51,7 +51,7 @@ function KeyButton({ name, terminal }: { name: Key; terminal: Terminal }): JSX.E
       type="button"
       data-key={name}
       aria-label={KEYS[name].name}
-      disabled={isBlocked(terminal.told)}
+      disabled={isBlocked(terminal.info)}
       onPointerDown={keepFocus}
       onClick={() => terminal.type([{ type: "key", key: name }])}
     >
@@ -61,24 +61,24 @@ function KeyButton({ name, terminal }: { name: Key; terminal: Terminal }): JSX.E
 }
 
 interface ScreenButtonProps {
-  words: { sign: string; name: string };
-  place?: string;
+  label: { sign: string; name: string };
+  id?: string;
   isExpanded?: boolean;
   onPress(): void;
 }
 
-/** Types nothing. */
-function ScreenButton({ words, place, isExpanded, onPress }: ScreenButtonProps): JSX.Element {
+/** A button that sends no key. */
+function ScreenButton({ label, id, isExpanded, onPress }: ScreenButtonProps): JSX.Element {
   return (
     <button
       type="button"
-      data-key={place}
-      aria-label={words.name}
+      data-key={id}
+      aria-label={label.name}
       aria-expanded={isExpanded}
       onPointerDown={keepFocus}
       onClick={onPress}
     >
-      {words.sign}
+      {label.sign}
     </button>
   );
 }
@@ -90,7 +90,7 @@ interface ActionsProps {
 }
 
 function Actions({ terminal, onSelect, onDone }: ActionsProps): JSX.Element {
-  const { stream, fit } = terminal.told;
+  const { stream, fit } = terminal.info;
   const isOff = stream.kind !== "live";
   const toggleFit = (): void => {
     onDone();
@@ -98,16 +98,16 @@ function Actions({ terminal, onSelect, onDone }: ActionsProps): JSX.Element {
   };
   return (
     <div class="screen-actions">
-      <button type="button" onClick={onSelect}>{WORDS.select}</button>
-      <button type="button" disabled={isOff} onClick={terminal.above}>{WORDS.above}</button>
+      <button type="button" onClick={onSelect}>{TEXT.select}</button>
+      <button type="button" disabled={isOff} onClick={terminal.showEarlier}>{TEXT.above}</button>
       <button type="button" disabled={isOff} aria-pressed={fit === "on"} onClick={toggleFit}>
-        {WORDS.fit}
+        {TEXT.fit}
       </button>
     </div>
   );
 }
 
-/** The field keeps it, and so the phone's keyboard stays. */
+/** Keeps the focus in the field, so that the phone's keyboard stays open. */
 function keepFocus(event: Event): void {
   event.preventDefault();
 }

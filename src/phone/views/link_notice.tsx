@@ -1,10 +1,10 @@
-/** Says that the link is down, why, and what can be done; floats, so that nothing jumps when it comes and goes. */
+/** Tells the user that the link is down, why, and what to do. It floats, so that nothing moves when it appears. */
 import type { JSX } from "preact";
 import { isLasting } from "../../client/link_problem.ts";
 import type { LinkView } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 
-const { link: WORDS } = STRINGS;
+const { link: TEXT } = STRINGS;
 
 interface Props {
   link: LinkView;
@@ -26,33 +26,33 @@ function Notice({ link, onTryNow, onSignOut }: Props): JSX.Element {
     <div class="notice">
       {isStopped(link) || <span class="spinner" aria-hidden="true" />}
       <p>
-        <strong>{linkWord(link)}</strong>
+        <strong>{linkText(link)}</strong>
         {problem && <span class="notice-why">{problem.message}</span>}
       </p>
       {isStopped(link)
-        ? <button type="button" class="quiet" onClick={onSignOut}>{WORDS.signInAgain}</button>
-        : <button type="button" class="quiet" onClick={onTryNow}>{WORDS.tryNow}</button>}
+        ? <button type="button" class="quiet" onClick={onSignOut}>{TEXT.signInAgain}</button>
+        : <button type="button" class="quiet" onClick={onTryNow}>{TEXT.tryNow}</button>}
     </div>
   );
 }
 
-/** The small sign in the picker's head. */
+/** The small sign in the picker's header. */
 export function LinkSign({ link }: { link: LinkView }): JSX.Element {
-  return <span class="link-sign" data-link={link.kind}>{linkWord(link)}</span>;
+  return <span class="link-sign" data-link={link.kind}>{linkText(link)}</span>;
 }
 
-function linkWord(link: LinkView): string {
+function linkText(link: LinkView): string {
   switch (link.kind) {
     case "live":
-      return WORDS.live;
+      return TEXT.live;
     case "connecting":
-      return WORDS.connecting;
+      return TEXT.connecting;
     case "down":
-      return isStopped(link) ? WORDS.stopped : WORDS.down;
+      return isStopped(link) ? TEXT.stopped : TEXT.down;
   }
 }
 
-/** Only another key helps. */
+/** Only signing in again helps. */
 function isStopped(link: LinkView): boolean {
   return link.kind === "down" && isLasting(link.problem) && link.problem?.code !== "replaced";
 }

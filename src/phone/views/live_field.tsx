@@ -1,14 +1,15 @@
-/** The field of live typing: a real one, so that input methods and dictation work; what they give goes into the terminal at once. */
-import type { JSX } from "preact";
+/** The field for live typing. It is a real text field, so that input methods and dictation work; text is sent at once. */
+import type { JSX, RefObject } from "preact";
 import { STRINGS } from "../strings.ts";
-import { isBlocked } from "../terminal_words.ts";
-import { useLiveTyping } from "./use_live_typing.ts";
+import { isBlocked } from "../terminal_status.ts";
 import type { Terminal } from "./use_terminal.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 
-const { terminal: WORDS } = STRINGS;
+const { terminal: TEXT } = STRINGS;
 
 interface Props {
-  /** How the session is called. */
+  /** The session's label. */
   label: string;
   terminal: Terminal;
   onLeave(): void;
@@ -16,13 +17,13 @@ interface Props {
 
 export function LiveField({ label, terminal, onLeave }: Props): JSX.Element {
   const { field, isComposing, events } = useLiveTyping(terminal, onLeave);
-  const isOff = isBlocked(terminal.told);
+  const isOff = isBlocked(terminal.info);
   return (
     <div class="live-field">
       <textarea
         ref={field}
         rows={1}
-        aria-label={WORDS.liveLabel(label)}
+        aria-label={TEXT.liveLabel(label)}
         aria-describedby="live-leave"
         autocomplete="off"
         autocapitalize="off"
@@ -33,9 +34,91 @@ export function LiveField({ label, terminal, onLeave }: Props): JSX.Element {
         {...events}
       />
       {isComposing || (
-        <span class="live-hint" aria-hidden="true">{isOff ? WORDS.liveBlocked : WORDS.liveHint}</span>
+        <span class="live-hint" aria-hidden="true">{isOff ? TEXT.liveBlocked : TEXT.liveHint}</span>
       )}
-      <span id="live-leave" class="visually-hidden">{WORDS.liveLeave}</span>
+      <span id="live-leave" class="visually-hidden">{TEXT.liveLeave}</span>
     </div>
   );
+}
+
+/** Always in the field: some keyboards report a backspace only if there is something to delete. */
+const PADDING = " ";
+
+type Field = HTMLTextAreaElement;
+
+interface LiveTyping {
+  field: RefObject<Field | null>;
+  isComposing: boolean;
+  events: {
+    onInput(event: Event): void;
+    onCompositionStart(): void;
+    onCompositionEnd(): void;
+    onKeyDown(event: KeyboardEvent): void;
+  };
+}
+
+/** `onLeave` is called for Shift+Esc: Tab is sent to the terminal, so keyboard users need another way out. */
+function useLiveTyping(terminal: Terminal, onLeave: () => void): LiveTyping {
+  const field = useRef<Field>(null);
+  const [isComposing, setComposing] = useState(false);
+  const composition = useRef({ typed: "", lastKey: "" });
+  useEffect(() => {
+    resetField(field.current);
+    field.current?.focus();
+  }, []);
+  const commit = (): void => {
+    take(field.current, { before: composition.current.typed, terminal });
+    composition.current.typed = "";
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    composition.current.lastKey = event.key;
+    if (event.key === "Escape" && event.shiftKey) return onLeave();
+    const input = isBlocked(terminal.info) ? undefined : inputOfKey(event);
+    if (input === undefined) return;
+    event.preventDefault();
+    terminal.type([input]);
+  };
+  const onInput = (event: Event): void => {
+    if ((event as InputEvent).isComposing) {
+      typeComposition(field.current, { composition: composition.current, terminal });
+    } else commit();
+  };
+  const onCompositionEnd = (): void => {
+    setComposing(false);
+    commit();
+  };
+  const onCompositionStart = (): void => setComposing(true);
+  return { field, isComposing, events: { onInput, onCompositionStart, onCompositionEnd, onKeyDown } };
+}
+
+/** Sends what can be sent of an unfinished composition. */
+function typeComposition(
+  field: Field | null,
+  { composition, terminal }: { composition: { typed: string; lastKey: string }; terminal: Terminal },
+): void {
+  if (field === null) return;
+  const text = textOf(field);
+  if (!canSendWhileComposing(text, composition.lastKey)) return;
+  terminal.type(inputsOfChange(composition.typed, text));
+  composition.typed = text;
+}
+
+/** Sends the field's text, of which `before` is already typed. If the padding is gone, it was a backspace. */
+function take(field: Field | null, { before, terminal }: { before: string; terminal: Terminal }): void {
+  if (field === null) return;
+  const inputs = field.value === "" && before === ""
+    ? [{ type: "key" as const, key: "BSpace" }]
+    : inputsOfChange(before, textOf(field));
+  resetField(field);
+  terminal.type(inputs);
+}
+
+function textOf(field: Field): string {
+  return field.value.replace(PADDING, "");
+}
+
+function resetField(field: Field | null): void {
+  if (field === null) return;
+  field.value = PADDING;
+  field.setSelectionRange(PADDING.length, PADDING.length);
 }

@@ -1,19 +1,20 @@
-/** The messages of a session, oldest first, kept at their end while the reader is there. */
+/** A session's messages with their receipts, oldest first. Stays scrolled to the end unless the user scrolls up. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Message } from "../message.ts";
-import type { ReceiptWords } from "../receipt_words.ts";
+import type { ReceiptText } from "../receipt_text.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Bubble } from "./bubble.tsx";
 import type { SessionActions } from "./session.tsx";
+import { formatTime } from "../format_time.ts";
+import { Icon, TONE_ICONS, useNow } from "./shared.tsx";
 
-const { session: WORDS, bubble: BUBBLE } = STRINGS;
-/** This near to the end counts as being at the end. */
+const { session: TEXT, bubble: BUBBLE } = STRINGS;
+/** This close to the end counts as being at the end. */
 const END_PIXELS = 60;
 
 interface Props {
-  shown: readonly { message: Message; words: ReceiptWords }[];
+  shown: readonly { message: Message; receipt: ReceiptText }[];
   history: PhoneState["history"];
   now: number;
   clockOffsetMs: number;
@@ -21,20 +22,20 @@ interface Props {
 }
 
 export function MessageList({ shown, history, now, clockOffsetMs, actions }: Props): JSX.Element {
-  const place = useKeptAtEnd(shown);
-  const last = shown.at(-1)?.words;
+  const list = useStickToEnd(shown);
+  const last = shown.at(-1)?.receipt;
   return (
-    <main class="messages" ref={place} tabIndex={0} aria-label={WORDS.messages}>
+    <main class="messages" ref={list} tabIndex={0} aria-label={TEXT.messages}>
       {history === "more" && (
-        <button type="button" class="secondary older" onClick={actions.readOlder}>{WORDS.older}</button>
+        <button type="button" class="secondary older" onClick={actions.readOlder}>{TEXT.older}</button>
       )}
-      {shown.length === 0 && <Nothing history={history} />}
+      {shown.length === 0 && <EmptyState history={history} />}
       <ol class="bubbles">
-        {shown.map(({ message, words }) => (
+        {shown.map(({ message, receipt }) => (
           <Bubble
             key={message.id}
             message={message}
-            words={words}
+            receipt={receipt}
             now={now}
             clockOffsetMs={clockOffsetMs}
             onResend={actions.resend}
@@ -47,26 +48,26 @@ export function MessageList({ shown, history, now, clockOffsetMs, actions }: Pro
   );
 }
 
-function Nothing({ history }: { history: PhoneState["history"] }): JSX.Element {
-  if (history === "unread") return <p class="empty" role="status">{WORDS.loading}</p>;
+function EmptyState({ history }: { history: PhoneState["history"] }): JSX.Element {
+  if (history === "unread") return <p class="empty" role="status">{TEXT.loading}</p>;
   return (
     <div class="empty">
-      <h2>{WORDS.emptyHeading}</h2>
-      <p>{WORDS.emptyText}</p>
+      <h2>{TEXT.emptyHeading}</h2>
+      <p>{TEXT.emptyText}</p>
     </div>
   );
 }
 
-/** Follows what is added, and a field that grows, unless the reader has scrolled up. */
-function useKeptAtEnd(content: unknown) {
-  const place = useRef<HTMLElement>(null);
+/** Keeps the list at its end when messages are added or the field grows, unless the user has scrolled up. */
+function useStickToEnd(content: unknown) {
+  const list = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
   const follow = (): void => {
-    if (atEnd.current) place.current?.scrollTo(0, place.current.scrollHeight);
+    if (atEnd.current) list.current?.scrollTo(0, list.current.scrollHeight);
   };
   useLayoutEffect(follow, [content]);
   useLayoutEffect(() => {
-    const element = place.current;
+    const element = list.current;
     if (element === null) return;
     const onScroll = (): void => {
       atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < END_PIXELS;
@@ -79,5 +80,86 @@ function useKeptAtEnd(content: unknown) {
       observer.disconnect();
     };
   }, []);
-  return place;
+  return list;
+}
+
+/** Longer texts are folded at first. */
+const FOLD_FROM_CHARS = 700;
+const FOLD_FROM_LINES = 12;
+const SECOND_MS = 1_000;
+const RARELY_MS = 3_600_000;
+
+interface BubbleProps {
+  message: Message;
+  receipt: ReceiptText;
+  /** The relay's clock. */
+  now: number;
+  clockOffsetMs: number;
+  onResend(message: Message): void;
+  onDiscard(id: string): void;
+}
+
+function Bubble(props: BubbleProps): JSX.Element {
+  const { message, receipt, now } = props;
+  return (
+    <li class="message" data-tone={receipt.tone} data-id={message.id}>
+      <Text body={message.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : message.body} />
+      <p class="receipt">
+        <Icon name={TONE_ICONS[receipt.tone]} />
+        <span class="receipt-state">{receipt.state}</span>
+        <time dateTime={new Date(message.createdAt).toISOString()}>
+          {formatTime(message.createdAt, now)}
+        </time>
+      </p>
+      {receipt.detail !== "" && <p class="receipt-detail">{receipt.detail}</p>}
+      <Actions {...props} />
+    </li>
+  );
+}
+
+function Actions({ message, receipt, clockOffsetMs, onResend, onDiscard }: BubbleProps): JSX.Element | null {
+  const { resendFrom, discardable } = receipt;
+  if (message.sealed === "elsewhere" || (resendFrom === undefined && !discardable)) return null;
+  return (
+    <div class="bubble-actions">
+      {discardable && (
+        <button type="button" class="quiet" onClick={() => onDiscard(message.id)}>{BUBBLE.discard}</button>
+      )}
+      {resendFrom !== undefined && (
+        <ResendButton
+          from={resendFrom - clockOffsetMs}
+          label={receipt.anyway ? BUBBLE.sendAnyway : BUBBLE.sendAgain}
+          onClick={() => onResend(message)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Counts down to `from`, by this device's clock. */
+function ResendButton(
+  { from, label, onClick }: { from: number; label: string; onClick(): void },
+): JSX.Element {
+  const now = useNow(from > Date.now() ? SECOND_MS : RARELY_MS);
+  const seconds = Math.ceil((from - now) / SECOND_MS);
+  return (
+    <button type="button" class="secondary" disabled={seconds > 0} onClick={onClick}>
+      {seconds > 0 ? BUBBLE.sendAgainIn(seconds) : label}
+    </button>
+  );
+}
+
+function Text({ body }: { body: string }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const long = body.length > FOLD_FROM_CHARS || body.split("\n").length > FOLD_FROM_LINES;
+  return (
+    <div class="bubble">
+      <p class="body" data-folded={long && !open}>{body}</p>
+      {long && (
+        <button type="button" class="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? BUBBLE.showLess : BUBBLE.showAll}
+        </button>
+      )}
+    </div>
+  );
 }

@@ -1,22 +1,20 @@
-/** The home view: every session of every host, those that wait for a person first. */
+/** The home view: the sessions of all hosts, those that wait for the user first. */
 import type { JSX } from "preact";
 import { type Inbox, openQuestions } from "../inbox.ts";
 import { formatRoute } from "../route.ts";
-import { relayNow } from "../selectors.ts";
-import { groupSessions } from "../sessions.ts";
-import type { PhoneState } from "../state.ts";
+import { type PhoneState, relayNow } from "../state.ts";
+import { groupSessions, type HostSession, screenTitle } from "../sessions.ts";
 import { STRINGS } from "../strings.ts";
-import { Icon } from "./icons.tsx";
+import { Icon, StateChip, useNow } from "./shared.tsx";
 import { LinkSign } from "./link_notice.tsx";
-import { SessionCard } from "./session_card.tsx";
-import { useNow } from "./use_now.ts";
+import { formatAgo } from "../format_time.ts";
 
-const { picker: WORDS } = STRINGS;
+const { picker: TEXT, card: CARD } = STRINGS;
 const AGES_EVERY_MS = 15_000;
 
 interface Props {
   state: PhoneState;
-  /** What is to be said about the link. */
+  /** The link's notice. */
   notice: JSX.Element;
   onSignOut(): void;
 }
@@ -34,7 +32,7 @@ export function PickerView({ state, notice, onSignOut }: Props): JSX.Element {
         {groups.map(({ group, sessions }) => (
           <section key={group} class="group" data-group={group} aria-labelledby={`group-${group}`}>
             <h2 id={`group-${group}`}>
-              {WORDS.groups[group]}
+              {TEXT.groups[group]}
               <span class="group-count">{sessions.length}</span>
             </h2>
             <ul class="cards">
@@ -47,7 +45,7 @@ export function PickerView({ state, notice, onSignOut }: Props): JSX.Element {
       </main>
       {notice}
       <footer class="foot">
-        <button type="button" class="quiet" onClick={onSignOut}>{WORDS.signOut}</button>
+        <button type="button" class="quiet" onClick={onSignOut}>{TEXT.signOut}</button>
       </footer>
     </div>
   );
@@ -59,15 +57,15 @@ function PickerHead({ state }: { state: PhoneState }): JSX.Element {
   return (
     <header class="picker-head">
       <div>
-        <h1>{WORDS.heading}</h1>
-        {sessions > 0 && <p class="summary">{WORDS.summary(sessions, devices.length)}</p>}
+        <h1>{TEXT.heading}</h1>
+        {sessions > 0 && <p class="summary">{TEXT.summary(sessions, devices.length)}</p>}
       </div>
       <LinkSign link={state.link} />
     </header>
   );
 }
 
-/** Stands out while a question is open. */
+/** Highlighted while a question is open. */
 function InboxLink({ inbox }: { inbox: Inbox }): JSX.Element {
   const open = openQuestions(inbox);
   return (
@@ -84,8 +82,8 @@ function InboxLink({ inbox }: { inbox: Inbox }): JSX.Element {
 function Loading(): JSX.Element {
   return (
     <div class="cards" role="status">
-      <span class="visually-hidden">{WORDS.loading}</span>
-      {[1, 2, 3].map((place) => <div key={place} class="card skeleton" aria-hidden="true" />)}
+      <span class="visually-hidden">{TEXT.loading}</span>
+      {[1, 2, 3].map((index) => <div key={index} class="card skeleton" aria-hidden="true" />)}
     </div>
   );
 }
@@ -94,9 +92,70 @@ function Empty({ state }: { state: PhoneState }): JSX.Element {
   const hasHost = state.devices?.some(({ online }) => online) === true;
   return (
     <div class="empty">
-      <h2>{hasHost ? WORDS.emptyHeading : WORDS.noHostHeading}</h2>
-      <p>{hasHost ? WORDS.emptyText : WORDS.noHostText}</p>
-      <code class="command">{hasHost ? WORDS.emptyCommand : WORDS.noHostCommand}</code>
+      <h2>{hasHost ? TEXT.emptyHeading : TEXT.noHostHeading}</h2>
+      <p>{hasHost ? TEXT.emptyText : TEXT.noHostText}</p>
+      <code class="command">{hasHost ? TEXT.emptyCommand : TEXT.noHostCommand}</code>
     </div>
+  );
+}
+
+interface SessionCardProps {
+  session: HostSession;
+  /** The relay's clock. */
+  now: number;
+}
+
+function SessionCard({ session, now }: SessionCardProps): JSX.Element {
+  const { deviceId, entry, online } = session;
+  const title = screenTitle(session);
+  const href = formatRoute({ view: "session", deviceId, session: entry.name });
+  return (
+    <li>
+      <a class="card" href={href} data-state={online ? entry.state : "offline"}>
+        <div class="card-head">
+          <SessionLabel session={session} />
+          <StateChip session={session} now={now} />
+        </div>
+        {title !== "" && <p class="card-title">{title}</p>}
+        <CardFacts session={session} now={now} />
+      </a>
+    </li>
+  );
+}
+
+/** The project stands out, the agent follows: together they read as the label. */
+export function SessionLabel({ session }: { session: HostSession }): JSX.Element {
+  const { label, project, name } = session.entry;
+  if (label === "") return <span class="label">{name}</span>;
+  const hasProject = project !== "" && label.startsWith(project);
+  if (!hasProject) return <span class="label">{label}</span>;
+  return (
+    <span class="label">
+      {project}
+      <span class="label-agent">{label.slice(project.length)}</span>
+    </span>
+  );
+}
+
+function CardFacts({ session, now }: SessionCardProps): JSX.Element {
+  const { entry, host, online, lastSeen } = session;
+  return (
+    <p class="facts">
+      <span>{host}</span>
+      {online
+        ? <span>{entry.attached ? CARD.attached : CARD.detached}</span>
+        : <span>{CARD.lastSeen(formatAgo(now - lastSeen))}</span>}
+      {entry.muted && (
+        <span class="fact-icon">
+          <Icon name="mute" />
+          {CARD.muted}
+        </span>
+      )}
+      {online && !entry.addressable && <span>{CARD.notAddressable}</span>}
+      {entry.measuredVersion !== undefined && (
+        <span>{CARD.newerAgent(entry.agentVersion ?? "", entry.measuredVersion)}</span>
+      )}
+      {entry.widened !== undefined && <span>{CARD.widened(entry.widened.join(", "))}</span>}
+    </p>
   );
 }

@@ -1,32 +1,27 @@
-/** One session: what it is doing, what was sent to it, and the field for the next message. */
+/** One session: its state, its terminal or its messages, and the field for the next message. */
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import { isSessionName } from "../../protocol/names.ts";
-import { agoWords } from "../ages.ts";
+import { formatAgo } from "../format_time.ts";
 import type { Message } from "../message.ts";
-import { draftKey, type SessionName } from "../names.ts";
-import { type ReceiptWords, receiptWords } from "../receipt_words.ts";
+import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
+import { type ReceiptText, receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
-import { isSentAgain, messagesOf, relayNow } from "../selectors.ts";
-import { findSession, type PickedSession, screenTitle } from "../sessions.ts";
-import type { PhoneState } from "../state.ts";
+import { isSentAgain, messagesOf, type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Composer } from "./composer.tsx";
-import { Icon } from "./icons.tsx";
+import { Icon, SealSign, StateChip, useNow } from "./shared.tsx";
 import { MessageList } from "./message_list.tsx";
-import { SealSign } from "./seal_sign.tsx";
-import { SessionLabel } from "./session_card.tsx";
-import { StateChip } from "./state_chip.tsx";
+import { SessionLabel } from "./picker.tsx";
 import { TerminalPanel } from "./terminal.tsx";
-import { useNow } from "./use_now.ts";
 import type { OpenMirror } from "./use_terminal.ts";
 
-const { session: WORDS, panels: PANELS } = STRINGS;
+const { session: TEXT, panels: PANELS } = STRINGS;
 const AGES_EVERY_MS = 15_000;
-/** How long the terminal's foot shows what became of a message: that it went in, and that it did not. */
-const GOOD_NEWS_MS = 60_000;
-const BAD_NEWS_MS = 600_000;
+/** How long the terminal view shows the receipt of a delivered message, and of one that was not. */
+const GOOD_RECEIPT_MS = 60_000;
+const BAD_RECEIPT_MS = 600_000;
 
 export interface SessionActions {
   send(to: SessionName, body: string): void;
@@ -43,7 +38,7 @@ interface Props {
   state: PhoneState;
   name: SessionName;
   panel: Panel;
-  /** What is to be said about the link. */
+  /** The link's notice. */
   notice: JSX.Element;
   actions: SessionActions;
 }
@@ -67,7 +62,7 @@ export function SessionView({ state, name, panel, notice, actions }: Props): JSX
             label={label}
             isLinked={state.link.kind !== "down"}
             openMirror={actions.mirror}
-            newest={newestWords(shown, now)}
+            newest={newestReceipt(shown, now)}
             note={note}
             notice={notice}
             composer={composer}
@@ -92,27 +87,27 @@ export function SessionView({ state, name, panel, notice, actions }: Props): JSX
 
 interface Shown {
   message: Message;
-  words: ReceiptWords;
+  receipt: ReceiptText;
 }
 
 function shownMessages(
   state: PhoneState,
   { name, hostOnline, now }: { name: SessionName; hostOnline: boolean; now: number },
 ): Shown[] {
-  const circumstances = { live: state.link.kind === "live", hostOnline, now };
+  const context = { live: state.link.kind === "live", hostOnline, now };
   const messages = messagesOf(state, name);
   return messages.map((message) => ({
     message,
-    words: receiptWords(message, { ...circumstances, sentAgain: isSentAgain(message, messages) }),
+    receipt: receiptText(message, { ...context, sentAgain: isSentAgain(message, messages) }),
   }));
 }
 
-/** News of what waits or is under way stay until there are others. */
-function newestWords(shown: readonly Shown[], now: number): ReceiptWords | undefined {
-  const { message, words } = shown.at(-1) ?? {};
-  if (message === undefined || words?.tone === "pending" || words?.tone === "held") return words;
-  const newsMs = words?.tone === "good" ? GOOD_NEWS_MS : BAD_NEWS_MS;
-  return now - message.createdAt > newsMs ? undefined : words;
+/** A pending or held receipt is shown until there is a newer one. */
+function newestReceipt(shown: readonly Shown[], now: number): ReceiptText | undefined {
+  const { message, receipt } = shown.at(-1) ?? {};
+  if (message === undefined || receipt?.tone === "pending" || receipt?.tone === "held") return receipt;
+  const shownMs = receipt?.tone === "good" ? GOOD_RECEIPT_MS : BAD_RECEIPT_MS;
+  return now - message.createdAt > shownMs ? undefined : receipt;
 }
 
 interface SessionComposerProps extends Pick<Props, "state" | "name" | "actions"> {
@@ -124,7 +119,7 @@ function SessionComposer({ state, name, label, mode, actions }: SessionComposerP
   return (
     <Composer
       label={label}
-      draft={state.drafts[draftKey(name)] ?? ""}
+      draft={state.drafts[sessionKey(name)] ?? ""}
       mode={mode}
       blocked={!isSessionName(name.session)}
       onDraft={(text) => actions.draft(name, text)}
@@ -133,7 +128,7 @@ function SessionComposer({ state, name, label, mode, actions }: SessionComposerP
   );
 }
 
-/** To the panel that is not shown. Each has an address of its own: a reload, and the way back, lead to it. */
+/** A link to the other panel. Each panel has its own address, so that reload and Back work. */
 function PanelLink({ name: { deviceId, session }, panel }: Pick<Props, "name" | "panel">): JSX.Element {
   const [other, more] = panel === "messages"
     ? ["terminal" as const, {}]
@@ -147,20 +142,19 @@ function PanelLink({ name: { deviceId, session }, panel }: Pick<Props, "name" | 
 
 interface HeadProps {
   name: SessionName;
-  session: PickedSession | undefined;
+  session: HostSession | undefined;
   now: number;
-  /** How messages go out. */
+  /** How messages are encrypted. */
   mode: Sealing;
-  /** What is shown below. */
   panel: Panel;
 }
 
 function SessionHead({ name, session, now, mode, panel }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [draftKey(name)]);
+  useEffect(() => heading.current?.focus(), [sessionKey(name)]);
   return (
     <header class="session-head">
-      <a class="back" href={formatRoute({ view: "picker" })} aria-label={WORDS.back}>
+      <a class="back" href={formatRoute({ view: "picker" })} aria-label={TEXT.back}>
         <Icon name="back" />
       </a>
       <div class="session-title">
@@ -183,10 +177,10 @@ function SessionHead({ name, session, now, mode, panel }: HeadProps): JSX.Elemen
   );
 }
 
-/** What stands in the way of a message; empty when nothing does. */
-function noteOf(state: PhoneState, session: PickedSession | undefined, now: number): string {
+/** Why a message cannot be delivered right now; empty if it can. */
+function noteOf(state: PhoneState, session: HostSession | undefined, now: number): string {
   if (state.devices === undefined) return "";
-  if (session === undefined) return WORDS.gone;
-  if (!session.online) return WORDS.hostOffline(session.host, agoWords(now - session.lastSeen));
-  return session.entry.addressable ? "" : WORDS.notAddressable;
+  if (session === undefined) return TEXT.gone;
+  if (!session.online) return TEXT.hostOffline(session.host, formatAgo(now - session.lastSeen));
+  return session.entry.addressable ? "" : TEXT.notAddressable;
 }

@@ -1,11 +1,18 @@
-/** The page of a phone that the relay does not know yet: a key, or a pairing under way. */
+/** Signing in with a key, the result of a pairing, and the question before a link changes the account. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import type { SignIn, SignInProblem } from "../state.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import {
+  type AccountSwap,
+  outboxOf,
+  type PairingResult,
+  type PhoneState,
+  type SignIn,
+  type SignInProblem,
+} from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Mark } from "./icons.tsx";
+import { Mark } from "./shared.tsx";
 
-const { signIn: WORDS } = STRINGS;
+const { signIn: SIGN_IN, pairing: PAIRING, swap: SWAP } = STRINGS;
 
 interface Props {
   signIn: SignIn;
@@ -18,18 +25,18 @@ export function SignInView({ signIn, onKey }: Props): JSX.Element {
     <main class="sign-in">
       <div class="sign-in-head">
         <Mark />
-        <h1>{WORDS.heading}</h1>
-        <p class="lead">{WORDS.lead}</p>
+        <h1>{SIGN_IN.heading}</h1>
+        <p class="lead">{SIGN_IN.lead}</p>
       </div>
       {busy === "pair"
-        ? <p class="busy" role="status">{WORDS.pairing}</p>
+        ? <p class="busy" role="status">{SIGN_IN.pairing}</p>
         : <KeyForm busy={busy !== undefined} signIn={signIn} onKey={onKey} />}
       <section class="help">
-        <h2>{WORDS.noKeyHeading}</h2>
-        <p>{WORDS.noKeyPair}</p>
-        <code class="command">{WORDS.pairCommand}</code>
-        <p>{WORDS.noKeyMake}</p>
-        <code class="command">{WORDS.keyCommand}</code>
+        <h2>{SIGN_IN.noKeyHeading}</h2>
+        <p>{SIGN_IN.noKeyPair}</p>
+        <code class="command">{SIGN_IN.pairCommand}</code>
+        <p>{SIGN_IN.noKeyMake}</p>
+        <code class="command">{SIGN_IN.keyCommand}</code>
       </section>
     </main>
   );
@@ -45,7 +52,7 @@ function KeyForm({ busy, signIn, onKey }: Props & { busy: boolean }): JSX.Elemen
   };
   return (
     <form class="panel" onSubmit={submit}>
-      <label for="key">{WORDS.keyLabel}</label>
+      <label for="key">{SIGN_IN.keyLabel}</label>
       <div class="field">
         <input
           id="key"
@@ -60,18 +67,106 @@ function KeyForm({ busy, signIn, onKey }: Props & { busy: boolean }): JSX.Elemen
           required
         />
         <button type="button" class="quiet" aria-pressed={shown} onClick={() => setShown(!shown)}>
-          {shown ? WORDS.hide : WORDS.show}
+          {shown ? SIGN_IN.hide : SIGN_IN.show}
         </button>
       </div>
-      <p id="key-hint" class="hint">{WORDS.keyHint}</p>
-      <div role="alert">{problem && <p class="problem">{problemWords(problem)}</p>}</div>
+      <p id="key-hint" class="hint">{SIGN_IN.keyHint}</p>
+      <div role="alert">{problem && <p class="problem">{problemText(problem)}</p>}</div>
       <button type="submit" class="primary" disabled={busy || key.trim() === ""}>
-        {busy ? WORDS.checking : WORDS.submit}
+        {busy ? SIGN_IN.checking : SIGN_IN.submit}
       </button>
     </form>
   );
 }
 
-function problemWords({ code, message }: SignInProblem): string {
-  return WORDS.problems[code] ?? message;
+function problemText({ code, message }: SignInProblem): string {
+  return SIGN_IN.problems[code] ?? message;
+}
+
+export interface PairingActions {
+  /** The words match, or the user has read why pairing failed. */
+  confirmPairing(): void;
+  wordsDiffer(): void;
+}
+
+export function PairingView(
+  { result, actions }: { result: PairingResult; actions: PairingActions },
+): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <main class="pairing">
+      <h1 ref={heading} tabIndex={-1}>
+        {result.kind === "words" ? PAIRING.heading(result.host) : PAIRING.failedHeading}
+      </h1>
+      {result.kind === "words"
+        ? <Compare words={result.words} host={result.host} actions={actions} />
+        : (
+          <Failed
+            problem={SIGN_IN.problems[result.code] ?? result.message}
+            onRead={actions.confirmPairing}
+          />
+        )}
+    </main>
+  );
+}
+
+function Compare(
+  { words, host, actions }: { words: readonly string[]; host: string; actions: PairingActions },
+): JSX.Element {
+  return (
+    <>
+      <p class="lead">{PAIRING.compare(host)}</p>
+      <ol class="phrase">{words.map((word, index) => <li key={index}>{word}</li>)}</ol>
+      <div class="pairing-actions">
+        <button type="button" class="primary" onClick={actions.confirmPairing}>{PAIRING.same}</button>
+        <button type="button" class="secondary" onClick={actions.wordsDiffer}>{PAIRING.differ}</button>
+      </div>
+    </>
+  );
+}
+
+function Failed({ problem, onRead }: { problem: string; onRead(): void }): JSX.Element {
+  return (
+    <>
+      <p class="problem" role="alert">{problem}</p>
+      <div class="pairing-actions">
+        <button type="button" class="primary" onClick={onRead}>{PAIRING.understood}</button>
+      </div>
+    </>
+  );
+}
+
+export interface SwapActions {
+  swapAccount(): void;
+  keepAccount(): void;
+}
+
+export function SwapView(
+  { swap: { from, to }, state, actions }: { swap: AccountSwap; state: PhoneState; actions: SwapActions },
+): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const unsent = outboxOf(state).length;
+  return (
+    <main class="pairing">
+      <h1 ref={heading} tabIndex={-1}>{SWAP.heading}</h1>
+      <p class="lead">{SWAP.question}</p>
+      <dl class="accounts">
+        <dt>{SWAP.from}</dt>
+        <dd>
+          <code>{from}</code>
+        </dd>
+        <dt>{SWAP.to}</dt>
+        <dd>
+          <code>{to}</code>
+        </dd>
+      </dl>
+      <p>{SWAP.lost(unsent)}</p>
+      <div class="pairing-actions">
+        <button type="button" class="primary" onClick={actions.keepAccount}>{SWAP.keep}</button>
+        <button type="button" class="secondary" onClick={actions.swapAccount}>{SWAP.change}</button>
+      </div>
+    </main>
+  );
 }

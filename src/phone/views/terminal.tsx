@@ -1,33 +1,30 @@
-/** The session's terminal: its status line, its screen, and a text of it to select from. */
+/** The session's terminal: its status line, its screen, and its text for selecting and for screen readers. */
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
-import type { SessionName } from "../names.ts";
-import type { ReceiptWords } from "../receipt_words.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SessionName } from "../sessions.ts";
+import type { ReceiptText } from "../receipt_text.ts";
 import { STRINGS } from "../strings.ts";
-import { terminalWords } from "../terminal_words.ts";
-import { Icon, TONE_ICONS } from "./icons.tsx";
+import { statusText } from "../terminal_status.ts";
+import { Icon, SealSign, TONE_ICONS } from "./shared.tsx";
 import { KeyRow } from "./key_row.tsx";
 import { LiveField } from "./live_field.tsx";
-import { SealSign } from "./seal_sign.tsx";
-import { TerminalText } from "./terminal_text.tsx";
 import { type OpenMirror, type Terminal, useTerminal } from "./use_terminal.ts";
 
-const { terminal: WORDS } = STRINGS;
+const { terminal: TEXT } = STRINGS;
 
 interface Props {
   name: SessionName;
-  /** How the session is called. */
+  /** The session's label. */
   label: string;
   /** False while there is no link to the relay. */
   isLinked: boolean;
   openMirror: OpenMirror;
-  /** What became of the newest message. */
-  newest: ReceiptWords | undefined;
-  /** What stands in the way of a message. */
+  /** The newest message's receipt. */
+  newest: ReceiptText | undefined;
+  /** Why a message cannot be delivered right now. */
   note: JSX.Element | null;
-  /** What is to be said about the link. */
+  /** The link's notice. */
   notice: JSX.Element;
-  /** The field in which messages are written. */
   composer: JSX.Element;
 }
 
@@ -40,10 +37,16 @@ export function TerminalPanel(props: Props): JSX.Element {
   const toggle = useRef<HTMLButtonElement>(null);
   return (
     <>
-      <main class="terminal" aria-label={WORDS.label(label)} data-stream={terminal.told.stream.kind}>
+      <main class="terminal" aria-label={TEXT.label(label)} data-stream={terminal.info.stream.kind}>
         <StatusLine terminal={terminal} />
         <div class="notice-anchor">{notice}</div>
-        <div class="terminal-place" ref={terminal.place} tabIndex={0} role="img" aria-label={WORDS.screen} />
+        <div
+          class="terminal-place"
+          ref={terminal.container}
+          tabIndex={0}
+          role="img"
+          aria-label={TEXT.screen}
+        />
       </main>
       <div class="session-foot">
         {note}
@@ -53,9 +56,9 @@ export function TerminalPanel(props: Props): JSX.Element {
           onMore={setMore}
           onSelect={() => setText(terminal.text())}
         />
-        {newest && !isLive && <NewestReceipt words={newest} />}
+        {newest && !isLive && <NewestReceipt receipt={newest} />}
         <div class="type-row">
-          <LiveToggle place={toggle} isLive={isLive} onChange={setLive} />
+          <LiveToggle button={toggle} isLive={isLive} onChange={setLive} />
           {isLive
             ? <LiveField label={label} terminal={terminal} onLeave={() => toggle.current?.focus()} />
             : composer}
@@ -66,15 +69,15 @@ export function TerminalPanel(props: Props): JSX.Element {
   );
 }
 
-/** Without a link nothing is live, whatever the stream said last. */
+/** Without a link nothing is live, whatever state the stream was in. */
 function useLinkedTerminal({ name, openMirror, isLinked }: Props): Terminal {
   const terminal = useTerminal(name, openMirror);
-  return isLinked ? terminal : { ...terminal, told: { ...terminal.told, stream: { kind: "lost" } } };
+  return isLinked ? terminal : { ...terminal, info: { ...terminal.info, stream: { kind: "lost" } } };
 }
 
-function StatusLine({ terminal: { told, again } }: { terminal: Terminal }): JSX.Element {
-  const { status, keys, tone } = terminalWords(told);
-  const { stream, latencyMs } = told;
+function StatusLine({ terminal: { info, retry } }: { terminal: Terminal }): JSX.Element {
+  const { status, warning, tone } = statusText(info);
+  const { stream, latencyMs } = info;
   const isLive = stream.kind === "live";
   return (
     <div class="terminal-status" data-tone={tone}>
@@ -82,17 +85,17 @@ function StatusLine({ terminal: { told, again } }: { terminal: Terminal }): JSX.
         <span role="status">{status}</span>
         {isLive && <SealSign mode={stream.sealing} short />}
         {isLive && latencyMs !== undefined && (
-          <span class="latency">{WORDS.latency(Math.round(latencyMs))}</span>
+          <span class="latency">{TEXT.latency(Math.round(latencyMs))}</span>
         )}
       </p>
-      <p class="terminal-warning" role="status">{keys}</p>
-      {stream.kind === "ended" && <button type="button" class="quiet" onClick={again}>{WORDS.again}</button>}
+      <p class="terminal-warning" role="status">{warning}</p>
+      {stream.kind === "ended" && <button type="button" class="quiet" onClick={retry}>{TEXT.again}</button>}
     </div>
   );
 }
 
-/** The rest of what is said about a message stands with the messages. */
-function NewestReceipt({ words: { tone, state, detail } }: { words: ReceiptWords }): JSX.Element {
+/** A one-line receipt; the full one is with the messages. */
+function NewestReceipt({ receipt: { tone, state, detail } }: { receipt: ReceiptText }): JSX.Element {
   return (
     <p class="newest-receipt" data-tone={tone} role="status">
       <Icon name={TONE_ICONS[tone]} />
@@ -103,24 +106,52 @@ function NewestReceipt({ words: { tone, state, detail } }: { words: ReceiptWords
 }
 
 interface LiveToggleProps {
-  place: { current: HTMLButtonElement | null };
+  button: { current: HTMLButtonElement | null };
   isLive: boolean;
   onChange(isLive: boolean): void;
 }
 
-/** Two ways to type: a message that goes in as one prompt, or each key at once. */
-function LiveToggle({ place, isLive, onChange }: LiveToggleProps): JSX.Element {
+/** Switches between writing messages and sending each key at once. */
+function LiveToggle({ button, isLive, onChange }: LiveToggleProps): JSX.Element {
   return (
     <button
       type="button"
       class="live-toggle"
-      ref={place}
-      aria-label={WORDS.liveName}
+      ref={button}
+      aria-label={TEXT.liveName}
       aria-pressed={isLive}
       onClick={() => onChange(!isLive)}
     >
       <Icon name="keyboard" />
-      <span aria-hidden="true">{WORDS.live}</span>
+      <span aria-hidden="true">{TEXT.live}</span>
     </button>
+  );
+}
+
+/** The terminal as plain text over the page, for the browser's own selection and for screen readers. */
+function TerminalText({ text, onClose }: { text: string; onClose(): void }): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    dialog.current?.showModal();
+    const shown = dialog.current?.querySelector("pre");
+    shown?.scrollTo(0, shown.scrollHeight);
+  }, []);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return (
+    <dialog class="terminal-text" ref={dialog} aria-label={TEXT.text} onClose={onClose}>
+      <pre tabIndex={0}>{text}</pre>
+      <div class="terminal-text-foot">
+        {isSecureContext && (
+          <button type="button" class="secondary" onClick={() => void copy()}>
+            {isCopied ? TEXT.copied : TEXT.copyAll}
+          </button>
+        )}
+        <button type="button" class="primary" onClick={() => dialog.current?.close()}>{TEXT.close}</button>
+      </div>
+    </dialog>
   );
 }

@@ -1,84 +1,84 @@
-/** Holds a session's terminal for as long as it is on the page and looked at: the screen, its stream, and what is told of both. */
+/** Keeps a session's terminal while it is on the page and visible: its screen, its stream, and their state. */
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
-import { draftKey, type SessionName } from "../names.ts";
-import { followPinch } from "../terminal_gestures.ts";
-import { plainText } from "../terminal_plain.ts";
+import { sessionKey, type SessionName } from "../sessions.ts";
+import { followPinch } from "../terminal_input.ts";
 import type { TerminalScreen } from "../terminal_screen.ts";
 import type { TerminalState, TerminalStream } from "../terminal_stream.ts";
 import type { TerminalViewer } from "../terminal_streams.ts";
-import type { TerminalTold } from "../terminal_words.ts";
+import type { TerminalInfo } from "../terminal_status.ts";
 
-/** Fewer lines than this above the screen may be all there is, or all that was sent: asking tells. */
-const ABOVE_FEW_LINES = 50;
-const ABOVE_EVERY_MS = 2_000;
-/** Of the place's height: a few lines of the page before stay in sight. */
+/** With fewer lines than this above the screen, there may be more to request. */
+const FEW_EARLIER_LINES = 50;
+const REQUEST_EARLIER_EVERY_MS = 2_000;
+/** Scrolling up by a page leaves a few of its lines visible. */
 const PAGE = 0.8;
 
 export type OpenMirror = (name: SessionName, viewer: TerminalViewer) => TerminalStream | undefined;
 
 export interface Terminal {
-  place: RefObject<HTMLDivElement | null>;
-  told: TerminalTold;
-  /** False when nothing was sent: the mirror does not stand. */
+  container: RefObject<HTMLDivElement | null>;
+  info: TerminalInfo;
+  /** False if the mirror is not live and nothing was sent. */
   type(inputs: readonly KeyInput[]): boolean;
   fit(on: boolean): void;
-  above(): void;
-  again(): void;
-  /** Letters larger or smaller by so many pixels. */
+  /** Scrolls up, and requests earlier output when needed. */
+  showEarlier(): void;
+  retry(): void;
+  /** Changes the font size by this many pixels. */
   zoom(pixels: number): void;
   text(): string;
 }
 
-const INITIAL: TerminalTold = { stream: { kind: "opening" }, fit: "off" };
+const INITIAL: TerminalInfo = { stream: { kind: "opening" }, fit: "off" };
 
 export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal {
-  const place = useRef<HTMLDivElement>(null);
-  const held = useRef<Held>(null);
-  const [told, setTold] = useState(INITIAL);
+  const container = useRef<HTMLDivElement>(null);
+  const mounted = useRef<MountedTerminal>(null);
+  const [info, setInfo] = useState(INITIAL);
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (element === null) return;
-    setTold(INITIAL);
-    const holding = new Held({ name, openMirror, place: element, tell: setTold });
-    held.current = holding;
-    return () => holding.close();
-  }, [draftKey(name)]);
+    setInfo(INITIAL);
+    const terminal = new MountedTerminal({ name, openMirror, container: element, update: setInfo });
+    mounted.current = terminal;
+    return () => terminal.close();
+  }, [sessionKey(name)]);
   return {
-    place,
-    told,
-    type: (inputs) => held.current?.type(inputs) ?? false,
-    fit: (on) => held.current?.fit(on),
-    above: () => held.current?.above(PAGE),
-    again: () => held.current?.again(),
-    zoom: (pixels) => held.current?.zoom(pixels),
-    text: () => held.current?.text() ?? "",
+    container,
+    info,
+    type: (inputs) => mounted.current?.type(inputs) ?? false,
+    fit: (on) => mounted.current?.fit(on),
+    showEarlier: () => mounted.current?.showEarlier(PAGE),
+    retry: () => mounted.current?.retry(),
+    zoom: (pixels) => mounted.current?.zoom(pixels),
+    text: () => mounted.current?.text() ?? "",
   };
 }
 
-interface HeldOptions {
+interface MountedTerminalOptions {
   name: SessionName;
   openMirror: OpenMirror;
-  place: HTMLDivElement;
-  tell(change: (told: TerminalTold) => TerminalTold): void;
+  container: HTMLDivElement;
+  update(change: (info: TerminalInfo) => TerminalInfo): void;
 }
 
-/** The terminal's code is loaded first; a page in the background has no mirror. */
-class Held {
+/** Loads the terminal's code first, and mirrors only while the page is visible. */
+class MountedTerminal {
   screen: TerminalScreen | undefined;
-  readonly #options: HeldOptions;
+  readonly #options: MountedTerminalOptions;
   readonly #abort = new AbortController();
   #stream: TerminalStream | undefined;
-  /** The newest keys, until it is known what became of them. */
+  /** The newest keys, until it is known whether they were typed. */
   #pending: { sequence: number; at: number } | undefined;
-  #askedAbove = -Infinity;
-  /** Lines above the screen were shown: a new stream begins without. */
-  #hasAbove = false;
+  #requestedEarlierAt = -Infinity;
+  /** Earlier lines were shown; a new stream starts without them. */
+  #wantsEarlier = false;
 
-  constructor(options: HeldOptions) {
+  constructor(options: MountedTerminalOptions) {
     this.#options = options;
     void this.#load();
   }
@@ -95,18 +95,18 @@ class Held {
       if (sequence === undefined) return false;
       this.#pending = { sequence, at: performance.now() };
     }
-    this.screen?.typedInto();
-    this.#options.tell(({ unsure: _read, ...told }) => told);
+    this.screen?.followTyping();
+    this.#options.update(({ unsure: _seen, ...info }) => info);
     return true;
   }
 
-  /** To the place as it is after the next drawing: whoever asks may give it room. */
+  /** Fits the size that the container has after the next frame: closing a panel may enlarge it. */
   fit(on: boolean): void {
     const { screen } = this;
     if (screen === undefined) return;
     requestAnimationFrame(() => {
       this.#stream?.type(on ? { type: "fit", ...screen.room() } : { type: "unfit" });
-      screen.unzoom();
+      screen.resetZoom();
     });
   }
 
@@ -114,49 +114,49 @@ class Held {
     this.screen?.zoom(this.screen.fontPixels + pixels);
   }
 
-  /** Goes up so many pages, when that is asked for, and fetches the lines that are not there yet. */
-  above(pages = 0): void {
+  /** Scrolls up by `pages`, and requests earlier lines if only few are left. */
+  showEarlier(pages = 0): void {
     const { screen } = this;
     const now = performance.now();
     if (screen === undefined) return;
-    if (screen.terminal.buffer.active.baseY >= ABOVE_FEW_LINES) return screen.up(pages);
-    if (now - this.#askedAbove < ABOVE_EVERY_MS) return;
-    this.#askedAbove = now;
-    this.#hasAbove = true;
-    screen.expectAbove(pages);
+    if (screen.terminal.buffer.active.baseY >= FEW_EARLIER_LINES) return screen.scrollUp(pages);
+    if (now - this.#requestedEarlierAt < REQUEST_EARLIER_EVERY_MS) return;
+    this.#requestedEarlierAt = now;
+    this.#wantsEarlier = true;
+    screen.expectEarlier(pages);
     this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
   }
 
   text(): string {
-    return this.screen ? plainText(this.screen.terminal) : "";
+    return this.screen?.text() ?? "";
   }
 
-  again(): void {
+  retry(): void {
     void this.#stream?.open();
   }
 
   async #load(): Promise<void> {
-    const { place } = this.#options;
+    const { container } = this.#options;
     const { TerminalScreen } = await import("../terminal_screen.ts");
     const { signal } = this.#abort;
     if (signal.aborted) return;
-    this.screen = new TerminalScreen({ place, onTop: () => this.above() });
-    followPinch(place, { target: this.screen, signal });
-    const look = (): void => document.visibilityState === "visible" ? this.#open() : this.#leave();
-    document.addEventListener("visibilitychange", look, { signal });
-    look();
+    this.screen = new TerminalScreen({ container, onTop: () => this.showEarlier() });
+    followPinch(container, { target: this.screen, signal });
+    const update = (): void => document.visibilityState === "visible" ? this.#open() : this.#leave();
+    document.addEventListener("visibilitychange", update, { signal });
+    update();
   }
 
   #open(): void {
     const { screen } = this;
     if (screen === undefined || this.#stream !== undefined) return;
-    const { name, openMirror, tell } = this.#options;
+    const { name, openMirror, update } = this.#options;
     this.#stream = openMirror(name, {
       terminal: screen.terminal,
-      onState: (stream) => this.#stands(stream),
+      onState: (stream) => this.#onState(stream),
       onStatus: ({ keys, fit }) => {
-        if (keys !== undefined) this.#typed(keys);
-        if (fit !== undefined) tell((told) => ({ ...told, fit }));
+        if (keys !== undefined) this.#onKeys(keys);
+        if (fit !== undefined) update((info) => ({ ...info, fit }));
       },
       onDrawn: () => screen.draw(),
     });
@@ -167,23 +167,23 @@ class Held {
     this.#stream = undefined;
   }
 
-  /** What was said of keys and size counts for the stream on which it was said. */
-  #stands(stream: TerminalState): void {
-    const { tell } = this.#options;
+  /** The state of keys and size belongs to one stream, so a new one resets it. */
+  #onState(stream: TerminalState): void {
+    const { update } = this.#options;
     if (stream.kind === "live") {
-      if (this.#hasAbove) this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
-      return tell((told) => ({ ...told, stream }));
+      if (this.#wantsEarlier) this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
+      return update((info) => ({ ...info, stream }));
     }
     const isUnsure = this.#pending !== undefined;
     this.#pending = undefined;
-    tell((told) => ({ stream, fit: "off", unsure: isUnsure || told.unsure === true }));
+    update((info) => ({ stream, fit: "off", unsure: isUnsure || info.unsure === true }));
   }
 
-  #typed(keys: KeyState): void {
+  #onKeys(keys: KeyState): void {
     const { sequence = Infinity, at = 0 } = this.#pending ?? {};
     const isNewest = keys.sequence >= sequence;
     const latencyMs = isNewest ? performance.now() - at : undefined;
     if (isNewest && keys.state !== "held") this.#pending = undefined;
-    this.#options.tell((told) => ({ ...told, keys, latencyMs: latencyMs ?? told.latencyMs }));
+    this.#options.update((info) => ({ ...info, keys, latencyMs: latencyMs ?? info.latencyMs }));
   }
 }

@@ -1,7 +1,7 @@
-/** Pairing as the page lives it: the words, a host that is not proven, words that differ, a second host. */
+/** Pairing: check words, an unproven host, words that differ, a second host, and links of another account. */
 import assert from "node:assert/strict";
 import { Controller } from "../../../src/phone/controller.ts";
-import { createStore } from "../../../src/phone/store.ts";
+import { createStore } from "../../../src/phone/state.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { FakeSockets } from "../client/fake_socket.ts";
 import { FakePairingStorage } from "./fake_pairing_storage.ts";
@@ -33,7 +33,7 @@ function phoneBefore(host: OfferingHost, account = new FakeStorage()) {
   return { controller, store, account, pairing, keys };
 }
 
-Deno.test("after a pairing the page shows the words until they are answered, and only then the host counts as paired [pair-words, ux-pair]", async () => {
+Deno.test("after a pairing the page shows the words until the user answers, and only then the host counts as paired [pair-words, ux-pair]", async () => {
   const host = await offeringHost();
   const { controller, store, pairing } = phoneBefore(host);
   await controller.start({ kind: "pair", code: "c", secret: host.word });
@@ -42,14 +42,14 @@ Deno.test("after a pairing the page shows the words until they are answered, and
   assert.ok(news?.kind === "words");
   assert.deepEqual([news.host, news.words.length], ["desk", 6]);
   assert.deepEqual([...paired], []);
-  await controller.pairingRead();
+  await controller.confirmPairing();
   assert.equal(store.get().pairing, undefined);
   assert.deepEqual([...store.get().paired], [HOST_ID]);
   assert.equal(pairing.hosts.size, 1);
   controller.stop();
 });
 
-Deno.test("a page that is opened again asks about words that nobody answered; once answered it is paired for good [pair-words]", async () => {
+Deno.test("a reloaded page asks again about unanswered words; once answered it is paired for good [pair-words]", async () => {
   const host = await offeringHost();
   const first = phoneBefore(host);
   await first.controller.start({ kind: "pair", code: "c", secret: host.word });
@@ -59,7 +59,7 @@ Deno.test("a page that is opened again asks about words that nobody answered; on
   const asked = reopened(first);
   await asked.controller.start();
   assert.deepEqual([asked.store.get().pairing, [...asked.store.get().paired]], [shown, []]);
-  await asked.controller.pairingRead();
+  await asked.controller.confirmPairing();
   assert.deepEqual([asked.store.get().pairing, [...asked.store.get().paired]], [undefined, [HOST_ID]]);
   asked.controller.stop();
 
@@ -69,7 +69,7 @@ Deno.test("a page that is opened again asks about words that nobody answered; on
   again.controller.stop();
 });
 
-/** The same phone's page, loaded anew. */
+/** The same phone's page after a reload. */
 function reopened({ account, pairing }: Pick<ReturnType<typeof phoneBefore>, "account" | "pairing">) {
   const store = createStore(() => {});
   const controller = new Controller({
@@ -86,7 +86,7 @@ function reopened({ account, pairing }: Pick<ReturnType<typeof phoneBefore>, "ac
   return { controller, store };
 }
 
-Deno.test("a host that is not proven signs nobody in, and is told; a phone that was signed in stays so [sec-active-relay]", async () => {
+Deno.test("an unproven host signs nobody in and is reported; a phone that was signed in stays signed in [sec-active-relay]", async () => {
   const liar = await offeringHost(() => undefined);
   const fresh = phoneBefore(liar);
   await fresh.controller.start({ kind: "pair", code: "c", secret: liar.word });
@@ -103,7 +103,7 @@ Deno.test("a host that is not proven signs nobody in, and is told; a phone that 
   known.controller.stop();
 });
 
-Deno.test("where the words differ nothing of the pairing stays", async () => {
+Deno.test("if the words differ, the pairing is erased", async () => {
   const host = await offeringHost();
   const { controller, store, account, pairing } = phoneBefore(host);
   await controller.start({ kind: "pair", code: "c", secret: host.word });
@@ -113,7 +113,7 @@ Deno.test("where the words differ nothing of the pairing stays", async () => {
   assert.deepEqual([news, paired.size, account.account, pairing.hosts.size], [undefined, 0, undefined, 0]);
 });
 
-Deno.test("a link with another key asks first, names both accounts, and changes nothing when it is refused [account-swap]", async () => {
+Deno.test("a link with another key asks first, names both accounts, and changes nothing if declined [account-swap]", async () => {
   const host = await offeringHost();
   const kept = new FakeStorage({ apiKey: "svc_0123456789", deviceId: "dev_phone_1" });
   const { controller, store, account } = phoneBefore(host, kept);
@@ -135,7 +135,7 @@ Deno.test("a link with another key asks first, names both accounts, and changes 
   controller.stop();
 });
 
-Deno.test("a pairing link of another account asks first, and pairs with nobody when it is refused [account-swap]", async () => {
+Deno.test("a pairing link of another account asks first, and pairs with nobody if declined [account-swap]", async () => {
   const host = await offeringHost();
   const kept = new FakeStorage({ apiKey: "svc_mine456789", deviceId: "dev_phone_1" });
   const { controller, store, account, pairing } = phoneBefore(host, kept);

@@ -1,9 +1,9 @@
-/** The page without a browser: signing in, catching up after a break, and keeping what is not sent. */
+/** The page without a browser: signing in, catching up after a reconnect, and keeping unsent messages. */
 
 import assert from "node:assert/strict";
-import type { Account } from "../../../src/phone/account.ts";
+import type { Account } from "../../../src/phone/storage.ts";
 import { Controller } from "../../../src/phone/controller.ts";
-import { createStore } from "../../../src/phone/store.ts";
+import { createStore } from "../../../src/phone/state.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { FakeSockets } from "../client/fake_socket.ts";
@@ -49,7 +49,7 @@ function stateOf({ store }: Bench, id: string): string | undefined {
   return progress?.kind === "taken" ? progress.receipt.state : progress?.kind;
 }
 
-Deno.test("a phone that nobody signed in asks for a key, and a good one is kept [ph-first-page]", async () => {
+Deno.test("a signed-out phone asks for a key, and stores a good one [ph-first-page]", async () => {
   const bench = phoneWith();
   await bench.controller.start();
   assert.equal(kindOf(bench), "out");
@@ -61,7 +61,7 @@ Deno.test("a phone that nobody signed in asks for a key, and a good one is kept 
   bench.controller.stop();
 });
 
-Deno.test("a key that the relay refuses is not kept", async () => {
+Deno.test("a key that the relay rejects is not stored", async () => {
   const bench = phoneWith();
   bench.relay.refusal = "missing_scope";
   await bench.controller.signIn("svc_weak");
@@ -70,7 +70,7 @@ Deno.test("a key that the relay refuses is not kept", async () => {
   assert.deepEqual([bench.storage.account, bench.sockets.made.length], [undefined, 0]);
 });
 
-Deno.test("a pairing code becomes an account; one that failed leaves a paired phone paired", async () => {
+Deno.test("a pairing code becomes an account; a failed one leaves a paired phone paired", async () => {
   const bench = phoneWith();
   await bench.controller.start({ kind: "pair", code: "abc" });
   assert.deepEqual(bench.storage.account, { apiKey: "svc_claimed", deviceId: "dev_phone_9" });
@@ -81,7 +81,7 @@ Deno.test("a pairing code becomes an account; one that failed leaves a paired ph
   bench.controller.stop();
 });
 
-Deno.test("after every break it learns what changed meanwhile", async () => {
+Deno.test("after every reconnect it loads what changed in the meantime", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.devices = [deviceOf({ lastSeen: NOW + 1, sessions: [entryOf({ state: "waiting" })] })];
   bench.relay.records = [recordOf(7)];
@@ -93,7 +93,7 @@ Deno.test("after every break it learns what changed meanwhile", async () => {
   bench.controller.stop();
 });
 
-Deno.test("a receipt of a message that another phone sent brings the message", async () => {
+Deno.test("a receipt for a message from another phone loads the message", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.records = [recordOf(8, receiptOf("delivered"))];
   bench.sockets.last.says("push.updated", { id: idOf(8), receipt: receiptOf("delivered") });
@@ -101,7 +101,7 @@ Deno.test("a receipt of a message that another phone sent brings the message", a
   bench.controller.stop();
 });
 
-Deno.test("a message waits in the phone until the relay has it, and is not kept longer [ux-outbox]", async () => {
+Deno.test("a message is stored until the relay has it, and no longer [ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.away = true;
   bench.sockets.last.ends(1006);
@@ -116,7 +116,7 @@ Deno.test("a message waits in the phone until the relay has it, and is not kept 
   next.controller.stop();
 });
 
-Deno.test("where no WebSocket passes, messages go out over HTTP and receipts are asked for [http-no-stream]", async () => {
+Deno.test("if WebSockets are blocked, messages are sent and receipts are polled over HTTP [http-no-stream]", async () => {
   const bench = phoneWith({ apiKey: "svc_k" });
   await bench.controller.start();
   bench.sockets.last.ends(1006);
@@ -133,14 +133,14 @@ Deno.test("where no WebSocket passes, messages go out over HTTP and receipts are
   bench.controller.stop();
 });
 
-/** The page loaded anew on the same phone. */
+/** The same phone's page after a reload. */
 function withOutbox({ storage }: Bench): Bench {
   const next = phoneWith(storage.account);
   for (const [id, entry] of storage.outbox) next.storage.outbox.set(id, entry);
   return next;
 }
 
-Deno.test("signing out forgets the key and what was not sent", async () => {
+Deno.test("signing out erases the key and the unsent messages", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.away = true;
   await bench.controller.send(TO, "hello");

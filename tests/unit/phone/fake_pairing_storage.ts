@@ -1,4 +1,4 @@
-/** What pairing leaves on a phone, in memory. */
+/** Pairing storage in memory. */
 import { generateKeyPair } from "../../../src/crypto/keys.ts";
 import type { PairedHost } from "../../../src/client/claim_pairing.ts";
 import type { PairingStorage, SentForm } from "../../../src/phone/pairing_storage.ts";

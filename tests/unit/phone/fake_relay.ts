@@ -1,4 +1,4 @@
-/** The relay's HTTP side, below the path /svc, as the phone's tests need it: what it was asked, and what it answers. */
+/** The relay's HTTP side under the path /svc: records requests and gives scripted answers. */
 import { problem, type WireErrorCode } from "../../../src/protocol/errors.ts";
 import type { PushRecord } from "../../../src/protocol/push.ts";
 import type { DeviceSessions } from "../../../src/protocol/session.ts";
@@ -7,9 +7,9 @@ import { deviceOf, NOW, receiptOf, recordOf } from "./samples.ts";
 export class FakeRelay {
   devices: DeviceSessions[] = [deviceOf()];
   records: PushRecord[] = [];
-  /** Refuses every request with this, when set. */
+  /** If set, every request is refused with it. */
   refusal: WireErrorCode | undefined;
-  /** Nobody answers. */
+  /** If true, requests fail as if no relay were there. */
   away = false;
   /** Method and path of every request, without the query. */
   readonly asked: string[] = [];

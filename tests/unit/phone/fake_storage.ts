@@ -1,6 +1,5 @@
-/** What the phone keeps, in memory. */
-import type { Account, OutboxEntry } from "../../../src/phone/account.ts";
-import type { PhoneStorage } from "../../../src/phone/storage.ts";
+/** Phone storage in memory. */
+import type { Account, OutboxEntry, PhoneStorage } from "../../../src/phone/storage.ts";
 
 export class FakeStorage implements PhoneStorage {
   account: Account | undefined;

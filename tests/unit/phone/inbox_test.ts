@@ -1,4 +1,5 @@
-/** The inbox: what comes into it, in which order, and what is never dropped. */
+/** The inbox: what it contains, in which order, what is never dropped, and the status of questions. */
+
 import assert from "node:assert/strict";
 import {
   closedItems,
@@ -6,17 +7,21 @@ import {
   type InboxItem,
   inboxItemOf,
   openQuestions,
+  type QuestionItem,
+  type QuestionStatus,
+  questionStatus,
   withItemReceipt,
   withItems,
 } from "../../../src/phone/inbox.ts";
 import type { PushRecord } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
-import { idOf, recordOf } from "./samples.ts";
+import { idOf, messageOf, NOW, receiptOf, recordOf, takenWith } from "./samples.ts";
+import type { Message, Progress } from "../../../src/phone/message.ts";
 
 const open: Receipt = { state: "delivered", final: false, at: { delivered: 1 } };
 const answered: Receipt = { state: "answered", final: true, at: { answered: 2 }, answer: idOf(99) };
 
-function told(
+function record(
   number: number,
   type: string,
   fields: Partial<PushRecord["push"]> = {},
@@ -26,35 +31,35 @@ function told(
 }
 const SEALED = { host: "dev_listener_1", nonce: "", ciphertext: "", keys: {} };
 const question = (number: number, receipt = open): PushRecord =>
-  told(number, "ask", { data: { kind: "prompt", timeoutSeconds: 300 } }, receipt);
+  record(number, "ask", { data: { kind: "prompt", timeoutSeconds: 300 } }, receipt);
 const itemsOf = (...records: PushRecord[]): InboxItem[] =>
   records.map(inboxItemOf).filter((item) => item !== undefined);
 const numbers = (items: readonly InboxItem[]): number[] => items.map(({ push }) => Number(push.id.slice(-3)));
 
-Deno.test("questions, notes, stops and calls come in, commands and what is not understood do not [ux-inbox]", () => {
-  const toldTypes = ["note", "broadcast", "agent.stop", "agent.attention"];
-  for (const type of toldTypes) assert.equal(inboxItemOf(told(1, type))?.kind, "told", type);
+Deno.test("questions and notifications come in, commands and unknown questions do not [ux-inbox]", () => {
+  const types = ["note", "broadcast", "agent.stop", "agent.attention"];
+  for (const type of types) assert.equal(inboxItemOf(record(1, type))?.kind, "notification", type);
   assert.equal(inboxItemOf(question(2))?.kind, "question");
-  for (const record of [recordOf(1), told(1, "ask", { data: { kind: "vote" } }), told(1, "ask.answer")]) {
-    assert.equal(inboxItemOf(record), undefined, record.push.type);
+  for (const other of [recordOf(1), record(1, "ask", { data: { kind: "vote" } }), record(1, "ask.answer")]) {
+    assert.equal(inboxItemOf(other), undefined, other.push.type);
   }
 });
 
-Deno.test("what a muted hook sent is not shown [rm-hook-id]", () => {
+Deno.test("a push from a muted hook is not shown [rm-hook-id]", () => {
   const muted: Receipt = { state: "ignored", reason: "hook_muted", final: true, at: { ignored: 1 } };
-  assert.equal(inboxItemOf(told(1, "agent.stop", {}, muted)), undefined);
+  assert.equal(inboxItemOf(record(1, "agent.stop", {}, muted)), undefined);
 });
 
-Deno.test("a secret that the relay could read is not asked for [hostile-relay, seal-answers]", () => {
+Deno.test("a question for a secret that the relay could read is not shown [hostile-relay, seal-answers]", () => {
   const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
   const data = { kind: "input", fields, timeoutSeconds: 300 };
-  assert.equal(inboxItemOf(told(1, "ask", { data })), undefined);
-  assert.equal(inboxItemOf(told(1, "ask", { data, sealedFor: SEALED }))?.kind, "question");
+  assert.equal(inboxItemOf(record(1, "ask", { data })), undefined);
+  assert.equal(inboxItemOf(record(1, "ask", { data, sealedFor: SEALED }))?.kind, "question");
   const [user] = fields;
-  assert.equal(inboxItemOf(told(1, "ask", { data: { ...data, fields: [user] } }))?.kind, "question");
+  assert.equal(inboxItemOf(record(1, "ask", { data: { ...data, fields: [user] } }))?.kind, "question");
 });
 
-Deno.test("nothing takes the place of a question that was sealed, and so its answer stays sealed [hostile-relay, seal-answers]", () => {
+Deno.test("nothing replaces a question that was sealed, so its answer stays sealed [hostile-relay, seal-answers]", () => {
   const { push } = question(1);
   const sealed = { push: { ...push, body: "Go?", sealedFor: SEALED }, receipt: open };
   const inbox = withItems(new Map(), itemsOf(sealed));
@@ -64,16 +69,16 @@ Deno.test("nothing takes the place of a question that was sealed, and so its ans
   assert.deepEqual([swapped?.push, swapped?.receipt], [sealed.push, answered]);
 });
 
-Deno.test("open questions stand apart, each part with the newest first", () => {
+Deno.test("open questions are separate from the rest, and both are sorted newest first", () => {
   const inbox = withItems(
     new Map(),
-    itemsOf(question(1), told(2, "note"), question(3, answered), question(4)),
+    itemsOf(question(1), record(2, "note"), question(3, answered), question(4)),
   );
   assert.deepEqual(numbers(openQuestions(inbox)), [4, 1]);
   assert.deepEqual(numbers(closedItems(inbox)), [3, 2]);
 });
 
-Deno.test("a receipt closes a question, and what comes later than a better word changes nothing", () => {
+Deno.test("a receipt closes a question, and an older one changes nothing", () => {
   const inbox = withItems(new Map(), itemsOf(question(1)));
   const closed = withItemReceipt(inbox, { id: idOf(1), receipt: answered });
   assert.equal(closed.get(idOf(1))?.receipt.answer, idOf(99));
@@ -82,8 +87,96 @@ Deno.test("a receipt closes a question, and what comes later than a better word 
 });
 
 Deno.test("the inbox is bounded, and an open question is never dropped", () => {
-  const notes = Array.from({ length: INBOX_MAX + 20 }, (_, number) => told(number + 10, "note"));
+  const notes = Array.from({ length: INBOX_MAX + 20 }, (_, number) => record(number + 10, "note"));
   const inbox = withItems(new Map(), itemsOf(question(1), ...notes));
   assert.equal(inbox.size, INBOX_MAX + 1);
   assert.ok(inbox.has(idOf(1)) && !inbox.has(idOf(10)));
+});
+
+const answeredBy2: Receipt = { ...answered, answer: idOf(2) };
+
+function questionWith(receipt: Receipt, fields: Record<string, unknown> = {}): QuestionItem {
+  const push = {
+    ...recordOf(1).push,
+    type: "ask",
+    createdAt: NOW,
+    data: { kind: "prompt", timeoutSeconds: 60 },
+  };
+  const item = inboxItemOf({ push: { ...push, ...fields }, receipt });
+  return item?.kind === "question" ? item : assert.fail("no question");
+}
+
+function status(
+  item: QuestionItem,
+  { now = NOW, messages = [] }: { now?: number; messages?: Message[] } = {},
+): QuestionStatus {
+  const known = new Map(messages.map((message) => [message.id, message]));
+  return questionStatus(item, { messages: known, now });
+}
+const answer = (progress: Progress): Message => ({
+  ...messageOf(2, progress),
+  answers: { question: idOf(1) },
+});
+
+Deno.test("a question is open until its deadline, then takes a late answer, until it expires [mcp-late]", () => {
+  const late = (now: number) => {
+    const found = status(questionWith(open), { now });
+    return found.kind === "open" ? found.late : found.kind;
+  };
+  assert.deepEqual([NOW, NOW + 59_999, NOW + 60_000, NOW + 3_600_000].map(late), [
+    false,
+    false,
+    true,
+    "closed",
+  ]);
+  const homeless = questionWith(open, { agentSessionName: undefined });
+  assert.equal(status(homeless, { now: NOW + 60_000 }).kind, "closed");
+});
+
+Deno.test("an answer from here is shown as sending, and as failed", () => {
+  assert.equal(status(questionWith(open), { messages: [answer({ kind: "outbox" })] }).kind, "sending");
+  const failure = { code: "ask_closed", message: "" };
+  assert.equal(
+    status(questionWith(open), { messages: [answer({ kind: "failed", failure })] }).kind,
+    "failed",
+  );
+});
+
+Deno.test("an answered question says what became of its answer [ux-inbox]", () => {
+  const outcome = (...messages: Message[]): unknown => {
+    const found = status(questionWith(answeredBy2), { messages });
+    return found.kind === "answered" ? found.outcome : found.kind;
+  };
+  const withState = (state: Receipt["state"]): Message => answer(takenWith(receiptOf(state)));
+  assert.equal(outcome(), "pending");
+  assert.deepEqual(
+    (["queued", "delivered", "expired", "refused"] as const).map((state) => outcome(withState(state))),
+    [
+      "pending",
+      "received",
+      "typed",
+      "lost",
+    ],
+  );
+  const typed = { ...messageOf(3, takenWith(receiptOf("held"))), inReplyTo: idOf(1) };
+  const found = status(questionWith(answeredBy2), { messages: [withState("expired"), typed] });
+  assert.ok(found.kind === "answered" && found.typed === typed && !found.here);
+});
+
+Deno.test("the first answer is shown, not one from here that came second", () => {
+  const failure = { code: "ask_closed", message: "" };
+  const second = {
+    ...messageOf(5, { kind: "failed", failure }),
+    answers: { question: idOf(1) },
+    fromHere: true,
+  };
+  const found = status(questionWith(answeredBy2), {
+    messages: [second, answer(takenWith(receiptOf("delivered")))],
+  });
+  assert.ok(found.kind === "answered" && found.answer?.id === idOf(2) && !found.here);
+});
+
+Deno.test("a withdrawn question is closed, whatever else is known", () => {
+  const withdrawn = questionWith({ state: "withdrawn", final: true, at: {} });
+  assert.deepEqual(status(withdrawn), { kind: "closed", why: "withdrawn" });
 });

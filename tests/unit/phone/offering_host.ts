@@ -1,4 +1,4 @@
-/** A host that offers a pairing, and a relay between it and a phone that may lie. */
+/** A host that offers a pairing, and a relay in between that may lie. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
@@ -10,7 +10,7 @@ export const PHONE_ID = "dev_phone_9";
 
 export interface OfferingHost {
   keyPair: CryptoKeyPair;
-  /** As the link carries it. */
+  /** As in the link. */
   word: string;
   secret: CryptoKey;
   offer: PairingOffer;
@@ -19,7 +19,7 @@ export interface OfferingHost {
   api: { claimPairing(code: string, claim: PairingClaim): Promise<PairingClaimed> };
 }
 
-/** `change`: what the relay makes of the offer. */
+/** `change` is what the relay does to the offer. */
 export async function offeringHost(
   change: (offer: PairingOffer) => PairingOffer | undefined = (offer) => offer,
 ): Promise<OfferingHost> {

@@ -1,4 +1,4 @@
-/** The outbox: in order, once, and for as long as it takes. */
+/** The outbox sends in order, once, and for as long as it takes. */
 
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
@@ -10,7 +10,7 @@ import { idOf, messageOf } from "./samples.ts";
 
 type Answer = "taken" | "hangs" | RelayError;
 
-/** Ends only by its signal. */
+/** Ends only when its signal fires. */
 function hang({ signal }: Parameters<OutboxOptions["send"]>[1]): Promise<never> {
   return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 }
@@ -41,13 +41,13 @@ function outboxWith(messages: Message[], answers: Answer[]) {
 
 const away = new RelayError("away", { code: "unreachable" });
 
-Deno.test("messages go out one after the other, in order", async () => {
+Deno.test("messages are sent one after the other, in order", async () => {
   const { outbox, sent } = outboxWith([messageOf(1), messageOf(2)], []);
   await Promise.all([outbox.pump(), outbox.pump()]);
   assert.deepEqual(sent, [idOf(1), idOf(2)]);
 });
 
-Deno.test("a relay that is away gets the same push again, later, and nothing overtakes it", async () => {
+Deno.test("an unreachable relay gets the same push again later, and nothing overtakes it", async () => {
   const { outbox, sent, clock } = outboxWith([messageOf(1), messageOf(2)], [away, away]);
   await outbox.pump();
   assert.deepEqual(sent, [idOf(1)]);
@@ -58,7 +58,7 @@ Deno.test("a relay that is away gets the same push again, later, and nothing ove
   assert.deepEqual(sent, [idOf(1), idOf(1), idOf(1), idOf(2)]);
 });
 
-Deno.test("a rate limit is waited for", async () => {
+Deno.test("it waits as long as Retry-After says", async () => {
   const limited = new RelayError("slow down", { code: "rate_limited", status: 429, retryAfterSeconds: 3 });
   const { outbox, sent, clock } = outboxWith([messageOf(1)], [limited]);
   await outbox.pump();
@@ -68,7 +68,7 @@ Deno.test("a rate limit is waited for", async () => {
   await until("the second try", () => sent.length === 2);
 });
 
-Deno.test("a try that hangs in a dead network begins anew when the network is back", async () => {
+Deno.test("an attempt that hangs in a dead network is restarted when the network is back", async () => {
   const { outbox, sent, clock } = outboxWith([messageOf(1)], ["hangs"]);
   const pumping = outbox.pump();
   await outbox.hurry();
@@ -77,14 +77,14 @@ Deno.test("a try that hangs in a dead network begins anew when the network is ba
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("what the relay will never take is set aside, the rest goes on", async () => {
+Deno.test("a message that the relay will never accept is set aside, and the rest is sent", async () => {
   const refused = new RelayError("no such device", { code: "unknown_device", status: 404 });
   const { outbox, sent, failed } = outboxWith([messageOf(1), messageOf(2)], [refused]);
   await outbox.pump();
   assert.deepEqual([sent, failed], [[idOf(1), idOf(2)], [idOf(1)]]);
 });
 
-Deno.test("a key that was revoked loses no message", async () => {
+Deno.test("a revoked key loses no message", async () => {
   const unknown = new RelayError("unknown key", { code: "unauthenticated", status: 401 });
   const { outbox, failed, clock } = outboxWith([messageOf(1)], [unknown]);
   await outbox.pump();

@@ -1,9 +1,9 @@
-/** The address's fragment: where the page is, and what a link hands over. */
+/** Routes and sign-in links in the address's fragment. */
 
 import assert from "node:assert/strict";
-import { formatRoute, parseHandover, parseRoute } from "../../../src/phone/route.ts";
+import { formatRoute, parseRoute, parseSignInLink } from "../../../src/phone/route.ts";
 
-Deno.test("a session's address is read back as it was written, whatever its name", () => {
+Deno.test("a session's address survives a round trip, whatever its name", () => {
   assert.deepEqual(parseRoute(formatRoute({ view: "inbox" })), { view: "inbox" });
   for (const session of ["svc-demo", "svc-my.proj", "a b/c%", "日本"]) {
     const route = { view: "session", deviceId: "dev_listener_1", session } as const;
@@ -30,10 +30,10 @@ Deno.test("anything else is the picker", () => {
   }
 });
 
-Deno.test("a link hands over a pairing code or a key", () => {
-  assert.deepEqual(parseHandover("#pair=abc-_1"), { kind: "pair", code: "abc-_1" });
-  assert.deepEqual(parseHandover("#pair=abc&s=x-_1"), { kind: "pair", code: "abc", secret: "x-_1" });
-  assert.deepEqual(parseHandover("#pair=abc&more=x"), { kind: "pair", code: "abc" });
-  assert.deepEqual(parseHandover("#key=svc_k"), { kind: "key", key: "svc_k" });
-  for (const fragment of ["", "#/", "#/s/a/b", "#pair="]) assert.equal(parseHandover(fragment), undefined);
+Deno.test("a link carries a pairing code or a key", () => {
+  assert.deepEqual(parseSignInLink("#pair=abc-_1"), { kind: "pair", code: "abc-_1" });
+  assert.deepEqual(parseSignInLink("#pair=abc&s=x-_1"), { kind: "pair", code: "abc", secret: "x-_1" });
+  assert.deepEqual(parseSignInLink("#pair=abc&more=x"), { kind: "pair", code: "abc" });
+  assert.deepEqual(parseSignInLink("#key=svc_k"), { kind: "key", key: "svc_k" });
+  for (const fragment of ["", "#/", "#/s/a/b", "#pair="]) assert.equal(parseSignInLink(fragment), undefined);
 });

@@ -1,11 +1,11 @@
-/** What goes out sealed, what plain, and how a phone reads its own sealed messages again. */
+/** What is sent sealed or plain, what a phone can open, and which receipts it believes. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { receiptProof } from "../../../src/crypto/receipt_proof.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
 import { sealPush, type ToldPush } from "../../../src/crypto/told_push.ts";
 import { inboxItemOf } from "../../../src/phone/inbox.ts";
-import { answerPush } from "../../../src/phone/outgoing_push.ts";
+import { answerPush } from "../../../src/phone/outbox.ts";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { messageOf } from "../../../src/phone/message.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
@@ -31,13 +31,13 @@ async function pairedPhone() {
   const options = { code: "c", name: "iPhone", secret: host.word, keyPair: await generateKeyPair() };
   const { paired } = await claimPairing(host.api, options);
   assert.ok(paired);
-  return { host, storage, sealing, keep: () => sealing.keep(paired.host) };
+  return { host, storage, sealing, keep: () => sealing.keepHost(paired.host) };
 }
 
 Deno.test("a message to a paired host is sealed for that host, session and option, for a day [seal-stored]", async () => {
   const { host, sealing, keep } = await pairedPhone();
   await keep();
-  const content = await sealing.contentOf({ ...MESSAGE, sendAnyway: true });
+  const content = await sealing.outgoingContent({ ...MESSAGE, sendAnyway: true });
   assert.equal(content.body, undefined);
   assert.ok(content.sealed?.mode === "psk");
   const place = {
@@ -53,43 +53,43 @@ Deno.test("a message to a paired host is sealed for that host, session and optio
   assert.deepEqual(opened, { body: "hello", notAfter: NOW + SEALED_LIFE_MS, counter: 1 });
 });
 
-Deno.test("sent again a message is the same to the byte, also over a reload, and after pairing meanwhile [ux-outbox]", async () => {
+Deno.test("a message sent again is the same to the byte, even after a reload and a new pairing [ux-outbox]", async () => {
   const { storage, sealing, keep } = await pairedPhone();
-  const plain = await sealing.contentOf(MESSAGE);
+  const plain = await sealing.outgoingContent(MESSAGE);
   assert.deepEqual(plain, { body: "hello" });
   await keep();
-  assert.deepEqual(await sealing.contentOf(MESSAGE), { body: "hello" }, "the relay may have it");
+  assert.deepEqual(await sealing.outgoingContent(MESSAGE), { body: "hello" }, "the relay may have it");
   const next = { ...MESSAGE, id: idOf(2) };
-  const first = await sealing.contentOf(next);
+  const first = await sealing.outgoingContent(next);
   const reloaded = new Sealing({ storage, now: () => NOW });
   await reloaded.load();
   assert.ok(first.sealed);
-  assert.deepEqual(await reloaded.contentOf(next), first);
+  assert.deepEqual(await reloaded.outgoingContent(next), first);
 });
 
-Deno.test("to a host that is not paired, or without cryptography messages go out plain [seal-off]", async () => {
+Deno.test("to an unpaired host, or without WebCrypto, messages are sent plain [seal-off]", async () => {
   const { sealing, keep } = await pairedPhone();
   await keep();
   const next = (number: number) => ({ ...MESSAGE, id: idOf(number) });
-  assert.deepEqual(await sealing.contentOf({ ...next(1), deviceId: "dev_listener_b" }), {
+  assert.deepEqual(await sealing.outgoingContent({ ...next(1), deviceId: "dev_listener_b" }), {
     body: "hello",
   });
-  assert.deepEqual([...sealing.pairedWith()], [HOST_ID]);
+  assert.deepEqual([...sealing.confirmedHosts()], [HOST_ID]);
   const bare = new Sealing({ storage: undefined, now: () => NOW });
   await bare.load();
-  assert.deepEqual([await bare.contentOf(MESSAGE), bare.isPossible], [{ body: "hello" }, false]);
+  assert.deepEqual([await bare.outgoingContent(MESSAGE), bare.isAvailable], [{ body: "hello" }, false]);
 });
 
-Deno.test("the phone reads its own sealed messages in the history; another device's are shown as such", async () => {
+Deno.test("the phone reads its own sealed messages in the history; those of another device are marked as such", async () => {
   const { sealing, keep } = await pairedPhone();
   await keep();
-  const { sealed } = await sealing.contentOf(MESSAGE);
+  const { sealed } = await sealing.outgoingContent(MESSAGE);
   assert.ok(sealed);
   const asStored = (number: number) => {
     const { push, receipt } = recordOf(number);
     return { push: { ...push, body: undefined, sealed }, receipt };
   };
-  const read = await sealing.readable([asStored(1), asStored(2), recordOf(3), recordOf(1)]);
+  const read = await sealing.openRecords([asStored(1), asStored(2), recordOf(3), recordOf(1)]);
   const messages = read.map((record) => messageOf(record));
   assert.deepEqual(messages.map((message) => [message?.body, message?.sealed]), [
     ["hello", "here"],
@@ -99,16 +99,16 @@ Deno.test("the phone reads its own sealed messages in the history; another devic
   ], "also where the relay puts another text in its place");
 });
 
-Deno.test("of several hosts each gets what is sealed for it alone [seal-stored]", async () => {
+Deno.test("each of several hosts gets what is sealed for it alone [seal-stored]", async () => {
   const { storage, sealing, keep, host } = await pairedPhone();
   await keep();
   const second = await offeringHost();
   const own = { deviceId: "dev_listener_b", host: "other desk", phone: PHONE_ID };
-  await sealing.keep({ ...own, publicKey: second.offer.publicKey, secret: second.secret });
+  await sealing.keepHost({ ...own, publicKey: second.offer.publicKey, secret: second.secret });
   assert.equal(storage.hosts.size, 2);
   for (const [deviceId, keys, others] of [[HOST_ID, host, second], [own.deviceId, second, host]] as const) {
     const id = idOf(deviceId === HOST_ID ? 1 : 2);
-    const { sealed } = await sealing.contentOf({ ...MESSAGE, id, deviceId });
+    const { sealed } = await sealing.outgoingContent({ ...MESSAGE, id, deviceId });
     assert.ok(sealed);
     const place = {
       id,
@@ -123,15 +123,15 @@ Deno.test("of several hosts each gets what is sealed for it alone [seal-stored]"
   }
 });
 
-Deno.test("who signs out leaves no host, no secret and no text behind", async () => {
+Deno.test("signing out leaves no host, no secret and no text behind", async () => {
   const { storage, sealing, keep } = await pairedPhone();
   await keep();
-  await sealing.contentOf(MESSAGE);
+  await sealing.outgoingContent(MESSAGE);
   await sealing.clear();
-  assert.deepEqual([storage.hosts.size, storage.sent.size, sealing.pairedWith().size], [0, 0, 0]);
+  assert.deepEqual([storage.hosts.size, storage.sent.size, sealing.confirmedHosts().size], [0, 0, 0]);
 });
 
-/** What the paired host tells, sealed for this phone. */
+/** A note of the paired host, sealed for this phone. */
 async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, push: Partial<ToldPush>) {
   const { publicKey } = await storage.ownKeys();
   const phones = [{
@@ -149,7 +149,7 @@ async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, 
   return { push: { ...stored, body: undefined, ...sealed } as Push, receipt };
 }
 
-Deno.test("what a paired host tells is read, also after a reload; on another phone it stays shut [seal-answers]", async () => {
+Deno.test("a note from a paired host can be read, even after a reload, but not on another phone [seal-answers]", async () => {
   const phone = await pairedPhone();
   await phone.keep();
   const words = { title: "app · Claude has finished", body: "Done.", data: { cwd: "/work/app" } };
@@ -157,17 +157,17 @@ Deno.test("what a paired host tells is read, also after a reload; on another pho
   assert.ok(!JSON.stringify(record).includes("Done"));
   const reloaded = new Sealing({ storage: phone.storage, now: () => NOW });
   await reloaded.load();
-  const [read] = await reloaded.readable([record]);
+  const [read] = await reloaded.openRecords([record]);
   const { title, body, data } = read?.push ?? {};
   assert.deepEqual({ title, body, data }, words);
   const other = await pairedPhone();
   await other.keep();
-  const [shut] = await other.sealing.readable([record]);
-  const { title: noTitle, body: noBody, data: noData } = shut?.push ?? {};
+  const [unopened] = await other.sealing.openRecords([record]);
+  const { title: noTitle, body: noBody, data: noData } = unopened?.push ?? {};
   assert.deepEqual([noTitle, noBody, noData], [undefined, undefined, undefined]);
 });
 
-Deno.test("words that a relay puts beside sealed ones are not taken for the host's [hostile-relay, seal-answers]", async () => {
+Deno.test("text that a relay puts beside sealed text is not taken for the host's [hostile-relay, seal-answers]", async () => {
   const phone = await pairedPhone();
   await phone.keep();
   const ask = { kind: "prompt", timeoutSeconds: 300 };
@@ -175,26 +175,26 @@ Deno.test("words that a relay puts beside sealed ones are not taken for the host
   const forged = { ...push, title: "Go", body: "Your password?", data: ask };
   for (const host of [HOST_ID, "dev_listener_nobody"]) {
     const sealedFor = { ...forged.sealedFor, host, ciphertext: "AAAA" } as Push["sealedFor"];
-    const [shut] = await phone.sealing.readable([{ push: { ...forged, sealedFor }, receipt }]);
-    assert.deepEqual([shut?.push.title, shut?.push.body], [undefined, undefined], host);
-    assert.equal(shut && inboxItemOf(shut), undefined, host);
+    const [unopened] = await phone.sealing.openRecords([{ push: { ...forged, sealedFor }, receipt }]);
+    assert.deepEqual([unopened?.push.title, unopened?.push.body], [undefined, undefined], host);
+    assert.equal(unopened && inboxItemOf(unopened), undefined, host);
   }
 });
 
-Deno.test("an answer that was to be sealed never goes out plain [hostile-relay, seal-answers]", async () => {
+Deno.test("an answer that must be sealed is never sent plain [hostile-relay, seal-answers]", async () => {
   const { sealing } = await pairedPhone();
   const sealTo = { deviceId: HOST_ID, session: "svc-demo" };
   const message = { ...messageSample(1), body: "Yes", answers: { question: idOf(7), sealTo } };
   await assert.rejects(answerPush(message, sealing), { name: "RelayError", code: "unsealable" });
 });
 
-Deno.test("a sealed question is shown where it can be read, and its answer goes out sealed for it alone [seal-answers]", async () => {
+Deno.test("a sealed question is shown if it can be opened, and its answer is sealed for it alone [seal-answers]", async () => {
   const phone = await pairedPhone();
   await phone.keep();
   const ask = { kind: "ask", options: ["Yes", "No"], timeoutSeconds: 300 };
   const record = await told(phone, { type: "ask", body: "Go?", agentSessionName: "svc-demo", data: ask });
   assert.equal(inboxItemOf(record), undefined);
-  const [read] = await phone.sealing.readable([record]);
+  const [read] = await phone.sealing.openRecords([record]);
   assert.equal(read && inboxItemOf(read)?.kind, "question");
 
   const sealTo = { deviceId: HOST_ID, session: "svc-demo" };
@@ -231,17 +231,18 @@ Deno.test("a sealed question is shown where it can be read, and its answer goes 
     },
     receipt,
   };
-  const [own, late] = (await phone.sealing.readable([kept, typed])).map((one) => messageOf(one));
+  const [own, late] = (await phone.sealing.openRecords([kept, typed])).map((one) => messageOf(one));
   assert.deepEqual([own?.body, own?.sealed, late?.body, late?.sealed], ["Yes", "here", "Yes", "here"]);
-  const [others] = (await new Sealing({ storage: new FakePairingStorage(), now: () => NOW }).readable([kept]))
-    .map((one) => messageOf(one));
+  const [others] =
+    (await new Sealing({ storage: new FakePairingStorage(), now: () => NOW }).openRecords([kept]))
+      .map((one) => messageOf(one));
   assert.deepEqual([others?.body, others?.sealed], ["", "elsewhere"]);
 });
 
-Deno.test("what became of a sealed message counts only when its host has proven it; what was proven once stays [sec-active-relay, hostile-relay]", async () => {
+Deno.test("the state of a sealed message counts only once its host has proven it, and stays proven [sec-active-relay, hostile-relay]", async () => {
   const { host, sealing, keep } = await pairedPhone();
   await keep();
-  await sealing.contentOf(MESSAGE);
+  await sealing.outgoingContent(MESSAGE);
   const { id } = MESSAGE;
   const word = (state: PushState, final: boolean): Receipt => ({ state, final, at: { [state]: NOW } });
   const proven = async (receipt: Receipt, secret = host.secret): Promise<Receipt> => ({
@@ -249,17 +250,21 @@ Deno.test("what became of a sealed message counts only when its host has proven 
     proof: await receiptProof(secret, { id, ...receipt }),
   });
   for (const state of ["queued", "expired", "unknown"] as const) {
-    assert.equal((await sealing.heard(id, word(state, false))).unproven, undefined, "the relay's own to say");
+    assert.equal(
+      (await sealing.checkReceipt(id, word(state, false))).unproven,
+      undefined,
+      "the relay's own to say",
+    );
   }
   const submitted = word("submitted", true);
-  assert.equal((await sealing.heard(id, submitted)).unproven, true);
+  assert.equal((await sealing.checkReceipt(id, submitted)).unproven, true);
   const other = (await offeringHost()).secret;
-  assert.equal((await sealing.heard(id, await proven(submitted, other))).unproven, true);
+  assert.equal((await sealing.checkReceipt(id, await proven(submitted, other))).unproven, true);
   const delivered = await proven(word("delivered", false));
-  assert.equal((await sealing.heard(id, delivered)).unproven, undefined);
-  assert.equal((await sealing.heard(id, { ...delivered, state: "typed" })).unproven, true);
-  assert.equal((await sealing.heard(idOf(9), submitted)).unproven, undefined, "not sealed here");
+  assert.equal((await sealing.checkReceipt(id, delivered)).unproven, undefined);
+  assert.equal((await sealing.checkReceipt(id, { ...delivered, state: "typed" })).unproven, true);
+  assert.equal((await sealing.checkReceipt(idOf(9), submitted)).unproven, undefined, "not sealed here");
   const end = await proven(submitted);
-  assert.deepEqual(await sealing.heard(id, end), end);
-  assert.deepEqual(await sealing.heard(id, word("expired", true)), end);
+  assert.deepEqual(await sealing.checkReceipt(id, end), end);
+  assert.deepEqual(await sealing.checkReceipt(id, word("expired", true)), end);
 });

@@ -1,7 +1,7 @@
-/** The order of the picker. */
+/** The order of the picker, and which names from the relay count for a paired host. */
 
 import assert from "node:assert/strict";
-import { findSession, groupSessions, screenTitle } from "../../../src/phone/sessions.ts";
+import { findSession, groupSessions, screenTitle, trustedSessions } from "../../../src/phone/sessions.ts";
 import { deviceOf, entryOf, NOW } from "./samples.ts";
 
 const online = deviceOf({
@@ -21,7 +21,7 @@ const offline = deviceOf({
   sessions: [entryOf({ name: "h", state: "waiting" })],
 });
 
-Deno.test("what waits for a person comes first, hosts that are away come last", () => {
+Deno.test("sessions waiting for the user come first, offline hosts last", () => {
   const groups = groupSessions([offline, online]);
   const named = groups.map((
     { group, sessions },
@@ -29,18 +29,18 @@ Deno.test("what waits for a person comes first, hosts that are away come last", 
   assert.deepEqual(named, [["waiting", "fd"], ["working", "ce"], ["idle", "gab"], ["offline", "h"]]);
 });
 
-Deno.test("no sessions make no group", () => {
+Deno.test("there are no empty groups", () => {
   assert.deepEqual(groupSessions([deviceOf({ sessions: [] })]), []);
 });
 
-Deno.test("a session is found by its host and name: the same name on another host is another session", () => {
+Deno.test("a session is found by host and name: the same name on another host is another session", () => {
   const twin = deviceOf({ deviceId: "dev_listener_2", host: "laptop" });
   const found = findSession([deviceOf(), twin], { deviceId: "dev_listener_2", session: "svc-demo" });
   assert.equal(found?.host, "laptop");
   assert.equal(findSession([twin], { deviceId: "dev_listener_1", session: "svc-demo" }), undefined);
 });
 
-Deno.test("a screen that is called as its host, as tmux calls every new one, has no title", () => {
+Deno.test("a title that equals the host's name, tmux's default, is not shown", () => {
   const device = deviceOf({
     sessions: [entryOf({ title: "desk" }), entryOf({ name: "b", title: "✳ Fix it" })],
   });
@@ -49,4 +49,23 @@ Deno.test("a screen that is called as its host, as tmux calls every new one, has
     return found && screenTitle(found);
   });
   assert.deepEqual(titles, ["", "✳ Fix it"]);
+});
+
+Deno.test("a paired host has its proven name, and its sessions get labels derived from their names [sec-active-relay, hostile-relay]", () => {
+  const device = deviceOf();
+  const [entry] = device.sessions;
+  assert.ok(entry);
+  const named = (name: string, more: Record<string, unknown> = {}) => ({
+    ...{ ...entry, name, project: "prod", agentLabel: "Claude", ordinal: 2, label: "prod · Claude #2" },
+    ...more,
+  });
+  const told = {
+    ...device,
+    host: "another",
+    sessions: [named("svc-prod-2"), named("svc-test"), named("mine", { agentLabel: "", label: "svc-prod" })],
+  };
+  const trusted = trustedSessions(told, { host: "desk" });
+  assert.equal(trusted.host, "desk");
+  assert.deepEqual(trusted.sessions.map(({ label }) => label), ["prod · Claude #2", "svc-test", "mine"]);
+  assert.deepEqual(trustedSessions(told, undefined), told);
 });

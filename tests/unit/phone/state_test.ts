@@ -1,15 +1,18 @@
-/** The page's state through everything that the relay and the person say. */
+/** The page's state: events from the relay and the user, and the views' selectors. */
 
 import assert from "node:assert/strict";
 import { linkProblem } from "../../../src/client/link_problem.ts";
 import {
   INITIAL_STATE,
+  isSentAgain,
   MESSAGES_MAX,
+  messagesOf,
+  outboxOf,
   type PhoneEvent,
   type PhoneState,
   reduce,
 } from "../../../src/phone/state.ts";
-import { deviceOf, entryOf, idOf, messageOf, NOW, receiptOf, recordOf } from "./samples.ts";
+import { deviceOf, entryOf, idOf, messageOf, NOW, receiptOf, recordOf, takenWith } from "./samples.ts";
 
 const after = (...events: PhoneEvent[]): PhoneState => events.reduce(reduce, INITIAL_STATE);
 const progressOf = (state: PhoneState, number: number) => state.messages.get(idOf(number))?.progress;
@@ -38,7 +41,7 @@ Deno.test("a message goes from the outbox through every state of its receipt [rc
   }
 });
 
-Deno.test("an older answer never undoes what is known already", () => {
+Deno.test("an older answer never undoes a newer state", () => {
   const id = idOf(1);
   const typed = receiptOf("typed", { at: { queued: 1, delivered: 2, typed: 3 } });
   const delivered = receiptOf("delivered", { at: { queued: 1, delivered: 2 } });
@@ -52,7 +55,7 @@ Deno.test("an older answer never undoes what is known already", () => {
   assert.equal(receiptStateOf(state, 1), "typed");
 });
 
-Deno.test("a message that the relay has is not in the outbox, also when its 202 never came", () => {
+Deno.test("a message that the relay has is not in the outbox, even if its 202 never arrived", () => {
   const state = after(
     { type: "restored", messages: [messageOf(1)] },
     { type: "history", records: [recordOf(1)], page: "last" },
@@ -61,7 +64,7 @@ Deno.test("a message that the relay has is not in the outbox, also when its 202 
   assert.equal(state.history, "whole");
 });
 
-Deno.test("the history takes messages to sessions only, and knows whether there is more", () => {
+Deno.test("the history adds only messages to sessions, and knows whether there is more", () => {
   const note = recordOf(2);
   note.push.type = "note";
   const state = after({ type: "history", records: [recordOf(1), note] });
@@ -78,7 +81,7 @@ Deno.test("questions come into the inbox, and a live receipt closes them [ux-inb
   assert.deepEqual([state.inbox.get(id)?.receipt.state, state.messages.size], ["answered", 0]);
 });
 
-Deno.test("an answer is no message to a session, and its draft goes when it is written", () => {
+Deno.test("an answer is not a message to a session, and sending it clears its draft", () => {
   const answers = { question: idOf(3) };
   const answer = { ...messageOf(1), deviceId: "", session: "", answers };
   const state = after({ type: "drafted", key: `ask/${idOf(3)}`, text: "yes" }, {
@@ -88,7 +91,7 @@ Deno.test("an answer is no message to a session, and its draft goes when it is w
   assert.equal(state.drafts[`ask/${idOf(3)}`], "");
 });
 
-Deno.test("the history goes on from the oldest page that was read, whatever came alone", () => {
+Deno.test("the history continues from the oldest page, whatever else was loaded", () => {
   const state = after(
     { type: "history", records: [recordOf(50), recordOf(60)], page: "more" },
     { type: "history", records: [recordOf(5)] },
@@ -97,7 +100,7 @@ Deno.test("the history goes on from the oldest page that was read, whatever came
   assert.equal(state.oldestRead?.id, idOf(50));
 });
 
-Deno.test("what was not sent is never dropped to make room", () => {
+Deno.test("an unsent message is never dropped to make room", () => {
   const records = Array.from({ length: MESSAGES_MAX + 50 }, (_, number) => recordOf(number + 10));
   const state = after({ type: "composed", message: messageOf(1) }, { type: "history", records });
   assert.equal(state.messages.size, MESSAGES_MAX + 1);
@@ -105,7 +108,7 @@ Deno.test("what was not sent is never dropped to make room", () => {
   assert.equal(state.messages.has(idOf(10)), false, "the oldest goes");
 });
 
-Deno.test("a refusal by the relay can be tried again or taken back", () => {
+Deno.test("a message refused by the relay can be retried or discarded", () => {
   const failure = { code: "unknown_device", message: "No such device" };
   const failed = after(
     { type: "composed", message: messageOf(1) },
@@ -116,7 +119,7 @@ Deno.test("a refusal by the relay can be tried again or taken back", () => {
   assert.equal(reduce(failed, { type: "discarded", id: idOf(1) }).messages.size, 0);
 });
 
-Deno.test("the picker follows each host by itself [ux-live, inv-picker]", () => {
+Deno.test("the picker updates each host separately [ux-live, inv-picker]", () => {
   const other = deviceOf({ deviceId: "dev_listener_2", host: "laptop" });
   const working = deviceOf({ lastSeen: NOW + 5, sessions: [entryOf({ state: "working" })] });
   let state = after({ type: "sessions", devices: [deviceOf()] }, { type: "device", device: other });
@@ -139,7 +142,7 @@ Deno.test("the link is live only while the relay answers", () => {
   assert.equal(after({ type: "link", link: { state: "connecting" } }).link.kind, "connecting");
 });
 
-Deno.test("signing out forgets everything but where the page is", () => {
+Deno.test("signing out erases everything but the route", () => {
   const route = { view: "session", deviceId: "dev_listener_1", session: "svc-demo" } as const;
   const state = after(
     { type: "route", route },
@@ -151,7 +154,7 @@ Deno.test("signing out forgets everything but where the page is", () => {
   assert.deepEqual(state, { ...INITIAL_STATE, route, signIn: { kind: "out" } });
 });
 
-Deno.test("a draft belongs to its session and is gone once it is sent", () => {
+Deno.test("a draft belongs to its session and is cleared once sent", () => {
   const key = "dev_listener_1/svc-demo";
   const drafted = after({ type: "drafted", key, text: "hello" }, {
     type: "drafted",
@@ -161,4 +164,30 @@ Deno.test("a draft belongs to its session and is gone once it is sent", () => {
   assert.equal(drafted.drafts[key], "hello");
   const sent = reduce(drafted, { type: "composed", message: messageOf(1) });
   assert.deepEqual([sent.drafts[key], sent.drafts["x/y"]], ["", "other"]);
+});
+
+const stateWith = (...messages: ReturnType<typeof messageOf>[]): PhoneState => ({
+  ...INITIAL_STATE,
+  messages: new Map(messages.map((message) => [message.id, message])),
+});
+const taken = takenWith(receiptOf("submitted"));
+const name = { deviceId: "dev_listener_1", session: "svc-demo" };
+
+Deno.test("a session shows its own messages in the order in which they were written", () => {
+  const elsewhere = { ...messageOf(4), deviceId: "dev_listener_2" };
+  const unaddressed = { ...messageOf(1, taken), deviceId: "" };
+  const shown = messagesOf(stateWith(messageOf(3), elsewhere, messageOf(2, taken), unaddressed), name);
+  assert.deepEqual(shown.map(({ body }) => body), ["text 1", "text 2", "text 3"]);
+});
+
+Deno.test("the outbox holds the messages that the relay does not have, oldest first", () => {
+  const failed = messageOf(1, { kind: "failed", failure: { code: "too_large", message: "" } });
+  const state = stateWith(messageOf(5), messageOf(2, taken), messageOf(4), failed);
+  assert.deepEqual(outboxOf(state).map(({ body }) => body), ["text 4", "text 5"]);
+});
+
+Deno.test("a text that was sent again later is recognized", () => {
+  const [first, again] = [messageOf(1, taken), { ...messageOf(2), body: "text 1" }];
+  assert.equal(isSentAgain(first, [first, again]), true);
+  assert.equal(isSentAgain(again, [first, again]), false);
 });

@@ -1,16 +1,16 @@
-/** What a keyboard, an input method or a paste gave becomes inputs of the mirror. */
+/** Key presses, composed text, pastes and pinches as terminal input. */
 import assert from "node:assert/strict";
 import {
-  goesInAtOnce,
+  canSendWhileComposing,
   inputOfKey,
   inputsOfChange,
   inputsOfText,
-  type Pressed,
+  type KeyPress,
+  zoomed,
 } from "../../../src/phone/terminal_input.ts";
-import { zoomed } from "../../../src/phone/terminal_gestures.ts";
 import { KeyInput } from "../../../src/protocol/key_input.ts";
 
-const PLAIN: Pressed = {
+const PLAIN: KeyPress = {
   key: "a",
   ctrlKey: false,
   altKey: false,
@@ -19,14 +19,14 @@ const PLAIN: Pressed = {
   isComposing: false,
 };
 
-function keyOf(changed: Partial<Pressed>): string | undefined {
+function keyOf(changed: Partial<KeyPress>): string | undefined {
   const input = inputOfKey({ ...PLAIN, ...changed });
   if (input !== undefined) assert.ok(KeyInput.safeParse(input).success, JSON.stringify(input));
   return input?.type === "key" ? input.key : input?.type;
 }
 
-Deno.test("terminal input: keys of a keyboard are keys of tmux", () => {
-  const cases: [Partial<Pressed>, string | undefined][] = [
+Deno.test("terminal input: keys become tmux key names", () => {
+  const cases: [Partial<KeyPress>, string | undefined][] = [
     [{ key: "Escape" }, "Escape"],
     [{ key: "Enter" }, "Enter"],
     [{ key: "Enter", altKey: true }, "M-Enter"],
@@ -43,7 +43,7 @@ Deno.test("terminal input: keys of a keyboard are keys of tmux", () => {
   for (const [pressed, key] of cases) assert.equal(keyOf(pressed), key, JSON.stringify(pressed));
 });
 
-Deno.test("terminal input: text, an input method's keys and the browser's own are left to the field", () => {
+Deno.test("terminal input: text, input method keys and browser shortcuts are left to the field", () => {
   for (
     const pressed of [
       { key: "a" },
@@ -58,7 +58,7 @@ Deno.test("terminal input: text, an input method's keys and the browser's own ar
   ) assert.equal(keyOf(pressed), undefined, JSON.stringify(pressed));
 });
 
-Deno.test("terminal input: text goes in as text, several lines and long text as a paste", () => {
+Deno.test("terminal input: text is sent as text, several lines and long text as a paste", () => {
   assert.deepEqual(inputsOfText("a漢"), [{ type: "text", text: "a漢" }]);
   assert.deepEqual(inputsOfText("\n"), [{ type: "key", key: "Enter" }]);
   assert.deepEqual(inputsOfText("a\r\nb"), [{ type: "paste", text: "a\nb" }]);
@@ -70,12 +70,12 @@ Deno.test("terminal input: text goes in as text, several lines and long text as 
   }
 });
 
-Deno.test("terminal input: two fingers twice as far apart ask for letters twice as large", () => {
+Deno.test("terminal input: two fingers twice as far apart double the font size", () => {
   assert.equal(zoomed({ distance: 100, fontPixels: 8 }, 200), 16);
   assert.equal(zoomed({ distance: 100, fontPixels: 8 }, 103), 8);
 });
 
-Deno.test("a word that is corrected while it is composed is typed as its difference [spec-live-typing]", () => {
+Deno.test("a correction during composition is typed as the difference [spec-live-typing]", () => {
   const back = { type: "key", key: "BSpace" };
   assert.deepEqual(inputsOfChange("", "te"), [{ type: "text", text: "te" }]);
   assert.deepEqual(inputsOfChange("teh", "the"), [back, back, { type: "text", text: "he" }]);
@@ -84,9 +84,9 @@ Deno.test("a word that is corrected while it is composed is typed as its differe
   assert.deepEqual(inputsOfChange("same", "same"), []);
 });
 
-Deno.test("of what is composed only a phone keyboard's plain letters go in before the word is whole [spec-live-typing]", () => {
-  assert.equal(goesInAtOnce("hel", "Unidentified"), true);
-  assert.equal(goesInAtOnce("tiê", "Unidentified"), false);
-  assert.equal(goesInAtOnce("か", "Unidentified"), false);
-  assert.equal(goesInAtOnce("k", "Process"), false);
+Deno.test("during composition only a phone keyboard's plain letters are sent before the word is complete [spec-live-typing]", () => {
+  assert.equal(canSendWhileComposing("hel", "Unidentified"), true);
+  assert.equal(canSendWhileComposing("tiê", "Unidentified"), false);
+  assert.equal(canSendWhileComposing("か", "Unidentified"), false);
+  assert.equal(canSendWhileComposing("k", "Process"), false);
 });

@@ -1,4 +1,4 @@
-/** One mirror as the phone holds it: opened, followed in order, opened anew after every break, never plain when sealed. */
+/** The phone's end of one mirror: in order, reopened after every break, and never plain if it should be sealed. */
 import assert from "node:assert/strict";
 import { acceptStream, beginStream, plainChannel, type StreamChannel } from "../../../src/crypto/stream.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
@@ -24,20 +24,22 @@ class Bench {
   readonly states: TerminalState[] = [];
   readonly statuses: MirrorStatus[] = [];
   readonly terminal = makeEmulator({ cols: 20, rows: 3 });
-  /** The listener's end of the stream that stands. */
+  /** The listener's end of the live stream. */
   listener: StreamChannel = plainChannel();
   readonly stream: TerminalStream;
   #number = 0;
 
   constructor(secret?: CryptoKey) {
     this.stream = new TerminalStream({ deviceId: "dev_listener", session: "svc-p" }, {
-      send: (event, data) => this.sent.push([event, data]) > 0,
-      sendBinary: (frame) => {
-        const { payload } = decodeBinaryFrame(frame) ?? {};
-        void this.listener.opener.open(payload ?? new Uint8Array()).then((opened) => {
-          if (opened.kind === "frame") this.keys.push(new TextDecoder().decode(opened.bytes));
-        });
-        return true;
+      link: {
+        send: (event, data) => this.sent.push([event, data]) > 0,
+        sendBinary: (frame) => {
+          const { payload } = decodeBinaryFrame(frame) ?? {};
+          void this.listener.opener.open(payload ?? new Uint8Array()).then((opened) => {
+            if (opened.kind === "frame") this.keys.push(new TextDecoder().decode(opened.bytes));
+          });
+          return true;
+        },
       },
       handshake: () => secret ? beginStream(PARTIES, { secret }) : Promise.resolve(undefined),
       nextStream: () => ++this.#number,
@@ -54,7 +56,7 @@ class Bench {
     return this.sent.flatMap(([event, data]) => event === "pane.open" ? [data] : []);
   }
 
-  /** Opens, and grants it plain. */
+  /** Opens the stream and accepts it unsealed. */
   async live(): Promise<number> {
     await this.stream.open();
     this.listener = plainChannel();
@@ -73,7 +75,7 @@ class Bench {
   }
 }
 
-Deno.test("terminal stream: a screen and its output are shown, credit goes back for what was shown [ux-resume]", async () => {
+Deno.test("terminal stream: a screen and its output are shown, and credit is returned for what was shown [ux-resume]", async () => {
   const bench = new Bench();
   const stream = await bench.live();
   assert.deepEqual(bench.opens[0], { stream, agentSessionName: "svc-p", deviceId: "dev_listener" });
@@ -91,7 +93,7 @@ Deno.test("terminal stream: a screen and its output are shown, credit goes back 
   await until("credit", () => bench.sent.some(([event]) => event === "pane.credit"));
 });
 
-Deno.test("terminal stream: what answers a key is on the screen without a turn of the clock [perf-key-echo]", async () => {
+Deno.test("terminal stream: the echo of a key appears without a timer [perf-key-echo]", async () => {
   const bench = new Bench();
   await bench.live();
   await bench.give({ tag: "S", bytes: bytes("$") });
@@ -101,7 +103,7 @@ Deno.test("terminal stream: what answers a key is on the screen without a turn o
   assert.equal(bench.terminal.buffer.active.getLine(0)?.translateToString(true), "$x");
 });
 
-Deno.test("terminal stream: a missing frame, and only that, leads to another opening under another number [ux-resume]", async () => {
+Deno.test("terminal stream: a missing frame, and nothing else, makes it reopen under a new number [ux-resume]", async () => {
   const bench = new Bench();
   const stream = await bench.live();
   await bench.give({ tag: "S", bytes: bytes("one") });
@@ -109,12 +111,12 @@ Deno.test("terminal stream: a missing frame, and only that, leads to another ope
   await bench.give({ tag: "O", bytes: bytes("three") });
   await until("another opening", () => bench.opens.length === 2);
   assert.notEqual(bench.opens[1]?.stream, stream);
-  assert.equal(bench.states.some((state) => state.kind === "live" && state.trouble === "meddled"), true);
+  assert.equal(bench.states.some((state) => state.kind === "live" && state.trouble === "tampered"), true);
   await bench.give({ tag: "O", bytes: bytes("late") }, stream);
   await bench.shows("one");
 });
 
-Deno.test("terminal stream: an end is shown, and asked about again; a lasting one is not", async () => {
+Deno.test("terminal stream: an ended stream is shown and reopened; a lasting end is not reopened", async () => {
   const bench = new Bench();
   bench.stream.onClosed({ stream: await bench.live(), reason: "no_such_session" });
   assert.deepEqual(bench.stream.state, { kind: "ended", reason: "no_such_session", lasting: false });
@@ -126,7 +128,7 @@ Deno.test("terminal stream: an end is shown, and asked about again; a lasting on
   assert.deepEqual(bench.stream.state, { kind: "ended", reason: "sealed_required", lasting: true });
 });
 
-Deno.test("terminal stream: keys go out in order while it stands, and nowhere while it does not", async () => {
+Deno.test("terminal stream: keys are sent in order while it is live, and not at all otherwise", async () => {
   const bench = new Bench();
   assert.equal(bench.stream.type({ type: "text", text: "early" }), undefined);
   await bench.live();
@@ -142,7 +144,7 @@ Deno.test("terminal stream: keys go out in order while it stands, and nowhere wh
   assert.equal(bench.clock.pending, 0);
 });
 
-Deno.test("terminal stream: what was asked for sealed is never taken plain, nor shown when it does not open [sec-active-relay, seal-open-fails]", async () => {
+Deno.test("terminal stream: a sealed stream never accepts plain data, and never shows data that cannot be opened [sec-active-relay, seal-open-fails]", async () => {
   const secret = await importSecret(newSecret());
   const bench = new Bench(secret);
   await bench.stream.open();

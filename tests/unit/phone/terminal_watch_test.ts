@@ -1,4 +1,4 @@
-/** What a phone notices of a mirror that somebody holds back, repeats or changes. */
+/** How the phone detects a mirror that someone withholds, replays or alters. */
 import assert from "node:assert/strict";
 import { TerminalWatch } from "../../../src/phone/terminal_watch.ts";
 import { MIRROR_PULSE_MS, MIRROR_SILENT_MS } from "../../../src/protocol/limits.ts";
@@ -11,7 +11,7 @@ function makeWatch() {
   return { clock, changes, watch };
 }
 
-Deno.test("terminal watch: a mirror whose pulse stays away is silent, until it comes back [hostile-relay]", () => {
+Deno.test("terminal watch: a mirror without a pulse is reported silent until it is back [hostile-relay]", () => {
   const { clock, changes, watch } = makeWatch();
   watch.start();
   for (let beat = 0; beat < 5; beat++) {
@@ -29,25 +29,25 @@ Deno.test("terminal watch: a mirror whose pulse stays away is silent, until it c
   assert.deepEqual([watch.trouble, clock.pending], [undefined, 0]);
 });
 
-Deno.test("terminal watch: keys that miss the pulse after their own are late, until the host has them [hostile-relay]", () => {
+Deno.test("terminal watch: keys missing from the next pulse are reported late until the host has them [hostile-relay]", () => {
   const { changes, watch } = makeWatch();
   watch.start();
-  watch.pulse({ received: 0, typed: 2 });
-  watch.pulse({ received: 2, typed: 3 });
+  watch.pulse({ received: 0, sent: 2 });
+  watch.pulse({ received: 2, sent: 3 });
   assert.deepEqual(changes, []);
-  watch.pulse({ received: 2, typed: 3 });
-  watch.pulse({ received: 3, typed: 3 });
+  watch.pulse({ received: 2, sent: 3 });
+  watch.pulse({ received: 3, sent: 3 });
   assert.deepEqual(changes, ["keys_late", undefined]);
   watch.stop();
 });
 
-Deno.test("terminal watch: that frames were meddled with is told once, and stays told [sec-replay, hostile-relay]", () => {
+Deno.test("terminal watch: tampering is reported once and stays reported [sec-replay, hostile-relay]", () => {
   const { changes, watch } = makeWatch();
   watch.start();
-  watch.meddled();
-  watch.meddled();
+  watch.tampered();
+  watch.tampered();
   watch.stop();
   watch.start();
-  assert.deepEqual([changes, watch.trouble], [["meddled"], "meddled"]);
+  assert.deepEqual([changes, watch.trouble], [["tampered"], "tampered"]);
   watch.stop();
 });

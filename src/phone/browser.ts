@@ -1,5 +1,15 @@
-/** Keeps the page as high as what the on-screen keyboard leaves visible: iOS lays the keyboard over the page. */
+/** What the page needs from its browser: a name for the device, and the height that the keyboard leaves visible. */
+import { STRINGS } from "./strings.ts";
 
+/** The display name that the phone gives the relay. */
+export function deviceName(userAgent: string): string {
+  const { devices } = STRINGS;
+  if (/iPhone/.test(userAgent)) return devices.iphone;
+  if (/iPad/.test(userAgent)) return devices.ipad;
+  return /Android/.test(userAgent) ? devices.android : devices.browser;
+}
+
+/** Keeps the page within the visible area: iOS draws the on-screen keyboard over the page. */
 export function followVisibleHeight(window: Window): void {
   const viewport = window.visualViewport;
   if (viewport === null) return;

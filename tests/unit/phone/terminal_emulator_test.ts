@@ -1,7 +1,7 @@
-/** The terminal's cells as runs that look alike. */
+/** The terminal's cells as runs to draw, and as text to copy. */
+
 import assert from "node:assert/strict";
-import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
-import { indexed, type Run, runsOf } from "../../../src/phone/terminal_runs.ts";
+import { indexed, makeEmulator, plainText, type Run, runsOf } from "../../../src/phone/terminal_emulator.ts";
 
 async function runs(output: string, cursor?: number): Promise<Run[]> {
   const terminal = makeEmulator({ cols: 12, rows: 2 });
@@ -12,9 +12,9 @@ async function runs(output: string, cursor?: number): Promise<Run[]> {
   return runsOf(line, { columns: 12, cursor, cell: active.getNullCell() });
 }
 
-Deno.test("terminal runs: cells that look alike stand together, each in its colours", async () => {
+Deno.test("terminal runs: cells that look alike are one run, each in its colours", async () => {
   const found = await runs("ab\u001b[31;44mcd\u001b[0;38;5;208;48;2;1;2;3me\u001b[0;7mf");
-  const seen = found.map(({ text, columns, look }) => [text, columns, look.foreground, look.background]);
+  const seen = found.map(({ text, columns, style }) => [text, columns, style.foreground, style.background]);
   assert.deepEqual(seen, [
     ["ab", 2, undefined, undefined],
     ["cd", 2, indexed(1), indexed(4)],
@@ -24,7 +24,7 @@ Deno.test("terminal runs: cells that look alike stand together, each in its colo
   ]);
 });
 
-Deno.test("terminal runs: attributes, the cursor, and characters that fonts draw unevenly stand apart", async () => {
+Deno.test("terminal runs: attributes, the cursor, and characters of uneven width start new runs", async () => {
   const found = await runs("\u001b[1;3;4;9;31mx\u001b[0m──漢b", 5);
   const seen = found.map(({ text, columns, uneven, cursor }) => [text, columns, uneven, cursor]);
   assert.deepEqual(seen, [
@@ -34,12 +34,12 @@ Deno.test("terminal runs: attributes, the cursor, and characters that fonts draw
     ["b", 1, false, true],
     ["      ", 6, false, false],
   ]);
-  const { bold, italic, underline, strike, dim, foreground } = found[0]?.look ?? {};
+  const { bold, italic, underline, strike, dim, foreground } = found[0]?.style ?? {};
   assert.deepEqual([bold, italic, underline, strike, dim], [true, true, true, true, false]);
   assert.equal(foreground, indexed(9), "bold is bright");
 });
 
-Deno.test("terminal runs: the colours are the usual 256", () => {
+Deno.test("terminal runs: the palette has the usual 256 colours", () => {
   assert.deepEqual([16, 21, 196, 231, 232, 255].map(indexed), [
     "#000000",
     "#0000ff",
@@ -48,4 +48,12 @@ Deno.test("terminal runs: the colours are the usual 256", () => {
     "#080808",
     "#eeeeee",
   ]);
+});
+
+Deno.test("terminal text: it includes the scrollback, joins wrapped lines and trims trailing blanks [ux-mirror-touch]", async () => {
+  const terminal = makeEmulator({ cols: 10, rows: 3 });
+  const output = "first   \r\n0123456789abc\r\n\r\n漢字\u001b[31m red\r\n\r\n";
+  await new Promise<void>((done) => terminal.write(output, done));
+  assert.equal(plainText(terminal), "first\n0123456789abc\n\n漢字 red");
+  terminal.dispose();
 });

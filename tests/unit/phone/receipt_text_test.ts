@@ -1,20 +1,20 @@
-/** What a bubble says about its message. */
+/** What a message's bubble says. */
 
 import assert from "node:assert/strict";
-import { type Circumstances, receiptWords } from "../../../src/phone/receipt_words.ts";
+import { type ReceiptContext, receiptText } from "../../../src/phone/receipt_text.ts";
 import { PUSH_STATES, REASONS } from "../../../src/protocol/receipt.ts";
 import { messageOf, NOW, receiptOf, takenWith } from "./samples.ts";
 
-const usual: Circumstances = { live: true, hostOnline: true, sentAgain: false, now: NOW };
-const wordsFor = (receipt: Parameters<typeof takenWith>[0], changed: Partial<Circumstances> = {}) =>
-  receiptWords(messageOf(1, takenWith(receipt)), { ...usual, ...changed });
+const usual: ReceiptContext = { live: true, hostOnline: true, sentAgain: false, now: NOW };
+const wordsFor = (receipt: Parameters<typeof takenWith>[0], changed: Partial<ReceiptContext> = {}) =>
+  receiptText(messageOf(1, takenWith(receipt)), { ...usual, ...changed });
 
-Deno.test("every state has words of its own [ux-receipt]", () => {
+Deno.test("every state has its own text [ux-receipt]", () => {
   const words = PUSH_STATES.map((state) => wordsFor(receiptOf(state)).state);
   assert.equal(new Set(words).size, PUSH_STATES.length);
 });
 
-Deno.test("every reason is said in words, with what to do [ux-receipt, rcpt-reasons]", () => {
+Deno.test("every reason is explained, with what to do [ux-receipt, rcpt-reasons]", () => {
   for (const [reason, sentence] of Object.entries(REASONS)) {
     const { detail } = wordsFor(receiptOf("refused", { reason }));
     assert.ok(detail.startsWith(sentence) && detail.length > sentence.length + 10, `${reason}: ${detail}`);
@@ -22,25 +22,25 @@ Deno.test("every reason is said in words, with what to do [ux-receipt, rcpt-reas
   assert.match(wordsFor(receiptOf("refused", { reason: "of_the_future" })).detail, /of_the_future/);
 });
 
-Deno.test("a held message says why and that it goes on by itself [ux-receipt]", () => {
+Deno.test("a held message says why, and that it will be typed by itself [ux-receipt]", () => {
   const { tone, detail, resendFrom } = wordsFor(receiptOf("held", { reason: "dialog_open" }));
   assert.equal(tone, "held");
   assert.match(detail, /dialog.*computer.*by itself/);
   assert.equal(resendFrom, undefined);
 });
 
-Deno.test("a rate limit offers to send again when its wait is over [inj-rate-resend]", () => {
+Deno.test("a rate limit offers to send again when Retry-After is over [inj-rate-resend]", () => {
   const refused = receiptOf("refused", { reason: "rate_limited", retryAfterSeconds: 7 });
   assert.equal(wordsFor(refused).resendFrom, NOW + 7_000);
   assert.equal(wordsFor(refused, { sentAgain: true }).resendFrom, undefined, "once is enough");
 });
 
-Deno.test("sending again is offered only where the text may be missing", () => {
+Deno.test("sending again is offered only if the text may not have arrived", () => {
   const offered = PUSH_STATES.filter((state) => wordsFor(receiptOf(state)).resendFrom !== undefined);
   assert.deepEqual(offered, ["refused", "expired", "unknown", "ignored"]);
 });
 
-Deno.test("an unknown end says why where the host did [inj-proof]", () => {
+Deno.test("an unknown end says why if the host gave a reason [inj-proof]", () => {
   assert.match(wordsFor(receiptOf("unknown")).detail, /listener stopped/);
   assert.match(
     wordsFor(receiptOf("unknown", { reason: "not_confirmed" })).detail,
@@ -48,23 +48,23 @@ Deno.test("an unknown end says why where the host did [inj-proof]", () => {
   );
 });
 
-Deno.test("typed is good enough on the way, and unsure at the end", () => {
+Deno.test("typed is pending while it can change, and unsure as a final state", () => {
   assert.equal(wordsFor(receiptOf("typed")).tone, "pending");
   assert.equal(wordsFor(receiptOf("typed", { final: true })).tone, "unsure");
 });
 
-Deno.test("what has not left the phone says so and can be taken back", () => {
-  const waiting = receiptWords(messageOf(1), { ...usual, live: false });
+Deno.test("an unsent message says so and can be discarded", () => {
+  const waiting = receiptText(messageOf(1), { ...usual, live: false });
   assert.match(waiting.state, /connection/);
   assert.equal(waiting.discardable, true);
   const failed = messageOf(1, {
     kind: "failed",
     failure: { code: "of_the_future", message: "Cannot send: why" },
   });
-  assert.deepEqual(receiptWords(failed, usual).detail, "Cannot send: why.");
+  assert.deepEqual(receiptText(failed, usual).detail, "Cannot send: why.");
 });
 
-Deno.test("a message for a host that is away says until when it waits", () => {
+Deno.test("a message for an offline host says until when it waits", () => {
   assert.equal(wordsFor(receiptOf("queued")).detail, "");
   assert.match(wordsFor(receiptOf("queued"), { hostOnline: false }).detail, /offline.*until \d/);
 });

@@ -1,0 +1,74 @@
+/** What a terminal's status line says, and whether keys can be sent. */
+import { REASONS } from "../protocol/receipt.ts";
+import { STRINGS } from "./strings.ts";
+import type { KeyState } from "../protocol/pane_frame.ts";
+import type { TerminalState } from "./terminal_stream.ts";
+
+const { terminal: TEXT, advice: ADVICE } = STRINGS;
+
+/** What the page knows about a terminal. */
+export interface TerminalInfo {
+  /** `lost`: there is no link to the relay. */
+  stream: TerminalState | { kind: "lost" };
+  keys?: KeyState | undefined;
+  /** Milliseconds from the last input to the report that it was typed. */
+  latencyMs?: number | undefined;
+  fit: "on" | "off" | "refused";
+  /** The stream broke before it was known whether the last keys were typed. */
+  unsure?: boolean;
+}
+
+/**
+ * True if no key can be sent: the stream is not live, or a dialog holds earlier keys and no more may be added. A working
+ * agent still takes the keys that interrupt it.
+ */
+export function isBlocked({ stream, keys }: TerminalInfo): boolean {
+  return stream.kind !== "live" || (keys?.state === "held" && keys.reason !== "agent_working");
+}
+
+export interface StatusText {
+  status: string;
+  /** A problem with keys, with fitting or with the stream; empty if there is none. */
+  warning: string;
+  tone: "good" | "pending" | "bad";
+}
+
+export function statusText({ stream, keys, fit, unsure = false }: TerminalInfo): StatusText {
+  const broken = unsure ? TEXT.unsure : "";
+  switch (stream.kind) {
+    case "opening":
+      return { status: TEXT.opening, warning: broken, tone: "pending" };
+    case "lost":
+      return { status: TEXT.lost, warning: broken, tone: "bad" };
+    case "live": {
+      const first = fit === "refused" ? TEXT.fitRefused : keysText(keys) || broken;
+      const warning = [first, stream.trouble ? TEXT.troubles[stream.trouble] : ""].filter(Boolean).join(" ");
+      const size = TEXT.size(stream.size.cols, stream.size.rows);
+      return {
+        status: fit === "on" ? TEXT.fitted(size) : size,
+        warning,
+        tone: warning === "" ? "good" : "bad",
+      };
+    }
+    case "ended":
+      return { status: endText(stream.reason), warning: broken, tone: "bad" };
+  }
+}
+
+function keysText(keys: TerminalInfo["keys"]): string {
+  if (keys === undefined || keys.state === "typed") return "";
+  const reason = keys.reason ?? "";
+  if (keys.state === "held") {
+    if (reason === "dialog_open" || !(reason in REASONS)) return TEXT.held;
+    return TEXT.heldFor(REASONS[reason as keyof typeof REASONS]);
+  }
+  if (reason === "repeated") return TEXT.keysRepeated;
+  if (!(reason in REASONS)) return TEXT.notTyped(reason);
+  return TEXT.notTyped(
+    reason === "shell_escape" ? TEXT.shellEscape : ADVICE[reason as keyof typeof ADVICE],
+  );
+}
+
+function endText(reason: string): string {
+  return (TEXT.ends as Partial<Record<string, string>>)[reason] ?? TEXT.endedOther(reason);
+}

@@ -1,0 +1,147 @@
+/** Small elements that several views share: icons, checkbox, state chip, lock sign, session labels. */
+import type { JSX } from "preact";
+import type { Tone } from "../receipt_text.ts";
+import { useEffect, useState } from "preact/hooks";
+import { formatAge } from "../format_time.ts";
+import { findSession, type HostSession } from "../sessions.ts";
+import { STRINGS } from "../strings.ts";
+import type { Sealing } from "../../crypto/mode.ts";
+import type { Push } from "../../protocol/push.ts";
+import type { PhoneState } from "../state.ts";
+import { askDataOf } from "../../protocol/ask.ts";
+import { formatRoute } from "../route.ts";
+import { SessionLabel } from "./picker.tsx";
+
+const PATHS = {
+  back: "M15 5l-7 7 7 7",
+  send: "M12 19V6M6 11.5L12 5.5l6 6",
+  mute: "M5 9v6h4l5 4V5L9 9zM18 9l4 6M22 9l-4 6",
+  clock: "M12 7v5l3 2M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  pause: "M10 9v6M14 9v6M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  check: "M8 12.5l3 3 5.5-6.5M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  tick: "M4.5 12.5l5 5 10-11.5",
+  question:
+    "M9.7 9.3a2.4 2.4 0 1 1 3.4 2.2c-.7.3-1.1.9-1.1 1.6v.4M12 16.5v.1M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+  keyboard: "M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M18 10h.01M8 14h8",
+  locked: "M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z",
+  unlocked: "M7 11V8a5 5 0 0 1 9.6-2M6 11h12v9H6z",
+  inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1.5 2.5h3L15 13h5",
+  bell: "M6 16h12l-1.5-2.2V10a4.5 4.5 0 0 0-9 0v3.8zM10.5 19a1.7 1.7 0 0 0 3 0",
+  cross: "M9 9l6 6M15 9l-6 6M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** Decoration only: the text beside it says the same. */
+export function Icon({ name }: { name: IconName }): JSX.Element {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+export const TONE_ICONS: Record<Tone, IconName> = {
+  pending: "clock",
+  held: "pause",
+  good: "check",
+  unsure: "question",
+  bad: "cross",
+};
+
+/** The logo: a prompt with a cursor. */
+export function Mark(): JSX.Element {
+  return (
+    <svg class="mark" viewBox="0 0 48 48" aria-hidden="true" focusable="false">
+      <rect class="mark-ground" width="48" height="48" rx="13" />
+      <path class="mark-prompt" d="M13 16l8 8-8 8" />
+      <path class="mark-cursor" d="M25 33h11" />
+    </svg>
+  );
+}
+
+interface CheckboxProps {
+  label: string;
+  checked: boolean;
+  onToggle(): void;
+}
+
+/** A checkbox as large as its row. */
+export function Checkbox({ label, checked, onToggle }: CheckboxProps): JSX.Element {
+  return (
+    <label class="tick">
+      <input type="checkbox" checked={checked} onChange={onToggle} />
+      <Icon name="tick" />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+/** The current time, updated at an interval. */
+export function useNow(intervalMs: number): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), intervalMs);
+    return () => clearInterval(timer);
+  }, [intervalMs]);
+  return now;
+}
+
+/** A session's state and how long it has lasted; just "Offline" if its host is offline. */
+export function StateChip({ session, now }: { session: HostSession; now: number }): JSX.Element {
+  const { state, stateSince } = session.entry;
+  if (!session.online) return <span class="chip" data-state="offline">{STRINGS.offline}</span>;
+  return (
+    <span class="chip" data-state={state}>
+      {STRINGS.states[state]}
+      <span class="chip-age">{formatAge(now - stateSince)}</span>
+    </span>
+  );
+}
+
+/** A lock with the encryption mode as text; `short` where space is tight. */
+export function SealSign({ mode, short = false }: { mode: Sealing; short?: boolean }): JSX.Element {
+  const text = short ? STRINGS.sealing.short : STRINGS.sealing.modes;
+  return (
+    <span class="seal-sign" data-seal={mode}>
+      <Icon name={mode === "off" ? "unlocked" : "locked"} />
+      {text[mode]}
+    </span>
+  );
+}
+
+/** Warns, on a paired phone, that a push came unencrypted and could be forged by the relay. */
+export function PlainSign({ state, push }: { state: PhoneState; push: Push }): JSX.Element | null {
+  if (state.paired.size === 0 || push.sealedFor !== undefined) return null;
+  return (
+    <p class="facts seal-sign" data-seal="off">
+      <Icon name="unlocked" />
+      {STRINGS.sealing.plain}
+    </p>
+  );
+}
+
+/** The session that a push comes from, as a link if the phone knows it. */
+export function SourceSession({ state, push }: { state: PhoneState; push: Push }): JSX.Element {
+  const name = push.agentSessionName;
+  if (name === undefined) return <span class="label">{STRINGS.question.noSession}</span>;
+  const session = sessionOf(state, { push, session: name });
+  if (session === undefined) return <span class="label">{name}</span>;
+  const href = formatRoute({ view: "session", deviceId: session.deviceId, session: name });
+  return (
+    <a class="card-session" href={href}>
+      <SessionLabel session={session} />
+    </a>
+  );
+}
+
+/** Looks on the host that the push names, else on any host if only one has a session of this name. */
+function sessionOf(
+  { devices = [] }: PhoneState,
+  { push, session }: { push: Push; session: string },
+): HostSession | undefined {
+  const host = askDataOf(push)?.listener;
+  const hosts = host === undefined ? devices.map(({ deviceId }) => deviceId) : [host];
+  const [found, other] = hosts.flatMap((deviceId) => findSession(devices, { deviceId, session }) ?? []);
+  return other === undefined ? found : undefined;
+}

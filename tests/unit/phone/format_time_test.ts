@@ -1,0 +1,20 @@
+/** Durations and times as text. */
+
+import assert from "node:assert/strict";
+import { formatAge, formatAgo, formatTime } from "../../../src/phone/format_time.ts";
+
+const MINUTE = 60_000;
+
+Deno.test("a duration is given in a suitable unit", () => {
+  const told = [-5, 59_999, MINUTE, 59 * MINUTE, 60 * MINUTE, 47 * 60 * MINUTE, 49 * 60 * MINUTE].map(
+    formatAge,
+  );
+  assert.deepEqual(told, ["just now", "just now", "1 min", "59 min", "1 h", "1 day", "2 days"]);
+  assert.deepEqual([formatAgo(3), formatAgo(5 * MINUTE)], ["just now", "5 min ago"]);
+});
+
+Deno.test("a time on another day has its date", () => {
+  const noon = new Date(2026, 10, 20, 12).getTime();
+  assert.match(formatTime(noon - MINUTE, noon), /^\D?11.59/);
+  assert.match(formatTime(noon - 24 * 60 * MINUTE, noon), /19.*12.00/);
+});

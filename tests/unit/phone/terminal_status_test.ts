@@ -1,0 +1,61 @@
+/** What the terminal's status line says. */
+
+import assert from "node:assert/strict";
+import { STRINGS } from "../../../src/phone/strings.ts";
+import { isBlocked, statusText } from "../../../src/phone/terminal_status.ts";
+
+const LIVE = { kind: "live", sealing: "psk", size: { cols: 80, rows: 24 } } as const;
+
+Deno.test("terminal status: its state, and what became of the newest keys", () => {
+  assert.deepEqual(statusText({ stream: LIVE, fit: "off" }), {
+    status: "Live, 80 × 24",
+    warning: "",
+    tone: "good",
+  });
+  const warning = (state: "typed" | "held" | "refused", reason?: string): string =>
+    statusText({ stream: LIVE, fit: "off", keys: { sequence: 1, state, reason } }).warning;
+  assert.equal(warning("typed"), "");
+  assert.equal(warning("held", "dialog_open"), STRINGS.terminal.held);
+  assert.match(warning("refused", "shell_in_pane"), /^Not typed\. Start the agent again/);
+  assert.match(warning("refused", "shell_escape"), /would run a shell command/);
+  assert.equal(warning("refused", "of_tomorrow"), "Not typed. of_tomorrow");
+  assert.equal(warning("refused", "repeated"), STRINGS.terminal.keysRepeated);
+  for (const trouble of ["silent", "keys_late", "tampered"] as const) {
+    const found = statusText({ stream: { ...LIVE, trouble }, fit: "off" });
+    assert.deepEqual([found.warning, found.tone], [STRINGS.terminal.troubles[trouble], "bad"]);
+  }
+  assert.equal(statusText({ stream: LIVE, fit: "refused" }).warning, STRINGS.terminal.fitRefused);
+});
+
+Deno.test("terminal status: every end that relay and listener report has a sentence", () => {
+  const ended = (reason: string): string =>
+    statusText({ stream: { kind: "ended", reason, lasting: false }, fit: "off" }).status;
+  for (const reason of ["no_such_session", "listener_offline", "sealed_required", "keys_lost"]) {
+    assert.doesNotMatch(ended(reason), new RegExp(reason), reason);
+  }
+  assert.equal(ended("of_tomorrow"), "The terminal ended: of_tomorrow.");
+  assert.equal(statusText({ stream: { kind: "opening" }, fit: "off" }).tone, "pending");
+});
+
+Deno.test("terminal status: keys are blocked without a link, and while a dialog holds one", () => {
+  const lost = { stream: { kind: "lost" }, fit: "off" } as const;
+  assert.deepEqual(statusText(lost), { status: STRINGS.terminal.lost, warning: "", tone: "bad" });
+  const held = { sequence: 1, state: "held", reason: "dialog_open" } as const;
+  const blocked = [lost, { stream: LIVE, fit: "off", keys: held }, { stream: LIVE, fit: "off" }] as const;
+  assert.deepEqual(blocked.map((info) => isBlocked(info)), [true, true, false]);
+});
+
+Deno.test("terminal status: it warns about keys of a broken stream, and says when the window is fitted", () => {
+  for (const stream of [LIVE, { kind: "opening" }, { kind: "lost" }] as const) {
+    assert.equal(statusText({ stream, fit: "off", unsure: true }).warning, STRINGS.terminal.unsure);
+  }
+  assert.equal(statusText({ stream: LIVE, fit: "on" }).status, "Live, 80 × 24, fitted");
+});
+
+Deno.test("keys held for a working agent say so, and the interrupting keys stay enabled [inj-turn]", () => {
+  const stream = { kind: "live", sealing: "psk", size: { cols: 80, rows: 24 } } as const;
+  const keys = { sequence: 1, state: "held", reason: "agent_working" } as const;
+  assert.match(statusText({ stream, keys, fit: "off" }).warning, /working.*Keys wait/);
+  assert.equal(isBlocked({ stream, keys, fit: "off" }), false);
+  assert.equal(isBlocked({ stream, keys: { ...keys, reason: "dialog_open" }, fit: "off" }), true);
+});
