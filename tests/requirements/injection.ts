@@ -87,7 +87,9 @@ const TYPING_AND_SUBMITTING = rows("docs/specification.md, Typing and submitting
   "inj-trailing-space": main(
     "Where Enter would accept a suggestion or begin a line, one space follows the text, which the agent drops.",
   ),
-  "inj-plain-pane": main("Text is typed plainly into a pane that no wrapper created."),
+  "inj-plain-pane": main(
+    "Text is typed plainly into a pane that no wrapper created and in which no known agent runs.",
+  ),
   "inj-settle": main(
     "Enter follows once the composer shows the text and the profile's settle time of 0 to 300 ms has passed.",
   ),
