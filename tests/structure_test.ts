@@ -65,7 +65,7 @@ Deno.test("the terminal agent of the editor is its own program [spec-cursor-bina
 });
 
 Deno.test("the steps of an injection stand in one file, in the spec's order [inj-one-function]", async () => {
-  const path = "src/listener/inject.ts";
+  const path = "src/listener/inject/inject.ts";
   const text = await Deno.readTextFile(CHECKOUT + path);
   const steps = [
     "host.resolve(command.session)",
