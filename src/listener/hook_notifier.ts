@@ -98,9 +98,10 @@ export class HookNotifier {
     // Once: sent again it must be the same.
     const push = await this.#host.seal(plain, shown);
     const { signal } = this.#end;
-    const isOld = (): boolean => clock.now() - entry.at > NEWS_LIFE_MS;
+    const canWait = ({ retryAfterSeconds = 0 }: RelayError): boolean =>
+      clock.now() - entry.at + retryAfterSeconds * 1_000 <= NEWS_LIFE_MS;
     await retry(() => this.#host.send(push, { signal }), {
-      isTransient: (error) => error instanceof RelayError && error.transient && !isOld(),
+      isTransient: (error) => error instanceof RelayError && error.transient && canWait(error),
       backoff: RELAY_BACKOFF,
       clock,
       signal,

@@ -120,6 +120,42 @@ Deno.test("a relay that is away is tried again, with the same id, and the order 
   assert.deepEqual(log, []);
 });
 
+const limited = (retryAfterSeconds: number): RelayError =>
+  new RelayError("too many pushes", { code: "rate_limited", status: 429, retryAfterSeconds });
+
+Deno.test("a relay that asks for time gets it: nothing is sent before its Retry-After is over", async () => {
+  let fails = 1;
+  let tries = 0;
+  const send = (): Promise<void> => {
+    tries++;
+    return fails-- > 0 ? Promise.reject(limited(90)) : Promise.resolve();
+  };
+  const { notifier, clock, log } = makeBench({ send });
+  notifier.take(report("Done."));
+  await until("the first try", () => clock.pending === 1);
+  clock.advance(89_999);
+  assert.deepEqual([tries, clock.pending], [1, 1]);
+  clock.advance(1);
+  await until("the second try", () => tries === 2);
+  await notifier.stop();
+  assert.deepEqual(log, []);
+});
+
+Deno.test("news that would be old after Retry-After are given up at once, so that later news are not held up", async () => {
+  const tried: (string | undefined)[] = [];
+  const send = ({ body }: PushRequestInput): Promise<void> => {
+    tried.push(body);
+    return body === "first" ? Promise.reject(limited(NEWS_LIFE_MS / 1_000 + 1)) : Promise.resolve();
+  };
+  const { notifier, log } = makeBench({ send });
+  notifier.take(report("first"));
+  notifier.take(report("second"));
+  await until("the second one", () => tried.length === 2);
+  await notifier.stop();
+  assert.deepEqual(tried, ["first", "second"]);
+  assert.match(log[0] ?? "", /^hook Stop cc: too many pushes$/);
+});
+
 Deno.test("news that are old, or refused, are given up with a line in the log", async () => {
   const { notifier, clock, log } = makeBench({ send: () => Promise.reject(unreachable()) });
   notifier.take(report("old"));
