@@ -40,10 +40,7 @@ async function walk(stack: Stack): Promise<void> {
   await step("the receipt says typed", state("typed"));
   await step("the receipt says submitted", state("submitted"));
   await step("the agent was given it, byte for byte, once", async () => {
-    const prompts = await until("the prompt", async () => {
-      const found = await echo.prompts();
-      return found.length > 0 && found;
-    });
+    const prompts = await echo.prompts(1);
     if (prompts.length !== 1 || prompts[0] !== MESSAGE) {
       throw new Error(`it was given ${JSON.stringify(prompts)}`);
     }

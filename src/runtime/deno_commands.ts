@@ -70,8 +70,20 @@ async function run(argv: readonly string[], options: RunOptions = {}): Promise<R
   return await finish(child, options);
 }
 
-/** A signal that came with the child's end is handed on by then: Deno ends a process without a listener for it. */
-const LATE_SIGNAL_MS = 150;
+/**
+ * Resolves once every signal that this process has received was handed to its listeners: Deno does that on a thread of its
+ * own, and ends a process that has no listener any more. It hands them on in order, and ignores SIGURG by default. A signal
+ * may arrive in the middle of the thread's round, hence two.
+ */
+async function signalsHandled(): Promise<void> {
+  for (let round = 0; round < 2; round++) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    Deno.addSignalListener("SIGURG", resolve);
+    Deno.kill(Deno.pid, "SIGURG");
+    await promise;
+    Deno.removeSignalListener("SIGURG", resolve);
+  }
+}
 
 /**
  * The terminal sends its keys' signals to the child too, so this process waits for the child's decision. It listens
@@ -90,7 +102,7 @@ async function runInherited(argv: readonly string[], place: Place = {}): Promise
   try {
     child = command(argv, place, { stdin: "inherit", stdout: "inherit", stderr: "inherit" }).spawn();
     const { code } = await child.status;
-    await new Promise((resolve) => setTimeout(resolve, LATE_SIGNAL_MS));
+    await signalsHandled();
     return code;
   } catch (error) {
     return failedStart(argv, error).code;

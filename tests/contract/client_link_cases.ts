@@ -1,23 +1,23 @@
 /** What the link must do over real sockets, on every runtime. */
 import assert from "node:assert/strict";
-import type { Clock } from "../../src/async/clock.ts";
-import { systemClock } from "../../src/async/clock.ts";
+import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { type LinkState, RelayLink } from "../../src/client/relay_link.ts";
 import { createNativeSocket, type CreateSocket } from "../../src/client/socket.ts";
 import { CLOSE } from "../../src/protocol/errors.ts";
 import { encodeFrame, type Frame } from "../../src/protocol/frames.ts";
 import { createDirectSocket } from "../../src/runtime/direct_socket.ts";
+import { SkippingClock } from "../helpers/fake_clock.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { type Manner, TinyRelay } from "./tiny_relay.ts";
 
-/** Time a hundred times as fast: forty seconds of silence pass in 0.4 s. */
-const HURRY = 100;
-const hurriedClock: Clock = {
-  now: systemClock.now,
-  elapsed: () => systemClock.elapsed() * HURRY,
-  after: (ms, action) => systemClock.after(ms / HURRY, action),
-};
+/** Skips ahead until the condition holds: time passes quickly only where nothing has to happen in time. */
+async function skipUntil(clock: SkippingClock, what: string, holds: () => boolean): Promise<void> {
+  await until(what, () => {
+    if (!holds()) clock.skip(1_000);
+    return holds();
+  });
+}
 
 /** The runtime's own socket, and the listener's. */
 const SOCKETS: Readonly<Record<string, CreateSocket>> = {
@@ -126,23 +126,28 @@ const casesOf = (createSocket: CreateSocket): Case[] => [
   },
   {
     name: "a connection that only looks open is dropped and made anew [ws-ping]",
-    run: () =>
-      withLink({ createSocket, clock: hurriedClock }, async ({ link, relay, states }) => {
+    run: () => {
+      const clock = new SkippingClock();
+      return withLink({ createSocket, clock }, async ({ link, relay, states }) => {
         await until("the welcome", () => link.connected);
         relay.freeze();
         const silent = (state: LinkState) => state.state === "waiting" && state.problem?.code === "silent";
-        await until("the silence to be noticed", () => states.some(silent));
+        await skipUntil(clock, "the silence to be noticed", () => states.some(silent));
         await until("the return", () => link.connected);
-      }),
+      });
+    },
   },
   {
     name: "a handshake that nobody answers is given up and tried again",
-    run: () =>
-      withLink({ createSocket, manner: "deaf", clock: hurriedClock }, async ({ link, relay, states }) => {
-        await until("the first loss", () => states.some((state) => state.state === "waiting"));
+    run: () => {
+      const clock = new SkippingClock();
+      return withLink({ createSocket, manner: "deaf", clock }, async ({ link, relay, states }) => {
+        const isLost = (): boolean => states.some((state) => state.state === "waiting");
+        await skipUntil(clock, "the first loss", isLost);
         relay.manner = "welcoming";
         await until("the welcome", () => link.connected);
-      }),
+      });
+    },
   },
 ];
 

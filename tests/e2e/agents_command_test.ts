@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { startEcho } from "../helpers/agents_echo.ts";
 import { runSvc } from "../helpers/program.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 
 interface Result {
   kind: string;
@@ -50,7 +51,7 @@ Deno.test("svc agents record saves a screen without the user's words [agents-rec
   const { pane } = await startEcho(sandbox);
   await sandbox.tmux("set-option", "-t", "=svc-proj:", "@svc_agent", "echo");
   await pane.type("secret 42");
-  await pane.quiet();
+  await until("the draft", async () => (await pane.screen()).lines.includes("❯ secret 42"));
   const out = `${sandbox.root}/report`;
   const { code, stdout, stderr } = await runSvc(sandbox, ["agents", "record", "svc-proj", "--out", out]);
   assert.deepEqual([code, stderr], [0, ""]);

@@ -23,8 +23,7 @@ Deno.test("svc send types the message and tells what became of it [cli-send, con
   assert.equal(piped.code, 0);
   const dashed = await stack.svc("send", name, "--", "--json", "is text");
   assert.equal(dashed.code, 0);
-  await until("the prompts", async () => (await prompts()).length === 4);
-  assert.deepEqual(await prompts(), ["two words", "as json", "from\nstdin", "--json is text"]);
+  assert.deepEqual(await prompts(4), ["two words", "as json", "from\nstdin", "--json is text"]);
 });
 
 Deno.test("svc send exits 1 for what was not typed, with the reason in words [con-send-exit]", async () => {

@@ -28,12 +28,12 @@ async function crashAt(stack: Stack, { echo, at }: { echo: EchoSession; at: numb
   const { id } = await api.sendPush({ type: "agent.command", agentSessionName: echo.name, body });
   let died = false;
   void listener.exited.then(() => died = true);
-  await until("the crash or the receipt", async () => died || (await api.getPush(id)).receipt.final, 30_000);
+  await until("the crash or the receipt", async () => died || (await api.getPush(id)).receipt.final);
   const step = /^svc-test-crash after (.*)$/m.exec(listener.output())?.[1];
   if (step === undefined) listener.kill("SIGKILL");
   await listener.exited;
   await stack.startListener();
-  const { receipt } = await waitForReceipt(api, id, { timeoutMs: 30_000, pollMs: 50 });
+  const { receipt } = await waitForReceipt(api, id, { timeoutMs: 60_000, pollMs: 50 });
   stack.listener.kill("SIGKILL");
   await stack.listener.exited;
   const times = await until("the text where the receipt says it is", async () => {

@@ -107,7 +107,7 @@ async function checkOnce(
   await freshListener(stack);
   await moment(stack, push);
   await sendUntilAccepted(stack, push);
-  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 40_000, pollMs: 50 });
+  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 60_000, pollMs: 50 });
   assert.equal(receipt.state, "submitted");
   await until("the prompt", async () => (await echo.prompts()).includes(body));
   assert.equal((await echo.prompts()).filter((prompt) => prompt === body).length, 1);

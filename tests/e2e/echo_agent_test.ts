@@ -49,6 +49,12 @@ async function untilPrompts(agent: EchoAgent, count: number): Promise<string[]> 
   });
 }
 
+/** Waits for the effect: the control socket of the next check may be quicker than the terminal, and an open dialog ignores C-u. */
+async function clearLine(agent: EchoAgent): Promise<void> {
+  await agent.pane.press("C-u");
+  await until("an empty input line", async () => (await read(agent)).draft === "");
+}
+
 type Check = (agent: EchoAgent, sandbox: Sandbox) => Promise<void>;
 
 /** What one agent must do, in this order; the last one ends it. */
@@ -83,7 +89,7 @@ const CHECKS: Record<string, Check> = {
     await agent.pane.press("Escape");
     assert.equal((await untilPrompts(agent, before + 1)).at(-1), "queued");
     await until("idle", async () => (await read(agent)).state === "idle");
-    await agent.pane.press("C-u");
+    await clearLine(agent);
   },
 
   async "opens its dialog when told, and tells what answered it [show-echo]"(agent) {
@@ -106,9 +112,15 @@ const CHECKS: Record<string, Check> = {
     await writeMarker(home, { dir: sandbox.project, text: "from afar", now: Date.now() });
     await agent.pane.paste("from afar");
     await agent.pane.press("Enter");
-    const told = async () =>
-      (await agent.pane.screen()).lines.some((line) => /\(from the phone\)/.test(line));
-    await until("the word of the phone", told);
+    const last = async () => (await agent.transcript()).findLast((entry) => "prompt" in entry);
+    const entry = await until("the prompt", async () => {
+      const found = await last();
+      return found !== undefined && "prompt" in found && found.prompt !== "queued" && found;
+    });
+    assert.deepEqual([entry.prompt, entry.fromPhone], ["from afar", true]);
+    await until("the note on the screen", async () => {
+      return (await agent.pane.screen()).lines.some((line) => /\(from the phone\)/.test(line));
+    });
   },
 
   async "keeps one input line when the terminal changes its size"(agent) {
@@ -122,7 +134,7 @@ const CHECKS: Record<string, Check> = {
         return drawn === 1 && width === Math.min(columns - 1, 49);
       });
     }
-    await agent.pane.press("C-u");
+    await clearLine(agent);
   },
 
   async "leaves at the second Ctrl-C, and the session with it"(agent, sandbox) {

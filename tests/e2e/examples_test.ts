@@ -17,7 +17,7 @@ Deno.test("examples/send.ts types its text into the session and prints the recei
   const env = { SVC_BASE_URL: stack.url, SVC_API_KEY: stack.apiKey };
   const sent = await runSvc(stack.sandbox, [session.name, "run the tests"], { launch: example("send"), env });
   assert.deepEqual(sent, { code: 0, stdout: "submitted\n", stderr: "" });
-  assert.deepEqual(await session.prompts(), ["run the tests"]);
+  assert.deepEqual(await session.prompts(1), ["run the tests"]);
 
   const wrong = await runSvc(stack.sandbox, ["svc-none", "hello"], { launch: example("send"), env });
   assert.deepEqual(wrong, { code: 1, stdout: "refused (no_such_session)\n", stderr: "" });

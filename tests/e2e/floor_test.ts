@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { runSvc } from "../helpers/program.ts";
 import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
-import { until } from "../helpers/until.ts";
 
 const plain = async (stack: Stack, session: string, body: string): Promise<string> => {
   const { receipt } = await stack.send(session, body);
@@ -42,7 +41,7 @@ Deno.test("from the first pairing on plain messages are refused with the way out
   await Deno.writeTextFile(path, JSON.stringify({ ...config, requireEncryption: "off" }));
   await restartListener(stack);
   assert.equal(await plain(stack, name, "lowered"), "submitted");
-  assert.deepEqual(await prompts(), ["before", "from the phone", "host 1", "host 2", "lowered"]);
+  assert.deepEqual(await prompts(5), ["before", "from the phone", "host 1", "host 2", "lowered"]);
 });
 
 Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", async () => {
@@ -80,6 +79,5 @@ Deno.test("a script pairs into a file of its own and sends sealed from another m
   assert.match(used.stderr, /counter_used.*pair the script again/);
   await Deno.chmod(file, 0o644);
   assert.match((await send("--as", file, name, "open")).stderr, /others can read it/);
-  await until("all", async () => (await prompts()).length === 4);
-  assert.deepEqual((await prompts()).sort(), ["four", "one", "three", "two"]);
+  assert.deepEqual((await prompts(4)).sort(), ["four", "one", "three", "two"]);
 });

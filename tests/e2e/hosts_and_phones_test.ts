@@ -86,6 +86,6 @@ Deno.test("of two hosts and two phones each has what it is paired with, and a re
   await pair(first, here);
   await first.lists(session, here.deviceId);
   assert.match(await said(first, { session, host: here, text: "paired again" }), /^Submitted/);
-  assert.deepEqual(await agentHere.prompts(), ["for here", "meant for here", "paired again"]);
-  assert.deepEqual(await agentThere.prompts(), ["for there", "for there, too", "still here"]);
+  assert.deepEqual(await agentHere.prompts(3), ["for here", "meant for here", "paired again"]);
+  assert.deepEqual(await agentThere.prompts(3), ["for there", "for there, too", "still here"]);
 });

@@ -1,7 +1,7 @@
 /** The injection in a real tmux, into programs that record every byte they read. */
 import assert from "node:assert/strict";
 import { inject } from "../../src/listener/inject/inject.ts";
-import { makeInjectBench } from "../helpers/inject_bench.ts";
+import { CLOCK, makeInjectBench } from "../helpers/inject_bench.ts";
 import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -232,6 +232,7 @@ async function startCursor(sandbox: Sandbox, ...args: string[]): Promise<void> {
 Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
+  bench.setClock(CLOCK.slow);
   await startCursor(sandbox);
   const outcome = await bench.send("svc-a", "hello");
   assert.deepEqual([outcome, bench.events.at(-1)], [{ state: "submitted", pane: "%0" }, "marker withdrawn"]);
@@ -244,6 +245,7 @@ Deno.test("inject: Enter waits for an agent that draws the text late [inj-settle
   await startCursor(sandbox, go, seen);
   const sent = bench.send("svc-a", "hello");
   await until("the hold", () => bench.events.includes("held screen_stale"));
+  bench.setClock(CLOCK.slow);
   await Deno.writeTextFile(go, "");
   assert.equal((await sent).state, "submitted");
   assert.equal(await Deno.readTextFile(seen), "waited");

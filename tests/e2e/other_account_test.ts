@@ -14,6 +14,9 @@ import { makeStack } from "../helpers/stack.ts";
 const CANARY = "sk-canary-of-the-model";
 /** `deno task prove keys` swaps for a minute. */
 const SWAP_SECONDS = Number(Deno.env.get("SVC_SWAP_SECONDS") ?? 10);
+/** With fewer the attack had no chance: a slow machine goes on until there are more. */
+const LOOKS_LEAST = 10;
+const WRAPPERS_LEAST = 1;
 
 Deno.test({
   name:
@@ -118,7 +121,10 @@ Deno.test({
       `${swaps} swaps in ${SWAP_SECONDS} s, ${tries.looks} looks and ${tries.wrappers} wrappers, a listener: ` +
         `${connections} connections, ${leaks} environment leaks`,
     );
-    assert.ok(swaps > 100 && tries.looks > 10 && tries.wrappers > 1, "the attack never got going");
+    assert.ok(
+      swaps > 100 && tries.looks > LOOKS_LEAST && tries.wrappers > WRAPPERS_LEAST,
+      "the attack never got going",
+    );
     assert.deepEqual([connections, leaks, text], [0, 0, ""]);
     const others = tries.refusals.filter((line) =>
       !/Cannot use the tmux socket|unsafe permissions/.test(line)
@@ -144,14 +150,16 @@ async function visit(sandbox: Sandbox, shared: readonly string[]): Promise<Visit
   const listening = { ANTHROPIC_API_KEY: CANARY, SVC_TMUX_SOCKET: socket };
   const listener = startSvc(sandbox, ["listener"], { env: listening });
   const visited: Visited = { looks: 0, wrappers: 0, refusals: [] };
-  const until = Date.now() + SWAP_SECONDS * 1_000;
+  const end = Date.now() + SWAP_SECONDS * 1_000;
+  const isGoing = (): boolean =>
+    Date.now() < end || visited.looks <= LOOKS_LEAST || visited.wrappers <= WRAPPERS_LEAST;
   const discovering = (async () => {
-    while (Date.now() < until) {
+    while (isGoing()) {
       visited.looks += shared.length;
       for (const folder of shared) await look(folder);
     }
   })();
-  while (Date.now() < until) {
+  while (isGoing()) {
     const folder = shared[visited.wrappers % shared.length] ?? "";
     const { code, stderr } = await runSvc(sandbox, ["--detach", "echo"], { env: envOf(folder) });
     visited.wrappers += 1;

@@ -35,5 +35,5 @@ Deno.test("the README's request types its text into the session [http-script, en
   const { id } = await answer.json();
   const record = await waitForReceipt(stack.api, id, { timeoutMs: 60_000, pollMs: 50 });
   assert.equal(record.receipt.state, "submitted");
-  assert.deepEqual(await session.prompts(), ["run the tests"]);
+  assert.deepEqual(await session.prompts(1), ["run the tests"]);
 });

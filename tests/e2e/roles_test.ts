@@ -59,7 +59,7 @@ Deno.test("who takes a listener's name gets neither its messages nor its invento
   }
   const record = await stack.send(echo.name, "for the real one");
   assert.equal(record.receipt.state, "submitted");
-  assert.deepEqual(await echo.prompts(), ["for the real one"]);
+  assert.deepEqual(await echo.prompts(1), ["for the real one"]);
   assert.doesNotMatch(listener.output(), /disconnected/);
   // In the host's account under a name of its own it speaks for that name alone.
   const [, key = ""] = attackers[0];

@@ -10,7 +10,6 @@ import { startSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 import { keySwapper, pairLink, tappedStack } from "../helpers/tapped_stack.ts";
-import { until } from "../helpers/until.ts";
 
 async function outcomeOf(phone: Pick<ScriptedPhone, "api">, push: PushRequestInput): Promise<string> {
   const { id } = await phone.api.sendPush(push);
@@ -38,8 +37,7 @@ Deno.test("sealed messages arrive byte for byte, and neither text nor secret is 
   for (const body of bodies) {
     assert.equal((await phone.send(name, body)).receipt.state, "submitted");
   }
-  await until("the prompts", async () => (await prompts()).length === bodies.length);
-  assert.deepEqual(await prompts(), bodies);
+  assert.deepEqual(await prompts(bodies.length), bodies);
 
   const control = "a plain body, to show that the tap sees";
   await stack.send(name, control);
@@ -78,8 +76,7 @@ Deno.test("what a relay moves, changes or repeats of a sealed message is refused
   const elsewhere = { ...await phone.pushOf(name, "to another session"), agentSessionName: `${name}-2` };
   assert.equal(await outcomeOf(phone, elsewhere), "refused unsealable");
   assert.equal(await outcomeOf(phone, await phone.pushOf(name, "end")), "submitted");
-  await until("the end", async () => (await prompts()).includes("end"));
-  assert.deepEqual(await prompts(), ["once", "end"]);
+  assert.deepEqual(await prompts(2), ["once", "end"]);
 });
 
 Deno.test("a host that demands paired phones refuses plain messages, and those sealed without a secret [seal-floor, seal-floor-message]", async () => {
@@ -103,8 +100,7 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
   const { from: _from, sendAnyway: _anyway, ...fields } = place;
   assert.equal(await outcomeOf(phone, { ...fields, sealed }), "refused sealed_required");
   assert.equal((await phone.send(name, "paired")).receipt.state, "submitted");
-  await until("the prompt", async () => (await prompts()).length > 0);
-  assert.deepEqual(await prompts(), ["paired"]);
+  assert.deepEqual(await prompts(1), ["paired"]);
 });
 
 Deno.test("a relay that gives the phone its own key in place of the host's pairs nothing, and the person is told [sec-active-relay, seal-psk, hostile-relay]", async () => {

@@ -113,12 +113,11 @@ Deno.test("a sealed answer after the tool's time is typed into the session, once
     assert.match(textOf(await call), /will be typed in here/);
     const answer = await phone.answerOf(asked, { kind: "text", text: "the secret one;\nnot -mine" });
     await phone.api.sendPush(answer);
-    await until("the prompt", async () => (await echo.prompts()).length > 1);
+    await echo.prompts(2);
     await phone.api.sendPush(answer);
     await until("the answer's end", async () => (await phone.api.getPush(answer.id)).receipt.final);
     await phone.send(echo.name, "after it");
-    await until("the last prompt", async () => (await echo.prompts()).includes("after it"));
-    assert.deepEqual(await echo.prompts(), ["paired", "the secret one;\nnot -mine", "after it"]);
+    assert.deepEqual(await echo.prompts(3), ["paired", "the secret one;\nnot -mine", "after it"]);
     assert.ok(!(await seenBy(tapped)).includes("secret"));
     await client.close();
     await served;
@@ -148,7 +147,7 @@ Deno.test("a secret is asked for where it is sealed; late it is withdrawn, and t
     await until("the withdrawal", async () => (await phone.api.getPush(late.id)).receipt.final);
     const isClosed = (error: unknown): boolean => error instanceof RelayError && error.code === "ask_closed";
     await assert.rejects(phone.api.sendPush(await phone.answerOf(late, answer)), isClosed);
-    assert.deepEqual(await echo.prompts(), ["paired"]);
+    assert.deepEqual(await echo.prompts(1), ["paired"]);
     assert.ok(!(await seenBy(tapped)).includes("secret"));
     await client.close();
     await served;

@@ -38,9 +38,10 @@ async function makeHost(): Promise<Host> {
       return ran;
     },
     async daemon() {
-      const { stdout } = await bench.svc(["status", "--json"]);
-      const pid: unknown = JSON.parse(stdout).listener.pid;
-      assert.ok(typeof pid === "number", stdout);
+      const pid = await until("a daemon that answers", async () => {
+        const found: unknown = JSON.parse((await bench.svc(["status", "--json"])).stdout).listener.pid;
+        return typeof found === "number" && found;
+      });
       bench.sandbox.killAtEnd(pid);
       return pid;
     },

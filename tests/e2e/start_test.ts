@@ -39,7 +39,7 @@ Deno.test("agent.start starts an agent where svc started one before, and it take
   const where = await sandbox.tmux("display-message", "-p", "-t", "=svc-proj:", "#{session_path}");
   assert.equal(where.trim(), sandbox.project);
   const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", "=svc-proj:");
-  await until("the agent's input line", async () => /^❯/mu.test(await screen()), 60_000);
+  await until("the agent's input line", async () => /^❯/mu.test(await screen()));
   assert.equal((await stack.send("svc-proj", "hello")).receipt.state, "submitted");
   const again = await start(stack, { agent: "echo", project: "proj" });
   assert.deepEqual([again.state, again.agentSessionName], ["submitted", "svc-proj"]);

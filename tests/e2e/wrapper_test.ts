@@ -75,7 +75,11 @@ Deno.test("a session that is attached leads to the next number, a detached one i
   const again = await bench.terminal(["cc", "new", "words"]);
   await attached(bench, "svc-proj-2");
   assert.equal(Object.keys(await bench.sessions()).length, 3);
-  assert.equal((await bench.starts()).length, 3);
+  const starts = await until("three agents", async () => {
+    const found = await bench.starts();
+    return found.length >= 3 && found;
+  });
+  assert.equal(starts.length, 3);
   for (const terminal of [first, third, again]) await leave(terminal);
   assert.match(
     await again.screen(),

@@ -1,5 +1,5 @@
-/** A clock that stands still until a test advances it. */
-import type { Clock } from "../../src/async/clock.ts";
+/** Clocks that a test moves: one stands still until it is advanced, one runs and can skip ahead. */
+import { type Clock, systemClock } from "../../src/async/clock.ts";
 
 interface Alarm {
   at: number;
@@ -35,7 +35,7 @@ export class FakeClock implements Clock {
     return this.#alarms.size;
   }
 
-  /** Runs what falls due on the way, in order of time. */
+  /** Runs the timers that come due, in the order of their times. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
@@ -49,5 +49,38 @@ export class FakeClock implements Clock {
   #next(end: number): Alarm | undefined {
     const due = [...this.#alarms].filter((alarm) => alarm.at <= end);
     return due.sort((one, other) => one.at - other.at)[0];
+  }
+}
+
+/** The real clock, which can skip ahead. */
+export class SkippingClock implements Clock {
+  readonly #waiting = new Set<{ at: number; action: () => void }>();
+  #skipped = 0;
+
+  now(): number {
+    return systemClock.now() + this.#skipped;
+  }
+
+  elapsed(): number {
+    return systemClock.elapsed() + this.#skipped;
+  }
+
+  after(ms: number, action: () => void): () => void {
+    const run = (): void => {
+      if (this.#waiting.delete(entry)) action();
+    };
+    const entry = { at: this.elapsed() + ms, action: run };
+    this.#waiting.add(entry);
+    const cancel = systemClock.after(ms, run);
+    return () => {
+      cancel();
+      this.#waiting.delete(entry);
+    };
+  }
+
+  /** Runs the timers that come due. */
+  skip(ms: number): void {
+    this.#skipped += ms;
+    for (const { at, action } of [...this.#waiting]) if (at <= this.elapsed()) action();
   }
 }

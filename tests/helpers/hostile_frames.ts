@@ -1,5 +1,4 @@
 /** What a hostile relay does to the frames of a mirror that stands: to the screen on its way down, and to keys on their way up. */
-import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { encodeKeyInput } from "../../src/protocol/key_input.ts";
 import { MIRROR_SILENT_MS } from "../../src/protocol/limits.ts";
 import {
@@ -9,6 +8,7 @@ import {
   encodeSequenced,
   PANE_FRAME,
 } from "../../src/protocol/pane_frame.ts";
+import { SkippingClock } from "./fake_clock.ts";
 import { type Attack, isSame, type Way, WAYS } from "./hostile_relay.ts";
 import { attacked, EVIL, type Expectation, type Mode, type Row } from "./hostile_stage.ts";
 import { until } from "./until.ts";
@@ -141,38 +141,6 @@ function splicing(way: Way, expect: Expectation): Row {
       return attacked(phone, ...(isDown ? [watched, other] : [other, watched]));
     },
   };
-}
-
-/** A real clock that can leave time out. */
-class SkippingClock implements Clock {
-  readonly #waiting = new Set<{ at: number; action: () => void }>();
-  #skipped = 0;
-
-  now(): number {
-    return systemClock.now() + this.#skipped;
-  }
-
-  elapsed(): number {
-    return systemClock.elapsed() + this.#skipped;
-  }
-
-  after(ms: number, action: () => void): () => void {
-    const run = (): void => {
-      if (this.#waiting.delete(entry)) action();
-    };
-    const entry = { at: this.elapsed() + ms, action: run };
-    this.#waiting.add(entry);
-    const cancel = systemClock.after(ms, run);
-    return () => {
-      cancel();
-      this.#waiting.delete(entry);
-    };
-  }
-
-  skip(ms: number): void {
-    this.#skipped += ms;
-    for (const { at, action } of [...this.#waiting]) if (at <= this.elapsed()) action();
-  }
 }
 
 const HOLDING_BACK: readonly Row[] = [

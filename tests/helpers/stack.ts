@@ -35,8 +35,11 @@ export interface Stack extends AsyncDisposable {
 
 export interface EchoSession {
   name: string;
-  /** The prompts it was given, in order, exactly. */
-  prompts(): Promise<string[]>;
+  /**
+   * The prompts that the agent received, in order, exactly, once there are `atLeast` and no more arrive: the agent writes
+   * its transcript shortly after it took the marker, so a receipt may come first.
+   */
+  prompts(atLeast?: number): Promise<string[]>;
   /** Every entry of its transcript. */
   entries(): Promise<Record<string, unknown>[]>;
   screen(): Promise<string>;
@@ -123,17 +126,17 @@ async function ownRelay(
   return { relay, url, wsUrl, apiKey: JSON.parse(created.stdout).key };
 }
 
-/** The same at so many looks in a row: the agent writes its transcript a moment after it took the marker. */
-const QUIET_LOOKS = 4;
+/** Polls in a row that must find the same number of prompts. */
+const QUIET_POLLS = 4;
 
-async function quietEntries<T>(entries: () => Promise<T[]>): Promise<T[]> {
-  let last: T[] = [];
+async function quietPrompts(read: () => Promise<string[]>, atLeast: number): Promise<string[]> {
+  let last = -1;
   let same = 0;
-  return await until("a quiet transcript", async () => {
-    const now = await entries();
-    same = now.length === last.length ? same + 1 : 0;
-    last = now;
-    return same >= QUIET_LOOKS && now;
+  return await until(`a transcript with ${atLeast} prompts or more`, async () => {
+    const prompts = await read();
+    same = prompts.length === last ? same + 1 : 0;
+    last = prompts.length;
+    return same >= QUIET_POLLS && last >= atLeast && prompts;
   });
 }
 
@@ -151,9 +154,7 @@ async function startEcho(stack: Stack): Promise<EchoSession> {
     const lines = (await Deno.readTextFile(transcript)).split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
   };
-  const prompts = async (): Promise<string[]> => {
-    const quiet = await quietEntries(entries);
-    return quiet.flatMap((entry) => typeof entry.prompt === "string" ? [entry.prompt] : []);
-  };
-  return { name, prompts, entries, screen };
+  const read = async (): Promise<string[]> =>
+    (await entries()).flatMap(({ prompt }) => typeof prompt === "string" ? [prompt] : []);
+  return { name, prompts: (atLeast = 0) => quietPrompts(read, atLeast), entries, screen };
 }

@@ -15,7 +15,7 @@ export interface Terminal {
   screen(): Promise<string>;
   /** Keys as `tmux send-keys` names them. */
   keys(...names: string[]): Promise<void>;
-  /** Waits for the wrapper's end; its exit code. */
+  /** Waits for the wrapper's end; its exit code. All that it printed is on the screen then. */
   exitCode(): Promise<number>;
 }
 
@@ -120,8 +120,7 @@ class LocalTerminal {
     { cwd = this.#sandbox.project, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
   ): Promise<Terminal> {
     const name = `terminal${++this.#count}`;
-    const exit = `${this.#sandbox.root}/${name}.exit`;
-    const script = `"$@"; echo $? > ${exit}.new; mv ${exit}.new ${exit}; exec cat`;
+    const script = `"$@"; printf '\\033]2;exit code %s\\007' "$?"; exec cat`;
     const variables = Object.entries({ TMUX: "", ...env }).map(([key, value]) => `${key}=${value}`);
     const command = [
       "env",
@@ -139,8 +138,14 @@ class LocalTerminal {
     return {
       screen: () => this.#tmux("capture-pane", "-p", "-e", "-t", `=${name}:`),
       keys: async (...names) => void await this.#tmux("send-keys", "-t", `=${name}:`, ...names),
-      exitCode: async () => Number(await until("the wrapper's end", () => readIfThere(exit))),
+      exitCode: async () => Number(await until("the wrapper's end", () => this.#exitCode(name))),
     };
+  }
+
+  /** As text. The title comes through the terminal, behind everything that the wrapper printed. */
+  async #exitCode(name: string): Promise<string | undefined> {
+    const title = await this.#tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_title}");
+    return /^exit code (\d+)$/m.exec(title)?.[1];
   }
 
   async close(): Promise<void> {
@@ -157,8 +162,4 @@ class LocalTerminal {
     if (!success) throw new Error(`tmux ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
     return new TextDecoder().decode(stdout);
   }
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  return await Deno.readTextFile(path).catch(() => undefined);
 }
