@@ -2,7 +2,7 @@
 import { delay, systemClock } from "../async/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { PendingPairing } from "../home/paired.ts";
-import { completePairing, type PairingHost, type PairingOutcome } from "../home/paired_phones.ts";
+import { completePairing, type PairingHost, type PairingOutcome } from "../home/pairing.ts";
 
 const LOOK_MS = 1_000;
 

@@ -1,9 +1,8 @@
 /** Binds the small effects of the lower layers to the runtime, for every command. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
-import type { DaemonHost } from "../home/observe_daemon.ts";
+import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
 import { type HomePaths, homePaths } from "../home/paths.ts";
-import type { DaemonOptions } from "../home/start_daemon.ts";
 import { VERSION } from "../protocol/version.ts";
 
 export function accountPaths(): Promise<HomePaths> {

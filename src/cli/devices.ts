@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { askDaemon } from "../home/control_client.ts";
 import { loadPaired } from "../home/paired.ts";
-import { forgetPhone } from "../home/paired_phones.ts";
+import { forgetPhone } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/addresses.ts";

@@ -2,10 +2,8 @@
 import { runtime } from "#runtime";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
-import { restartListener } from "../home/daemon.ts";
+import { BACKGROUND_OPTION, restartListener, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { BACKGROUND_OPTION } from "../home/start_daemon.ts";
-import { stopDaemon } from "../home/stop_daemon.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { UsageError } from "./exit.ts";

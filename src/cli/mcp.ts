@@ -4,8 +4,8 @@ import { httpBaseFromWs } from "../client/addresses.ts";
 import { systemClock } from "../async/clock.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import { deviceNameOf, loadConfig } from "../home/config.ts";
-import { ASK_EVENT, tellDaemon } from "../home/tell_daemon.ts";
-import type { ToldSealing } from "../home/told_sealing.ts";
+import { ASK_EVENT, tellDaemon } from "../home/notify_daemon.ts";
+import type { ToldSealing } from "../home/host_sealing.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { WaitingReport } from "../mcp/waiting_reports.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -65,8 +65,8 @@ async function sealing({ baseUrl, apiKey }: RelaySettings): Promise<ToldSealing>
   const [{ createRelayApi }, { pairingHost }, { sealedKeys }, { toldSealing }] = await Promise.all([
     import("../client/api.ts"),
     import("./pairing_host.ts"),
-    import("../home/sealed_keys.ts"),
-    import("../home/told_sealing.ts"),
+    import("../home/host_sealing.ts"),
+    import("../home/host_sealing.ts"),
   ]);
   const host = await pairingHost(await accountPaths(), createRelayApi({ baseUrl, apiKey }));
   return toldSealing(sealedKeys(host));

@@ -1,7 +1,7 @@
 /** `svc pair`: a one-time link that makes a phone a device of this account, and shares a secret with it. */
 import { runtime } from "#runtime";
 import type { RelayApi } from "../client/api.ts";
-import { offerPairing, type PairingHost } from "../home/paired_phones.ts";
+import { offerPairing, type PairingHost } from "../home/pairing.ts";
 import { pairScript } from "../home/script_pairing.ts";
 import { awaitPhone, FLOOR_LINES, outcomeLines } from "./await_phone.ts";
 import { defineCommand, parseWords } from "./command.ts";

@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import type { RelayApi } from "../client/api.ts";
 import { deviceNameOf, loadConfig } from "../home/config.ts";
 import type { PendingPairing } from "../home/paired.ts";
-import type { PairingHost } from "../home/paired_phones.ts";
+import type { PairingHost } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 

@@ -3,8 +3,13 @@ import { runtime } from "#runtime";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { waitForReceipt } from "../client/wait_for_receipt.ts";
-import { isProvenReceipt, nextScriptCounter } from "../home/script_pairing.ts";
-import { ownSealer, scriptSealer, sealCommand } from "../home/seal_command.ts";
+import {
+  isProvenReceipt,
+  nextScriptCounter,
+  ownSealer,
+  scriptSealer,
+  sealCommand,
+} from "../home/script_pairing.ts";
 import { TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";

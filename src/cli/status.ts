@@ -2,7 +2,7 @@
 import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import type { DaemonStatus } from "../home/control_messages.ts";
-import { daemonStatus } from "../home/observe_daemon.ts";
+import { daemonStatus } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseWords } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";

@@ -2,11 +2,10 @@
 import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import { createRelayApi } from "../client/api.ts";
-import { ensureListener, planDaemon, restartListener } from "../home/daemon.ts";
-import { stopDaemon } from "../home/stop_daemon.ts";
+import { ensureListener, planDaemon, restartListener, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { PendingPairing } from "../home/paired.ts";
-import { offerPairing, type PairingHost } from "../home/paired_phones.ts";
+import { offerPairing, type PairingHost } from "../home/pairing.ts";
 import { type RunningRelay, startRelay } from "../relay/server.ts";
 import { awaitPhone, outcomeLines } from "./await_phone.ts";
 import { defineCommand, parseWords } from "./command.ts";

@@ -1,8 +1,8 @@
-/** `config.json`: its fields, and reading and writing it. */
+/** `config.json`: the settings of this host, read with the place of a fault, and changed field by field. */
 import * as z from "zod/mini";
+import { errorText } from "../async/error_text.ts";
 import { describeFaults } from "../protocol/faults.ts";
 import type { Files } from "../runtime/types.ts";
-import { jsonFault } from "./json_fault.ts";
 import type { HomePaths } from "./paths.ts";
 
 /** Every field may be missing; fields of other versions are kept. */
@@ -70,4 +70,61 @@ function parseConfig(text: string, path: string): Config {
   const parsed = Config.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
   throw new ConfigError(`Cannot use "${path}": ${describeFaults(parsed.error)}. Mend these fields.`);
+}
+
+/** Both count from 1. */
+export interface JsonFault {
+  line: number;
+  column: number;
+}
+
+/** Undefined when the text is JSON. */
+export function jsonFault(text: string): JsonFault | undefined {
+  const message = parseMessage(text);
+  if (message === undefined) return undefined;
+  const before = text.slice(0, faultOffset(text, message)).split("\n");
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
+}
+
+function parseMessage(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+function faultOffset(text: string, message: string): number {
+  const named = /at position (\d+)/.exec(message)?.[1];
+  if (named !== undefined) return Number(named);
+  return isBadToken(message) ? firstBadToken(text) : text.length;
+}
+
+function isBadToken(message: string): boolean {
+  return message.startsWith("Unexpected token");
+}
+
+/** A prefix that ends before the bad token is merely unfinished, so the shortest one with the fault ends in it. */
+function firstBadToken(text: string): number {
+  let [good, bad] = [0, text.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (isBadToken(parseMessage(text.slice(0, middle)) ?? "")) bad = middle;
+    else good = middle;
+  }
+  return good;
+}
+
+export function newHookId(): string {
+  return `hook_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
+}
+
+/** The configured one; made and written when there is none. Throws ConfigError. */
+export async function ensureHookId(files: Files, paths: HomePaths): Promise<string> {
+  const { hookId } = await loadConfig(files, paths);
+  if (hookId !== undefined) return hookId;
+  const made = newHookId();
+  await saveConfig(files, paths, { hookId: made });
+  return made;
 }

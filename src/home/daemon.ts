@@ -1,36 +1,101 @@
-/** Keeps exactly one listener alive, on the right version: what each wrapper run does about it. */
-import { type DaemonDecision, decideDaemon } from "./decide_daemon.ts";
-import type { DaemonStatus } from "./control_messages.ts";
-import { type FileLock, tryLock } from "./lock.ts";
-import { type DaemonHost, daemonStatus, daemonVersion } from "./observe_daemon.ts";
-import { type DaemonOptions, READY_LIMIT_MS, startDaemon } from "./start_daemon.ts";
-import { DRAIN_LIMIT_MS, stopDaemon } from "./stop_daemon.ts";
+/** Keeps exactly one listener running, in the installed version: its status, and how it is started, replaced and stopped. */
+import type { Clock } from "../async/clock.ts";
 import { waitFor } from "../async/wait_for.ts";
+import type { Commands, Files, LocalSockets, Signal } from "../runtime/types.ts";
+import { askDaemon } from "./control_client.ts";
+import type { DaemonStatus } from "./control_messages.ts";
+import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.ts";
+import { type FileLock, tryLock } from "./lock.ts";
+import type { HomePaths } from "./paths.ts";
 
-/** A starter that others wait for may have to stop the old daemon and to start the new one. */
-const START_LOCK_LIMIT_MS = READY_LIMIT_MS + DRAIN_LIMIT_MS;
-const START_LOCK_PROBE_MS = 40;
-
-export interface EnsureOptions extends DaemonOptions {
-  /** Told before a daemon is replaced: one line for a person. */
-  onNotice(line: string): void;
+/** What another process needs to control the daemon. */
+export interface DaemonHost {
+  files: Files;
+  commands: Pick<Commands, "run" | "kill" | "spawnDetached">;
+  sockets: Pick<LocalSockets, "connect">;
+  clock: Clock;
 }
 
-/** What a wrapper should do now. Quick: one question over the control socket. */
+export interface DaemonOptions {
+  paths: HomePaths;
+  /** The installed version. */
+  version: string;
+  /** argv that runs this program again. */
+  selfCommand: readonly string[];
+  /** The wrapper's environment. */
+  env: Readonly<Record<string, string>>;
+  /** `--ws-url`, for the daemon that this call starts. */
+  wsUrl?: string | undefined;
+}
+
+/** The option with which svc starts the daemon: its terminal is the log file. */
+export const BACKGROUND_OPTION = "--background";
+
+/** A daemon that does not answer within this time counts as hung. */
+const STATUS_TIMEOUT_MS = 1_000;
+/** How long a spawned daemon may take to answer on a loaded machine. */
+const READY_LIMIT_MS = 20_000;
+/** How long a daemon that was asked to stop may take to finish the injection in progress. */
+const DRAIN_LIMIT_MS = 15_000;
+/** How long a daemon may take to exit after each signal. */
+const SIGNAL_LIMIT_MS = 3_000;
+/** The process that holds the start lock may have to stop the old daemon and start the new one. */
+const START_LOCK_LIMIT_MS = READY_LIMIT_MS + DRAIN_LIMIT_MS;
+const PROBE_MS = 40;
+
+export async function daemonStatus(host: DaemonHost, paths: HomePaths): Promise<DaemonStatus | undefined> {
+  const socket = { sockets: host.sockets, path: paths.socket };
+  const answer = await askDaemon(socket, { op: "status" }, { timeoutMs: STATUS_TIMEOUT_MS });
+  return answer?.ok ? answer.status : undefined;
+}
+
+/** The version that the daemon started with: from `listener.version` (spec, section 9), else from its status. */
+export async function daemonVersion(
+  host: DaemonHost,
+  paths: HomePaths,
+  status: DaemonStatus,
+): Promise<string> {
+  const recorded = (await host.files.readText(paths.version))?.trim() ?? "";
+  return isVersion(recorded) ? recorded : status.version;
+}
+
+/** The pid file's content; undefined when there is no file, or no pid in it. Only for messages: the lock decides. */
+export async function recordedPid(
+  files: Pick<Files, "readText">,
+  paths: HomePaths,
+): Promise<number | undefined> {
+  const text = (await files.readText(paths.pid))?.trim() ?? "";
+  return /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : undefined;
+}
+
+/** False while a daemon runs, starts or hangs. A daemon that starts during this check retries its lock. */
+export async function isLockFree(files: Files, paths: HomePaths): Promise<boolean> {
+  if ((await files.info(paths.lock)) === undefined) return true;
+  const lock = await tryLock(files, paths.lock);
+  lock?.release();
+  return lock !== undefined;
+}
+
+/** What a wrapper should do now. Fast: one request over the control socket. */
 export async function planDaemon(host: DaemonHost, options: DaemonOptions): Promise<DaemonDecision> {
   const status = await daemonStatus(host, options.paths);
   const running = status && await daemonVersion(host, options.paths, status);
   return decideDaemon({ running, installed: options.version });
 }
 
-/** One line for a person, where there is something to say (spec, section 3: the stale version and the new one). */
+/** A line for the user when the daemon will be restarted (spec, section 3: the stale version and the new one). */
 export function decisionNotice(decision: DaemonDecision, installed: string): string | undefined {
   return decision.action === "restart"
     ? `The listener runs v${decision.stale}, v${installed} is installed: restarting it on v${installed}.`
     : undefined;
 }
 
-/** Resolves once a daemon answers. Of many callers at once one starts it; the others wait. Throws when none comes up. */
+export interface EnsureOptions extends DaemonOptions {
+  /** Called with one line for the user before a daemon is replaced. */
+  onNotice(line: string): void;
+}
+
+/** Resolves once a daemon answers. When several processes call it at once, one starts the daemon. Throws when none answers. */
 export async function ensureListener(host: DaemonHost, options: EnsureOptions): Promise<void> {
   const decision = await planDaemon(host, options);
   const notice = decisionNotice(decision, options.version);
@@ -38,22 +103,23 @@ export async function ensureListener(host: DaemonHost, options: EnsureOptions): 
   await carryOut(host, options, decision);
 }
 
-/** Carries out what planDaemon decided, unless another process has done so meanwhile. */
+/** Carries out the decision of `planDaemon`, unless another process has done so meanwhile. */
 export async function carryOut(
   host: DaemonHost,
   options: DaemonOptions,
   decision: DaemonDecision,
 ): Promise<void> {
   if (isSettled(decision)) return;
-  const turn = await waitFor<FileLock | "settled">(async () => {
-    const lock = await tryLock(host.files, await startLockPath(host, options));
+  const turn = await waitForStartLock<FileLock | "settled">(host, options, async (lock) => {
     if (lock !== undefined) return lock;
     return isSettled(await planDaemon(host, options)) ? "settled" : undefined;
-  }, { clock: host.clock, limitMs: START_LOCK_LIMIT_MS, everyMs: START_LOCK_PROBE_MS });
+  });
   if (turn === "settled") return;
-  if (turn === undefined) throw startBlocked(options);
   try {
-    await actAlone(host, options);
+    // Nobody else starts or stops the daemon while the lock is held, so this decision stays valid.
+    const { action } = await planDaemon(host, options);
+    if (action === "restart") await stopDaemon(host, options.paths);
+    if (action === "restart" || action === "start") await startDaemon(host, options);
   } finally {
     turn.release();
   }
@@ -61,13 +127,7 @@ export async function carryOut(
 
 /** Stops the daemon, whatever its version, and starts one of the installed version. */
 export async function restartListener(host: DaemonHost, options: DaemonOptions): Promise<DaemonStatus> {
-  const path = await startLockPath(host, options);
-  const lock = await waitFor(() => tryLock(host.files, path), {
-    clock: host.clock,
-    limitMs: START_LOCK_LIMIT_MS,
-    everyMs: START_LOCK_PROBE_MS,
-  });
-  if (lock === undefined) throw startBlocked(options);
+  const lock = await waitForStartLock<FileLock>(host, options, (lock) => Promise.resolve(lock));
   try {
     await stopDaemon(host, options.paths);
     return await startDaemon(host, options);
@@ -76,26 +136,135 @@ export async function restartListener(host: DaemonHost, options: DaemonOptions):
   }
 }
 
-/** The caller holds the start lock, so what it sees now stays true until it has acted. */
-async function actAlone(host: DaemonHost, options: DaemonOptions): Promise<void> {
-  const decision = await planDaemon(host, options);
-  if (isSettled(decision)) return;
-  if (decision.action === "restart") await stopDaemon(host, options.paths);
-  await startDaemon(host, options);
+function isSettled({ action }: DaemonDecision): boolean {
+  return action === "keep" || action === "leave";
 }
 
-function isSettled(decision: DaemonDecision): boolean {
-  return decision.action === "keep" || decision.action === "leave";
-}
-
-async function startLockPath(host: DaemonHost, { paths }: DaemonOptions): Promise<string> {
+/** Tries the lock until `judge` returns a value for what it got. Throws when another process keeps it too long. */
+async function waitForStartLock<T>(
+  host: DaemonHost,
+  { paths }: DaemonOptions,
+  judge: (lock: FileLock | undefined) => Promise<T | undefined>,
+): Promise<T> {
   await host.files.makeDirectory(paths.root, { mode: 0o700 });
-  return paths.startLock;
-}
-
-function startBlocked({ paths }: DaemonOptions): Error {
-  return new Error(
+  const found = await waitFor(async () => await judge(await tryLock(host.files, paths.startLock)), {
+    clock: host.clock,
+    limitMs: START_LOCK_LIMIT_MS,
+    everyMs: PROBE_MS,
+  });
+  if (found !== undefined) return found;
+  throw new Error(
     `Cannot start the listener: another process has been starting it for ${START_LOCK_LIMIT_MS / 1_000} s ` +
       `and holds "${paths.startLock}". End that process, then run: svc listener --restart`,
   );
+}
+
+/** The caller holds the start lock. Throws when no daemon answers in time; the message names the log. */
+async function startDaemon(host: DaemonHost, options: DaemonOptions): Promise<DaemonStatus> {
+  const { paths } = options;
+  await host.files.makeDirectory(paths.root, { mode: 0o700 });
+  let spawned: number | undefined;
+  const probe = async (): Promise<DaemonStatus | "exited" | undefined> => {
+    const status = await daemonStatus(host, paths);
+    if (status !== undefined) return status;
+    if (spawned !== undefined && host.commands.kill(spawned, 0)) return undefined;
+    // A daemon that is just exiting may hold the lock for a while.
+    if (!await isLockFree(host.files, paths)) return undefined;
+    if (spawned !== undefined) return "exited";
+    spawned = await spawnDaemon(host, options);
+    return undefined;
+  };
+  const waiting = { clock: host.clock, limitMs: READY_LIMIT_MS, everyMs: PROBE_MS };
+  const found = await waitFor(probe, waiting);
+  if (found !== undefined && found !== "exited") return found;
+  throw new Error(await (spawned === undefined ? unreachable(host, paths) : failedStart(host, paths)));
+}
+
+async function spawnDaemon(host: DaemonHost, options: DaemonOptions): Promise<number> {
+  const { paths, selfCommand, wsUrl } = options;
+  const args = ["listener", BACKGROUND_OPTION, ...(wsUrl === undefined ? [] : ["--ws-url", wsUrl])];
+  return await host.commands.spawnDetached([...selfCommand, ...args], {
+    cwd: paths.root,
+    env: daemonEnvironment(options.env, paths),
+    logFile: paths.log,
+  });
+}
+
+async function failedStart(host: DaemonHost, paths: HomePaths): Promise<string> {
+  const last = (await host.files.readText(paths.log))?.trimEnd().split("\n").at(-1);
+  return `Cannot start the listener: it did not come up: ${
+    last || "it logged nothing"
+  } (the log: "${paths.log}")`;
+}
+
+async function unreachable(host: DaemonHost, paths: HomePaths): Promise<string> {
+  const pid = await recordedPid(host.files, paths);
+  const who = pid === undefined ? "a process that `ps aux` shows with `listener`" : `process ${pid}`;
+  return `Cannot reach the listener: ${who} holds "${paths.lock}" and does not answer. Run: svc listener --restart`;
+}
+
+/** False when no daemon was running. Throws when it keeps running. */
+export async function stopDaemon(host: DaemonHost, paths: HomePaths): Promise<boolean> {
+  const status = await daemonStatus(host, paths);
+  if (status === undefined && await isLockFree(host.files, paths)) return false;
+  const socket = { sockets: host.sockets, path: paths.socket };
+  const answer = await askDaemon(socket, { op: "stop" }, { timeoutMs: STATUS_TIMEOUT_MS });
+  if (answer?.ok && await hasExited(host, paths, DRAIN_LIMIT_MS)) return true;
+  const pid = status?.pid ?? await recordedPid(host.files, paths);
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    if (await signalDaemon(host, pid, signal) && await hasExited(host, paths, SIGNAL_LIMIT_MS)) return true;
+  }
+  throw new Error(
+    `Cannot stop the listener: its process is not known for certain. Find it with: ps aux | grep -E "cli.(ts|js) listener"`,
+  );
+}
+
+/** Judged by the lock: the pid may belong to another process by now. */
+async function hasExited(host: DaemonHost, paths: HomePaths, limitMs: number): Promise<boolean> {
+  const exited = await waitFor(
+    async () => await isLockFree(host.files, paths) || undefined,
+    { clock: host.clock, limitMs, everyMs: PROBE_MS },
+  );
+  return exited === true;
+}
+
+/** Sends the signal only to a process whose command line is a listener's. */
+async function signalDaemon(host: DaemonHost, pid: number | undefined, signal: Signal): Promise<boolean> {
+  if (pid === undefined) return false;
+  const shown = await host.commands.run(["ps", "-o", "args=", "-p", String(pid)]);
+  const isListener = /cli\.[tj]s listener\b/.test(new TextDecoder().decode(shown.stdout));
+  return isListener && host.commands.kill(pid, signal);
+}
+
+/** Variables of the agent or pane that the wrapper runs in: they mean nothing to the daemon. */
+const AGENT_PREFIXES = [
+  "CLAUDE_",
+  "CODEX_",
+  "GEMINI_",
+  "CURSOR_",
+  "WINDSURF_",
+  "OPENCODE_",
+  "COPILOT_",
+  "MCP_",
+];
+const AGENT_NAMES = new Set([
+  "CLAUDECODE",
+  "OPENCODE",
+  "SVC_SESSION",
+  "TMUX",
+  "TMUX_PANE",
+]);
+
+/** The wrapper's environment without an agent's or a pane's variables. `SVC_HOME` becomes absolute. */
+export function daemonEnvironment(
+  env: Readonly<Record<string, string>>,
+  paths: HomePaths,
+): Record<string, string> {
+  const kept = Object.entries(env).filter(([name]) => !isAgentScoped(name));
+  const home: [string, string][] = env.SVC_HOME ? [["SVC_HOME", paths.root]] : [];
+  return Object.fromEntries([...kept, ...home]);
+}
+
+function isAgentScoped(name: string): boolean {
+  return AGENT_NAMES.has(name) || AGENT_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

@@ -1,10 +1,8 @@
-/** Injection markers (spec, section 2): one-shot files by which a hook knows a prompt that came from the phone. */
+/** Injection markers (spec, section 2): one-shot files by which a hook recognises a prompt that came from the phone. */
+import { sha256Hex } from "../async/sha256.ts";
 import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
-import { formatMarkerName, type MarkerName, parseMarkerName } from "./marker_name.ts";
-import { type KnownText, matchJoin } from "./match_join.ts";
-import { sha256Hex } from "../async/sha256.ts";
 
 /** What a marker's file holds; its name repeats all but the length. */
 export interface Marker {
@@ -143,4 +141,73 @@ function directoriesAbove(path: string): string[] {
   const parts = path.split("/").filter((part) => part !== "");
   const above = parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
   return ["/", ...above].reverse();
+}
+
+export interface MarkerName {
+  /** Hex SHA-256 of the project directory's real path. */
+  directory: string;
+  /** Epoch milliseconds of the injection. */
+  epoch: number;
+  /** Tells two injections of one millisecond apart. */
+  random: string;
+  /** Hex SHA-256 of the canonical text. */
+  sha256: string;
+}
+
+const NAME = /^([0-9a-f]{64})\.(\d{1,16})\.([0-9a-f]{8})\.([0-9a-f]{64})$/;
+
+export function formatMarkerName({ directory, epoch, random, sha256 }: MarkerName): string {
+  return `${directory}.${epoch}.${random}.${sha256}`;
+}
+
+/** Undefined for a file that is no marker. */
+export function parseMarkerName(name: string): MarkerName | undefined {
+  const [, directory, epoch, random, sha256] = NAME.exec(name) ?? [];
+  if (!directory || !epoch || !random || !sha256) return undefined;
+  return { directory, epoch: Number(epoch), random, sha256 };
+}
+
+/** An outstanding text, known only by its digest and its length in characters. */
+export interface KnownText {
+  sha256: string;
+  length: number;
+}
+
+/** Blank lines, and the blanks that an agent left at the ends of the parts. */
+const GAP = /\s*\n\s*\n\s*/y;
+/** A prompt that needs more comparisons than this is taken for no match. */
+export const COMPARISONS_MAX = 2_000;
+
+/**
+ * The texts, in their order and two at least, whose join is exactly `prompt` (in canonical form); undefined when there
+ * are none. As lengths are known, each text has one place to be compared at, and no text need be stored.
+ */
+export async function matchJoin<T extends KnownText>(
+  prompt: string,
+  texts: readonly T[],
+  digest: (text: string) => Promise<string>,
+): Promise<T[] | undefined> {
+  let comparisons = 0;
+
+  async function matchFrom(start: number, index: number): Promise<T[] | undefined> {
+    for (const [offset, text] of texts.slice(index).entries()) {
+      const end = start + text.length;
+      if (end > prompt.length) continue;
+      if (++comparisons > COMPARISONS_MAX) return undefined;
+      if (await digest(prompt.slice(start, end)) !== text.sha256) continue;
+      if (end === prompt.length) return [text];
+      const next = gapEnd(prompt, end);
+      const rest = next === undefined ? undefined : await matchFrom(next, index + offset + 1);
+      if (rest !== undefined) return [text, ...rest];
+    }
+    return undefined;
+  }
+
+  const found = await matchFrom(0, 0);
+  return found !== undefined && found.length > 1 ? found : undefined;
+}
+
+function gapEnd(prompt: string, start: number): number | undefined {
+  GAP.lastIndex = start;
+  return GAP.test(prompt) ? GAP.lastIndex : undefined;
 }

@@ -2,7 +2,7 @@
 import { toBodyText } from "../agents/body_text.ts";
 import type { HookNotification } from "../agents/hooks.ts";
 import type { HookNews } from "../home/control_messages.ts";
-import { tellDaemon, waitAtGate } from "../home/tell_daemon.ts";
+import { tellDaemon, waitAtGate } from "../home/notify_daemon.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, type AgentKind, projectName, sessionLabel } from "../protocol/names.ts";
 import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";

@@ -1,7 +1,7 @@
 /** The hook of a submitted prompt: tells the model when the user begins to drive from the phone, and when that ends. */
 import { isFromSubagent } from "../agents/hooks.ts";
 import { remoteName } from "../home/remote_mode.ts";
-import { tellDaemon } from "../home/tell_daemon.ts";
+import { tellDaemon } from "../home/notify_daemon.ts";
 import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";
 
 /** What lies in the home, by name; nothing where it cannot be read. */

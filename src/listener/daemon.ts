@@ -2,7 +2,7 @@
 import { errorText } from "../async/error_text.ts";
 import { type ControlHandlers, serveControl } from "../home/control_server.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
-import { type DaemonHost, daemonStatus, recordedPid } from "../home/observe_daemon.ts";
+import { type DaemonHost, daemonStatus, recordedPid } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
 import { waitFor } from "../async/wait_for.ts";

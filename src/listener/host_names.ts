@@ -2,8 +2,7 @@
 import { errorText } from "../async/error_text.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { deviceNameOf } from "../home/config.ts";
-import { ensureIdentity } from "../home/identity.ts";
-import { withPairedLock } from "../home/paired.ts";
+import { ensureIdentity, withPairedLock } from "../home/paired.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { runtime } from "#runtime";
 import type { ListenerOptions } from "./types.ts";

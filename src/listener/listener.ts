@@ -9,7 +9,7 @@ import type { HookReport } from "../home/control_messages.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
 import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
-import { type SealedKeys, sealedKeys } from "../home/sealed_keys.ts";
+import { type SealedKeys, sealedKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
 import { socketFor } from "../runtime/direct_socket.ts";

@@ -1,6 +1,6 @@
 /** Opens messages that phones sealed for this host, and grants them streams, never weaker than this host requires. */
-import type { PhoneSeal } from "../home/journal_lines.ts";
-import type { SealedKeys } from "../home/sealed_keys.ts";
+import type { PhoneSeal } from "../home/journal.ts";
+import type { SealedKeys } from "../home/host_sealing.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessagePlace, openMessage, type SealedContent } from "../crypto/stored_message.ts";
 import { answerText, carriedAnswer, lateAnswerId } from "../protocol/ask.ts";

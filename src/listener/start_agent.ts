@@ -4,7 +4,7 @@ import { type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import { type Outcome, refused } from "./inject/outcome.ts";
-import { daemonEnvironment } from "../home/daemon_env.ts";
+import { daemonEnvironment } from "../home/daemon.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { runtime } from "#runtime";
 import type { TmuxSession } from "../tmux/sessions.ts";

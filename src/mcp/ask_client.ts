@@ -6,7 +6,7 @@ import { retry } from "../async/retry.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { ToldPush } from "../crypto/told_push.ts";
-import type { ToldSealing } from "../home/told_sealing.ts";
+import type { ToldSealing } from "../home/host_sealing.ts";
 import { answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { ASK_TTL_SECONDS } from "../protocol/limits.ts";

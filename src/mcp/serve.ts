@@ -2,7 +2,7 @@
 import { errorText } from "../async/error_text.ts";
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../async/clock.ts";
-import type { ToldSealing } from "../home/told_sealing.ts";
+import type { ToldSealing } from "../home/host_sealing.ts";
 import { AskClient, type RelaySettings } from "./ask_client.ts";
 import { identify, type Identity } from "./identity.ts";
 import { type Lines, LineTransport } from "./line_transport.ts";

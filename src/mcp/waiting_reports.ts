@@ -1,6 +1,6 @@
 /** Reports to the listener while questions wait for the person: the agent's screen shows work meanwhile. */
 import type { Clock } from "../async/clock.ts";
-import { ASK_REPORT_MS } from "../home/tell_daemon.ts";
+import { ASK_REPORT_MS } from "../home/notify_daemon.ts";
 
 export interface WaitingReport {
   state: "waiting" | "working";

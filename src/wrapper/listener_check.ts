@@ -2,9 +2,8 @@
 import { delay } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
-import { decideDaemon } from "../home/decide_daemon.ts";
-import type { DaemonHost } from "../home/observe_daemon.ts";
-import type { DaemonOptions } from "../home/start_daemon.ts";
+import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
+import { decideDaemon } from "../home/daemon_decision.ts";
 
 export interface ListenerCheck {
   /** A line for the user, before the agent takes the terminal. */

@@ -1,7 +1,7 @@
 /** `svc <agent>`: runs the agent in a tmux session of its own, where a phone can reach it (docs/specification.md, "Wrapper"). */
 import type { AgentProfile } from "../agents/profile.ts";
 import type { Clock } from "../async/clock.ts";
-import type { DaemonOptions } from "../home/start_daemon.ts";
+import type { DaemonOptions } from "../home/daemon.ts";
 import type { Runtime } from "../runtime/types.ts";
 import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { createRelayApi } from "../../src/client/api.ts";
-import { sealedKeys } from "../../src/home/sealed_keys.ts";
-import { toldSealing } from "../../src/home/told_sealing.ts";
+import { sealedKeys, toldSealing } from "../../src/home/host_sealing.ts";
 import { homePaths } from "../../src/home/paths.ts";
 import type { Answer } from "../../src/protocol/ask.ts";
 import type { Push } from "../../src/protocol/push.ts";

@@ -6,7 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
-import type { ToldSealing } from "../../src/home/told_sealing.ts";
+import type { ToldSealing } from "../../src/home/host_sealing.ts";
 import type { RelaySettings } from "../../src/mcp/ask_client.ts";
 import { type McpHost, serveMcp } from "../../src/mcp/serve.ts";
 import type { Scope } from "../../src/protocol/http.ts";

@@ -1,6 +1,6 @@
 /** Checks that the daemon lives, on the installed version, and is connected. */
-import { decideDaemon } from "../../home/decide_daemon.ts";
-import { daemonStatus, daemonVersion, isLockFree } from "../../home/observe_daemon.ts";
+import { daemonStatus, daemonVersion, isLockFree } from "../../home/daemon.ts";
+import { decideDaemon } from "../../home/daemon_decision.ts";
 import { daemonHost } from "../context.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { type Check, fault, ok, warning } from "./check.ts";

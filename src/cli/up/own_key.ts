@@ -1,7 +1,6 @@
 /** The key with which this host speaks to its own relay: a listener's, for its device alone and without admin. */
 import { runtime } from "#runtime";
-import { type Config, deviceNameOf, loadConfig, saveConfig } from "../../home/config.ts";
-import { newHookId } from "../../home/hook_id.ts";
+import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../../home/config.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { Scope } from "../../protocol/http.ts";
 import { listenerDeviceId } from "../../protocol/names.ts";

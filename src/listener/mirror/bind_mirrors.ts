@@ -2,7 +2,7 @@
 import { systemClock } from "../../async/clock.ts";
 import type { RelayLink } from "../../client/relay_link.ts";
 import type { Audit } from "../../home/audit.ts";
-import type { SealedKeys } from "../../home/sealed_keys.ts";
+import type { SealedKeys } from "../../home/host_sealing.ts";
 import type { InjectHost } from "../inject/inject_host.ts";
 import { fittedPanes, unfitWindow } from "./window_size.ts";
 import { Mirrors } from "./mirrors.ts";

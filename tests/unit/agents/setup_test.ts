@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { loadHooks, loadSetup, SETUP_KINDS } from "../../../src/agents/registry.ts";
 import { type AgentSetup, MCP_TOOLS, shellQuote } from "../../../src/agents/setup.ts";
-import { GATE_LIMIT_MS } from "../../../src/home/tell_daemon.ts";
+import { GATE_LIMIT_MS } from "../../../src/home/notify_daemon.ts";
 import { ASK_TIMEOUT_MAX_SECONDS } from "../../../src/protocol/limits.ts";
 import type { AgentKind } from "../../../src/protocol/names.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";

@@ -1,6 +1,13 @@
-/** Reading and writing config.json. */
+/** The configuration: faults with their place, changes that keep other fields, the hook id. */
 import assert from "node:assert/strict";
-import { ConfigError, loadConfig, saveConfig } from "../../../src/home/config.ts";
+import {
+  ConfigError,
+  ensureHookId,
+  jsonFault,
+  loadConfig,
+  newHookId,
+  saveConfig,
+} from "../../../src/home/config.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 async function withConfig(text: string, check: (error: unknown) => void): Promise<void> {
@@ -57,4 +64,37 @@ Deno.test("a broken file is not overwritten by a save", async () => {
   await Deno.writeTextFile(home.paths.config, "{broken");
   await assert.rejects(saveConfig(home.files, home.paths, { apiKey: "new" }), ConfigError);
   assert.equal(await Deno.readTextFile(home.paths.config), "{broken");
+});
+
+const cases: [text: string, line: number, column: number][] = [
+  ["", 1, 1],
+  ["{", 1, 2],
+  ['{"a": 1', 1, 8],
+  ['{\n  "a": 1,\n}', 3, 1],
+  ['{\n  "a": tru,\n  "b": 1\n}', 2, 11],
+  ['{"a": x}', 1, 7],
+  ['{"a": 1} trailing', 1, 10],
+  ['{\n\n"a" 1}', 3, 5],
+  ['{"a": "\t"}', 1, 8],
+];
+
+for (const [text, line, column] of cases) {
+  Deno.test(`${JSON.stringify(text)} is wrong at ${line}:${column}`, () => {
+    assert.deepEqual(jsonFault(text), { line, column });
+  });
+}
+
+Deno.test("sound JSON has no fault", () => {
+  assert.equal(jsonFault('{"a": [1, true, null, "x"]}'), undefined);
+});
+
+Deno.test("it is made once, kept, and every other field with it [res-config-hook]", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  await saveConfig(files, paths, { apiKey: "svc_k" });
+  const made = await ensureHookId(files, paths);
+  assert.match(made, /^hook_[0-9a-f]{16}$/);
+  assert.equal(await ensureHookId(files, paths), made);
+  assert.deepEqual(JSON.parse(await Deno.readTextFile(paths.config)), { apiKey: "svc_k", hookId: made });
+  assert.notEqual(newHookId(), newHookId());
 });

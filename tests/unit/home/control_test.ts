@@ -4,7 +4,7 @@ import { runtime } from "#runtime";
 import { askDaemon } from "../../../src/home/control_client.ts";
 import type { DaemonStatus, HookReport } from "../../../src/home/control_messages.ts";
 import { CONTROL_CONNECTIONS_MAX, serveControl } from "../../../src/home/control_server.ts";
-import { GATE_LIMIT_MS, waitAtGate } from "../../../src/home/tell_daemon.ts";
+import { GATE_LIMIT_MS, waitAtGate } from "../../../src/home/notify_daemon.ts";
 import type { LineConnection } from "../../../src/runtime/types.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,6 +1,7 @@
-/** The journal of injections: sound after a crash at any byte, bounded, compacted. */
+/** The journal: what it remembers across a crash, a full disk and a restart. */
 import assert from "node:assert/strict";
 import {
+  checksum,
   type Journal,
   JOURNAL_COMPACT_LINES,
   JOURNAL_RETENTION_MS,
@@ -262,4 +263,11 @@ Deno.test("more refusals than can be remembered are not promised [replay-window]
   assert.deepEqual(promised, [true, true, false]);
   assert.deepEqual([1, 2, 3].map((n) => journal.isLasting(id(n))), [true, true, false]);
   await journal.close();
+});
+
+Deno.test("the check values of ISO 3309", () => {
+  assert.equal(checksum("123456789"), "cbf43926");
+  assert.equal(checksum(""), "00000000");
+  assert.equal(checksum("ü"), checksum("\u00fc"));
+  assert.notEqual(checksum("ab"), checksum("ba"));
 });

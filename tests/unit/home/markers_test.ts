@@ -1,15 +1,17 @@
-/** Injection markers: exact, one-shot, per project, joined or not. */
+/** Markers: written before Enter, taken once by a hook, matched also in a join. */
 import assert from "node:assert/strict";
+import { sha256Hex } from "../../../src/async/sha256.ts";
 import {
+  COMPARISONS_MAX,
   isTaken,
   type Marker,
   MARKER_LIFE_MS,
   MARKERS_MAX,
+  matchJoin,
   takeMarker,
   withdrawMarker,
   writeMarker,
 } from "../../../src/home/markers.ts";
-import { sha256Hex } from "../../../src/async/sha256.ts";
 import { canonicalDigest } from "../../../src/protocol/canonical.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
@@ -173,3 +175,30 @@ Deno.test("without any marker nothing matches", () =>
   withMarkers(async ({ take }) => {
     assert.equal(await take("anything"), false);
   }));
+
+const digest = (text: string): Promise<string> => Promise.resolve(`#${text}`);
+const known = (text: string): { sha256: string; length: number } => ({
+  sha256: `#${text}`,
+  length: text.length,
+});
+
+Deno.test("a text that holds a blank line, and is the beginning of another, is told apart", async () => {
+  const texts = ["a", "a\n\nb", "c"].map(known);
+  assert.deepEqual(await matchJoin("a\n\nb\n\nc", texts, digest), [texts[1], texts[2]]);
+});
+
+Deno.test("one text alone is no join", async () => {
+  assert.equal(await matchJoin("a", [known("a")], digest), undefined);
+});
+
+Deno.test("a prompt made to cost much is given up", async () => {
+  let compared = 0;
+  const counting = (text: string): Promise<string> => {
+    compared++;
+    return digest(text);
+  };
+  const prompt = Array.from({ length: 40 }, () => "a").join("\n\n");
+  const texts = Array.from({ length: 200 }, (_, index) => known(index % 2 ? "a" : "b"));
+  assert.equal(await matchJoin(`${prompt}!`, texts, counting), undefined);
+  assert.ok(compared <= COMPARISONS_MAX, String(compared));
+});

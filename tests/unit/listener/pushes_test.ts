@@ -1,6 +1,6 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
-import type { JournalEntry } from "../../../src/home/journal_lines.ts";
+import type { JournalEntry } from "../../../src/home/journal.ts";
 import type { Command } from "../../../src/listener/inject/inject_host.ts";
 import { type Outcome, Stopping } from "../../../src/listener/inject/outcome.ts";
 import {

@@ -1,8 +1,7 @@
 /** A relay that replays, reorders, drops, sends again, floods and restores backups, against the real intake and journal. */
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
-import { type Journal, openJournal } from "../../../src/home/journal.ts";
-import type { PhoneSeal } from "../../../src/home/journal_lines.ts";
+import { type Journal, openJournal, type PhoneSeal } from "../../../src/home/journal.ts";
 import type { Outcome } from "../../../src/listener/inject/outcome.ts";
 import { type Acknowledgement, PushIntake, SessionQueues } from "../../../src/listener/pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";

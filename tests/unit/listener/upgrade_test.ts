@@ -5,7 +5,7 @@ import { importSecret } from "../../../src/crypto/paired_secret.ts";
 import { sealMessage } from "../../../src/crypto/stored_message.ts";
 import { openJournal } from "../../../src/home/journal.ts";
 import { loadPaired } from "../../../src/home/paired.ts";
-import { sealedKeys } from "../../../src/home/sealed_keys.ts";
+import { sealedKeys } from "../../../src/home/host_sealing.ts";
 import { type Acknowledgement, PushIntake, SessionQueues } from "../../../src/listener/pushes.ts";
 import { unseal } from "../../../src/listener/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";

@@ -1,6 +1,6 @@
 /** What the listener gets while questions wait: at once, again and again, and their end. */
 import assert from "node:assert/strict";
-import { ASK_REPORT_MS } from "../../../src/home/tell_daemon.ts";
+import { ASK_REPORT_MS } from "../../../src/home/notify_daemon.ts";
 import { type WaitingReport, WaitingReports } from "../../../src/mcp/waiting_reports.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { IDLE as RESTING } from "../../../../src/echo/state.ts";
 import { footer } from "../../../../src/echo/screen.ts";
 import type { HookReport } from "../../../../src/home/control_messages.ts";
-import { ASK_EVENT } from "../../../../src/home/tell_daemon.ts";
-import { Inventory } from "../../../../src/listener/inventory/inventory.ts";
+import { ASK_EVENT } from "../../../../src/home/notify_daemon.ts";
 import {
+  Inventory,
   POLL_ATTENDED_MS,
   POLL_BUSY_MS,
   POLL_SOON_MS,

@@ -5,15 +5,21 @@ import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret } from "../../../src/crypto/paired_secret.ts";
 import { hostProof, phoneProof } from "../../../src/crypto/pairing_proof.ts";
-import { ensureIdentity, loadIdentity } from "../../../src/home/identity.ts";
-import { changePaired, loadPaired, type PendingPairing, withPairedLock } from "../../../src/home/paired.ts";
+import {
+  changePaired,
+  ensureIdentity,
+  loadIdentity,
+  loadPaired,
+  type PendingPairing,
+  withPairedLock,
+} from "../../../src/home/paired.ts";
 import {
   completePairing,
   findPhone,
   forgetPhone,
   offerPairing,
   type PairingHost,
-} from "../../../src/home/paired_phones.ts";
+} from "../../../src/home/pairing.ts";
 import type { PairingOffer, PairingStatus } from "../../../src/protocol/http.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 

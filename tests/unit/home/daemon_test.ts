@@ -1,6 +1,6 @@
 /** The environment of a spawned daemon. */
 import assert from "node:assert/strict";
-import { daemonEnvironment } from "../../../src/home/daemon_env.ts";
+import { daemonEnvironment } from "../../../src/home/daemon.ts";
 import { homePaths } from "../../../src/home/paths.ts";
 
 const place = { homeDirectory: "/h", cwd: "/w", temporaryDirectory: "/tmp", uid: 1 };

@@ -1,12 +1,33 @@
-/** Compares versions by the precedence of Semantic Versioning 2.0.0, section 11. */
+/** What a wrapper does about the daemon, by the versions of both (spec, sections 3 and 9). Loads no schema. */
 
+export type DaemonDecision =
+  | { action: "start" }
+  | { action: "keep" }
+  /** The daemon is newer than the installed package. */
+  | { action: "leave"; running: string }
+  | { action: "restart"; stale: string };
+
+interface DaemonFacts {
+  /** The version of the running daemon, as in `listener.version`; undefined when none runs. */
+  running: string | undefined;
+  installed: string;
+}
+
+export function decideDaemon({ running, installed }: DaemonFacts): DaemonDecision {
+  if (running === undefined) return { action: "start" };
+  const order = compareVersions(installed, running);
+  if (order > 0) return { action: "restart", stale: running };
+  return order < 0 ? { action: "leave", running } : { action: "keep" };
+}
+
+/** Semantic Versioning 2.0.0. */
 const VERSION = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
 export function isVersion(text: string): boolean {
   return VERSION.test(text);
 }
 
-/** Negative when `left` is older, positive when it is newer, 0 when equal or when one of them is no version. */
+/** Negative when `left` is older, positive when it is newer, 0 when they are equal or one of them is not a version. */
 export function compareVersions(left: string, right: string): number {
   const [a, b] = [VERSION.exec(left), VERSION.exec(right)];
   if (a === null || b === null) return 0;
@@ -17,7 +38,7 @@ export function compareVersions(left: string, right: string): number {
   return comparePrereleases(a[4], b[4]);
 }
 
-/** A release is newer than its pre-releases. */
+/** A release is newer than its pre-releases (section 11). */
 function comparePrereleases(left: string | undefined, right: string | undefined): number {
   if (left === undefined || right === undefined) {
     return Number(left === undefined) - Number(right === undefined);
@@ -30,7 +51,7 @@ function comparePrereleases(left: string | undefined, right: string | undefined)
   return a.length - b.length;
 }
 
-/** Numbers compare as numbers and stand before words. */
+/** Numeric identifiers compare as numbers and sort before alphanumeric ones. */
 function compareIdentifiers(left: string, right: string): number {
   const [a, b] = [left, right].map((word) => (/^\d+$/.test(word) ? Number(word) : undefined));
   if (a !== undefined && b !== undefined) return a - b;

@@ -1,14 +1,18 @@
-/** The keys by which this host opens what paired phones seal for it, and seals what it tells them. */
-import type { Files } from "../runtime/types.ts";
+/** The keys with which this host opens what its paired phones seal, and seals what it sends them. */
 import type { Sealing } from "../crypto/mode.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
 import type { PhoneKeys } from "../crypto/sealed_for_phones.ts";
+import { openMessage } from "../crypto/stored_message.ts";
+import { sealPush, type ToldPush } from "../crypto/told_push.ts";
+import type { Answer } from "../protocol/ask.ts";
 import { SEALED_PHONES_MAX } from "../protocol/limits.ts";
+import type { Push } from "../protocol/push.ts";
+import { decodeAnswer } from "../protocol/sealed_text.ts";
+import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";
-import { loadIdentity } from "./identity.ts";
-import { loadPaired, sealingFloor } from "./paired.ts";
+import { loadIdentity, loadPaired, sealingFloor } from "./paired.ts";
+import { findPhone, pairedPhones, type PairingHost } from "./pairing.ts";
 import type { HomePaths } from "./paths.ts";
-import { findPhone, pairedPhones, type PairingHost } from "./paired_phones.ts";
 
 /** Who acts on a sealed answer: the program that asked, or the listener that types it late. */
 export type AnswerTaker = "asker" | "listener";
@@ -84,4 +88,36 @@ async function forgetOld(files: Files, folder: string, now: number): Promise<voi
     const info = await files.info(`${folder}/${name}`);
     if (info !== undefined && info.mtimeMs < now - CLAIM_KEPT_MS) await files.remove(`${folder}/${name}`);
   }
+}
+
+export interface ToldSealing {
+  /**
+   * As it is where no phone is paired; else sealed for those that are, and the relay sees `shown` for data. Throws where
+   * the pairings cannot be read: nothing is sent plain for want of them.
+   */
+  seal(push: ToldPush, shown?: Record<string, unknown>): Promise<ToldPush>;
+  /** Undefined when no paired phone sealed it for this question. */
+  openAnswer(
+    push: Push,
+    asked: { question: string; session: string | undefined },
+  ): Promise<Answer | undefined>;
+}
+
+export function toldSealing(keys: SealedKeys): ToldSealing {
+  return {
+    seal: async (push, shown) =>
+      await sealPush(push, { host: keys.deviceId, phones: await keys.phones(), shown }),
+    openAnswer: async (push, { question, session = "" }) => {
+      const { sealed, id, type, from } = push;
+      const [keyPair, secret] = await Promise.all([keys.identity(), keys.secretOf(from)]);
+      if (sealed?.mode !== "psk" || keyPair === undefined || secret === undefined) return undefined;
+      const targetDeviceId = keys.deviceId;
+      const place = { id, type, from, targetDeviceId, agentSessionName: session, sendAnyway: false };
+      const content = await openMessage(sealed, { place, keyPair, secret });
+      const found = content && decodeAnswer(content.body);
+      if (found?.question !== question) return undefined;
+      // A relay that shows the listener the same answer must not have it typed as well.
+      return await keys.claimAnswer(id, "asker") ? found.answer : undefined;
+    },
+  };
 }

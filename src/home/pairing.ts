@@ -1,4 +1,4 @@
-/** A pairing from the host's side: offered with a code, completed when a phone's claim is proven, undone. */
+/** The host's side of a pairing: offered with a code, completed when a phone's claim is proven, revoked. */
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
@@ -7,8 +7,15 @@ import { importSecret, newSecret } from "../crypto/paired_secret.ts";
 import { hostProof, phoneProof } from "../crypto/pairing_proof.ts";
 import type { PairingStatus } from "../protocol/http.ts";
 import type { Files } from "../runtime/types.ts";
-import { ensureIdentity, loadIdentity } from "./identity.ts";
-import { changePaired, loadPaired, type PairedPhone, type PendingPairing, withPairedLock } from "./paired.ts";
+import {
+  changePaired,
+  ensureIdentity,
+  loadIdentity,
+  loadPaired,
+  type PairedPhone,
+  type PendingPairing,
+  withPairedLock,
+} from "./paired.ts";
 import type { HomePaths } from "./paths.ts";
 
 /** What a pairing needs of this machine and of its relay. */

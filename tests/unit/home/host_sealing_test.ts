@@ -1,6 +1,6 @@
 /** An answer is acted on by the asker or by the listener, never by both. */
 import assert from "node:assert/strict";
-import { claimAnswer } from "../../../src/home/sealed_keys.ts";
+import { claimAnswer } from "../../../src/home/host_sealing.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 Deno.test("the first who claims an answer has it, the other never, also at the same instant [replay-window, seal-answers]", async () => {
