@@ -1,4 +1,4 @@
-/** `svc agents`: whether svc recognizes the screens of the installed agents, and a screen as a fixture for a report. */
+/** `svc agents`: checks whether svc recognizes the screens of the installed agents, and saves a screen as a fixture for a report. */
 import { runtime } from "#runtime";
 import { agentProfile } from "../agents/profiles.ts";
 import { AGENT_KINDS } from "../agents/registry.ts";
@@ -6,7 +6,7 @@ import { AGENT_LABELS, type AgentKind, isAgentKind } from "../protocol/names.ts"
 import { checkAgent, type ScreenResult } from "./agents/check.ts";
 import { recordScreen } from "./agents/record.ts";
 import { installedVersion } from "./checks/agents/presence.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { paint, print, printJson } from "./output.ts";
 
@@ -24,7 +24,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The help, or what is wrong with the first word. */
+/** Prints the help, or throws UsageError that says what is wrong with the first argument. */
 function overview(args: readonly string[]): number {
   const command = defineCommand({
     name: "agents",
@@ -32,18 +32,18 @@ function overview(args: readonly string[]): number {
       "Check that svc recognizes the screens of the installed agents, or save one for a report: svc agents check | record.",
     examples: ["svc agents check", "svc agents check codex --json", "svc agents record svc-app --out report"],
   });
-  parseWords(command, args.filter((word) => word.startsWith("-")));
+  parseOptions(command, args.filter((word) => word.startsWith("-")));
   throw new UsageError(
     `Cannot use "${["svc agents", ...args].join(" ")}": it takes check or record. See: svc agents --help`,
   );
 }
 
-/** The check types only what starts no turn; the agents' folder trust is that of the current folder. */
+/** Types only what starts no turn. The agents run in the current folder and apply the trust that they have in it. */
 async function check(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "agents check",
     summary:
-      "Run installed agents in a private tmux, in the current folder, and print which of their screens svc recognizes. Exits 1 when one is not recognized.",
+      "Run installed agents in a private tmux, in the current folder, and print which of their screens svc recognizes. Exits with 1 when one is not recognized.",
     examples: ["svc agents check", "svc agents check cc codex", "svc agents check --json"],
   })
     .argument("[kind...]", "the agents (default: all that are installed)")
@@ -53,7 +53,7 @@ async function check(args: readonly string[]): Promise<number> {
       String(START_LIMIT_SECONDS),
     )
     .option("--json", "print the results as JSON");
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const { json, wait } = parsed.opts();
   const startLimitMs = Number(wait) * 1_000;
   if (!(startLimitMs > 0)) throw new UsageError(`Cannot wait "${wait}" seconds: give a number above 0`);
@@ -74,7 +74,9 @@ async function check(args: readonly string[]): Promise<number> {
 async function chosenKinds(words: readonly string[]): Promise<AgentKind[]> {
   const unknown = words.find((word) => !isAgentKind(word));
   if (unknown !== undefined) {
-    throw new UsageError(`Cannot check "${unknown}": it is no agent. Give some of ${AGENT_KINDS.join(", ")}`);
+    throw new UsageError(
+      `Cannot check "${unknown}": it is not an agent. The agents are ${AGENT_KINDS.join(", ")}`,
+    );
   }
   const wanted = words.length > 0 ? words.filter(isAgentKind) : AGENT_KINDS.filter((kind) => kind !== "echo");
   const found = await Promise.all(wanted.map((kind) => isInstalled(kind)));
@@ -91,7 +93,7 @@ async function isInstalled(kind: AgentKind): Promise<boolean> {
 
 function heading(kind: AgentKind, version: string | undefined): string {
   const { measuredVersion } = agentProfile(kind);
-  const measured = measuredVersion === "" ? "" : `, measured on ${measuredVersion}`;
+  const measured = measuredVersion === "" ? "" : `, tested with ${measuredVersion}`;
   return paint(`${AGENT_LABELS[kind]} ${version ?? ""}`.trim() + measured, "bold");
 }
 
@@ -103,15 +105,17 @@ async function record(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "agents record",
     summary:
-      "Save what a session shows as a fixture for a report, with letters as x and digits as 0 outside the agent's own words.",
+      "Save what a session shows as a fixture for a report, with letters replaced by x and digits by 0 outside the agent's own words.",
     examples: ["svc agents record svc-app", "svc agents record svc-app --out report"],
   })
-    .argument("<session>", "its name, as svc sessions lists it")
+    .argument("<session>", "the session's name, as in svc sessions")
     .option("--out <folder>", "where to write (default: a new folder here, named after the session)");
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const [session] = parsed.processedArgs;
   const { folder, found } = await recordScreen(session, parsed.opts().out);
   print(`Wrote ${folder}/screen.txt and ${folder}/meta.json: ${found}.`);
-  print("Read both before you attach them to a report: what is left of your words is yours to judge.");
+  print(
+    "Read both before you attach them to a report: only you can tell whether they still contain anything private.",
+  );
   return 0;
 }

@@ -1,13 +1,13 @@
-/** The options and the help of a command, by commander; loaded only for commands that are not on a hot path. */
+/** A command's options and help, by commander; loaded only for commands that are not on a hot path. */
 import { Command, CommanderError } from "@commander-js/extra-typings";
 import { runtime } from "#runtime";
 import { CommandExit, EXIT_USAGE } from "./exit.ts";
 
 export interface CommandText {
-  /** The word after `svc`. */
+  /** What follows `svc`. */
   name: string;
   summary: string;
-  /** Lines that work when typed as they stand. */
+  /** Lines that work when typed as they are. */
   examples: readonly string[];
 }
 
@@ -26,13 +26,15 @@ export function defineCommand({ name, summary, examples }: CommandText): Command
     });
 }
 
-/** Parses the words. Throws CommandExit after it printed the help, or what is wrong and how it is used. */
-export function parseWords<C extends { parse(words: readonly string[], options: { from: "user" }): unknown }>(
+/** Parses the arguments. Throws CommandExit after it printed the help, or what is wrong with them. */
+export function parseOptions<
+  C extends { parse(args: readonly string[], options: { from: "user" }): unknown },
+>(
   command: C,
-  words: readonly string[],
+  args: readonly string[],
 ): C {
   try {
-    command.parse(words, { from: "user" });
+    command.parse(args, { from: "user" });
     return command;
   } catch (error) {
     if (error instanceof CommanderError) throw new CommandExit(error.exitCode === 0 ? 0 : EXIT_USAGE);

@@ -1,6 +1,6 @@
 /** `svc completions`: completion scripts for three shells. They never evaluate what is on the command line. */
 import { AGENT_LABELS } from "../protocol/names.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { listedCommands } from "./commands.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
@@ -21,7 +21,7 @@ export async function run(args: readonly string[]): Promise<number> {
       "svc completions fish > ~/.config/fish/completions/svc.fish",
     ],
   }).argument("<shell>", "bash, zsh or fish");
-  const [shell] = parseWords(command, args).processedArgs;
+  const [shell] = parseOptions(command, args).processedArgs;
   const script = Object.entries(SCRIPTS).find(([name]) => name === shell)?.[1];
   if (script === undefined) {
     throw new UsageError(

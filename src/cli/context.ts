@@ -1,4 +1,4 @@
-/** Binds the small effects of the lower layers to the runtime, for every command. */
+/** What every command needs of this process: the paths in its home, and the means to manage the listener. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";

@@ -10,14 +10,12 @@ import type { Device } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { DeviceName, Store } from "../store/store.ts";
-import { dataDirectory } from "./data_directory.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { dataDirectory } from "./relay_options.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { duration } from "./duration.ts";
+import { columns, duration, paint, print, printJson } from "./output.ts";
 import { UsageError } from "./exit.ts";
-import { columns, paint, print, printJson } from "./output.ts";
-import { pairingHost } from "./pairing_host.ts";
-import { addressInputs, relayApi } from "./settings.ts";
+import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const DAEMON_LIMIT_MS = 2_000;
 const DATA_HELP = "the folder of a relay on this machine, changed without a key (default: server in ~/.svc)";
@@ -51,7 +49,7 @@ async function list(args: readonly string[]): Promise<number> {
   })
     .option("--json", "print a JSON array")
     .option("--all", "scripts too: what svc verify and svc mcp connected as");
-  const words = parseWords(command, args).opts();
+  const words = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const known = await listedDevices(paths);
   const devices = words.all ? known : known.filter(({ kind }) => kind !== "script");
@@ -89,7 +87,7 @@ async function revoke(args: readonly string[]): Promise<number> {
     summary: "Lock a device out: its key stops working, its sockets are closed, its secret is forgotten.",
     examples: ["svc devices revoke dev_phone_1a2b3c4d5e6f"],
   }).argument("<id>", "as svc devices shows it").option("--data <dir>", DATA_HELP);
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
@@ -111,7 +109,7 @@ async function release(args: readonly string[]): Promise<number> {
       "Give a device's id to the next key that connects with it: after a change of keys, or where another key took it.",
     examples: ["svc devices release dev_listener_1a2b3c4d"],
   }).argument("<id>", "as svc devices shows it").option("--data <dir>", DATA_HELP);
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);

@@ -1,10 +1,10 @@
-/** How a command ends before its end: by an exit code, its words already said. */
+/** Errors that end a command with an exit code. */
 
 export const EXIT_FAILED = 1;
 /** The command was used wrongly. */
 export const EXIT_USAGE = 2;
 
-/** Caught by `main`. */
+/** The command has printed what it had to say. Caught by `main`. */
 export class CommandExit extends Error {
   override name = "CommandExit";
   readonly code: number;
@@ -15,7 +15,7 @@ export class CommandExit extends Error {
   }
 }
 
-/** Used wrongly: `message` says what would be accepted. Caught by `main`, which exits 2. */
+/** Wrong usage: `message` says what would be accepted. Caught by `main`, which exits with 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

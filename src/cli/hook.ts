@@ -70,7 +70,7 @@ function paneId(text: string | undefined): string | undefined {
 }
 
 async function promptHookHelp(): Promise<number> {
-  const { defineCommand, parseWords } = await import("./command.ts");
+  const { defineCommand, parseOptions } = await import("./command.ts");
   const command = defineCommand({
     name: "remote-hook",
     summary: "What an agent's prompt hook runs: reads its JSON on stdin and tells the model who is driving.",
@@ -80,12 +80,12 @@ async function promptHookHelp(): Promise<number> {
   })
     .argument("<agent>", "the kind of agent, as in svc --help")
     .argument("[gates]", "the agent is set up to ask before each tool call");
-  parseWords(command, ["--help"]);
+  parseOptions(command, ["--help"]);
   return 0;
 }
 
 async function eventHookHelp(): Promise<number> {
-  const { defineCommand, parseWords } = await import("./command.ts");
+  const { defineCommand, parseOptions } = await import("./command.ts");
   const command = defineCommand({
     name: "hook",
     summary:
@@ -97,6 +97,6 @@ async function eventHookHelp(): Promise<number> {
     .argument("<event>", "the agent's own name for the event")
     .argument("<agent>", "the kind of agent, as in svc --help")
     .argument("[gates]", "the agent is set up to ask before each tool call");
-  parseWords(command, ["--help"]);
+  parseOptions(command, ["--help"]);
   return 0;
 }

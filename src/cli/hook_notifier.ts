@@ -10,7 +10,7 @@ import type { HomePaths } from "../home/paths.ts";
 import { sealedKeys, toldSealing } from "../home/host_sealing.ts";
 import { HookNotifier } from "../listener/hook_notifier.ts";
 import { isAgentKind } from "../protocol/names.ts";
-import { pairingHost } from "./pairing_host.ts";
+import { pairingHost } from "./settings.ts";
 
 /** A longer transcript is not read. */
 const TRANSCRIPT_MAX_BYTES = 64_000_000;

@@ -5,8 +5,8 @@ import type { Role } from "../protocol/frames.ts";
 import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
-import { defineCommand, parseWords } from "./command.ts";
-import { dataDirectory } from "./data_directory.ts";
+import { defineCommand, parseOptions } from "./command.ts";
+import { dataDirectory } from "./relay_options.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { columns, print, printError, printJson } from "./output.ts";
 
@@ -39,7 +39,7 @@ function overview(args: readonly string[]): number {
       "svc keys revoke key_1a2b3c4d5e6f",
     ],
   });
-  parseWords(command, args.filter((word) => word.startsWith("-")));
+  parseOptions(command, args.filter((word) => word.startsWith("-")));
   throw new UsageError(
     `Cannot use "${["svc keys", ...args].join(" ")}": it takes create, list or revoke. See: svc keys --help`,
   );
@@ -72,7 +72,7 @@ async function create(args: readonly string[]): Promise<number> {
     .option("--device <id>", "the one device that may connect with it, such as dev_listener_1a2b3c4d")
     .option("--data <dir>", DATA_HELP)
     .option("--json", "print id, name, scopes and key as JSON");
-  const words: CreateWords = parseWords(command, args).opts();
+  const words: CreateWords = parseOptions(command, args).opts();
   const wanted = {
     name: words.name,
     scopes: scopesOf(words),
@@ -95,7 +95,7 @@ async function list(args: readonly string[]): Promise<number> {
     .option("--account <account>", "of this account only")
     .option("--data <dir>", DATA_HELP)
     .option("--json", "print a JSON array");
-  const words: { account?: string; data?: string; json?: true } = parseWords(command, args).opts();
+  const words: { account?: string; data?: string; json?: true } = parseOptions(command, args).opts();
   const keys = await withStore(words, (store) => store.listKeys(words.account));
   if (words.json) printJson(keys.map(({ hash: _hash, ...shown }) => shown));
   else if (keys.length === 0) {
@@ -130,7 +130,7 @@ async function revoke(args: readonly string[]): Promise<number> {
     .argument("<id>", "as svc keys list shows it")
     .option("--only", "leave the phones that were paired with it working")
     .option("--data <dir>", DATA_HELP);
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
   const { only, ...at }: { only?: true; data?: string } = parsed.opts();
   const revoked = await withStore(at, (store) => store.revokeKey(id, Date.now(), { only: only === true }));

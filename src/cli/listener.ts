@@ -4,11 +4,10 @@ import { httpBaseFromWs } from "../client/addresses.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
 import { BACKGROUND_OPTION, restartListener, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { UsageError } from "./exit.ts";
-import { print } from "./output.ts";
-import { withProgress } from "./progress.ts";
+import { print, withProgress } from "./output.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
 import { VERSION } from "../protocol/version.ts";
 
@@ -29,7 +28,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("--stop", "end the daemon, once it finished the message in hand")
     .option("--ws-url <url>", "the relay's WebSocket address, for this run")
     .option(BACKGROUND_OPTION, "as svc itself starts it: nobody watches");
-  const words: ListenerWords = parseWords(command, args).opts();
+  const words: ListenerWords = parseOptions(command, args).opts();
   if (words.restart && words.stop) {
     throw new UsageError("--restart and --stop exclude each other. See: svc listener --help");
   }

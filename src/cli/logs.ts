@@ -1,7 +1,7 @@
 /** `svc logs`: the listener's log, or the audit of remote input. */
 import { runtime } from "#runtime";
 import { type AuditEntry, parseAuditLine } from "../home/audit.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { print, printError } from "./output.ts";
@@ -18,7 +18,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("-n, --lines <count>", "how many lines", String(LINES_DEFAULT))
     .option("--audit", "show the audit")
     .option("--json", "print the audit's lines as they are stored");
-  const words = parseWords(command, args).opts();
+  const words = parseOptions(command, args).opts();
   if (!/^\d{1,6}$/.test(words.lines)) {
     throw new UsageError(`Cannot show "${words.lines}" lines: --lines takes a whole number.`);
   }

@@ -1,6 +1,6 @@
 /** Passes the command line to the agent's wrapper or to the command that its first word names. */
-import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
+import { errorText } from "../async/error_text.ts";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import { type CommandName, COMMANDS, isCommandName } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";

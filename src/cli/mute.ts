@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { loadMuted, setMuted } from "../home/muted.ts";
 import { secureHome } from "../home/permissions.ts";
 import { resolveProject } from "../wrapper/project.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED } from "./exit.ts";
 import { print, printError, printJson } from "./output.ts";
@@ -17,7 +17,7 @@ export async function runMute(args: readonly string[]): Promise<number> {
     .argument("[directory]", "the project's directory (default: the current project)")
     .option("--list", "print the muted directories")
     .option("--json", "print the list as JSON");
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const options = parsed.opts();
   if (!options.list) return await setMute(parsed.processedArgs[0], { muted: true });
   const muted = await loadMuted(runtime.files, await accountPaths());
@@ -32,7 +32,7 @@ export async function runUnmute(args: readonly string[]): Promise<number> {
     summary: "Let a project's sessions take messages again.",
     examples: ["svc unmute", "svc unmute ~/work/app"],
   }).argument("[directory]", "the directory that was muted (default: the current project)");
-  return await setMute(parseWords(command, args).processedArgs[0], { muted: false });
+  return await setMute(parseOptions(command, args).processedArgs[0], { muted: false });
 }
 
 async function setMute(directory: string | undefined, options: { muted: boolean }): Promise<number> {

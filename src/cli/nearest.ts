@@ -1,9 +1,9 @@
-/** Finds the word that was probably meant. */
+/** Finds the word that a misspelt one was probably meant to be. */
 
-/** A word further away is no typing error, in edits. */
+/** With this many edits or more, it is a different word. */
 const FAR = 3;
 
-/** The candidate with the fewest edits to `word`, or undefined when all are far. */
+/** The candidate with the fewest edits to `word`; undefined when all are too different. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))

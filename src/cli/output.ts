@@ -1,34 +1,38 @@
-/** What the commands print: words in colour on a terminal only, JSON for scripts. */
+/** What the commands print: text, in colour on a terminal only, JSON for scripts, tables, durations and progress. */
 import { runtime } from "#runtime";
+import { type Clock, systemClock } from "../async/clock.ts";
 
-/** Control characters but TAB and LF; the first group is what paint() writes, and stays. */
+/** Control characters except TAB and LF; the first group matches what paint() writes, which stays. */
 const CONTROLS = /(\x1b\[\d{1,2}m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-/** What turns text around or is not seen: marks of direction, joiners, spaces without width, tags, line separators. */
-const UNSEEN =
+/** Characters that reverse text or are invisible: direction marks, joiners, zero-width spaces, tags, line separators. */
+const INVISIBLE =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e007f}]/gu;
 
-/** One UTF-16 unit after the other, so that it is JSON too. */
+/** Escapes each UTF-16 unit, so that the result is valid JSON too. */
 const escaped = (text: string): string =>
   Array.from({ length: text.length }, (_, index) => unitEscape(text.charCodeAt(index))).join("");
 const unitEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
-/** Titles, names and reasons come from other machines: what they say must not work this terminal, nor hide on it. */
-export function harmless(text: string): string {
-  return text.replace(CONTROLS, (_control, colour?: string) => colour ?? "\ufffd").replace(UNSEEN, escaped);
+/** Titles, names and reasons come from other machines: they must neither control this terminal nor hide text on it. */
+export function sanitize(text: string): string {
+  return text.replace(CONTROLS, (_control, colour?: string) => colour ?? "\ufffd").replace(
+    INVISIBLE,
+    escaped,
+  );
 }
 
 export function print(line: string): void {
-  runtime.terminal.write(`${harmless(line)}\n`);
+  runtime.terminal.write(`${sanitize(line)}\n`);
 }
 
 export function printError(line: string): void {
-  runtime.terminal.writeError(`svc: ${harmless(line)}\n`);
+  runtime.terminal.writeError(`svc: ${sanitize(line)}\n`);
 }
 
-/** JSON leaves DEL, C1 and what is not seen as they are: they are escaped, so that nothing is lost. */
+/** JSON leaves DEL, C1 and invisible characters as they are: they are escaped, so that nothing is lost. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(/[\x7f-\x9f]/g, escaped).replace(UNSEEN, escaped);
+  return JSON.stringify(value, null, 2).replace(/[\x7f-\x9f]/g, escaped).replace(INVISIBLE, escaped);
 }
 
 export function printJson(value: unknown): void {
@@ -44,9 +48,9 @@ export function paint(text: string, colour: Colour): string {
   return isPlain ? text : `\x1b[${CODES[colour]}m${text}\x1b[0m`;
 }
 
-/** Rows as columns, each as wide as its widest cell; the last one is not padded. A cell is one line, whatever it holds. */
+/** Rows as columns, each as wide as its widest cell; the last one is not padded. A cell always takes one line. */
 export function columns(cells: readonly (readonly string[])[]): string[] {
-  const rows = cells.map((row) => row.map((cell) => harmless(cell.replace(/[\n\t]/g, "\ufffd"))));
+  const rows = cells.map((row) => row.map((cell) => sanitize(cell.replace(/[\n\t]/g, "\ufffd"))));
   const widths = rows.reduce<number[]>(
     (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),
     [],
@@ -54,4 +58,39 @@ export function columns(cells: readonly (readonly string[])[]): string[] {
   return rows.map((row) =>
     row.map((cell, index) => index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)).join("  ")
   );
+}
+
+const UNITS: readonly [ms: number, name: string][] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+];
+
+/** In the largest unit that fits at least once: `3 min`, `2 d`; `0 s` for less than a second. */
+export function duration(ms: number): string {
+  const [unit, name] = UNITS.find(([size]) => ms >= size) ?? [1_000, "s"];
+  return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
+}
+
+/** When a wait takes longer, the user is told what it is for, in milliseconds. */
+export const PATIENCE_MS = 1_000;
+
+export interface ProgressOptions {
+  clock?: Clock;
+  show?: (line: string) => void;
+}
+
+/** The result of `work`; prints `line` to stderr when it takes longer than PATIENCE_MS. */
+export async function withProgress<T>(
+  line: string,
+  work: Promise<T>,
+  { clock = systemClock, show = printError }: ProgressOptions = {},
+): Promise<T> {
+  const cancel = clock.after(PATIENCE_MS, () => show(line));
+  try {
+    return await work;
+  } finally {
+    cancel();
+  }
 }

@@ -3,14 +3,12 @@ import { runtime } from "#runtime";
 import type { RelayApi } from "../client/api.ts";
 import { offerPairing, type PairingHost } from "../home/pairing.ts";
 import { pairScript } from "../home/script_pairing.ts";
-import { awaitPhone, FLOOR_LINES, outcomeLines } from "./await_phone.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { awaitPhone, outcomeLines, pairingLink, qrLines, SEALED_ONLY_LINES } from "./pairing.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED } from "./exit.ts";
 import { print, printJson } from "./output.ts";
-import { pairingHost, pairingLink } from "./pairing_host.ts";
-import { addressInputs, relayApi } from "./settings.ts";
-import { qrLines } from "./up/qr.ts";
+import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 import { localName } from "./up/reach.ts";
 
 interface PairWords {
@@ -28,7 +26,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("--public-url <url>", "the address under which the phone reaches the relay")
     .option("--script <file>", "pair a script: write what svc send --as needs to a new file of mode 0600")
     .option("--json", "print code, url and expiresAt as JSON, and do not wait");
-  const words: PairWords = parseWords(command, args).opts();
+  const words: PairWords = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
   const api = relayApi(paths, inputs);
@@ -61,7 +59,9 @@ async function pairWithScript(
   });
   if (json) printJson({ file: path, deviceId });
   else {print(
-      [`Paired: ${deviceId}. Send with it: svc send --as ${script} SESSION TEXT`, ...FLOOR_LINES].join("\n"),
+      [`Paired: ${deviceId}. Send with it: svc send --as ${script} SESSION TEXT`, ...SEALED_ONLY_LINES].join(
+        "\n",
+      ),
     );}
   return 0;
 }

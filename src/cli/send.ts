@@ -13,13 +13,11 @@ import {
 import { TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { print, printError, printJson } from "./output.ts";
-import { pairingHost } from "./pairing_host.ts";
-import { PATIENCE_MS } from "./progress.ts";
-import { addressInputs, relayApi } from "./settings.ts";
+import { PATIENCE_MS, print, printError, printJson } from "./output.ts";
+import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
 /** Final states that the relay itself may report. */
@@ -48,7 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("--as <file>", "seal as the script of svc pair --script FILE; else SVC_PAIRING names the file")
     .option("--anyway", "do not wait while someone types at the computer")
     .option("--wait <seconds>", "how long the message may wait for its turn", String(WAIT_DEFAULT_SECONDS));
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const [session, words] = parsed.processedArgs;
   const options: SendWords = parsed.opts();
   const body = await messageText(words);

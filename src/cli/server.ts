@@ -1,15 +1,14 @@
 /** `svc server`: the relay in the foreground; `svc server backup`: a copy of its store while it runs. */
-import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
+import { errorText } from "../async/error_text.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import { backupStore } from "../store/sqlite.ts";
-import { defineCommand, parseWords } from "./command.ts";
-import { dataDirectory } from "./data_directory.ts";
+import { defineCommand, parseOptions } from "./command.ts";
+import { dataDirectory, readTls } from "./relay_options.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
-import { phoneDirectory } from "./phone_directory.ts";
-import { readTls } from "./tls.ts";
+import { phoneDirectory } from "./package_files.ts";
 
 interface ServerWords {
   listen: string;
@@ -40,7 +39,7 @@ async function serve(args: readonly string[]): Promise<number> {
     .option("--trusted-proxy <addresses>", "reverse proxies, with commas, whose X-Forwarded-For is believed")
     .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
     .option("--tls-key <file>", "its key (PEM)");
-  const words: ServerWords = parseWords(command, args).opts();
+  const words: ServerWords = parseOptions(command, args).opts();
   const stopped = nextStopSignal();
   const relay = await startRelay({
     listen: listenAddress(words),
@@ -66,7 +65,7 @@ async function backup(args: readonly string[]): Promise<number> {
   })
     .argument("<file>", "where the copy goes; replaced when it exists")
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)");
-  const parsed = parseWords(command, args);
+  const parsed = parseOptions(command, args);
   const [file] = parsed.processedArgs;
   await backupStore(await dataDirectory(parsed.opts()), file);
   print(`Copied to ${file}`);

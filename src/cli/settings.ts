@@ -1,4 +1,4 @@
-/** What a command that speaks to the relay needs: addresses and key, or one sentence on what is missing. */
+/** What a command needs to talk to the relay: address, key and this host's identity, or an error that says what is missing. */
 import { runtime } from "#runtime";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import {
@@ -8,14 +8,16 @@ import {
   resolveWsUrl,
   scriptApiKey,
 } from "../home/addresses.ts";
-import { loadConfig } from "../home/config.ts";
+import { deviceNameOf, loadConfig } from "../home/config.ts";
+import type { PairingHost } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
+import { listenerDeviceId } from "../protocol/names.ts";
 
 export async function addressInputs(paths: HomePaths, option?: string): Promise<AddressInputs> {
   return { option, config: await loadConfig(runtime.files, paths), env: runtime.env.all() };
 }
 
-/** The relay's HTTP side with a script's key. Throws when address or key is missing. */
+/** The relay's HTTP API with a script's key. Throws Error when address or key is missing. */
 export function relayApi(paths: HomePaths, inputs: AddressInputs): RelayApi {
   const baseUrl = resolveBaseUrl(inputs);
   const apiKey = scriptApiKey(inputs);
@@ -31,12 +33,12 @@ export interface ListenerSettings {
   apiKey: string;
 }
 
-/** Throws when address or key is missing. */
+/** Throws Error when address or key is missing. */
 export function listenerSettings(paths: HomePaths, inputs: AddressInputs): ListenerSettings {
   const wsUrl = resolveWsUrl(inputs)?.url;
   const apiKey = listenerApiKey(inputs);
   if (wsUrl === undefined) {
-    throw missing(paths, "the relay's WebSocket address", { field: "wsUrl", or: "give --ws-url" });
+    throw missing(paths, "the relay's WebSocket address", { field: "wsUrl", or: "pass --ws-url" });
   }
   if (apiKey === undefined) throw missing(paths, "an API key", { field: "apiKey" });
   return { wsUrl, apiKey };
@@ -47,4 +49,11 @@ function missing(paths: HomePaths, what: string, { field, or }: { field: string;
   return new Error(
     `Cannot reach the relay: ${what} is not known. Run svc up, or put ${field} into "${paths.config}"${otherwise}.`,
   );
+}
+
+/** This host as a partner in pairings. */
+export async function pairingHost(paths: HomePaths, api: RelayApi): Promise<PairingHost> {
+  const { files } = runtime;
+  const hostname = deviceNameOf(await loadConfig(files, paths), runtime.hostname());
+  return { files, paths, api, hostname, deviceId: await listenerDeviceId(hostname), now: () => Date.now() };
 }

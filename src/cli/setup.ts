@@ -1,6 +1,6 @@
-/** `svc setup`: registers hooks and MCP server in the agents that are there, and takes them out again. */
-import { errorText } from "../async/error_text.ts";
+/** `svc setup`: registers svc's hooks and MCP server with the installed agents, removes them again, and reports what changed. */
 import { runtime } from "#runtime";
+import { errorText } from "../async/error_text.ts";
 import { SETUP_KINDS } from "../agents/registry.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
@@ -9,16 +9,15 @@ import { installAgent, type InstallOptions, setupOf } from "../hooks/setup/insta
 import { launcherText, writeLauncher } from "../hooks/setup/launcher.ts";
 import { Manifest } from "../hooks/setup/manifest.ts";
 import { removeAgent } from "../hooks/setup/remove.ts";
-import type { AgentReport, SetupHost } from "../hooks/setup/types.ts";
+import type { AgentReport, FileAction, FileReport, SetupHost } from "../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { printJson } from "./output.ts";
-import { pluginDirectory } from "./plugin_directory.ts";
-import { printSetup } from "./setup_report.ts";
+import { type Colour, paint, print, printError, printJson } from "./output.ts";
+import { pluginDirectory } from "./package_files.ts";
 
-interface SetupWords {
+interface SetupOptions {
   agent?: string[] | undefined;
   dryRun?: true | undefined;
   remove?: true | undefined;
@@ -28,14 +27,14 @@ interface SetupWords {
 export interface SetupOutcome {
   agents: AgentReport[];
   absent: AgentKind[];
-  /** One sentence per agent that could not be done. */
+  /** One sentence for each agent that could not be set up. */
   failures: string[];
 }
 
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "setup",
-    summary: "Register svc's hooks and MCP tools in the agents that are installed here.",
+    summary: "Register svc's hooks and MCP tools with the agents that are installed here.",
     examples: [
       "svc setup --dry-run",
       "svc setup",
@@ -43,19 +42,19 @@ export async function run(args: readonly string[]): Promise<number> {
       "svc setup --remove",
     ],
   })
-    .option("--agent <kind>", "only this agent; may be repeated", collect)
+    .option("--agent <kind>", "only this agent; can be repeated", collect)
     .option("--dry-run", "show what would change, and change nothing")
-    .option("--remove", "take out what an earlier setup put in")
+    .option("--remove", "remove what an earlier setup added")
     .option("--json", "print it as JSON");
-  const words: SetupWords = parseWords(command, args).opts();
+  const options: SetupOptions = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const host = await setupHost(paths);
-  const chosen = await choose(host, words);
-  if (!words.dryRun && !words.remove) await prepareHome(host);
-  const outcome = await setUp(host, words, chosen);
-  if (words.remove && !words.dryRun && outcome.failures.length === 0) await leaveHome(host);
-  if (words.json) printJson(outcome);
-  else printSetup(outcome, { dryRun: words.dryRun ?? false, remove: words.remove ?? false });
+  const chosen = await choose(host, options);
+  if (!options.dryRun && !options.remove) await prepareHome(host);
+  const outcome = await setUp(host, options, chosen);
+  if (options.remove && !options.dryRun && outcome.failures.length === 0) await removeLauncher(host);
+  if (options.json) printJson(outcome);
+  else printSetup(outcome, { dryRun: options.dryRun ?? false, remove: options.remove ?? false });
   return outcome.failures.length === 0 && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
 }
 
@@ -74,8 +73,8 @@ interface Choice {
   absent: AgentKind[];
 }
 
-/** A removal looks at every agent: its program may be gone already. */
-async function choose(host: SetupHost, { agent, remove }: SetupWords): Promise<Choice> {
+/** A removal looks at every agent, because its program may be gone already. */
+async function choose(host: SetupHost, { agent, remove }: SetupOptions): Promise<Choice> {
   const named = (agent ?? []).map(toKind);
   if (remove) return { kinds: named.length > 0 ? named : SETUP_KINDS, absent: [] };
   const found = await Promise.all(SETUP_KINDS.map((kind) => isThere(host, kind)));
@@ -104,15 +103,19 @@ async function prepareHome(host: SetupHost): Promise<void> {
   );
 }
 
-async function setUp(host: SetupHost, words: SetupWords, { kinds, absent }: Choice): Promise<SetupOutcome> {
+async function setUp(
+  host: SetupHost,
+  options: SetupOptions,
+  { kinds, absent }: Choice,
+): Promise<SetupOutcome> {
   const manifest = await Manifest.open(host.files, host.paths);
-  const options: InstallOptions = { manifest, dryRun: words.dryRun ?? false };
-  const work = words.remove ? removeAgent : installAgent;
+  const install: InstallOptions = { manifest, dryRun: options.dryRun ?? false };
+  const work = options.remove ? removeAgent : installAgent;
   const outcome: SetupOutcome = { agents: [], absent, failures: [] };
-  if (words.agent !== undefined) outcome.failures.push(...absent.map(notInstalled));
+  if (options.agent !== undefined) outcome.failures.push(...absent.map(notInstalled));
   for (const kind of kinds) {
     try {
-      outcome.agents.push(await work(host, kind, options));
+      outcome.agents.push(await work(host, kind, install));
     } catch (error) {
       outcome.failures.push(errorText(error));
     }
@@ -123,11 +126,69 @@ async function setUp(host: SetupHost, words: SetupWords, { kinds, absent }: Choi
 function notInstalled(kind: AgentKind): string {
   return `Cannot set up ${
     AGENT_LABELS[kind]
-  }: it is not installed here. See docs/agents.md for its installation.`;
+  }: it is not installed here. See docs/agents.md for how to install it.`;
 }
 
-/** The launcher stays for as long as an agent may run it. */
-async function leaveHome({ files, paths }: SetupHost): Promise<void> {
+/** The launcher stays as long as an agent may run it. */
+async function removeLauncher({ files, paths }: SetupHost): Promise<void> {
   if (!(await Manifest.open(files, paths)).isEmpty) return;
   await files.remove(paths.launcher.slice(0, paths.launcher.lastIndexOf("/")), { recursive: true });
+}
+
+interface ReportOptions {
+  dryRun: boolean;
+  remove: boolean;
+}
+
+function printSetup({ agents, absent, failures }: SetupOutcome, options: ReportOptions): void {
+  for (const agent of agents) for (const line of agentLines(agent, options)) print(line);
+  if (!options.remove && absent.length > 0) {
+    print(paint(`Not found: ${absent.map((kind) => AGENT_LABELS[kind]).join(", ")}`, "dim"));
+  }
+  for (const failure of failures) printError(failure);
+  print(conclusion({ agents, absent, failures }, options));
+}
+
+function agentLines(agent: AgentReport, { dryRun, remove }: ReportOptions): string[] {
+  if (remove && agent.files.length === 0) return [];
+  const verb = dryRun ? "Would be trusted on your behalf" : "Trusted on your behalf";
+  return [
+    paint(agent.label, "bold"),
+    ...agent.files.flatMap((file) => fileLines(file, { dryRun })),
+    ...agent.trusts.map((trust) => `  ${verb}: ${trust}.`),
+    ...agent.notes.map((note) => `  ${paint("→", agent.isOk ? "dim" : "yellow")} ${note}`),
+    "",
+  ];
+}
+
+const DONE: Record<FileAction, string> = {
+  create: "created",
+  change: "changed",
+  keep: "up to date",
+  restore: "restored",
+  delete: "removed",
+};
+const PLANNED: Record<FileAction, string> = {
+  create: "would be created",
+  change: "would be changed",
+  keep: "up to date",
+  restore: "would be restored",
+  delete: "would be removed",
+};
+const COLOURS: Record<string, Colour> = { "+": "green", "-": "red" };
+
+function fileLines({ path, action, diff }: FileReport, { dryRun }: { dryRun: boolean }): string[] {
+  const head = `  ${path}: ${(dryRun ? PLANNED : DONE)[action]}`;
+  if (!dryRun) return [head];
+  return [head, ...diff.map((line) => `    ${paint(line, COLOURS[line.charAt(0)] ?? "dim")}`)];
+}
+
+function conclusion({ agents, failures }: SetupOutcome, { dryRun, remove }: ReportOptions): string {
+  const changed = agents.flatMap(({ files }) => files).filter(({ action }) => action !== "keep").length;
+  if (dryRun) return `Nothing was written: ${changed} file(s) would change.`;
+  if (changed === 0 && failures.length === 0) {
+    return remove ? "Nothing of svc is left." : "Nothing to change.";
+  }
+  if (remove) return `Removed svc from ${changed} file(s).`;
+  return `Changed ${changed} file(s). Agents that are already running notice it when they restart. To undo it: svc setup --remove`;
 }

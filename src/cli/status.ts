@@ -1,15 +1,14 @@
 /** `svc status`: listener, relay and sessions on one screen. */
-import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
+import { errorText } from "../async/error_text.ts";
 import type { DaemonStatus } from "../home/control_messages.ts";
 import { daemonStatus } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
-import { duration } from "./duration.ts";
+import { duration, paint, print, printJson } from "./output.ts";
 import { EXIT_FAILED } from "./exit.ts";
-import { paint, print, printJson } from "./output.ts";
-import { type ListedEntry, listEntries, sessionTable } from "./session_table.ts";
+import { type ListedEntry, listEntries, sessionTable } from "./sessions.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 
 interface RelayView {
@@ -27,7 +26,7 @@ export async function run(args: readonly string[]): Promise<number> {
     summary: "Show listener, relay and sessions. Exits 1 when the listener does not run.",
     examples: ["svc status", "svc status --json"],
   }).option("--json", "print it as JSON");
-  const words = parseWords(command, args).opts();
+  const words = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const [daemon, relay] = await Promise.all([daemonStatus(daemonHost(), paths), viewRelay(paths)]);
   if (words.json) printJson(toJson(daemon, relay));

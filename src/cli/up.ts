@@ -1,27 +1,26 @@
-/** `svc up`: relay, listener and pairing in one command. */
-import { errorText } from "../async/error_text.ts";
+/** `svc up`: relay, listener and pairing in one command, with a demo session on request. */
 import { runtime } from "#runtime";
+import { errorText } from "../async/error_text.ts";
 import { createRelayApi } from "../client/api.ts";
 import { ensureListener, planDaemon, restartListener, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { PendingPairing } from "../home/paired.ts";
 import { offerPairing, type PairingHost } from "../home/pairing.ts";
 import { type RunningRelay, startRelay } from "../relay/server.ts";
-import { awaitPhone, outcomeLines } from "./await_phone.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import { spawnArgv, verbs } from "../tmux/argv.ts";
+import { tmuxEnvironment } from "../tmux/server.ts";
+import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pairing.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { print, printError } from "./output.ts";
-import { pairingHost, pairingLink } from "./pairing_host.ts";
-import { phoneDirectory } from "./phone_directory.ts";
-import { readTls } from "./tls.ts";
-import { startDemo } from "./up/demo_session.ts";
-import { joinRelay } from "./up/own_key.ts";
-import { qrLines } from "./up/qr.ts";
-import { reach } from "./up/reach.ts";
-import { openTunnel } from "./up/tunnel.ts";
+import { pairingHost } from "./settings.ts";
+import { phoneDirectory } from "./package_files.ts";
+import { readTls } from "./relay_options.ts";
+import { joinRelay } from "./up/join_relay.ts";
+import { openTunnel, reach } from "./up/reach.ts";
 import { watchSessions } from "./up/watch.ts";
 
-interface UpWords {
+interface UpOptions {
   listen: string;
   data?: string | undefined;
   publicUrl?: string | undefined;
@@ -32,7 +31,7 @@ interface UpWords {
   replace?: true | undefined;
 }
 
-/** Ends what was started, the last first. */
+/** Stops one of the things that were started; the last one started is stopped first. */
 type Undo = () => Promise<unknown>;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -43,44 +42,44 @@ export async function run(args: readonly string[]): Promise<number> {
   })
     .option("--listen <host:port>", "where the relay listens", "127.0.0.1:7420")
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)")
-    .option("--public-url <url>", "the address under which phones reach this relay")
+    .option("--public-url <url>", "the address at which phones reach this relay")
     .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
     .option("--tls-key <file>", "its key (PEM)")
     .option("--tunnel", "open an https tunnel with tailscale or cloudflared")
     .option("--demo", "add a session with the built-in echo agent")
-    .option("--replace", "leave another relay that this machine is joined to");
-  const words: UpWords = parseWords(command, args).opts();
+    .option("--replace", "leave the other relay that this machine has joined");
+  const options: UpOptions = parseOptions(command, args).opts();
   const undo: Undo[] = [];
   try {
-    await bringUp(words, await accountPaths(), undo);
+    await bringUp(options, await accountPaths(), undo);
     return 0;
   } finally {
     for (const step of undo.reverse()) await step();
   }
 }
 
-async function bringUp(words: UpWords, paths: HomePaths, undo: Undo[]): Promise<void> {
+async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Promise<void> {
   const stopped = untilStopped(undo);
-  const dataDir = words.data ?? `${paths.root}/server`;
+  const dataDir = options.data ?? `${paths.root}/server`;
   const relay = await startRelay({
-    listen: words.listen,
+    listen: options.listen,
     dataDir,
-    tls: await readTls(words),
+    tls: await readTls(options),
     phoneDirectory: await phoneDirectory(),
     log: printError,
   });
   undo.push(() => relay.stop());
   const wsUrl = relay.wsUrl.replace("0.0.0.0", "127.0.0.1");
-  const key = await joinRelay(paths, { dataDir, wsUrl, replace: words.replace === true });
+  const key = await joinRelay(paths, { dataDir, wsUrl, replace: options.replace === true });
   if (key.notice !== undefined) print(`${key.notice}\n`);
   await bringListener(paths, { restart: key.changed, undo });
-  const tunnel = words.tunnel ? await openTunnel(runtime.commands, relay.port) : undefined;
+  const tunnel = options.tunnel ? await openTunnel(runtime.commands, relay.port) : undefined;
   if (tunnel) undo.push(() => tunnel.close());
-  if (words.demo) await startDemo(undo);
+  if (options.demo) await startDemo(undo);
   const api = createRelayApi({ baseUrl: relay.url.replace("0.0.0.0", "127.0.0.1"), apiKey: key.apiKey });
   const host = await pairingHost(paths, api);
   const pairing = await offerPairing(host);
-  show(relay, { pairing, publicUrl: tunnel?.url ?? words.publicUrl });
+  show(relay, { pairing, publicUrl: tunnel?.url ?? options.publicUrl });
   await Promise.all([watchSessions(api, stopped), announcePhone(host, pairing, { signal: stopped })]);
   print("Stopping.");
 }
@@ -105,12 +104,12 @@ function show(
   const url = pairingLink(link, pairing);
   print(qrLines(url).join("\n"));
   print(`\nOpen this link: ${url}`);
-  print(`  This link pairs one phone, once, within 10 minutes. Another one: svc pair\n`);
+  print(`  This link pairs one phone, once, within 10 minutes. For another one, run: svc pair\n`);
   print(lines.join("\n"));
   print("\nStart an agent in another terminal, for example: svc cc. Ctrl-C stops what was started here.");
 }
 
-/** Says which phone took the link, and the words to compare. */
+/** Prints which phone used the link, and the words to compare. */
 async function announcePhone(
   host: PairingHost,
   pairing: PendingPairing,
@@ -120,7 +119,7 @@ async function announcePhone(
     const outcome = await awaitPhone(host, pairing, options);
     if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
   } catch (error) {
-    printError(`Cannot tell whether a phone paired: ${errorText(error)}`);
+    printError(`Cannot find out whether a phone paired: ${errorText(error)}`);
   }
 }
 
@@ -132,4 +131,24 @@ function untilStopped(undo: Undo[]): AbortSignal {
   );
   undo.push(() => Promise.resolve(offs.forEach((off) => off())));
   return controller.signal;
+}
+
+/** Starts the echo agent detached in a folder of its own, and prints how to look at it. */
+async function startDemo(undo: Undo[]): Promise<void> {
+  const parent = await runtime.files.makeTempDirectory("svc-demo-");
+  undo.push(() => runtime.files.remove(parent, { recursive: true }));
+  const folder = `${parent}/demo`;
+  await runtime.files.makeDirectory(folder);
+  const env = { ...runtime.env.all(), CLAUDE_PROJECT_DIR: folder, TMUX: "" };
+  const words = [...runtime.selfCommand(), "--detach", "echo"];
+  const started = await runtime.commands.run(words, { cwd: folder, env });
+  if (started.code !== 0) {
+    throw new Error(`Cannot start the demo session: ${started.stderr.trim().replace(/^svc: /, "")}`);
+  }
+  const name = new TextDecoder().decode(started.stdout).trim();
+  const socket = runtime.env.get("SVC_TMUX_SOCKET");
+  const end = spawnArgv(socket, [verbs.killSession(name)]);
+  undo.push(() => runtime.commands.run(end, { env: tmuxEnvironment(runtime.env.all()) }));
+  const look = ["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", name].join(" ");
+  print(`The demo agent runs in the tmux session "${name}". To look at it, run: ${look}\n`);
 }

@@ -1,17 +1,11 @@
 /** `svc verify`: the setup as a list of checks, each with its finding and its fix. */
 import { errorText } from "../async/error_text.ts";
-import type { Check, CheckContext, Finding, Mark } from "./checks/check.ts";
 import { agentChecks } from "./checks/agents/agents.ts";
-import { configCheck } from "./checks/config.ts";
-import { listenerCheck } from "./checks/listener.ts";
-import { modesCheck } from "./checks/modes.ts";
-import { keyCheck, relayCheck } from "./checks/relay.ts";
-import { relaySocketCheck } from "./checks/relay_socket.ts";
-import { sealingCheck } from "./checks/sealing.ts";
-import { tmuxCheck } from "./checks/tmux.ts";
-import { tmuxSocketsCheck } from "./checks/tmux_sockets.ts";
-import { wsUrlVariableCheck } from "./checks/ws_url_variable.ts";
-import { defineCommand, parseWords } from "./command.ts";
+import type { Check, CheckContext, Finding, Mark } from "./checks/check.ts";
+import { configCheck, sealingCheck, wsUrlVariableCheck } from "./checks/config.ts";
+import { listenerCheck, modesCheck, tmuxCheck, tmuxSocketsCheck } from "./checks/machine.ts";
+import { keyCheck, relayCheck, relaySocketCheck } from "./checks/relay.ts";
+import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED } from "./exit.ts";
 import { type Colour, paint, print, printJson } from "./output.ts";
@@ -35,10 +29,10 @@ type Result = Finding & { name: string };
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "verify",
-    summary: "Check the setup. Exits 1 when something does not work.",
+    summary: "Check the setup. Exits with 1 when something does not work.",
     examples: ["svc verify", "svc verify --json"],
   }).option("--json", "print the findings as JSON");
-  const words = parseWords(command, args).opts();
+  const options = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const context = { paths, inputs: await addressInputs(paths).catch(() => undefined) };
   const checks = [...CHECKS, ...await agentChecks(paths)];
@@ -46,9 +40,9 @@ export async function run(args: readonly string[]): Promise<number> {
   for (const running of checks.map((check) => runCheck(check, context))) {
     const result = await running;
     results.push(result);
-    if (!words.json) { for (const line of resultLines(result)) print(line); }
+    if (!options.json) { for (const line of resultLines(result)) print(line); }
   }
-  if (words.json) printJson(results);
+  if (options.json) printJson(results);
   else print(`\n${summary(results)}`);
   return results.some(({ mark }) => mark === "fault") ? EXIT_FAILED : 0;
 }
@@ -75,7 +69,7 @@ function resultLines({ mark, name, finding, fix }: Result): string[] {
 export function summary(results: readonly Finding[]): string {
   const faults = results.filter(({ mark }) => mark === "fault").length;
   const warnings = results.filter(({ mark }) => mark === "warning").length;
-  if (faults > 0) return `${faults} of ${results.length} checks found a fault: mend them from the top.`;
+  if (faults > 0) return `${faults} of ${results.length} checks failed: fix them from the top down.`;
   return warnings > 0
     ? `It works, with ${warnings} warning(s).`
     : "All is well: the phone can reach this machine.";

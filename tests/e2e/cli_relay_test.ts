@@ -128,7 +128,7 @@ Deno.test("svc verify warns while SVC_WS_URL is set, and mends and tells loose m
     stdout,
     /^! SVC_WS_URL: SVC_WS_URL is set to "ws:\/\/old\/ws" and has no effect.*\n +→ put wsUrl into/m,
   );
-  assert.match(stdout, new RegExp(`^! home: others could read ${config}; mended`, "m"));
+  assert.match(stdout, new RegExp(`^! home: others could read ${config}; fixed`, "m"));
   assert.equal((await Deno.stat(config)).mode! & 0o777, 0o600);
   assert.equal(code, 0, "warnings are no faults");
 });
@@ -146,5 +146,5 @@ Deno.test("svc verify names each fault with its fix, and exits 1 [cmd-verify, tt
   const broken = await stack.svc("verify");
   assert.equal(broken.code, 1);
   assert.match(broken.stdout, /^✗ configuration: .*line 1, column 2 is not JSON/m);
-  assert.match(broken.stdout, /\d of \d+ checks found a fault/);
+  assert.match(broken.stdout, /\d of \d+ checks failed/);
 });

@@ -1,6 +1,6 @@
 /** `svc up`: one command starts everything, shows what changes, and stops only what it started. */
 import assert from "node:assert/strict";
-import { qrLines } from "../../src/cli/up/qr.ts";
+import { qrLines } from "../../src/cli/pairing.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";

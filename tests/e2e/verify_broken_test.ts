@@ -69,13 +69,33 @@ const BROKEN: Broken[] = [
   {
     what: "a config.json that is no JSON",
     breakIt: (stack) => Deno.writeTextFile(home(stack, "config.json"), '{\n  "apiKey": oops\n}'),
-    told: ["configuration", /config\.json": line 2, column 13 is not JSON/, /^mend ".*config\.json"$/],
+    told: ["configuration", /config\.json": line 2, column 13 is not JSON/, /^fix ".*config\.json"$/],
     faults: ["configuration", ...ASKED, "encryption"],
+  },
+  {
+    what: "a mistyped key in config.json",
+    breakIt: (stack) => editConfig(stack, { requireEncrytion: "psk" }),
+    told: [
+      "configuration",
+      /^"requireEncrytion" is not a key of config\.json and has no effect$/,
+      /^rename it to "requireEncryption" in ".*config\.json"$/,
+    ],
+    faults: ["configuration"],
+  },
+  {
+    what: "a key in config.json that is like no key of svc",
+    breakIt: (stack) => editConfig(stack, { colourOfTheShed: "green" }),
+    told: [
+      "configuration",
+      /^svc does not know "colourOfTheShed"$/,
+      /^remove what no other version of svc needs/,
+    ],
+    faults: [],
   },
   {
     what: "a config.json that others can read",
     breakIt: (stack) => Deno.chmod(home(stack, "config.json"), 0o644),
-    told: ["home", /^others could read .*config\.json; mended$/, /make a new key/],
+    told: ["home", /^others could read .*config\.json; fixed$/, /make a new key/],
     faults: [],
   },
   {
@@ -84,7 +104,7 @@ const BROKEN: Broken[] = [
       await Deno.writeTextFile(`${sandbox.root}/file`, "");
       return { SVC_HOME: `${sandbox.root}/file` };
     },
-    told: ["home", /\/file is no directory$/, /^move it away, or set SVC_HOME/],
+    told: ["home", /\/file is not a directory$/, /^move it away, or set SVC_HOME/],
     faults: ["home", "configuration", ...ASKED],
   },
   {
@@ -109,7 +129,7 @@ const BROKEN: Broken[] = [
       relay.kill("SIGKILL");
       await relay.exited;
     },
-    told: ["relay, HTTP", /^Cannot /, /^see that svc server runs there/],
+    told: ["relay, HTTP", /^Cannot /, /^check that svc server is running there/],
     faults: ASKED,
   },
   {
@@ -119,21 +139,21 @@ const BROKEN: Broken[] = [
       listener.kill("SIGKILL");
       await listener.exited;
     },
-    told: ["listener", /^it does not run$/, /^start an agent, which starts it: svc cc$/],
+    told: ["listener", /^it is not running$/, /^start an agent, which starts it: svc cc$/],
     faults: [],
   },
   {
     what: "a listener that hangs",
     listener: true,
     breakIt: ({ listener }) => Promise.resolve(listener.kill("SIGSTOP")),
-    told: ["listener", /^it runs, but does not answer$/, /^run: svc listener --restart$/],
+    told: ["listener", /^it is running, but does not answer$/, /^run: svc listener --restart$/],
     faults: ["listener"],
   },
   {
     what: "a listener of an older version",
     listener: true,
     breakIt: (stack) => Deno.writeTextFile(home(stack, "listener.version"), "0.0.1\n"),
-    told: ["listener", /^it runs v0\.0\.1, v.* is installed$/, /^run: svc listener --restart$/],
+    told: ["listener", /^it is running v0\.0\.1, and v.* is installed$/, /^run: svc listener --restart$/],
     faults: [],
   },
   {
@@ -160,7 +180,7 @@ const BROKEN: Broken[] = [
   {
     what: "an agent that was never set up",
     breakIt: (stack) => addAgent(stack, "copilot"),
-    told: ["Copilot, hooks", /^svc's are not set up$/, /^run: svc setup --agent copilot$/],
+    told: ["Copilot, hooks", /^svc's hooks are not set up$/, /^run: svc setup --agent copilot$/],
     faults: [],
     fixIsCommand: true,
   },
@@ -173,7 +193,7 @@ const BROKEN: Broken[] = [
     told: [
       "Gemini, hooks",
       /^Cannot edit ".*\/\.gemini\/settings\.json": line 2, .* is not JSON/,
-      /^mend that/,
+      /^fix that/,
     ],
     faults: ["Gemini, hooks"],
   },
@@ -183,7 +203,7 @@ const BROKEN: Broken[] = [
       await setUp(stack, "gemini");
       await Deno.remove(home(stack, "bin/svc"));
     },
-    told: ["Gemini, hooks", /^its command is not there: .*not found$/, /^run: svc setup --agent gemini$/],
+    told: ["Gemini, hooks", /^its command does not exist: .*not found$/, /^run: svc setup --agent gemini$/],
     faults: ["Gemini, hooks", "Gemini, MCP"],
     fixIsCommand: true,
   },

@@ -1,4 +1,4 @@
-/** Leads an installed agent through the screens that need no model, and says which of them its profile recognizes. */
+/** Leads an installed agent through the screens that need no model, and reports which of them its profile recognizes. */
 import { runtime } from "#runtime";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
 import { agentProfile } from "../../agents/profiles.ts";
@@ -9,7 +9,7 @@ import { openPrivatePane, type PrivatePane } from "./private_pane.ts";
 export interface ScreenResult {
   name: string;
   recognized: boolean;
-  /** What the profile read, in words. */
+  /** What the profile read, as text. */
   found: string;
 }
 
@@ -20,20 +20,20 @@ export interface CheckOptions {
 
 const SIZE = { columns: 80, rows: 24 };
 const POLL_MS = 200;
-/** Keys that are tried one after the other to get back to the empty composer. */
-const WAY_BACK = 6;
+/** How often keys are pressed to get back to the empty composer. */
+const CLEAR_ATTEMPTS = 6;
 const DRAFT = "svc agents check";
-/** Folded by every agent that folds: many lines, and many characters. */
+/** Every agent that folds long pastes folds this one: many lines, and many characters. */
 const LONG = Array.from({ length: 60 }, (_, line) => `${DRAFT}, line ${line + 1} of a long text`).join("\n");
 
-/** A screen, the way to it, and whether a reading is right. */
+/** A screen, how to get there, and whether a reading of it is right. */
 interface Station {
   name: string;
   go(pane: PrivatePane): Promise<void>;
   isRight(reading: ScreenReading): boolean;
 }
 
-/** Yields one result for each screen; at a start dialog only that one, for nothing is answered. */
+/** Yields one result for each screen; only one when the agent starts with a dialog, because no dialog is answered. */
 export async function* checkAgent(
   kind: AgentKind,
   { startLimitMs }: CheckOptions,
@@ -49,8 +49,12 @@ export async function* checkAgent(
   };
   if (start.focus !== "composer") return;
   for (const station of stations(profile)) {
-    if (!await isEmptyAgain(pane, profile)) {
-      yield { name: station.name, recognized: false, found: "not reached: the composer does not get empty" };
+    if (!await clearComposer(pane, profile)) {
+      yield {
+        name: station.name,
+        recognized: false,
+        found: "not reached: the composer could not be cleared",
+      };
       return;
     }
     await station.go(pane);
@@ -65,7 +69,7 @@ function stations({ foldedPaste, modelCommand: model, hasShellMode }: AgentProfi
     model === undefined ? undefined : slashStation(model),
     model === undefined ? undefined : modelStation(model),
     hasShellMode ? shellStation : undefined,
-    // The last one: no key takes a long text away at once in every agent.
+    // The last one, because no key clears a long text at once in every agent.
     foldedPaste === undefined ? undefined : {
       name: "long paste",
       go: (pane) => pane.paste(LONG),
@@ -98,7 +102,7 @@ function hasDraft(text: string): (reading: ScreenReading) => boolean {
   return ({ focus, draft }) => focus === "composer" && draft === text;
 }
 
-/** Agents draw their composer before they ask something: the screen must have come to rest. */
+/** Agents draw their composer before they ask something, so the screen must have settled. */
 async function startReading(
   pane: PrivatePane,
   { profile, limitMs }: { profile: AgentProfile; limitMs: number },
@@ -112,10 +116,10 @@ async function startReading(
   }
 }
 
-/** An agent on a busy machine takes its time to draw. */
+/** An agent on a busy machine draws slowly, in milliseconds. */
 const STATION_LIMIT_MS = 10_000;
 
-/** The first right reading, or the last one. */
+/** The first right reading, or else the last one. */
 async function rightReading(
   pane: PrivatePane,
   { profile, station }: { profile: AgentProfile; station: Station },
@@ -127,9 +131,9 @@ async function rightReading(
   }
 }
 
-/** Esc leaves a menu and some shell modes, Ctrl-U and Backspace take a draft and the other shell modes away. */
-async function isEmptyAgain(pane: PrivatePane, profile: AgentProfile): Promise<boolean> {
-  for (let tried = 0; tried < WAY_BACK; tried++) {
+/** Esc leaves a menu and some shell modes; Ctrl-U and Backspace clear a draft and leave the other shell modes. */
+async function clearComposer(pane: PrivatePane, profile: AgentProfile): Promise<boolean> {
+  for (let tried = 0; tried < CLEAR_ATTEMPTS; tried++) {
     const { focus, draft } = profile.readScreen(await pane.drawn());
     if (focus === "composer" && draft === "") return true;
     const keys = draft === "!" && tried > 0 ? ["Escape"] : ["C-e", "C-u", "BSpace"];

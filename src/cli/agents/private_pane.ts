@@ -1,19 +1,18 @@
-/** One pane on a tmux server of its own, without the user's tmux configuration, for an agent that is being checked. */
+/** A pane on a tmux server of its own, without the user's tmux configuration, for an agent under check, and how its screen is read. */
 import { runtime } from "#runtime";
 import type { Screen } from "../../agents/profile.ts";
 import { delay, systemClock } from "../../async/clock.ts";
 import { exactPane, type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { runTmux, TmuxError } from "../../tmux/server.ts";
 import { endLeftovers, processIdentity } from "../../tmux/leftovers.ts";
-import { parseScreen, SCREEN_FORMAT } from "./screen_format.ts";
 
 const SESSION = "svc-agents-check";
 const POLL_MS = 100;
-/** A screen counts as drawn when it has not changed for so long. */
+/** A screen counts as drawn when it has not changed for this long, in milliseconds. */
 const QUIET_MS = 800;
-/** Some agents never stop drawing. */
+/** Some agents never stop drawing: then this long is enough, in milliseconds. */
 const RESTLESS_MS = 4_000;
-/** What would make the agent believe that it runs in another session. */
+/** Would make the agent believe that it runs in another session. */
 const FOREIGN_VARIABLES = ["TMUX", "TMUX_PANE", "SVC_SESSION"];
 
 export interface PrivatePane extends AsyncDisposable {
@@ -25,7 +24,7 @@ export interface PrivatePane extends AsyncDisposable {
   paste(text: string): Promise<void>;
 }
 
-/** Starts the program in the current folder. Its end takes the server and all that the program left. */
+/** Starts the program in the current folder. Disposing ends the server and every process that the program left. */
 export async function openPrivatePane(
   argv: readonly string[],
   { env, size }: { env: Readonly<Record<string, string>>; size: { columns: number; rows: number } },
@@ -70,7 +69,7 @@ async function startedPane(run: Run, start: TmuxCommand): Promise<{ pid: number;
   return { pid, identity };
 }
 
-/** The server is gone when its program ended by itself. */
+/** The server is gone when its program has ended by itself. */
 function ignoreTmux(error: unknown): void {
   if (!(error instanceof TmuxError)) throw error;
 }
@@ -85,4 +84,19 @@ async function drawn(screen: () => Promise<Screen>): Promise<Screen> {
     if (now - last.since >= QUIET_MS || now - start >= RESTLESS_MS) return shown;
     await delay(POLL_MS, { clock: systemClock });
   }
+}
+
+/** The title comes last because it may contain spaces. */
+export const SCREEN_FORMAT =
+  "#{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_flag}#{keypad_cursor_flag} #{pane_title}";
+
+export function parseScreen(output: string): Screen {
+  const [facts = "", ...rows] = output.split("\n");
+  const [x, y, visible, keypad, ...title] = facts.split(" ");
+  return {
+    lines: rows.map((row) => row.trimEnd()),
+    title: title.join(" "),
+    cursor: { x: Number(x), y: Number(y), visible: visible === "1" },
+    ...(keypad === "00" ? {} : { applicationKeys: true }),
+  };
 }

@@ -1,6 +1,6 @@
-/** Saves what a session shows in the form of the fixtures in `tests/testdata/screens`, its words taken out. */
+/** Saves a session's screen as a fixture like those in `tests/testdata/screens`, with the user's text redacted. */
 import { runtime } from "#runtime";
-import type { ScreenReading } from "../../agents/profile.ts";
+import type { AgentProfile, Screen, ScreenReading } from "../../agents/profile.ts";
 import { agentProfile } from "../../agents/profiles.ts";
 import { agentKindOfProgram } from "../../agents/program.ts";
 import { type AgentKind, isAgentKind } from "../../protocol/names.ts";
@@ -8,12 +8,11 @@ import { verbs } from "../../tmux/argv.ts";
 import { TmuxDiscovery } from "../../tmux/discovery.ts";
 import type { TmuxPane, TmuxSession } from "../../tmux/sessions.ts";
 import { installedVersion } from "../checks/agents/presence.ts";
-import { frameWords, redactScreen } from "./redact.ts";
-import { parseScreen, SCREEN_FORMAT } from "./screen_format.ts";
+import { parseScreen, SCREEN_FORMAT } from "./private_pane.ts";
 
 export interface Recorded {
   folder: string;
-  /** What the profile reads there, in words. */
+  /** What the profile reads there, as text. */
   found: string;
 }
 
@@ -37,7 +36,7 @@ export async function recordScreen(name: string, folder: string | undefined): Pr
   return { folder: out, found: `svc reads ${reading.focus}, ${reading.state ?? "no state"}` };
 }
 
-/** What the profile reads today, without the draft. The person who reports the bug corrects it. */
+/** What the profile reads today, with the draft redacted. Whoever reports the bug corrects it. */
 function expected({ state, focus, draft, ...others }: ScreenReading): Record<string, unknown> {
   return {
     state: state ?? null,
@@ -65,7 +64,7 @@ async function findSession(name: string): Promise<FoundSession> {
   });
   const session = (await discovery.sessions({ deep: true })).find((one) => one.name === name);
   if (session?.pane === undefined) {
-    throw new Error(`Cannot record "${name}": no such session runs here. See: svc sessions`);
+    throw new Error(`Cannot record "${name}": no such session is running here. See: svc sessions`);
   }
   return { discovery, session, pane: session.pane };
 }
@@ -76,7 +75,48 @@ async function kindOf({ name, recorded }: TmuxSession, pane: TmuxPane): Promise<
   const argv = new TextDecoder().decode(stdout).trim().split(" ");
   const kind = agentKindOfProgram(pane.command, argv);
   if (kind === undefined) {
-    throw new Error(`Cannot record "${name}": "${pane.command}" is no agent that svc knows`);
+    throw new Error(`Cannot record "${name}": "${pane.command}" is not an agent that svc knows`);
   }
   return kind;
+}
+
+/** Words that agents use for keys and choices: they are kept. */
+const FRAME_WORDS = `
+  agents allow always answer any approval approve ask awaiting back build cancel change chat choose clear close commands confirm continue
+  ctrl delete deny don't edit enter esc exit fullscreen for go help home hooks idle in insert interrupt keep manual menu message
+  mode model models more navigate no normal on once open or page permission plan press proceed quit reject return
+  resume review save search select send sessions settings shell shift shortcuts skip space start status stop submit switch
+  tab then to toggle transcript trust type up use visual working yes you your
+`.trim().split(/\s+/);
+
+/** Two columns wide, as tmux counts. */
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+
+/** Letters become `x` or `X`, digits `0`, of the same width; the words in `keep` stay. */
+export function redactText(text: string, keep: ReadonlySet<string>): string {
+  return text.replace(
+    /[\p{L}\p{M}\p{N}]+(?:'[\p{L}]+)?/gu,
+    (word) => keep.has(word.toLowerCase()) ? word : redactWord(word),
+  );
+}
+
+function redactWord(word: string): string {
+  return Array.from(word, (character) => {
+    if (WIDE.test(character)) return "ｘ";
+    if (/\p{M}/u.test(character)) return "";
+    if (character === "'") return character;
+    if (/\p{N}/u.test(character)) return "0";
+    return /\p{Lu}/u.test(character) ? "X" : "x";
+  }).join("");
+}
+
+/** The words of the agent's own interface: those of its dialogs, and those that all agents use. */
+export function frameWords({ dialog, label }: Pick<AgentProfile, "dialog" | "label">): ReadonlySet<string> {
+  const marks = [...dialog.lines, ...dialog.titles].flatMap((mark) => mark.match(/[A-Za-z]{2,}/g) ?? []);
+  return new Set([...FRAME_WORDS, label, ...marks].map((word) => word.toLowerCase()));
+}
+
+export function redactScreen(screen: Screen, keep: ReadonlySet<string>): Screen {
+  const lines = screen.lines.map((line) => redactText(line, keep));
+  return { ...screen, lines, title: redactText(screen.title, keep) };
 }

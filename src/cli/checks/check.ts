@@ -1,4 +1,4 @@
-/** What `svc verify` knows of a check: a question, and a finding with its fix. */
+/** What a check of `svc verify` is: a name, and a finding with its fix. */
 import type { AddressInputs } from "../../home/addresses.ts";
 import type { HomePaths } from "../../home/paths.ts";
 
@@ -8,7 +8,7 @@ export interface Finding {
   mark: Mark;
   /** What was found, in one line. */
   finding: string;
-  /** What to do, in one line; needed unless all is well. */
+  /** What to do, in one line; required unless the mark is ok. */
   fix?: string;
 }
 
@@ -26,3 +26,6 @@ export interface Check {
 export const ok = (finding: string): Finding => ({ mark: "ok", finding });
 export const warning = (finding: string, fix: string): Finding => ({ mark: "warning", finding, fix });
 export const fault = (finding: string, fix: string): Finding => ({ mark: "fault", finding, fix });
+
+/** Of a check that needs the configuration where that cannot be read. */
+export const NO_CONFIG = fault("not checked: the configuration cannot be read", "fix that first");

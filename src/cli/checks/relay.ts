@@ -1,25 +1,30 @@
-/** Checks the relay over HTTP, and what the key may do there. */
+/** Checks the relay over HTTP and over its WebSocket, what the key may do there, and the two clocks against each other. */
+import { runtime } from "#runtime";
 import { errorText } from "../../async/error_text.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
+import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
+import { listenerApiKey, resolveWsUrl } from "../../home/addresses.ts";
+import { encodeFrame, parseFrame } from "../../protocol/frames.ts";
+import { VERSION } from "../../protocol/version.ts";
 import { relayApi } from "../settings.ts";
-import { type Check, fault, type Finding, ok, warning } from "./check.ts";
+import { type Check, fault, type Finding, NO_CONFIG, ok, warning } from "./check.ts";
 
 const NEW_KEY = "make one: svc keys create --name NAME --scope push:read,push:send";
 
-const CONFIGURE = "mend the configuration first";
+const CONFIGURE = "fix the configuration first";
 
 export const relayCheck: Check = {
   name: "relay, HTTP",
   async run({ paths, inputs }) {
-    if (inputs === undefined) return fault("not asked: the configuration cannot be read", "mend it first");
+    if (inputs === undefined) return NO_CONFIG;
     try {
       const api = relayApi(paths, inputs);
       const { version } = await api.health();
       return ok(`v${version} at ${api.baseUrl}`);
     } catch (error) {
       if (!(error instanceof RelayError)) return fault(errorText(error), CONFIGURE);
-      return fault(errorText(error), "see that svc server runs there, and that the address is right");
+      return fault(errorText(error), "check that svc server is running there, and that the address is right");
     }
   },
 };
@@ -27,14 +32,14 @@ export const relayCheck: Check = {
 export const keyCheck: Check = {
   name: "key",
   async run({ paths, inputs }) {
-    if (inputs === undefined) return fault("not asked: the configuration cannot be read", "mend it first");
+    if (inputs === undefined) return NO_CONFIG;
     try {
       const api = relayApi(paths, inputs);
       await api.sessions();
       return await sendScope(api);
     } catch (error) {
       if (error instanceof RelayError && error.status === 0) {
-        return fault("not asked: the relay does not answer", "mend that first");
+        return fault("not checked: the relay does not answer", "fix that first");
       }
       return fault(errorText(error), error instanceof RelayError ? NEW_KEY : CONFIGURE);
     }
@@ -47,9 +52,71 @@ async function sendScope(api: RelayApi): Promise<Finding> {
     await api.sendPush({ type: "agent.command" });
   } catch (error) {
     if (error instanceof RelayError && error.code === "missing_scope") {
-      return warning("it may read pushes, not send them: svc send will not work", NEW_KEY);
+      return warning("it may read pushes but not send them: svc send will not work", NEW_KEY);
     }
     if (!(error instanceof RelayError) || error.code !== "invalid_push") throw error;
   }
   return ok("it may read and send pushes");
+}
+
+/** How long connecting and greeting may take, in milliseconds. */
+const GREETING_LIMIT_MS = 5_000;
+/** Receipts and log lines are hard to read across clocks further apart, in milliseconds. */
+const SKEW_MAX_MS = 30_000;
+
+export const relaySocketCheck: Check = {
+  name: "relay, WebSocket",
+  async run({ inputs }) {
+    if (inputs === undefined) return NO_CONFIG;
+    try {
+      const ws = resolveWsUrl(inputs);
+      const apiKey = listenerApiKey(inputs);
+      if (ws === undefined || apiKey === undefined) return fault("address or key is missing", "run svc up");
+      return judgeSkew(await greet(ws.url, apiKey) - Date.now());
+    } catch (error) {
+      return fault(errorText(error), "check the address and the key, and see: svc logs");
+    }
+  },
+};
+
+export function judgeSkew(skewMs: number): Finding {
+  if (Math.abs(skewMs) <= SKEW_MAX_MS) return ok("it answers, and the clocks agree");
+  const side = skewMs > 0 ? "behind" : "ahead of";
+  return warning(
+    `it answers; this clock is ${Math.round(Math.abs(skewMs) / 1_000)} s ${side} the relay's`,
+    "set the clock: timedatectl set-ntp true",
+  );
+}
+
+/** The relay's clock. Connects as a script, because a second listener would displace the first. */
+async function greet(wsUrl: string, apiKey: string): Promise<number> {
+  let socket: LinkSocket | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      const fail = (why: string): void => reject(new Error(`Cannot open "${wsUrl}": ${why}`));
+      timer = setTimeout(() => fail(`no answer in ${GREETING_LIMIT_MS / 1_000} s`), GREETING_LIMIT_MS);
+      socket = createNativeSocket(wsUrl, keyProtocols(apiKey), {
+        opened: () => socket?.send(hello()),
+        text(text) {
+          const frame = parseFrame(text);
+          if (!("fault" in frame) && frame.event === "welcome") resolve(frame.data.now);
+        },
+        bytes: () => {},
+        ended: ({ code, reason }) => fail(`it was closed with ${code}${reason && `, ${reason}`}`),
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    socket?.close();
+  }
+}
+
+function hello(): string {
+  return encodeFrame("hello", {
+    role: "script",
+    name: `svc verify on ${runtime.hostname()}`,
+    version: VERSION,
+    capabilities: [],
+  });
 }

@@ -1,15 +1,16 @@
-/** Which address of the relay works for what: a browser gives cryptography and notifications on https or localhost only. */
+/** Which address of the relay works for what, and the tunnel that gives it an https address: browsers offer cryptography and notifications on https or localhost only. */
+import type { Commands, PipedChild } from "../../runtime/types.ts";
 
 export interface ReachFacts {
-  /** `http://127.0.0.1:7420` or `https://…`, as the relay listens. */
+  /** `http://127.0.0.1:7420` or `https://…`, where the relay listens. */
   url: string;
   /** The address that others use, from `--public-url` or a tunnel. */
   publicUrl: string | undefined;
-  /** Of this machine on the local network. */
+  /** This machine's address on the local network. */
   lanAddress: string | undefined;
 }
 
-/** The address that the phone should open, and one line for each thing that does or does not work. */
+/** The address that the phone should open, and lines on what works at which address. */
 export function reach({ url, publicUrl, lanAddress }: ReachFacts): { link: string; lines: string[] } {
   const link = publicUrl ?? networkName(url, lanAddress);
   const lines = [`On this machine: ${localName(url)} (everything works).`];
@@ -28,16 +29,16 @@ export function reach({ url, publicUrl, lanAddress }: ReachFacts): { link: strin
 
 const PLAIN = "plain http: messages work; sealing and notifications need https";
 
-function isLoopback(url: string): boolean {
+export function isLoopback(url: string): boolean {
   return ["127.0.0.1", "[::1]", "localhost"].includes(new URL(url).hostname);
 }
 
-/** Browsers call localhost secure, and 127.0.0.1 not everywhere. */
+/** Every browser treats localhost as secure, but not every one 127.0.0.1. */
 export function localName(url: string): string {
   return renamed(url, { from: ["127.0.0.1", "[::1]", ...ANY_ADDRESS], to: "localhost" });
 }
 
-/** A phone cannot open an address that only means "all of them". */
+/** A phone cannot open the address that means "every address". */
 function networkName(url: string, lanAddress: string | undefined): string {
   return localName(lanAddress === undefined ? url : renamed(url, { from: ANY_ADDRESS, to: lanAddress }));
 }
@@ -48,4 +49,72 @@ function renamed(url: string, { from, to }: { from: readonly string[]; to: strin
   const address = new URL(url);
   if (from.includes(address.hostname)) address.hostname = to;
   return address.href.replace(/\/$/, "");
+}
+
+export interface Tunnel {
+  url: string;
+  /** Ends what `openTunnel` started. */
+  close(): Promise<void>;
+}
+
+/** How long a tunnel may take to print its address, in milliseconds. */
+const TUNNEL_LIMIT_MS = 30_000;
+const CLOUDFLARED_URL = /https:\/\/[a-z0-9-]+\.trycloudflare\.com/;
+
+/** Opens a tunnel with tailscale or cloudflared. Throws Error when neither is installed, or when it does not start. */
+export async function openTunnel(commands: Commands, port: number): Promise<Tunnel> {
+  if (await commands.which("tailscale")) return await tailscale(commands, port);
+  if (await commands.which("cloudflared")) return await cloudflared(commands, port);
+  throw new Error(
+    'Cannot open a tunnel: neither "tailscale" nor "cloudflared" is installed. Install one, or pass --public-url with an https address of your own.',
+  );
+}
+
+async function tailscale(commands: Commands, port: number): Promise<Tunnel> {
+  const target = `http://127.0.0.1:${port}`;
+  const served = await commands.run(["tailscale", "serve", "--bg", target]);
+  if (served.code !== 0) {
+    throw new Error(`Cannot open a tunnel: tailscale serve failed: ${served.stderr.trim()}`);
+  }
+  const status = await commands.run(["tailscale", "status", "--json"]);
+  const name = /"DNSName":\s*"([^"]+?)\.?"/.exec(new TextDecoder().decode(status.stdout))?.[1];
+  const close = async (): Promise<void> => {
+    await commands.run(["tailscale", "serve", "--https=443", "off"]);
+  };
+  if (name !== undefined) return { url: `https://${name}`, close };
+  await close();
+  throw new Error("Cannot open a tunnel: tailscale status reports no DNSName. Is this machine logged in?");
+}
+
+async function cloudflared(commands: Commands, port: number): Promise<Tunnel> {
+  const child = commands.pipe(["cloudflared", "tunnel", "--url", `http://127.0.0.1:${port}`]);
+  const timer = setTimeout(() => child.kill("SIGTERM"), TUNNEL_LIMIT_MS);
+  const url = await Promise.race([addressIn(child.stderr), addressIn(child.stdout)]);
+  clearTimeout(timer);
+  const close = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await child.exited;
+  };
+  if (url !== undefined) return { url, close };
+  await close();
+  throw new Error("Cannot open a tunnel: cloudflared exited without an address. Run it yourself to see why.");
+}
+
+/** Keeps reading after the address, so that the program never blocks on a full pipe. */
+async function addressIn(stream: PipedChild["stdout"]): Promise<string | undefined> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const decoder = new TextDecoder();
+  for (let text = "";;) {
+    const { done, value } = await chunks.next();
+    if (done) return undefined;
+    text = (text + decoder.decode(value, { stream: true })).slice(-4_096);
+    const url = CLOUDFLARED_URL.exec(text)?.[0];
+    if (url === undefined) continue;
+    void drain(chunks);
+    return url;
+  }
+}
+
+async function drain(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  while (!(await chunks.next()).done);
 }

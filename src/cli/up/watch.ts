@@ -1,17 +1,17 @@
-/** Shows the inventory as it changes. */
+/** Prints the sessions whenever they change. */
 import { runtime } from "#runtime";
 import { delay, systemClock } from "../../async/clock.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { print } from "../output.ts";
-import { type ListedEntry, listEntries, sessionTable } from "../session_table.ts";
+import { type ListedEntry, listEntries, sessionTable } from "../sessions.ts";
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
-/** What a person was shown of each session, in the table's order. */
+/** What was printed of each session, in the table's order. */
 export type Shown = readonly { session: string; look: string }[];
 
-/** Runs until the signal fires. Prints what changed of the sessions. */
+/** Prints what changed of the sessions, until the signal fires. */
 export async function watchSessions(api: RelayApi, signal: AbortSignal): Promise<void> {
   let shown: Shown | undefined;
   while (!signal.aborted) {
@@ -21,7 +21,7 @@ export async function watchSessions(api: RelayApi, signal: AbortSignal): Promise
       if (lines.length > 0) print(lines.join("\n"));
       shown = shownOf(entries);
     }
-    await delay(LOOK_MS, { clock: systemClock, signal }).catch(() => {});
+    await delay(POLL_MS, { clock: systemClock, signal }).catch(() => {});
   }
 }
 
@@ -32,7 +32,7 @@ export function shownOf(entries: readonly ListedEntry[]): Shown {
   }));
 }
 
-/** The whole table when sessions came or went, else the rows whose state, desk, host or muting changed. */
+/** The whole table when sessions came or went, else the rows whose state, attachment, host or muting changed. */
 export function changedLines(
   entries: readonly ListedEntry[],
   shown: Shown | undefined,

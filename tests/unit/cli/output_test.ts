@@ -1,21 +1,22 @@
-/** What is printed shows what other machines say, and obeys none of it. */
+/** Output: text from other machines is harmless, tables, durations, progress. */
 import assert from "node:assert/strict";
-import { columns, harmless, jsonText } from "../../../src/cli/output.ts";
+import { columns, duration, jsonText, PATIENCE_MS, sanitize, withProgress } from "../../../src/cli/output.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
 
 const EVIL = "a\x1b]0;title\x07\x1b[2J\x9b31m\x7fz";
 
-Deno.test("output: control characters of others do not reach the terminal, colours, tabs and line ends of our own do", () => {
-  assert.equal(harmless(EVIL), "a\ufffd]0;title\ufffd\ufffd[2J\ufffd31m\ufffdz");
-  assert.equal(harmless("\x1b[31mred\x1b[0m\tä\n"), "\x1b[31mred\x1b[0m\tä\n");
+Deno.test("output: control characters of others do not reach the terminal; our own colours, tabs and line ends do", () => {
+  assert.equal(sanitize(EVIL), "a\ufffd]0;title\ufffd\ufffd[2J\ufffd31m\ufffdz");
+  assert.equal(sanitize("\x1b[31mred\x1b[0m\tä\n"), "\x1b[31mred\x1b[0m\tä\n");
 });
 
-Deno.test("output: JSON keeps the value and holds no control character but line ends", () => {
+Deno.test("output: JSON keeps the value and contains no control character except line ends", () => {
   const text = jsonText({ title: EVIL });
-  assert.equal(harmless(text), text);
+  assert.equal(sanitize(text), text);
   assert.deepEqual(JSON.parse(text), { title: EVIL });
 });
 
-Deno.test("output: a cell with a line end makes no second row", () => {
+Deno.test("output: a cell with a line end stays in one row", () => {
   assert.deepEqual(columns([["a\nb", "c"], ["d", "e\tf"]]), ["a\ufffdb  c", "d    e\ufffdf"]);
 });
 
@@ -24,12 +25,37 @@ const UNSEEN = "a\u202eb\u200bc\u2066d\ufeffe\u061cf\u2028g\u00adh\u{e0041}i";
 const ESCAPED = "a\\u202eb\\u200bc\\u2066d\\ufeffe\\u061cf\\u2028g\\u00adh\\udb40\\udc41i";
 
 Deno.test("output: what is not seen or turns text around is escaped, in tables as wide as it is shown, and JSON keeps the value [flood-unseen]", () => {
-  assert.equal(harmless(UNSEEN), ESCAPED);
+  assert.equal(sanitize(UNSEEN), ESCAPED);
   assert.deepEqual(columns([[UNSEEN, "x"], ["y", "z"]]), [
     `${ESCAPED}  x`,
     `${"y".padEnd(ESCAPED.length)}  z`,
   ]);
   assert.deepEqual(JSON.parse(jsonText({ title: UNSEEN })), { title: UNSEEN });
-  assert.equal(harmless(jsonText({ title: UNSEEN })), jsonText({ title: UNSEEN }));
-  assert.equal(harmless("漢字 👩 é ❯ ü"), "漢字 👩 é ❯ ü");
+  assert.equal(sanitize(jsonText({ title: UNSEEN })), jsonText({ title: UNSEEN }));
+  assert.equal(sanitize("漢字 👩 é ❯ ü"), "漢字 👩 é ❯ ü");
+});
+
+Deno.test("a duration is shown in the largest unit that fits", () => {
+  const cases: [number, string][] = [
+    ...[[0, "0 s"], [999, "0 s"], [59_999, "59 s"], [60_000, "1 min"]] as [number, string][],
+    ...[[3_599_999, "59 min"], [7_200_000, "2 h"], [172_800_000, "2 d"], [-5_000, "0 s"]] as [
+      number,
+      string,
+    ][],
+  ];
+  for (const [ms, words] of cases) assert.equal(duration(ms), words, String(ms));
+});
+
+Deno.test("progress is shown for work that takes longer than a second, not for quick work [cli-progress]", async () => {
+  const clock = new FakeClock();
+  const shown: string[] = [];
+  const show = (line: string): void => void shown.push(line);
+  assert.equal(await withProgress("quick", Promise.resolve(1), { clock, show }), 1);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const slow = withProgress("slow", promise, { clock, show });
+  clock.advance(PATIENCE_MS);
+  resolve(2);
+  assert.equal(await slow, 2);
+  assert.deepEqual(shown, ["slow"]);
+  assert.equal(clock.pending, 0);
 });

@@ -1,16 +1,16 @@
-/** How the checks are summed up. */
+/** The last line of svc verify, and the check of the clocks. */
 import assert from "node:assert/strict";
 import { fault, ok, warning } from "../../../src/cli/checks/check.ts";
-import { judgeSkew } from "../../../src/cli/checks/relay_socket.ts";
+import { judgeSkew } from "../../../src/cli/checks/relay.ts";
 import { summary } from "../../../src/cli/verify.ts";
 
 Deno.test("one sentence ends the list", () => {
   assert.match(summary([ok("a"), ok("b")]), /^All is well/);
   assert.equal(summary([ok("a"), warning("b", "c")]), "It works, with 1 warning(s).");
-  assert.match(summary([fault("a", "b"), warning("c", "d")]), /^1 of 2 checks found a fault/);
+  assert.match(summary([fault("a", "b"), warning("c", "d")]), /^1 of 2 checks failed/);
 });
 
-Deno.test("clocks that are far apart are told, with the side", () => {
+Deno.test("clocks that are far apart are reported, with the direction", () => {
   assert.equal(judgeSkew(29_000).mark, "ok");
   assert.match(judgeSkew(60_000).finding, /60 s behind/);
   assert.match(judgeSkew(-60_000).finding, /60 s ahead of/);

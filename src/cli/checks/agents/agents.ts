@@ -1,24 +1,23 @@
-/** Checks each agent that is here: that its hook fires, and that its MCP server lists svc's tools. */
-import { errorText } from "../../../async/error_text.ts";
+/** Checks each installed agent: that its hook fires, and that its MCP server lists svc's tools. */
 import { runtime } from "#runtime";
+import { errorText } from "../../../async/error_text.ts";
+import { codexHooks, isTrusted, withCodexServer } from "../../../agents/codex/trust.ts";
 import { agentProfile } from "../../../agents/profiles.ts";
 import { loadHooks, SETUP_KINDS } from "../../../agents/registry.ts";
-import { MCP_TOOLS } from "../../../agents/setup.ts";
+import { type FinishHost, MCP_TOOLS } from "../../../agents/setup.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { isThere } from "../../../hooks/setup/detect.ts";
 import { planFile, setupOf } from "../../../hooks/setup/install.ts";
 import { Manifest } from "../../../hooks/setup/manifest.ts";
 import type { SetupHost } from "../../../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
-import { pluginDirectory } from "../../plugin_directory.ts";
+import { pluginDirectory } from "../../package_files.ts";
 import { type Check, fault, type Finding, ok, warning } from "../check.ts";
-import { codexDistrust } from "./codex_trust.ts";
 import { presenceCheck, versionCheck } from "./presence.ts";
-import { probeHook, type ProbeHost } from "./probe_hook.ts";
-import { type McpProbe, probeMcp } from "./probe_mcp.ts";
+import { type McpProbe, probeHook, type ProbeHost, probeMcp } from "./probe.ts";
 import { readRegistration, type Registration } from "./registration.ts";
 
-/** The checks for agents: two for which ones are installed, then two for each of those. */
+/** Two checks on which agents are installed, then two for each of those. */
 export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const { files, commands, env } = runtime;
   const place = { env: env.all(), home: runtime.homeDirectory(), plugin: await pluginDirectory() };
@@ -42,7 +41,7 @@ function hookCheck(host: SetupHost, kind: AgentKind): Check {
       try {
         return await hookFinding(host, kind);
       } catch (error) {
-        return fault(errorText(error), `mend that, then ${fixOf(kind)}`);
+        return fault(errorText(error), `fix that, then ${fixOf(kind)}`);
       }
     },
   };
@@ -52,7 +51,7 @@ async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
   const stale = await staleFiles(host, kind);
   const { hook: command, env } = await readRegistration(host, kind);
   const hooks = await loadHooks(kind);
-  if (command === undefined || hooks === undefined) return warning("svc's are not set up", fixOf(kind));
+  if (command === undefined || hooks === undefined) return warning("svc's hooks are not set up", fixOf(kind));
   const [why, distrust] = await Promise.all([
     probeHook(probeHost(host, env), { kind, hooks, command }),
     kind === "codex" ? askCodex(host) : undefined,
@@ -65,7 +64,7 @@ async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
   return ok(hooks.promptEvent === undefined ? "the command runs" : `${hooks.promptEvent} tells the model`);
 }
 
-/** Throws Error that names a file which cannot be read. */
+/** Throws Error when a file cannot be read, naming it. */
 async function staleFiles(host: SetupHost, kind: AgentKind): Promise<string[]> {
   const manifest = await Manifest.open(host.files, host.paths);
   const { files } = await setupOf(host, kind);
@@ -80,9 +79,23 @@ async function askCodex({ commands, home, env }: SetupHost): Promise<Finding | u
     : await codexDistrust({ commands, program, cwd: home, env }, fixOf("codex"));
 }
 
+/** What keeps Codex from running svc's hooks: it runs none that its user has not reviewed. `fix` helps where svc setup can. */
+async function codexDistrust(host: FinishHost, fix: string): Promise<Finding | undefined> {
+  try {
+    const ours = await withCodexServer(host, codexHooks);
+    if (ours.length === 0) return fault("they work, but Codex does not know them", fix);
+    const open = ours.filter((hook) => !isTrusted(hook));
+    if (open.length === 0) return undefined;
+    return fault(`they work, but do not run: Codex has not reviewed ${open.length} of ${ours.length}`, fix);
+  } catch (error) {
+    const finding = `they work; not checked whether Codex trusts them: ${errorText(error)}`;
+    return warning(finding, 'start codex once; if it says "Hooks need review", choose to trust them');
+  }
+}
+
 type AskMcp = (host: ProbeHost, argv: readonly string[]) => Promise<McpProbe>;
 
-/** Most agents register the same command: it is started once for all of them. */
+/** Most agents register the same command, which is then started once for all of them. */
 function mcpAsker(): AskMcp {
   const asked = new Map<string, Promise<McpProbe>>();
   return (host, argv) => {
@@ -99,10 +112,10 @@ function mcpCheck(host: SetupHost, kind: AgentKind, ask: AskMcp): Check {
     async run() {
       try {
         const { mcp, env } = await readRegistration(host, kind);
-        if (mcp === undefined) return warning("the server svc is not registered", fixOf(kind));
+        if (mcp === undefined) return warning("the svc server is not registered", fixOf(kind));
         return judgeTools(await ask(probeHost(host, env), mcp), fixOf(kind));
       } catch (error) {
-        return fault(errorText(error), `mend that, then ${fixOf(kind)}`);
+        return fault(errorText(error), `fix that, then ${fixOf(kind)}`);
       }
     },
   };
@@ -115,7 +128,7 @@ export function judgeTools(probe: McpProbe, fix: string): Finding {
   return ok(`it lists ${MCP_TOOLS.join(", ")}`);
 }
 
-/** Without `SVC_SESSION`: a probe must not change what the phones see of the session that it runs in. */
+/** Without `SVC_SESSION`: a probe must not change what phones see of the session in which verify runs. */
 function probeHost({ files, commands, paths, env }: SetupHost, more: Registration["env"]): ProbeHost {
   const { SVC_SESSION: _, ...others } = env;
   return { files, commands, paths, env: { ...others, ...more } };

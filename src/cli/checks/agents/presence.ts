@@ -1,4 +1,4 @@
-/** Says which agents are here, and in which version. */
+/** Checks which agents are installed, and in which versions. */
 import * as z from "zod/mini";
 import { agentProfile } from "../../../agents/profiles.ts";
 import { SETUP_KINDS } from "../../../agents/registry.ts";
@@ -23,7 +23,7 @@ export function presenceCheck(host: SetupHost, here: readonly AgentKind[]): Chec
   };
 }
 
-/** Warns of agents that are newer than their profiles. */
+/** Warns about agents that are newer than their profiles. */
 export function versionCheck(host: SetupHost, here: readonly AgentKind[]): Check {
   return {
     name: "agents, versions",
@@ -40,11 +40,11 @@ export function judgeVersions(
   const newer = found.filter(({ kind, version }) =>
     isNewerThanMeasured(version, agentProfile(kind).measuredVersion)
   );
-  if (newer.length === 0) return ok("none is newer than what svc was measured on");
+  if (newer.length === 0) return ok("none is newer than the version that svc was tested with");
   const each = newer.map(({ kind, version }) =>
     `${AGENT_LABELS[kind]} ${version} is newer than ${agentProfile(kind).measuredVersion}`
   );
-  const meaning = "messages and keys are refused where a screen is not recognized any more";
+  const meaning = "messages and keys are refused on screens that svc no longer recognizes";
   return warning(
     `${each.join(", ")}: ${meaning}`,
     `run: svc agents check ${newer.map(({ kind }) => kind).join(" ")}`,
@@ -66,7 +66,7 @@ async function withVersion(host: SetupHost, kind: AgentKind): Promise<string> {
   return version ? `${AGENT_LABELS[kind]} ${version}` : AGENT_LABELS[kind];
 }
 
-/** By where the program lies. Asking it takes some agents seconds, and makes them unpack and write at their first start. */
+/** Read from the program's location. Asking the program takes seconds for some agents, and makes them unpack and write files at their first start. */
 export async function versionAt(files: Pick<Files, "readText">, path: string): Promise<string | undefined> {
   const [, folder] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (folder === undefined) return path.split("/").slice(-2).find((name) => /^\d+\.\d+\.\d/.test(name));

@@ -1,4 +1,4 @@
-/** What an agent's own configuration says of svc now: the command of its hook, and the one of its MCP server. */
+/** Reads from an agent's own configuration what it runs of svc: the command of its hook and that of its MCP server. */
 import { parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { loadHooks } from "../../../agents/registry.ts";
@@ -9,14 +9,14 @@ import type { SetupHost } from "../../../hooks/setup/types.ts";
 import type { AgentKind } from "../../../protocol/names.ts";
 
 export interface Registration {
-  /** A line for a shell, as the agent runs it. */
+  /** A shell command line, as the agent runs it. */
   hook: string | undefined;
   mcp: readonly string[] | undefined;
   /** What the agent adds to its environment for both. */
   env: Readonly<Record<string, string>>;
 }
 
-/** Throws Error when a file is not of its form. */
+/** Throws Error when a file does not have its format. */
 export async function readRegistration(host: SetupHost, kind: AgentKind): Promise<Registration> {
   const found: Partial<Registration>[] = [];
   const [{ files }, hooks] = await Promise.all([setupOf(host, kind), loadHooks(kind)]);
@@ -63,7 +63,7 @@ function inJson(
   };
 }
 
-/** svc's own among the entries of an event, each of which is a hook or a group of them. */
+/** Finds svc's hook among an event's entries, each of which is a hook or a group of hooks. */
 function hookIn(list: unknown): string | undefined {
   const entries: unknown[] = Array.isArray(list) ? list : [];
   const hooks = entries.flatMap((entry) => valueAt(entry, ["hooks"]) ?? entry);
@@ -72,7 +72,7 @@ function hookIn(list: unknown): string | undefined {
   return typeof command === "string" ? command : undefined;
 }
 
-/** The program and its words stand in one list, or in two fields. */
+/** The program and its arguments are in one list or in two fields. */
 function argvOf(server: unknown): string[] | undefined {
   const argv = [valueAt(server, ["command"]), valueAt(server, ["args"])].flat().filter(isText);
   return argv.length > 0 ? argv : undefined;
@@ -84,7 +84,7 @@ function inOwnFile(text: string, kind: AgentKind): string | undefined {
   return launcher && `${shellQuote(String(JSON.parse(`"${launcher}"`)))} remote-hook ${kind}`;
 }
 
-/** The primary agent reads the plugin where the settings say that it lies. */
+/** The primary agent reads the plugin from where its settings point. */
 async function inPlugin({ files }: SetupHost, settings: string): Promise<Partial<Registration>> {
   const root: unknown = parseJsonc(settings, [], { allowTrailingComma: true });
   const market = valueAt(root, ["extraKnownMarketplaces", "svc-market", "source", "path"]);

@@ -1,7 +1,7 @@
 /** What `svc up` prints of the sessions as time goes on. */
 import assert from "node:assert/strict";
 import { changedLines, shownOf } from "../../../../src/cli/up/watch.ts";
-import type { ListedEntry } from "../../../../src/cli/session_table.ts";
+import type { ListedEntry } from "../../../../src/cli/sessions.ts";
 
 const NOW = 1_795_000_000_000;
 

@@ -1,6 +1,7 @@
-/** An agent's version, told by where its program lies. */
+/** An agent's version, read from its program's location, and what svc verify says about it. */
 import assert from "node:assert/strict";
-import { versionAt } from "../../../../../src/cli/checks/agents/presence.ts";
+import { profile as codex } from "../../../../../src/agents/codex/profile.ts";
+import { judgeVersions, versionAt } from "../../../../../src/cli/checks/agents/presence.ts";
 
 const packages: Record<string, string> = {
   "/usr/lib/node_modules/@openai/codex/package.json": '{"version":"0.169.0"}',
@@ -18,4 +19,23 @@ Deno.test("a package tells its version, an own installer's folder has it as its 
     ["/opt/tools/22.1.0/bin/claude", undefined],
   ];
   for (const [path, version] of told) assert.equal(await versionAt(files, path), version, path);
+});
+
+Deno.test("agents of the measured version, or of an unknown one, are no reason to warn [agent-versions]", () => {
+  const found = judgeVersions([
+    { kind: "codex", version: codex.measuredVersion },
+    { kind: "gemini", version: undefined },
+    { kind: "cursor", version: "2026.01.02-abc" },
+  ]);
+  assert.equal(found.mark, "ok");
+});
+
+Deno.test("a newer agent is a warning that says what it means and what to do [agent-versions]", () => {
+  const found = judgeVersions([{ kind: "codex", version: "999.0.0" }, { kind: "gemini", version: "0.1.0" }]);
+  assert.equal(found.mark, "warning");
+  assert.match(
+    found.finding,
+    /^Codex 999\.0\.0 is newer than \d[\d.]+: messages and keys are refused on screens that svc no longer recognizes$/,
+  );
+  assert.equal(found.fix, "run: svc agents check codex");
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { loadHooks } from "../../../../../src/agents/registry.ts";
 import { judgeTools } from "../../../../../src/cli/checks/agents/agents.ts";
-import { exitFault, hookFault } from "../../../../../src/cli/checks/agents/probe_hook.ts";
+import { exitFault, hookFault } from "../../../../../src/cli/checks/agents/probe.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../../../src/protocol/names.ts";
 
 const ran = (code: number, stdout = "", stderr = "") => ({
@@ -13,7 +13,7 @@ const ran = (code: number, stdout = "", stderr = "") => ({
 
 Deno.test("a command that cannot run is told apart from one that fails or hangs [set-verify]", () => {
   assert.equal(exitFault(ran(0)), undefined);
-  assert.match(exitFault(ran(127, "", "sh: 1: /x/svc: not found\n")) ?? "", /not there: .*\/x\/svc/);
+  assert.match(exitFault(ran(127, "", "sh: 1: /x/svc: not found\n")) ?? "", /does not exist: .*\/x\/svc/);
   assert.match(exitFault(ran(126, "", "Permission denied")) ?? "", /cannot be run: Permission denied/);
   assert.match(exitFault(ran(3, "", "one\ntwo\n")) ?? "", /code 3: two$/);
   assert.match(exitFault(undefined) ?? "", /within 5 s/);

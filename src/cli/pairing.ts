@@ -1,10 +1,21 @@
-/** Waits for a phone to claim a pairing code, and says in words what came of it. */
+/** Shows a pairing code as a link and a QR code, waits for a phone to claim it, and reports the outcome. */
+import { renderUnicodeCompact } from "uqr";
 import { delay, systemClock } from "../async/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { PendingPairing } from "../home/paired.ts";
 import { completePairing, type PairingHost, type PairingOutcome } from "../home/pairing.ts";
 
-const LOOK_MS = 1_000;
+/** Code and secret are in the fragment, which no browser sends to a server. Short, so that its QR code fits a terminal. */
+export function pairingLink(base: string, { code, secret }: PendingPairing): string {
+  return `${base.replace(/\/+$/, "")}/#pair=${code}&s=${secret}`;
+}
+
+/** A QR code that fits a terminal of 80 × 24: lines of half blocks, each holding two rows of the code. */
+export function qrLines(text: string): string[] {
+  return renderUnicodeCompact(text, { ecc: "L", border: 1 }).split("\n");
+}
+
+const POLL_MS = 1_000;
 
 export type ClaimedOutcome = Exclude<PairingOutcome, { kind: "open" }>;
 
@@ -15,17 +26,17 @@ export async function awaitPhone(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<ClaimedOutcome | undefined> {
   for (;;) {
-    const outcome = await look(host, pairing);
+    const outcome = await poll(host, pairing);
     if (outcome.kind !== "open") return outcome;
     try {
-      await delay(LOOK_MS, { clock: systemClock, signal });
+      await delay(POLL_MS, { clock: systemClock, signal });
     } catch {
       return undefined;
     }
   }
 }
 
-async function look(host: PairingHost, pairing: PendingPairing): Promise<PairingOutcome> {
+async function poll(host: PairingHost, pairing: PendingPairing): Promise<PairingOutcome> {
   try {
     return await completePairing(host, pairing);
   } catch (error) {
@@ -34,9 +45,9 @@ async function look(host: PairingHost, pairing: PendingPairing): Promise<Pairing
   }
 }
 
-/** What the first pairing changes for everybody else. */
-export const FLOOR_LINES: readonly string[] = [
-  "From now on this host takes sealed messages only, unless requireEncryption in its config.json says otherwise.",
+/** What the first pairing changes for every other sender. */
+export const SEALED_ONLY_LINES: readonly string[] = [
+  "From now on this host accepts sealed messages only, unless requireEncryption in its config.json says otherwise.",
   "Scripts elsewhere: svc pair --script FILE, then svc send --as FILE. On this host svc send seals by itself.",
 ];
 
@@ -48,12 +59,12 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
         "",
         `  ${outcome.words.join(" ")}`,
         "",
-        `Other words? Then run: svc devices revoke ${outcome.phone.deviceId}`,
-        ...FLOOR_LINES,
+        `If it shows other words, run: svc devices revoke ${outcome.phone.deviceId}`,
+        ...SEALED_ONLY_LINES,
       ];
     case "joined":
       return [
-        `Joined without sealing: ${outcome.name}. Its page has no cryptography: open the link over https.`,
+        `Joined without sealing: ${outcome.name}. The browser offers no cryptography on this page: open the link over https.`,
       ];
     case "unproven":
       return [
@@ -61,7 +72,7 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
         `  svc devices revoke ${outcome.deviceId}`,
       ];
     case "ended":
-      return ["Nobody claimed the code in its time. A new one: svc pair"];
+      return ["Nobody claimed the code in time. For a new one, run: svc pair"];
     default:
       return outcome satisfies never;
   }

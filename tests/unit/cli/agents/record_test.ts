@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { profile as codex } from "../../../../src/agents/codex/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
-import { frameWords, redactScreen, redactText } from "../../../../src/cli/agents/redact.ts";
-import { parseScreen } from "../../../../src/cli/agents/screen_format.ts";
+import { parseScreen } from "../../../../src/cli/agents/private_pane.ts";
+import { frameWords, redactScreen, redactText } from "../../../../src/cli/agents/record.ts";
 import { agentScreens } from "../../../helpers/agent_screens.ts";
 
 const KEEP = new Set(["esc", "to", "don't"]);

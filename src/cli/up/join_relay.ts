@@ -1,4 +1,4 @@
-/** The key with which this host speaks to its own relay: a listener's, for its device alone and without admin. */
+/** Joins this host to its own relay: its address, and a listener's key that works for this device only and lacks admin. */
 import { runtime } from "#runtime";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../../home/config.ts";
 import type { HomePaths } from "../../home/paths.ts";
@@ -10,16 +10,16 @@ import type { KeyRecord, Store } from "../../store/store.ts";
 
 export interface OwnKey {
   apiKey: string;
-  /** True when the configuration changed: a running listener does not know it yet. */
+  /** The configuration changed: a running listener does not know it yet. */
   changed: boolean;
-  /** What to tell the person about the key that was used before. */
+  /** A line for the user about the key that was used before. */
   notice: string | undefined;
 }
 
-/** What needs `admin` on this host goes to the store, as svc keys does. */
+/** Commands that need `admin` use the store instead, as svc keys does. */
 const LISTENER_SCOPES: readonly Scope[] = ["push:send", "push:read"];
 
-/** Writes address and key into the configuration. Throws when it names another relay, unless `replace` is set. */
+/** Writes address and key into the configuration. Throws Error when that names another relay, unless `replace` is set. */
 export async function joinRelay(
   paths: HomePaths,
   { dataDir, wsUrl, replace }: { dataDir: string; wsUrl: string; replace: boolean },
@@ -40,7 +40,7 @@ export async function joinRelay(
   return { apiKey, changed, notice };
 }
 
-/** The configured key where it is this listener's; else a new one, which takes over from the one that was used. */
+/** The configured key if it belongs to this listener; else a new one, which replaces the one in use. */
 async function listenerKey(dataDir: string, config: Config): Promise<Omit<OwnKey, "changed">> {
   const name = deviceNameOf(config, runtime.hostname());
   const deviceId = await listenerDeviceId(name);
@@ -63,15 +63,15 @@ function isListeners({ role, deviceId, scopes }: KeyRecord, wanted: string): boo
   return role === "listener" && deviceId === wanted && !scopes.includes("admin");
 }
 
-/** The old key goes on working for whoever else uses it, with nothing of this host's left to it. */
+/** The old key keeps working for others who use it, but no longer for anything of this host. */
 async function takeOver(
   store: Store,
   { used, made, dataDir }: { used: KeyRecord; made: string; dataDir: string },
 ): Promise<string> {
   await store.replaceKey({ from: used.id, to: made });
-  return `This host has a listener's key of its own now. The one that it used before (${used.id}, ${
+  return `This host now has a listener's key of its own. The one that it used before (${used.id}, ${
     used.scopes.join(", ")
-  }) still works, for a browser or a script that was given it; when nothing needs it any more: svc keys revoke ${used.id} --data ${dataDir}`;
+  }) still works, for browsers and scripts that use it. When nothing needs it any more, run: svc keys revoke ${used.id} --data ${dataDir}`;
 }
 
 /** An earlier `svc up` on another port. */

@@ -1,26 +1,32 @@
-/** Runs an agent's hook as the agent would, on a prompt that is marked as the phone's, and leaves nothing behind. */
+/** Runs an agent's hook and its MCP server as the agent would, and leaves nothing behind. */
 import type { AgentHooks } from "../../../agents/hooks.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../../home/markers.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { writeRemote } from "../../../home/remote_mode.ts";
+import { parseJson } from "../../../protocol/json.ts";
 import type { AgentKind } from "../../../protocol/names.ts";
+import { VERSION } from "../../../protocol/version.ts";
+import { splitLines } from "../../../runtime/lines.ts";
 import type { Commands, Files, RunResult } from "../../../runtime/types.ts";
+import type { PipedChild } from "../../../runtime/types.ts";
+import * as z from "zod/mini";
+import { errorText } from "../../../async/error_text.ts";
 
-/** A hook or a server that takes longer is a fault, in milliseconds. */
+/** Longest time that a hook or a server may take, in milliseconds. */
 export const PROBE_LIMIT_MS = 5_000;
 
 export interface ProbeHost {
   files: Files;
   commands: Pick<Commands, "run" | "pipe">;
   paths: HomePaths;
-  /** What the agent would hand down. */
+  /** What the agent would pass on. */
   env: Readonly<Record<string, string>>;
 }
 
 export interface ProbedHook {
   kind: AgentKind;
   hooks: AgentHooks;
-  /** A line for a shell. */
+  /** A shell command line. */
   command: string;
 }
 
@@ -32,7 +38,7 @@ export async function probeHook(host: ProbeHost, hook: ProbedHook): Promise<stri
   try {
     const dir = await files.realPath(made) ?? made;
     const { promptEvent } = hook.hooks;
-    // A hook without a place gets an input without a directory: it must tell no phone of an end that was none.
+    // The hook of such an agent gets an input without a directory, so that it does not report an end to the phones.
     if (promptEvent === undefined) return exitFault(await runHook(host, hook.command, { dir, input: {} }));
     const text = `svc verify ${id}`;
     const marker = await writeMarker({ files, markers }, { dir, text, now: Date.now() });
@@ -70,7 +76,7 @@ export function exitFault(result: RunResult | undefined): string | undefined {
     case 126:
       return `its command cannot be run: ${said}`;
     case 127:
-      return `its command is not there: ${said}`;
+      return `its command does not exist: ${said}`;
     default:
       return `its command ends with code ${result.code}: ${said}`;
   }
@@ -95,4 +101,85 @@ export function hookFault(
     return `its command prints what the agent does not read: ${JSON.stringify(printed.slice(0, 80))}`;
   }
   return isTaken ? undefined : "its command does not take the phone's prompt";
+}
+
+/** The protocol version to request; a server answers with its own. */
+const PROTOCOL = "2025-06-18";
+/** How long a server may take to exit after its input has ended, in milliseconds. */
+const LEAVE_MS = 500;
+
+export type McpProbe = { tools: string[] } | { why: string };
+
+const Answer = z.object({
+  id: z.number(),
+  result: z.looseObject({ tools: z.optional(z.array(z.looseObject({ name: z.string() }))) }),
+});
+
+const INITIALIZE = {
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: PROTOCOL,
+    capabilities: {},
+    clientInfo: { name: "svc verify", version: VERSION },
+  },
+};
+const INITIALIZED = { method: "notifications/initialized" };
+const LIST = { id: 2, method: "tools/list", params: {} };
+
+export async function probeMcp(host: ProbeHost, argv: readonly string[]): Promise<McpProbe> {
+  let child: PipedChild;
+  try {
+    child = host.commands.pipe(argv, { env: { ...host.env } });
+  } catch (error) {
+    return { why: `its command cannot be started: ${errorText(error)}` };
+  }
+  void drain(child.stderr);
+  try {
+    return await Promise.race([askForTools(child), timeOut()]);
+  } finally {
+    await endChild(child);
+  }
+}
+
+async function askForTools(child: PipedChild): Promise<McpProbe> {
+  await say(child, INITIALIZE);
+  for await (const line of splitLines(child.stdout)) {
+    const answer = Answer.safeParse(parseJson(line)?.value);
+    if (!answer.success) continue;
+    const { id, result } = answer.data;
+    if (id === LIST.id) return { tools: (result.tools ?? []).map(({ name }) => name) };
+    await say(child, INITIALIZED);
+    await say(child, LIST);
+  }
+  return { why: `its command ends with code ${await child.exited} without listing its tools` };
+}
+
+/** A failure is ignored: when the server is gone, its output ends. */
+async function say({ stdin }: PipedChild, message: Readonly<Record<string, unknown>>): Promise<void> {
+  const line = `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
+  await stdin.write(new TextEncoder().encode(line)).catch(() => {});
+}
+
+async function timeOut(): Promise<McpProbe> {
+  await after(PROBE_LIMIT_MS);
+  return { why: `its command does not list its tools within ${PROBE_LIMIT_MS / 1_000} s` };
+}
+
+async function endChild(child: PipedChild): Promise<void> {
+  child.stdin.close();
+  await Promise.race([child.exited, after(LEAVE_MS)]);
+  child.kill("SIGKILL");
+  await child.exited;
+}
+
+/** Not `setTimeout`: nobody cancels these, and they must not keep the process alive. */
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) =>
+    AbortSignal.timeout(ms).addEventListener("abort", () => resolve(), { once: true })
+  );
+}
+
+async function drain(stream: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of stream);
 }

@@ -1,7 +1,7 @@
 /** A home in which nothing can be written. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { tryWrite } from "../../../../src/cli/checks/modes.ts";
+import { tryWrite } from "../../../../src/cli/checks/machine.ts";
 
 Deno.test("a home on a read-only disk is named with the reason, and a trial leaves no file [tty-verify]", async () => {
   const readOnly = {

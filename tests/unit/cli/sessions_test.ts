@@ -1,6 +1,6 @@
 /** The table of sessions. */
 import assert from "node:assert/strict";
-import { listEntries, sessionTable } from "../../../src/cli/session_table.ts";
+import { listEntries, sessionTable } from "../../../src/cli/sessions.ts";
 import type { DeviceSessions } from "../../../src/protocol/session.ts";
 
 const NOW = 1_795_000_000_000;

@@ -1,0 +1,23 @@
+/** The floor of encryption against the paired phones. */
+import assert from "node:assert/strict";
+import { judgeFloor, judgeKeys } from "../../../../src/cli/checks/config.ts";
+
+Deno.test("a floor needs a phone that can meet it; without one nothing is required [tty-verify]", () => {
+  assert.equal(judgeFloor("off", 0).mark, "ok");
+  assert.equal(judgeFloor("base", 0).mark, "fault");
+  assert.equal(judgeFloor("psk", 0).fix, "run: svc pair");
+  assert.match(judgeFloor("psk", 2).finding, /^2 paired phone\(s\).*"psk"/);
+});
+
+Deno.test("a mistyped key of config.json is a fault that names the key meant; another unknown key is a warning [cmd-verify]", () => {
+  assert.equal(judgeKeys(["apiKey", "wsUrl", "allowRemoteApproval"], "/c"), undefined);
+  const typo = judgeKeys(["wsUrl", "future", "allowRemoteAproval"], "/c");
+  assert.equal(typo?.mark, "fault");
+  assert.match(typo?.finding ?? "", /"allowRemoteAproval" is not a key/);
+  assert.equal(typo?.fix, 'rename it to "allowRemoteApproval" in "/c"');
+  const unknown = judgeKeys(["wsUrl", "somethingElseEntirely"], "/c");
+  assert.deepEqual([unknown?.mark, unknown?.finding], [
+    "warning",
+    'svc does not know "somethingElseEntirely"',
+  ]);
+});
