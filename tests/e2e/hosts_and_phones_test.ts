@@ -5,7 +5,7 @@ import { PagePhone } from "../helpers/page_phone.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-const SEALED = /^Live, \d+ × \d+ · Sealed end to end$/;
+const SEALED = /^Live, \d+ × \d+ · End-to-end encrypted$/;
 
 async function pair(phone: PagePhone, host: Stack): Promise<void> {
   const { code, stdout, stderr } = await host.svc("pair", "--json");

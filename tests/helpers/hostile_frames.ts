@@ -13,8 +13,8 @@ import { type Attack, isSame, type Way, WAYS } from "./hostile_relay.ts";
 import { attacked, EVIL, type Expectation, type Mode, type Row } from "./hostile_stage.ts";
 import { until } from "./until.ts";
 
-const MEDDLED = /^Live.*Something on the way was lost, changed or repeated/;
-const UNOPENED = /^What came could not be opened/;
+const MEDDLED = /^Live.*Some data was lost, changed or repeated on the way/;
+const UNOPENED = /^The data could not be decrypted/;
 const inBoth = (expect: Expectation): Record<Mode, Expectation> => ({ psk: expect, base: expect });
 
 /** Of a sealed frame: kind and stream, and what the nonce and the tag take. */
@@ -146,7 +146,9 @@ function splicing(way: Way, expect: Expectation): Row {
 const HOLDING_BACK: readonly Row[] = [
   {
     name: "holds the screen back",
-    expect: inBoth({ phone: /^Live.*Nothing came from the host for a while: the screen may be old/ }),
+    expect: inBoth({
+      phone: /^Live.*Nothing has come from the host for a while: the screen may be out of date/,
+    }),
     run: async (stage) => {
       const clock = new SkippingClock();
       const { phone, watched } = await stage.watching(clock);
@@ -169,7 +171,7 @@ const HOLDING_BACK: readonly Row[] = [
 
 export const FRAME_ROWS: readonly Row[] = [
   ...Object.keys(CHANGES).map(onScreen),
-  ...Object.keys(CHANGES).map((name) => onKeys(name, /Something on the way was lost, changed or repeated/)),
+  ...Object.keys(CHANGES).map((name) => onKeys(name, /Some data was lost, changed or repeated on the way/)),
   splicing(WAYS.toPhone, { phone: MEDDLED }),
   splicing(WAYS.fromPhone, { phone: UNOPENED, host: /unsealable/ }),
   ...HOLDING_BACK,

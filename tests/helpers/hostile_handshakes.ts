@@ -8,8 +8,8 @@ import { manInTheMiddle, mintedListener } from "./hostile_parties.ts";
 import { attacked, EVIL, type Expectation, type HostileStage, type Row } from "./hostile_stage.ts";
 import { until } from "./until.ts";
 
-const UNOPENED = /^What came could not be opened/;
-const BELOW_FLOOR = /^This host shows itself to paired phones only/;
+const UNOPENED = /^The data could not be decrypted/;
+const BELOW_FLOOR = /^This host shows its terminals to paired phones only/;
 const BOTH_TOLD = { psk: { phone: UNOPENED }, base: { phone: UNOPENED } };
 
 /** The phone opens the terminal while the relay does this. */
@@ -70,8 +70,8 @@ async function replaysAnswer(stage: HostileStage): Promise<Attack> {
 
 /** The mirror stands, sealed as ever. */
 const UNHARMED: Record<"psk" | "base", Expectation> = {
-  psk: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Sealed end to end$/ },
-  base: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Sealed, relay unproven$/ },
+  psk: { outcome: "no effect", phone: /^Live, \d+ × \d+ · End-to-end encrypted$/ },
+  base: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Encrypted, host not verified$/ },
 };
 
 export const HANDSHAKE_ROWS: readonly Row[] = [

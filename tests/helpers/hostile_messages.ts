@@ -17,7 +17,7 @@ type Data = Record<string, unknown>;
 const UNOPENED = /^Refused\. The sealed message could not be opened/;
 const BELOW_FLOOR = /^Refused\. This host takes sealed messages only/;
 const SUBMITTED: Expectation = { outcome: "no effect", phone: /^Submitted/ };
-const UNPROVEN = /^Queued\. The relay says “Refused”, and the host has not proven it/;
+const UNPROVEN = /^Queued\. The relay says “Refused”, but the host has not confirmed it/;
 export const NOT_OPENED = /not opened: it is damaged, forged, or sealed for another place/;
 
 /** A bubble in place of a terminal. */
@@ -185,7 +185,7 @@ const LIES: readonly Row[] = [
   {
     name: "keeps a message back, and says that it was submitted",
     expect: {
-      psk: { phone: /^Queued\. The relay says “Submitted”, and the host has not proven it/ },
+      psk: { phone: /^Queued\. The relay says “Submitted”, but the host has not confirmed it/ },
       base: { outcome: "gap", phone: /^Submitted/ },
     },
     run: async (stage) => {

@@ -11,7 +11,7 @@ import { until } from "./until.ts";
 
 type Data = Record<string, unknown>;
 
-const UNPROVEN = /^The relay could not prove that it speaks for the host of this code/;
+const UNPROVEN = /^The relay could not prove that this code comes from your host/;
 const NOT_PAIRED = /^Not paired: "\w+" claimed the code without its secret/m;
 
 const isClaim = ({ method, path }: HttpCall): boolean => method === "POST" && path.endsWith("/claim");
@@ -87,7 +87,7 @@ const OFFERS: readonly Row[] = [
       return { ...status, phone: { ...phone, deviceId: "dev_phone_other" } };
     },
   })),
-  pairing("claims the code itself", { host: NOT_PAIRED, phone: /used already/ }, async ({ stack }) => {
+  pairing("claims the code itself", { host: NOT_PAIRED, phone: /has been used/ }, async ({ stack }) => {
     const publicKey = await ownKey();
     let claimed: Promise<unknown> = Promise.resolve();
     return {
@@ -146,8 +146,8 @@ const LISTS: readonly Row[] = [
   {
     name: "lists the session under a host of its own",
     expect: {
-      psk: { phone: /Sealed, relay unproven/, shown: true },
-      base: { outcome: "gap", phone: /Sealed, relay unproven/, shown: true },
+      psk: { phone: /Encrypted, host not verified/, shown: true },
+      base: { outcome: "gap", phone: /Encrypted, host not verified/, shown: true },
     },
     run: async (stage) => {
       const { name } = stage.session;

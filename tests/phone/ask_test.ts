@@ -62,16 +62,16 @@ Deno.test("a question shows at once, is answered by a tap, and stays readable [u
     });
     await page.getByRole("link", { name: /1 question for you/ }).tap();
     const question = card(page, "The migration drops");
-    await question.getByText("Waits 4 min more").waitFor();
+    await question.getByText("4 min left").waitFor();
     await scene.phone.shoot("ask-options");
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
 
     await question.getByRole("button", { name: "Show me the SQL first" }).tap();
     assert.equal(await waiting, "Show me the SQL first");
-    await question.getByText("The agent has it").waitFor();
+    await question.getByText("The agent has received it").waitFor();
     assert.equal(await question.getByRole("button").count(), 0);
     await page.reload();
-    await card(page, "The migration drops").getByText("The agent has it").waitFor();
+    await card(page, "The migration drops").getByText("The agent has received it").waitFor();
     assert.match(await card(page, "The migration drops").innerText(), /Show me the SQL first/);
     assert.deepEqual([scene.phone.strangers, scene.phone.faults], [[], []]);
   }));
@@ -111,8 +111,8 @@ Deno.test("boxes, words and forms are answered too, each with what it needs [ux-
     await where.getByLabel("Host name").fill("box.example");
     await where.getByLabel("Port").fill("eighty");
     await where.getByRole("button", { name: "Send answer" }).tap();
-    await where.getByText("This is no number.").waitFor();
-    assert.equal(await where.getByText("This is needed.").count(), 1);
+    await where.getByText("Enter a number.").waitFor();
+    assert.equal(await where.getByText("This field is required.").count(), 1);
     await scene.phone.shoot("ask-form");
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
     await where.getByLabel("Port").fill("8080");
@@ -134,7 +134,7 @@ Deno.test("a late answer says that it is typed into the session, and what became
     await phone.shoot("ask-late");
     await question.getByRole("button", { name: "Go on" }).tap();
     const push = await listener.received("Go on");
-    await question.getByText("it is typed into the session").waitFor();
+    await question.getByText("so it is typed into the session").waitFor();
     listener.acknowledge(push, { outcome: "held", reason: "dialog_open" });
     await question.getByText(/In the session: On hold.*permission or startup dialog/).waitFor();
     listener.acknowledge(push, { outcome: "submitted" });
@@ -162,7 +162,7 @@ Deno.test("what another phone answered, and what the agent took back, closes her
     await card(page, "Never mind?").getByRole("textbox").waitFor();
     cancel.abort();
     await assert.rejects(taken);
-    await card(page, "Never mind?").getByText("The agent took the question back").waitFor();
+    await card(page, "Never mind?").getByText("The agent withdrew the question").waitFor();
 
     await call("svc_notify", {
       title: "Deployed to staging",
@@ -175,7 +175,7 @@ Deno.test("what another phone answered, and what the agent took back, closes her
       agentSessionName: "svc-shop",
       body: "I have fixed the rounding of VAT.",
     });
-    await card(page, "rounding of VAT").getByText("Turn ended").waitFor();
+    await card(page, "rounding of VAT").getByText("Turn finished").waitFor();
     await scene.phone.shoot("inbox");
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
   }));
@@ -187,10 +187,10 @@ Deno.test("an answer given without a link waits over a reload of the page's stat
     scene.wire.freeze();
     await page.getByText("Reconnecting…").first().waitFor();
     await card(page, "In the tunnel?").getByRole("button", { name: "Send answer" }).tap();
-    await page.getByText("Your answer waits for the connection").waitFor();
+    await page.getByText("Your answer will be sent when the connection is back").waitFor();
     scene.wire.thaw();
     assert.equal(await waiting, "yes, in the tunnel");
-    await page.getByText("The agent has it").waitFor();
+    await page.getByText("The agent has received it").waitFor();
     const { pushes } = await until("the history", () => api.listPushes({ before: "end" }));
     assert.equal(pushes.filter(({ push }) => push.type === "ask.answer").length, 1);
   }));

@@ -48,12 +48,12 @@ Deno.test("what is written without a link survives a reload and is sent once, wh
       await page.getByText("Reconnecting…").first().waitFor();
       await send(page, "written in a tunnel");
       await send(page, "never mind");
-      await page.getByText("Waits for the connection", { exact: true }).nth(1).waitFor();
+      await page.getByText("Waiting for the connection", { exact: true }).nth(1).waitFor();
       await phone.shoot("session-reconnecting");
       assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 
       await page.reload();
-      await page.getByText("Waits for the connection", { exact: true }).nth(1).waitFor();
+      await page.getByText("Waiting for the connection", { exact: true }).nth(1).waitFor();
       await page.getByRole("listitem").filter({ hasText: "never mind" })
         .getByRole("button", { name: "Discard" }).tap();
       assert.equal(await pushCount(scene), 0);
@@ -111,7 +111,7 @@ Deno.test("a link that went dead without a word shows, sending is held, and goes
     wire.freeze();
     await page.getByText("Reconnecting…").first().waitFor();
     await send(page, "into the silence");
-    await page.getByText("Waits for the connection", { exact: true }).waitFor();
+    await page.getByText("Waiting for the connection", { exact: true }).waitFor();
     wire.thaw();
     listener.acknowledge(await listener.received("into the silence"), { outcome: "submitted" });
     await page.getByText("Submitted", { exact: true }).waitFor();

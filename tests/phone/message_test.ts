@@ -69,7 +69,7 @@ Deno.test("a refused message says why and what to do, and is sent again when its
     });
     await send(page, "!ls");
     listener.acknowledge(await listener.received("!ls"), { outcome: "refused", reason: "shell_escape" });
-    await bubble(page, "!ls").getByText("Begin the message with another character").waitFor();
+    await bubble(page, "!ls").getByText("Start the message with another character").waitFor();
     await send(page, "too fast");
     const limited = await listener.received("too fast");
     listener.acknowledge(limited, { outcome: "refused", reason: "rate_limited", retryAfterSeconds: 5 });
@@ -137,7 +137,7 @@ Deno.test("what the relay would refuse is told before it is sent", () =>
     for (
       const [text, words] of [["\u001b[A", "control characters"], [
         "é".repeat(8_193),
-        "at most 16,384",
+        "the limit is 16,384",
       ]] as const
     ) {
       await field.fill(text);

@@ -58,14 +58,14 @@ Deno.test("a scanned link shows the host's six words, seals what is sent, and ke
     await page.reload();
     await page.getByRole("heading", { name: /^Compare with / }).waitFor();
     assert.deepEqual(await page.locator(".phrase li").allInnerTexts(), words, "asked again");
-    await page.getByRole("button", { name: "They are the same" }).tap();
+    await page.getByRole("button", { name: "They match" }).tap();
 
     await page.getByRole("link", { name: /demo · Echo/ }).tap();
-    await page.locator(".terminal-status").getByText("Sealed end to end").waitFor();
-    await page.getByPlaceholder("Sealed message").waitFor();
+    await page.locator(".terminal-status").getByText("End-to-end encrypted").waitFor();
+    await page.getByPlaceholder("Encrypted message").waitFor();
     await phone.shoot("terminal-sealed");
     await page.getByRole("link", { name: "Messages" }).tap();
-    await page.getByText("Sealed end to end: paired").waitFor();
+    await page.getByText("End-to-end encrypted").waitFor();
     await page.getByRole("textbox").fill(BODY);
     await page.getByRole("button", { name: "Send", exact: true }).tap();
     await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
@@ -97,17 +97,17 @@ Deno.test("a relay that does not prove the host pairs nothing and says so; a pho
     await listener.report({ name: "svc-demo" });
     const unproven = `${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`;
     await page.goto(unproven);
-    await page.getByRole("alert").getByText("could not prove that it speaks for the host").waitFor();
+    await page.getByRole("alert").getByText("could not prove that this code comes from your host").waitFor();
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}`);
     await page.getByRole("link", { name: /demo/ }).tap();
     await page.getByRole("link", { name: "Messages" }).tap();
-    await page.getByText("Not sealed: the relay can read it").waitFor();
+    await page.getByText("Not encrypted: the relay can read it").waitFor();
 
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`);
     await page.getByRole("heading", { name: "Not paired" }).waitFor();
     await phone.shoot("pairing-failed");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
-    await page.getByRole("button", { name: "Go on" }).tap();
+    await page.getByRole("button", { name: "Continue" }).tap();
     await page.getByText("Live", { exact: true }).waitFor();
     assert.equal(page.url(), `${wire.url}/#/`);
   }));

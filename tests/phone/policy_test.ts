@@ -33,7 +33,7 @@ Deno.test("no view breaks the content policy, and what does is reported [csp-cle
     await page.getByRole("heading", { name: "Not paired" }).waitFor();
     await seen("pairing");
     await page.goto(`${wire.url}/#key=${await makeKey("push:read")}`);
-    await page.getByRole("heading", { name: "Change the account?" }).waitFor();
+    await page.getByRole("heading", { name: "Switch accounts?" }).waitFor();
     await seen("account swap");
     say(`${views.length} views, 0 violations: ${views.join(", ")}`);
     await page.evaluate(() => {

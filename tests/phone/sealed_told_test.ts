@@ -27,7 +27,7 @@ Deno.test("a paired phone shows a sealed question and a note, and answers by a t
   try {
     const { page } = phone;
     await page.goto(link);
-    await page.getByRole("button", { name: "They are the same" }).tap();
+    await page.getByRole("button", { name: "They match" }).tap();
     await up.line(/^ {2}(?:[a-z]{3,8} ?){6}$/);
     await page.getByRole("link", { name: "Inbox" }).tap();
 
@@ -47,7 +47,7 @@ Deno.test("a paired phone shows a sealed question and a note, and answers by a t
     const card = page.getByRole("listitem").filter({ hasText: QUESTION });
     await card.getByRole("button", { name: "Yes, the secret" }).tap();
     assert.equal(textOf(await call), "Yes, the secret");
-    await card.getByText("The agent has it").waitFor();
+    await card.getByText("The agent has received it").waitFor();
     await page.reload();
     await card.getByText("Yes, the secret").waitFor();
     await page.getByText("A secret note").waitFor();
@@ -56,8 +56,8 @@ Deno.test("a paired phone shows a sealed question and a note, and answers by a t
     const data = { kind: "prompt", timeoutSeconds: 300 };
     await createRelayApi({ baseUrl: origin, apiKey }).sendPush({ type: "ask", body: "Your password?", data });
     const plain = page.getByRole("listitem").filter({ hasText: "Your password?" });
-    await plain.getByText("Not sealed: the relay could have written it").waitFor();
-    assert.equal(await page.getByText("Not sealed").count(), 1, "the host's own are sealed");
+    await plain.getByText("Not encrypted: the relay could have forged it").waitFor();
+    assert.equal(await page.getByText("Not encrypted").count(), 1, "the host's own are sealed");
 
     const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
     const form = client.callTool({ name: "svc_input", arguments: { question: "Who are you?", fields } });
@@ -68,7 +68,7 @@ Deno.test("a paired phone shows a sealed question and a note, and answers by a t
     await login.getByLabel("password").fill("secret 42");
     await login.getByRole("button", { name: "Send answer" }).tap();
     assert.equal(textOf(await form), "user: ada\npassword: secret 42");
-    await login.getByText("The agent has it").waitFor();
+    await login.getByText("The agent has received it").waitFor();
     assert.match(await login.innerText(), /password: ••••/);
     await page.reload();
     await login.getByText("password: ••••").waitFor();

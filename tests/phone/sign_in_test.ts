@@ -65,7 +65,7 @@ Deno.test("a pairing link makes the phone a device of its own, once [sec-claim]"
     assert.equal(page.url(), `${wire.url}/#/`, "a used link changes nothing for a phone that is paired");
     await page.getByRole("button", { name: "Sign out" }).tap();
     await page.goto(`${wire.url}/#pair=${code}`);
-    await page.getByRole("alert").getByText("used already").waitFor();
+    await page.getByRole("alert").getByText("has been used").waitFor();
   }));
 
 Deno.test("a phone whose key is revoked is told so, and can sign in anew [sec-leaked-key]", () =>

@@ -8,7 +8,7 @@ import { open, openSession, shown, status, untilShown, withTerminals } from "./t
 const KEY_ROW = [
   ["Esc", "^["],
   ["Tab", "^I"],
-  ["Shift and Tab", "^[[Z"],
+  ["Shift Tab", "^[[Z"],
   ["Up", "^[[A"],
   ["Down", "^[[B"],
   ["Left", "^[[D"],
@@ -106,7 +106,7 @@ Deno.test("terminal: at a permission dialog keys wait, no more are taken, and th
     await field.press("Enter");
     await untilShown(page, "Enter to confirm");
     await key(page, "Enter").tap();
-    await status(page).getByText("A dialog is open: keys wait").waitFor();
+    await status(page).getByText("A dialog is open, so keys are held").waitFor();
     assert.equal(await key(page, "Esc").isDisabled(), true);
     assert.equal(await field.evaluate((element: HTMLTextAreaElement) => element.readOnly), true);
     await phone.shoot("terminal-held");

@@ -48,11 +48,11 @@ Deno.test("terminal: keys of which nothing was heard when the link broke are tol
     stack.listener.kill("SIGSTOP");
     await page.getByRole("button", { name: "Left", exact: true }).tap();
     wire.cut();
-    await status(page).getByText("look whether they arrived").waitFor();
+    await status(page).getByText("check whether they arrived").waitFor();
     stack.listener.kill("SIGCONT");
     await status(page).getByText("Live").waitFor();
     await page.getByRole("button", { name: "Left", exact: true }).tap();
-    await status(page).getByText("look whether they arrived").waitFor({ state: "detached" });
+    await status(page).getByText("check whether they arrived").waitFor({ state: "detached" });
   }));
 
 Deno.test("terminal: after a cut it is there again, whole; keys that cannot go in say so [ux-resume]", () =>
@@ -70,7 +70,7 @@ Deno.test("terminal: after a cut it is there again, whole; keys that cannot go i
     await page.getByRole("button", { name: "Enter", exact: true }).tap();
     await status(page).getByText(/Not typed.*Start the agent again/).waitFor();
     await stack.sandbox.tmux("kill-session", "-t", "=svc-shell");
-    await status(page).getByText(/session is (gone|not there)/).waitFor();
+    await status(page).getByText(/session is (gone|not running)/).waitFor();
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "echo back again; exec cat");
     await untilShown(page, "back again");
   }));

@@ -14,7 +14,7 @@ Deno.test("terminal: the session's screen in its colours, its status, and each v
     await until("the same lines", async () => (await shown(page)).trimEnd() === pane.join("\n"));
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-colours", "-x", "60", "-y", "12", COLOURS);
     await status(page).getByText(/Live, \d+ × \d+/).waitFor();
-    await status(page).getByText("Sealed, relay unproven").waitFor();
+    await status(page).getByText("Encrypted, host not verified").waitFor();
     await phone.shoot("terminal");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.getByRole("button", { name: "More keys" }).tap();
@@ -80,9 +80,9 @@ Deno.test("terminal: pinched, panned, scrolled back, its text selected and copie
     await place.evaluate((element) => element.scrollTo(0, 0));
     await page.getByRole("button", { name: "More keys" }).tap();
     const small = await fontSize();
-    await page.getByRole("button", { name: /larger letters/ }).tap();
+    await page.getByRole("button", { name: /larger text/ }).tap();
     assert.equal(await fontSize(), small + 2, "also without two fingers");
-    await page.getByRole("button", { name: /smaller letters/ }).tap();
+    await page.getByRole("button", { name: /smaller text/ }).tap();
     await page.getByRole("button", { name: "Earlier output" }).tap();
     await until("the lines above", () => place.evaluate((element) => element.scrollHeight > 2_000));
     await until("the page before", async () => !/^.*true bold 漢字/m.test(await shown(page)));

@@ -16,7 +16,7 @@ Deno.test("svc up --demo, its link on a phone, a message typed into the real pan
   try {
     const { page } = phone;
     await page.goto(link);
-    await page.getByRole("button", { name: "They are the same" }).tap();
+    await page.getByRole("button", { name: "They match" }).tap();
     await page.getByRole("link", { name: /demo · Echo/ }).tap();
     await page.getByRole("textbox").fill("hello; from a real browser 👋");
     await page.getByRole("button", { name: "Send", exact: true }).tap();

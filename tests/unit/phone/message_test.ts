@@ -27,7 +27,7 @@ Deno.test("a message keeps the state that its host has proven; a state that only
   const circumstances = { live: true, hostOnline: true, sentAgain: false, now: 3 };
   const words = receiptText(claimed, circumstances);
   assert.deepEqual([words.tone, words.state], ["unsure", "Delivered"]);
-  assert.match(words.detail, /The relay says “Submitted”, and the host has not proven it/);
+  assert.match(words.detail, /The relay says “Submitted”, but the host has not confirmed it/);
   const proven = withReceipt(claimed, word("submitted", 4));
   assert.equal(receiptText(proven, circumstances).tone, "good");
   const late = withReceipt(proven, word("refused", 5, { unproven: true, final: true }));

@@ -25,7 +25,7 @@ Deno.test("every reason is explained, with what to do [ux-receipt, rcpt-reasons]
 Deno.test("a held message says why, and that it will be typed by itself [ux-receipt]", () => {
   const { tone, detail, resendFrom } = wordsFor(receiptOf("held", { reason: "dialog_open" }));
   assert.equal(tone, "held");
-  assert.match(detail, /dialog.*computer.*by itself/);
+  assert.match(detail, /dialog.*computer.*automatically/);
   assert.equal(resendFrom, undefined);
 });
 
@@ -44,7 +44,7 @@ Deno.test("an unknown end says why if the host gave a reason [inj-proof]", () =>
   assert.match(wordsFor(receiptOf("unknown")).detail, /listener stopped/);
   assert.match(
     wordsFor(receiptOf("unknown", { reason: "not_confirmed" })).detail,
-    /nothing showed.*Look at the terminal/,
+    /nothing showed.*Check the terminal/,
   );
 });
 
@@ -66,5 +66,5 @@ Deno.test("an unsent message says so and can be discarded", () => {
 
 Deno.test("a message for an offline host says until when it waits", () => {
   assert.equal(wordsFor(receiptOf("queued")).detail, "");
-  assert.match(wordsFor(receiptOf("queued"), { hostOnline: false }).detail, /offline.*until \d/);
+  assert.match(wordsFor(receiptOf("queued"), { hostOnline: false }).detail, /offline.*by \d/);
 });

@@ -55,7 +55,7 @@ Deno.test("terminal status: it warns about keys of a broken stream, and says whe
 Deno.test("keys held for a working agent say so, and the interrupting keys stay enabled [inj-turn]", () => {
   const stream = { kind: "live", sealing: "psk", size: { cols: 80, rows: 24 } } as const;
   const keys = { sequence: 1, state: "held", reason: "agent_working" } as const;
-  assert.match(statusText({ stream, keys, fit: "off" }).warning, /working.*Keys wait/);
+  assert.match(statusText({ stream, keys, fit: "off" }).warning, /working.*Keys are held/);
   assert.equal(isBlocked({ stream, keys, fit: "off" }), false);
   assert.equal(isBlocked({ stream, keys: { ...keys, reason: "dialog_open" }, fit: "off" }), true);
 });
