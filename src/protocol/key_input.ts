@@ -1,5 +1,6 @@
 /** A phone's live typing: each keystroke frame (kind 2) holds one input as JSON. */
 import * as z from "zod/mini";
+import { encodeUtf8 } from "../async/utf8.ts";
 import { parseJson } from "./json.ts";
 import { KEY_TEXT_MAX_CHARS, PANE_SIZE_MAX } from "./limits.ts";
 import { Body } from "./push.ts";
@@ -51,7 +52,7 @@ export const KEY_INPUT_BLOCK_BYTES = 256;
 
 /** Padded to a whole number of blocks. */
 export function encodeKeyInput(input: KeyInput): Uint8Array {
-  const json = new TextEncoder().encode(JSON.stringify(input));
+  const json = encodeUtf8(JSON.stringify(input));
   const blocks = Math.ceil(json.length / KEY_INPUT_BLOCK_BYTES);
   const padded = new Uint8Array(blocks * KEY_INPUT_BLOCK_BYTES).fill(BLANK);
   padded.set(json);

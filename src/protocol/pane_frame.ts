@@ -1,5 +1,6 @@
 /** Binary frames, `kind u8 · stream u32 · payload` (big-endian), and the mirror messages inside a pane frame. */
 import * as z from "zod/mini";
+import { encodeUtf8 } from "../async/utf8.ts";
 import { parseJson } from "./json.ts";
 
 /** Kinds of binary frame. The relay routes by stream and does not read the payload. */
@@ -87,7 +88,7 @@ export function encodeMirror(message: MirrorMessage): Uint8Array {
     case "R":
       return tagged("R", sizeBytes(message));
     case "T":
-      return tagged("T", new TextEncoder().encode(JSON.stringify(message.status)));
+      return tagged("T", encodeUtf8(JSON.stringify(message.status)));
   }
 }
 

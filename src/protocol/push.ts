@@ -1,5 +1,6 @@
 /** A push: the one message of the product, from a phone, a script, an agent's hook or an MCP tool. */
 import * as z from "zod/mini";
+import { utf8Length } from "../async/utf8.ts";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "./canonical.ts";
 import { isNestedAtMost, parseJson } from "./json.ts";
 import {
@@ -39,9 +40,6 @@ export const PUSH_TYPES = [
 ] as const;
 export type PushType = (typeof PUSH_TYPES)[number];
 
-const encoder = new TextEncoder();
-const byteLength = (text: string): number => encoder.encode(text).length;
-
 export const PushTypeName = z.string().check(
   z.regex(/^[a-z][a-z0-9.]{0,63}$/, "lower-case letters, digits and dots"),
 );
@@ -59,7 +57,7 @@ export const Body = z.pipe(
     z.transform(normalizeBody),
     z.string().check(
       z.refine((body) => body.length > 0, "at least one character"),
-      z.refine((body) => byteLength(body) <= BODY_MAX_BYTES, `at most ${BODY_MAX_BYTES} UTF-8 bytes`),
+      z.refine((body) => utf8Length(body) <= BODY_MAX_BYTES, `at most ${BODY_MAX_BYTES} UTF-8 bytes`),
       z.refine((body) => !FORBIDDEN_CONTROLS.test(body), "no control character except line feed and tab"),
       z.refine((body) => body.isWellFormed(), "no lone surrogate"),
     ),
@@ -68,10 +66,10 @@ export const Body = z.pipe(
 
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]*$/, "base64url without padding"));
 
-/** A public key as text: a point of P-256 takes 88 characters. */
+/** A public key as text: a P-256 point takes up to 88 characters. */
 export const PublicKey = z.string().check(z.maxLength(200));
 
-/** Of HPKE (RFC 9180, section 5): `psk` mixes the secret of a pairing in. */
+/** HPKE modes (RFC 9180, section 5): `psk` includes the pairing's secret as pre-shared key. */
 export const SealMode = z.enum(["base", "psk"]);
 
 /** A body sealed for the target device: HPKE single-shot (`enc`, `ciphertext`), both base64url. */
@@ -102,7 +100,7 @@ export type SealedForPhones = z.infer<typeof SealedForPhones>;
 
 const Data = z.record(z.string(), z.unknown()).check(
   z.refine(
-    (data) => isNestedAtMost(data, JSON_MAX_DEPTH) && byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES,
+    (data) => isNestedAtMost(data, JSON_MAX_DEPTH) && utf8Length(JSON.stringify(data)) <= DATA_MAX_BYTES,
     `at most ${DATA_MAX_BYTES} bytes as JSON, nested at most ${JSON_MAX_DEPTH} deep`,
   ),
 );

@@ -32,7 +32,7 @@ export interface NewKey {
 }
 
 /** Printed once; the key itself is stored nowhere. */
-export interface CreatedKey {
+interface CreatedKey {
   id: string;
   name: string;
   scopes: readonly Scope[];

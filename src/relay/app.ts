@@ -9,7 +9,7 @@ import type { Services } from "./services.ts";
 import { serveStatic, type StaticFiles } from "./static_files.ts";
 import { SOCKET_PATH } from "./websocket.ts";
 
-export interface AppOptions {
+interface AppOptions {
   services: Services;
   /** The phone's web app. */
   files: StaticFiles;

@@ -23,7 +23,7 @@ export const FRAME_RATES = {
   other: { perSecond: 50, burst: 1_000 },
 } as const satisfies Record<string, TokenRate>;
 
-export type FrameKind = keyof typeof FRAME_RATES;
+type FrameKind = keyof typeof FRAME_RATES;
 
 export function frameKind(event: EventName | undefined): FrameKind {
   if (event === "ping" || event === "pong") return "ping";

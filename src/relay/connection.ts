@@ -24,7 +24,7 @@ interface Greeted {
   name: string;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   key: KeyRecord;
   socket: ServerSocket;
   clock: Clock;

@@ -35,13 +35,13 @@ interface RouteDoc {
 }
 
 /** A route that needs a key with one of the scopes. */
-export interface KeyedRoute extends RouteDoc {
+interface KeyedRoute extends RouteDoc {
   scopes: readonly Scope[];
   handle(services: Services, call: KeyedCall): Promise<Response>;
 }
 
 /** A route that needs no key. */
-export interface OpenRoute extends RouteDoc {
+interface OpenRoute extends RouteDoc {
   handleOpen(services: Services, call: Call): Response | Promise<Response>;
 }
 

@@ -45,7 +45,7 @@ export async function greet(
   if (!connection.isOpen) return;
   connection.greeted = { deviceId: device.id, role: hello.role, name: hello.name };
   if (hello.role === "listener") connection.outbox = outboxOf(services, { connection, device });
-  hub.greeted(connection);
+  hub.replaceOlder(connection);
   connection.sendFrame("welcome", {
     relayVersion: VERSION,
     protocolVersion: limits.PROTOCOL_VERSION,

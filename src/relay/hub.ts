@@ -8,7 +8,7 @@ import { Gauge, type RelayMetrics } from "./metrics.ts";
 
 const RESTART_REASON = "the relay restarts";
 
-export interface Publication<E extends EventName> {
+interface Publication<E extends EventName> {
   account: string;
   to: Audience;
   event: E;
@@ -29,7 +29,7 @@ interface AccountClients {
   unsubscribe: () => void;
 }
 
-export interface HubOptions {
+interface HubOptions {
   bus: Bus;
   metrics: RelayMetrics;
   /** Runs work in the background. */
@@ -84,7 +84,7 @@ export class Hub {
   }
 
   /** Closes older connections of the same listener, on every node. */
-  greeted({ account, greeted, id }: Connection): void {
+  replaceOlder({ account, greeted, id }: Connection): void {
     if (greeted?.role !== "listener") return;
     this.#options.bus.publish(account, {
       kind: "greeted",

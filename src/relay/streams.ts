@@ -28,7 +28,7 @@ interface Stream {
   listenerStream: number;
 }
 
-export interface StreamsOptions {
+interface StreamsOptions {
   store: Store;
   hub: Hub;
   metrics: Pick<RelayMetrics, "strayFrames" | "overBudget">;
@@ -124,7 +124,7 @@ export class Streams {
   }
 
   /** Ends the streams of a connection that closed. */
-  gone(connection: Connection): void {
+  endAllOf(connection: Connection): void {
     for (const stream of [...this.#ofPhones.get(connection)?.values() ?? []]) {
       this.#end(stream, { toListener: "phone_gone" });
     }

@@ -89,7 +89,7 @@ class Client implements SocketHandlers {
   closed(code: number): void {
     const { hub, tasks, log, streams } = this.#services;
     const { greeted, claimed, account } = this.#connection;
-    streams.gone(this.#connection);
+    streams.endAllOf(this.#connection);
     const wasLast = hub.remove(this.#connection);
     if (greeted !== undefined) log(`${greeted.role} ${greeted.deviceId} disconnected (${code})`);
     if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));

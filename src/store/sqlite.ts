@@ -21,7 +21,7 @@ const SETTINGS = `
   PRAGMA foreign_keys = ON;
   PRAGMA journal_size_limit = 16777216;`;
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   /** How long a write waits for another process's lock, in milliseconds; short for a server. */
   busyMs?: number;
   /** For the relay itself: takes the lock that keeps a second relay off the same store. */

@@ -130,7 +130,7 @@ export interface Page {
 }
 
 /** One key's use of the relay's limits. */
-export interface KeyUse {
+interface KeyUse {
   /** Devices that it owns, plus those of the keys that its pairing codes created. */
   devices: number;
   /** Unclaimed pairing codes, and when the first of them expires. */

@@ -1,4 +1,4 @@
-/** The relay on a real port, as clients and strangers meet it, on each runtime. */
+/** The relay on a real port, with clients and strangers, on each runtime. */
 import assert from "node:assert/strict";
 import { systemClock } from "../../src/async/clock.ts";
 import type { Scope } from "../../src/protocol/http.ts";
@@ -26,7 +26,7 @@ const command = (n: number) => ({
   body: `text ${n}`,
 });
 
-/** Runs its body beside a relay, which it may stop and start again on the same store. */
+/** A running relay, which a case may stop and start again on the same store. */
 class Bench {
   readonly dataDir: string;
   relay: RunningRelay | undefined;
@@ -42,7 +42,7 @@ class Bench {
     return this.relay;
   }
 
-  /** As another process does it. */
+  /** Creates a key as another process does. */
   async key(
     scopes: readonly Scope[] = ["push:send", "push:read", "admin"],
   ): Promise<{ id: string; key: string }> {
@@ -53,7 +53,7 @@ class Bench {
   }
 }
 
-/** The relay is stopped after it. */
+/** Runs a case, and stops the relay afterwards. */
 type Body = (bench: Bench) => Promise<void>;
 
 const caseOf = ([name, body]: [string, Body]): Case => ({
@@ -69,7 +69,7 @@ const caseOf = ([name, body]: [string, Body]): Case => ({
 });
 
 const DELIVERY: Record<string, Body> = {
-  "a push that was answered is on the listener's socket and comes back as a receipt [flow-1, spec-fan-out, run-node]":
+  "an accepted push arrives at the listener and comes back as a receipt [flow-1, spec-fan-out, run-node]":
     async (bench) => {
       const { url, wsUrl } = await bench.start();
       const { key } = await bench.key();
@@ -83,7 +83,7 @@ const DELIVERY: Record<string, Body> = {
       assert.equal((await phone.first("push.updated")).receipt.state, "submitted");
       await Promise.all([listener.leave(), phone.leave()]);
     },
-  "what is not acknowledged comes again on the same socket [ev-push-resend]": async (bench) => {
+  "an unacknowledged push is resent on the same socket [ev-push-resend]": async (bench) => {
     const clock = new FakeClock();
     const { url, wsUrl } = await bench.start({ clock });
     const { key } = await bench.key();
@@ -98,7 +98,7 @@ const DELIVERY: Record<string, Body> = {
     await until("the end", async () => (await isFinal()).receipt?.final);
     await listener.leave();
   },
-  "a restart keeps every push and delivers it to the listener that returns [ws-1012, http-202]": async (
+  "a restart keeps every push and delivers it to the listener that reconnects [ws-1012, http-202]": async (
     bench,
   ) => {
     const { url, wsUrl } = await bench.start();
@@ -115,8 +115,8 @@ const DELIVERY: Record<string, Body> = {
     assert.equal((await back.first("push.new")).id, uuid(1));
     await back.leave();
   },
-  "a hundred pushes at once arrive once each, in the order of acceptance": async (bench) => {
-    // Its clock stands still: by a real one a busy machine may be late with an acknowledgement, and get the push again.
+  "a hundred concurrent pushes arrive once each, in the order of acceptance": async (bench) => {
+    // A fake clock: with a real one, a late acknowledgement on a busy machine causes a resend.
     const { url, wsUrl } = await bench.start({ clock: new FakeClock() });
     const { key } = await bench.key();
     const listener = await Peer.listener(wsUrl, key);
@@ -145,7 +145,7 @@ const DELIVERY: Record<string, Body> = {
 };
 
 const DOOR: Record<string, Body> = {
-  "a stranger is refused with 401 and a problem before any upgrade; nothing of the key is echoed [ws-401, sec-stranger]":
+  "a stranger is refused with 401 and a problem before any upgrade, and the key is not echoed [ws-401, sec-stranger]":
     async (bench) => {
       const { wsUrl } = await bench.start();
       const wrong = `svc_${"z".repeat(43)}`;
@@ -170,7 +170,7 @@ const DOOR: Record<string, Body> = {
       const foreign = new Peer(wsUrl, { protocols: ["mqtt", keyProtocol(key)] });
       assert.equal((await until("a refusal", () => foreign.refused)).status, 400);
     },
-  "frames over the limits end with 1009, in one piece or in many [ws-size, dep-ws-caps]": async (bench) => {
+  "frames over the limits close with 1009, fragmented or not [ws-size, dep-ws-caps]": async (bench) => {
     const { wsUrl } = await bench.start();
     const { key } = await bench.key();
     const open = () => Peer.greeted(wsUrl, { key, hello: {} });
@@ -196,7 +196,7 @@ const DOOR: Record<string, Body> = {
     await fits.first("pong");
     await fits.leave();
   },
-  "an unmasked frame ends the connection and no other [dep-ws-caps]": async (bench) => {
+  "an unmasked frame ends only its own connection [dep-ws-caps]": async (bench) => {
     const { port, wsUrl } = await bench.start();
     const { key } = await bench.key();
     const other = await Peer.greeted(wsUrl, { key, hello: {} });
@@ -212,7 +212,7 @@ const DOOR: Record<string, Body> = {
     await other.first("pong");
     await other.leave();
   },
-  "a body over the limit is 413, told in advance or not [http-413]": async (bench) => {
+  "a body over the limit is 413, with or without a declared length [http-413]": async (bench) => {
     const { url, port } = await bench.start();
     const { key } = await bench.key();
     const body = JSON.stringify({ type: "note", body: "x".repeat(REQUEST_MAX_BYTES) });
@@ -227,7 +227,7 @@ const DOOR: Record<string, Body> = {
     await until("413", () => wire.text.startsWith("HTTP/1.1 413"));
     await wire.end();
   },
-  "junk instead of HTTP ends its own connection alone": async (bench) => {
+  "bytes that are not HTTP end only their own connection": async (bench) => {
     const { url, port } = await bench.start();
     const wire = await Wire.open(port);
     wire.write("\x16\x03\x01\x02\x00 junk\r\n\r\n");
@@ -241,7 +241,7 @@ const DOOR: Record<string, Body> = {
 };
 
 const LIFE: Record<string, Body> = {
-  "a key revoked by another process closes its sockets and stops working, in a second [sec-leaked-key, cli-keys]":
+  "a key revoked by another process closes its sockets and stops working within a second [sec-leaked-key, cli-keys]":
     async (bench) => {
       const { url, wsUrl } = await bench.start();
       const [lost, kept] = [await bench.key(), await bench.key()];
@@ -258,7 +258,7 @@ const LIFE: Record<string, Body> = {
       assert.equal(peers[1]?.closed, undefined);
       await peers[1]?.leave();
     },
-  "a phone that does not read is cut off, and the relay serves the others on [style-bounded]": async (
+  "a phone that does not read is closed, and the relay keeps serving the others [style-bounded]": async (
     bench,
   ) => {
     const { url, wsUrl } = await bench.start();
@@ -281,7 +281,7 @@ const LIFE: Record<string, Body> = {
     deaf.socket.resume();
     await Promise.all([deaf.end(), listener.leave(), other.leave()]);
   },
-  "TRACE, which no request of the web can be, is 405 as a problem [http-problem]": async (bench) => {
+  "TRACE, which a web Request cannot have, is 405 with a problem [http-problem]": async (bench) => {
     const { port } = await bench.start();
     const wire = await Wire.open(port);
     wire.write("TRACE /pushes HTTP/1.1\r\nhost: x\r\n\r\n");
@@ -292,7 +292,7 @@ const LIFE: Record<string, Body> = {
     assert.deepEqual(bench.logged.filter((line) => line.startsWith("!")), []);
     await wire.end();
   },
-  "callers that a trusted proxy names are limited each for itself, those that anyone else names are not believed [flood-proxy]":
+  "callers named by a trusted proxy are limited individually, and names from anyone else are ignored [flood-proxy]":
     async (bench) => {
       const guess = async (url: string, forwarded: string): Promise<number> => {
         const headers = { "content-type": "application/json", "x-forwarded-for": forwarded };
@@ -326,7 +326,7 @@ const LIFE: Record<string, Body> = {
     assert.equal((await first.end()).code, 4409);
     await second.leave();
   },
-  "a stop lets no client hold it up, and a taken address is told [rl-options]": async (bench) => {
+  "no client delays a stop, and an address in use is reported [rl-options]": async (bench) => {
     const { port } = await bench.start();
     const wire = await Wire.open(port);
     wire.write("POST /pushes/send HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");

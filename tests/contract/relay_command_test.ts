@@ -1,4 +1,4 @@
-/** `svc server` and `svc keys` as a person runs them: their words, their exit codes, and what a kill leaves. */
+/** `svc server` and `svc keys` as processes: output, exit codes, and durability after a kill. */
 import assert from "node:assert/strict";
 import { openStore } from "../../src/store/sqlite.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
@@ -30,7 +30,7 @@ async function createKey(
   return JSON.parse(stdout);
 }
 
-Deno.test("the server prints one line when it is ready, and ends in time when asked [con-ready, con-free-port, rl-stop]", async () => {
+Deno.test("the server prints one line when it is ready, and stops promptly on request [con-ready, con-free-port, rl-stop]", async () => {
   await using sandbox = await makeSandbox();
   const { server, url, wsUrl } = await startServer(sandbox);
   const { key } = await createKey(sandbox);
@@ -44,7 +44,7 @@ Deno.test("the server prints one line when it is ready, and ends in time when as
   assert.ok(!server.output().includes(key));
 });
 
-Deno.test("a key is shown once, listed without itself, and revoked while the server runs [con-keys, cli-keys, rl-key-once]", async () => {
+Deno.test("a key is shown once, listed without the key itself, and revoked while the server runs [con-keys, cli-keys, rl-key-once]", async () => {
   await using sandbox = await makeSandbox();
   const { server, url, wsUrl } = await startServer(sandbox);
   const created = await runSvc(sandbox, [
@@ -71,7 +71,7 @@ Deno.test("a key is shown once, listed without itself, and revoked while the ser
   await server.exited;
 });
 
-Deno.test("wrong words are exit 2 and say what is taken [cli-exit]", async () => {
+Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", async () => {
   await using sandbox = await makeSandbox();
   const wrong: [string[], RegExp][] = [
     [["keys", "create", "--name", "n", "--scope", "push:all"], /push:send, push:read, admin/],
@@ -90,7 +90,7 @@ Deno.test("wrong words are exit 2 and say what is taken [cli-exit]", async () =>
   }
 });
 
-Deno.test("a backup taken while the server works has what was acknowledged before it [rl-backup]", async () => {
+Deno.test("a backup taken under load has every push acknowledged before it [rl-backup]", async () => {
   await using sandbox = await makeSandbox();
   const { server, url } = await startServer(sandbox);
   const { key } = await createKey(sandbox);
@@ -114,7 +114,7 @@ Deno.test("a backup taken while the server works has what was acknowledged befor
   assert.deepEqual([none.code, /no store/.test(none.stderr)], [1, true]);
 });
 
-Deno.test("what was answered 202 is there after kill -9, whenever it comes [http-202, http-2xx-stored, fault-relay]", async () => {
+Deno.test("every push answered with 202 survives kill -9 at any time [http-202, http-2xx-stored, fault-relay]", async () => {
   await using sandbox = await makeSandbox();
   const acknowledged: string[] = [];
   let key = "";

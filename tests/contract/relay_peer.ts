@@ -1,4 +1,4 @@
-/** A client of a real relay that can break the rules: frames by `ws`, bytes by a bare socket. */
+/** A client of a real relay that can break the protocol: frames through `ws`, bytes through a bare socket. */
 import { connect, type Socket } from "node:net";
 import { request as requestOverTls } from "node:https";
 import { WebSocket } from "ws";
@@ -17,7 +17,7 @@ export class Peer {
   readonly frames: Frame[] = [];
   readonly socket: WebSocket;
   closed: { code: number; reason: string } | undefined;
-  /** HTTP status and body of a handshake that was refused. */
+  /** HTTP status and body of a refused handshake. */
   refused: { status: number; type: string; body: string } | undefined;
 
   constructor(wsUrl: string, { key, protocols }: { key?: string; protocols?: string[] }) {
@@ -86,7 +86,7 @@ export function keyProtocol(key: string): string {
   return KEY_SUBPROTOCOL_PREFIX + encodeBase64url(new TextEncoder().encode(key));
 }
 
-/** A bare connection: what came back, and whether it has ended. */
+/** A bare connection: what it received, and whether it has ended. */
 export class Wire {
   readonly socket: Socket;
   text = "";
@@ -115,7 +115,7 @@ export class Wire {
   }
 }
 
-/** One HTTP request on a connection of its own. */
+/** One HTTP request on its own connection. */
 export async function ask(
   url: string,
   { method = "GET", path, key, body }: { method?: string; path: string; key?: string; body?: unknown },
@@ -133,7 +133,7 @@ export async function ask(
   return { status: answer.status, json: text === "" ? {} : JSON.parse(text) };
 }
 
-/** The status of a GET over TLS, whoever signed the certificate. */
+/** The status of a GET over TLS, without verifying the certificate. */
 export function statusOverTls(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = requestOverTls(url, { rejectUnauthorized: false, agent: false }, (answer) => {

@@ -1,4 +1,4 @@
-/** Hostile input for every parser of the wire: each answers and never throws. */
+/** Hostile input for every parser of the wire: each returns a result and never throws. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { canonicalText } from "../../src/protocol/canonical.ts";
@@ -11,7 +11,7 @@ import {
 } from "../../src/protocol/pane_frame.ts";
 import { PushRequest } from "../../src/protocol/push.ts";
 
-/** Cases of each property here; the fault suite runs the same with more. */
+/** Cases per property here; the fault suite runs more. */
 const RUNS = { numRuns: Number(Deno.env.get("SVC_FUZZ_RUNS") ?? 2_000) };
 
 const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.json());
@@ -28,7 +28,7 @@ const pushLike = fc.record({
   ttlSeconds: fc.oneof(fc.integer(), fc.double(), anyValue),
 }, { requiredKeys: [] });
 
-Deno.test("any text as a control frame is taken or gets a fault [fuzz-wire]", () => {
+Deno.test("any text as a control frame is accepted or gets a fault [fuzz-wire]", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const frame = parseFrame(text);
@@ -38,7 +38,7 @@ Deno.test("any text as a control frame is taken or gets a fault [fuzz-wire]", ()
   );
 });
 
-Deno.test("any data under a known event is taken or gets a fault, and what is taken encodes again [fuzz-wire]", () => {
+Deno.test("any data of a known event is accepted or gets a fault, and accepted frames round-trip [fuzz-wire]", () => {
   const events = fc.constantFrom(...Object.keys(EVENTS));
   fc.assert(
     fc.property(events, fc.oneof(fc.jsonValue(), pushLike), (event, data) => {
@@ -50,7 +50,7 @@ Deno.test("any data under a known event is taken or gets a fault, and what is ta
   );
 });
 
-Deno.test("any value as a push is taken or refused, and what is taken can be typed [fuzz-wire]", () => {
+Deno.test("any value as a push is accepted or refused, and accepted bodies can be typed [fuzz-wire]", () => {
   fc.assert(
     fc.property(fc.oneof(pushLike, anyValue), (value) => {
       const parsed = PushRequest.safeParse(value);
@@ -63,7 +63,7 @@ Deno.test("any value as a push is taken or refused, and what is taken can be typ
   );
 });
 
-Deno.test("any bytes as a binary frame are taken or not, and what is taken encodes again [fuzz-wire]", () => {
+Deno.test("any bytes as a binary frame are accepted or rejected, and accepted frames round-trip [fuzz-wire]", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       const frame = decodeBinaryFrame(bytes);
@@ -76,7 +76,7 @@ Deno.test("any bytes as a binary frame are taken or not, and what is taken encod
   );
 });
 
-Deno.test("any text has a canonical form without controls [fuzz-wire]", () => {
+Deno.test("any text has a canonical form without control characters [fuzz-wire]", () => {
   fc.assert(
     fc.property(anyText, (text) => assert.doesNotMatch(canonicalText(text), /[\0-\x09\x0b-\x1f\x7f]/)),
     RUNS,

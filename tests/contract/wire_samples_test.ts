@@ -1,4 +1,4 @@
-/** Holds every schema of the wire against golden samples, good and bad, under tests/testdata/wire. */
+/** Checks every schema of the wire against golden samples, good and bad, under tests/testdata/wire. */
 import assert from "node:assert/strict";
 import type * as z from "zod/mini";
 import { Problem } from "../../src/protocol/errors.ts";
@@ -12,7 +12,7 @@ import { readSources } from "../helpers/sources.ts";
 
 const FOLDER = "tests/testdata/wire";
 
-/** Bodies of requests and answers, by the name of their folder of samples. */
+/** Schemas of request and answer bodies, by the name of their folder of samples. */
 const MESSAGES: Record<string, z.ZodMiniType> = {
   push_request: PushRequest,
   push_accepted: PushAccepted,
@@ -87,7 +87,7 @@ Deno.test("every event and every HTTP message has a good and a bad sample [proto
   assert.deepEqual(lacks("invalid"), []);
 });
 
-Deno.test("every body that a route takes or answers is among the sampled ones", () => {
+Deno.test("every body that a route accepts or answers with has samples", () => {
   const sampled: unknown[] = Object.values(MESSAGES);
   const bodies = ROUTES.flatMap((
     { path, body, answer },
@@ -96,13 +96,13 @@ Deno.test("every body that a route takes or answers is among the sampled ones", 
   assert.deepEqual(missing.map(({ path }) => path), []);
 });
 
-Deno.test("good frames are taken and encode to the same JSON [ws-control, ev-pane-schema, ev-hello]", async (t) => {
+Deno.test("good frames are accepted and encode to the same JSON [ws-control, ev-pane-schema, ev-hello]", async (t) => {
   for (const { path, text } of frames.filter(({ kind }) => kind === "valid")) {
     await t.step(path, () => assert.deepEqual(encoded(parsedFrame(text)), JSON.parse(text)));
   }
 });
 
-Deno.test("bad frames give the fault they stand for", async (t) => {
+Deno.test("bad frames give the expected fault", async (t) => {
   for (const { path, text } of frames.filter(({ kind }) => kind === "invalid")) {
     const sample = JSON.parse(text) as InvalidFrame;
     await t.step(path, () => {
@@ -114,7 +114,7 @@ Deno.test("bad frames give the fault they stand for", async (t) => {
   }
 });
 
-Deno.test("good bodies are taken and encode to the same JSON", async (t) => {
+Deno.test("good bodies are accepted and encode to the same JSON", async (t) => {
   for (const { folder, path, text } of bodies.filter(({ kind }) => kind === "valid")) {
     await t.step(path, () => {
       const value: unknown = schemaOf(folder).parse(JSON.parse(text));
@@ -123,7 +123,7 @@ Deno.test("good bodies are taken and encode to the same JSON", async (t) => {
   }
 });
 
-Deno.test("bodies get their defaults and their one normalisation [proto-body-crlf]", async (t) => {
+Deno.test("bodies get their defaults and their one normalization [proto-body-crlf]", async (t) => {
   for (const { folder, path, text } of bodies.filter(({ kind }) => kind === "normalized")) {
     const sample = JSON.parse(text) as { message: unknown; becomes: unknown };
     await t.step(path, () => {
@@ -133,7 +133,7 @@ Deno.test("bodies get their defaults and their one normalisation [proto-body-crl
   }
 });
 
-Deno.test("bad bodies name every bad field [proto-body-controls]", async (t) => {
+Deno.test("every bad field of a bad body is named [proto-body-controls]", async (t) => {
   for (const { folder, path, text } of bodies.filter(({ kind }) => kind === "invalid")) {
     const sample = JSON.parse(text) as { message: unknown; faults: unknown };
     await t.step(path, () => {
