@@ -1,5 +1,7 @@
 /** The demo's verdict: 0 when every step worked, 1 when one is broken. */
 import assert from "node:assert/strict";
+import { FROM_CHECKOUT } from "../helpers/program.ts";
+import { run } from "../helpers/run.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 
@@ -7,20 +9,9 @@ async function runDemo(
   sandbox: Sandbox,
   env: Record<string, string> = {},
 ): Promise<{ code: number; text: string }> {
-  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--quiet",
-      "--no-check",
-      "--config",
-      `${CHECKOUT}deno.json`,
-      `${CHECKOUT}scripts/demo.ts`,
-    ],
-    env: { ...sandbox.env, ...env },
-    clearEnv: true,
-  }).output();
-  return { code, text: new TextDecoder().decode(stdout) };
+  const demo = FROM_CHECKOUT.with(-1, `${CHECKOUT}scripts/demo.ts`);
+  const { code, stdout } = await run(demo, { env: { ...sandbox.env, ...env } });
+  return { code, text: stdout };
 }
 
 Deno.test("demo: walks the whole path, prints each step with its milliseconds, cleans up, exits 0 [show-demo]", async () => {

@@ -1,9 +1,8 @@
 /** The daemon's lock is one lock for both runtimes. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { bundleForNode } from "../../scripts/bundle_for_node.ts";
-import { node22 } from "../../scripts/node22.ts";
 import { tryLock } from "../../src/home/lock.ts";
+import { buildForNode } from "../helpers/node_build.ts";
 import { makeTempHome } from "../helpers/temp_home.ts";
 
 const PROBE = new URL("lock_probe.ts", import.meta.url).pathname;
@@ -13,9 +12,9 @@ interface Probe {
   end(signal: "SIGKILL" | undefined): Promise<void>;
 }
 
-async function startOnNode(program: string, path: string): Promise<Probe> {
-  const child = new Deno.Command(await node22(), {
-    args: [program, path],
+async function start([program = "", ...args]: string[], path: string): Promise<Probe> {
+  const child = new Deno.Command(program, {
+    args: [...args, path],
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",
@@ -35,17 +34,15 @@ async function startOnNode(program: string, path: string): Promise<Probe> {
 
 Deno.test("Node sees Deno's lock, Deno sees Node's, and a killed holder frees it [ls-lock]", async () => {
   await using home = await makeTempHome();
-  await bundleForNode({ entries: { probe: PROBE }, outdir: `${home.directory}/built` });
-  await Deno.writeTextFile(`${home.directory}/built/package.json`, `{"type":"module"}`);
-  const program = `${home.directory}/built/probe.js`;
+  const program = await buildForNode(PROBE, { folder: `${home.directory}/built` });
 
   const held = await tryLock(home.files, home.paths.lock);
-  const refused = await startOnNode(program, home.paths.lock);
+  const refused = await start(program, home.paths.lock);
   assert.equal(refused.said, "refused");
   await refused.end(undefined);
   held?.release();
 
-  const holder = await startOnNode(program, home.paths.lock);
+  const holder = await start(program, home.paths.lock);
   assert.equal(holder.said, "held");
   assert.equal(await tryLock(runtime.files, home.paths.lock), undefined);
   await holder.end("SIGKILL");

@@ -1,9 +1,8 @@
 /** `svc mcp` as agents start it: a process on standard input and output, from the checkout and as the package on Node. */
 import assert from "node:assert/strict";
-import { bundleForNode } from "../../scripts/bundle_for_node.ts";
-import { node22 } from "../../scripts/node22.ts";
 import { PhoneSide, textOf } from "../helpers/mcp_bench.ts";
 import { startMcp } from "../helpers/mcp_process.ts";
+import { buildForNode } from "../helpers/node_build.ts";
 import { FROM_CHECKOUT, type Launch } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
@@ -16,11 +15,7 @@ interface Bench {
 
 const LAUNCHES: Record<string, (sandbox: Sandbox) => Promise<Launch>> = {
   deno: () => Promise.resolve(FROM_CHECKOUT),
-  async node(sandbox) {
-    await bundleForNode({ entries: { cli: `${CHECKOUT}cli.ts` }, outdir: `${sandbox.root}/built` });
-    await Deno.writeTextFile(`${sandbox.root}/built/package.json`, '{"type":"module"}');
-    return [await node22(), `${sandbox.root}/built/cli.js`];
-  },
+  node: (sandbox) => buildForNode(`${CHECKOUT}cli.ts`, { folder: `${sandbox.root}/built` }),
 };
 
 function testOnBoth(name: string, body: (bench: Bench) => Promise<void>): void {

@@ -1,8 +1,8 @@
 /** The runtime as a whole program: its terminal, its pipes and how it starts itself again, on Deno and on Node. */
 
 import assert from "node:assert/strict";
-import { bundleForNode } from "../../scripts/bundle_for_node.ts";
-import { node22 } from "../../scripts/node22.ts";
+import { buildForNode } from "../helpers/node_build.ts";
+import { type Ran, run } from "../helpers/run.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -18,25 +18,21 @@ const layers: Record<string, Layer> = {
     await Deno.writeTextFile(`${root}/deno.json`, JSON.stringify({ imports: { "#runtime": denoRuntime } }));
     return [Deno.execPath(), "run", "-A", "--quiet", "--config", `${root}/deno.json`, `${root}/cli.ts`];
   },
-  async node(root) {
-    await bundleForNode({ entries: { cli: probe }, outdir: root });
-    await Deno.writeTextFile(`${root}/package.json`, `{"type":"module"}`);
-    return [await node22(), `${root}/cli.js`];
-  },
+  node: (root) => buildForNode(probe, { folder: root }),
 };
 
 interface Program {
   sandbox: Sandbox;
   argv: string[];
   /** Runs with pipes. */
-  run(words: string[], stdin?: string): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** Runs in a pane of 100 × 30 under a shell that then says whether the terminal is as it was. */
-  inPane(...words: string[]): Promise<void>;
+  run(args: string[], stdin?: string): Promise<Ran>;
+  /** Runs in a pane of 100 × 30 under a shell that prints afterwards whether the terminal was restored. */
+  inPane(...args: string[]): Promise<void>;
   screen(): Promise<string>;
 }
 
-function quoted(words: readonly string[]): string {
-  return words.map((word) => `'${word}'`).join(" ");
+function quoted(args: readonly string[]): string {
+  return args.map((arg) => `'${arg}'`).join(" ");
 }
 
 async function layProgram(sandbox: Sandbox, layer: Layer): Promise<Program> {
@@ -44,22 +40,13 @@ async function layProgram(sandbox: Sandbox, layer: Layer): Promise<Program> {
   return {
     sandbox,
     argv,
-    async run(words, stdin = "") {
-      const [program = "", ...args] = [...argv, ...words];
-      const stdio = { stdin: "piped", stdout: "piped", stderr: "piped" } as const;
-      const child = new Deno.Command(program, { args, ...stdio, env: sandbox.env }).spawn();
-      await new Blob([stdin]).stream().pipeTo(child.stdin);
-      const { code, stdout, stderr } = await child.output();
-      const decoder = new TextDecoder();
-      return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+    run: (args, stdin = "") => run([...argv, ...args], { env: sandbox.env, stdin }),
+    async inPane(...args) {
+      const program = quoted([...argv, ...args]);
+      const script = `trap : INT; ${program}; echo "code $?"; stty -a | grep -o '.icanon'; exec cat`;
+      await sandbox.newSession("p", ["sh", "-c", script], { cols: 100, rows: 30 });
     },
-    async inPane(...words) {
-      const script = `trap : INT; ${
-        quoted([...argv, ...words])
-      }; echo "code $?"; stty -a | grep -o '.icanon'; exec cat`;
-      await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "-s", "p", script);
-    },
-    screen: () => sandbox.tmux("capture-pane", "-p", "-t", "=p:"),
+    screen: () => sandbox.screen("p"),
   };
 }
 
@@ -105,7 +92,7 @@ const cases: Record<string, (program: Program) => Promise<void>> = {
       const shown = { "C-c": "\\u0003", Up: "\\u001b[A", q: '"q"' }[key] ?? "";
       await until(`the key ${key}`, async () => (await screen()).includes(shown));
     }
-    await until("the shell's words", async () => /"left"\ncode 0\n icanon/.test(await screen()));
+    await until("the shell's output", async () => /"left"\ncode 0\n icanon/.test(await screen()));
   },
   async "a program that exits while it reads keys leaves the terminal as it was"(
     { inPane, screen, sandbox },

@@ -61,8 +61,7 @@ async function startProgram({ stack }: MirrorStage, { session, argv, ready }: Pr
   const { sandbox } = stack;
   const place = ["-x", "80", "-y", "24", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
   await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, ...place, ...argv(sandbox.root));
-  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${session}:`);
-  await until(`${session} to read`, async () => ready.test(await screen()));
+  await until(`${session} to read`, async () => ready.test(await sandbox.screen(session)));
 }
 
 /** What became of the last key of the burst. */
@@ -108,8 +107,10 @@ Deno.test("closed: a program that reads its input in a session that no wrapper m
   await startProgram(stage, { session, argv: () => ["node", script], ready: /ready/, body: () => "" });
   const { receipt } = await send(session, "hello");
   assert.equal(receipt.state, "typed");
-  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${session}:`);
-  await until("the message in the program", async () => (await screen()).includes("got hello"));
+  await until(
+    "the message in the program",
+    async () => (await sandbox.screen(session)).includes("got hello"),
+  );
 });
 
 /** Each line makes a pattern look ahead from each of its columns. */

@@ -84,13 +84,6 @@ for (const state of ["delivered", "typed", "submitted"]) {
   };
 }
 
-/** Its back-off would grow from kill to kill. */
-async function freshListener(stack: Stack): Promise<void> {
-  stack.listener.kill("SIGTERM");
-  await stack.listener.exited;
-  await stack.startListener();
-}
-
 async function checkOnce(
   stack: Stack,
   { echo, name, moment }: { echo: EchoSession; name: string; moment: Moment },
@@ -104,7 +97,8 @@ async function checkOnce(
     body,
     targetDeviceId: stack.deviceId,
   };
-  await freshListener(stack);
+  // The old listener's back-off would grow from kill to kill.
+  await stack.restartListener();
   await moment(stack, push);
   await sendUntilAccepted(stack, push);
   const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 60_000, pollMs: 50 });

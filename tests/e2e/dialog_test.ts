@@ -1,6 +1,7 @@
 /** Permission dialogs, shell escapes and markers, with the real echo agent in a real tmux. */
 import assert from "node:assert/strict";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
+import { attachClient } from "../helpers/attached_client.ts";
 import { makeEchoBench } from "../helpers/echo_bench.ts";
 import { CLOCK } from "../helpers/inject_bench.ts";
 import { until } from "../helpers/until.ts";
@@ -86,9 +87,9 @@ Deno.test("desk: a draft in the input line holds the message, then refuses it; s
 
 Deno.test("desk: a person's key holds the message until the desk is quiet [inj-desk]", async () => {
   await using bench = await makeEchoBench({ realTime: true });
-  const person = await bench.attachPerson();
-  await person.press("x");
-  await person.press("\x7f");
+  using user = await attachClient(bench.sandbox, bench);
+  await user.press("x");
+  await user.press("\x7f");
   const sent = bench.send("after the person");
   await until("the hold", () => bench.events.includes("held desk_busy"));
   assert.equal((await sent).state, "submitted");

@@ -1,23 +1,19 @@
 /** The echo agent as a whole program in a real tmux pane, on Deno and on Node. */
 import assert from "node:assert/strict";
-import { bundleForNode } from "../../scripts/bundle_for_node.ts";
-import { node22 } from "../../scripts/node22.ts";
 import { agentProfile } from "../../src/agents/profiles.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { ECHO_ON_DENO, type EchoAgent, launchEcho, startEcho } from "../helpers/agents_echo.ts";
+import { buildForNode } from "../helpers/node_build.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
 import { until } from "../helpers/until.ts";
-
-const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** The argv of the echo agent; `folder` may be written to. */
 const PROGRAMS: Record<string, (folder: string) => Promise<string[]>> = {
   deno: () => Promise.resolve(ECHO_ON_DENO),
   async node(folder) {
-    await bundleForNode({ entries: { cli: `${ROOT}cli.ts` }, outdir: `${folder}/built` });
-    await Deno.writeTextFile(`${folder}/built/package.json`, `{"type":"module"}`);
-    return [await node22(), `${folder}/built/cli.js`, "echo-agent"];
+    return [...await buildForNode(`${CHECKOUT}cli.ts`, { folder: `${folder}/built` }), "echo-agent"];
   },
 };
 

@@ -1,31 +1,20 @@
 /** The floor of encryption begins by itself with the first pairing; scripts pair too, and the host seals for itself. */
 import assert from "node:assert/strict";
+import { outcomeOf } from "../helpers/outcome_of.ts";
 import { runSvc } from "../helpers/program.ts";
 import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 
 const plain = async (stack: Stack, session: string, body: string): Promise<string> => {
   const { receipt } = await stack.send(session, body);
-  return `${receipt.state} ${receipt.reason ?? ""}`.trim();
+  return outcomeOf(receipt);
 };
-
-async function pairPhone(stack: Stack): Promise<Awaited<ReturnType<typeof pairScriptedPhone>>> {
-  const { stdout, stderr } = await stack.svc("pair", "--json");
-  assert.equal(stderr, "");
-  return await pairScriptedPhone(JSON.parse(stdout).url);
-}
-
-async function restartListener(stack: Stack): Promise<void> {
-  stack.listener.kill("SIGTERM");
-  await stack.listener.exited;
-  await stack.startListener();
-}
 
 Deno.test("from the first pairing on plain messages are refused with the way out, svc send on the host seals, and the config lowers it [seal-floor-auto, send-seals]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   assert.equal(await plain(stack, name, "before"), "submitted");
-  const phone = await pairPhone(stack);
+  const phone = await pairScriptedPhone(await stack.pairLink());
   assert.equal((await phone.send(name, "from the phone")).receipt.state, "submitted");
   assert.equal(await plain(stack, name, "plain"), "refused sealed_required");
   const far = { SVC_HOME: `${stack.sandbox.root}/far`, SVC_API_KEY: stack.apiKey, SVC_BASE_URL: stack.url };
@@ -39,7 +28,7 @@ Deno.test("from the first pairing on plain messages are refused with the way out
   const path = `${stack.sandbox.svcHome}/config.json`;
   const config = JSON.parse(await Deno.readTextFile(path));
   await Deno.writeTextFile(path, JSON.stringify({ ...config, requireEncryption: "off" }));
-  await restartListener(stack);
+  await stack.restartListener();
   assert.equal(await plain(stack, name, "lowered"), "submitted");
   assert.deepEqual(await prompts(5), ["before", "from the phone", "host 1", "host 2", "lowered"]);
 });
@@ -47,7 +36,7 @@ Deno.test("from the first pairing on plain messages are refused with the way out
 Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
-  const phone = await pairPhone(stack);
+  const phone = await pairScriptedPhone(await stack.pairLink());
   assert.equal((await phone.send(name, "hello")).receipt.state, "submitted");
   assert.equal((await stack.svc("devices", "revoke", phone.deviceId)).code, 0);
   assert.equal(await plain(stack, name, "plain"), "refused sealed_required");

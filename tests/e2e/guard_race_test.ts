@@ -22,27 +22,12 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
     `${sandbox.root}/agent`,
     `stty raw -echo; echo $$ > ${sandbox.root}/pid; exec cat > /dev/null\n`,
   );
-  await sandbox.tmux(
-    "-f",
-    "/dev/null",
-    "new-session",
-    "-d",
-    "-x",
-    "80",
-    "-y",
-    "24",
-    "-s",
-    "svc-a",
-    "--",
-    ...argv,
-  );
+  await sandbox.newSession("svc-a", argv);
   const print = async (format: string): Promise<string> =>
     (await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", format)).trim();
   const command = (): Promise<string> => print("#{pane_current_command}");
-  const screen = async (): Promise<string[]> =>
-    (await sandbox.tmux("capture-pane", "-p", "-t", "=svc-a:")).split("\n");
   const promptLine = async (): Promise<string> =>
-    (await screen()).findLast((line) => line.startsWith("ready>")) ?? "";
+    (await sandbox.screen("svc-a")).split("\n").findLast((line) => line.startsWith("ready>")) ?? "";
   await until("the prompt", promptLine);
   return {
     command,
@@ -107,7 +92,7 @@ Deno.test("guard: an agent that is dead and that its shell has not collected yet
     const [shell, pidFile] = [`${sandbox.root}/bash`, `${sandbox.root}/pid`];
     await Deno.copyFile("/usr/bin/perl", shell);
     const argv = ["env", shell, "-MPOSIX", "-e", SLOW_SHELL, pidFile];
-    await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", ...argv);
+    await sandbox.newSession("svc-a", argv);
     const foreground = (): Promise<string> =>
       sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_current_command}");
     await until("the agent", async () => (await foreground()).trim() === "cat");
@@ -142,7 +127,7 @@ Deno.test("guard: neither an exited agent's shell nor a login shell nor one that
 Deno.test("guard: a respawned pane is not the recorded agent any more [inj-guard-tree]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
-  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "cat");
+  await sandbox.newSession("svc-a", ["cat"]);
   const facts = (await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_id} #{pane_pid}"))
     .trim().split(" ");
   await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_pane", facts[0] ?? "");
@@ -154,7 +139,7 @@ Deno.test("guard: a respawned pane is not the recorded agent any more [inj-guard
 Deno.test("guard: a pane whose keys a shell beside it gets too takes nothing, also when that begins after the look [sec-no-shell, inj-guard-more]", async () => {
   await using sandbox = await makeSandbox();
   const canary = `${sandbox.root}/canary`;
-  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "cat", "-");
+  await sandbox.newSession("svc-a", ["cat", "-"]);
   const synchronize = (value: string): Promise<string> =>
     sandbox.tmux("set-option", "-w", "-t", "=svc-a:", "synchronize-panes", value);
   let onceSeen = (): Promise<unknown> => Promise.resolve();

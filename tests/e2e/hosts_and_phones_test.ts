@@ -8,9 +8,7 @@ import { until } from "../helpers/until.ts";
 const SEALED = /^Live, \d+ × \d+ · End-to-end encrypted$/;
 
 async function pair(phone: PagePhone, host: Stack): Promise<void> {
-  const { code, stdout, stderr } = await host.svc("pair", "--json");
-  assert.equal(code, 0, stderr);
-  await phone.open(JSON.parse(stdout).url);
+  await phone.open(await host.pairLink());
   // A revoked phone gets a new account, which the person is asked about.
   if (phone.store.get().swap !== undefined) await phone.controller.swapAccount();
   await phone.controller.confirmPairing();

@@ -11,21 +11,7 @@ async function startRecorder(sandbox: Sandbox, session: string): Promise<() => P
   const file = `${sandbox.root}/${session}.bytes`;
   const ready = `${sandbox.root}/${session}.ready`;
   const script = `stty raw -echo; : > "$1"; : > "$2"; exec cat >> "$1"`;
-  const argv = ["sh", "-c", script, "sh", file, ready];
-  await sandbox.tmux(
-    "-f",
-    "/dev/null",
-    "new-session",
-    "-d",
-    "-x",
-    "80",
-    "-y",
-    "24",
-    "-s",
-    session,
-    "--",
-    ...argv,
-  );
+  await sandbox.newSession(session, ["sh", "-c", script, "sh", file, ready]);
   await until("the recorder in the pane", async () => {
     const command = await sandbox.tmux(
       "display-message",
@@ -222,11 +208,9 @@ const CURSOR_SCREEN = String.raw`
 `;
 
 async function startCursor(sandbox: Sandbox, ...args: string[]): Promise<void> {
-  const start = ["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-s", "svc-a"];
-  await sandbox.tmux(...start, "--", "perl", "-e", CURSOR_SCREEN, ...args);
+  await sandbox.newSession("svc-a", ["perl", "-e", CURSOR_SCREEN, ...args]);
   await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "cursor");
-  const shown = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", "=svc-a:");
-  await until("the composer", async () => (await shown()).includes("Plan"));
+  await until("the composer", async () => (await sandbox.screen("svc-a")).includes("Plan"));
 }
 
 Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {

@@ -4,6 +4,8 @@ import type { KeyInput } from "../../src/protocol/key_input.ts";
 import { canonicalDigest } from "../../src/protocol/canonical.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { KEYS_PER_SECOND } from "../../src/protocol/limits.ts";
+import { controlEcho, promptsIn, readTranscript } from "../helpers/agents_echo.ts";
+import { attachClient } from "../helpers/attached_client.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage } from "../helpers/mirror_stage.ts";
 import { runSvc } from "../helpers/program.ts";
@@ -27,21 +29,11 @@ async function startEcho(
   const [transcript, socket] = [`${sandbox.root}/prompts.jsonl`, `${sandbox.root}/echo.sock`];
   const started = await svc("--detach", "echo", "--transcript", transcript, "--control", socket);
   assert.equal(started.code, 0, started.stderr);
-  const prompts = async (): Promise<string[]> => {
-    const lines = (await Deno.readTextFile(transcript).catch(() => "")).split("\n").filter((line) =>
-      line !== ""
-    );
-    return lines.map((line) => JSON.parse(line)).flatMap(({ prompt }) =>
-      typeof prompt === "string" ? [prompt] : []
-    );
+  return {
+    session: started.stdout.trim(),
+    prompts: async () => promptsIn(await readTranscript(transcript)),
+    control: (op) => controlEcho(socket, { op }),
   };
-  const control = async (op: "permit" | "deny"): Promise<void> => {
-    const connection = await Deno.connect({ transport: "unix", path: socket });
-    await connection.write(new TextEncoder().encode(`{"op":"${op}"}\n`));
-    await connection.read(new Uint8Array(100));
-    connection.close();
-  };
-  return { session: started.stdout.trim(), prompts, control };
 }
 
 /** A pane that shows every byte it gets, as octal. */
@@ -123,7 +115,7 @@ Deno.test("keys: nothing reaches a shell, and the phone is told [inj-2-guard]", 
   assert.equal(await said(phone, 1), "refused shell_in_pane");
   phone.type(paste("echo reached\n"));
   assert.equal(await said(phone, 2), "refused shell_in_pane");
-  assert.doesNotMatch(await stage.tmux("capture-pane", "-p", "-t", `=${session}:`), /reached/);
+  assert.doesNotMatch(await stage.stack.sandbox.screen(session), /reached/);
 });
 
 Deno.test("keys: held at a permission dialog, typed when it is gone [inj-dialog-keys]", async () => {
@@ -136,7 +128,7 @@ Deno.test("keys: held at a permission dialog, typed when it is gone [inj-dialog-
   phone.type(key("Enter"), text("after the dialog"));
   assert.equal(await said(phone, 0), "held dialog_open");
   assert.match(
-    await stage.tmux("capture-pane", "-p", "-t", `=${session}:`),
+    await stage.stack.sandbox.screen(session),
     /Enter to confirm/,
     "not approved",
   );
@@ -166,13 +158,13 @@ Deno.test("keys: ! does not begin an input line, and a muted project takes none 
 Deno.test("keys: someone at the desk does not hold them", async () => {
   await using stage = await makeMirrorStage();
   const { session } = await startEcho(stage);
-  using desk = await stage.attachDesk(session, { cols: 100, rows: 30 });
+  using client = await attachClient(stage.stack.sandbox, { session, cols: 100, rows: 30 });
   const phone = await stage.watch(session);
   await phone.shows("❯");
   await stage.keys(session, "draft ");
   phone.type(text("goes on"));
   await phone.shows("draft goes on");
-  assert.ok(desk);
+  assert.ok(client);
 });
 
 Deno.test("keys: the audit log has their digest and length, never the text [ls-audit]", async () => {

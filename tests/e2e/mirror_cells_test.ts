@@ -1,6 +1,7 @@
 /** The phone's terminal is tmux's, cell by cell, for real programs: live, and after ten cuts in the middle of their output. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
+import { attachClient } from "../helpers/attached_client.ts";
 import { compare, type Comparison } from "../helpers/cells.ts";
 import { makeDrawnPane } from "../helpers/drawn_pane.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
@@ -48,9 +49,6 @@ function figure(what: string, { terminal }: MirrorPhone, { untold }: Comparison)
   const cells = terminal.cols * terminal.rows;
   say(`${what}: 0 of ${cells} cells differ, nor cursor and modes; ${untold.length} blank ones are not told`);
 }
-
-const lastLines = ({ tmux }: MirrorStage, session: string): Promise<string> =>
-  tmux("capture-pane", "-p", "-t", `=${session}:`);
 
 async function follow(stage: MirrorStage, name: string, program: Program): Promise<void> {
   const session = await stage.start(program.words, { cols: COLS, rows: ROWS });
@@ -176,14 +174,14 @@ Deno.test("mirror cells: the desk's size is the phone's, at once [ux-no-resize]"
   const session = await stage.start(["less", text], { cols: COLS, rows: ROWS });
   const phone = await stage.watch(session);
   for (const [cols, rows] of [[70, 20], [120, 40], [90, 26]] as const) {
-    using _desk = await stage.attachDesk(session, { cols, rows });
+    using _client = await attachClient(stage.stack.sandbox, { session, cols, rows });
     await until(`${cols} columns`, () => phone.terminal.cols === cols);
     const what = `less, resized by the desk to ${cols} × ${rows}`;
     figure(what, phone, await untilEqual(stage, { phone, session, what }));
     assert.equal(phone.terminal.rows, rows - 1, "the status line is tmux's own");
   }
   for (let cut = 0; cut < CUTS; cut++) {
-    using _desk = await stage.attachDesk(session, { cols: 60 + 5 * cut, rows: 30 });
+    using _client = await attachClient(stage.stack.sandbox, { session, cols: 60 + 5 * cut, rows: 30 });
     await phone.cut();
   }
   const what = `less, resized and cut ${CUTS} times`;
@@ -212,7 +210,8 @@ Deno.test("mirror cells: a flood of a million lines, cut ten times in its midst,
     rows: ROWS,
   });
   const phone = await stage.watch(session);
-  const isFlooding = async (): Promise<boolean> => !(await lastLines(stage, session)).includes("1000000");
+  const isFlooding = async (): Promise<boolean> =>
+    !(await stage.stack.sandbox.screen(session)).includes("1000000");
   await stage.keys(session, "Enter");
   let inTheMidst = 0;
   for (let cut = 0; cut < CUTS; cut++) {

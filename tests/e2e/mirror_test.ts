@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { TerminalState } from "../../src/phone/terminal_stream.ts";
+import { attachClient } from "../helpers/attached_client.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage, untilEqual } from "../helpers/mirror_stage.ts";
 import { until } from "../helpers/until.ts";
@@ -117,7 +118,7 @@ Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const session = await stage.start(["cat"]);
-  using _desk = await stage.attachDesk(session, { cols: 100, rows: 31 });
+  using _client = await attachClient(stack.sandbox, { session, cols: 100, rows: 31 });
   await stage.tmux("set-option", "-g", "destroy-unattached", "on");
   const refused = async (name: string, deviceId: string): Promise<string> => {
     const phone = stage.ask(name, { deviceId });
@@ -132,8 +133,7 @@ Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-
 Deno.test("mirror: lines above the screen come on request, before a screen that goes on", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["sh", "-c", "seq 1 500; exec cat"]);
-  const screen = (): Promise<string> => stage.tmux("capture-pane", "-p", "-t", `=${session}:`);
-  await until("the lines in the pane", async () => /^500$/m.test(await screen()));
+  await until("the lines in the pane", async () => /^500$/m.test(await stage.stack.sandbox.screen(session)));
   const phone = await stage.watch(session);
   await phone.shows("500");
   assert.equal(phone.terminal.buffer.active.baseY, 0, "not unless it is asked for");
@@ -220,7 +220,7 @@ Deno.test("mirror: a phone that stops reading neither grows memory nor holds the
   await stage.keys(session, "Enter");
   await until(
     "the program to be done",
-    async () => /^done$/m.test(await stage.tmux("capture-pane", "-p", "-t", `=${session}:`)),
+    async () => /^done$/m.test(await stack.sandbox.screen(session)),
   );
   const grown = (await memory()).map((bytes, at) => (bytes - (before[at] ?? 0)) / 1_048_576);
   say(`phone that does not read: relay +${grown[0]?.toFixed(1)} MB, listener +${grown[1]?.toFixed(1)} MB`);

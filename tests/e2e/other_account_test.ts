@@ -26,8 +26,7 @@ Deno.test({
     await using stack = await makeStack();
     const { sandbox } = stack;
     await stack.echo();
-    const { stdout } = await stack.svc("pair", "--json");
-    const phone = await pairScriptedPhone(JSON.parse(stdout).url);
+    const phone = await pairScriptedPhone(await stack.pairLink());
     await phone.api.sendPush(await phone.pushOf("svc-nobody", "an entry for the journal"));
     const paired = await stack.svc("devices", "--json");
     assert.equal(paired.code, 0, paired.stderr);

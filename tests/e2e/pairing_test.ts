@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { qrLines } from "../../src/cli/pairing.ts";
+import { outcomeOf } from "../helpers/outcome_of.ts";
 import { startSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
@@ -17,12 +18,12 @@ async function pairJson(stack: Stack): Promise<{ code: string; url: string; expi
 }
 
 async function paired(stack: Stack, name?: string): Promise<ScriptedPhone> {
-  return await pairScriptedPhone((await pairJson(stack)).url, name === undefined ? {} : { name });
+  return await pairScriptedPhone(await stack.pairLink(), name === undefined ? {} : { name });
 }
 
-const outcomeOf = async (phone: ScriptedPhone, session: string, body: string): Promise<string> => {
+const sent = async (phone: ScriptedPhone, session: string, body: string): Promise<string> => {
   const { receipt } = await phone.send(session, body);
-  return [receipt.state, receipt.reason].filter((word) => word !== undefined).join(" ");
+  return outcomeOf(receipt);
 };
 
 Deno.test("svc pair prints QR and link, waits, and shows the six words of the phone [cli-pair, pair-qr, pair-words, tty-qr]", async () => {
@@ -52,7 +53,7 @@ Deno.test("svc pair --json prints code, url and expiresAt at once; the phone is 
   assert.equal(linkCode, code);
   assert.ok(expiresAt >= before + 600_000);
   const phone = await pairScriptedPhone(url);
-  assert.equal(await outcomeOf(phone, name, "sealed at once"), "submitted");
+  assert.equal(await sent(phone, name, "sealed at once"), "submitted");
   assert.deepEqual(await prompts(1), ["sealed at once"]);
 });
 
@@ -60,7 +61,7 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   await using stack = await makeStack();
   const { name } = await stack.echo();
   const [lost, kept] = [await paired(stack, "lost phone"), await paired(stack, "kept phone")];
-  for (const phone of [lost, kept]) assert.equal(await outcomeOf(phone, name, "hello"), "submitted");
+  for (const phone of [lost, kept]) assert.equal(await sent(phone, name, "hello"), "submitted");
   await stack.svc("verify");
   const all = JSON.parse((await stack.svc("devices", "--json", "--all")).stdout);
   assert.equal(all.filter(({ kind }: { kind: string }) => kind === "script").length, 1);
@@ -96,7 +97,7 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   await assert.rejects(lost.send(name, "still me"), refusal);
   const file = await Deno.readTextFile(`${stack.sandbox.svcHome}/paired.json`);
   assert.ok(!file.includes(lost.deviceId) && file.includes(kept.deviceId));
-  assert.equal(await outcomeOf(kept, name, "hello again"), "submitted");
+  assert.equal(await sent(kept, name, "hello again"), "submitted");
   const again = await stack.svc("devices", "revoke", lost.deviceId);
   assert.equal(again.code, 1);
 });
@@ -105,12 +106,12 @@ Deno.test("a phone that pairs again is the same device with a new secret; the ol
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const first = await paired(stack);
-  assert.equal(await outcomeOf(first, name, "one"), "submitted");
+  assert.equal(await sent(first, name, "one"), "submitted");
   const { url } = await pairJson(stack);
   const second = await pairScriptedPhone(url, { apiKey: first.apiKey });
   assert.deepEqual([second.deviceId, second.apiKey], [first.deviceId, first.apiKey]);
-  assert.equal(await outcomeOf(second, name, "two"), "submitted");
-  assert.equal(await outcomeOf(first, name, "three"), "refused unsealable");
+  assert.equal(await sent(second, name, "two"), "submitted");
+  assert.equal(await sent(first, name, "three"), "refused unsealable");
   assert.deepEqual(await prompts(2), ["one", "two"]);
 });
 

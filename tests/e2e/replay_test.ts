@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { HostileStage } from "../helpers/hostile_stage.ts";
 import { rewriting, WAYS, type WireFrame } from "../helpers/hostile_relay.ts";
+import { outcomeOf } from "../helpers/outcome_of.ts";
 import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
@@ -62,8 +63,7 @@ Deno.test("over repetitions, another order, forgeries and restarts of the host e
 Deno.test("an old backup of the relay has nothing typed again, and nothing that was closed is typed [replay-window, sec-replay]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
-  const { stdout } = await stack.svc("pair", "--json");
-  const phone = await pairScriptedPhone(JSON.parse(stdout).url);
+  const phone = await pairScriptedPhone(await stack.pairLink());
   assert.equal((await phone.send(name, "first")).receipt.state, "submitted");
   assert.equal((await stack.svc("mute")).code, 0);
   stack.listener.kill("SIGTERM");
@@ -82,7 +82,7 @@ Deno.test("an old backup of the relay has nothing typed again, and nothing that 
   await stack.startListener();
   const endOf = async (id: string): Promise<string> => {
     const { receipt } = await phone.api.getPush(id);
-    return receipt.final ? `${receipt.state} ${receipt.reason ?? ""}`.trim() : "open";
+    return receipt.final ? outcomeOf(receipt) : "open";
   };
   const ended = async (): Promise<string[]> =>
     await until("an end", async () => {

@@ -34,17 +34,11 @@ async function hello(wsUrl: string, key: string, as: Partial<EventData<"hello">>
 
 const got = (attack: string, answer: string): void => say(`attack: ${attack} → ${answer}`);
 
-async function pairPhone(stack: Stack) {
-  const { stdout, stderr } = await stack.svc("pair", "--json");
-  assert.ok(stdout, stderr);
-  return await pairScriptedPhone(JSON.parse(stdout).url);
-}
-
 Deno.test("who takes a listener's name gets neither its messages nor its inventory nor its receipts [role-owner, role-speaks-for]", async () => {
   await using stack = await makeStack();
   const { wsUrl, deviceId, listener } = stack;
   const echo = await stack.echo();
-  const phone = await pairPhone(stack);
+  const phone = await pairScriptedPhone(await stack.pairLink());
   const attackers = [
     ["a key with push:read alone", (await newKey(stack, "--scope", "push:read")).key],
     ["another person's phone", phone.apiKey],
@@ -76,7 +70,7 @@ Deno.test("who takes a listener's name gets neither its messages nor its invento
 
 Deno.test("a phone's key mints nothing, and what it would have minted ends with it [role-phone-key, role-cascade]", async () => {
   await using stack = await makeStack();
-  const phone = await pairPhone(stack);
+  const phone = await pairScriptedPhone(await stack.pairLink());
   const refused = await phone.api.createPairing().catch((error) => error);
   assert.ok(refused instanceof RelayError);
   got("a phone's key asks for a pairing code", `${refused.status} ${refused.code}`);

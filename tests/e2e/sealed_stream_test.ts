@@ -6,7 +6,7 @@ import { beginStream } from "../../src/crypto/stream.ts";
 import { decodeBinaryFrame } from "../../src/protocol/pane_frame.ts";
 import { type TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
-import { keySwapper, pairLink, tappedStack } from "../helpers/tapped_stack.ts";
+import { keySwapper, tappedStack } from "../helpers/tapped_stack.ts";
 import { until } from "../helpers/until.ts";
 
 interface Watching {
@@ -85,7 +85,7 @@ Deno.test("a paired phone sees the screen and types, and neither crosses the rel
   await using tapped = await tappedStack({ requireEncryption: "psk" });
   const { stack, tap } = tapped;
   const { name, screen } = await stack.echo();
-  const phone = await pairScriptedPhone(await pairLink(tapped));
+  const phone = await pairScriptedPhone(await tapped.stack.pairLink());
   const watching = await watch(phone, { session: name, wsUrl: tapped.wsUrl });
   await until("the mirror", () => isLive(watching) && watching.shown() !== "");
   assert.ok(watching.states.some((state) => state.kind === "live" && state.sealing === "psk"));
@@ -108,7 +108,7 @@ Deno.test("a relay that swaps the host's key of a mirror shows nothing and types
   const { stack } = tapped;
   const { name, screen } = await stack.echo();
   const before = await screen();
-  const phone = await pairScriptedPhone(await pairLink(tapped));
+  const phone = await pairScriptedPhone(await tapped.stack.pairLink());
   const watching = await watch(phone, { session: name, wsUrl: tapped.wsUrl });
   await until("the phone's word", () => ends(watching).includes("unsealable"));
   watching.stream.type({ type: "text", text: "typed-by-key" });
@@ -121,7 +121,7 @@ Deno.test("a relay that swaps the phone's key gets no screen, and the phone says
   const swap = await keySwapper(/"event":"pane.open"[^\n]*?"publicKey":"[\w-]{87}"/);
   await using tapped = await tappedStack({ requireEncryption: "psk" }, swap);
   const { name } = await tapped.stack.echo();
-  const phone = await pairScriptedPhone(await pairLink(tapped));
+  const phone = await pairScriptedPhone(await tapped.stack.pairLink());
   const watching = await watch(phone, { session: name, wsUrl: tapped.wsUrl });
   await until("the phone's word", () => ends(watching).includes("unsealable"));
   assert.equal(watching.shown().replaceAll("\u001bc", ""), "");
@@ -131,8 +131,8 @@ Deno.test("a relay that swaps the phone's key gets no screen, and the phone says
 Deno.test("a mirror asked for with another phone's secret shows nothing [seal-psk]", async () => {
   await using tapped = await tappedStack({ requireEncryption: "psk" });
   const { name } = await tapped.stack.echo();
-  const phone = await pairScriptedPhone(await pairLink(tapped));
-  const other = await pairScriptedPhone(await pairLink(tapped));
+  const phone = await pairScriptedPhone(await tapped.stack.pairLink());
+  const other = await pairScriptedPhone(await tapped.stack.pairLink());
   const wrong = await watch(phone, { session: name, wsUrl: tapped.wsUrl, secret: other.host.secret });
   await until("the refusal", () => ends(wrong).includes("unsealable"));
   assert.equal(wrong.shown().replaceAll("\u001bc", ""), "");

@@ -6,23 +6,16 @@ import { sealMessage } from "../../src/crypto/stored_message.ts";
 import { UnprovenHost } from "../../src/client/claim_pairing.ts";
 import type { PushRequestInput } from "../../src/protocol/push.ts";
 import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
+import { outcomeOf } from "../helpers/outcome_of.ts";
 import { startSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
-import { makeStack, type Stack } from "../helpers/stack.ts";
-import { keySwapper, pairLink, tappedStack } from "../helpers/tapped_stack.ts";
+import { makeStack } from "../helpers/stack.ts";
+import { keySwapper, storedBy, tappedStack } from "../helpers/tapped_stack.ts";
 
-async function outcomeOf(phone: Pick<ScriptedPhone, "api">, push: PushRequestInput): Promise<string> {
+async function sent(phone: Pick<ScriptedPhone, "api">, push: PushRequestInput): Promise<string> {
   const { id } = await phone.api.sendPush(push);
   const { receipt } = await waitForReceipt(phone.api, id, { timeoutMs: 60_000, pollMs: 50 });
-  return [receipt.state, receipt.reason].filter((word) => word !== undefined).join(" ");
-}
-
-/** What the relay keeps: its store and all beside it. */
-async function storeOf(stack: Stack): Promise<string> {
-  const folder = `${stack.sandbox.svcHome}/server`;
-  const files = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile);
-  const bytes = await Promise.all(files.map(({ name }) => Deno.readFile(`${folder}/${name}`)));
-  return bytes.map((one) => new TextDecoder("latin1").decode(one)).join("");
+  return outcomeOf(receipt);
 }
 
 const latin1 = (text: string): string => new TextDecoder("latin1").decode(new TextEncoder().encode(text));
@@ -31,7 +24,7 @@ Deno.test("sealed messages arrive byte for byte, and neither text nor secret is 
   await using tapped = await tappedStack();
   const { stack, tap } = tapped;
   const { name, prompts } = await stack.echo();
-  const link = await pairLink(tapped);
+  const link = await tapped.stack.pairLink();
   const phone = await pairScriptedPhone(link);
   const bodies = ["a body that nobody in between may read", ...Object.values(NAUGHTY_BODIES)];
   for (const body of bodies) {
@@ -41,7 +34,7 @@ Deno.test("sealed messages arrive byte for byte, and neither text nor secret is 
 
   const control = "a plain body, to show that the tap sees";
   await stack.send(name, control);
-  const [seen, stored] = [tap.seen(), await storeOf(stack)];
+  const [seen, stored] = [tap.seen(), await storedBy(stack)];
   for (const place of [seen, stored]) {
     assert.ok(place.includes(control));
     for (const body of bodies.filter((one) => one.length > 8)) assert.ok(!place.includes(latin1(body)));
@@ -55,10 +48,10 @@ Deno.test("sealed messages arrive byte for byte, and neither text nor secret is 
 Deno.test("what a relay moves, changes or repeats of a sealed message is refused, and nothing is typed [seal-stored, seal-unsealable, hostile-relay]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
-  const phone = await pairScriptedPhone(await pairLink({ stack }));
+  const phone = await pairScriptedPhone(await stack.pairLink());
   const push = await phone.pushOf(name, "once");
-  assert.equal(await outcomeOf(phone, push), "submitted");
-  assert.equal(await outcomeOf(phone, push), "submitted", "the same answer, and nothing typed");
+  assert.equal(await sent(phone, push), "submitted");
+  assert.equal(await sent(phone, push), "submitted", "the same answer, and nothing typed");
   const moved: Partial<PushRequestInput>[] = [
     {},
     { data: { sendAnyway: true } },
@@ -68,14 +61,14 @@ Deno.test("what a relay moves, changes or repeats of a sealed message is refused
   for (const change of moved) {
     const replayed = { ...push, ...change, id: crypto.randomUUID() };
     const outcome = change.sealed?.mode === "base" ? "refused sealed_required" : "refused unsealable";
-    assert.equal(await outcomeOf(phone, replayed), outcome, JSON.stringify(change));
+    assert.equal(await sent(phone, replayed), outcome, JSON.stringify(change));
   }
   const byOther = { ...await phone.pushOf(name, "from another key") };
-  assert.equal(await outcomeOf(stack, byOther), "refused unsealable");
+  assert.equal(await sent(stack, byOther), "refused unsealable");
   await stack.sandbox.tmux("new-session", "-d", "-s", `${name}-2`, "cat");
   const elsewhere = { ...await phone.pushOf(name, "to another session"), agentSessionName: `${name}-2` };
-  assert.equal(await outcomeOf(phone, elsewhere), "refused unsealable");
-  assert.equal(await outcomeOf(phone, await phone.pushOf(name, "end")), "submitted");
+  assert.equal(await sent(phone, elsewhere), "refused unsealable");
+  assert.equal(await sent(phone, await phone.pushOf(name, "end")), "submitted");
   assert.deepEqual(await prompts(2), ["once", "end"]);
 });
 
@@ -83,9 +76,9 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
   await using tapped = await tappedStack({ requireEncryption: "psk" });
   const { stack } = tapped;
   const { name, prompts } = await stack.echo();
-  const phone = await pairScriptedPhone(await pairLink(tapped));
+  const phone = await pairScriptedPhone(await tapped.stack.pairLink());
   const plain = { type: "agent.command", agentSessionName: name, body: "plain" };
-  assert.equal(await outcomeOf(phone, plain), "refused sealed_required");
+  assert.equal(await sent(phone, plain), "refused sealed_required");
   const id = crypto.randomUUID();
   const place = {
     id,
@@ -98,7 +91,7 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
   const { publicKey } = phone.host;
   const sealed = await sealMessage({ body: "base", notAfter: Date.now() + 60_000 }, { place, publicKey });
   const { from: _from, sendAnyway: _anyway, ...fields } = place;
-  assert.equal(await outcomeOf(phone, { ...fields, sealed }), "refused sealed_required");
+  assert.equal(await sent(phone, { ...fields, sealed }), "refused sealed_required");
   assert.equal((await phone.send(name, "paired")).receipt.state, "submitted");
   assert.deepEqual(await prompts(1), ["paired"]);
 });
@@ -106,7 +99,7 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
 Deno.test("a relay that gives the phone its own key in place of the host's pairs nothing, and the person is told [sec-active-relay, seal-psk, hostile-relay]", async () => {
   await using tapped = await tappedStack({}, await keySwapper(/"host":"[^"]*","publicKey":"[\w-]{87}"/));
   const { stack, tap } = tapped;
-  await assert.rejects(pairScriptedPhone(await pairLink(tapped)), UnprovenHost);
+  await assert.rejects(pairScriptedPhone(await tapped.stack.pairLink()), UnprovenHost);
   assert.match(tap.seen(), /"publicKey":"[\w-]{87}"/);
   assert.equal((await stack.api.sessions()).devices.length, 1);
 });
@@ -122,6 +115,6 @@ Deno.test("a relay that gives the host its own key in place of the phone's pairs
   assert.equal((await waiting.exited).code, 1);
   const listed = JSON.parse((await stack.svc("devices", "--json")).stdout);
   assert.ok(listed.every(({ paired }: { paired: boolean }) => !paired));
-  assert.equal(await outcomeOf(phone, await phone.pushOf(name, "sealed")), "refused unsealable");
+  assert.equal(await sent(phone, await phone.pushOf(name, "sealed")), "refused unsealable");
   assert.deepEqual(await prompts(), []);
 });

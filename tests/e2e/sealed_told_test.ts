@@ -12,7 +12,7 @@ import { startMcp } from "../helpers/mcp_process.ts";
 import { runSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
 import type { EchoSession, Stack } from "../helpers/stack.ts";
-import { pairLink, type Tapped, tappedStack } from "../helpers/tapped_stack.ts";
+import { storedBy, type Tapped, tappedStack } from "../helpers/tapped_stack.ts";
 import { until } from "../helpers/until.ts";
 
 interface Scene {
@@ -26,19 +26,15 @@ async function withScene(act: (scene: Scene) => Promise<void>, config = {}): Pro
   await using tapped = await tappedStack(config);
   const { stack } = tapped;
   const echo = await stack.echo();
-  const phone = await pairScriptedPhone(await pairLink(tapped));
+  const phone = await pairScriptedPhone(await tapped.stack.pairLink());
   // The host completes the pairing when the phone first speaks.
   await phone.send(echo.name, "paired");
   await act({ tapped, stack, echo, phone });
 }
 
-/** What crossed the wire and what lies at the relay. */
+/** What crossed the wire, and what the relay has stored. */
 async function seenBy({ tap, stack }: Tapped): Promise<string> {
-  const folder = `${stack.sandbox.svcHome}/server`;
-  const files = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile);
-  const stored = await Promise.all(files.map(({ name }) => Deno.readFile(`${folder}/${name}`)));
-  const latin1 = new TextDecoder("latin1");
-  return tap.seen() + stored.map((bytes) => latin1.decode(bytes)).join("");
+  return tap.seen() + await storedBy(stack);
 }
 
 function readOne(phone: ScriptedPhone, type: string): Promise<Push> {

@@ -2,33 +2,17 @@
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import type { SetupOutcome } from "../../src/cli/setup.ts";
-import { type Ran, runSvc } from "../helpers/program.ts";
+import { installCodex, installProgram } from "../helpers/installed_agents.ts";
+import { runSvc } from "../helpers/program.ts";
+import type { Ran } from "../helpers/run.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
-import { CHECKOUT } from "../helpers/sources.ts";
 
-/** Puts a program into the sandbox's PATH, before all others; the real agents of the machine are out of reach. */
-async function addProgram(sandbox: Sandbox, name: string, script: string): Promise<void> {
-  const directory = `${sandbox.root}/bin`;
-  await Deno.mkdir(directory, { recursive: true });
-  await Deno.writeTextFile(`${directory}/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
-  sandbox.env.PATH = `${directory}:/usr/bin:/bin`;
+function setup(sandbox: Sandbox, ...args: string[]): Promise<Ran> {
+  return runSvc(sandbox, ["setup", ...args]);
 }
 
-async function addCodex(sandbox: Sandbox, mode = "willing"): Promise<void> {
-  const helper = `${CHECKOUT}tests/helpers/codex_stand_in.ts`;
-  await addProgram(
-    sandbox,
-    "codex",
-    `exec ${Deno.execPath()} run -A --quiet ${helper} "$HOME/.codex" ${mode}`,
-  );
-}
-
-function setup(sandbox: Sandbox, ...words: string[]): Promise<Ran> {
-  return runSvc(sandbox, ["setup", ...words]);
-}
-
-async function outcome(sandbox: Sandbox, ...words: string[]): Promise<SetupOutcome> {
-  return JSON.parse((await setup(sandbox, "--json", ...words)).stdout);
+async function outcome(sandbox: Sandbox, ...args: string[]): Promise<SetupOutcome> {
+  return JSON.parse((await setup(sandbox, "--json", ...args)).stdout);
 }
 
 /** Name, mode and content of every file under the home, svc's own and Deno's apart. */
@@ -53,8 +37,8 @@ const CONFIG = '# mine\nmodel = "x"\n';
 
 async function withAgents(test: (sandbox: Sandbox) => Promise<void>): Promise<void> {
   await using sandbox = await makeSandbox();
-  for (const name of ["claude", "gemini", "opencode", "copilot"]) await addProgram(sandbox, name, "exit 0");
-  await addCodex(sandbox);
+  for (const name of ["claude", "gemini", "opencode", "copilot"]) await installProgram(sandbox, name);
+  await installCodex(sandbox);
   await write(sandbox, ".claude/settings.json", SETTINGS);
   await write(sandbox, ".codex/config.toml", CONFIG);
   await test(sandbox);
@@ -112,7 +96,7 @@ Deno.test("a Codex that cannot be asked, or does not trust, is named with what t
         /refused "initialize"/,
       ]] as const
     ) {
-      await addCodex(sandbox, mode);
+      await installCodex(sandbox, mode);
       const { code, stdout } = await setup(sandbox, "--agent", "codex");
       assert.equal(code, 1);
       assert.match(stdout, why);
@@ -179,13 +163,13 @@ Deno.test("the Cursor-class agent: the editor's stop hook alone, and what was fo
     const { hooks } = JSON.parse(await Deno.readTextFile(`${sandbox.home}/.cursor/hooks.json`));
     assert.deepEqual(Object.keys(hooks), ["stop"]);
     assert.match(editor.stdout, /ask it once per session to end every response with svc_ask/);
-    await addProgram(sandbox, "cursor-agent", 'echo "$@" > "$HOME/asked"; echo "- svc_ask (question)"');
+    await installProgram(sandbox, "cursor-agent", 'echo "$@" > "$HOME/asked"; echo "- svc_ask (question)"');
     assert.match(
       (await setup(sandbox, "--agent", "cursor")).stdout,
       /Found: ".*cursor-agent mcp list-tools svc" lists its tools/,
     );
     assert.equal(await Deno.readTextFile(`${sandbox.home}/asked`), "mcp list-tools svc\n");
-    await addProgram(sandbox, "cursor-agent", "exit 1");
+    await installProgram(sandbox, "cursor-agent", "exit 1");
     assert.match(
       (await setup(sandbox, "--agent", "cursor")).stdout,
       /not approved yet. Run: .* mcp enable svc/,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { until } from "../helpers/until.ts";
 import { makeWrapperBench, type WrapperBench } from "../helpers/wrapper_bench.ts";
-import type { Ran } from "../helpers/program.ts";
+import type { Ran } from "../helpers/run.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 
 /** A relay that is not there: the daemon lives all the same. */

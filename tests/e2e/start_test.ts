@@ -38,8 +38,7 @@ Deno.test("agent.start starts an agent where svc started one before, and it take
   const { sandbox } = stack;
   const where = await sandbox.tmux("display-message", "-p", "-t", "=svc-proj:", "#{session_path}");
   assert.equal(where.trim(), sandbox.project);
-  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", "=svc-proj:");
-  await until("the agent's input line", async () => /^❯/mu.test(await screen()));
+  await until("the agent's input line", async () => /^❯/mu.test(await sandbox.screen("svc-proj")));
   assert.equal((await stack.send("svc-proj", "hello")).receipt.state, "submitted");
   const again = await start(stack, { agent: "echo", project: "proj" });
   assert.deepEqual([again.state, again.agentSessionName], ["submitted", "svc-proj"]);

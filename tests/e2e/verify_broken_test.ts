@@ -1,8 +1,8 @@
 /** `svc verify` on installations that were broken on purpose: each fault is named, with its fix. */
 import assert from "node:assert/strict";
+import { installCodex, installProgram } from "../helpers/installed_agents.ts";
 import { runSvc } from "../helpers/program.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
-import { CHECKOUT } from "../helpers/sources.ts";
 
 interface Line {
   name: string;
@@ -35,26 +35,8 @@ async function editConfig(stack: Stack, fields: Record<string, unknown>): Promis
   await edit(home(stack, "config.json"), (text) => JSON.stringify({ ...JSON.parse(text), ...fields }));
 }
 
-/** An agent is installed once its program is on PATH. */
-async function addAgent(stack: Stack, name: string, script = "exit 0"): Promise<void> {
-  const { sandbox } = stack;
-  const directory = `${sandbox.root}/bin`;
-  await Deno.mkdir(directory, { recursive: true });
-  await Deno.writeTextFile(`${directory}/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
-  sandbox.env.PATH = `${directory}:/usr/bin:/bin`;
-}
-
-async function addCodex(stack: Stack, mode: "willing" | "unwilling" | "broken"): Promise<void> {
-  const standIn = `${CHECKOUT}tests/helpers/codex_stand_in.ts`;
-  await addAgent(
-    stack,
-    "codex",
-    `exec ${Deno.execPath()} run -A --quiet ${standIn} "$HOME/.codex" ${mode}`,
-  );
-}
-
 async function setUp(stack: Stack, agent: string, program = agent): Promise<void> {
-  await addAgent(stack, program);
+  await installProgram(stack.sandbox, program);
   const { code, stderr } = await stack.svc("setup", "--agent", agent);
   assert.equal(code, 0, stderr);
 }
@@ -179,7 +161,7 @@ const BROKEN: Broken[] = [
   },
   {
     what: "an agent that was never set up",
-    breakIt: (stack) => addAgent(stack, "copilot"),
+    breakIt: (stack) => installProgram(stack.sandbox, "copilot"),
     told: ["Copilot, hooks", /^svc's hooks are not set up$/, /^run: svc setup --agent copilot$/],
     faults: [],
     fixIsCommand: true,
@@ -272,7 +254,7 @@ const BROKEN: Broken[] = [
   {
     what: "hooks that Codex has not reviewed",
     async breakIt(stack) {
-      await addCodex(stack, "unwilling");
+      await installCodex(stack.sandbox, "unwilling");
       assert.equal((await stack.svc("setup", "--agent", "codex")).code, 1);
     },
     told: ["Codex, hooks", /^they work, but do not run: Codex has not reviewed 8 of 8/, /--agent codex$/],
@@ -281,9 +263,9 @@ const BROKEN: Broken[] = [
   {
     what: "a Codex that cannot be asked whether it trusts its hooks",
     async breakIt(stack) {
-      await addCodex(stack, "willing");
+      await installCodex(stack.sandbox, "willing");
       assert.equal((await stack.svc("setup", "--agent", "codex")).code, 0);
-      await addCodex(stack, "broken");
+      await installCodex(stack.sandbox, "broken");
     },
     told: ["Codex, hooks", /^they work; not checked whether Codex trusts them: /, /^start codex once/],
     faults: [],
@@ -329,9 +311,9 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
   const { sandbox } = stack;
   await stack.echo();
   for (const name of ["claude", "gemini", "opencode", "copilot", "cursor-agent"]) {
-    await addAgent(stack, name);
+    await installProgram(stack.sandbox, name);
   }
-  await addCodex(stack, "willing");
+  await installCodex(stack.sandbox, "willing");
   assert.equal((await stack.svc("setup")).code, 0);
   const temporary = `${sandbox.root}/tmp`;
   await Deno.mkdir(temporary);

@@ -1,33 +1,29 @@
 /** The echo agent in a real pane, with its transcript and its control socket. */
 import { type EchoControl, TranscriptEntry } from "../../src/echo/scripting.ts";
 import { Pane } from "./agents_pane.ts";
+import { FROM_CHECKOUT } from "./program.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
 export interface EchoAgent {
   pane: Pane;
-  /** What the agent recorded so far, in order. */
+  /** What the agent has recorded so far, in order. */
   transcript(): Promise<TranscriptEntry[]>;
-  /** The prompts that it was given so far, byte for byte. */
+  /** The prompts that it has received so far, byte for byte. */
   prompts(): Promise<string[]>;
-  /** Resolves when the effect is on the screen. */
+  /** Resolves once the agent has drawn the effect. */
   control(request: EchoControl): Promise<void>;
 }
 
 export interface EchoOptions {
   session?: string;
-  /** The program and the word `echo-agent`; `svc` on Deno without it. */
+  /** The program with `echo-agent` as its first argument; `svc` on Deno without it. */
   argv?: string[];
   env?: Record<string, string>;
 }
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-
 /** `svc echo-agent` on Deno. */
-export const ECHO_ON_DENO = [
-  ...[Deno.execPath(), "run", "-A", "--config", `${ROOT}deno.json`, `${ROOT}cli.ts`],
-  "echo-agent",
-];
+export const ECHO_ON_DENO = [...FROM_CHECKOUT, "echo-agent"];
 
 /** Resolves once the agent shows its input line. */
 export async function startEcho(sandbox: Sandbox, options: EchoOptions = {}): Promise<EchoAgent> {
@@ -38,32 +34,38 @@ export async function startEcho(sandbox: Sandbox, options: EchoOptions = {}): Pr
   return agent;
 }
 
-/** Resolves as soon as the process was started. */
+/** Resolves as soon as the process has started. */
 export async function launchEcho(sandbox: Sandbox, options: EchoOptions = {}): Promise<EchoAgent> {
   const { session = "svc-proj", argv = ECHO_ON_DENO, env } = options;
   const file = `${sandbox.root}/${session}.jsonl`;
   const socket = `${sandbox.root}/${session}.sock`;
-  const words = [...argv, "--transcript", file, "--control", socket];
-  const pane = await Pane.open(sandbox, { session, argv: words, ...(env ? { env } : {}) });
+  const command = [...argv, "--transcript", file, "--control", socket];
+  const pane = await Pane.open(sandbox, { session, argv: command, ...(env ? { env } : {}) });
   const transcript = (): Promise<TranscriptEntry[]> => readTranscript(file);
   return {
     pane,
     transcript,
-    prompts: async () => (await transcript()).flatMap((entry) => "prompt" in entry ? [entry.prompt] : []),
-    control: (request) => ask(socket, request),
+    prompts: async () => promptsIn(await transcript()),
+    control: (request) => controlEcho(socket, request),
   };
 }
 
-async function readTranscript(file: string): Promise<TranscriptEntry[]> {
+export function promptsIn(transcript: readonly TranscriptEntry[]): string[] {
+  return transcript.flatMap((entry) => "prompt" in entry ? [entry.prompt] : []);
+}
+
+/** Empty as long as the file does not exist. */
+export async function readTranscript(file: string): Promise<TranscriptEntry[]> {
   const text = await Deno.readTextFile(file).catch(() => "");
   return text.split("\n").filter(Boolean).map((line) => TranscriptEntry.parse(JSON.parse(line)));
 }
 
-async function ask(socket: string, request: EchoControl): Promise<void> {
+/** Resolves once the agent has drawn the effect; tmux may not have read it yet. */
+export async function controlEcho(socket: string, request: EchoControl): Promise<void> {
   using connection = await Deno.connect({ transport: "unix", path: socket });
   await connection.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
   const answer = new Uint8Array(1_024);
   const length = await connection.read(answer) ?? 0;
   const { ok } = JSON.parse(new TextDecoder().decode(answer.subarray(0, length)));
-  if (!ok) throw new Error(`the echo agent did not take ${JSON.stringify(request)}`);
+  if (!ok) throw new Error(`the echo agent refused ${JSON.stringify(request)}`);
 }

@@ -4,6 +4,7 @@ import type { InjectHost } from "../../src/listener/inject/inject_host.ts";
 import type { Outcome } from "../../src/listener/inject/outcome.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
+import { controlEcho, promptsIn, readTranscript } from "./agents_echo.ts";
 import { CLOCK, makeInjectBench } from "./inject_bench.ts";
 import { runSvc } from "./program.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
@@ -13,29 +14,28 @@ export interface EchoBench extends AsyncDisposable {
   sandbox: Sandbox;
   session: string;
   events: string[];
-  /** Gives the injection's clock this speed from now on; CLOCK.slow at first. */
+  /** Sets the speed of the injection's clock; CLOCK.slow at first. */
   setClock(speed: number): void;
-  /** The injection's clock, and when the message that was sent last expires by it. */
+  /** The injection's clock. */
   now(): number;
+  /** When the last message that was sent expires, by that clock. */
   expiresAt: number;
   /** Called after each journal step. */
   onRecord: (step: string) => Promise<void>;
   send(body: string, options?: { sendAnyway?: boolean; expiresInMs?: number }): Promise<Outcome>;
-  /** Speaks to the agent's control socket, and waits until its screen shows what was asked. */
+  /** Sends the request to the agent's control socket, and waits until the screen shows its effect. */
   control(request: { op: "permit" } | { op: "deny" }): Promise<void>;
   prompts(): Promise<string[]>;
-  /** The agent writes its transcript a moment after its screen. Throws when it holds something else in the end. */
+  /** Waits for as many prompts, and asserts that they are these: the agent writes its transcript after its screen. */
   untilPrompts(expected: string[]): Promise<void>;
   entriesWith(field: string): Promise<Record<string, unknown>[]>;
   screen(): Promise<string>;
-  /** A person's client at the session. */
-  attachPerson(): Promise<{ press(keys: string): Promise<void> }>;
 }
 
 export interface EchoBenchOptions {
   policy?: InjectHost["policy"];
   realMarkers?: boolean;
-  /** The clock runs at its own speed, where tmux's seconds matter. */
+  /** The clock is the real one, for tests that depend on tmux's times. */
   realTime?: boolean;
 }
 
@@ -53,8 +53,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
   ]);
   if (started.code !== 0) throw new Error(`svc --detach echo failed: ${started.stderr}`);
   const session = started.stdout.trim();
-  const target = `=${session}:`;
-  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", target);
+  const screen = (): Promise<string> => sandbox.screen(session);
   await until("the input line", async () => /^❯/mu.test(await screen()));
   const change: Partial<InjectHost> = {
     record: async (_id, step) => {
@@ -67,12 +66,8 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
   };
   const inner = makeInjectBench(sandbox, change);
   inner.setClock(CLOCK.slow);
-  const entries = async (): Promise<Record<string, unknown>[]> => {
-    const text = await runtime.files.readText(transcript) ?? "";
-    return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
-  };
   const entriesWith = async (field: string): Promise<Record<string, unknown>[]> =>
-    (await entries()).filter((entry) => field in entry);
+    (await readTranscript(transcript)).filter((entry) => field in entry);
   const bench: EchoBench = {
     sandbox,
     session,
@@ -86,23 +81,20 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
       return inner.send(session, body, { sendAnyway, expiresAt: bench.expiresAt });
     },
     async control(request): Promise<void> {
-      const connection = await Deno.connect({ transport: "unix", path: control });
-      await connection.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
+      await controlEcho(control, request);
       const opens = request.op === "permit";
       await until(
         `${request.op} on the screen`,
         async () => (await screen()).includes("Enter to confirm") === opens,
       );
-      connection.close();
     },
-    prompts: async () => (await entriesWith("prompt")).map((entry) => String(entry.prompt)),
+    prompts: async () => promptsIn(await readTranscript(transcript)),
     untilPrompts: async (expected) => {
       await until("the prompts", async () => (await bench.prompts()).length >= expected.length);
       assert.deepEqual(await bench.prompts(), expected);
     },
     entriesWith,
     screen,
-    attachPerson: () => attachPerson(sandbox, session),
     async [Symbol.asyncDispose](): Promise<void> {
       await inner[Symbol.asyncDispose]();
       await sandbox[Symbol.asyncDispose]();
@@ -117,28 +109,4 @@ function realMarkers(sandbox: Sandbox): InjectHost["writeMarker"] {
     const handle = await writeMarker(home, { dir, text, now: Date.now() });
     return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
   };
-}
-
-/** `script` gives the client a terminal; its keys come from stdin. */
-async function attachPerson(
-  sandbox: Sandbox,
-  session: string,
-): Promise<{ press(keys: string): Promise<void> }> {
-  const attach = `tmux -S ${sandbox.tmuxSocket} attach -t =${session}`;
-  const child = new Deno.Command("script", {
-    args: ["-qfc", attach, "/dev/null"],
-    env: sandbox.env,
-    clearEnv: true,
-    stdin: "piped",
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
-  sandbox.killAtEnd(child.pid);
-  const writer = child.stdin.getWriter();
-  sandbox.awaitAtEnd(child.status.then(() => writer.abort().catch(() => {})));
-  await until(
-    "the client",
-    async () => (await sandbox.tmux("list-clients", "-F", "#{client_control_mode}")).includes("0"),
-  );
-  return { press: (keys) => writer.write(new TextEncoder().encode(keys)) };
 }

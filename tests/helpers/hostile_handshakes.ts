@@ -1,10 +1,9 @@
 /** What a hostile relay does to the opening of a mirror. */
-import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../src/crypto/paired_secret.ts";
 import { plainChannel } from "../../src/crypto/stream.ts";
 import { encodeBinaryFrame, encodeMirror, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
 import { type Attack, rewriting, WAYS } from "./hostile_relay.ts";
-import { manInTheMiddle, mintedListener } from "./hostile_parties.ts";
+import { manInTheMiddle, mintedListener, newPublicKey } from "./hostile_parties.ts";
 import { attacked, EVIL, type Expectation, type HostileStage, type Row } from "./hostile_stage.ts";
 import { until } from "./until.ts";
 
@@ -29,7 +28,6 @@ function opening(
   };
 }
 
-const ownKey = async (): Promise<string> => await exportPublicKey((await generateKeyPair()).publicKey);
 export const madeUpSecret = async (): Promise<CryptoKey | undefined> => await importSecret(newSecret());
 
 /** Answers as if nothing had been asked sealed, with a screen of its own. */
@@ -76,11 +74,11 @@ const UNHARMED: Record<"psk" | "base", Expectation> = {
 
 export const HANDSHAKE_ROWS: readonly Row[] = [
   opening("swaps the phone's key", BOTH_TOLD, async () => {
-    const publicKey = await ownKey();
+    const publicKey = await newPublicKey();
     return rewriting("pane.open", WAYS.fromPhone, (data) => ({ ...data, publicKey }));
   }),
   opening("swaps the host's key", BOTH_TOLD, async () => {
-    const publicKey = await ownKey();
+    const publicKey = await newPublicKey();
     return rewriting("pane.opened", WAYS.toPhone, (data) => ({ ...data, publicKey }));
   }),
   opening("swaps both keys and stands in the middle", {

@@ -1,9 +1,8 @@
 /** What a hostile relay does to a pairing, and to the list of hosts from which the phone picks. */
 import assert from "node:assert/strict";
-import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { type Attack, type HttpCall, isSame, WAYS } from "./hostile_relay.ts";
-import { mintedListener } from "./hostile_parties.ts";
+import { mintedListener, newPublicKey } from "./hostile_parties.ts";
 import { attacked, type Expectation, type HostileStage, type Row } from "./hostile_stage.ts";
 import { PagePhone } from "./page_phone.ts";
 import { startSvc } from "./program.ts";
@@ -45,13 +44,9 @@ function pairing(
   };
 }
 
-async function ownKey(): Promise<string> {
-  return await exportPublicKey((await generateKeyPair()).publicKey);
-}
-
 const OFFERS: readonly Row[] = [
   pairing("pairs the phone with a key of its own", { phone: UNPROVEN }, async () => {
-    const publicKey = await ownKey();
+    const publicKey = await newPublicKey();
     return {
       answer: (body, call) => {
         const { offer, ...claimed } = body as { offer: Data };
@@ -66,7 +61,7 @@ const OFFERS: readonly Row[] = [
     },
   })),
   pairing("pairs the host with a key of its own", { host: NOT_PAIRED }, async () => {
-    const publicKey = await ownKey();
+    const publicKey = await newPublicKey();
     return { call: (call) => ({ body: isClaim(call) ? { ...call.body as Data, publicKey } : call.body }) };
   }),
   pairing("keeps the phone's proof from the host", {
@@ -88,7 +83,7 @@ const OFFERS: readonly Row[] = [
     },
   })),
   pairing("claims the code itself", { host: NOT_PAIRED, phone: /has been used/ }, async ({ stack }) => {
-    const publicKey = await ownKey();
+    const publicKey = await newPublicKey();
     let claimed: Promise<unknown> = Promise.resolve();
     return {
       answer: (body, { method, path }) => {

@@ -1,4 +1,5 @@
 /** A hostile relay that plays a host, a phone, or both at once, with keys of its own. */
+import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
 import {
   acceptStream,
   beginStream,
@@ -18,6 +19,10 @@ import {
 } from "../../src/protocol/pane_frame.ts";
 import { type Attack, isSame, rewriting, WAYS } from "./hostile_relay.ts";
 import { EVIL, type HostileStage } from "./hostile_stage.ts";
+
+export async function newPublicKey(): Promise<string> {
+  return await exportPublicKey((await generateKeyPair()).publicKey);
+}
 
 const EVIL_SCREEN = encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVIL) });
 const EVIL_KEYS = encodeKeyInput({ type: "text", text: EVIL });

@@ -107,16 +107,9 @@ export class HostileStage implements AsyncDisposable {
     return { phone, watched, [Symbol.dispose]: () => phone[Symbol.dispose]() };
   }
 
-  /** The link of `svc pair --json`. */
-  async pairLink(): Promise<string> {
-    const { code, stdout, stderr } = await this.stack.svc("pair", "--json");
-    assert.equal(code, 0, stderr);
-    return JSON.parse(stdout).url;
-  }
-
   async paired(name: string): Promise<PagePhone> {
     const phone = new PagePhone({ baseUrl: this.relay.url, name });
-    await phone.open(await this.pairLink());
+    await phone.open(await this.stack.pairLink());
     await phone.controller.confirmPairing();
     return phone;
   }
@@ -159,11 +152,9 @@ export class HostileStage implements AsyncDisposable {
   }
 
   async restartHost(): Promise<void> {
-    const { stack } = this;
-    stack.listener.kill("SIGTERM");
-    await stack.listener.exited;
-    this.#loggedBefore += stack.listener.output();
-    await stack.startListener();
+    const { listener } = this.stack;
+    await this.stack.restartListener();
+    this.#loggedBefore += listener.output();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -179,7 +170,7 @@ export class HostileStage implements AsyncDisposable {
         return { body };
       },
     });
-    const link = await this.pairLink();
+    const link = await this.stack.pairLink();
     if (this.mode === "base") return await storage.writeAccount({ apiKey: this.stack.apiKey });
     using first = new PagePhone({ baseUrl: this.relay.url, storage, pairing });
     await first.open(link);
@@ -194,7 +185,7 @@ async function otherEcho({ sandbox }: Stack): Promise<Pick<EchoSession, "name" |
   const { code, stdout, stderr } = await runSvc(sandbox, ["--detach", "echo"], { cwd });
   assert.equal(code, 0, stderr);
   const name = stdout.trim();
-  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${name}:`);
+  const screen = (): Promise<string> => sandbox.screen(name);
   await until("the other agent's input line", async () => /^❯/mu.test(await screen()));
   return { name, screen };
 }

@@ -1,7 +1,6 @@
 /** Relay, listener and sessions of real programs, each mirrored to a phone: for tests of what the phone shows. */
 import { compare, type Comparison } from "./cells.ts";
 import { MirrorPhone, type MirrorPhoneOptions } from "./mirror_phone.ts";
-import type { Sandbox } from "./sandbox.ts";
 import { makeStack, type Stack } from "./stack.ts";
 import { until } from "./until.ts";
 
@@ -13,8 +12,6 @@ export interface MirrorStage extends AsyncDisposable {
   watch(session: string, more?: Partial<MirrorPhoneOptions>): Promise<MirrorPhone>;
   /** A phone that asks for the session, whether it gets it or not. */
   ask(session: string, more?: Partial<MirrorPhoneOptions>): MirrorPhone;
-  /** A person's terminal of this size at the session, until it is disposed of. */
-  attachDesk(session: string, size: { cols: number; rows: number }): Promise<Disposable>;
   /** Keys at the desk, as tmux names them. */
   keys(session: string, ...keys: string[]): Promise<void>;
   tmux(...args: string[]): Promise<string>;
@@ -46,7 +43,6 @@ export async function makeMirrorStage(): Promise<MirrorStage> {
       await phone.live();
       return phone;
     },
-    attachDesk: (session, size) => attachDesk(sandbox, { session, ...size }),
     keys: async (session, ...keys) => void await sandbox.tmux("send-keys", "-t", `=${session}:`, ...keys),
     tmux: sandbox.tmux,
     async [Symbol.asyncDispose](): Promise<void> {
@@ -54,27 +50,6 @@ export async function makeMirrorStage(): Promise<MirrorStage> {
       await stack[Symbol.asyncDispose]();
     },
   };
-}
-
-/** `script` gives tmux a terminal. */
-async function attachDesk(
-  sandbox: Sandbox,
-  { session, cols, rows }: { session: string; cols: number; rows: number },
-): Promise<Disposable> {
-  const attach = `stty cols ${cols} rows ${rows}; exec tmux -S ${sandbox.tmuxSocket} attach -t =${session}`;
-  const child = new Deno.Command("script", {
-    args: ["-qfc", attach, "/dev/null"],
-    env: sandbox.env,
-    clearEnv: true,
-    stdin: "piped",
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
-  sandbox.killAtEnd(child.pid);
-  sandbox.awaitAtEnd(child.status.then(() => child.stdin.close().catch(() => {})));
-  const clients = (): Promise<string> => sandbox.tmux("list-clients", "-F", "#{client_control_mode}:");
-  await until("the desk's client", async () => (await clients()).includes("0:"));
-  return { [Symbol.dispose]: () => child.kill("SIGKILL") };
 }
 
 /** Waits until the phone's terminal is tmux's pane: no character, cursor, mode or attribute that tmux tells differs. */

@@ -1,6 +1,7 @@
-/** Runs the real program, as a person's shell would, in a sandbox's environment. */
-import { CHECKOUT } from "./sources.ts";
+/** Runs the real program as a user's shell would, in a sandbox's environment. */
+import { type Ran, run } from "./run.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { CHECKOUT } from "./sources.ts";
 
 /** argv that starts svc: from the checkout on Deno, or a built package's `cli.js` on Node. */
 export type Launch = readonly string[];
@@ -16,52 +17,29 @@ export const FROM_CHECKOUT: Launch = [
   `${CHECKOUT}cli.ts`,
 ];
 
-export interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-export interface RunOptions {
+export interface SvcOptions {
   launch?: Launch;
+  /** The sandbox's project without it. */
   cwd?: string;
+  /** Added to the sandbox's environment. */
   env?: Record<string, string>;
   stdin?: string;
 }
 
-function command(sandbox: Sandbox, words: readonly string[], options: RunOptions): Deno.Command {
-  const [program = "", ...args] = [...options.launch ?? FROM_CHECKOUT, ...words];
-  return new Deno.Command(program, {
-    args,
-    cwd: options.cwd ?? sandbox.project,
-    env: { ...sandbox.env, ...options.env },
-    clearEnv: true,
-    stdin: options.stdin === undefined ? "null" : "piped",
-    stdout: "piped",
-    stderr: "piped",
-  });
-}
-
-/** Runs `svc <words>` to its end. */
+/** Runs `svc <args>` to its end. */
 export async function runSvc(
   sandbox: Sandbox,
-  words: readonly string[],
-  options: RunOptions = {},
+  args: readonly string[],
+  { launch = FROM_CHECKOUT, cwd = sandbox.project, env, stdin }: SvcOptions = {},
 ): Promise<Ran> {
-  const child = command(sandbox, words, options).spawn();
-  if (options.stdin !== undefined) {
-    const writer = child.stdin.getWriter();
-    await writer.write(new TextEncoder().encode(options.stdin));
-    await writer.close();
-  }
-  const { code, stdout, stderr } = await child.output();
-  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+  const input = stdin === undefined ? {} : { stdin };
+  return await run([...launch, ...args], { cwd, env: { ...sandbox.env, ...env }, ...input });
 }
 
-/** A net under a program that never says what is awaited, no measure of speed. */
+/** A safety net for a program that never prints the line, not a measure of speed. */
 const LINE_LIMIT_MS = 60_000;
 
-/** A running `svc <words>` whose lines can be awaited. */
+/** A running `svc <args>` whose lines can be awaited. */
 export interface Started {
   pid: number;
   /** Everything printed so far, both streams. */
@@ -73,8 +51,21 @@ export interface Started {
   exited: Promise<Deno.CommandStatus>;
 }
 
-export function startSvc(sandbox: Sandbox, words: readonly string[], options: RunOptions = {}): Started {
-  const child = command(sandbox, words, options).spawn();
+export function startSvc(
+  sandbox: Sandbox,
+  args: readonly string[],
+  { launch = FROM_CHECKOUT, cwd = sandbox.project, env }: Omit<SvcOptions, "stdin"> = {},
+): Started {
+  const [program = "", ...before] = launch;
+  const child = new Deno.Command(program, {
+    args: [...before, ...args],
+    cwd,
+    env: { ...sandbox.env, ...env },
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
   sandbox.killAtEnd(child.pid);
   let text = "";
   let ended = false;
@@ -83,7 +74,7 @@ export function startSvc(sandbox: Sandbox, words: readonly string[], options: Ru
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
-      for (const look of [...waiting]) look();
+      for (const check of [...waiting]) check();
     }
   };
   const reading = Promise.all([read(child.stdout), read(child.stderr)]);
@@ -91,7 +82,7 @@ export function startSvc(sandbox: Sandbox, words: readonly string[], options: Ru
     const status = await child.status;
     await reading;
     ended = true;
-    for (const look of [...waiting]) look();
+    for (const check of [...waiting]) check();
     return status;
   })();
   sandbox.awaitAtEnd(exited);
@@ -100,18 +91,18 @@ export function startSvc(sandbox: Sandbox, words: readonly string[], options: Ru
     output: () => text,
     line: (pattern) =>
       new Promise((resolve, reject) => {
-        const what = `svc ${words.join(" ")}`;
-        const look = (isLate = false): void => {
+        const what = `svc ${args.join(" ")}`;
+        const check = (isLate = false): void => {
           const found = text.split("\n").map((line) => pattern.exec(line)).find((match) => match !== null);
           if (!found && !ended && !isLate) return;
-          waiting.delete(look);
+          waiting.delete(check);
           clearTimeout(limit);
           if (found) resolve(found);
-          else reject(new Error(`${what} ${isLate ? "goes on" : "ended"} without ${pattern}:\n${text}`));
+          else reject(new Error(`${what} ${isLate ? "still runs" : "ended"} without ${pattern}:\n${text}`));
         };
-        const limit = setTimeout(() => look(true), LINE_LIMIT_MS);
-        waiting.add(look);
-        look();
+        const limit = setTimeout(() => check(true), LINE_LIMIT_MS);
+        waiting.add(check);
+        check();
       }),
     kill: (signal) => {
       if (!ended) child.kill(signal);

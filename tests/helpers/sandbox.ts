@@ -1,19 +1,29 @@
-/** A throw-away HOME, SVC_HOME and tmux server for one test; everything in it is gone at the end. */
+/** A temporary HOME, SVC_HOME and tmux server for one test, removed at its end. */
+import { run } from "./run.ts";
+
+interface Size {
+  cols: number;
+  rows: number;
+}
 
 export interface Sandbox extends AsyncDisposable {
   root: string;
   home: string;
   svcHome: string;
-  /** A git-less directory whose basename is `proj`. */
+  /** A directory named `proj` without a git repository. */
   project: string;
   tmuxSocket: string;
   /** The environment that children get: HOME, SVC_HOME, SVC_TMUX_SOCKET, TMUX_TMPDIR and PATH, no TMUX. */
   env: Record<string, string>;
   /** Runs tmux on the private server; throws with its stderr when it fails. */
   tmux(...args: string[]): Promise<string>;
-  /** Stops this process (SIGKILL) at the end of the test, if it still lives. */
+  /** Starts the program as the only pane's own process, without anybody's tmux.conf. */
+  newSession(name: string, argv: readonly string[], size?: Size): Promise<void>;
+  /** The text on the screen of the session's pane. */
+  screen(session: string): Promise<string>;
+  /** Kills this process (SIGKILL) at the end of the test if it still runs. */
   killAtEnd(pid: number): void;
-  /** Waits for it at the end of the test, after everything was killed. */
+  /** Awaited at the end of the test, after everything was killed. */
   awaitAtEnd(ended: Promise<unknown>): void;
 }
 
@@ -36,12 +46,9 @@ export async function makeSandbox(): Promise<Sandbox> {
   const pids = new Set<number>();
   const endings: Promise<unknown>[] = [];
   const tmux = async (...args: string[]): Promise<string> => {
-    const output = await new Deno.Command("tmux", { args: ["-S", tmuxSocket, ...args], env, clearEnv: true })
-      .output();
-    if (!output.success) {
-      throw new Error(`tmux ${args.join(" ")}: ${new TextDecoder().decode(output.stderr)}`);
-    }
-    return new TextDecoder().decode(output.stdout);
+    const { code, stdout, stderr } = await run(["tmux", "-S", tmuxSocket, ...args], { env });
+    if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${stderr}`);
+    return stdout;
   };
   return {
     root,
@@ -51,6 +58,11 @@ export async function makeSandbox(): Promise<Sandbox> {
     tmuxSocket,
     env,
     tmux,
+    async newSession(name, argv, { cols, rows } = { cols: 80, rows: 24 }): Promise<void> {
+      const size = ["-x", String(cols), "-y", String(rows)];
+      await tmux("-f", "/dev/null", "new-session", "-d", "-s", name, ...size, "--", ...argv);
+    },
+    screen: (session) => tmux("capture-pane", "-p", "-t", `=${session}:`),
     killAtEnd: (pid) => void pids.add(pid),
     awaitAtEnd: (ended) => void endings.push(ended),
     async [Symbol.asyncDispose](): Promise<void> {
@@ -69,19 +81,15 @@ async function daemonPid(svcHome: string): Promise<number[]> {
   return pid > 1 ? [pid] : [];
 }
 
-/** Ends the server by force: `kill-server` alone hangs when a control client died with its reader (tmux 3.3a). */
+/** Kills the server by force: `kill-server` alone hangs when a control client died with its reader (tmux 3.3a). */
 async function endTmux({ socket, env }: { socket: string; env: Record<string, string> }): Promise<void> {
-  const run = async (...args: string[]): Promise<string> => {
-    const all = ["-S", socket, ...args];
-    const command = new Deno.Command("tmux", { args: all, env, clearEnv: true, stderr: "null" });
-    // Without tmux on the PATH no server was started either.
-    const output = await command.output().catch(() => undefined);
-    return output ? new TextDecoder().decode(output.stdout) : "";
-  };
-  const clients = await run("list-clients", "-F", "#{client_pid}");
-  const server = await run("display-message", "-p", "#{pid}");
+  // Without tmux on the PATH no server was started either.
+  const tmux = async (...args: string[]): Promise<string> =>
+    (await run(["tmux", "-S", socket, ...args], { env }).catch(() => undefined))?.stdout ?? "";
+  const clients = await tmux("list-clients", "-F", "#{client_pid}");
+  const server = await tmux("display-message", "-p", "#{pid}");
   for (const pid of clients.split("\n").map(Number)) kill(pid);
-  await run("kill-server");
+  await tmux("kill-server");
   kill(Number(server));
 }
 

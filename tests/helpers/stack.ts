@@ -1,17 +1,12 @@
-/** The whole product on one machine: relay, listener and echo agents as real processes, and a phone's API. */
+/** The whole product on one machine: relay, listener and echo agents as real processes, and a client of the HTTP API. */
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import type { TranscriptEntry } from "../../src/echo/scripting.ts";
 import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
-import {
-  FROM_CHECKOUT,
-  type Launch,
-  type Ran,
-  type RunOptions,
-  runSvc,
-  type Started,
-  startSvc,
-} from "./program.ts";
+import { promptsIn, readTranscript } from "./agents_echo.ts";
+import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc, type SvcOptions } from "./program.ts";
+import type { Ran } from "./run.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
@@ -24,13 +19,16 @@ export interface Stack extends AsyncDisposable {
   api: RelayApi;
   apiKey: string;
   deviceId: string;
-  svc(...words: string[]): Promise<Ran>;
-  /** Starts an echo agent; resolves with its session once the agent reads. */
+  svc(...args: string[]): Promise<Ran>;
+  /** Starts an echo agent; resolves with its session once it takes input. */
   echo(): Promise<EchoSession>;
   /** Sends as a phone does; resolves with the final receipt. */
   send(session: string, body: string, more?: Partial<PushRequestInput>): Promise<PushRecord>;
   startRelay(): Promise<void>;
   startListener(): Promise<void>;
+  restartListener(): Promise<void>;
+  /** The link of `svc pair --json`. */
+  pairLink(): Promise<string>;
 }
 
 export interface EchoSession {
@@ -41,7 +39,7 @@ export interface EchoSession {
    */
   prompts(atLeast?: number): Promise<string[]>;
   /** Every entry of its transcript. */
-  entries(): Promise<Record<string, unknown>[]>;
+  entries(): Promise<TranscriptEntry[]>;
   screen(): Promise<string>;
 }
 
@@ -50,13 +48,13 @@ export interface StackOptions {
   launch?: Launch;
   /** `false`: the test starts it. */
   listener?: boolean;
-  /** Another host of this one's relay and account. */
+  /** Joins the relay and account of another host. */
   joins?: Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">;
   /** This machine's without it. */
   hostname?: string;
 }
 
-/** svc as on a machine of that name. */
+/** svc as on a machine of the name in TEST_HOSTNAME. */
 const NAMED_HOST: Launch = FROM_CHECKOUT.with(-1, new URL("named_host.ts", import.meta.url).pathname);
 
 export async function makeStack(options: StackOptions = {}): Promise<Stack> {
@@ -90,7 +88,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     api,
     apiKey,
     deviceId: await listenerDeviceId(hostname ?? Deno.hostname()),
-    svc: (...words) => runSvc(sandbox, words, run),
+    svc: (...args) => runSvc(sandbox, args, run),
     echo: () => startEcho(stack),
     async send(session, body, more = {}): Promise<PushRecord> {
       const push = { type: "agent.command", agentSessionName: session, body, ...more };
@@ -105,6 +103,16 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
       stack.listener = startSvc(sandbox, ["listener"], run);
       await stack.listener.line(/connected to/);
     },
+    async restartListener(): Promise<void> {
+      stack.listener.kill("SIGTERM");
+      await stack.listener.exited;
+      await stack.startListener();
+    },
+    async pairLink(): Promise<string> {
+      const { code, stdout, stderr } = await stack.svc("pair", "--json");
+      if (code !== 0) throw new Error(`svc pair failed: ${stderr}`);
+      return JSON.parse(stdout).url;
+    },
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };
   if (listener) await stack.startListener();
@@ -115,13 +123,13 @@ const READY = /^svc server listening on (http:\/\/(\S+)) \((ws:\/\/\S+)\)$/;
 
 async function ownRelay(
   sandbox: Sandbox,
-  { serve, data, run }: { serve(listen: string): Started; data: string; run: RunOptions },
+  { serve, data, run }: { serve(listen: string): Started; data: string; run: SvcOptions },
 ): Promise<Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">> {
   const relay = serve("127.0.0.1:0");
   const [, url = "", , wsUrl = ""] = await relay.line(READY);
   const scopes = ["--scope", "push:read,push:send,admin"];
-  const words = ["keys", "create", "--name", "test", ...scopes, "--data", data, "--json"];
-  const created = await runSvc(sandbox, words, run);
+  const args = ["keys", "create", "--name", "test", ...scopes, "--data", data, "--json"];
+  const created = await runSvc(sandbox, args, run);
   if (created.code !== 0) throw new Error(`svc keys create failed: ${created.stderr}`);
   return { relay, url, wsUrl, apiKey: JSON.parse(created.stdout).key };
 }
@@ -148,13 +156,9 @@ async function startEcho(stack: Stack): Promise<EchoSession> {
   const { code, stdout, stderr } = await stack.svc("--detach", "echo", "--transcript", transcript);
   if (code !== 0) throw new Error(`svc --detach echo failed: ${stderr}`);
   const name = stdout.trim();
-  const screen = (): Promise<string> => sandbox.tmux("capture-pane", "-p", "-t", `=${name}:`);
+  const screen = (): Promise<string> => sandbox.screen(name);
   await until("the echo agent's input line", async () => /^❯/mu.test(await screen()));
-  const entries = async (): Promise<Record<string, unknown>[]> => {
-    const lines = (await Deno.readTextFile(transcript)).split("\n");
-    return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
-  };
-  const read = async (): Promise<string[]> =>
-    (await entries()).flatMap(({ prompt }) => typeof prompt === "string" ? [prompt] : []);
+  const entries = (): Promise<TranscriptEntry[]> => readTranscript(transcript);
+  const read = async (): Promise<string[]> => promptsIn(await entries());
   return { name, prompts: (atLeast = 0) => quietPrompts(read, atLeast), entries, screen };
 }

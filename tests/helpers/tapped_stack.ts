@@ -1,6 +1,5 @@
 /** A stack whose host and phones reach the relay only through a tap, and what a lying relay does there. */
-import assert from "node:assert/strict";
-import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
+import { newPublicKey } from "./hostile_parties.ts";
 import { makeStack, type Stack } from "./stack.ts";
 import { type Tap, type TapOptions, tapWire } from "./tapped_wire.ts";
 
@@ -37,15 +36,17 @@ export async function tappedStack(
   };
 }
 
-export async function pairLink({ stack }: Pick<Tapped, "stack">): Promise<string> {
-  const { code, stdout, stderr } = await stack.svc("pair", "--json");
-  assert.equal(code, 0, stderr);
-  return JSON.parse(stdout).url;
+/** Everything that the relay has stored, as latin1. */
+export async function storedBy({ sandbox }: Stack): Promise<string> {
+  const folder = `${sandbox.svcHome}/server`;
+  const files = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile);
+  const stored = await Promise.all(files.map(({ name }) => Deno.readFile(`${folder}/${name}`)));
+  return stored.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
 }
 
 /** A relay that puts its own public key where `pattern` finds one; the length stays. */
 export async function keySwapper(pattern: RegExp): Promise<(bytes: Uint8Array) => Uint8Array> {
-  const own = await exportPublicKey((await generateKeyPair()).publicKey);
+  const own = await newPublicKey();
   return (bytes) => {
     const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
     const swapped = text.replace(pattern, (found) => found.replace(/[\w-]{87}/, own));

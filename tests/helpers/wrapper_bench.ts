@@ -1,5 +1,6 @@
 /** Runs wrappers as people do: on terminals (panes of another tmux), with agents that record how they were started. */
-import { FROM_CHECKOUT, type Ran, type RunOptions, runSvc } from "./program.ts";
+import { FROM_CHECKOUT, runSvc, type SvcOptions } from "./program.ts";
+import type { Ran } from "./run.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
@@ -23,7 +24,7 @@ export interface WrapperBench extends AsyncDisposable {
   sandbox: Sandbox;
   /** Where the recording agents lie. */
   bin: string;
-  svc(words: readonly string[], options?: RunOptions): Promise<Ran>;
+  svc(words: readonly string[], options?: SvcOptions): Promise<Ran>;
   /** Runs `svc <words>` on a terminal of its own. */
   terminal(
     words: readonly string[],
