@@ -1,10 +1,286 @@
-/** The part of the runtime that an agent's hook needs, on Deno: each module more would keep the agent waiting. */
-
-import { files } from "./deno_files.ts";
-import { sockets } from "./deno_sockets.ts";
-import { restoreTerminal, terminal } from "./deno_terminal.ts";
+/** The part of the runtime that an agent's hook needs, on Deno: the agent waits for every module that it loads. */
+import { Mutex } from "../async/mutex.ts";
 import { homeFrom, temporaryFrom } from "./directories.ts";
-import type { LeanRuntime } from "./types.ts";
+import { codeOf, MISSING, NOBODY_LISTENS, unless } from "./failure.ts";
+import { splitLines } from "./lines.ts";
+import { DEFAULT_SIZE, type KeySource, rawInput } from "./terminal.ts";
+import { checkSocketPath, SOCKET_MODE, SOCKET_UMASK } from "./socket_path.ts";
+import type {
+  AppendFile,
+  FileInfo,
+  Files,
+  LeanRuntime,
+  LineConnection,
+  LocalSockets,
+  Terminal,
+} from "./types.ts";
+import { writeFully } from "./write_fully.ts";
+
+const utf8 = new TextEncoder();
+
+function toInfo(stat: Deno.FileInfo): FileInfo {
+  return {
+    isFile: stat.isFile,
+    isDirectory: stat.isDirectory,
+    isSymlink: stat.isSymlink,
+    isSocket: stat.isSocket ?? false,
+    size: stat.size,
+    mode: (stat.mode ?? 0) & 0o7777,
+    uid: stat.uid ?? -1,
+    mtimeMs: stat.mtime?.getTime() ?? 0,
+  };
+}
+
+/** Sets the mode before the first byte: others must not read the new text through the old mode. */
+async function writeTo(
+  file: Deno.FsFile,
+  text: string,
+  options: { path: string; mode?: number },
+): Promise<void> {
+  if (options.mode !== undefined) await Deno.chmod(options.path, options.mode);
+  writeFully((bytes) => file.writeSync(bytes), utf8.encode(text));
+}
+
+async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
+  const file = await Deno.open(path, { write: true, create: true, truncate: true, ...options });
+  try {
+    await writeTo(file, text, { path, ...options });
+  } finally {
+    file.close();
+  }
+}
+
+async function createText(path: string, text: string, options: { mode?: number } = {}): Promise<boolean> {
+  const opened = Deno.open(path, { write: true, createNew: true, ...options });
+  const file = await unless(["EEXIST"], opened, undefined);
+  if (file === undefined) return false;
+  try {
+    await writeTo(file, text, { path, ...options });
+    return true;
+  } finally {
+    file.close();
+  }
+}
+
+/** Follows a link to the file behind it, and keeps the mode of an existing file unless `mode` is given. */
+async function replaceText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
+  const target = await files.realPath(path) ?? path;
+  const mode = options.mode ?? (await files.info(target))?.mode;
+  const beside = `${target}.${Deno.pid}.${crypto.randomUUID()}.tmp`;
+  const file = await Deno.open(beside, { write: true, createNew: true, mode });
+  try {
+    await writeTo(file, text, { path: beside, mode });
+    await file.syncData();
+    await Deno.rename(beside, target);
+  } catch (error) {
+    await files.remove(beside);
+    throw error;
+  } finally {
+    file.close();
+  }
+}
+
+async function openAppend(path: string, options: { mode?: number } = {}): Promise<AppendFile> {
+  const file = await Deno.open(path, { append: true, create: true, ...options });
+  return {
+    append(text) {
+      writeFully((bytes) => file.writeSync(bytes), utf8.encode(text));
+      return Promise.resolve();
+    },
+    sync: () => file.syncData(),
+    close: () => file.close(),
+  };
+}
+
+async function names(path: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const entry of Deno.readDir(path)) found.push(entry.name);
+  return found.sort();
+}
+
+/** Uses the permission bits, since Deno has no access(2): the group's bit counts for every other user. */
+async function isExecutable(path: string): Promise<boolean> {
+  const info = await files.info(path);
+  if (info === undefined || !info.isFile) return false;
+  const uid = Deno.uid();
+  if (uid === 0) return (info.mode & 0o111) !== 0;
+  return (info.mode & (uid === info.uid ? 0o100 : 0o011)) !== 0;
+}
+
+export const files: Files = {
+  readText: (path) => unless(MISSING, Deno.readTextFile(path), undefined),
+  readBytes: (path) => unless(MISSING, Deno.readFile(path), undefined),
+  writeText,
+  replaceText,
+  createText,
+  openAppend,
+  remove: (path, options) => unless(MISSING, Deno.remove(path, options).then(() => true), false),
+  rename: (from, to) => Deno.rename(from, to),
+  makeDirectory: (path, options) => Deno.mkdir(path, { recursive: true, ...options }),
+  makeTempDirectory: (prefix) => Deno.makeTempDir({ prefix }),
+  list: (path) => unless(MISSING, names(path), []),
+  info: (path) => unless(MISSING, Deno.stat(path).then(toInfo), undefined),
+  chmod: (path, mode) => Deno.chmod(path, mode),
+  readLink: (path) => unless([...MISSING, "EINVAL"], Deno.readLink(path), undefined),
+  realPath: (path) => unless(MISSING, Deno.realPath(path), undefined),
+  isExecutable,
+};
+
+function bind(path: string): Deno.UnixListener {
+  const before = Deno.umask(SOCKET_UMASK);
+  try {
+    return Deno.listen({ transport: "unix", path });
+  } finally {
+    Deno.umask(before);
+  }
+}
+
+/** Bytes until the peer closes. A reset, or a close on this side, ends them too. */
+async function* readChunks(connection: Deno.UnixConn): AsyncIterable<Uint8Array> {
+  const buffer = new Uint8Array(64 * 1024);
+  for (;;) {
+    const read = await connection.read(buffer).catch(() => null);
+    if (read === null) return;
+    yield buffer.subarray(0, read);
+  }
+}
+
+class DenoLineConnection implements LineConnection {
+  readonly lines: AsyncIterable<string>;
+  #connection: Deno.UnixConn;
+  readonly #sending = new Mutex();
+  #isOpen = true;
+  #onClose: () => void;
+
+  constructor(connection: Deno.UnixConn, onClose: () => void = () => {}) {
+    this.#connection = connection;
+    this.#onClose = onClose;
+    this.lines = this.#readLines();
+  }
+
+  async *#readLines(): AsyncIterable<string> {
+    try {
+      yield* splitLines(readChunks(this.#connection));
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Lines are sent whole, in the order of the calls. */
+  send(line: string): Promise<void> {
+    return this.#sending.run(() => this.#write(new TextEncoder().encode(`${line}\n`)));
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length;) at += await this.#connection.write(bytes.subarray(at));
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#connection.close();
+    this.#onClose();
+  }
+}
+
+async function accept(
+  listener: Deno.UnixListener,
+  open: Set<LineConnection>,
+  onConnection: (connection: LineConnection) => void,
+): Promise<void> {
+  for await (const accepted of listener) {
+    const connection = new DenoLineConnection(accepted, () => open.delete(connection));
+    open.add(connection);
+    onConnection(connection);
+  }
+}
+
+async function listen(
+  path: string,
+  onConnection: (connection: LineConnection) => void,
+): Promise<{ close(): void }> {
+  checkSocketPath(path);
+  const listener = bind(path);
+  await Deno.chmod(path, SOCKET_MODE);
+  const open = new Set<LineConnection>();
+  accept(listener, open, onConnection);
+  return {
+    close() {
+      listener.close();
+      removeSocket(path);
+      for (const connection of open) connection.close();
+    },
+  };
+}
+
+function removeSocket(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+}
+
+async function connect(path: string): Promise<LineConnection | undefined> {
+  checkSocketPath(path);
+  const connecting = Deno.connect({ transport: "unix", path });
+  const connection = await unless(NOBODY_LISTENS, connecting, undefined);
+  return connection && new DenoLineConnection(connection);
+}
+
+const sockets: LocalSockets = { listen, connect };
+
+let isRaw = false;
+
+function setRaw(on: boolean): void {
+  if (on === isRaw || !Deno.stdin.isTerminal()) return;
+  Deno.stdin.setRaw(on);
+  isRaw = on;
+}
+
+/** Restores the terminal, for a program that exits while it reads keys. */
+function restoreTerminal(): void {
+  setRaw(false);
+}
+
+function size(): { columns: number; rows: number } {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    return columns > 0 && rows > 0 ? { columns, rows } : DEFAULT_SIZE;
+  } catch {
+    return DEFAULT_SIZE;
+  }
+}
+
+function openKeys(): KeySource {
+  const reader = Deno.stdin.readable.getReader();
+  return {
+    setRaw,
+    read: async () => (await reader.read()).value,
+    stop: () => reader.cancel(),
+  };
+}
+
+/** Reads without a stream and a Response: those would cost a hook more than all its other work. */
+async function readAll(): Promise<string> {
+  const buffer = new Uint8Array(64 * 1024);
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let size = await Deno.stdin.read(buffer); size !== null; size = await Deno.stdin.read(buffer)) {
+    text += decoder.decode(buffer.subarray(0, size), { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+const terminal: Terminal = {
+  isInputTerminal: () => Deno.stdin.isTerminal(),
+  isOutputTerminal: () => Deno.stdout.isTerminal(),
+  size,
+  write: (text) => writeFully((bytes) => Deno.stdout.writeSync(bytes), utf8.encode(text)),
+  writeError: (text) => writeFully((bytes) => Deno.stderr.writeSync(bytes), utf8.encode(text)),
+  readAll,
+  rawInput: () => rawInput(openKeys),
+};
 
 function exit(code: number): never {
   restoreTerminal();

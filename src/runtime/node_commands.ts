@@ -6,19 +6,17 @@ import { constants } from "node:os";
 import process from "node:process";
 import type { Readable, Writable } from "node:stream";
 import { spawnDetached } from "./detached.ts";
-import { exitCode, failedStart, KILLED_CODE } from "./exit_codes.ts";
+import { exitCode, failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
 import { codeOf } from "./failure.ts";
-import { livesByProc, livesByPs } from "./liveness.ts";
 import { files } from "./node_files.ts";
 import type { Commands, PipedChild, RunOptions, RunResult, Signal } from "./types.ts";
-import { findProgram } from "./which.ts";
 
 interface Place {
   cwd?: string;
   env?: Record<string, string>;
 }
 
-/** Resolves when the system has started the child, rejects with its code when it could not. */
+/** Resolves when the child has started; rejects with the system's code when it could not. */
 function started(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
 }
@@ -42,7 +40,7 @@ async function collect(stream: Readable, signal?: AbortSignal): Promise<Uint8Arr
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** A child that ends without reading its input is no failure of ours. */
+/** A child may exit without reading its input. */
 function feed(stdin: Writable, input: string | Uint8Array | undefined): void {
   stdin.on("error", () => {});
   stdin.end(input);
@@ -77,8 +75,8 @@ async function finish(
 }
 
 /**
- * The terminal sends its keys' signals to the child too, so this process waits for the child's decision. It listens
- * before the child runs: a key may come at once.
+ * The terminal sends the signals of its keys to the child too, so this process lets the child decide. It listens before
+ * the child starts, because a key may be pressed at once.
  */
 async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
   const [program = "", ...args] = argv;
@@ -135,7 +133,7 @@ function lives(pid: number): boolean {
   );
 }
 
-/** Refuses 0 and negative numbers: to kill(2) those name whole groups of processes. */
+/** Refuses 0 and negative numbers: kill(2) takes them as process groups. */
 function kill(pid: number, signal: Signal | 0): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   if (signal === 0) return lives(pid);

@@ -41,7 +41,7 @@ function toInfo(found: Stats): FileInfo {
   };
 }
 
-/** Sets the mode before the first byte: what was readable by others must not show the new text. */
+/** Sets the mode before the first byte: others must not read the new text through the old mode. */
 async function writeTo(file: FileHandle, text: string, mode?: number): Promise<void> {
   if (mode !== undefined) await file.chmod(mode);
   writeFully((bytes) => writeSync(file.fd, bytes), utf8.encode(text));
@@ -67,7 +67,7 @@ async function createText(path: string, text: string, options: { mode?: number }
   }
 }
 
-/** Follows a link to the file behind it, and keeps the mode of a file that exists unless told another. */
+/** Follows a link to the file behind it, and keeps the mode of an existing file unless `mode` is given. */
 async function replaceText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
   const target = await files.realPath(path) ?? path;
   const mode = options.mode ?? (await files.info(target))?.mode;

@@ -1,7 +1,7 @@
 /** The terminal is raw while a loop reads keys, and only then. */
 
 import assert from "node:assert/strict";
-import { type KeySource, rawInput } from "../../../src/runtime/raw_input.ts";
+import { type KeySource, rawInput } from "../../../src/runtime/terminal.ts";
 
 function source(keys: string[]): KeySource & { log: string[] } {
   const log: string[] = [];

@@ -1,7 +1,24 @@
-/** Who counts as a living process of this user, from what the system shows of it. */
-
+/** Finding a program, and whether a process is alive. */
 import assert from "node:assert/strict";
-import { livesByProc, livesByPs } from "../../../src/runtime/liveness.ts";
+import { findProgram, livesByProc, livesByPs } from "../../../src/runtime/processes.ts";
+
+const isExecutable = (path: string): Promise<boolean> =>
+  Promise.resolve(["/usr/bin/tmux", "/opt/bin/tmux", "./here/tmux"].includes(path));
+
+Deno.test("the first folder of PATH that has it wins", async () => {
+  assert.equal(await findProgram("tmux", "/bin:/opt/bin:/usr/bin", isExecutable), "/opt/bin/tmux");
+  assert.equal(await findProgram("tmux", "/bin", isExecutable), undefined);
+  assert.equal(await findProgram("tmux", undefined, isExecutable), undefined);
+});
+
+Deno.test("relative and empty folders of PATH are not searched", async () => {
+  assert.equal(await findProgram("tmux", ":./here:here", isExecutable), undefined);
+});
+
+Deno.test("a name with a slash is taken as it is", async () => {
+  assert.equal(await findProgram("./here/tmux", "/usr/bin", isExecutable), "./here/tmux");
+  assert.equal(await findProgram("bin/tmux", "/usr", isExecutable), undefined);
+});
 
 const status = (state: string, uid: number): string =>
   `Name:\tcli.ts State: Z\nUmask:\t0022\nState:\t${state}\nPid:\t42\nUid:\t${uid}\t${uid}\t${uid}\t${uid}\n`;

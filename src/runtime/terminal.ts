@@ -1,6 +1,6 @@
-/** The loop over a terminal's keys: raw while it runs, as it was afterwards. */
+/** What both runtimes do alike with the terminal: a loop over its keys, in raw mode while it runs. */
 
-/** What a runtime offers for it. */
+/** A runtime's access to the keys. */
 export interface KeySource {
   setRaw(on: boolean): void;
   /** The next bytes, or undefined at the end of input. */
@@ -9,7 +9,7 @@ export interface KeySource {
   stop(): Promise<void> | void;
 }
 
-/** `open` is called when a loop begins; leaving the loop ends its pending read, also while no key comes. */
+/** Calls `open` when a loop starts. Leaving the loop cancels its pending read. */
 export function rawInput(open: () => KeySource): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => iterate(open()) };
 }
@@ -35,3 +35,6 @@ function iterate(source: KeySource): AsyncIterator<Uint8Array> {
     },
   };
 }
+
+/** For an output that is not a terminal. */
+export const DEFAULT_SIZE: Readonly<{ columns: number; rows: number }> = { columns: 80, rows: 24 };

@@ -1,0 +1,65 @@
+/** What both runtimes do alike with processes: finding a program, exit codes, and whether a process is alive. */
+import { errorText } from "../async/error_text.ts";
+import { codeOf } from "./failure.ts";
+import type { RunResult } from "./types.ts";
+
+/** The absolute path of the first executable on `path`. A name with a slash is used as it is. */
+export async function findProgram(
+  program: string,
+  path: string | undefined,
+  isExecutable: (path: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  const folders = (path ?? "").split(":").filter((folder) => folder.startsWith("/"));
+  const candidates = program.includes("/") ? [program] : folders.map((folder) => `${folder}/${program}`);
+  for (const candidate of candidates) {
+    if (program !== "" && await isExecutable(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+const NOT_FOUND_CODE = 127;
+const NOT_EXECUTABLE_CODE = 126;
+const SIGNAL_BASE = 128;
+
+/** The exit code of a child killed with SIGKILL. */
+export const KILLED_CODE = SIGNAL_BASE + 9;
+
+/** @param signal the signal's number, when one ended the child */
+export function exitCode(code: number | null, signal: number | undefined): number {
+  return code ?? SIGNAL_BASE + (signal ?? 0);
+}
+
+/** The result for a program that could not be started, with a shell's exit code. Rethrows any error other than missing or forbidden. */
+export function failedStart(argv: readonly string[], error: unknown): RunResult {
+  const code = codeOf(error);
+  const reason = errorText(error);
+  const result = { stdout: new Uint8Array(), stderr: `cannot run ${JSON.stringify(argv[0])}: ${reason}` };
+  if (code === "ENOENT" || code === "ENOTDIR") return { code: NOT_FOUND_CODE, ...result };
+  if (code === "EACCES" || code === "EPERM") return { code: NOT_EXECUTABLE_CODE, ...result };
+  throw error;
+}
+
+/** Whether a process of this user is alive, on Linux. @param read reads a file of /proc; throws when the process is gone */
+export function livesByProc(pid: number, uid: number, read: (path: string) => string): boolean {
+  let status: string;
+  try {
+    status = read(`/proc/${pid}/status`);
+  } catch {
+    return false;
+  }
+  const state = /^State:\s+(\S)/m.exec(status)?.[1];
+  const owner = /^Uid:\s+(\d+)/m.exec(status)?.[1];
+  return isAlive(state, Number(owner), uid);
+}
+
+/** The same on other systems. @param line what `ps -o uid=,stat= -p <pid>` prints, empty for no such process */
+export function livesByPs(line: string, uid: number): boolean {
+  const [owner, state] = line.trim().split(/\s+/);
+  return isAlive(state, Number(owner), uid);
+}
+
+/** A zombie, dead but not yet waited for, is not alive. Another user's process counts only for root. */
+function isAlive(state: string | undefined, owner: number, uid: number): boolean {
+  if (state === undefined || state.startsWith("Z") || state.startsWith("X")) return false;
+  return uid === 0 || owner === uid;
+}
