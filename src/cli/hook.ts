@@ -2,8 +2,7 @@
 import { runtime } from "#runtime-lean";
 import { GATES_ARGUMENT } from "../agents/hooks.ts";
 import { homePaths } from "../home/paths.ts";
-import type { Hook, HookHost } from "../hooks/host.ts";
-import { runHook } from "../hooks/run_hook.ts";
+import { type Hook, type HookHost, runHook } from "../hooks/run_hook.ts";
 import { UsageError } from "./exit.ts";
 
 /** The hook of a submitted prompt. */

@@ -4,12 +4,19 @@ import { errorText } from "../async/error_text.ts";
 import { SETUP_KINDS } from "../agents/registry.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
-import { isThere } from "../hooks/setup/detect.ts";
-import { installAgent, type InstallOptions, setupOf } from "../hooks/setup/install.ts";
+import {
+  type AgentReport,
+  type FileAction,
+  type FileReport,
+  installAgent,
+  type InstallOptions,
+  isInstalled,
+  removeAgent,
+  type SetupHost,
+  setupOf,
+} from "../hooks/setup/install.ts";
 import { launcherText, writeLauncher } from "../hooks/setup/launcher.ts";
 import { Manifest } from "../hooks/setup/manifest.ts";
-import { removeAgent } from "../hooks/setup/remove.ts";
-import type { AgentReport, FileAction, FileReport, SetupHost } from "../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
@@ -77,7 +84,7 @@ interface Choice {
 async function choose(host: SetupHost, { agent, remove }: SetupOptions): Promise<Choice> {
   const named = (agent ?? []).map(toKind);
   if (remove) return { kinds: named.length > 0 ? named : SETUP_KINDS, absent: [] };
-  const found = await Promise.all(SETUP_KINDS.map((kind) => isThere(host, kind)));
+  const found = await Promise.all(SETUP_KINDS.map((kind) => isInstalled(host, kind)));
   const absent = SETUP_KINDS.filter((kind, at) => !found[at] && (named.length === 0 || named.includes(kind)));
   const wanted = named.length > 0 ? named : SETUP_KINDS;
   return { kinds: wanted.filter((kind) => !absent.includes(kind)), absent };

@@ -5,7 +5,7 @@ import type { HookNews } from "../home/control_messages.ts";
 import { tellDaemon, waitAtGate } from "../home/notify_daemon.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, type AgentKind, projectName, sessionLabel } from "../protocol/names.ts";
-import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";
+import { type Hook, type HookCall, type HookHost, reportOf } from "./run_hook.ts";
 
 export const eventHook: Hook = (host) => (call) => takeEvent(host, call);
 

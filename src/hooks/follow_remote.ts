@@ -1,12 +1,11 @@
-/** Follows REMOTE mode of a conversation from event to event: decides, tells the model, keeps the state. */
+/** Follows the REMOTE mode of a conversation from event to event: decides, instructs the model, keeps the state. */
 import { takeMarker } from "../home/markers.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { type Conversation, readRemote, type RemoteState, writeRemote } from "../home/remote_mode.ts";
-import type { HookCall, HookHost } from "./host.ts";
-import { nextRemote, noticeWords, type RemoteEvent } from "./remote_mode.ts";
+import type { HookCall, HookHost } from "./run_hook.ts";
 
 export interface SubmittedPrompt {
-  /** As the agent names it. */
+  /** As the agent spells it. */
   directory: string;
   conversation: Conversation;
   prompt: string;
@@ -50,7 +49,7 @@ interface Step {
 
 async function step(host: HookHost, call: HookCall, { conversation, before, event }: Step): Promise<void> {
   const { state, notice } = nextRemote(before, event);
-  if (notice !== undefined) host.print(call.hooks.contextOutput(call.event, noticeWords(notice)));
+  if (notice !== undefined) host.print(call.hooks.contextOutput(call.event, noticeText(notice)));
   if (state === before) return;
   await writeRemote({ files: host.files, remote: host.paths.remote }, conversation, state);
 }
@@ -58,4 +57,60 @@ async function step(host: HookHost, call: HookCall, { conversation, before, even
 async function isMutedHere({ files, paths }: HookHost, directory: string): Promise<boolean> {
   const muted = await loadMuted(files, paths);
   return muted.length > 0 && isMuted(muted, await files.realPath(directory) ?? directory);
+}
+
+export type RemoteEvent =
+  /** A prompt was submitted. `matched`: a marker fits it, so it came from the phone. */
+  | { kind: "prompt"; matched: boolean; fromMachine: boolean; muted: boolean }
+  /** The model has lost its instructions. */
+  | { kind: "compacted"; muted: boolean }
+  | { kind: "ended" };
+
+/** `phone`: the user drives from the phone. `keyboard`: someone is back at the keyboard. `muted`: `svc mute` ended it. */
+export type Notice = "phone" | "keyboard" | "muted";
+
+export interface RemoteStep {
+  state: RemoteState;
+  notice: Notice | undefined;
+}
+
+export function nextRemote(state: RemoteState, event: RemoteEvent): RemoteStep {
+  switch (event.kind) {
+    case "prompt":
+      return afterPrompt(state, event);
+    case "compacted":
+      if (state !== "on" || event.muted) return { state, notice: undefined };
+      return { state, notice: "phone" };
+    case "ended":
+      // The conversation may be resumed, and its history still says that the user drives from the phone.
+      return { state: state === "on" ? "untold" : state, notice: undefined };
+  }
+}
+
+function afterPrompt(state: RemoteState, event: RemoteEvent & { kind: "prompt" }): RemoteStep {
+  if (event.muted) return { state: "off", notice: state === "off" ? undefined : "muted" };
+  if (event.matched) return { state: "on", notice: "phone" };
+  if (event.fromMachine) return { state, notice: undefined };
+  return { state: "off", notice: state === "off" ? undefined : "keyboard" };
+}
+
+const NOTICES: Record<Notice, string> = {
+  phone: [
+    "svc REMOTE mode: the user drives this session from their phone and does not see this terminal.",
+    "Until you are told otherwise, end every response by calling the MCP tool svc_ask:",
+    "put your result into its question, in short, and ask what to do next, with options where they help.",
+  ].join(" "),
+  keyboard: [
+    "svc REMOTE mode has ended: the user is back at the keyboard and reads this terminal.",
+    "Answer here as usual, and do not end responses with svc_ask any more.",
+  ].join(" "),
+  muted: [
+    "svc REMOTE mode has ended: the user muted this project.",
+    "Answer here as usual, and do not call svc_ask any more.",
+  ].join(" "),
+};
+
+/** What the model reads. */
+export function noticeText(notice: Notice): string {
+  return NOTICES[notice];
 }

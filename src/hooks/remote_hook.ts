@@ -2,7 +2,7 @@
 import { isFromSubagent } from "../agents/hooks.ts";
 import { remoteName } from "../home/remote_mode.ts";
 import { tellDaemon } from "../home/notify_daemon.ts";
-import { type Hook, type HookCall, type HookHost, reportOf } from "./host.ts";
+import { type Hook, type HookCall, type HookHost, reportOf } from "./run_hook.ts";
 
 /** What lies in the home, by name; nothing where it cannot be read. */
 interface Outstanding {

@@ -6,8 +6,8 @@ import { ControlRequest, type HookReport } from "../../src/home/control_messages
 import { writeMarker } from "../../src/home/markers.ts";
 import { setMuted } from "../../src/home/muted.ts";
 import { eventHook } from "../../src/hooks/event_hook.ts";
-import type { HookHost } from "../../src/hooks/host.ts";
 import { remoteHook } from "../../src/hooks/remote_hook.ts";
+import type { HookHost } from "../../src/hooks/run_hook.ts";
 import type { AgentKind } from "../../src/protocol/names.ts";
 import type { LineConnection } from "../../src/runtime/types.ts";
 import { makeTempHome, type TempHome } from "./temp_home.ts";

@@ -1,9 +1,12 @@
 /** `svc setup` on a throw-away home, with agents that are there or not. */
 import { runtime } from "#runtime";
-import { installAgent } from "../../src/hooks/setup/install.ts";
+import {
+  type AgentReport,
+  installAgent,
+  removeAgent,
+  type SetupHost,
+} from "../../src/hooks/setup/install.ts";
 import { Manifest } from "../../src/hooks/setup/manifest.ts";
-import { removeAgent } from "../../src/hooks/setup/remove.ts";
-import type { AgentReport, SetupHost } from "../../src/hooks/setup/types.ts";
 import type { AgentKind } from "../../src/protocol/names.ts";
 import { CHECKOUT } from "./sources.ts";
 import { makeTempHome } from "./temp_home.ts";

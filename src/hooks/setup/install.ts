@@ -1,27 +1,69 @@
-/** Registers svc in one agent: plans every file, then writes, then lets the agent do what only it can. */
-import { errorText } from "../../async/error_text.ts";
+/**
+ * Registers svc in one agent, and takes it out again. Registering plans every file, writes them, then lets the agent do
+ * what only it can. Removing restores the earlier file if nobody changed it since; otherwise it removes svc's entries.
+ */
+import { structuredPatch } from "diff";
 import { agentProfile } from "../../agents/profiles.ts";
 import { loadSetup } from "../../agents/registry.ts";
 import type { AgentSetup, FileEdit } from "../../agents/setup.ts";
+import { errorText } from "../../async/error_text.ts";
+import type { HomePaths } from "../../home/paths.ts";
 import type { AgentKind } from "../../protocol/names.ts";
-import { type EditInputs, withSvc } from "./edit_file.ts";
-import { missingDirectory, pathInUse, readExactly, writeWhole } from "./file_texts.ts";
-import { lineDiff } from "./line_diff.ts";
+import type { Commands, Files } from "../../runtime/types.ts";
+import { putJson, takeJson } from "./edit_json.ts";
+import { putTable, takeTables } from "./edit_toml.ts";
 import type { Manifest } from "./manifest.ts";
-import type { AgentReport, FileReport, SetupHost } from "./types.ts";
+import { missingDirectory, pathInUse, readExactly, removeMade, writeWhole } from "./user_files.ts";
 
-interface FilePlan {
-  path: string;
-  before: string | undefined;
-  after: string | undefined;
-  /** The file is as setup left it, so what it was before is still what it would be without svc. */
-  restorable: boolean;
+export interface SetupHost {
+  files: Files;
+  commands: Pick<Commands, "run" | "pipe" | "which">;
+  paths: HomePaths;
+  env: Readonly<Record<string, string>>;
+  /** The user's home directory. */
+  home: string;
+  /** Absolute path of `plugin/`. */
+  plugin: string;
 }
 
 export interface InstallOptions {
   manifest: Manifest;
   /** Plans only. */
   dryRun: boolean;
+}
+
+export interface AgentReport {
+  kind: AgentKind;
+  label: string;
+  isOk: boolean;
+  files: FileReport[];
+  trusts: readonly string[];
+  notes: readonly string[];
+}
+
+export interface FileReport {
+  path: string;
+  action: FileAction;
+  /** Lines with their sign; none if the file stays as it is. */
+  diff: string[];
+}
+
+export type FileAction = "create" | "change" | "keep" | "restore" | "delete";
+
+export async function setupOf(
+  { paths, home, env, plugin }: SetupHost,
+  kind: AgentKind,
+): Promise<AgentSetup> {
+  const setup = await loadSetup(kind, { home, env, launcher: paths.launcher, plugin });
+  if (setup === undefined) throw new Error(`Cannot set up "${kind}": this agent needs no setup.`);
+  return setup;
+}
+
+/** The program is on PATH, or the agent's editor has created its directory. */
+export async function isInstalled(host: SetupHost, kind: AgentKind): Promise<boolean> {
+  if (await host.commands.which(agentProfile(kind).binary) !== undefined) return true;
+  const { trace } = await setupOf(host, kind);
+  return trace !== undefined && await host.files.info(trace) !== undefined;
 }
 
 /** Throws Error when a file cannot be edited; nothing of this agent is written then. */
@@ -33,20 +75,20 @@ export async function installAgent(
   const setup = await setupOf(host, kind);
   const plans: FilePlan[] = [];
   for (const edit of setup.files) plans.push(await planFile(host, edit, options.manifest));
-  const report = { kind, label: agentProfile(kind).label, files: plans.map(toReport), trusts: setup.trusts };
+  const files = plans.map(installReport);
+  const report = { kind, label: agentProfile(kind).label, files, trusts: setup.trusts };
   if (options.dryRun) return { ...report, isOk: true, notes: setup.notes };
   for (const plan of plans) await writePlan(host, plan, options.manifest);
-  const finished = await finish(host, kind, { setup, manifest: options.manifest });
-  return { ...report, isOk: finished.isOk, notes: [...setup.notes, ...finished.notes] };
+  const { isOk, notes } = await finish(host, kind, { setup, manifest: options.manifest });
+  return { ...report, isOk, notes: [...setup.notes, ...notes] };
 }
 
-export async function setupOf(
-  { paths, home, env, plugin }: SetupHost,
-  kind: AgentKind,
-): Promise<AgentSetup> {
-  const setup = await loadSetup(kind, { home, env, launcher: paths.launcher, plugin });
-  if (setup === undefined) throw new Error(`Cannot set up "${kind}": this agent needs nothing.`);
-  return setup;
+interface FilePlan {
+  path: string;
+  before: string | undefined;
+  after: string | undefined;
+  /** The file is as setup left it, so the kept text is still what the file would be without svc. */
+  restorable: boolean;
 }
 
 /** Throws Error that names the file. */
@@ -58,7 +100,7 @@ export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manife
     const after = withSvc(edit, before, inputs);
     const known = manifest.get(path) !== undefined;
     const restorable = !known || await manifest.isUntouched(path, before);
-    // Planned anew from what was there at first, so that what an older svc wrote leaves nothing behind.
+    // Planned again from the kept text, so that nothing of what an older svc wrote is left behind.
     const isFresh = known && restorable && after !== before;
     return {
       path,
@@ -67,22 +109,13 @@ export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manife
       restorable,
     };
   } catch (error) {
-    const why = errorText(error);
-    throw new Error(`Cannot edit "${path}": ${why}. Mend the file, or leave this agent out with --agent.`);
+    throw new Error(
+      `Cannot edit "${path}": ${errorText(error)}. Fix the file, or leave this agent out with --agent.`,
+    );
   }
 }
 
-export async function editInputs(
-  { files, paths }: SetupHost,
-  edit: FileEdit,
-  tables: EditInputs["tables"],
-): Promise<EditInputs> {
-  const source = edit.form === "own" ? await files.readText(edit.source) : undefined;
-  if (edit.form === "own" && source === undefined) throw new Error(`its source "${edit.source}" is missing`);
-  return { source, launcher: paths.launcher, tables };
-}
-
-function toReport({ path, before, after }: FilePlan): FileReport {
+function installReport({ path, before, after }: FilePlan): FileReport {
   if (before === after) return { path, action: "keep", diff: [] };
   const action = before === undefined ? "create" : "change";
   return { path, action, diff: lineDiff(before ?? "", after ?? "") };
@@ -115,4 +148,149 @@ async function finish(
     if (text !== undefined && untouched[at]) await manifest.left(path, text, { restorable: true });
   }
   return { isOk, notes };
+}
+
+/** Throws Error when a file cannot be edited. */
+export async function removeAgent(
+  host: SetupHost,
+  kind: AgentKind,
+  { manifest, dryRun }: InstallOptions,
+): Promise<AgentReport> {
+  const { files: edits } = await setupOf(host, kind);
+  const plans: RemovalPlan[] = [];
+  for (const edit of edits) plans.push(...await planRemovals(host, edit, manifest));
+  if (!dryRun) {
+    for (const plan of plans) await writeRemoval(host, plan);
+    await forget(host, edits, manifest);
+  }
+  const files = plans.filter(({ action }) => action !== "keep").map(removalReport);
+  return { kind, label: agentProfile(kind).label, isOk: true, files, trusts: [], notes: [] };
+}
+
+interface RemovalPlan {
+  path: string;
+  before: string;
+  after: string | undefined;
+  action: FileAction;
+}
+
+/** One plan for every path of the edit: the user may have switched to another one since. */
+async function planRemovals(host: SetupHost, edit: FileEdit, manifest: Manifest): Promise<RemovalPlan[]> {
+  const plans = await Promise.all(edit.paths.map((path) => planRemoval(host, edit, { path, manifest })));
+  return plans.filter((plan) => plan !== undefined);
+}
+
+async function planRemoval(
+  host: SetupHost,
+  edit: FileEdit,
+  { path, manifest }: { path: string; manifest: Manifest },
+): Promise<RemovalPlan | undefined> {
+  try {
+    const before = await readExactly(host.files, path);
+    const entry = manifest.get(path);
+    if (before === undefined) return undefined;
+    if (entry !== undefined && await manifest.isUntouched(path, before)) {
+      const after = await manifest.before(path);
+      if (entry.backup === null) return { path, before, after: undefined, action: "delete" };
+      if (after !== undefined) return { path, before, after, action: "restore" };
+    }
+    const after = withoutSvc(edit, before, await editInputs(host, edit, entry?.tables ?? []));
+    const action = after === undefined ? "delete" : after === before ? "keep" : "change";
+    return { path, before, after, action };
+  } catch (error) {
+    throw new Error(`Cannot edit "${path}": ${errorText(error)}. Remove svc's entries by hand.`);
+  }
+}
+
+function removalReport({ path, before, after, action }: RemovalPlan): FileReport {
+  return { path, action, diff: lineDiff(before, after ?? "") };
+}
+
+async function writeRemoval({ files }: SetupHost, { path, before, after }: RemovalPlan): Promise<void> {
+  if (after === undefined) await files.remove(path);
+  else if (after !== before) await writeWhole(files, path, after);
+}
+
+/** Removes the directories that setup made and the manifest's entries, even if someone else removed the files. */
+async function forget(host: SetupHost, edits: readonly FileEdit[], manifest: Manifest): Promise<void> {
+  const paths = edits.flatMap((edit) => edit.paths);
+  const made = paths.map((path) => manifest.get(path)?.made).filter((top) => typeof top === "string");
+  for (const path of paths) {
+    for (const top of made) await removeMade(host.files, path, top);
+    await manifest.forget(path);
+  }
+}
+
+/** What an edit needs beside the file's text. */
+interface EditInputs {
+  /** The text of an own file's source. */
+  source: string | undefined;
+  launcher: string;
+  /** Tables that the agent itself added. */
+  tables: readonly (readonly string[])[];
+}
+
+async function editInputs(
+  { files, paths }: SetupHost,
+  edit: FileEdit,
+  tables: EditInputs["tables"],
+): Promise<EditInputs> {
+  const source = edit.form === "own" ? await files.readText(edit.source) : undefined;
+  if (edit.form === "own" && source === undefined) throw new Error(`its source "${edit.source}" is missing`);
+  return { source, launcher: paths.launcher, tables };
+}
+
+/** In every file that belongs to svc alone. */
+const OWN_MARK = "Written by svc setup";
+
+/** The file's text with svc's entries; undefined if no file is to be created. Throws Error that says what is in the way. */
+function withSvc(edit: FileEdit, text: string | undefined, inputs: EditInputs): string | undefined {
+  switch (edit.form) {
+    case "json":
+      if (isBlank(text) && edit.initial === null) return text;
+      return putJson(isBlank(text) ? `${JSON.stringify(edit.initial ?? {}, null, 2)}\n` : text, edit);
+    case "toml":
+      return putTable(text ?? "", edit.table, edit.entries);
+    case "own":
+      if (text !== undefined && !text.includes(OWN_MARK)) throw new Error("it exists and is not svc's");
+      return (inputs.source ?? "").replaceAll('"{{launcher}}"', JSON.stringify(inputs.launcher));
+  }
+}
+
+/** The file's text without them; undefined if the file is to be deleted. Throws Error that says what is in the way. */
+function withoutSvc(edit: FileEdit, text: string, { tables }: EditInputs): string | undefined {
+  switch (edit.form) {
+    case "json":
+      return isBlank(text) ? text : takeJson(text, edit);
+    case "toml":
+      return takeTables(text, [edit.table, ...tables]);
+    case "own":
+      return text.includes(OWN_MARK) ? undefined : text;
+  }
+}
+
+function isBlank(text: string | undefined): text is undefined | "" {
+  return text === undefined || text.trim() === "";
+}
+
+/** A longer change is shown as one block. */
+const DIFF_MAX_LINES = 1_000;
+const DIFF_CONTEXT = 2;
+
+/** The lines that differ, with `-` or `+` in front, and those around them. A missing newline at the end does not count. */
+export function lineDiff(before: string, after: string): string[] {
+  const [old, changed] = [withNewline(before), withNewline(after)];
+  const options = { context: DIFF_CONTEXT, maxEditLength: DIFF_MAX_LINES };
+  const patch = structuredPatch("", "", old, changed, undefined, undefined, options);
+  return patch === undefined
+    ? [...linesOf(old).map((line) => `- ${line}`), ...linesOf(changed).map((line) => `+ ${line}`)]
+    : patch.hunks.flatMap(({ lines }) => lines.map((line) => `${line.charAt(0)} ${line.slice(1)}`));
+}
+
+function withNewline(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").slice(0, -1);
 }

@@ -1,5 +1,6 @@
 /** What a wrapper run or a hook loads before anything else: nothing that costs more than everything else together. */
 import assert from "node:assert/strict";
+import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";
 
 interface ModuleGraph {
@@ -33,6 +34,7 @@ const HOT = [
   "src/cli/hook.ts",
   "src/hooks/remote_hook.ts",
   "src/hooks/event_hook.ts",
+  "src/hooks/follow_remote.ts",
 ];
 
 for (const path of HOT) {
@@ -40,6 +42,18 @@ for (const path of HOT) {
     const loaded = await loadedWith(path);
     assert.ok(loaded.length > 2, "the graph was read");
     assert.deepEqual(loaded.filter((specifier) => !specifier.startsWith("file:")), []);
+  });
+}
+
+for (const kind of AGENT_KINDS) {
+  Deno.test(`the modules of ${kind} that a hook or the wrapper loads load no package [arch-lazy, dep-hot-words]`, async () => {
+    const folder = kind === "cc" ? "claude" : kind;
+    const parts = kind === "echo" ? ["profile"] : ["profile", "hooks"];
+    for (const part of parts) {
+      const loaded = await loadedWith(`src/agents/${folder}/${part}.ts`);
+      assert.ok(loaded.length > 1, "the graph was read");
+      assert.deepEqual(loaded.filter((specifier) => !specifier.startsWith("file:")), []);
+    }
   });
 }
 

@@ -1,9 +1,8 @@
 /** A hook never breaks its agent, whatever it is given. */
 import assert from "node:assert/strict";
-import { runHook } from "../../../src/hooks/run_hook.ts";
 import { eventHook } from "../../../src/hooks/event_hook.ts";
-import type { Hook, HookHost } from "../../../src/hooks/host.ts";
 import { remoteHook } from "../../../src/hooks/remote_hook.ts";
+import { type Hook, type HookHost, runHook } from "../../../src/hooks/run_hook.ts";
 import { makeHookBench } from "../../helpers/hook_bench.ts";
 
 async function printedBy(host: HookHost, hook: Hook, kind: string, input: string): Promise<string> {

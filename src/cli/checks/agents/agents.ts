@@ -6,10 +6,8 @@ import { agentProfile } from "../../../agents/profiles.ts";
 import { loadHooks, SETUP_KINDS } from "../../../agents/registry.ts";
 import { type FinishHost, MCP_TOOLS } from "../../../agents/setup.ts";
 import type { HomePaths } from "../../../home/paths.ts";
-import { isThere } from "../../../hooks/setup/detect.ts";
-import { planFile, setupOf } from "../../../hooks/setup/install.ts";
+import { isInstalled, planFile, type SetupHost, setupOf } from "../../../hooks/setup/install.ts";
 import { Manifest } from "../../../hooks/setup/manifest.ts";
-import type { SetupHost } from "../../../hooks/setup/types.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { pluginDirectory } from "../../package_files.ts";
 import { type Check, fault, type Finding, ok, warning } from "../check.ts";
@@ -22,7 +20,7 @@ export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const { files, commands, env } = runtime;
   const place = { env: env.all(), home: runtime.homeDirectory(), plugin: await pluginDirectory() };
   const host: SetupHost = { files, commands, paths, ...place };
-  const found = await Promise.all(SETUP_KINDS.map((kind) => isThere(host, kind)));
+  const found = await Promise.all(SETUP_KINDS.map((kind) => isInstalled(host, kind)));
   const here = SETUP_KINDS.filter((_, at) => found[at]);
   const ask = mcpAsker();
   return [

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { agentProfile } from "../../../agents/profiles.ts";
 import { SETUP_KINDS } from "../../../agents/registry.ts";
 import { isNewerThanMeasured } from "../../../agents/version.ts";
-import type { SetupHost } from "../../../hooks/setup/types.ts";
+import type { SetupHost } from "../../../hooks/setup/install.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { parseJson } from "../../../protocol/json.ts";
 import type { Commands, Files } from "../../../runtime/types.ts";

@@ -3,9 +3,8 @@ import { parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { loadHooks } from "../../../agents/registry.ts";
 import { type FileEdit, type JsonEdit, MCP_SERVER, runsSvcHook, shellQuote } from "../../../agents/setup.ts";
-import { pathInUse } from "../../../hooks/setup/file_texts.ts";
-import { setupOf } from "../../../hooks/setup/install.ts";
-import type { SetupHost } from "../../../hooks/setup/types.ts";
+import { type SetupHost, setupOf } from "../../../hooks/setup/install.ts";
+import { pathInUse } from "../../../hooks/setup/user_files.ts";
 import type { AgentKind } from "../../../protocol/names.ts";
 
 export interface Registration {

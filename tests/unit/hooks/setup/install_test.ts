@@ -1,7 +1,7 @@
 /** Setup and its undoing on real files, for every agent. */
 import assert from "node:assert/strict";
 import { SETUP_KINDS } from "../../../../src/agents/registry.ts";
-import { isThere } from "../../../../src/hooks/setup/detect.ts";
+import { isInstalled, lineDiff } from "../../../../src/hooks/setup/install.ts";
 import type { AgentKind } from "../../../../src/protocol/names.ts";
 import { makeSetupBench, type SetupBench } from "../../../helpers/setup_bench.ts";
 
@@ -115,14 +115,14 @@ Deno.test("a dry run tells every change and makes none [set-dry-run]", () =>
 Deno.test("a file that cannot be edited is named with its fault, and none of that agent is touched", () =>
   withHome({ ".codex/config.toml": "model = \n", ".copilot/mcp-config.json": "[1]" }, async (bench) => {
     const before = await bench.tree();
-    await assert.rejects(bench.install("codex"), /Cannot edit ".*config\.toml": .*Mend the file/s);
+    await assert.rejects(bench.install("codex"), /Cannot edit ".*config\.toml": .*Fix the file/s);
     await assert.rejects(bench.install("copilot"), /Cannot edit ".*mcp-config\.json": .*is no object/);
     assert.deepEqual(await bench.tree(), before);
   }));
 
 Deno.test("a file that is no UTF-8 is refused, and another's plugin of the same name too", () =>
   withHome({ ".config/opencode/plugin/svc.js": "mine" }, async (bench) => {
-    await assert.rejects(bench.install("opencode"), /it is there and is not svc's/);
+    await assert.rejects(bench.install("opencode"), /it exists and is not svc's/);
     assert.deepEqual((await bench.remove("opencode")).files, []);
     await Deno.mkdir(`${bench.home}/.gemini`);
     await Deno.writeFile(`${bench.home}/.gemini/settings.json`, new Uint8Array([0x7b, 0xff, 0x7d]));
@@ -145,7 +145,7 @@ Deno.test("an agent is there by its program, or by its editor's directory [set-d
   withHome({ ".cursor/x": "" }, async ({ host }) => {
     const there = async (kind: AgentKind, program?: string): Promise<boolean> => {
       const which = (name: string) => Promise.resolve(name === program ? `/bin/${name}` : undefined);
-      return await isThere({ ...host, commands: { ...host.commands, which } }, kind);
+      return await isInstalled({ ...host, commands: { ...host.commands, which } }, kind);
     };
     assert.deepEqual([await there("cc"), await there("cc", "claude"), await there("codex", "claude")], [
       false,
@@ -162,3 +162,27 @@ Deno.test("a manifest that is junk loses the copies, and svc's part still goes",
     await removeAll(bench);
     assert.ok(!JSON.stringify(await bench.tree()).includes("bin/svc"));
   }));
+
+const NUMBERS = Array.from({ length: 20 }, (_, at) => `line ${at}`);
+
+Deno.test("what is new, gone and around it; nothing when nothing changed [set-dry-run]", () => {
+  const text = NUMBERS.join("\n");
+  assert.deepEqual(lineDiff(text, text), []);
+  const changed = NUMBERS.with(5, "other").toSpliced(15, 0, "more").join("\n");
+  assert.deepEqual(lineDiff(text, changed), [
+    ...["  line 3", "  line 4", "- line 5", "+ other", "  line 6", "  line 7"],
+    ...["  line 13", "  line 14", "+ more", "  line 15", "  line 16"],
+  ]);
+});
+
+Deno.test("a new file is all new, a removed one all gone", () => {
+  assert.deepEqual(lineDiff("", "a\nb\n"), ["+ a", "+ b"]);
+  assert.deepEqual(lineDiff("a\nb\n", ""), ["- a", "- b"]);
+});
+
+Deno.test("texts too long to align are shown whole", () => {
+  const [one, other] = ["a", "b"].map((letter) =>
+    Array.from({ length: 3_000 }, (_, at) => `${letter}${at}`).join("\n")
+  );
+  assert.equal(lineDiff(one ?? "", other ?? "").length, 6_000);
+});

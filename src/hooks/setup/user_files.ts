@@ -1,7 +1,7 @@
-/** Files that are the person's: read exactly, written whole, with the directories they need. */
+/** The user's files: read exactly, written whole, with the directories that they need. */
 import type { Files } from "../../runtime/types.ts";
 
-/** The text, byte for byte; undefined without the file. Throws when it is no UTF-8: it could not be written back. */
+/** The text, byte for byte; undefined if there is no file. Throws if it is not UTF-8: it could not be written back. */
 export async function readExactly(files: Files, path: string): Promise<string | undefined> {
   const bytes = await files.readBytes(path);
   if (bytes === undefined) return undefined;
@@ -12,13 +12,13 @@ export async function readExactly(files: Files, path: string): Promise<string | 
   }
 }
 
-/** The first of the paths that is there, else the first. */
+/** The first path that exists; the first of all if none does. */
 export async function pathInUse(files: Files, paths: readonly string[]): Promise<string> {
   for (const path of paths) if (await files.info(path)) return path;
   return paths[0] ?? "";
 }
 
-/** The topmost directory that is missing above the path; null when none is. */
+/** The topmost directory that is missing above the path; null if none is. */
 export async function missingDirectory(files: Files, path: string): Promise<string | null> {
   const parent = parentOf(path);
   if (parent === "" || await files.info(parent)) return null;
@@ -27,11 +27,11 @@ export async function missingDirectory(files: Files, path: string): Promise<stri
 
 export async function writeWhole(files: Files, path: string, text: string): Promise<void> {
   await files.makeDirectory(parentOf(path));
-  const isThere = await files.info(path) !== undefined;
-  await files.replaceText(path, text, isThere ? {} : { mode: 0o600 });
+  const exists = await files.info(path) !== undefined;
+  await files.replaceText(path, text, exists ? {} : { mode: 0o600 });
 }
 
-/** Removes the directories from the file's own up to `top`, as far as nothing else is in them. */
+/** Removes the empty directories from the file's own up to `top`. */
 export async function removeMade(files: Files, path: string, top: string): Promise<void> {
   const parent = parentOf(path);
   const isWithin = parent === top || parent.startsWith(`${top}/`);

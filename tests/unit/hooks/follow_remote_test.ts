@@ -1,7 +1,7 @@
 /** The rule of sticky REMOTE mode, case by case. */
 import assert from "node:assert/strict";
 import type { RemoteState } from "../../../src/home/remote_mode.ts";
-import { nextRemote, type Notice, noticeWords, type RemoteEvent } from "../../../src/hooks/remote_mode.ts";
+import { nextRemote, type Notice, noticeText, type RemoteEvent } from "../../../src/hooks/follow_remote.ts";
 
 type Submitted = RemoteEvent & { kind: "prompt" };
 
@@ -60,12 +60,12 @@ Deno.test("a session's end ends it; the model learns it should the conversation 
 });
 
 Deno.test("the model is told to end every response with svc_ask, until told otherwise [remote-sticky]", () => {
-  assert.match(noticeWords("phone"), /from their phone/);
+  assert.match(noticeText("phone"), /from their phone/);
   assert.match(
-    noticeWords("phone"),
+    noticeText("phone"),
     /Until you are told otherwise, end every response by calling .* svc_ask/,
   );
   for (const notice of ["keyboard", "muted"] as const) {
-    assert.match(noticeWords(notice), /REMOTE mode has ended/);
+    assert.match(noticeText(notice), /REMOTE mode has ended/);
   }
 });
