@@ -1,4 +1,4 @@
-/** `deno task bench [word]`: every row beside what a person would use instead, in one run; writes `bench/results/`. */
+/** `deno task bench [filter]`: every row beside what a person would use instead, in one run; writes `bench/results/`. */
 import { say } from "../scripts/say.ts";
 import { measure, type Result, type Row } from "./measure.ts";
 import { resultsJson, resultText } from "./report.ts";
@@ -12,15 +12,15 @@ const ROWS: Row[] = [messageRow, injectRow, ...mirrorRows, ...startRows, ...hook
 const RESULTS = new URL("./results/", import.meta.url).pathname;
 
 async function main(): Promise<void> {
-  const [word = ""] = Deno.args;
+  const [filter = ""] = Deno.args;
   const results: Result[] = [];
-  for (const row of ROWS.filter(({ name }) => name.includes(word))) {
+  for (const row of ROWS.filter(({ name }) => name.includes(filter))) {
     const result = await measure(row);
     say(resultText(result));
     results.push(result);
   }
   await Deno.mkdir(RESULTS, { recursive: true });
-  const file = `${RESULTS}${word || "all"}.json`;
+  const file = `${RESULTS}${filter || "all"}.json`;
   await Deno.writeTextFile(file, resultsJson(results));
   say(`written: ${file}`);
 }

@@ -69,10 +69,10 @@ export function weightsOf(files: readonly BuiltFile[]): { first: number; whole: 
 /** Every file of the page by its name: script and style carry their digest in theirs. */
 async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
   const files = await bundle();
-  const words = { ...STRINGS.app, script: nameOf(files, /^app-.*\.js$/), style: nameOf(files, /\.css$/) };
+  const texts = { ...STRINGS.app, script: nameOf(files, /^app-.*\.js$/), style: nameOf(files, /\.css$/) };
   const encoder = new TextEncoder();
   for (const name of ["index.html", "manifest.webmanifest"]) {
-    files.set(name, encoder.encode(fill(await Deno.readTextFile(PHONE + name), words)));
+    files.set(name, encoder.encode(fill(await Deno.readTextFile(PHONE + name), texts)));
   }
   files.set("icon.svg", await Deno.readFile(`${PHONE}icon.svg`));
   files.set(DIGEST_FILE, encoder.encode(digest));
@@ -114,11 +114,11 @@ function nameOf(files: ReadonlyMap<string, Uint8Array>, pattern: RegExp): string
   return name;
 }
 
-function fill(template: string, words: Record<string, string>): string {
+function fill(template: string, texts: Record<string, string>): string {
   return template.replace(/\{\{ ?(\w+) ?\}\}/g, (_whole, name: string) => {
-    const word = words[name];
-    if (word === undefined) throw new Error(`Cannot fill "{{${name}}}": no such text in STRINGS.app`);
-    return word.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+    const text = texts[name];
+    if (text === undefined) throw new Error(`Cannot fill "{{${name}}}": no such text in STRINGS.app`);
+    return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
   });
 }
 

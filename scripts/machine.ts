@@ -76,8 +76,8 @@ async function rootPrefix(): Promise<string[] | undefined> {
   return await succeeds("sudo", ["-n", "true"]) ? ["sudo", "-n"] : undefined;
 }
 
-async function runAs(prefix: readonly string[], words: readonly string[]): Promise<boolean> {
-  const [program = "", ...args] = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", ...words];
+async function runAs(prefix: readonly string[], argv: readonly string[]): Promise<boolean> {
+  const [program = "", ...args] = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", ...argv];
   const { success } = await new Deno.Command(program, { args, stdin: "null", stdout: "null" }).spawn().status;
   return success;
 }

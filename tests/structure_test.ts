@@ -12,11 +12,11 @@ function pathsWith(pattern: RegExp): string[] {
   return sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 }
 
-/** Offsets of each of `words` in `text`, which must have them all. */
-function offsets({ path, text }: SourceFile, words: readonly string[]): number[] {
-  return words.map((word) => {
-    assert.ok(text.includes(word), `${path} has no ${word}`);
-    return text.indexOf(word);
+/** Offsets of each of `parts` in `text`, which must have them all. */
+function offsets({ path, text }: SourceFile, parts: readonly string[]): number[] {
+  return parts.map((part) => {
+    assert.ok(text.includes(part), `${path} has no ${part}`);
+    return text.indexOf(part);
   });
 }
 

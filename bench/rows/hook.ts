@@ -18,15 +18,15 @@ async function drain({ lines }: LineConnection): Promise<void> {
 /** A program that did not start would be fast, and no hook. */
 async function runHook(
   sandbox: Sandbox,
-  { words, stdin }: { words: string[]; stdin: string },
+  { args, stdin }: { args: string[]; stdin: string },
 ): Promise<void> {
-  const { code, stderr } = await runSvc(sandbox, words, { stdin });
-  if (code !== 0) throw new Error(`svc ${words.join(" ")} ended with ${code}: ${stderr}`);
+  const { code, stderr } = await runSvc(sandbox, args, { stdin });
+  if (code !== 0) throw new Error(`svc ${args.join(" ")} ended with ${code}: ${stderr}`);
 }
 
-function hookRow(words: string[], options: { daemon: boolean }): Row {
+function hookRow(args: string[], options: { daemon: boolean }): Row {
   return {
-    name: `hook: svc ${words.join(" ")}, ${options.daemon ? "with a" : "no"} daemon`,
+    name: `hook: svc ${args.join(" ")}, ${options.daemon ? "with a" : "no"} daemon`,
     beside: "deno running an empty file",
     aim: "< 1.5",
     samples: 60,
@@ -39,7 +39,7 @@ function hookRow(words: string[], options: { daemon: boolean }): Row {
       const bare = new Deno.Command(Deno.execPath(), { args, env: sandbox.env, clearEnv: true });
       const stdin = JSON.stringify({ session_id: "1", cwd: sandbox.project, prompt: "go on" });
       return {
-        ours: () => timed(() => runHook(sandbox, { words, stdin })),
+        ours: () => timed(() => runHook(sandbox, { args, stdin })),
         theirs: () => timed(() => bare.output()),
         async close() {
           daemon?.close();

@@ -3,9 +3,9 @@ import { runSvc } from "../../tests/helpers/program.ts";
 import { makeSandbox } from "../../tests/helpers/sandbox.ts";
 import { type Row, timed } from "../measure.ts";
 
-function startRow(words: string[], aim: string): Row {
+function startRow(args: string[], aim: string): Row {
   return {
-    name: `start: svc ${words.join(" ")}`,
+    name: `start: svc ${args.join(" ")}`,
     beside: "deno running an empty file",
     aim,
     samples: 30,
@@ -16,7 +16,7 @@ function startRow(words: string[], aim: string): Row {
       const args = ["run", "-A", "--quiet", "--no-check", "--no-config", empty];
       const bare = new Deno.Command(Deno.execPath(), { args, env: sandbox.env, clearEnv: true });
       return {
-        ours: () => timed(() => runSvc(sandbox, words)),
+        ours: () => timed(() => runSvc(sandbox, args)),
         theirs: () => timed(() => bare.output()),
         close: async () => await sandbox[Symbol.asyncDispose](),
       };

@@ -89,21 +89,21 @@ async function captureGroup(kind: RealAgent, size: Size, group: readonly ScreenC
 function isWanted(
   { name, wide, only }: ScreenClass,
   { columns, rows }: Size,
-  words: readonly string[],
+  args: readonly string[],
 ): boolean {
   const size = `${columns}x${rows}`;
-  const names = words.filter((word) => !/^\d/.test(word));
-  if (words.length > names.length && !words.includes(size)) return false;
+  const names = args.filter((arg) => !/^\d/.test(arg));
+  if (args.length > names.length && !args.includes(size)) return false;
   if (only !== undefined && only !== size) return false;
   return names.length === 0 ? columns < 100 || wide === true : names.includes(name);
 }
 
-const [kind = "", ...words] = Deno.args;
+const [kind = "", ...args] = Deno.args;
 if (!Object.hasOwn(REAL_AGENTS, kind)) {
   throw new TypeError(`cannot capture "${kind}": give one of ${Object.keys(REAL_AGENTS).join(", ")}`);
 }
 for (const size of SIZES) {
-  const classes = CLASSES[kind as RealAgent].filter((each) => isWanted(each, size, words));
+  const classes = CLASSES[kind as RealAgent].filter((each) => isWanted(each, size, args));
   const shared = Map.groupBy(classes.filter((each) => !each.isLast), (each) => each.start);
   const groups = [...shared.values(), ...classes.filter((each) => each.isLast).map((each) => [each])];
   for (const group of groups) await captureGroup(kind as RealAgent, size, group);

@@ -98,7 +98,7 @@ async function captureShellMode(kind: RealAgent): Promise<void> {
   await capture(agent, "shell_mode", idle("!"));
 }
 
-/** The start dialogs of each agent, with a word of each. */
+/** The start dialogs of each agent, with a mark of each. */
 const START_QUESTIONS: Record<RealAgent, Partial<Record<StartQuestion, RegExp>>> = {
   cc: {
     trust: /trust this folder/,
@@ -115,19 +115,19 @@ const START_QUESTIONS: Record<RealAgent, Partial<Record<StartQuestion, RegExp>>>
 /** In a git repository, because one agent asks only there. */
 async function captureQuestion(
   kind: RealAgent,
-  { asks, word }: { asks: StartQuestion; word: RegExp },
+  { asks, mark }: { asks: StartQuestion; mark: RegExp },
 ): Promise<void> {
   await using sandbox = await makeSandbox();
   await new Deno.Command("git", { args: ["init", "--quiet", sandbox.project] }).output();
   await using agent = await startAgent(kind, sandbox, { asks });
-  const isAsked = async () => (await agent.pane.screen()).lines.some((line) => word.test(line));
+  const isAsked = async () => (await agent.pane.screen()).lines.some((line) => mark.test(line));
   await until(`the question of "${asks}"`, isAsked);
   await capture(agent, asks, OPEN_DIALOG);
 }
 
 async function captureQuestions(kind: RealAgent): Promise<void> {
-  for (const [asks, word] of Object.entries(START_QUESTIONS[kind])) {
-    await captureQuestion(kind, { asks: asks as StartQuestion, word });
+  for (const [asks, mark] of Object.entries(START_QUESTIONS[kind])) {
+    await captureQuestion(kind, { asks: asks as StartQuestion, mark });
   }
 }
 

@@ -30,8 +30,8 @@ async function install({ sandbox }: Stack): Promise<{ env: Record<string, string
   return { env: { PATH: `${bin}:${sandbox.env.PATH}` }, transcript };
 }
 
-async function svc({ sandbox }: Stack, words: string[], env: Record<string, string>): Promise<string> {
-  const { code, stdout, stderr } = await runSvc(sandbox, words, { env });
+async function svc({ sandbox }: Stack, args: string[], env: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await runSvc(sandbox, args, { env });
   assert.equal(code, 0, stdout + stderr);
   return stdout;
 }
@@ -63,9 +63,9 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   const choice = call("svc_ask", { question: "Which?", options: ["this", "that"] });
   await api.sendPush({ type: "ask.answer", inReplyTo: await asked(1), data: { choices: ["that"] } });
   assert.equal(await choice, "that");
-  const words = call("svc_prompt", { question: "What?" });
+  const prompted = call("svc_prompt", { question: "What?" });
   await api.sendPush({ type: "ask.answer", inReplyTo: await asked(2), body: "so and so" });
-  assert.equal(await words, "so and so");
+  assert.equal(await prompted, "so and so");
   const fields = [{ name: "branch", type: "text", label: "Branch" }];
   const form = call("svc_input", { question: "Where?", fields });
   await api.sendPush({ type: "ask.answer", inReplyTo: await asked(3), data: { values: { branch: "main" } } });

@@ -39,9 +39,9 @@ async function letAsk(
   });
 }
 
-function untilRead({ standIn }: SvcAgent, words: string, limitMs = 60_000): Promise<unknown> {
-  const isRead = (): boolean => standIn.bodies().some((body) => body.includes(words));
-  return until(`"${words}" at the model`, isRead, limitMs);
+function untilRead({ standIn }: SvcAgent, text: string, limitMs = 60_000): Promise<unknown> {
+  const isRead = (): boolean => standIn.bodies().some((body) => body.includes(text));
+  return until(`"${text}" at the model`, isRead, limitMs);
 }
 
 Deno.test("five real agents ask the person: answered in time, and late [other-agents, flow-3, mcp-ask, mcp-late, set-timeout]", async (t) => {

@@ -16,7 +16,7 @@ async function timesRead({ standIn }: SvcAgent, prompt: string): Promise<{ phone
     const last = standIn.bodies().at(-1) ?? "";
     return last.includes(prompt) && last;
   }, 60_000);
-  const count = (words: string): number => body.split(words).length - 1;
+  const count = (text: string): number => body.split(text).length - 1;
   return { phone: count(PHONE), desk: count(DESK) };
 }
 

@@ -33,9 +33,9 @@ async function variables({ sandbox }: Stack, kind: RealAgent, env: Record<string
   return { ...env, TMPDIR: sandbox.root, PATH: `${programs}:${sandbox.env.PATH}` };
 }
 
-async function svc(stack: Stack, words: string[], env: Record<string, string>): Promise<string> {
-  const { code, stdout, stderr } = await runSvc(stack.sandbox, words, { env });
-  assert.equal(code, 0, `svc ${words.join(" ")}: ${stdout}${stderr}`);
+async function svc(stack: Stack, args: string[], env: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await runSvc(stack.sandbox, args, { env });
+  assert.equal(code, 0, `svc ${args.join(" ")}: ${stdout}${stderr}`);
   return stdout;
 }
 

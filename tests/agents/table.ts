@@ -52,8 +52,8 @@ export function renderTable(agents: readonly string[], cells: readonly Cell[]): 
     if (!notes.includes(value)) notes.push(value);
     return `(${notes.indexOf(value) + 1})`;
   };
-  const rows = Object.entries(CAPABILITIES).map(([capability, words]) => [
-    words,
+  const rows = Object.entries(CAPABILITIES).map(([capability, text]) => [
+    text,
     ...agents.map((agent) => cell(agent, capability)),
   ]);
   const widths = [["", ...agents], ...rows].reduce<number[]>(

@@ -44,8 +44,8 @@ Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]"
     const packed = await runIn(root, ["npm", "pack", "--silent", `${root}/built`]);
     await runIn(root, ["tar", "xzf", packed.stdout.trim()]);
     const cli = `${root}/package/cli.js`;
-    const svc = async (...words: string[]): Promise<Result> =>
-      await runIn(root, [await node22(), cli, ...words]);
+    const svc = async (...args: string[]): Promise<Result> =>
+      await runIn(root, [await node22(), cli, ...args]);
 
     await test.step("it tells its version and its help, and nothing on stderr", async () => {
       assert.deepEqual(await svc("--version"), { code: 0, stdout: `${config.version}\n`, stderr: "" });

@@ -83,10 +83,10 @@ Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", as
     [["server", "--public-url", "x"], /https:\/\/relay\.example/],
     [["server", "backup"], /file/],
   ];
-  const ran = await Promise.all(wrong.map(([words]) => runSvc(sandbox, words)));
-  for (const [index, [words, said]] of wrong.entries()) {
-    assert.equal(ran[index]?.code, 2, words.join(" "));
-    assert.match(ran[index]?.stderr ?? "", said, words.join(" "));
+  const ran = await Promise.all(wrong.map(([args]) => runSvc(sandbox, args)));
+  for (const [index, [args, said]] of wrong.entries()) {
+    assert.equal(ran[index]?.code, 2, args.join(" "));
+    assert.match(ran[index]?.stderr ?? "", said, args.join(" "));
   }
 });
 

@@ -37,9 +37,9 @@ const running: Case[] = [
   {
     name: "run hands words over untouched",
     async run({ commands }) {
-      const words = ["", "a b", "$(id)", "'\"", "--", "é👩‍👩‍👧", "line\nline", ";"];
-      const { stdout } = await commands.run(["printf", "%s\\0", ...words]);
-      assert.equal(decoder.decode(stdout), words.map((word) => `${word}\0`).join(""));
+      const args = ["", "a b", "$(id)", "'\"", "--", "é👩‍👩‍👧", "line\nline", ";"];
+      const { stdout } = await commands.run(["printf", "%s\\0", ...args]);
+      assert.equal(decoder.decode(stdout), args.map((arg) => `${arg}\0`).join(""));
     },
   },
   {

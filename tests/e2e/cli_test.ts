@@ -31,30 +31,30 @@ Deno.test("svc --help lists every agent and command; svc --version the version [
 });
 
 interface Misuse {
-  words: string[];
+  args: string[];
   says: RegExp;
 }
 
 const MISUSES: Misuse[] = [
-  { words: [], says: /Usage: svc/ },
-  { words: ["lsitener"], says: /Unknown command "lsitener"\. Did you mean "listener"\? See: svc --help/ },
-  { words: ["frobnicate"], says: /Unknown command "frobnicate"\. See: svc --help/ },
-  { words: ["--frob", "cc"], says: /Unknown option "--frob"\. See: svc --help/ },
-  { words: ["--detach", "status"], says: /--detach is for agents only/ },
-  { words: ["status", "--frob"], says: /^svc: unknown option '--frob'\s+See: svc status --help/ },
-  { words: ["send", "svc-a", ""], says: /Cannot send an empty message/ },
-  { words: ["send"], says: /missing required argument 'session'\s+See: svc send --help/ },
-  { words: ["send", "svc-a", "x", "--wait", "soon"], says: /--wait takes a whole number from 10/ },
-  { words: ["logs", "--lines", "many"], says: /--lines takes a whole number/ },
-  { words: ["listener", "--stop", "--restart"], says: /exclude each other/ },
-  { words: ["completions", "tcsh"], says: /the shells are bash, zsh, fish/ },
+  { args: [], says: /Usage: svc/ },
+  { args: ["lsitener"], says: /Unknown command "lsitener"\. Did you mean "listener"\? See: svc --help/ },
+  { args: ["frobnicate"], says: /Unknown command "frobnicate"\. See: svc --help/ },
+  { args: ["--frob", "cc"], says: /Unknown option "--frob"\. See: svc --help/ },
+  { args: ["--detach", "status"], says: /--detach is for agents only/ },
+  { args: ["status", "--frob"], says: /^svc: unknown option '--frob'\s+See: svc status --help/ },
+  { args: ["send", "svc-a", ""], says: /Cannot send an empty message/ },
+  { args: ["send"], says: /missing required argument 'session'\s+See: svc send --help/ },
+  { args: ["send", "svc-a", "x", "--wait", "soon"], says: /--wait takes a whole number from 10/ },
+  { args: ["logs", "--lines", "many"], says: /--lines takes a whole number/ },
+  { args: ["listener", "--stop", "--restart"], says: /exclude each other/ },
+  { args: ["completions", "tcsh"], says: /the shells are bash, zsh, fish/ },
 ];
 
 Deno.test("wrong usage exits 2 and says on stderr what is right [cli-exit, cli-error-next]", async (t) => {
   await using sandbox = await makeSandbox();
-  for (const { words, says } of MISUSES) {
-    await t.step(`svc ${words.join(" ")}`, async () => {
-      const { code, stdout, stderr } = await runSvc(sandbox, words);
+  for (const { args, says } of MISUSES) {
+    await t.step(`svc ${args.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, args);
       assert.deepEqual([code, stdout], [2, ""]);
       assert.match(stderr, says);
     });
@@ -64,16 +64,16 @@ Deno.test("wrong usage exits 2 and says on stderr what is right [cli-exit, cli-e
 Deno.test("what fails exits 1 and says on stderr what to do next [cli-exit, cli-error-next]", async (t) => {
   await using sandbox = await makeSandbox();
   const failures: Misuse[] = [
-    { words: ["sessions"], says: /the relay's address is not known\. Run svc up/ },
-    { words: ["send", "svc-a", "hello"], says: /Run svc up, or put wsUrl/ },
-    { words: ["listener"], says: /WebSocket address is not known\. Run svc up/ },
-    { words: ["listener", "--ws-url", "http://x"], says: /"http:\/\/x" \(--ws-url\).*must be ws:\/\// },
-    { words: ["logs"], says: /nothing was written there yet\. Start the listener/ },
-    { words: ["mute", "/nowhere"], says: /Cannot find the directory "\/nowhere"/ },
+    { args: ["sessions"], says: /the relay's address is not known\. Run svc up/ },
+    { args: ["send", "svc-a", "hello"], says: /Run svc up, or put wsUrl/ },
+    { args: ["listener"], says: /WebSocket address is not known\. Run svc up/ },
+    { args: ["listener", "--ws-url", "http://x"], says: /"http:\/\/x" \(--ws-url\).*must be ws:\/\// },
+    { args: ["logs"], says: /nothing was written there yet\. Start the listener/ },
+    { args: ["mute", "/nowhere"], says: /Cannot find the directory "\/nowhere"/ },
   ];
-  for (const { words, says } of failures) {
-    await t.step(`svc ${words.join(" ")}`, async () => {
-      const { code, stdout, stderr } = await runSvc(sandbox, words);
+  for (const { args, says } of failures) {
+    await t.step(`svc ${args.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, args);
       assert.deepEqual([code, stdout], [1, ""]);
       assert.match(stderr, says);
     });

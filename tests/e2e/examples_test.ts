@@ -48,8 +48,8 @@ Deno.test("examples/answer_bot.ts answers a question before and after it connect
 
 Deno.test("examples/embedded_relay.ts serves on a free port, prints a note, and stops at Ctrl-C", async () => {
   await using sandbox = await makeSandbox();
-  const words = [`${sandbox.root}/relay-data`];
-  const relay = startSvc(sandbox, words, { launch: example("embedded_relay") });
+  const args = [`${sandbox.root}/relay-data`];
+  const relay = startSvc(sandbox, args, { launch: example("embedded_relay") });
   const [, baseUrl = "", apiKey = ""] = await relay.line(/^SVC_BASE_URL=(\S+) SVC_API_KEY=(\S+)$/);
   await relay.line(/^connected$/);
   await createRelayApi({ baseUrl, apiKey }).sendPush({ type: "note", title: "Build", body: "done" });

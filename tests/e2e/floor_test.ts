@@ -54,7 +54,7 @@ Deno.test("a script pairs into a file of its own and sends sealed from another m
   assert.match(again.stderr, /it exists/);
   assert.equal(await plain(stack, name, "plain"), "refused sealed_required");
   const env = { SVC_HOME: `${stack.sandbox.root}/far` };
-  const send = (...words: string[]) => runSvc(stack.sandbox, ["send", ...words], { env });
+  const send = (...args: string[]) => runSvc(stack.sandbox, ["send", ...args], { env });
   const copy = await Deno.readTextFile(file);
   const first = await send("--as", file, name, "one");
   assert.deepEqual([first.code, first.stdout.trim()], [0, "submitted"], first.stderr);

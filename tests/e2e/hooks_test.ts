@@ -20,11 +20,11 @@ function prompt(sandbox: Sandbox, text: string, conversation = "c-1"): string {
 
 function hook(
   sandbox: Sandbox,
-  words: string[],
+  args: string[],
   stdin: string,
   env: Record<string, string> = {},
 ): Promise<Ran> {
-  return runSvc(sandbox, words, { stdin, env });
+  return runSvc(sandbox, args, { stdin, env });
 }
 
 async function mark(sandbox: Sandbox, text: string): Promise<void> {
@@ -99,12 +99,12 @@ Deno.test("a daemon that hangs holds no agent up: its hooks end without a word, 
 
 Deno.test("a hook without its words is used wrongly, and has a help", async () => {
   await using sandbox = await makeSandbox();
-  for (const words of [["remote-hook"], ["hook"], ["hook", "Stop"]]) {
-    const { code, stderr } = await hook(sandbox, words, "");
+  for (const args of [["remote-hook"], ["hook"], ["hook", "Stop"]]) {
+    const { code, stderr } = await hook(sandbox, args, "");
     assert.deepEqual([code, /See: svc \S*hook --help/.test(stderr)], [2, true]);
   }
-  for (const words of [["remote-hook", "--help"], ["hook", "--help"]]) {
-    const { code, stdout } = await hook(sandbox, words, "");
+  for (const args of [["remote-hook", "--help"], ["hook", "--help"]]) {
+    const { code, stdout } = await hook(sandbox, args, "");
     assert.deepEqual([code, /Examples:/.test(stdout)], [0, true]);
   }
 });
@@ -206,8 +206,8 @@ Deno.test("a hook reports its pane, and the gate only where its registration has
     }
   });
   const stop = JSON.stringify(await recordedCall("codex", "Stop"));
-  const call = async (words: string[], pane: string): Promise<void> =>
-    void await hook(sandbox, ["hook", "Stop", "codex", ...words], stop, { TMUX_PANE: pane });
+  const call = async (args: string[], pane: string): Promise<void> =>
+    void await hook(sandbox, ["hook", "Stop", "codex", ...args], stop, { TMUX_PANE: pane });
   await call(["gates"], "%12");
   await call([], "%12");
   await call(["gates"], "not a pane");

@@ -15,7 +15,7 @@ const COLS = 100;
 const ROWS = 30;
 
 interface Program {
-  words: string[];
+  argv: string[];
   /** A text that the program's first screen shows. */
   shows: string;
   /** Keys that change the screen, one after the other. */
@@ -51,7 +51,7 @@ function figure(what: string, { terminal }: MirrorPhone, { untold }: Comparison)
 }
 
 async function follow(stage: MirrorStage, name: string, program: Program): Promise<void> {
-  const session = await stage.start(program.words, { cols: COLS, rows: ROWS });
+  const session = await stage.start(program.argv, { cols: COLS, rows: ROWS });
   const phone = await stage.watch(session);
   await phone.shows(program.shows);
   for (const key of program.keys) {
@@ -85,18 +85,18 @@ Deno.test("mirror cells: vim, less, htop and a copied file: the same cells [ux-r
   const setup = ["-c", "silent! syntax on", "-c", "set number hlsearch laststatus=2 ruler"];
   const programs: Record<string, Program> = {
     vim: {
-      words: [vim, "-N", "-u", "NONE", "-i", "NONE", "-n", ...setup, text],
+      argv: [vim, "-N", "-u", "NONE", "-i", "NONE", "-n", ...setup, text],
       shows: "text.c",
       keys: ["C-f", "G", "C-b", "d", "d", "o", "new 漢字 line", "Escape", "v", "k", "Escape", "u"],
     },
     less: {
-      words: ["less", "-R", text],
+      argv: ["less", "-R", text],
       shows: "text.c",
       keys: ["Space", "G", "b", "/", "value_2", "Enter", "n", "g"],
     },
-    htop: { words: ["htop", "-d", "100"], shows: "CPU", keys: ["Down", "F6", "Escape", "F2", "Escape", "t"] },
+    htop: { argv: ["htop", "-d", "100"], shows: "CPU", keys: ["Down", "F6", "Escape", "F2", "Escape", "t"] },
     "copied lines": {
-      words: ["sh", "-c", `cat "${text}"; exec cat`],
+      argv: ["sh", "-c", `cat "${text}"; exec cat`],
       shows: "long",
       keys: ["abc", "Enter", "漢", "Enter"],
     },

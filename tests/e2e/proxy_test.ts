@@ -28,6 +28,6 @@ Deno.test("a listener reaches its relay through the proxy of its environment, as
   const { sandbox, url } = stack;
   using proxy = startProxy(Number(new URL(url).port));
   const env = { HTTP_PROXY: `http://127.0.0.1:${proxy.addr.port}` };
-  const words = ["listener", "--ws-url", "ws://relay.invalid/ws"];
-  await startSvc(sandbox, words, { env }).line(/connected to ws:\/\/relay\.invalid/);
+  const args = ["listener", "--ws-url", "ws://relay.invalid/ws"];
+  await startSvc(sandbox, args, { env }).line(/connected to ws:\/\/relay\.invalid/);
 });

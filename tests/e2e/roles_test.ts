@@ -16,9 +16,9 @@ import { until } from "../helpers/until.ts";
 import { sessionNamed } from "../unit/relay/fixture.ts";
 
 /** As a hook or a script has it. */
-async function newKey(stack: Stack, ...words: string[]): Promise<{ id: string; key: string }> {
+async function newKey(stack: Stack, ...args: string[]): Promise<{ id: string; key: string }> {
   const data = ["--data", `${stack.sandbox.svcHome}/server`, "--json"];
-  const { code, stdout, stderr } = await stack.svc("keys", "create", "--name", "attacker", ...words, ...data);
+  const { code, stdout, stderr } = await stack.svc("keys", "create", "--name", "attacker", ...args, ...data);
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout);
 }

@@ -283,8 +283,8 @@ const faultsIn = (lines: readonly Line[]): string[] =>
 
 /** Types the fix as it stands there. */
 async function follow(stack: Stack, fix: string): Promise<void> {
-  const words = /^run: svc (.*)$/.exec(fix)?.[1]?.split(" ") ?? [];
-  assert.equal((await stack.svc(...words)).code, 0, fix);
+  const args = /^run: svc (.*)$/.exec(fix)?.[1]?.split(" ") ?? [];
+  assert.equal((await stack.svc(...args)).code, 0, fix);
 }
 
 for (const row of BROKEN) {

@@ -25,14 +25,14 @@ async function leave(terminal: Terminal): Promise<void> {
 
 Deno.test("the agent runs in svc-<project> with its words untouched, as the pane's own process [wrap-name, spec-agent-kinds, spec-args, cmd-agent, cli-agent-help, cli-options-first, cli-detach, con-detach, wr-own-process, wr-session-env, wr-options]", async () => {
   await using bench = await makeWrapperBench();
-  const words = ["--help", "--version", "--", "a;", "", "two words", "$HOME", "#{pane_id}", "-x=~", "é\n2"];
-  const { code, stdout } = await bench.svc(["--detach", "cc", ...words]);
+  const args = ["--help", "--version", "--", "a;", "", "two words", "$HOME", "#{pane_id}", "-x=~", "é\n2"];
+  const { code, stdout } = await bench.svc(["--detach", "cc", ...args]);
   assert.deepEqual([code, stdout], [0, "svc-proj\n"]);
   const [start] = await until("the agent's start", async () => {
     const starts = await bench.starts();
     return starts.length > 0 && starts;
   });
-  assert.deepEqual(start?.args, words);
+  assert.deepEqual(start?.args, args);
   assert.equal(start?.env.SVC_SESSION, "svc-proj");
   const others = await bench.sandbox.tmux("show-environment", "-t", "=svc-proj:");
   assert.doesNotMatch(others, /SVC_SESSION/, "another window is not the agent");
@@ -194,31 +194,31 @@ Deno.test("an old tmux server does not hand its stale environment to the agent",
 
 interface Obstacle {
   name: string;
-  words: string[];
+  args: string[];
   /** PATH without tmux. */
   bare?: boolean;
   says: RegExp;
 }
 
 const OBSTACLES: Obstacle[] = [
-  { name: "no terminal [wr-no-terminal]", words: ["cc"], says: /this is not a terminal.*svc --detach cc/ },
+  { name: "no terminal [wr-no-terminal]", args: ["cc"], says: /this is not a terminal.*svc --detach cc/ },
   {
     name: "no agent [wr-no-agent]",
-    words: ["--detach", "copilot"],
+    args: ["--detach", "copilot"],
     says: /"copilot" is not on PATH\. Install it with: npm/,
   },
   {
     name: "no tmux [wrap-tmux, wr-no-tmux]",
-    words: ["--detach", "cc"],
+    args: ["--detach", "cc"],
     bare: true,
     says: /Cannot start Claude: tmux is not installed\. Install it as described at https:\S+/,
   },
 ];
 
-for (const { name, words, bare, says } of OBSTACLES) {
+for (const { name, args, bare, says } of OBSTACLES) {
   Deno.test(`one sentence, exit 1 and nothing left behind: ${name}`, async () => {
     await using bench = await makeWrapperBench();
-    const { code, stdout, stderr } = await bench.svc(words, bare ? { env: { PATH: bench.bin } } : {});
+    const { code, stdout, stderr } = await bench.svc(args, bare ? { env: { PATH: bench.bin } } : {});
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, says);
     assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);

@@ -7,7 +7,7 @@ import { until } from "./until.ts";
 export interface MirrorStage extends AsyncDisposable {
   stack: Stack;
   /** Starts the program as its pane's own process; resolves with the session's name. */
-  start(words: readonly string[], size?: { cols: number; rows: number }): Promise<string>;
+  start(argv: readonly string[], size?: { cols: number; rows: number }): Promise<string>;
   /** A phone that mirrors the session; it is live. */
   watch(session: string, more?: Partial<MirrorPhoneOptions>): Promise<MirrorPhone>;
   /** A phone that asks for the session, whether it gets it or not. */
@@ -30,11 +30,11 @@ export async function makeMirrorStage(): Promise<MirrorStage> {
   };
   return {
     stack,
-    async start(words, { cols, rows } = { cols: 100, rows: 30 }): Promise<string> {
+    async start(argv, { cols, rows } = { cols: 100, rows: 30 }): Promise<string> {
       const session = `svc-stage-${++sessions}`;
       const size = ["-x", String(cols), "-y", String(rows)];
       const place = ["-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
-      await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, ...size, ...place, ...words);
+      await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, ...size, ...place, ...argv);
       return session;
     },
     ask,

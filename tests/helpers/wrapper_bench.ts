@@ -24,10 +24,10 @@ export interface WrapperBench extends AsyncDisposable {
   sandbox: Sandbox;
   /** Where the recording agents lie. */
   bin: string;
-  svc(words: readonly string[], options?: SvcOptions): Promise<Ran>;
-  /** Runs `svc <words>` on a terminal of its own. */
+  svc(args: readonly string[], options?: SvcOptions): Promise<Ran>;
+  /** Runs `svc <args>` on a terminal of its own. */
   terminal(
-    words: readonly string[],
+    args: readonly string[],
     options?: { cwd?: string; env?: Record<string, string> },
   ): Promise<Terminal>;
   /** Every start of an agent so far, in no order. */
@@ -66,8 +66,8 @@ export async function makeWrapperBench(): Promise<WrapperBench> {
   return {
     sandbox,
     bin,
-    svc: (words, options) => runSvc(sandbox, words, options),
-    terminal: (words, options) => terminal.open(words, options),
+    svc: (args, options) => runSvc(sandbox, args, options),
+    terminal: (args, options) => terminal.open(args, options),
     starts: () => readStarts(record),
     sessions: () => readSessions(sandbox),
     async [Symbol.asyncDispose](): Promise<void> {
@@ -117,7 +117,7 @@ class LocalTerminal {
   }
 
   async open(
-    words: readonly string[],
+    args: readonly string[],
     { cwd = this.#sandbox.project, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
   ): Promise<Terminal> {
     const name = `terminal${++this.#count}`;
@@ -133,7 +133,7 @@ class LocalTerminal {
       script,
       "sh",
       ...FROM_CHECKOUT,
-      ...words,
+      ...args,
     ];
     await this.#tmux("new-session", "-d", "-s", name, "-x", "100", "-y", "30", "-c", cwd, "--", ...command);
     return {

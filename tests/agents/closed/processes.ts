@@ -41,12 +41,12 @@ export async function processesUnder(root: number): Promise<Process[]> {
 /** A shell that waits for a person: it has neither a script nor a command. */
 function isInteractiveShell({ name, argv }: Process): boolean {
   return SHELLS.has(name) &&
-    argv.slice(1).every((word) => /^-{1,2}[a-z]*$/.test(word) && !/^-[a-z]*c/.test(word));
+    argv.slice(1).every((arg) => /^-{1,2}[a-z]*$/.test(arg) && !/^-[a-z]*c/.test(arg));
 }
 
 /** The agent itself fetches its plugins' repositories. */
 function isGitTransport({ name, argv }: Process): boolean {
-  return name === "ssh" && argv.some((word) => word.startsWith("git-upload-pack"));
+  return name === "ssh" && argv.some((arg) => arg.startsWith("git-upload-pack"));
 }
 
 /** What is wrong with them, one sentence each. One without words is just ending. */
