@@ -30,6 +30,14 @@ Deno.test("imports point down, programs apart [arch-layers, arch-programs]", () 
   assert.deepEqual(rules.layerBreaches(sources), []);
 });
 
+Deno.test("every imported file exists, dynamic imports included [arch-layers]", () => {
+  assert.deepEqual(rules.missingBreaches(sources, sources.map(({ path }) => path)), []);
+  const lost = made("src/cli/x.ts", 'export const load = () => import("./gone.ts");');
+  assert.deepEqual(rules.missingBreaches(lost, []), [
+    "src/cli/x.ts imports src/cli/gone.ts, which does not exist",
+  ]);
+});
+
 Deno.test("Deno and Node are named in src/runtime alone [arch-runtime, style-no-sniffing]", () => {
   assert.deepEqual(rules.runtimeBreaches(sources), []);
 });

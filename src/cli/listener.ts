@@ -1,7 +1,4 @@
-/** `svc listener`: the daemon itself, and its restart and end. */
-import { runtime } from "#runtime";
-import { httpBaseFromWs } from "../client/addresses.ts";
-import { resolveBaseUrl } from "../home/addresses.ts";
+/** `svc listener`: runs, restarts or stops the listener. */
 import { BACKGROUND_OPTION, restartListener, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";
@@ -9,9 +6,8 @@ import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { UsageError } from "./exit.ts";
 import { print, withProgress } from "./output.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
-import { VERSION } from "../protocol/version.ts";
 
-interface ListenerWords {
+interface ListenerOptions {
   restart?: true | undefined;
   stop?: true | undefined;
   background?: true | undefined;
@@ -25,64 +21,40 @@ export async function run(args: readonly string[]): Promise<number> {
     examples: ["svc listener", "svc listener --restart", "svc listener --ws-url ws://127.0.0.1:7420/ws"],
   })
     .option("--restart", "restart the daemon on the installed version")
-    .option("--stop", "end the daemon, once it finished the message in hand")
+    .option("--stop", "stop the daemon once it has finished the current message")
     .option("--ws-url <url>", "the relay's WebSocket address, for this run")
-    .option(BACKGROUND_OPTION, "as svc itself starts it: nobody watches");
-  const words: ListenerWords = parseOptions(command, args).opts();
-  if (words.restart && words.stop) {
+    .option(BACKGROUND_OPTION, "used by svc itself: no terminal shows the log");
+  const options: ListenerOptions = parseOptions(command, args).opts();
+  if (options.restart && options.stop) {
     throw new UsageError("--restart and --stop exclude each other. See: svc listener --help");
   }
   const paths = await accountPaths();
-  if (words.stop) return await stop(paths);
-  return words.restart ? await restart(paths, words) : await runHere(paths, words);
+  if (options.stop) return await stop(paths);
+  return options.restart ? await restart(paths, options) : await runHere(paths, options);
 }
 
 async function stop(paths: HomePaths): Promise<number> {
   const wasAlive = await withProgress(
-    "Waiting until the listener has finished what it has in hand …",
+    "Waiting for the listener to finish its current work …",
     stopDaemon(daemonHost(), paths),
   );
-  print(wasAlive ? "The listener has stopped." : "No listener runs.");
+  print(wasAlive ? "The listener has stopped." : "No listener is running.");
   return 0;
 }
 
-async function restart(paths: HomePaths, words: ListenerWords): Promise<number> {
-  listenerSettings(paths, await addressInputs(paths, words.wsUrl));
+async function restart(paths: HomePaths, options: ListenerOptions): Promise<number> {
+  listenerSettings(paths, await addressInputs(paths, options.wsUrl));
   const status = await withProgress(
-    "Waiting until the old listener has finished and the new one answers …",
-    restartListener(daemonHost(), daemonOptions(paths, { wsUrl: words.wsUrl })),
+    "Waiting for the old listener to finish and the new one to answer …",
+    restartListener(daemonHost(), daemonOptions(paths, { wsUrl: options.wsUrl })),
   );
-  print(`The listener runs: v${status.version}, process ${status.pid}.`);
+  print(`The listener is running: v${status.version}, process ${status.pid}.`);
   return 0;
 }
 
-async function runHere(paths: HomePaths, words: ListenerWords): Promise<number> {
-  const inputs = await addressInputs(paths, words.wsUrl);
+async function runHere(paths: HomePaths, { wsUrl, background }: ListenerOptions): Promise<number> {
+  const inputs = await addressInputs(paths, wsUrl);
   const settings = listenerSettings(paths, inputs);
-  const [{ runDaemon }, { startListener }, { makeHookNotifier }, { withNews }] = await Promise.all([
-    import("../listener/daemon.ts"),
-    import("../listener/listener.ts"),
-    import("./hook_notifier.ts"),
-    import("../listener/hook_notifier.ts"),
-  ]);
-  const { files, commands, sockets, pid, uid } = runtime;
-  const host = {
-    ...daemonHost(),
-    ...{ files, commands, sockets, pid, uid },
-    onSignal: runtime.onSignal,
-    show: print,
-  };
-  const env = runtime.env.all();
-  return await runDaemon(host, {
-    paths,
-    version: VERSION,
-    wsUrl: settings.wsUrl,
-    background: words.background ?? false,
-    async start(log) {
-      const { config } = inputs;
-      const listener = await startListener({ paths, config, ...settings, version: VERSION, env, log });
-      const baseUrl = resolveBaseUrl(inputs) ?? httpBaseFromWs(settings.wsUrl);
-      return withNews(listener, await makeHookNotifier(paths, { baseUrl, apiKey: settings.apiKey, log }));
-    },
-  });
+  const { runListener } = await import("./run_listener.ts");
+  return await runListener(paths, { ...settings, config: inputs.config, background: background ?? false });
 }

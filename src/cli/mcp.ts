@@ -1,30 +1,29 @@
 /** `svc mcp`: the MCP server that an agent starts, on standard input and output. */
 import { runtime } from "#runtime";
-import { httpBaseFromWs } from "../client/addresses.ts";
 import { systemClock } from "../async/clock.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import { deviceNameOf, loadConfig } from "../home/config.ts";
 import { ASK_EVENT, tellDaemon } from "../home/notify_daemon.ts";
 import type { ToldSealing } from "../home/host_sealing.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
-import type { WaitingReport } from "../mcp/waiting_reports.ts";
+import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/lines.ts";
 import { accountPaths } from "./context.ts";
 import { UsageError } from "./exit.ts";
-import { addressInputs } from "./settings.ts";
+import { addressInputs, listenerSettings, pairingHost } from "./settings.ts";
 
 const HELP = `Usage: svc mcp
 
 The MCP server of svc on standard input and output: svc_ask, svc_prompt, svc_input and svc_notify reach the
-person on their phone. An agent starts it; svc setup registers it.
+user on their phone. Agents start it; svc setup registers it.
 
-Example, with Claude's own command line, and in an agent's configuration:
+Examples, with Claude's own command line and in an agent's configuration:
   claude mcp add -s user svc -- svc mcp
   {"mcpServers": {"svc": {"command": "svc", "args": ["mcp"]}}}
 `;
 
-/** A message of the client: a question has at most 16 KiB. */
+/** Longest message of a client; a question has at most 16 KiB. */
 const LINE_MAX_BYTES = 1_048_576;
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -34,7 +33,7 @@ export async function run(args: readonly string[]): Promise<number> {
     runtime.terminal.write(HELP);
     return 0;
   }
-  if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no words`);
+  if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no arguments`);
   const { serveMcp } = await import("../mcp/serve.ts");
   await serveMcp({
     lines: {
@@ -54,40 +53,37 @@ export async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** As the listener has it. A configuration that cannot be read is reported at the first call. */
+/** The listener's. A configuration that cannot be read is reported at the first call. */
 async function hostname(): Promise<string> {
   const config = await loadConfig(runtime.files, await accountPaths()).catch(() => ({}));
   return deviceNameOf(config, runtime.hostname());
 }
 
-/** Loaded at the first call only: an agent waits for its servers to start. */
+/** Loaded at the first call only, because an agent waits for its servers to start. */
 async function sealing({ baseUrl, apiKey }: RelaySettings): Promise<ToldSealing> {
-  const [{ createRelayApi }, { pairingHost }, { sealedKeys }, { toldSealing }] = await Promise.all([
+  const [{ createRelayApi }, { sealedKeys, toldSealing }] = await Promise.all([
     import("../client/api.ts"),
-    import("./pairing_host.ts"),
-    import("../home/host_sealing.ts"),
     import("../home/host_sealing.ts"),
   ]);
   const host = await pairingHost(await accountPaths(), createRelayApi({ baseUrl, apiKey }));
   return toldSealing(sealedKeys(host));
 }
 
-/** Those of the listener, which types the late answers. Throws an Error with what is missing. */
+/** The listener's, because it types the late answers. Throws Error that says what is missing. */
 async function relaySettings(): Promise<RelaySettings> {
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
-  const wsUrl = resolveWsUrl(inputs)?.url;
-  const apiKey = listenerApiKey(inputs);
-  if (wsUrl === undefined || apiKey === undefined) {
-    const missing = wsUrl === undefined ? "wsUrl" : "apiKey";
+  const hasAddress = resolveWsUrl(inputs) !== undefined;
+  if (!hasAddress || listenerApiKey(inputs) === undefined) {
+    const missing = hasAddress ? "apiKey" : "wsUrl";
     throw new Error(
-      `Cannot reach the phone: svc is not set up on this machine, "${paths.config}" has no ${missing}. The person sets it up with: svc up`,
+      `Cannot reach the phone: svc is not set up on this machine, "${paths.config}" has no ${missing}. The user sets it up with: svc up`,
     );
   }
-  return { wsUrl, apiKey, baseUrl: inputs.config.baseUrl || httpBaseFromWs(wsUrl) };
+  return listenerSettings(paths, inputs);
 }
 
-/** Where the person's answer is waited for, as the session's state. */
+/** Reports to the listener that the session waits for its user, or no longer does. */
 async function reportWaiting(waiting: WaitingReport): Promise<void> {
   const session = runtime.env.get("SVC_SESSION");
   if (session === undefined) return;

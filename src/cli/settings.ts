@@ -1,5 +1,6 @@
 /** What a command needs to talk to the relay: address, key and this host's identity, or an error that says what is missing. */
 import { runtime } from "#runtime";
+import { httpBaseFromWs } from "../client/addresses.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import {
   type AddressInputs,
@@ -30,10 +31,12 @@ export function relayApi(paths: HomePaths, inputs: AddressInputs): RelayApi {
 
 export interface ListenerSettings {
   wsUrl: string;
+  /** The relay's HTTP address. */
+  baseUrl: string;
   apiKey: string;
 }
 
-/** Throws Error when address or key is missing. */
+/** The relay as the listener and svc mcp see it. Throws Error when address or key is missing. */
 export function listenerSettings(paths: HomePaths, inputs: AddressInputs): ListenerSettings {
   const wsUrl = resolveWsUrl(inputs)?.url;
   const apiKey = listenerApiKey(inputs);
@@ -41,7 +44,7 @@ export function listenerSettings(paths: HomePaths, inputs: AddressInputs): Liste
     throw missing(paths, "the relay's WebSocket address", { field: "wsUrl", or: "pass --ws-url" });
   }
   if (apiKey === undefined) throw missing(paths, "an API key", { field: "apiKey" });
-  return { wsUrl, apiKey };
+  return { wsUrl, apiKey, baseUrl: resolveBaseUrl(inputs) ?? httpBaseFromWs(wsUrl) };
 }
 
 function missing(paths: HomePaths, what: string, { field, or }: { field: string; or?: string }): Error {

@@ -1,4 +1,4 @@
-/** `svc status`: listener, relay and sessions on one screen. */
+/** `svc status`: the listener, the relay and the sessions on one screen. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import type { DaemonStatus } from "../home/control_messages.ts";
@@ -15,7 +15,7 @@ interface RelayView {
   baseUrl: string | null;
   reachable: boolean;
   version: string | null;
-  /** Why it was not reached. */
+  /** Why it could not be reached. */
   problem: string | null;
   sessions: ListedEntry[];
 }
@@ -23,7 +23,7 @@ interface RelayView {
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "status",
-    summary: "Show listener, relay and sessions. Exits 1 when the listener does not run.",
+    summary: "Show the listener, the relay and the sessions. Exits with 1 when the listener is not running.",
     examples: ["svc status", "svc status --json"],
   }).option("--json", "print it as JSON");
   const words = parseOptions(command, args).opts();
@@ -63,7 +63,7 @@ function screen(daemon: DaemonStatus | undefined, relay: RelayView): string[] {
 }
 
 function listenerLine(daemon: DaemonStatus | undefined): string {
-  if (daemon === undefined) return paint("does not run. An agent's start starts it: svc cc", "red");
+  if (daemon === undefined) return paint("not running. Starting an agent starts it: svc cc", "red");
   const since = duration(Date.now() - daemon.startedAt);
   const link = daemon.connected
     ? paint(`connected to ${daemon.wsUrl}`, "green")

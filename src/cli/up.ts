@@ -9,6 +9,7 @@ import { offerPairing, type PairingHost } from "../home/pairing.ts";
 import { type RunningRelay, startRelay } from "../relay/server.ts";
 import { spawnArgv, verbs } from "../tmux/argv.ts";
 import { tmuxEnvironment } from "../tmux/server.ts";
+import { StoreInUse } from "../store/store.ts";
 import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pairing.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
@@ -61,13 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Promise<void> {
   const stopped = untilStopped(undo);
   const dataDir = options.data ?? `${paths.root}/server`;
-  const relay = await startRelay({
-    listen: options.listen,
-    dataDir,
-    tls: await readTls(options),
-    phoneDirectory: await phoneDirectory(),
-    log: printError,
-  });
+  const relay = await startOwnRelay(options, dataDir);
   undo.push(() => relay.stop());
   const wsUrl = relay.wsUrl.replace("0.0.0.0", "127.0.0.1");
   const key = await joinRelay(paths, { dataDir, wsUrl, replace: options.replace === true });
@@ -82,6 +77,23 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   show(relay, { pairing, publicUrl: tunnel?.url ?? options.publicUrl });
   await Promise.all([watchSessions(api, stopped), announcePhone(host, pairing, { signal: stopped })]);
   print("Stopping.");
+}
+
+async function startOwnRelay(options: UpOptions, dataDir: string): Promise<RunningRelay> {
+  try {
+    return await startRelay({
+      listen: options.listen,
+      dataDir,
+      tls: await readTls(options),
+      phoneDirectory: await phoneDirectory(),
+      log: printError,
+    });
+  } catch (error) {
+    if (!(error instanceof StoreInUse)) throw error;
+    throw new Error(
+      `Cannot start the relay: it is already running, on "${dataDir}". To pair a phone with it, run: svc pair. To start it with other options, stop it first.`,
+    );
+  }
 }
 
 async function bringListener(

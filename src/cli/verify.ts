@@ -1,5 +1,6 @@
 /** `svc verify`: the setup as a list of checks, each with its finding and its fix. */
 import { errorText } from "../async/error_text.ts";
+import { type AddressInputs, resolveBaseUrl } from "../home/addresses.ts";
 import { agentChecks } from "./checks/agents/agents.ts";
 import type { Check, CheckContext, Finding, Mark } from "./checks/check.ts";
 import { configCheck, sealingCheck, wsUrlVariableCheck } from "./checks/config.ts";
@@ -10,6 +11,7 @@ import { accountPaths } from "./context.ts";
 import { EXIT_FAILED } from "./exit.ts";
 import { type Colour, paint, print, printJson } from "./output.ts";
 import { addressInputs } from "./settings.ts";
+import { isLoopback } from "./up/reach.ts";
 
 const CHECKS: readonly Check[] = [
   tmuxCheck,
@@ -43,8 +45,12 @@ export async function run(args: readonly string[]): Promise<number> {
     if (!options.json) { for (const line of resultLines(result)) print(line); }
   }
   if (options.json) printJson(results);
-  else print(`\n${summary(results)}`);
+  else print(`\n${summary(results, relayAddress(context.inputs))}`);
   return results.some(({ mark }) => mark === "fault") ? EXIT_FAILED : 0;
+}
+
+function relayAddress(inputs: AddressInputs | undefined): string | undefined {
+  return inputs && resolveBaseUrl(inputs);
 }
 
 async function runCheck(check: Check, context: CheckContext): Promise<Result> {
@@ -66,11 +72,15 @@ function resultLines({ mark, name, finding, fix }: Result): string[] {
   return [`${paint(sign, colour)} ${name}: ${finding}`, ...(fix === undefined ? [] : [`    → ${fix}`])];
 }
 
-export function summary(results: readonly Finding[]): string {
+/** The last line. `baseUrl`: where this machine reaches the relay; a loopback address is of no use to a phone. */
+export function summary(results: readonly Finding[], baseUrl?: string): string {
   const faults = results.filter(({ mark }) => mark === "fault").length;
   const warnings = results.filter(({ mark }) => mark === "warning").length;
   if (faults > 0) return `${faults} of ${results.length} checks failed: fix them from the top down.`;
-  return warnings > 0
-    ? `It works, with ${warnings} warning(s).`
-    : "All is well: the phone can reach this machine.";
+  const isLocal = baseUrl !== undefined && isLoopback(baseUrl);
+  const onlyHere =
+    `Only this machine can open the relay at ${baseUrl}: a phone needs a tunnel or another address. See: svc up --help`;
+  if (warnings > 0) return `It works, with ${warnings} warning(s).${isLocal ? ` ${onlyHere}` : ""}`;
+  if (isLocal) return `All is well on this machine. ${onlyHere}`;
+  return `All is well: a phone that can open ${baseUrl ?? "the relay"} can reach this machine.`;
 }

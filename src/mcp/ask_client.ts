@@ -1,4 +1,4 @@
-/** The asker's side of the relay: sends questions and notes, and waits for answers over one reconnecting link. */
+/** The relay's client for an agent that asks its user: sends questions and notes, and waits for answers over one reconnecting link. */
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { RELAY_BACKOFF } from "../client/backoff.ts";
 import type { Clock } from "../async/clock.ts";
@@ -12,10 +12,16 @@ import type { Frame } from "../protocol/frames.ts";
 import { ASK_TTL_SECONDS } from "../protocol/limits.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import { Wakeup } from "../async/wakeup.ts";
-import { type FollowParts, followQuestion, type Outcome } from "./follow_question.ts";
-import type { Identity } from "./identity.ts";
+import {
+  type FollowParts,
+  followQuestion,
+  type Outcome,
+  reportWhileWaiting,
+  type WaitingReport,
+} from "./follow_question.ts";
 import { LeftQuestions } from "./left_questions.ts";
-import type { WaitingReports } from "./waiting_reports.ts";
+import { sha256Hex } from "../async/sha256.ts";
+import { isSessionName, listenerDeviceId } from "../protocol/names.ts";
 
 export interface RelaySettings {
   wsUrl: string;
@@ -28,19 +34,20 @@ export interface AskClientOptions {
   sealing: ToldSealing;
   identity: Identity;
   version: string;
-  /** For the waits; the link has the system's. */
+  /** For the waits; the link uses the system clock. */
   clock: Clock;
   random: () => number;
-  waiting: WaitingReports;
+  /** Reports to the listener that the agent waits for its user, or no longer does. Must not throw. */
+  reportWaiting(report: WaitingReport): void;
 }
 
 type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listener"> : never;
 
-/** What is asked; who asks is added here. */
+/** What is asked. AskClient adds who asks. */
 export interface Question {
   text: string;
   data: WithoutAsker<AskData>;
-  /** Asked only where it is sealed; its answer is never typed into a session. */
+  /** Sent only when it can be sealed; its answer is never typed into a session. */
   secret?: boolean;
 }
 
@@ -50,11 +57,11 @@ export interface Note {
   data: Record<string, unknown>;
 }
 
-/** The first question waits this long for the link, so that the relay knows where its answer goes. */
+/** The first question waits this long for the link, so that the relay knows where its answer goes, in milliseconds. */
 const LINK_LIMIT_MS = 3_000;
-/** A relay that is away is tried again for this long. */
+/** An unreachable relay is retried for this long, in milliseconds. */
 const POST_LIMIT_MS = 30_000;
-/** At the end, withdrawals are waited for this long. */
+/** Closing waits this long for withdrawals, in milliseconds. */
 const CLOSE_LIMIT_MS = 1_000;
 
 export class AskClient {
@@ -96,8 +103,9 @@ export class AskClient {
    * a late answer. Throws RelayError when the question could not be sent, and the signal's reason.
    */
   ask(question: Question, signal: AbortSignal): Promise<Outcome> {
-    const { waiting } = this.#options;
-    const asking = waiting.during(this.#ask(question, signal)).finally(() => this.#asking.delete(asking));
+    const { reportWaiting, clock } = this.#options;
+    const asking = reportWhileWaiting(this.#ask(question, signal), { report: reportWaiting, clock })
+      .finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
     return asking;
   }
@@ -227,4 +235,30 @@ export class AskClient {
     this.#linkEvent.wake();
     this.#wakeups.get(frame.data.id)?.wake();
   }
+}
+
+/** Who asks. */
+export interface Identity {
+  /** The session that a late answer is typed into; undefined when the agent does not run in one of svc. */
+  session: string | undefined;
+  /** The same for every asker of the session, so that the account does not fill up with devices. */
+  deviceId: string;
+  /** The listener that has the session. */
+  listener: string;
+  /** Shown in lists of devices. */
+  name: string;
+}
+
+/** `session` is `SVC_SESSION`, which the wrapper sets for the agent. */
+export async function identify(
+  { hostname, session }: { hostname: string; session: string | undefined },
+): Promise<Identity> {
+  const known = session !== undefined && isSessionName(session) ? session : undefined;
+  const digest = await sha256Hex(`${hostname}\n${known ?? ""}`);
+  return {
+    session: known,
+    deviceId: `dev_script_${digest.slice(0, 16)}`,
+    listener: await listenerDeviceId(hostname),
+    name: `svc mcp, ${known ?? "no session"}, ${hostname}`.slice(0, 200),
+  };
 }

@@ -1,4 +1,4 @@
-/** Follows one question until it is answered, closed, or its time is over. The relay's word decides, never a frame. */
+/** Follows one question until it is answered or closed, or its time is over, and reports meanwhile that it waits. The relay's stored receipt decides, never a frame. */
 import type { RelayApi } from "../client/api.ts";
 import type { Clock } from "../async/clock.ts";
 import { RelayError } from "../client/relay_error.ts";
@@ -6,22 +6,23 @@ import type { Answer } from "../protocol/ask.ts";
 import { ASK_RETURN_MS } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Wakeup } from "../async/wakeup.ts";
+import { ASK_REPORT_MS } from "../home/notify_daemon.ts";
 
 export type Outcome =
   | { kind: "answered"; answer: Answer }
-  /** An answer came that nobody who may answer has given. */
+  /** The answer that came cannot be opened: no paired phone sealed it. */
   | { kind: "unreadable" }
-  /** A secret was asked for, and no phone is paired that it could be sealed for: nothing was sent. */
+  /** It asks for a secret and no phone is paired, so it could not be sealed: nothing was sent. */
   | { kind: "unsealed" }
-  /** The answer came while the asker was cut off: it is typed into the session. */
+  /** The answer came while the connection was lost: it is typed into the session. */
   | { kind: "typed" }
   | { kind: "timed_out" }
   | { kind: "closed" };
 
-/** The relay is asked again after this time also when it told nothing, as where no WebSocket passes. */
-const LOOK_AGAIN_MS = 15_000;
-/** How long after its time a question waits for the relay's word on an answer that it took. */
-const WORD_LIMIT_MS = 3 * ASK_RETURN_MS;
+/** The relay is asked again after this time without news, for networks that block WebSockets, in milliseconds. */
+const POLL_MS = 15_000;
+/** How long after its time a question waits for the relay to confirm an answer that was taken, in milliseconds. */
+const CONFIRM_LIMIT_MS = 3 * ASK_RETURN_MS;
 
 export interface FollowParts {
   api: RelayApi;
@@ -34,7 +35,7 @@ export interface FollowParts {
   take(answerId: string): void;
 }
 
-/** Throws RelayError when the relay will not tell, and the signal's reason when that fires. */
+/** Throws RelayError when the relay refuses to answer, and the signal's reason when that fires. */
 export async function followQuestion(
   parts: FollowParts,
   { id, timeoutMs, signal }: { id: string; timeoutMs: number; signal: AbortSignal },
@@ -42,34 +43,64 @@ export async function followQuestion(
   const { clock, wakeup } = parts;
   const end = clock.elapsed() + timeoutMs;
   for (;;) {
-    const found = await look(parts, { id, signal });
-    if (typeof found === "object") return found;
-    const left = end - clock.elapsed() + (found === "taking" ? WORD_LIMIT_MS : 0);
+    const found = await poll(parts, { id, signal });
+    if (found.kind !== "open" && found.kind !== "taking") return found;
+    const left = end - clock.elapsed() + (found.kind === "taking" ? CONFIRM_LIMIT_MS : 0);
     if (left <= 0) return { kind: "timed_out" };
-    await wakeup.wait(Math.min(left, LOOK_AGAIN_MS), signal);
+    await wakeup.wait(Math.min(left, POLL_MS), signal);
   }
 }
 
-type Look = Outcome | "open" | "taking";
+type Poll = Outcome | { kind: "open" } | { kind: "taking" };
 
-async function look(
+async function poll(
   { api, read, take }: FollowParts,
   { id, signal }: { id: string; signal: AbortSignal },
-): Promise<Look> {
+): Promise<Poll> {
   try {
     const { receipt } = await api.getPush(id, { signal });
-    if (!receipt.final) return "open";
+    if (!receipt.final) return { kind: "open" };
     if (receipt.answer === undefined) return { kind: "closed" };
     const { push, receipt: { state } } = await api.getPush(receipt.answer, { signal });
     if (state === "queued") {
       take(push.id);
-      return "taking";
+      return { kind: "taking" };
     }
     if (state !== "delivered") return { kind: "typed" };
     const answer = await read(push);
     return answer === undefined ? { kind: "unreadable" } : { kind: "answered", answer };
   } catch (error) {
-    if (error instanceof RelayError && error.transient) return "open";
+    if (error instanceof RelayError && error.transient) return { kind: "open" };
     throw error;
+  }
+}
+
+export interface WaitingReport {
+  state: "waiting" | "working";
+  /** The same from the first report to the last. */
+  ask: string;
+}
+
+/**
+ * Reports to the listener, again and again until the question has ended, that it waits: the agent's screen shows work
+ * meanwhile, and a restarted listener knows nothing of it. Each question is reported separately, because some agents
+ * leave one open and go on to the next.
+ */
+export async function reportWhileWaiting<T>(
+  question: Promise<T>,
+  { report, clock }: { report: (report: WaitingReport) => void; clock: Clock },
+): Promise<T> {
+  const ask = crypto.randomUUID();
+  let cancel = (): void => {};
+  const tick = (): void => {
+    report({ state: "waiting", ask });
+    cancel = clock.after(ASK_REPORT_MS, tick);
+  };
+  tick();
+  try {
+    return await question;
+  } finally {
+    cancel();
+    report({ state: "working", ask });
   }
 }

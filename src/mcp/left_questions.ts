@@ -1,7 +1,7 @@
-/** Questions that nobody waits for any more: withdrawn ones, and ones whose late answers the session shall get. */
+/** Questions that nobody waits for any more: withdrawn ones, and ones whose late answers go to the session. */
 import type { EventData } from "../protocol/frames.ts";
 
-/** Kept of them; beyond it the oldest is forgotten. */
+/** Beyond this number the oldest is forgotten. */
 const LEFT_MAX = 100;
 
 export type SendAck = (ack: EventData<"push.ack">) => boolean;
@@ -14,30 +14,30 @@ export class LeftQuestions {
     this.#send = send;
   }
 
-  /** Withdrawals that the relay has not confirmed. */
+  /** Number of withdrawals that the relay has not confirmed. */
   get withdrawing(): number {
     return [...this.#left.values()].filter((how) => how === "withdrawn").length;
   }
 
-  /** Its answer may still come, for the session. */
+  /** Its answer may still come, and is typed into the session. */
   leave(id: string): void {
     this.#keep(id, "late");
   }
 
-  /** It takes no answer any more. */
+  /** It accepts no answer any more. */
   withdraw(id: string): void {
     this.#keep(id, "withdrawn");
     this.#send({ id, outcome: "withdrawn", final: true });
   }
 
-  /** After every break: what was not confirmed is said again. */
+  /** After a reconnect: repeats what was not confirmed. */
   connected(): void {
     for (const [id, how] of this.#left) {
       if (how === "withdrawn") this.#send({ id, outcome: "withdrawn", final: true });
     }
   }
 
-  /** An answer that crossed with the end of the wait is given back at once. */
+  /** An answer that arrived just as the wait ended is returned at once, for the session. */
   updated({ id, receipt }: EventData<"push.updated">): void {
     if (!receipt.final || !this.#left.delete(id)) return;
     if (receipt.answer !== undefined) this.#send({ id: receipt.answer, outcome: "ignored", final: true });

@@ -1,4 +1,4 @@
-/** MCP over standard input and output: one JSON-RPC message a line. */
+/** MCP over standard input and output: one JSON-RPC message per line. */
 import {
   deserializeMessage,
   type JSONRPCMessage,
@@ -12,7 +12,7 @@ export interface Lines {
   write(text: string): void;
 }
 
-/** The library's own takes Node's streams, which cost a start in Deno more than all of this. */
+/** The library's own transport needs Node's streams, which take longer to load in Deno than all of svc mcp. */
 export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -54,7 +54,7 @@ export class LineTransport implements Transport {
     await this.close();
   }
 
-  /** What is no message is passed over, as the protocol has no answer for it. */
+  /** Skips what is not a message: the protocol has no answer for it. */
   #take(line: string): void {
     if (line.trim() === "") return;
     try {

@@ -3,20 +3,17 @@ import { errorText } from "../async/error_text.ts";
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../async/clock.ts";
 import type { ToldSealing } from "../home/host_sealing.ts";
-import { AskClient, type RelaySettings } from "./ask_client.ts";
-import { identify, type Identity } from "./identity.ts";
+import { AskClient, identify, type Identity, type RelaySettings } from "./ask_client.ts";
 import { type Lines, LineTransport } from "./line_transport.ts";
-import { type Progress, startProgress } from "./progress.ts";
-import { errorResult } from "./results.ts";
-import { toolSchema } from "./tool_schema.ts";
-import { type Call, type Tool, TOOLS } from "./tools.ts";
-import { type WaitingReport, WaitingReports } from "./waiting_reports.ts";
+import { toolSchema } from "./tool_inputs.ts";
+import { type Call, errorResult, type Tool, TOOLS } from "./tools.ts";
+import type { WaitingReport } from "./follow_question.ts";
 
 export interface McpHost {
   lines: Lines;
-  /** Asked at the first call, and again until it gives some. Throws an Error that says what is missing. */
+  /** Called at the first tool call, and again until it succeeds. Throws Error that says what is missing. */
   settings(): Promise<RelaySettings>;
-  /** What passes the relay only sealed, once a phone is paired. */
+  /** Seals what passes the relay, once a phone is paired. */
   sealing(settings: RelaySettings): Promise<ToldSealing>;
   hostname: string;
   /** `SVC_SESSION`. */
@@ -24,19 +21,19 @@ export interface McpHost {
   version: string;
   clock: Clock;
   random: () => number;
-  /** Reports to the listener that the agent waits for the person, or does so no longer. Must not throw. */
+  /** Reports to the listener that the agent waits for its user, or no longer does. Must not throw. */
   reportWaiting(report: WaitingReport): void;
   /** Calls `stop` when the process is to end. */
   onStop(stop: () => void): void;
 }
 
 const INSTRUCTIONS =
-  "Reaches the person who drives this session, on their phone. svc_ask, svc_prompt and svc_input wait for an answer; svc_notify only tells.";
+  "Reaches the user of this session on their phone. svc_ask, svc_prompt and svc_input wait for an answer; svc_notify does not.";
 
-/** They change nothing but what is on the person's screen: some clients ask before any other tool. */
+/** The tools change nothing but the user's screen. Some clients ask for permission before any other kind of tool. */
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 
-/** Resolves when the client is gone, and the relay knows that nobody waits any more. */
+/** Resolves when the client is gone and the relay knows that nobody waits any more. */
 export async function serveMcp(host: McpHost): Promise<void> {
   const identity = await identify(host);
   const client = new LazyAskClient(host, identity);
@@ -76,20 +73,20 @@ function callOf({ mcpReq }: ServerContext, { client, clock }: { client: AskClien
   return {
     client,
     signal: mcpReq.signal,
-    async telling(totalSeconds, wait) {
+    async withProgress(totalSeconds, wait) {
       if (progressToken === undefined) return await wait;
-      const tell = (progress: Progress): void => {
+      const notify = (progress: Progress): void => {
         const params = { progressToken, ...progress };
-        // A client that is gone hears nothing any more, and its call is aborted.
+        // Fails when the client is gone: then its call is aborted too.
         mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
       };
-      const stop = startProgress(tell, { clock, totalSeconds });
+      const stop = startProgress(notify, { clock, totalSeconds });
       return await wait.finally(stop);
     },
   };
 }
 
-/** One client for the process, from the first call on that finds the settings complete. */
+/** One client for the process, created by the first call that finds the settings complete. */
 class LazyAskClient {
   readonly #host: McpHost;
   readonly #identity: Identity;
@@ -118,7 +115,44 @@ class LazyAskClient {
     const { version, clock, random } = this.#host;
     const settings = await this.#host.settings();
     const sealing = await this.#host.sealing(settings);
-    const waiting = new WaitingReports((report) => this.#host.reportWaiting(report), clock);
-    return new AskClient({ settings, sealing, identity: this.#identity, version, clock, random, waiting });
+    const reportWaiting = (report: WaitingReport): void => this.#host.reportWaiting(report);
+    return new AskClient({
+      settings,
+      sealing,
+      identity: this.#identity,
+      version,
+      clock,
+      random,
+      reportWaiting,
+    });
   }
+}
+
+export const PROGRESS_EVERY_MS = 20_000;
+
+export interface Progress {
+  /** Seconds. */
+  progress: number;
+  /** Seconds. */
+  total: number;
+  message: string;
+}
+
+/** Reports how long a call has waited, so that its client does not give up. Returns a function that stops it. */
+export function startProgress(
+  notify: (progress: Progress) => void,
+  { clock, totalSeconds }: { clock: Clock; totalSeconds: number },
+): () => void {
+  const start = clock.elapsed();
+  let cancel = (): void => {};
+  const next = (): void => {
+    cancel = clock.after(PROGRESS_EVERY_MS, () => {
+      const waited = Math.round((clock.elapsed() - start) / 1_000);
+      const message = `Waiting for an answer from the phone: ${waited} s of ${totalSeconds} s`;
+      notify({ progress: waited, total: totalSeconds, message });
+      next();
+    });
+  };
+  next();
+  return () => cancel();
 }

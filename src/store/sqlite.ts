@@ -9,7 +9,7 @@ import { sqliteHooks } from "./sqlite_hooks.ts";
 import { sqliteKeys } from "./sqlite_keys.ts";
 import { sqlitePairings, sqliteWebPush } from "./sqlite_phones.ts";
 import { sqlitePushes } from "./sqlite_pushes.ts";
-import { type Store, StoreUnavailable } from "./store.ts";
+import { type Store, StoreInUse, StoreUnavailable } from "./store.ts";
 
 /** How long a write waits for another process's lock. The whole process blocks meanwhile: see `OpenStoreOptions`. */
 const BUSY_MS = 5_000;
@@ -63,7 +63,7 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
 
 /**
  * Allows one relay per store, by a lock that the operating system releases when the process dies. Returns how to release
- * it. Throws StoreUnavailable when another relay holds it.
+ * it. Throws StoreInUse when another relay holds it.
  */
 async function lockForRelay(dataDir: string): Promise<() => void> {
   const lock = await openDatabase(`${dataDir}/relay.lock`, { busyMs: 0 });
@@ -73,7 +73,7 @@ async function lockForRelay(dataDir: string): Promise<() => void> {
   } catch (error) {
     lock.close();
     if (!(error instanceof Error) || !error.message.includes("locked")) throw error;
-    throw new StoreUnavailable(
+    throw new StoreInUse(
       `Cannot open the store in "${dataDir}": another relay is running on it; use that one (svc pair prints its link), stop it, or choose another folder`,
     );
   }

@@ -10,6 +10,9 @@ export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
+/** A relay is running on the store. */
+export class StoreInUse extends StoreUnavailable {}
+
 /** An API key; only its hash is stored. All times in this file are epoch milliseconds. */
 export interface KeyRecord {
   id: string;

@@ -142,3 +142,20 @@ testOnBoth("without a configuration a call says what to run", async (bench) => {
   assert.match(JSON.stringify(lines.at(-1)), /not set up on this machine.*svc up/);
   assert.equal(code, 0);
 });
+
+testOnBoth(
+  "it talks to the relay that SVC_BASE_URL names, as the listener does [env-base-url]",
+  async (bench) => {
+    const asked: string[] = [];
+    await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url }) => {
+      asked.push(new URL(url).pathname);
+      return new Response(null, { status: 401 });
+    });
+    await bench.configure({ apiKey: "svc_x", wsUrl: "ws://127.0.0.1:9/ws", baseUrl: "http://127.0.0.1:9" });
+    bench.sandbox.env.SVC_BASE_URL = `http://127.0.0.1:${server.addr.port}`;
+    const call =
+      '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"svc_notify","arguments":{"title":"x"}}}';
+    await exchange(bench, { lines: [initialize("2025-11-25"), call], until: /isError/ });
+    assert.notDeepEqual(asked, []);
+  },
+);

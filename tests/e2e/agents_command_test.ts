@@ -67,5 +67,5 @@ Deno.test("svc agents record says when there is no such session [agents-record]"
   await using sandbox = await makeSandbox();
   const { code, stderr } = await runSvc(sandbox, ["agents", "record", "svc-none"]);
   assert.equal(code, 1);
-  assert.match(stderr, /Cannot record "svc-none": no such session runs here/);
+  assert.match(stderr, /Cannot record "svc-none": no such session is running here/);
 });

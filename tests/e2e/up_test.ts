@@ -74,6 +74,17 @@ Deno.test("svc up says which address works for what, and refuses to leave anothe
   assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), other);
 });
 
+Deno.test("svc up while it runs says so, and points to svc pair [up-one-command]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, UP);
+  await up.line(/^Open this link:/);
+  const again = await runSvc(sandbox, UP);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /it is already running.*To pair a phone with it, run: svc pair\./);
+  assert.doesNotMatch(again.stderr, /another/);
+  await stop(up);
+});
+
 Deno.test("the QR of a pairing link fits 80 × 24 [tty-qr]", () => {
   const lines = qrLines(`https://workstation.tailnet-name.ts.net/#pair=${"x".repeat(27)}`);
   assert.ok(lines.length <= 24, `${lines.length} lines`);

@@ -59,6 +59,15 @@ export function importsOf({ path, imports }: Facts): string[] {
   return imports.map((specifier) => resolveImport(path, specifier)).filter((target) => target !== undefined);
 }
 
+/** The type checker passes over an `import()` of a file that does not exist. */
+export function missingBreaches(files: readonly Facts[], paths: readonly string[]): string[] {
+  const known = new Set(paths);
+  return files.flatMap((file) =>
+    importsOf(file).filter((target) => /^src\/.*\.tsx?$/.test(target) && !known.has(target))
+      .map((target) => `${file.path} imports ${target}, which does not exist`)
+  );
+}
+
 function directionBreach(from: string, to: string): string | undefined {
   const [source, target] = [folderOf(from) ?? "", folderOf(to)];
   if (target === undefined) return `${from} imports ${to}, which is outside src`;

@@ -1,9 +1,15 @@
 /** Following a question: the relay's word decides, whatever is lost on the way. */
 import assert from "node:assert/strict";
+import { ASK_REPORT_MS } from "../../../src/home/notify_daemon.ts";
 import type { RelayApi } from "../../../src/client/api.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { Wakeup } from "../../../src/async/wakeup.ts";
-import { followQuestion, type Outcome } from "../../../src/mcp/follow_question.ts";
+import {
+  followQuestion,
+  type Outcome,
+  reportWhileWaiting,
+  type WaitingReport,
+} from "../../../src/mcp/follow_question.ts";
 import { answerOf } from "../../../src/protocol/ask.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
@@ -121,4 +127,31 @@ Deno.test("a closed question, a refusal and an abort end the wait", async () => 
   const aborted = new Bench();
   aborted.abort.abort(new Error("taken back"));
   assert.match(String(await aborted.ended()), /taken back/);
+});
+
+Deno.test("each question that waits is reported at once and repeatedly, and its end once, even when it fails [ls-state-ask]", async () => {
+  const clock = new FakeClock();
+  const reports: WaitingReport[] = [];
+  const options = { report: (report: WaitingReport): void => void reports.push(report), clock };
+  const [first, second] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+  const one = reportWhileWaiting(first.promise, options);
+  clock.advance(ASK_REPORT_MS);
+  assert.deepEqual(reports.map(({ state }) => state), ["waiting", "waiting"]);
+  assert.equal(reports[0]?.ask, reports[1]?.ask);
+  const other = reportWhileWaiting(second.promise, options);
+  assert.equal(reports.length, 3);
+  assert.notEqual(reports[2]?.ask, reports[0]?.ask);
+  first.resolve(7);
+  assert.equal(await one, 7);
+  assert.deepEqual(
+    reports.slice(3),
+    [{ state: "working", ask: reports[0]?.ask }],
+    "the other one still waits",
+  );
+  clock.advance(ASK_REPORT_MS);
+  assert.deepEqual(reports[4], { state: "waiting", ask: reports[2]?.ask });
+  second.reject(new Error("taken back"));
+  await assert.rejects(other, /taken back/);
+  assert.deepEqual(reports.slice(5), [{ state: "working", ask: reports[2]?.ask }]);
+  assert.equal(clock.pending, 0);
 });

@@ -1,10 +1,10 @@
-/** Who asks: stable per session and host, and a name that the relay takes. */
+/** Who asks: stable per session and host, with a name that the relay accepts. */
 import assert from "node:assert/strict";
-import { identify } from "../../../src/mcp/identity.ts";
+import { identify } from "../../../src/mcp/ask_client.ts";
 import { listenerDeviceId } from "../../../src/protocol/names.ts";
 import { DeviceId } from "../../../src/protocol/push.ts";
 
-Deno.test("each session of a host asks under a name of its own, always the same", async () => {
+Deno.test("each session of a host asks under an id of its own, always the same", async () => {
   const one = await identify({ hostname: "box", session: "svc-a" });
   assert.deepEqual(await identify({ hostname: "box", session: "svc-a" }), one);
   assert.equal(one.session, "svc-a");
@@ -18,7 +18,7 @@ Deno.test("each session of a host asks under a name of its own, always the same"
   assert.equal(new Set([one.deviceId, ...ids]).size, 4);
 });
 
-Deno.test("what cannot be a session is none", async () => {
+Deno.test("an invalid session name counts as none", async () => {
   for (const session of [undefined, "", "a b", "x".repeat(200)]) {
     assert.equal((await identify({ hostname: "box", session })).session, undefined);
   }

@@ -1,21 +1,56 @@
-/** Binds what tells the phones of hooks' news to the relay and the home. */
+/** The listener in this process, with what reports the hooks' news to the phones. */
 import { runtime } from "#runtime";
 import { toBodyText } from "../agents/body_text.ts";
 import { loadHooks } from "../agents/registry.ts";
 import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../async/clock.ts";
-import { ensureHookId } from "../home/config.ts";
+import { type Config, ensureHookId } from "../home/config.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { sealedKeys, toldSealing } from "../home/host_sealing.ts";
-import { HookNotifier } from "../listener/hook_notifier.ts";
+import { runDaemon } from "../listener/daemon.ts";
+import { HookNotifier, withNews } from "../listener/hook_notifier.ts";
+import { startListener } from "../listener/listener.ts";
 import { isAgentKind } from "../protocol/names.ts";
-import { pairingHost } from "./settings.ts";
+import { VERSION } from "../protocol/version.ts";
+import { daemonHost } from "./context.ts";
+import { print } from "./output.ts";
+import { type ListenerSettings, pairingHost } from "./settings.ts";
 
-/** A longer transcript is not read. */
+/** Larger transcripts are not read. */
 const TRANSCRIPT_MAX_BYTES = 64_000_000;
 
-export async function makeHookNotifier(
+export interface RunOptions extends ListenerSettings {
+  config: Config;
+  /** No terminal shows the log. */
+  background: boolean;
+}
+
+/** Resolves with the exit code once the listener has ended. */
+export async function runListener(paths: HomePaths, options: RunOptions): Promise<number> {
+  const { config, wsUrl, baseUrl, apiKey, background } = options;
+  const { files, commands, sockets, pid, uid } = runtime;
+  const host = {
+    ...daemonHost(),
+    ...{ files, commands, sockets, pid, uid },
+    onSignal: runtime.onSignal,
+    show: print,
+  };
+  const env = runtime.env.all();
+  return await runDaemon(host, {
+    paths,
+    version: VERSION,
+    wsUrl,
+    background,
+    async start(log) {
+      const listener = await startListener({ paths, config, wsUrl, apiKey, version: VERSION, env, log });
+      return withNews(listener, await makeHookNotifier(paths, { baseUrl, apiKey, log }));
+    },
+  });
+}
+
+/** Reports what the hooks tell, such as the end of a turn, to the phones. */
+async function makeHookNotifier(
   paths: HomePaths,
   options: { baseUrl: string; apiKey: string; log(line: string): void },
 ): Promise<HookNotifier> {
