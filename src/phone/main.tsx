@@ -23,9 +23,9 @@ async function start(): Promise<void> {
     name: deviceName(navigator.userAgent),
     version: VERSION,
     store,
-    storage: await openStorage(indexedDB, isSecureContext ? crypto.subtle : undefined),
+    storage: await openStorage(isSecureContext ? crypto.subtle : undefined),
     // Browsers offer WebCrypto only on https and localhost.
-    pairing: isSecureContext ? await openPairingStorage(indexedDB, generateKeyPair) : undefined,
+    pairing: isSecureContext ? await openPairingStorage(generateKeyPair) : undefined,
   });
   const actions: AppActions = {
     signIn: (key) => void controller.signIn(key),

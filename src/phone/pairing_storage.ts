@@ -1,138 +1,120 @@
-/** What pairing leaves on the phone, in IndexedDB: its key pair, its hosts, and how its messages were sent. */
+/** What pairing stores on the phone, in IndexedDB: its key pair, the paired hosts, and sent messages. */
+import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { PairedHost } from "../client/claim_pairing.ts";
 
-/** How a message went out first; sent again it must be the same, byte for byte. */
+/** The form in which a message was first sent: it must be resent byte for byte. */
 export interface SentForm {
   id: string;
   /** Epoch milliseconds. */
   sentAt: number;
-  /** `plain`, or what the relay got in place of the text. */
+  /** `plain`, or what was sent in place of the text. */
   form: "plain" | SealedBody;
-  /** The text of a sealed message, which nobody else can tell this phone later. */
+  /** The text of a sealed message, which the phone cannot get back from anyone else. */
   body?: string;
-  /** The paired host that proves what becomes of it. */
+  /** The paired host that has to prove its receipts. */
   host?: string;
-  /** How it ended, once that was proven: pairing again makes an old proof unreadable. */
+  /** Its final receipt, once proven: after pairing again, an old proof can no longer be checked. */
   end?: Receipt;
 }
 
 export interface PairingStorage {
-  /** Made at the first call; its private half never leaves WebCrypto. */
+  /** Created on the first call. The private key cannot be extracted from WebCrypto. */
   ownKeys(): Promise<CryptoKeyPair>;
-  /** The next number for a sealed message: never given out twice, also by two pages at once, or over a reload. */
+  /** The next number for a sealed message. Never returned twice, not even by two pages at once or after a reload. */
   nextCounter(): Promise<number>;
   readHosts(): Promise<PairedHost[]>;
   putHost(host: PairedHost): Promise<void>;
   removeHost(deviceId: string): Promise<void>;
   readSent(ids: readonly string[]): Promise<SentForm[]>;
-  /** Resolves once it would survive a reload. Forgets the oldest beyond `SENT_MAX`. */
+  /** Resolves once the entry survives a reload. Drops the oldest beyond `SENT_MAX`. */
   putSent(sent: SentForm): Promise<void>;
   clear(): Promise<void>;
 }
 
-/** Messages whose text the phone keeps. */
-export const SENT_MAX = 2_000;
+/** The phone keeps the text of this many sent messages. */
+const SENT_MAX = 2_000;
 
-const DATABASE = "svc-keys";
-const VERSION = 1;
+const STRICT = { durability: "strict" } as const;
 const OWN = "own";
 const COUNTER = "counter";
-const STORES = ["keys", "hosts", "sent"] as const;
-type StoreName = (typeof STORES)[number];
 
-/** The browser keeps a CryptoKey as it is: what is not extractable stays so. */
-export async function openPairingStorage(
-  factory: IDBFactory,
-  makeKeys: () => Promise<CryptoKeyPair>,
-): Promise<PairingStorage> {
-  const database = await open(factory);
-  const stored = (store: StoreName): IDBObjectStore => database.transaction(store).objectStore(store);
-  const change = (store: StoreName, edit: (objects: IDBObjectStore) => void): Promise<void> =>
-    committed(
-      database.transaction(store, "readwrite", { durability: "strict" }),
-      (transaction) => edit(transaction.objectStore(store)),
-    );
-  const known = (): Promise<CryptoKeyPair | undefined> => answer(stored("keys").get(OWN));
+interface Schema extends DBSchema {
+  keys: { key: string; value: CryptoKeyPair | number };
+  hosts: { key: string; value: PairedHost };
+  sent: { key: string; value: SentForm; indexes: { sentAt: number } };
+}
+
+/** The browser stores a CryptoKey as it is: one that is not extractable stays so. */
+export async function openPairingStorage(makeKeys: () => Promise<CryptoKeyPair>): Promise<PairingStorage> {
+  const database = await openDB<Schema>("svc-keys", 1, {
+    upgrade(created) {
+      created.createObjectStore("keys");
+      created.createObjectStore("hosts", { keyPath: "deviceId" });
+      created.createObjectStore("sent", { keyPath: "id" }).createIndex("sentAt", "sentAt");
+    },
+  });
   return {
-    ownKeys: async () => {
-      const before = await known();
-      if (before !== undefined) return before;
-      const made = await makeKeys();
-      // Two pages at once: the first one's key stays.
-      await change("keys", (keys) => void keys.add(made, OWN)).catch(() => undefined);
-      return await known() ?? made;
+    ownKeys: () => ownKeys(database, makeKeys),
+    nextCounter: () => nextCounter(database),
+    readHosts: () => database.getAll("hosts"),
+    putHost: async (host) => {
+      const { store, done } = database.transaction("hosts", "readwrite", STRICT);
+      await Promise.all([store.put(host), done]);
     },
-    nextCounter: async () => {
-      let next = 1;
-      await change("keys", (keys) => {
-        const last = keys.get(COUNTER);
-        last.onsuccess = () => {
-          next = (Number.isSafeInteger(last.result) ? last.result : 0) + 1;
-          keys.put(next, COUNTER);
-        };
-      });
-      return next;
+    removeHost: async (deviceId) => {
+      const { store, done } = database.transaction("hosts", "readwrite", STRICT);
+      await Promise.all([store.delete(deviceId), done]);
     },
-    readHosts: () => answer(stored("hosts").getAll()),
-    putHost: (host) => change("hosts", (hosts) => hosts.put(host)),
-    removeHost: (deviceId) => change("hosts", (hosts) => hosts.delete(deviceId)),
     readSent: async (ids) => {
-      const sent = stored("sent");
-      const found = await Promise.all(ids.map((id) => answer<SentForm | undefined>(sent.get(id))));
+      const { store } = database.transaction("sent");
+      const found = await Promise.all(ids.map((id) => store.get(id)));
       return found.filter((one) => one !== undefined);
     },
     putSent: async (entry) => {
-      await change("sent", (sent) => sent.put(entry));
-      await forgetOldest(change);
+      const { store, done } = database.transaction("sent", "readwrite", STRICT);
+      await Promise.all([store.put(entry), done]);
+      await dropOldest(database);
     },
     clear: async () => {
-      for (const store of STORES) await change(store, (objects) => objects.clear());
+      for (const name of ["keys", "hosts", "sent"] as const) {
+        const { store, done } = database.transaction(name, "readwrite", STRICT);
+        await Promise.all([store.clear(), done]);
+      }
     },
   };
 }
 
-async function forgetOldest(
-  change: (store: "sent", edit: (objects: IDBObjectStore) => void) => Promise<void>,
-): Promise<void> {
-  await change("sent", (sent) => {
-    const count = sent.count();
-    count.onsuccess = () => {
-      let excess = count.result - SENT_MAX;
-      if (excess <= 0) return;
-      const oldest = sent.index("sentAt").openCursor();
-      oldest.onsuccess = () => {
-        const cursor = oldest.result;
-        if (cursor === null || excess-- <= 0) return;
-        cursor.delete();
-        cursor.continue();
-      };
-    };
-  });
+async function ownKeys(
+  database: IDBPDatabase<Schema>,
+  makeKeys: () => Promise<CryptoKeyPair>,
+): Promise<CryptoKeyPair> {
+  const known = await database.get("keys", OWN);
+  if (typeof known === "object") return known;
+  const made = await makeKeys();
+  const { store, done } = database.transaction("keys", "readwrite", STRICT);
+  // Another page may have added its keys in the meantime: the first ones stay.
+  await Promise.all([store.add(made, OWN), done]).catch(() => undefined);
+  const kept = await database.get("keys", OWN);
+  return typeof kept === "object" ? kept : made;
 }
 
-function open(factory: IDBFactory): Promise<IDBDatabase> {
-  const request = factory.open(DATABASE, VERSION);
-  request.onupgradeneeded = () => {
-    request.result.createObjectStore("keys");
-    request.result.createObjectStore("hosts", { keyPath: "deviceId" });
-    request.result.createObjectStore("sent", { keyPath: "id" }).createIndex("sentAt", "sentAt");
-  };
-  return answer(request);
+async function nextCounter(database: IDBPDatabase<Schema>): Promise<number> {
+  const { store, done } = database.transaction("keys", "readwrite", STRICT);
+  const last = await store.get(COUNTER);
+  const next = (typeof last === "number" && Number.isSafeInteger(last) ? last : 0) + 1;
+  await Promise.all([store.put(next, COUNTER), done]);
+  return next;
 }
 
-function answer<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-function committed(transaction: IDBTransaction, edit: (transaction: IDBTransaction) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error);
-    edit(transaction);
-  });
+async function dropOldest(database: IDBPDatabase<Schema>): Promise<void> {
+  const { store, done } = database.transaction("sent", "readwrite", STRICT);
+  let excess = await store.count() - SENT_MAX;
+  let cursor = excess > 0 ? await store.index("sentAt").openCursor() : null;
+  for (; cursor !== null && excess > 0; excess--) {
+    await cursor.delete();
+    cursor = await cursor.continue();
+  }
+  await done;
 }

@@ -24,7 +24,7 @@ async function storageScript(): Promise<string> {
 function numbers(page: Page, { script, count }: { script: string; count: number }): Promise<number[]> {
   return page.evaluate(`(async () => {
     ${script}
-    const storage = await storageModule.openPairingStorage(indexedDB, () => Promise.reject(new Error("no keys")));
+    const storage = await storageModule.openPairingStorage(() => Promise.reject(new Error("no keys")));
     const given = [];
     for (let n = 0; n < ${count}; n++) given.push(await storage.nextCounter());
     return given;
