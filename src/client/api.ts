@@ -1,5 +1,6 @@
 /** The relay's HTTP routes as typed calls: every answer is parsed with its wire schema. */
 import * as z from "zod/mini";
+import { describeFaults } from "../protocol/faults.ts";
 import {
   DevicesAnswer,
   Health,
@@ -9,11 +10,10 @@ import {
   type PairingRequest,
   PairingStatus,
 } from "../protocol/http.ts";
+import { parseJson } from "../protocol/json.ts";
 import { PushAccepted, PushPage, PushRecord, type PushRequestInput } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
 import { answerError, RelayError } from "./relay_error.ts";
-import { describeFaults } from "../protocol/faults.ts";
-import { parseJson } from "../protocol/json.ts";
 
 export interface RelayApiOptions {
   /** The relay's HTTP base address; trailing slashes are ignored. */

@@ -1,10 +1,10 @@
 /** The phone's side of a pairing: claims the code, verifies the host's proof, and derives the words to compare. */
-import type { RelayApi } from "./api.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
 import { hostProof, phoneProof } from "../crypto/pairing_proof.ts";
 import type { PairingOffer } from "../protocol/http.ts";
+import type { RelayApi } from "./api.ts";
 
 /** A host that shares a secret with this phone. */
 export interface PairedHost {

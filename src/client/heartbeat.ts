@@ -1,6 +1,6 @@
 /** Watches one open connection: pings regularly, and reports when it goes silent and when it is dead. */
-import { PING_INTERVAL_MS, SILENCE_LIMIT_MS } from "../protocol/limits.ts";
 import type { Clock } from "../async/clock.ts";
+import { PING_INTERVAL_MS, SILENCE_LIMIT_MS } from "../protocol/limits.ts";
 
 export interface Rhythm {
   pingEveryMs: number;

@@ -1,10 +1,10 @@
 /** The reconnecting socket to the relay, used by the listener, the phone and the MCP tools. */
+import { type Clock, systemClock } from "../async/clock.ts";
 import { encodeFrame, type EventData, type EventName, type Frame, parseFrame } from "../protocol/frames.ts";
 import { BACKOFF_MAX_MS } from "../protocol/limits.ts";
 import { httpBaseFromWs } from "./addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "./api.ts";
 import { attemptsAfter, backoffDelayMs } from "./backoff.ts";
-import { type Clock, systemClock } from "../async/clock.ts";
 import { CALM_RHYTHM, Heartbeat, WATCHED_RHYTHM } from "./heartbeat.ts";
 import { closeProblem, explainHandshake, isLasting, type LinkProblem, linkProblem } from "./link_problem.ts";
 import {

@@ -1,7 +1,7 @@
 /** Polls a push over HTTP until its receipt is final. */
+import { type Clock, delay, systemClock } from "../async/clock.ts";
 import type { PushRecord } from "../protocol/push.ts";
 import type { RelayApi } from "./api.ts";
-import { type Clock, delay, systemClock } from "../async/clock.ts";
 import { RelayError } from "./relay_error.ts";
 
 const POLL_DEFAULT_MS = 250;

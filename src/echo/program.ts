@@ -1,10 +1,10 @@
 /** Runs the echo agent: feeds events to its state, draws the result, and carries out the effects in order. */
-import { Mutex } from "../async/mutex.ts";
-import { utf8Length } from "../async/utf8.ts";
 import { errorText } from "../async/error_text.ts";
+import { Mutex } from "../async/mutex.ts";
+import { sha256Hex } from "../async/sha256.ts";
+import { utf8Length } from "../async/utf8.ts";
 import { takeMarker } from "../home/markers.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { sha256Hex } from "../async/sha256.ts";
 import type { Runtime } from "../runtime/types.ts";
 import { type Key, KeyReader } from "./key_reader.ts";
 import type { Reporter } from "./reports.ts";

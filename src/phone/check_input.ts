@@ -1,9 +1,9 @@
 /** Checks what the user wrote, a text or a form, by the wire's own rules before it is sent. */
 import { utf8Length } from "../async/utf8.ts";
+import type { AskField, FieldValue } from "../protocol/ask.ts";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "../protocol/canonical.ts";
 import { BODY_MAX_BYTES, DATA_MAX_BYTES } from "../protocol/limits.ts";
 import { Body } from "../protocol/push.ts";
-import type { AskField, FieldValue } from "../protocol/ask.ts";
 
 /** From this many bytes on, the field shows how long the text is. */
 const SIZE_SHOWN_FROM_BYTES = BODY_MAX_BYTES * 0.8;

@@ -1,19 +1,19 @@
 /** Carries out the user's actions: sign in and out, pair, send, resend, discard, answer. */
+import { systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/uuid.ts";
 import { createRelayApi } from "../client/api.ts";
-import { systemClock } from "../async/clock.ts";
+import { type Claimed, claimPairing, UnprovenHost } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
-import { type Account, accountName, type OutboxEntry } from "./storage.ts";
-import { OutboxStore } from "./outbox.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import type { Message } from "./message.ts";
-import { type Claimed, claimPairing, UnprovenHost } from "../client/claim_pairing.ts";
+import { OutboxStore } from "./outbox.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import type { SignInLink } from "./route.ts";
-import { sessionKey, type SessionName } from "./sessions.ts";
 import { Sealing } from "./sealing.ts";
+import { sessionKey, type SessionName } from "./sessions.ts";
 import { answerDraftKey, type PairingResult, type SignInProblem } from "./state.ts";
+import { type Account, accountName, type OutboxEntry } from "./storage.ts";
 import type { TerminalStream } from "./terminal_stream.ts";
 import type { TerminalViewer } from "./terminal_streams.ts";
 

@@ -1,20 +1,20 @@
 /** The connection for one account: turns what the link, the HTTP calls and the outbox report into state events. */
+import { type Clock, systemClock } from "../async/clock.ts";
 import { wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "../client/api.ts";
-import { type Clock, systemClock } from "../async/clock.ts";
-import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
+import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
-import type { DeviceSessions } from "../protocol/session.ts";
 import type { PushAccepted } from "../protocol/push.ts";
-import type { Account, PhoneStorage } from "./storage.ts";
-import { answerPush, commandPush, Outbox, type OutboxStore } from "./outbox.ts";
+import type { DeviceSessions } from "../protocol/session.ts";
 import type { Message } from "./message.ts";
-import { outboxOf, type PhoneEvent, type Store } from "./state.ts";
+import { answerPush, commandPush, Outbox, type OutboxStore } from "./outbox.ts";
 import type { Sealing } from "./sealing.ts";
 import { type SessionName, trustedSessions } from "./sessions.ts";
+import { outboxOf, type PhoneEvent, type Store } from "./state.ts";
+import type { Account, PhoneStorage } from "./storage.ts";
 import type { TerminalStream } from "./terminal_stream.ts";
 import { TerminalStreams, type TerminalViewer } from "./terminal_streams.ts";
 

@@ -2,10 +2,10 @@
 import { render } from "preact";
 import { generateKeyPair } from "../crypto/keys.ts";
 import { VERSION } from "../protocol/version.ts";
-import { Controller } from "./controller.ts";
 import { deviceName, followVisibleHeight } from "./browser.ts";
-import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
+import { Controller } from "./controller.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
+import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { createStore, outboxOf } from "./state.ts";
 import { openStorage } from "./storage.ts";
 import { STRINGS } from "./strings.ts";

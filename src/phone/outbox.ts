@@ -1,14 +1,14 @@
 /** A message's way out of the phone: stored, turned into a push, and sent over HTTP until the relay has it. */
-import { RelayError } from "../client/relay_error.ts";
-import { RELAY_BACKOFF } from "../client/backoff.ts";
-import { retryDelayMs } from "../async/retry.ts";
 import type { Clock } from "../async/clock.ts";
-import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
-import type { Message, SendFailure } from "./message.ts";
-import type { OutboxEntry, PhoneStorage } from "./storage.ts";
+import { retryDelayMs } from "../async/retry.ts";
+import { RELAY_BACKOFF } from "../client/backoff.ts";
+import { RelayError } from "../client/relay_error.ts";
 import { answerOf } from "../protocol/ask.ts";
+import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
+import type { Message, SendFailure } from "./message.ts";
 import type { Sealing } from "./sealing.ts";
+import type { OutboxEntry, PhoneStorage } from "./storage.ts";
 
 export interface OutboxOptions {
   /** The next message to send, if there is one. */

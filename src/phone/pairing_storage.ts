@@ -1,8 +1,8 @@
 /** What pairing stores on the phone, in IndexedDB: its key pair, the paired hosts, and sent messages. */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import type { PairedHost } from "../client/claim_pairing.ts";
 import type { SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import type { PairedHost } from "../client/claim_pairing.ts";
 
 /** The form in which a message was first sent: it must be resent byte for byte. */
 export interface SentForm {

@@ -1,4 +1,5 @@
 /** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
+import type { PairedHost } from "../client/claim_pairing.ts";
 import { receiptProof } from "../crypto/receipt_proof.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
 import { openPush } from "../crypto/told_push.ts";
@@ -6,7 +7,6 @@ import { carriedAnswer } from "../protocol/ask.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { CheckedReceipt } from "./message.ts";
-import type { PairedHost } from "../client/claim_pairing.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 
 /** A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. */

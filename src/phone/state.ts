@@ -1,6 +1,6 @@
 /** The page's whole state: the pure function that changes it, the store that holds it, and selectors for the views. */
-import type { LinkState } from "../client/relay_link.ts";
 import type { LinkProblem } from "../client/link_problem.ts";
+import type { LinkState } from "../client/relay_link.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
 import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
@@ -12,8 +12,8 @@ import {
   withReceipt,
   withRelayCopy,
 } from "./message.ts";
-import { sessionKey, type SessionName } from "./sessions.ts";
 import type { Route } from "./route.ts";
+import { sessionKey, type SessionName } from "./sessions.ts";
 
 /** The page keeps this many of the newest messages; older ones are at the relay. */
 export const MESSAGES_MAX = 1_000;

@@ -1,9 +1,9 @@
 /** What the phone keeps across reloads, in IndexedDB: the account, encrypted, and the unsent messages. */
-import { encodeUtf8 } from "../async/utf8.ts";
 import { type DBSchema, openDB } from "idb";
 import * as z from "zod/mini";
-import { parseJson } from "../protocol/json.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 import { AnswerData } from "../protocol/ask.ts";
+import { parseJson } from "../protocol/json.ts";
 import { DeviceId, PushId } from "../protocol/push.ts";
 
 /** The prefix and 24 bits of the key. */

@@ -1,7 +1,7 @@
 /** Every text on the page, in one catalogue (English). */
 import type { Sealing } from "../crypto/mode.ts";
-import type { AgentState } from "../protocol/session.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
+import type { AgentState } from "../protocol/session.ts";
 import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";

@@ -1,6 +1,6 @@
 /** Turns key events, composed text and pinch gestures into terminal input and font sizes. */
-import { KEY_TEXT_MAX_CHARS } from "../protocol/limits.ts";
 import type { KeyInput } from "../protocol/key_input.ts";
+import { KEY_TEXT_MAX_CHARS } from "../protocol/limits.ts";
 
 /** The relevant part of a KeyboardEvent. */
 export interface KeyPress {

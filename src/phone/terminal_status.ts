@@ -1,7 +1,7 @@
 /** What a terminal's status line says, and whether keys can be sent. */
+import type { KeyState } from "../protocol/pane_frame.ts";
 import { REASONS } from "../protocol/receipt.ts";
 import { STRINGS } from "./strings.ts";
-import type { KeyState } from "../protocol/pane_frame.ts";
 import type { TerminalState } from "./terminal_stream.ts";
 
 const { terminal: TEXT, advice: ADVICE } = STRINGS;

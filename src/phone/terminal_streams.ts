@@ -1,11 +1,11 @@
 /** The open mirrors of one link: passes each frame to its stream, and tells all of them when the link breaks. */
 import type { Clock } from "../async/clock.ts";
+import type { RelayLink } from "../client/relay_link.ts";
 import { beginStream, type PhoneHandshake } from "../crypto/stream.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../protocol/pane_frame.ts";
-import type { SessionName } from "./sessions.ts";
-import type { RelayLink } from "../client/relay_link.ts";
 import type { Sealing } from "./sealing.ts";
+import type { SessionName } from "./sessions.ts";
 import { TerminalStream, type TerminalStreamOptions } from "./terminal_stream.ts";
 
 export type TerminalViewer = Pick<TerminalStreamOptions, "terminal" | "onState" | "onStatus" | "onDrawn">;

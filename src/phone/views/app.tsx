@@ -2,12 +2,12 @@
 import type { JSX } from "preact";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Mark } from "./shared.tsx";
 import { type InboxActions, InboxView } from "./inbox.tsx";
 import { LinkNotice } from "./link_notice.tsx";
-import { type PairingActions, PairingView, SignInView, type SwapActions, SwapView } from "./sign_in.tsx";
 import { PickerView } from "./picker.tsx";
 import { type SessionActions, SessionView } from "./session.tsx";
+import { Mark } from "./shared.tsx";
+import { type PairingActions, PairingView, SignInView, type SwapActions, SwapView } from "./sign_in.tsx";
 
 export interface AppActions extends SessionActions, PairingActions, InboxActions, SwapActions {
   signIn(key: string): void;

@@ -1,10 +1,10 @@
 /** The field for live typing. It is a real text field, so that input methods and dictation work; text is sent at once. */
 import type { JSX, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { STRINGS } from "../strings.ts";
+import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
 import type { Terminal } from "./use_terminal.ts";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 
 const { terminal: TEXT } = STRINGS;
 

@@ -1,24 +1,29 @@
 /** A session's messages with their receipts, oldest first. Stays scrolled to the end unless the user scrolls up. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { formatTime } from "../format_time.ts";
 import type { Message } from "../message.ts";
 import type { ReceiptText } from "../receipt_text.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import type { SessionActions } from "./session.tsx";
-import { formatTime } from "../format_time.ts";
 import { Icon, TONE_ICONS, useNow } from "./shared.tsx";
 
 const { session: TEXT, bubble: BUBBLE } = STRINGS;
 /** This close to the end counts as being at the end. */
 const END_PIXELS = 60;
 
+export interface MessageActions {
+  resend(message: Message): void;
+  discard(id: string): void;
+  readOlder(): void;
+}
+
 interface Props {
   shown: readonly { message: Message; receipt: ReceiptText }[];
   history: PhoneState["history"];
   now: number;
   clockOffsetMs: number;
-  actions: SessionActions;
+  actions: MessageActions;
 }
 
 export function MessageList({ shown, history, now, clockOffsetMs, actions }: Props): JSX.Element {

@@ -1,13 +1,13 @@
 /** The home view: the sessions of all hosts, those that wait for the user first. */
 import type { JSX } from "preact";
+import { formatAgo } from "../format_time.ts";
 import { type Inbox, openQuestions } from "../inbox.ts";
 import { formatRoute } from "../route.ts";
-import { type PhoneState, relayNow } from "../state.ts";
 import { groupSessions, type HostSession, screenTitle } from "../sessions.ts";
+import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Icon, StateChip, useNow } from "./shared.tsx";
 import { LinkSign } from "./link_notice.tsx";
-import { formatAgo } from "../format_time.ts";
+import { Icon, SessionLabel, StateChip, useNow } from "./shared.tsx";
 
 const { picker: TEXT, card: CARD } = STRINGS;
 const AGES_EVERY_MS = 15_000;
@@ -120,20 +120,6 @@ function SessionCard({ session, now }: SessionCardProps): JSX.Element {
         <CardFacts session={session} now={now} />
       </a>
     </li>
-  );
-}
-
-/** The project stands out, the agent follows: together they read as the label. */
-export function SessionLabel({ session }: { session: HostSession }): JSX.Element {
-  const { label, project, name } = session.entry;
-  if (label === "") return <span class="label">{name}</span>;
-  const hasProject = project !== "" && label.startsWith(project);
-  if (!hasProject) return <span class="label">{label}</span>;
-  return (
-    <span class="label">
-      {project}
-      <span class="label-agent">{label.slice(project.length)}</span>
-    </span>
   );
 }
 

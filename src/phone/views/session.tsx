@@ -5,15 +5,14 @@ import type { Sealing } from "../../crypto/mode.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import { formatAgo } from "../format_time.ts";
 import type { Message } from "../message.ts";
-import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
 import { type ReceiptText, receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
+import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
 import { isSentAgain, messagesOf, type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Composer } from "./composer.tsx";
-import { Icon, SealSign, StateChip, useNow } from "./shared.tsx";
-import { MessageList } from "./message_list.tsx";
-import { SessionLabel } from "./picker.tsx";
+import { type MessageActions, MessageList } from "./message_list.tsx";
+import { Icon, SealSign, SessionLabel, StateChip, useNow } from "./shared.tsx";
 import { TerminalPanel } from "./terminal.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
@@ -23,13 +22,10 @@ const AGES_EVERY_MS = 15_000;
 const GOOD_RECEIPT_MS = 60_000;
 const BAD_RECEIPT_MS = 600_000;
 
-export interface SessionActions {
+export interface SessionActions extends MessageActions {
   send(to: SessionName, body: string): void;
-  resend(message: Message): void;
-  discard(id: string): void;
   draft(to: SessionName, text: string): void;
   mirror: OpenMirror;
-  readOlder(): void;
 }
 
 type Panel = "terminal" | "messages";

@@ -1,16 +1,15 @@
 /** Small elements that several views share: icons, checkbox, state chip, lock sign, session labels. */
 import type { JSX } from "preact";
-import type { Tone } from "../receipt_text.ts";
 import { useEffect, useState } from "preact/hooks";
-import { formatAge } from "../format_time.ts";
-import { findSession, type HostSession } from "../sessions.ts";
-import { STRINGS } from "../strings.ts";
 import type { Sealing } from "../../crypto/mode.ts";
-import type { Push } from "../../protocol/push.ts";
-import type { PhoneState } from "../state.ts";
 import { askDataOf } from "../../protocol/ask.ts";
+import type { Push } from "../../protocol/push.ts";
+import { formatAge } from "../format_time.ts";
+import type { Tone } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
-import { SessionLabel } from "./picker.tsx";
+import { findSession, type HostSession } from "../sessions.ts";
+import type { PhoneState } from "../state.ts";
+import { STRINGS } from "../strings.ts";
 
 const PATHS = {
   back: "M15 5l-7 7 7 7",
@@ -118,6 +117,20 @@ export function PlainSign({ state, push }: { state: PhoneState; push: Push }): J
       <Icon name="unlocked" />
       {STRINGS.sealing.plain}
     </p>
+  );
+}
+
+/** The session's label, with the project emphasized. */
+export function SessionLabel({ session }: { session: HostSession }): JSX.Element {
+  const { label, project, name } = session.entry;
+  if (label === "") return <span class="label">{name}</span>;
+  const hasProject = project !== "" && label.startsWith(project);
+  if (!hasProject) return <span class="label">{label}</span>;
+  return (
+    <span class="label">
+      {project}
+      <span class="label-agent">{label.slice(project.length)}</span>
+    </span>
   );
 }
 

@@ -1,13 +1,13 @@
 /** The session's terminal: its status line, its screen, and its text for selecting and for screen readers. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SessionName } from "../sessions.ts";
 import type { ReceiptText } from "../receipt_text.ts";
+import type { SessionName } from "../sessions.ts";
 import { STRINGS } from "../strings.ts";
 import { statusText } from "../terminal_status.ts";
-import { Icon, SealSign, TONE_ICONS } from "./shared.tsx";
 import { KeyRow } from "./key_row.tsx";
 import { LiveField } from "./live_field.tsx";
+import { Icon, SealSign, TONE_ICONS } from "./shared.tsx";
 import { type OpenMirror, type Terminal, useTerminal } from "./use_terminal.ts";
 
 const { terminal: TEXT } = STRINGS;

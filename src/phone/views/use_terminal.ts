@@ -2,14 +2,14 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
-import type { KeyState } from "../../protocol/pane_frame.ts";
 import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
+import type { KeyState } from "../../protocol/pane_frame.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
 import { followPinch } from "../terminal_input.ts";
 import type { TerminalScreen } from "../terminal_screen.ts";
+import type { TerminalInfo } from "../terminal_status.ts";
 import type { TerminalState, TerminalStream } from "../terminal_stream.ts";
 import type { TerminalViewer } from "../terminal_streams.ts";
-import type { TerminalInfo } from "../terminal_status.ts";
 
 /** With fewer lines than this above the screen, there may be more to request. */
 const FEW_EARLIER_LINES = 50;

@@ -1,6 +1,6 @@
 /** The same bytes give the same keys, wherever the chunks are cut. */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { type Key, KeyReader } from "../../../src/echo/key_reader.ts";
 
 const utf8 = new TextEncoder();

@@ -1,9 +1,9 @@
 /** What the echo agent shows: within the terminal's width, without control characters, and readable by its profile. */
 
-import assert from "node:assert/strict";
-import { EchoScreen, fit, footer, receiptLines, textWidth } from "../../../src/echo/screen.ts";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { profile as echo } from "../../../src/agents/echo/profile.ts";
+import { EchoScreen, fit, footer, receiptLines, textWidth } from "../../../src/echo/screen.ts";
 import { type EchoState, IDLE } from "../../../src/echo/state.ts";
 
 const FOOTER = { lines: ["❯ draft", "echo · idle"], cursorLine: 0 };

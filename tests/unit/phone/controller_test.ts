@@ -1,9 +1,9 @@
 /** The page without a browser: signing in, catching up after a reconnect, and keeping unsent messages. */
 
 import assert from "node:assert/strict";
-import type { Account } from "../../../src/phone/storage.ts";
 import { Controller } from "../../../src/phone/controller.ts";
 import { createStore } from "../../../src/phone/state.ts";
+import type { Account } from "../../../src/phone/storage.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { FakeSockets } from "../client/fake_socket.ts";

@@ -1,6 +1,6 @@
 /** Pairing storage in memory. */
-import { generateKeyPair } from "../../../src/crypto/keys.ts";
 import type { PairedHost } from "../../../src/client/claim_pairing.ts";
+import { generateKeyPair } from "../../../src/crypto/keys.ts";
 import type { PairingStorage, SentForm } from "../../../src/phone/pairing_storage.ts";
 
 export class FakePairingStorage implements PairingStorage {

@@ -13,10 +13,10 @@ import {
   withItemReceipt,
   withItems,
 } from "../../../src/phone/inbox.ts";
+import type { Message, Progress } from "../../../src/phone/message.ts";
 import type { PushRecord } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { idOf, messageOf, NOW, receiptOf, recordOf, takenWith } from "./samples.ts";
-import type { Message, Progress } from "../../../src/phone/message.ts";
 
 const open: Receipt = { state: "delivered", final: false, at: { delivered: 1 } };
 const answered: Receipt = { state: "answered", final: true, at: { answered: 2 }, answer: idOf(99) };

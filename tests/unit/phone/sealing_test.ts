@@ -1,17 +1,17 @@
 /** What is sent sealed or plain, what a phone can open, and which receipts it believes. */
 import assert from "node:assert/strict";
+import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { receiptProof } from "../../../src/crypto/receipt_proof.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
 import { sealPush, type ToldPush } from "../../../src/crypto/told_push.ts";
 import { inboxItemOf } from "../../../src/phone/inbox.ts";
-import { answerPush } from "../../../src/phone/outbox.ts";
-import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { messageOf } from "../../../src/phone/message.ts";
+import { answerPush } from "../../../src/phone/outbox.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";
-import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
 import type { PushState, Receipt } from "../../../src/protocol/receipt.ts";
+import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
 import { FakePairingStorage } from "./fake_pairing_storage.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
 import { idOf, messageOf as messageSample, NOW, recordOf } from "./samples.ts";

@@ -1,7 +1,7 @@
 /** The phone's end of one mirror: in order, reopened after every break, and never plain if it should be sealed. */
 import assert from "node:assert/strict";
-import { acceptStream, beginStream, plainChannel, type StreamChannel } from "../../../src/crypto/stream.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
+import { acceptStream, beginStream, plainChannel, type StreamChannel } from "../../../src/crypto/stream.ts";
 import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
 import { REOPEN_MAX_MS, type TerminalState, TerminalStream } from "../../../src/phone/terminal_stream.ts";
 import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
