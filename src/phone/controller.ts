@@ -171,7 +171,7 @@ export class Controller {
     await this.#compose({ deviceId: "", session: "", body, answers });
   }
 
-  /** Sends the same text as a new message, or the same message again if the relay never accepted it. */
+  /** Sends the text as a new message (after `desk_busy` even while the local user types), or again if never accepted. */
   async resend(message: Message): Promise<void> {
     const { progress, body } = message;
     if (progress.kind === "taken") {

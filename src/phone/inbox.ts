@@ -88,7 +88,7 @@ function bounded(items: Inbox): Inbox {
 }
 
 export type QuestionStatus =
-  /** `late`: the agent has stopped waiting, so the answer will be typed into its session. */
+  /** `late`: the agent has stopped waiting, so the answer will be typed into its session; without one, it is closed. */
   | { kind: "open"; late: boolean; deadline: number }
   | { kind: "sending"; message: Message }
   | { kind: "failed"; message: Message; failure: SendFailure }

@@ -1,11 +1,11 @@
-/** What a script in the page's origin finds of the account: no key in clear, also after an update of the page. */
+/** What a script in the page's origin can read of the account: never the plain key, not even after an update. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
 import { withScene } from "./scene.ts";
 
-/** Runs in the page, as a script that was injected there: everything that the origin keeps, as text. */
+/** Runs in the page like an injected script: everything that the origin stores, as text. */
 async function enumerate(): Promise<{ text: string; places: number; exported: number }> {
   const found: string[] = [];
   let exported = 0;
@@ -55,7 +55,7 @@ async function keptBy(page: Page, key: string): Promise<{ hits: number; places: 
   return { hits: forms.filter((form) => text.includes(form)).length, places, exported };
 }
 
-/** The account as the version before this one kept it. */
+/** The account as the previous version stored it. */
 async function putOldAccount(apiKey: string): Promise<void> {
   const database = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open("svc", 1);
@@ -68,7 +68,7 @@ async function putOldAccount(apiKey: string): Promise<void> {
   database.close();
 }
 
-Deno.test("no script in the origin finds the key in clear, and a phone of an earlier version is carried over without a word [key-at-rest, upgrade-home]", () =>
+Deno.test("no script in the origin can read the plain key, and an account from an earlier version is migrated silently [key-at-rest, upgrade-home]", () =>
   withScene(async ({ phone, wire, relay, makeKey }) => {
     const { page } = phone;
     const key = await makeKey("push:read", "push:send", "admin");
@@ -97,7 +97,7 @@ Deno.test("no script in the origin finds the key in clear, and a phone of an ear
     say(`${fresh.places} stored values looked at: 0 with the key, 0 keys exported`);
   }));
 
-Deno.test("a link with another key asks before it changes the account, and names both [account-swap]", () =>
+Deno.test("a link with another key asks before it switches accounts, and names both [account-swap]", () =>
   withScene(async ({ phone, wire, makeKey }) => {
     const { page } = phone;
     const [mine, other] = [await makeKey("push:read"), await makeKey("push:read")];

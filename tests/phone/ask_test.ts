@@ -1,4 +1,4 @@
-/** Questions of agents in a real browser: shown live, answered by touch, in time and late, and kept readable. */
+/** Questions from agents in a real browser: shown live, answered by touch, in time or late, and still readable later. */
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -14,11 +14,11 @@ interface Bench {
   page: Page;
   api: RelayApi;
   mcp: Connected;
-  /** Calls a tool as the agent does. */
+  /** Calls a tool like an agent. */
   call(name: string, args: Record<string, unknown>): Promise<string>;
 }
 
-/** The inbox is open on the phone, and an agent's tools are at hand. */
+/** Opens the inbox on the phone and connects an agent's tools. */
 async function withInbox(act: (bench: Bench) => Promise<void>): Promise<void> {
   await withScene(async (scene) => {
     const { phone: { page }, wire, relay, listener, makeKey } = scene;
@@ -32,7 +32,7 @@ async function withInbox(act: (bench: Bench) => Promise<void>): Promise<void> {
       await page.getByText("Nothing here yet").waitFor();
       const call: Bench["call"] = (name, args) => {
         const result = mcp.client.callTool({ name, arguments: args }).then(textOf);
-        // A test that fails before it waits for the result tells its own failure.
+        // If the test fails before it awaits the result, that failure is the one to report.
         result.catch(() => {});
         return result;
       };
@@ -46,7 +46,7 @@ async function withInbox(act: (bench: Bench) => Promise<void>): Promise<void> {
 
 const card = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
 
-/** A question of an agent that is not there any more; its time is over after a second. */
+/** A question from an agent that is gone; it stops waiting after a second. */
 async function askLate({ api }: Bench, body: string, data: Record<string, unknown> = {}): Promise<void> {
   const ask = { kind: "prompt", timeoutSeconds: 1, listener: LISTENER, ...data };
   await api.sendPush({ type: "ask", body, agentSessionName: "svc-demo", data: ask });
@@ -76,7 +76,7 @@ Deno.test("a question shows at once, is answered by a tap, and stays readable [u
     assert.deepEqual([scene.phone.strangers, scene.phone.faults], [[], []]);
   }));
 
-Deno.test("boxes, words and forms are answered too, each with what it needs [ux-inbox, mcp-prompt, mcp-input]", () =>
+Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-prompt, mcp-input]", () =>
   withInbox(async ({ page, call, scene }) => {
     const several = call("svc_ask", {
       question: "Which suites?",
@@ -122,7 +122,7 @@ Deno.test("boxes, words and forms are answered too, each with what it needs [ux-
     assert.equal(await form, "host: box.example\nport: 8080\nzone: Dublin\ntls: true");
   }));
 
-Deno.test("a late answer says that it is typed into the session, and what became of it [mcp-late, ux-late, ux-inbox]", () =>
+Deno.test("a late answer says that it is typed into the session, and how that went [mcp-late, ux-late, ux-inbox]", () =>
   withInbox(async (bench) => {
     const { page, scene: { listener, phone } } = bench;
     await askLate(bench, "Shall I go on with the second part?", {
@@ -145,7 +145,7 @@ Deno.test("a late answer says that it is typed into the session, and what became
     await page.locator(".body", { hasText: "Go on" }).waitFor();
   }));
 
-Deno.test("what another phone answered, and what the agent took back, closes here too [ux-inbox, ux-live]", () =>
+Deno.test("a question answered on another phone, or withdrawn by the agent, closes here too [ux-inbox, ux-live]", () =>
   withInbox(async ({ page, api, mcp, call, scene }) => {
     const elsewhere = call("svc_prompt", { question: "Who is first?" });
     await card(page, "Who is first?").getByRole("textbox").fill("not I");
@@ -180,7 +180,7 @@ Deno.test("what another phone answered, and what the agent took back, closes her
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
   }));
 
-Deno.test("an answer given without a link waits over a reload of the page's state, and goes out once [ux-outbox]", () =>
+Deno.test("an answer given without a link survives a reload and is sent once [ux-outbox]", () =>
   withInbox(async ({ page, api, call, scene }) => {
     const waiting = call("svc_prompt", { question: "In the tunnel?" });
     await card(page, "In the tunnel?").getByRole("textbox").fill("yes, in the tunnel");

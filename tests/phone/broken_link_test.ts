@@ -1,4 +1,4 @@
-/** The page over a link that breaks in every way: nothing is lost, nothing is sent twice, and the break is shown. */
+/** The page over a link that breaks in every way: nothing is lost or sent twice, and the break is shown. */
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -27,7 +27,7 @@ async function pushCount({ relay, makeKey }: Scene): Promise<number> {
   return (await api.listPushes()).pushes.length;
 }
 
-/** Serves the page and nothing else: what a phone sees of a relay that is away, had it kept the page. */
+/** Serves only the page, as a cached copy would: the relay itself is down. */
 function servePageOnly(): Deno.HttpServer<Deno.NetAddr> {
   const types: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
@@ -38,7 +38,7 @@ function servePageOnly(): Deno.HttpServer<Deno.NetAddr> {
   });
 }
 
-Deno.test("what is written without a link survives a reload and is sent once, when the link is back [ux-outbox]", () =>
+Deno.test("messages written without a link survive a reload and are sent once when the link is back [ux-outbox]", () =>
   withScene(async (scene) => {
     const { phone, wire, relay, listener } = scene;
     const page = await open(scene);
@@ -58,7 +58,7 @@ Deno.test("what is written without a link survives a reload and is sent once, wh
         .getByRole("button", { name: "Discard" }).tap();
       assert.equal(await pushCount(scene), 0);
       wire.pointTo(relay.port);
-      // The page may have found the link by itself meanwhile, and taken the button away.
+      // The page may have reconnected in the meantime and removed the button.
       await page.locator("button", { hasText: "Try now" }).evaluateAll((all) =>
         all.forEach((one) => (one as HTMLElement).click())
       );
@@ -72,7 +72,7 @@ Deno.test("what is written without a link survives a reload and is sent once, wh
     }
   }));
 
-Deno.test("a message whose answer got lost is asked for again under its id and stored once [ux-outbox]", () =>
+Deno.test("a message whose answer got lost is sent again under its id and stored once [ux-outbox]", () =>
   withScene(async (scene) => {
     const page = await open(scene);
     let lost = 0;
@@ -90,7 +90,7 @@ Deno.test("a message whose answer got lost is asked for again under its id and s
     assert.deepEqual([await pushCount(scene), scene.listener.pushes.length], [1, 1]);
   }));
 
-Deno.test("a receipt that comes instead of the answer empties the outbox too [ux-outbox]", () =>
+Deno.test("a receipt that arrives instead of the answer clears the outbox too [ux-outbox]", () =>
   withScene(async (scene) => {
     const page = await open(scene);
     await page.route("**/pushes/send", async (route) => {
@@ -104,7 +104,7 @@ Deno.test("a receipt that comes instead of the answer empties the outbox too [ux
     await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
   }));
 
-Deno.test("a link that went dead without a word shows, sending is held, and goes on by itself [ux-reconnecting]", () =>
+Deno.test("a link that dies silently is shown, and sending resumes by itself [ux-reconnecting]", () =>
   withScene(async (scene) => {
     const { wire, listener } = scene;
     const page = await open(scene);
@@ -118,7 +118,7 @@ Deno.test("a link that went dead without a word shows, sending is held, and goes
     assert.equal(await page.getByText("Reconnecting…").count(), 0);
   }));
 
-Deno.test("a relay that restarts is come back to, and what happened meanwhile is shown [ux-reconnecting, ws-1012]", () =>
+Deno.test("the page reconnects to a restarted relay and shows what happened in the meantime [ux-reconnecting, ws-1012]", () =>
   withScene(async (scene) => {
     const page = await open(scene);
     await scene.restartRelay();
@@ -129,7 +129,7 @@ Deno.test("a relay that restarts is come back to, and what happened meanwhile is
     assert.equal(scene.listener.pushes.length, 1);
   }));
 
-/** Runs in the page: how many messages the phone still keeps. */
+/** Runs in the page: how many messages the phone still stores. */
 function countOutbox(): Promise<number> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open("svc");

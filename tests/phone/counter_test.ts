@@ -1,4 +1,4 @@
-/** The counter of sealed messages in a real browser: two pages at once, a reload, a page that is closed in the middle. */
+/** The counter of sealed messages in a real browser: two pages at once, a reload, a page closed midway. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { runEsbuild } from "../../scripts/run_esbuild.ts";
@@ -7,7 +7,7 @@ import { withScene } from "./scene.ts";
 
 const EACH = 200;
 
-/** The page's own storage as a script of its own. */
+/** The page's storage module as a script. */
 async function storageScript(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "svc-counter-" });
   try {
@@ -20,7 +20,7 @@ async function storageScript(): Promise<string> {
   }
 }
 
-/** Each number as it is given out, also those of a page that is gone before it could use them. */
+/** Draws numbers one after the other. */
 function numbers(page: Page, { script, count }: { script: string; count: number }): Promise<number[]> {
   return page.evaluate(`(async () => {
     ${script}
@@ -31,7 +31,7 @@ function numbers(page: Page, { script, count }: { script: string; count: number 
   })()`);
 }
 
-Deno.test("no number is given out twice, by two pages at once, over a reload and after a page died [replay-window]", () =>
+Deno.test("no number is returned twice: by two pages at once, after a reload, or after a page died [replay-window]", () =>
   withScene(async ({ phone, wire }) => {
     const { page } = phone;
     const script = await storageScript();
@@ -48,6 +48,6 @@ Deno.test("no number is given out twice, by two pages at once, over a reload and
     given.push(...await numbers(page, { script, count: EACH }));
     assert.equal(new Set(given).size, given.length);
     assert.ok(given.every((number) => Number.isSafeInteger(number) && number >= 1));
-    assert.equal(given.at(-1), Math.max(...given), "it goes on upwards");
+    assert.equal(given.at(-1), Math.max(...given), "it keeps counting up");
     say(`${given.length} numbers from two pages, a reload and a page that died: each once`);
   }));

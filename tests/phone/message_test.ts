@@ -1,4 +1,4 @@
-/** Messages in a real browser: written, sent, their receipts followed live, refused ones sent again. */
+/** Messages in a real browser: written, sent, with live receipts, and sent again if refused. */
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -29,7 +29,7 @@ async function untilReceipt(page: Page, text: string, state: string): Promise<vo
   await bubble(page, text).locator(".receipt-state", { hasText: state }).waitFor();
 }
 
-Deno.test("a message is written in a real textarea, sent, and its receipt is followed live [spec-phone-posts, ph-first-page, ux-receipt, ux-textarea, rcpt-live, rcpt-path]", () =>
+Deno.test("a message is written in a real textarea and sent, and its receipt updates live [spec-phone-posts, ph-first-page, ux-receipt, ux-textarea, rcpt-live, rcpt-path]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
     const page = await open(scene);
@@ -59,7 +59,7 @@ Deno.test("a message is written in a real textarea, sent, and its receipt is fol
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a refused message says why and what to do, and is sent again when its wait is over [ux-receipt, rcpt-ends, inj-rate-resend]", () =>
+Deno.test("a refused message says why and what to do, and can be sent again after Retry-After [ux-receipt, rcpt-ends, inj-rate-resend]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
     const page = await open(scene);
@@ -97,7 +97,7 @@ Deno.test("a refused message says why and what to do, and is sent again when its
     );
   }));
 
-Deno.test("a message that met a busy desk can be sent anyway [inj-desk-anyway]", () =>
+Deno.test("a message refused because the local user was typing can be sent anyway [inj-desk-anyway]", () =>
   withScene(async (scene) => {
     const { listener } = scene;
     const page = await open(scene);
@@ -110,7 +110,7 @@ Deno.test("a message that met a busy desk can be sent anyway [inj-desk-anyway]",
     assert.deepEqual([second.body, second.data], ["while someone types", { sendAnyway: true }]);
   }));
 
-Deno.test("the history is there after a reload, with what scripts and other phones sent [http-script]", () =>
+Deno.test("after a reload the history is there, with messages from scripts and other phones [http-script]", () =>
   withScene(async (scene) => {
     const { relay, listener, makeKey } = scene;
     const page = await open(scene);
@@ -129,7 +129,7 @@ Deno.test("the history is there after a reload, with what scripts and other phon
     assert.deepEqual(await receiptOf(page, "from this phone").allInnerTexts(), ["Submitted"]);
   }));
 
-Deno.test("what the relay would refuse is told before it is sent", () =>
+Deno.test("text that the relay would refuse is reported before it is sent", () =>
   withScene(async (scene) => {
     const page = await open(scene);
     const sendButton = page.getByRole("button", { name: "Send", exact: true });

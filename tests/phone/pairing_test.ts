@@ -1,4 +1,4 @@
-/** Pairing in a real browser with a real host: the words on both sides, the lock, and what is kept where. */
+/** Pairing in a real browser with a real host: the words on both sides, the lock, and what is stored where. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
@@ -13,7 +13,7 @@ import { withScene } from "./scene.ts";
 
 const BODY = "a body that only phone and host may read";
 
-/** What the browser keeps of pairing: whether its keys could be taken out, and all else as text. */
+/** What the browser stores about pairing: whether keys are extractable, and everything else as text. */
 async function keptKeys(page: Page): Promise<{ extractable: boolean[]; text: string }> {
   return await page.evaluate(async () => {
     const open = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -25,7 +25,7 @@ async function keptKeys(page: Page): Promise<{ extractable: boolean[]; text: str
     const read = (store: string) => open(database.transaction(store).objectStore(store).getAll());
     const [keys, hosts] = [await read("keys"), await read("hosts")];
     database.close();
-    // Beside the pair lies the number of the last sealed message.
+    // The counter of sealed messages is stored next to the key pair.
     const pairs = keys.filter((kept) => typeof kept !== "number");
     const secrets = [...pairs.map((pair) => pair.privateKey), ...hosts.map((host) => host.secret)];
     const text = JSON.stringify([keys, hosts, localStorage, sessionStorage, location.href]);
@@ -39,7 +39,7 @@ async function storeOf(folder: string): Promise<string> {
   return files.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
 }
 
-Deno.test("a scanned link shows the host's six words, seals what is sent, and keeps keys that cannot be taken out [ux-pair, pair-words, pair-keys, sec-browser-keys, seal-shown, seal-stored]", async () => {
+Deno.test("a scanned link shows the host's six words, seals messages, and stores only non-extractable keys [ux-pair, pair-words, pair-keys, sec-browser-keys, seal-shown, seal-stored]", async () => {
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
@@ -90,7 +90,7 @@ Deno.test("a scanned link shows the host's six words, seals what is sent, and ke
   }
 });
 
-Deno.test("a relay that does not prove the host pairs nothing and says so; a phone without a secret sees an open lock [seal-shown, seal-off, sec-active-relay]", () =>
+Deno.test("with a relay that cannot prove the host nothing is paired, and the page says so; an unpaired phone shows an open lock [seal-shown, seal-off, sec-active-relay]", () =>
   withScene(async ({ phone, wire, relay, listener, makeKey }) => {
     const { page } = phone;
     const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:read", "push:send") });

@@ -1,4 +1,4 @@
-/** A phone: Debian's Chromium with a phone's screen, touch and nothing but the page under test. */
+/** A phone: the system's Chromium with a phone's screen and touch, showing only the page under test. */
 import { readFile } from "node:fs/promises";
 import { type BrowserContext, chromium, devices, type Page } from "playwright-core";
 import { CHECKOUT } from "../helpers/sources.ts";
@@ -16,7 +16,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 const SCHEMES = ["light", "dark"] as const;
-/** The narrowest screen that the page is made for. */
+/** The narrowest screen that the page supports. */
 const NARROW = { width: 320, height: 568 };
 
 export interface Violation {
@@ -27,9 +27,9 @@ export interface Violation {
 
 export class Phone {
   readonly page: Page;
-  /** Requests to anywhere else than `origin`, and what the page's policy stopped. */
+  /** Requests to anywhere but `origin`, and anything that the content policy blocked. */
   readonly strangers: string[] = [];
-  /** What the page complained of. */
+  /** Errors and warnings on the page's console. */
   readonly faults: string[] = [];
   readonly #context: BrowserContext;
   readonly #profile: string;
@@ -62,7 +62,7 @@ export class Phone {
     return phone;
   }
 
-  /** Leaves the view in light and dark, on a usual and on the narrowest screen, in `.cache/screenshots`. */
+  /** Saves screenshots of the view, light and dark, on a normal and on the narrowest screen, in `.cache/screenshots`. */
   async shoot(name: string): Promise<void> {
     await Deno.mkdir(SHOTS, { recursive: true });
     const usual = this.page.viewportSize();
@@ -76,7 +76,7 @@ export class Phone {
     await this.page.emulateMedia({ colorScheme: "light", reducedMotion: null });
   }
 
-  /** Faults of access that are serious or worse, in both colour schemes. */
+  /** Accessibility violations rated serious or worse, in both colour schemes. */
   async violations(): Promise<Violation[]> {
     const source = await readFile(`${CHECKOUT}node_modules/axe-core/axe.min.js`, "utf8");
     const found: Violation[] = [];
@@ -89,7 +89,7 @@ export class Phone {
     return found;
   }
 
-  /** Controls that are smaller than a finger, and what sticks out of the narrowest screen. */
+  /** Controls that are too small to tap, and elements that overflow the narrowest screen. */
   async misfits(): Promise<string[]> {
     const usual = this.page.viewportSize();
     await this.page.setViewportSize(NARROW);
@@ -104,7 +104,7 @@ export class Phone {
   }
 }
 
-/** Runs in the page: the browser's own report of what the policy stopped, also where no line is printed for it. */
+/** Runs in the page: collects the browser's reports of policy violations, even those that are not logged. */
 function reportViolations(): void {
   document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
     reportError(new Error(`Content Security Policy violation: ${violatedDirective} ${blockedURI}`));

@@ -1,4 +1,4 @@
-/** The picker in a real browser: what it shows, in which order, and that it follows by itself. */
+/** The picker in a real browser: what it shows, in which order, and that it updates live. */
 
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";

@@ -1,13 +1,13 @@
-/** The page's content policy stops nothing that the page itself does, in any of its views. */
+/** The page's content security policy blocks nothing that the page itself does, in any view. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { until } from "../helpers/until.ts";
 import { withScene } from "./scene.ts";
 
-/** The scripted listener's own. */
+/** The scripted listener's device id. */
 const HOST = "dev_listener_00000001";
 
-Deno.test("no view breaks the content policy, and what does is reported [csp-clean, sec-csp]", () =>
+Deno.test("no view violates the content policy, and a violation is reported [csp-clean, sec-csp]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
     const views: string[] = [];

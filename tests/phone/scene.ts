@@ -1,4 +1,4 @@
-/** A relay with the page, a wire that can break, a phone, and a scripted listener: started and ended together. */
+/** A relay with the page, a network link that can break, a phone, and a scripted listener, started and stopped together. */
 import { buildPhone } from "../../scripts/build_phone.ts";
 import type { Scope } from "../../src/protocol/http.ts";
 import { createKey } from "../../src/relay/api_keys.ts";
@@ -17,9 +17,9 @@ export interface Scene {
   wire: Wire;
   phone: Phone;
   listener: ScriptedListener;
-  /** A key of the same account. */
+  /** Another key of the same account. */
   makeKey(...scopes: Scope[]): Promise<string>;
-  /** Stops the relay and starts it again, on its data and its port. */
+  /** Restarts the relay with the same data and port. */
   restartRelay(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** A listener whose sessions and answers a test writes by hand, over a real socket. */
+/** A listener over a real socket whose sessions and answers are scripted by the test. */
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
 import type { Push } from "../../src/protocol/push.ts";
@@ -21,7 +21,7 @@ export interface Acknowledgement {
 }
 
 export class ScriptedListener {
-  /** Every push that came in, in order, also one that came twice. */
+  /** Every push received, in order, including repeated ones. */
   readonly pushes: Push[] = [];
   readonly #link: RelayLink;
   #sequence = 0;
@@ -41,7 +41,7 @@ export class ScriptedListener {
     this.#link.start();
   }
 
-  /** Resolves when the relay has stored the inventory. */
+  /** Resolves once the relay has stored the inventory. */
   async report(...sessions: Partial<SessionEntry>[]): Promise<void> {
     await until("the listener's link", () => this.#link.connected);
     const before = this.#stored;
@@ -49,7 +49,7 @@ export class ScriptedListener {
     await until("the inventory to be stored", () => this.#stored > before);
   }
 
-  /** The push with this text, once it came in. */
+  /** The push with this text, once it has arrived. */
   received(body: string): Promise<Push> {
     return until(`the push "${body}"`, () => this.pushes.find((push) => push.body === body));
   }
@@ -68,7 +68,7 @@ export class ScriptedListener {
   }
 }
 
-/** A whole entry from what matters to the test. */
+/** A complete entry with defaults for what the test does not set. */
 export function entryOf(changed: Partial<SessionEntry>): SessionEntry {
   const name = changed.name ?? "svc-demo";
   const project = changed.project ?? name.replace(/^svc-/, "");

@@ -1,4 +1,4 @@
-/** What a paired host's agents tell and ask, in a real browser: readable there, answered there, and nowhere else. */
+/** Notes and questions from a paired host's agents in a real browser: readable and answered there, and nowhere else. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { buildPhone } from "../../scripts/build_phone.ts";
@@ -17,7 +17,7 @@ async function storeOf(folder: string): Promise<string> {
   return files.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
 }
 
-Deno.test("a paired phone shows a sealed question and a note, and answers by a tap and a secret, over a reload too [seal-answers, ux-inbox, mcp-input]", async () => {
+Deno.test("a paired phone shows a sealed question and a note, and answers with a tap and with a secret, even after a reload [seal-answers, ux-inbox, mcp-input]", async () => {
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);

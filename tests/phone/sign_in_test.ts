@@ -1,11 +1,11 @@
-/** Signing in, in a real browser: with a key, with a link that hands one over, with a pairing code. */
+/** Signing in, in a real browser: with a key, with a link that contains one, with a pairing code. */
 
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import { withScene } from "./scene.ts";
 
-Deno.test("a key signs in, a wrong one is told in words, and nobody else is asked [ph-served, ph-first-page, ph-no-third-party, sec-csp]", () =>
+Deno.test("a key signs in, a wrong one is explained, and no third party is contacted [ph-served, ph-first-page, ph-no-third-party, sec-csp]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
     await listener.report();
@@ -30,7 +30,7 @@ Deno.test("a key signs in, a wrong one is told in words, and nobody else is aske
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a key in the address signs in, is gone from it at once, and lasts over a reload until signed out", () =>
+Deno.test("a key in the address signs in, is removed at once, and survives reloads until sign-out", () =>
   withScene(async ({ phone, wire, makeKey }) => {
     const { page } = phone;
     await page.goto(`${wire.url}/#key=${await makeKey("push:read")}`);
@@ -68,7 +68,7 @@ Deno.test("a pairing link makes the phone a device of its own, once [sec-claim]"
     await page.getByRole("alert").getByText("has been used").waitFor();
   }));
 
-Deno.test("a phone whose key is revoked is told so, and can sign in anew [sec-leaked-key]", () =>
+Deno.test("a phone whose key is revoked says so, and can sign in again [sec-leaked-key]", () =>
   withScene(async ({ phone, wire, relay, makeKey }) => {
     const { page } = phone;
     const api = createRelayApi({

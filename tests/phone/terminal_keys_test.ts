@@ -1,10 +1,10 @@
-/** What is typed on the phone, in a real browser: the key row, live typing, and keys that may not go in. */
+/** Typing on the phone, in a real browser: the key row, live typing, and keys that are held. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
-/** The key row by its names, and what a terminal gets of each, as `cat -vT` writes it. */
+/** The keys of the row by name, and what the terminal receives, as `cat -vT` prints it. */
 const KEY_ROW = [
   ["Esc", "^["],
   ["Tab", "^I"],
@@ -19,7 +19,7 @@ const KEY_ROW = [
 
 const key = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
-Deno.test("terminal: each key of the row goes in once, as itself, and is in sight on the narrowest phone [spec-key-row]", () =>
+Deno.test("terminal: each key of the row arrives once and is visible on the narrowest phone [spec-key-row]", () =>
   withTerminals(async ({ page, stack }) => {
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-keys", "stty raw -echo; exec cat -vT");
     await openSession(page, /svc-keys/);
@@ -36,7 +36,7 @@ Deno.test("terminal: each key of the row goes in once, as itself, and is in sigh
     }
   }));
 
-Deno.test("terminal: live typing, an input method and a paste go in; a message still does [spec-live-typing, ux-two-ways, ux-textarea]", () =>
+Deno.test("terminal: live typing, an input method, a paste and a message all arrive [spec-live-typing, ux-two-ways, ux-textarea]", () =>
   withTerminals(async (scene) => {
     const { page } = scene;
     const session = await open(scene);
@@ -73,7 +73,7 @@ Deno.test("terminal: live typing, an input method and a paste go in; a message s
     await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
   }));
 
-Deno.test("terminal: a phone's keyboard, which composes every word, types letter by letter and corrects [spec-live-typing]", () =>
+Deno.test("terminal: a phone's keyboard, which composes every word, types letter by letter with corrections [spec-live-typing]", () =>
   withTerminals(async (scene) => {
     const { page } = scene;
     await open(scene);
@@ -81,7 +81,7 @@ Deno.test("terminal: a phone's keyboard, which composes every word, types letter
     await page.locator("textarea:focus:not([readonly])").waitFor();
     const client = await page.context().newCDPSession(page);
     const compose = async (text: string): Promise<void> => {
-      // Such keyboards tell nothing of their keys.
+      // Such keyboards do not report which key was pressed.
       await client.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Unidentified" });
       const [selectionStart, selectionEnd] = [text.length, text.length];
       await client.send("Input.imeSetComposition", { selectionStart, selectionEnd, text });
@@ -96,7 +96,7 @@ Deno.test("terminal: a phone's keyboard, which composes every word, types letter
     await untilShown(page, "❯ the end");
   }));
 
-Deno.test("terminal: at a permission dialog keys wait, no more are taken, and the dialog stays open for the local user [inj-dialog-keys]", () =>
+Deno.test("terminal: at a permission dialog keys are held, no more are accepted, and the dialog stays open for the local user [inj-dialog-keys]", () =>
   withTerminals(async (scene) => {
     const { page, phone, stack } = scene;
     const session = await open(scene);
@@ -118,7 +118,7 @@ Deno.test("terminal: at a permission dialog keys wait, no more are taken, and th
     await untilShown(page, "❯ on it goes");
   }));
 
-Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the field are in sight [spec-live-typing]", () =>
+Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the field are visible [spec-live-typing]", () =>
   withTerminals(async (scene) => {
     const { page, phone } = scene;
     await open(scene);
@@ -139,7 +139,7 @@ Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the
     await phone.shoot("terminal-keyboard");
   }));
 
-/** The cursor lies wholly in what the terminal's place shows. */
+/** The cursor is entirely within the visible part of the terminal. */
 async function isInSight(page: Page): Promise<boolean> {
   const place = await page.locator(".terminal-place").boundingBox();
   const cursor = await page.locator(".terminal-canvas .cursor").boundingBox();

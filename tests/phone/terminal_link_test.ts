@@ -1,4 +1,4 @@
-/** The terminal over a link that breaks, in a real browser: said plainly, and there again without gap or repeat. */
+/** The terminal over a link that breaks, in a real browser: it is reported, and recovers without gaps or repeats. */
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
@@ -6,7 +6,7 @@ import { open, openSession, shown, status, untilShown, withTerminals } from "./t
 const LAST = 400;
 const COUNTING = `i=0; while [ $i -lt ${LAST} ]; do i=$((i+1)); echo "line $i"; sleep 0.01; done; exec cat`;
 
-Deno.test("terminal: cut in the middle of output it goes on without gap or repeat [ux-resume]", () =>
+Deno.test("terminal: after a cut in the middle of output it continues without gaps or repeats [ux-resume]", () =>
   withTerminals(async ({ page, stack, wire }) => {
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-count", "-x", "60", "-y", "20", COUNTING);
     await openSession(page, /svc-count/);
@@ -25,7 +25,7 @@ Deno.test("terminal: cut in the middle of output it goes on without gap or repea
     assert.deepEqual(numbers, numbers.map((_number, place) => LAST - numbers.length + 1 + place));
   }));
 
-Deno.test("terminal: a link that is dead is said, no key is taken, and afterwards it is live again [ux-reconnecting, ux-resume]", () =>
+Deno.test("terminal: a dead link is reported, keys are blocked, and afterwards it is live again [ux-reconnecting, ux-resume]", () =>
   withTerminals(async (scene) => {
     const { page, phone, stack, wire } = scene;
     const session = await open(scene);
@@ -41,7 +41,7 @@ Deno.test("terminal: a link that is dead is said, no key is taken, and afterward
     assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).isDisabled(), false);
   }));
 
-Deno.test("terminal: keys of which nothing was heard when the link broke are told as unsure [ux-resume]", () =>
+Deno.test("terminal: keys that were unconfirmed when the link broke are reported as uncertain [ux-resume]", () =>
   withTerminals(async (scene) => {
     const { page, stack, wire } = scene;
     await open(scene);
@@ -55,7 +55,7 @@ Deno.test("terminal: keys of which nothing was heard when the link broke are tol
     await status(page).getByText("check whether they arrived").waitFor({ state: "detached" });
   }));
 
-Deno.test("terminal: after a cut it is there again, whole; keys that cannot go in say so [ux-resume]", () =>
+Deno.test("terminal: after a cut the whole screen is back, and keys that cannot be typed say so [ux-resume]", () =>
   withTerminals(async (scene) => {
     const { page, stack, wire } = scene;
     const session = await open(scene);

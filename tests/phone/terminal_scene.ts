@@ -1,4 +1,4 @@
-/** A phone before real sessions: relay, listener and agents as processes, over a wire that can break. */
+/** A phone with real sessions: relay, listener and agents as processes, over a network link that can break. */
 import type { Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
@@ -14,7 +14,7 @@ export interface TerminalScene {
   page: Page;
 }
 
-/** A phone that is signed in, over a wire that can break. */
+/** A signed-in phone over a network link that can break. */
 export async function withTerminals(act: (scene: TerminalScene) => Promise<void>): Promise<void> {
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   const stack = await makeStack();
@@ -34,7 +34,7 @@ export async function withTerminals(act: (scene: TerminalScene) => Promise<void>
 export const canvas = (page: Page) => page.locator(".terminal-canvas");
 export const status = (page: Page) => page.locator(".terminal-status");
 
-/** What the terminal's elements show, line by line. */
+/** The text of the terminal's elements, line by line. */
 export const shown = (page: Page): Promise<string> =>
   canvas(page).evaluate((element) => {
     const lines = [...element.querySelectorAll<HTMLElement>(".terminal-line")];

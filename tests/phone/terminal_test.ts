@@ -1,4 +1,4 @@
-/** The terminal in a real browser: a real session mirrored, zoomed, scrolled, selected, fitted. */
+/** The terminal in a real browser: a real session, mirrored, zoomed, scrolled, selected and fitted. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
@@ -47,7 +47,7 @@ const COLOURS =
   String
     .raw`printf '漢字 wide\r\n'; seq 1 300; printf '\033[31;44mred on blue\033[0m \033[38;2;1;200;30mtrue\033[0m \033[1mbold\033[0m 漢字'; exec cat`;
 
-Deno.test("terminal: pinched, panned, scrolled back, its text selected and copied [ux-mirror-touch]", () =>
+Deno.test("terminal: it can be pinched, panned and scrolled back, and its text selected and copied [ux-mirror-touch]", () =>
   withTerminals(async (scene) => {
     const { page, stack } = scene;
     await stack.sandbox.tmux(
@@ -100,7 +100,7 @@ Deno.test("terminal: pinched, panned, scrolled back, its text selected and copie
     await page.getByRole("button", { name: "Close" }).tap();
   }));
 
-/** Two fingers, `factor` as far apart at the end as at the start. */
+/** A pinch: two fingers end `factor` times as far apart as they start. */
 async function pinch(page: Page, factor: number): Promise<void> {
   const client = await page.context().newCDPSession(page);
   const at = (
@@ -112,7 +112,7 @@ async function pinch(page: Page, factor: number): Promise<void> {
   await client.detach();
 }
 
-Deno.test("terminal: fitted to the phone on request only, and the desk's size again on leaving and on a break [ux-no-resize]", () =>
+Deno.test("terminal: it is fitted to the phone only on request, and gets its size back on leaving and on a break [ux-no-resize]", () =>
   withTerminals(async (scene) => {
     const { page, stack, wire } = scene;
     const session = await open(scene);

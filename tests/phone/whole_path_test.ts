@@ -1,4 +1,4 @@
-/** `svc up --demo` and a real browser: the link is opened, the session picked, a message sent and seen in the pane. */
+/** `svc up --demo` and a real browser: open the link, pick the session, send a message, and see it in the pane. */
 import assert from "node:assert/strict";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import { startSvc } from "../helpers/program.ts";

@@ -1,4 +1,4 @@
-/** A TCP proxy between phone and relay: it can be pointed elsewhere, cut, and frozen. */
+/** A TCP proxy between phone and relay that can be redirected, cut and frozen. */
 
 const HOST = "127.0.0.1";
 
@@ -19,7 +19,7 @@ export class Wire {
     return `http://${HOST}:${this.#listener.addr.port}`;
   }
 
-  /** New connections go to this port; those that stand are cut. */
+  /** New connections go to this port; open ones are cut. */
   pointTo(port: number): void {
     this.#port = port;
     this.cut();
@@ -30,7 +30,7 @@ export class Wire {
     this.#connections.clear();
   }
 
-  /** Connections stay open and nothing passes any more. */
+  /** Connections stay open, but nothing passes. */
   freeze(): void {
     this.#frozen = Promise.withResolvers();
   }
@@ -60,7 +60,7 @@ export class Wire {
     await Promise.all([this.#pass(near, far), this.#pass(far, near)]);
   }
 
-  /** Until either end is gone; then both are. */
+  /** Runs until either end closes, then closes both. */
   async #pass(from: Deno.TcpConn, to: Deno.TcpConn): Promise<void> {
     try {
       for await (const chunk of from.readable) {
@@ -70,7 +70,7 @@ export class Wire {
         writer.releaseLock();
       }
     } catch {
-      // An end that broke ends the other one, below.
+      // If one end fails, the other one is closed below.
     }
     for (const connection of [from, to]) {
       close(connection);

@@ -94,7 +94,7 @@ function NotificationCard(
 ): JSX.Element {
   const { push, type } = item;
   return (
-    <li class="card told" data-type={type} data-level={String(push.data?.["level"] ?? "")}>
+    <li class="card notification" data-type={type} data-level={String(push.data?.["level"] ?? "")}>
       <div class="card-head">
         <SourceSession state={state} push={push} />
         <time class="card-time" dateTime={new Date(push.createdAt).toISOString()}>
@@ -109,7 +109,7 @@ function NotificationCard(
       </p>
       <PlainSign state={state} push={push} />
       {isUnreadable(push) && <p class="question-text">{STRINGS.sealing.forOthers}</p>}
-      {push.title && <p class="told-title">{push.title}</p>}
+      {push.title && <p class="notification-title">{push.title}</p>}
       {push.body && <p class="question-text">{push.body}</p>}
     </li>
   );
