@@ -31,7 +31,7 @@ export class UnprovenHost extends Error {
   override name = "UnprovenHost";
 }
 
-export interface PairingClaimOptions {
+interface PairingClaimOptions {
   code: string;
   /** From the link; undefined for a code that came without one. */
   secret: string | undefined;

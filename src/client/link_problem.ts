@@ -4,7 +4,7 @@ import type { RelayApi } from "./api.ts";
 import { RelayError } from "./relay_error.ts";
 import type { SocketEnd } from "./socket.ts";
 
-export type LinkProblemCode =
+type LinkProblemCode =
   | "unauthenticated"
   | "missing_scope"
   | "unreachable"

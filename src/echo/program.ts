@@ -15,7 +15,7 @@ import { type EchoEvent, type EchoState, type Effect, IDLE, step } from "./state
 /** Terminals send an escape sequence in one go: an Escape with nothing after it for this long is the Esc key. */
 const ESCAPE_WAIT_MS = 30;
 
-export interface EchoProgramOptions {
+interface EchoProgramOptions {
   runtime: Pick<Runtime, "cwd" | "files" | "terminal">;
   paths: Pick<HomePaths, "markers">;
   version: string;

@@ -29,7 +29,7 @@ export type RawValue = string | boolean;
 
 export type FormFault = "required" | "number" | "controls" | "too_long";
 
-export type FormCheck =
+type FormCheck =
   | { kind: "values"; values: Record<string, FieldValue> }
   | { kind: "invalid"; faults: Readonly<Record<string, FormFault>> };
 

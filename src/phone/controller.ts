@@ -17,7 +17,7 @@ import { type Account, accountName, type OutboxEntry } from "./storage.ts";
 import type { TerminalStream } from "./terminal_stream.ts";
 import type { TerminalViewer } from "./terminal_streams.ts";
 
-export interface ControllerOptions extends Omit<LiveRelayOptions, "outboxStore" | "sealing"> {
+interface ControllerOptions extends Omit<LiveRelayOptions, "outboxStore" | "sealing"> {
   /** Undefined on a page without WebCrypto. */
   pairing?: PairingStorage | undefined;
 }

@@ -34,7 +34,7 @@ const GROUP_OF: Record<AgentState, Group> = {
   exited: "idle",
 };
 
-export function groupOf(session: HostSession): Group {
+function groupOf(session: HostSession): Group {
   return session.online ? GROUP_OF[session.entry.state] : "offline";
 }
 
@@ -42,7 +42,7 @@ export function groupOf(session: HostSession): Group {
 export function groupSessions(
   devices: readonly DeviceSessions[],
 ): { group: Group; sessions: HostSession[] }[] {
-  const all = devices.flatMap(pick);
+  const all = devices.flatMap(sessionsOf);
   return GROUPS
     .map((group) => ({
       group,
@@ -55,7 +55,7 @@ export function findSession(
   devices: readonly DeviceSessions[],
   name: { deviceId: string; session: string },
 ): HostSession | undefined {
-  return devices.flatMap(pick).find(({ deviceId, entry }) =>
+  return devices.flatMap(sessionsOf).find(({ deviceId, entry }) =>
     deviceId === name.deviceId && entry.name === name.session
   );
 }
@@ -65,7 +65,7 @@ export function screenTitle({ entry: { title }, host }: HostSession): string {
   return title === host ? "" : title;
 }
 
-function pick({ deviceId, host, online, lastSeen, sessions }: DeviceSessions): HostSession[] {
+function sessionsOf({ deviceId, host, online, lastSeen, sessions }: DeviceSessions): HostSession[] {
   return sessions.map((entry) => ({ deviceId, host, online, lastSeen, entry }));
 }
 

@@ -11,7 +11,7 @@ const { Unicode11Addon } = unwrapped(unicode);
 
 export type Emulator = headless.Terminal;
 export type EmulatorCell = headless.IBufferCell;
-export type EmulatorLine = headless.IBufferLine;
+type EmulatorLine = headless.IBufferLine;
 
 /** Unicode 11 is close enough to how tmux counts widths. Queries in the output get no answer, as nothing reads it. */
 export function makeEmulator({ cols, rows }: { cols: number; rows: number }): Emulator {

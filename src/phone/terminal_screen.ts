@@ -301,7 +301,7 @@ const LINES_ABOVE = 2;
 const COLUMNS_BESIDE = 4;
 
 /** Lines are counted from the start of the scrollback. */
-export interface FollowedScreen {
+interface FollowedScreen {
   /** The screen's first line. */
   first: number;
   lines: number;
@@ -312,7 +312,7 @@ export interface FollowedScreen {
 }
 
 /** In pixels. */
-export interface FollowedView {
+interface FollowedView {
   width: number;
   height: number;
   lineHeight: number;

@@ -26,7 +26,7 @@ export function isBlocked({ stream, keys }: TerminalInfo): boolean {
   return stream.kind !== "live" || (keys?.state === "held" && keys.reason !== "agent_working");
 }
 
-export interface StatusText {
+interface StatusText {
   status: string;
   /** A problem with keys, with fitting or with the stream; empty if there is none. */
   warning: string;
