@@ -68,18 +68,18 @@ Deno.test("the steps of an injection stand in one file, in the spec's order [inj
   const path = "src/listener/inject/inject.ts";
   const text = await Deno.readTextFile(CHECKOUT + path);
   const steps = [
-    "host.resolve(command.session)",
+    "context.targets.resolve(command.session)",
     "checkPane(attempt)",
-    "host.takeToken(",
+    "attempt.rateLimit.take(",
     "isShellEscape(command",
     "changesApproval(command",
-    "holdReason(seen",
-    "host.writeMarker(",
+    "holdReason(pane",
+    "attempt.effects.writeMarker(",
     "await typeText(",
     "await submitTyped(attempt, {",
     "composerShows(reading.draft",
     "pressKey(attempt, before",
-    "await prove(attempt",
+    "await confirm(attempt",
   ];
   const body = text.slice(text.indexOf("export async function inject("));
   const found = offsets({ path, text: body }, steps);

@@ -20,7 +20,7 @@ export const injectRow: Row = {
     const markers = { files, markers: `${sandbox.root}/markers` };
     let typed = (): void => {};
     const bench = makeInjectBench(sandbox, {
-      takeToken: () => 0,
+      rateLimit: { take: () => 0 },
       record: async (id, step) => {
         await journal.record(id, { step });
         if (step === "typed") typed();

@@ -8,7 +8,7 @@ import { secureHome } from "../home/permissions.ts";
 import { waitFor } from "../async/wait_for.ts";
 import type { Files, LocalSockets, Runtime } from "../runtime/types.ts";
 import { type ListenerLog, openLog, startLine } from "./log.ts";
-import type { RunningListener } from "./types.ts";
+import type { RunningListener } from "./listener.ts";
 
 /** What the daemon needs of the machine. */
 export interface LifecycleHost

@@ -8,7 +8,7 @@ import type { ToldPush } from "../crypto/told_push.ts";
 import type { HookNews, HookReport } from "../home/control_messages.ts";
 import { isSessionName } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
-import type { RunningListener } from "./types.ts";
+import type { RunningListener } from "./listener.ts";
 
 /** News that wait; the oldest go first when more come. */
 export const NEWS_MAX = 100;

@@ -1,44 +1,81 @@
-/** The listener's parts put together: the link to the relay, the inventory, and the injection with its real effects. */
-import { Wakeup } from "../async/wakeup.ts";
+/** The listener: the link to the relay, and the parts that take pushes, mirror panes and report the inventory. */
+import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
+import { errorText } from "../async/error_text.ts";
+import { Wakeup } from "../async/wakeup.ts";
 import { createRelayApi } from "../client/api.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
+import { exportPublicKey } from "../crypto/keys.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
 import { type Audit, openAudit } from "../home/audit.ts";
-import type { HookReport } from "../home/control_messages.ts";
+import { type Config, deviceNameOf } from "../home/config.ts";
+import type { DaemonStatus, HookReport } from "../home/control_messages.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
 import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
+import { ensureIdentity, withPairedLock } from "../home/paired.ts";
+import type { HomePaths } from "../home/paths.ts";
 import { type SealedKeys, sealedKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
-import type { Push } from "../protocol/push.ts";
+import { listenerDeviceId } from "../protocol/names.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
-import { runtime } from "#runtime";
-import { Acknowledger } from "./acknowledge.ts";
-import { runningVersion } from "./process_facts.ts";
-import { auditEntry } from "./audit_entry.ts";
-import { bindInjectHost } from "./inject/bind_inject_host.ts";
-import { bindMirrors, unfitAll } from "./mirror/bind_mirrors.ts";
-import { bindStartHost, projectsOf, startAgent, type StartHost } from "./start_agent.ts";
-import { EndedAgents } from "./ended_agents.ts";
-import { type HostNames, hostNames } from "./host_names.ts";
-import { inject } from "./inject/inject.ts";
-import type { InjectHost } from "./inject/inject_host.ts";
-import { Inventory, POLL_SOON_MS } from "./inventory/inventory.ts";
-import type { Mirrors } from "./mirror/mirrors.ts";
-import { type Outcome, Stopping } from "./inject/outcome.ts";
-import { GATE_HOLD_MS, PaneInputs } from "./inject/pane_input.ts";
-import { policyOf, widenedBy } from "./inject/policy.ts";
-import { PushIntake, SessionQueues } from "./pushes.ts";
-import { Reporter } from "./inventory/reporter.ts";
-import { unseal } from "./sealing.ts";
-import { tmuxEnvironment, withEnvironment } from "../tmux/server.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { distrustLog } from "../tmux/trust.ts";
-import { Targets } from "./targets.ts";
-import type { ListenerOptions, ListenerStatus, RunningListener } from "./types.ts";
+import { Acknowledger } from "./acknowledge.ts";
+import { EndedAgents } from "./ended_agents.ts";
+import { typingEffects } from "./inject/context.ts";
+import type { InjectContext } from "./inject/inject.ts";
+import { Stopping } from "./inject/outcome.ts";
+import { PaneInputs } from "./inject/pane_input.ts";
+import { policyOf, widenedBy } from "./inject/policy.ts";
+import { SessionRateLimit } from "./inject/rate_limit.ts";
+import { InventoryPolling } from "./inventory/polling.ts";
+import { Mirrors } from "./mirror/mirrors.ts";
+import { restoreAllWindowSizes } from "./mirror/window_size.ts";
+import { runningVersion } from "./process_facts.ts";
+import { PushIntake, pushSteps } from "./pushes.ts";
+import { projectsOf, startEffects } from "./start_agent.ts";
+import { openTargets, type Targets } from "./targets.ts";
 
-/** What this listener acts on. */
+/** The listener's own part of the daemon's status. Fields beyond these are passed through. */
+export type ListenerStatus = Pick<DaemonStatus, "connected" | "sessions"> & Record<string, unknown>;
+
+export interface RunningListener {
+  status(): ListenerStatus;
+  /** Takes an agent's hook report. Must not throw. */
+  hook(report: HookReport): void;
+  /** A tool call is about to begin: resolves once no input is in flight into the agent's pane. Must not throw. */
+  gate(report: HookReport): Promise<void>;
+  /** A session began: reads the inventory now. Must not throw. */
+  look(): void;
+  /** A phone was revoked: ends its streams. Must not throw. */
+  forget(phone: string): void;
+  /** Takes nothing more, finishes the current injection, closes every connection and timer. */
+  stop(): Promise<void>;
+}
+
+export interface ListenerOptions {
+  paths: HomePaths;
+  config: Config;
+  wsUrl: string;
+  apiKey: string;
+  version: string;
+  env: Readonly<Record<string, string>>;
+  /**
+   * Writes one line to listener.log. `[<time>] ` is put before it unless it begins with `! `: the failure line of the
+   * spec (section 6) has no time.
+   */
+  log(line: string): void;
+}
+
+/** How the relay knows this host. */
+interface HostIdentity {
+  name: string;
+  deviceId: string;
+  /** Undefined if the identity file cannot be used, which pairing reports. */
+  publicKey: string | undefined;
+}
+
+/** What this listener supports. */
 const CAPABILITIES = ["agent.command", "agent.start", "pane.open"];
 
 const now = (): number => Date.now();
@@ -48,117 +85,109 @@ export async function startListener(options: ListenerOptions): Promise<RunningLi
   const { files } = runtime;
   const journal = await openJournal({ files, path: options.paths.journal, now });
   if (journal.damaged > 0) options.log(`journal: ${journal.damaged} damaged line(s) skipped`);
-  const host = await hostNames(options);
+  const name = deviceNameOf(options.config, runtime.hostname());
+  const host = { name, deviceId: await listenerDeviceId(name), publicKey: await publicIdentity(options) };
   return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), host });
 }
 
+async function publicIdentity({ paths, log }: ListenerOptions): Promise<string | undefined> {
+  const { files } = runtime;
+  try {
+    const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
+    return await exportPublicKey(identity.publicKey);
+  } catch (error) {
+    log(`identity: not sent to the relay: ${errorText(error)}`);
+    return undefined;
+  }
+}
+
 class Listener implements RunningListener {
-  #options: ListenerOptions;
-  #journal: Journal;
-  #audit: Audit;
-  #host: HostNames;
-  #targets: Targets;
-  #link: RelayLink;
-  #inventory: Inventory;
-  #reporter: Reporter;
-  #intake: PushIntake;
-  #acknowledger: Acknowledger;
-  #sealedKeys: SealedKeys;
-  #mirrors: Mirrors;
-  #projects: KnownProjects;
-  #queues = new SessionQueues();
-  #endedAgents: EndedAgents;
-  #inputs = new PaneInputs(now, (done) => orAfter(done, GATE_HOLD_MS));
+  readonly #options: ListenerOptions;
+  readonly #host: HostIdentity;
+  readonly #journal: Journal;
+  readonly #audit: Audit;
+  readonly #keys: SealedKeys;
+  readonly #targets: Targets;
+  readonly #inputs = new PaneInputs();
+  readonly #link: RelayLink;
+  readonly #inventory: InventoryPolling;
+  readonly #endedAgents: EndedAgents;
+  readonly #acknowledger: Acknowledger;
+  readonly #pushes: PushIntake;
+  readonly #mirrors: Mirrors;
+  readonly #restoring: Promise<void>;
+  /** Ends the pauses of held messages. */
   readonly #messages = new Wakeup();
-  readonly #polls = new Wakeup();
-  /** Aborted with Stopping when the daemon stops, or replaced when another listener takes over. */
+  /** Aborted with Stopping when the daemon stops, and replaced when another listener takes over. */
   #injecting = new AbortController();
-  readonly #polling = new AbortController();
-  #reporting: Promise<void>;
-  #unfitting: Promise<void>;
-  #soon: ReturnType<typeof setTimeout> | undefined;
-  /** Relay's clock minus this one, in milliseconds. */
+  /** The relay's clock minus this one, in milliseconds. */
   #clockOffsetMs = 0;
 
   constructor(
     options: ListenerOptions,
-    { journal, audit, host }: { journal: Journal; audit: Audit; host: HostNames },
+    { journal, audit, host }: { journal: Journal; audit: Audit; host: HostIdentity },
   ) {
+    const { log } = options;
     this.#options = options;
     this.#journal = journal;
     this.#audit = audit;
     this.#host = host;
-    const { files } = runtime;
-    this.#targets = bindTargets(options);
-    this.#endedAgents = new EndedAgents({ ...runtime, clock: systemClock, log: options.log });
-    this.#projects = new KnownProjects(files, options.paths);
-    this.#link = new RelayLink({
-      wsUrl: options.wsUrl,
-      apiKey: options.apiKey,
-      hello: () => this.#hello(),
-      onFrame: (frame) => this.#onFrame(frame),
-      onBinary: (bytes) => this.#mirrors.bytes(bytes),
-      onState: (state) => this.#onState(state),
-      createSocket: socketFor(options.env),
-    });
-    this.#inventory = this.#makeInventory();
-    this.#reporter = this.#makeReporter();
-    this.#sealedKeys = this.#makeSealedKeys();
+    this.#keys = keysOf(options, host);
+    this.#targets = openTargets(options);
+    this.#endedAgents = new EndedAgents({ ...runtime, clock: systemClock, log });
+    this.#link = this.#makeLink();
+    const projects = new KnownProjects(runtime.files, options.paths);
+    this.#inventory = this.#makeInventory(projects);
     this.#acknowledger = new Acknowledger({
-      secretOf: (phone) => this.#sealedKeys.secretOf(phone),
-      isLasting: (id) => this.#journal.isLasting(id),
+      secretOf: (phone) => this.#keys.secretOf(phone),
+      isLasting: (id) => journal.isLasting(id),
       send: (ack) => void this.#link.send("push.ack", ack),
-      log: options.log,
+      log,
     });
-    const injectHost = this.#makeInjectHost();
-    this.#intake = this.#makeIntake(injectHost);
-    this.#mirrors = this.#makeMirrors(injectHost);
-    this.#unfitting = unfitAll(this.#targets).catch((error) =>
-      options.log(`windows: not given back: ${error}`)
+    const injection = this.#injection();
+    this.#pushes = this.#makePushes(injection, projects);
+    this.#mirrors = this.#makeMirrors(injection);
+    this.#restoring = restoreAllWindowSizes(this.#targets).catch((error) =>
+      log(`windows: sizes not restored: ${error}`)
     );
     this.#link.start();
-    this.#reporting = this.#reporter.run().catch((error) => {
-      if (!(error instanceof Stopping)) throw error;
-    });
+    this.#inventory.start();
   }
 
   status(): ListenerStatus {
     return {
       connected: this.#link.connected,
-      sessions: this.#reporter.sessions.length,
+      sessions: this.#inventory.sessions,
       deviceId: this.#host.deviceId,
     };
   }
 
   hook(report: HookReport): void {
     this.#inputs.hook(report);
-    this.#inventory.take(report);
     this.#messages.wake();
-    this.#polls.wake();
+    this.#inventory.hook(report);
   }
 
   async gate(report: HookReport): Promise<void> {
-    this.#inventory.take(report);
-    this.#polls.wake();
+    this.#inventory.hook(report);
     await this.#inputs.toolBegins(report);
   }
 
   look(): void {
-    this.#polls.wake();
+    this.#inventory.readNow();
   }
 
   forget(phone: string): void {
-    this.#mirrors.forget(phone);
+    this.#mirrors.revoke(phone);
   }
 
   async stop(): Promise<void> {
-    this.#intake.stop();
+    this.#pushes.stop();
     this.#injecting.abort(new Stopping("the daemon stops"));
-    this.#polling.abort(new Stopping("the daemon stops"));
-    await this.#queues.idle();
-    clearTimeout(this.#soon);
-    await this.#reporting;
-    await this.#unfitting;
+    this.#inventory.stop();
+    await this.#pushes.idle();
+    await this.#inventory.close();
+    await this.#restoring;
     this.#link.close();
     await this.#mirrors.close();
     await this.#targets.close();
@@ -183,12 +212,11 @@ class Listener implements RunningListener {
     switch (frame.event) {
       case "push.new":
         this.#acknowledger.expect(frame.data);
-        return void this.#intake.receive(frame.data);
+        return void this.#pushes.receive(frame.data);
       case "listener.stored":
-        return this.#reporter.stored(frame.data.count);
+        return this.#inventory.stored(frame.data.count);
       case "listener.rejected":
-        this.#reporter.rejected(frame.data.reason);
-        return this.#polls.wake();
+        return this.#inventory.rejected(frame.data.reason);
       case "pane.open":
         return void this.#mirrors.open(frame.data);
       case "pane.closed":
@@ -204,155 +232,114 @@ class Listener implements RunningListener {
     const { log, wsUrl } = this.#options;
     if (state.state === "connected") {
       this.#clockOffsetMs = state.clockOffsetMs;
-      this.#reporter.connected();
-      this.#polls.wake();
+      this.#inventory.connected();
       log(`connected to ${wsUrl}`);
     } else if (state.state === "waiting") {
-      if (state.problem?.code === "replaced") this.#letGo();
+      if (state.problem?.code === "replaced") this.#handOver();
       this.#mirrors.lost();
       const why = state.problem ? `: ${state.problem.message}` : "";
       log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
   }
 
-  /** Another listener of this device took over: what is held or queued here must not be typed by both. */
-  #letGo(): void {
-    this.#intake.drop();
+  /** Another listener of this device took over: it types what is held or queued here. */
+  #handOver(): void {
+    this.#pushes.drop();
     this.#injecting.abort(new Stopping("another listener took over"));
     this.#injecting = new AbortController();
   }
 
-  #makeInventory(): Inventory {
-    return new Inventory({
-      sessions: () => this.#readSessions(),
-      server: (socket) => this.#targets.anyServer(socket),
-      version: (pid) => runningVersion(pid, runtime),
-      widened: widenedBy(policyOf(this.#options.config)),
-      muted: async () => {
-        const muted = await loadMuted(runtime.files, this.#options.paths);
-        return (directory) => isMuted(muted, directory);
-      },
+  #makeLink(): RelayLink {
+    const { wsUrl, apiKey, env } = this.#options;
+    return new RelayLink({
+      wsUrl,
+      apiKey,
+      hello: () => this.#hello(),
+      onFrame: (frame) => this.#onFrame(frame),
+      onBinary: (bytes) => this.#mirrors.bytes(bytes),
+      onState: (state) => this.#onState(state),
+      createSocket: socketFor(env),
     });
   }
 
-  async #readSessions(): Promise<TmuxSession[]> {
+  #makeInventory(projects: KnownProjects): InventoryPolling {
+    const { paths, config, log } = this.#options;
+    return new InventoryPolling({
+      sessions: () => this.#readSessions(projects),
+      server: (socket) => this.#targets.anyServer(socket),
+      version: (pid) => runningVersion(pid, runtime),
+      widened: widenedBy(policyOf(config)),
+      muted: async () => {
+        const muted = await loadMuted(runtime.files, paths);
+        return (directory) => isMuted(muted, directory);
+      },
+      send: (report) => this.#link.send("listener.sessions", report),
+      log,
+    });
+  }
+
+  async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {
     const sessions = await this.#targets.sessions();
     await this.#endedAgents.take(sessions);
-    await this.#projects.learn(projectsOf(sessions)).catch((error) =>
+    await projects.learn(projectsOf(sessions)).catch((error) =>
       this.#options.log(`projects: not remembered: ${error}`)
     );
     return sessions;
   }
 
-  #makeReporter(): Reporter {
-    return new Reporter(this.#inventory, {
-      send: (report) => this.#link.send("listener.sessions", report),
-      log: this.#options.log,
-      pause: (ms) => this.#polls.sleep(ms, this.#polling.signal),
-    });
-  }
-
-  #makeSealedKeys(): SealedKeys {
-    const { paths, wsUrl, apiKey, config, env } = this.#options;
-    const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
-    const api = createRelayApi({ baseUrl, apiKey });
-    const { files } = runtime;
-    return sealedKeys({ files, paths, api, deviceId: this.#host.deviceId, hostname: this.#host.name, now });
-  }
-
-  #makeInjectHost(): InjectHost {
-    return bindInjectHost({
-      options: this.#options,
+  #injection(): InjectContext {
+    return {
       targets: this.#targets,
       inputs: this.#inputs,
+      policy: policyOf(this.#options.config),
+      effects: typingEffects(this.#options.paths),
+      rateLimit: new SessionRateLimit(now),
       now,
-      typed: () => this.#readSoon(),
+      typed: () => this.#inventory.typed(),
       pause: (ms) => this.#messages.sleep(ms, this.#injecting.signal),
       record: (id, step) => this.#journal.record(id, { step }),
-      report: (id, progress) => this.#intake.report(id, progress),
-    });
+      report: (id, progress) => this.#pushes.report(id, progress),
+    };
   }
 
-  #makeStartHost(): StartHost {
-    const record = (id: string, step: "typing"): Promise<void> => this.#journal.record(id, { step });
-    return bindStartHost(this.#options, { record, projects: this.#projects });
-  }
-
-  #makeMirrors(inject: InjectHost): Mirrors {
-    return bindMirrors({
-      options: this.#options,
-      targets: this.#targets,
-      inject,
-      keys: this.#sealedKeys,
-      link: this.#link,
-      audit: this.#audit,
-    });
-  }
-
-  #makeIntake(host: InjectHost): PushIntake {
+  #makePushes(injection: InjectContext, projects: KnownProjects): PushIntake {
+    const { paths, config, env, log } = this.#options;
+    const starting = {
+      allowed: config.allowAgentStart === true,
+      projects: () => projects.list(),
+      record: injection.record,
+      log,
+      ...startEffects({ paths, env }),
+    };
     return new PushIntake({
+      ...pushSteps({ injection, starting, keys: this.#keys, audit: this.#audit, log }),
       journal: this.#journal,
-      queues: this.#queues,
-      inject: (command) => inject(command, host),
-      start: (push) => startAgent(push, this.#makeStartHost()),
-      leftBehind: (push) => this.#leftBehind(push),
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
-      ended: (push, outcome, elapsedMs) => this.#ended(push, { outcome, elapsedMs }),
-      log: this.#options.log,
+      log,
       now,
       toLocalTime: (relayMs) => relayMs - this.#clockOffsetMs,
-      unseal: (push) => unseal(push, { ...this.#sealedKeys, now, log: this.#options.log }),
-      floor: () => this.#sealedKeys.floor(this.#options.config),
+      floor: () => this.#keys.floor(config),
     });
   }
 
-  /** The next message to this session finds the text there, and removes it. */
-  async #leftBehind(push: Push): Promise<void> {
-    const { log } = this.#options;
-    const { found: opened } = push.sealed
-      ? await unseal(push, { ...this.#sealedKeys, now, log })
-      : { found: push };
-    if ("state" in opened || opened.body === undefined || opened.agentSessionName === undefined) return;
-    const resolved = await this.#targets.resolve(opened.agentSessionName);
-    if ("target" in resolved) this.#inputs.of(resolved.target).leftBehind = { before: "", text: opened.body };
-  }
-
-  /** A moment after something was typed: the input itself comes first. */
-  #readSoon(): void {
-    this.#inventory.readSoon();
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
-      this.#polls.wake();
-    }, POLL_SOON_MS);
-  }
-
-  async #ended(push: Push, { outcome, elapsedMs }: { outcome: Outcome; elapsedMs: number }): Promise<void> {
-    const reason = outcome.reason ? ` ${outcome.reason}` : "";
-    const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
-    const what = push.type === "agent.start" ? "start" : "inject";
-    this.#options.log(`${what} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
-    this.#audit.record(await auditEntry(push, outcome, now()));
+  #makeMirrors(typing: InjectContext): Mirrors {
+    const { config, log } = this.#options;
+    return new Mirrors({
+      targets: this.#targets,
+      typing,
+      keys: this.#keys,
+      config,
+      link: this.#link,
+      audit: this.#audit,
+      clock: systemClock,
+      log,
+    });
   }
 }
 
-/** Resolves when `done` does, or after `ms`. */
-async function orAfter(done: Promise<void>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([done, promise]);
-  clearTimeout(timer);
-}
-
-/** Finds tmux servers behind trusted sockets only, and gives their clients a minimal environment. */
-function bindTargets({ env, log }: Pick<ListenerOptions, "env" | "log">): Targets {
-  const { uid, files, platform } = runtime;
-  return new Targets({
-    uid,
-    files,
-    platform,
-    env: { get: (name: string): string | undefined => env[name] },
-    commands: withEnvironment(runtime.commands, tmuxEnvironment(env)),
-    now: () => Date.now(),
-    distrusted: distrustLog(log),
-  });
+function keysOf(options: ListenerOptions, { deviceId, name }: HostIdentity): SealedKeys {
+  const { paths, wsUrl, apiKey, config, env } = options;
+  const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
+  const api = createRelayApi({ baseUrl, apiKey });
+  return sealedKeys({ files: runtime.files, paths, api, deviceId, hostname: name, now });
 }

@@ -1,4 +1,4 @@
-/** Takes pushes from the relay: each is journalled, waits its turn, and is answered. */
+/** Accepts pushes from the relay: each is journalled, waits its turn, is injected or starts an agent, and is acknowledged. */
 import { Mutex } from "../async/mutex.ts";
 import { errorText } from "../async/error_text.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
@@ -6,89 +6,149 @@ import type { Journal, TakeVerdict } from "../home/journal.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
-import type { Command } from "./inject/inject_host.ts";
+import { type Command, inject, type InjectContext } from "./inject/inject.ts";
 import { type Outcome, type Progress, refused, Stopping } from "./inject/outcome.ts";
-import type { Unsealed } from "./sealing.ts";
+import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import { startAgent, type StartOptions } from "./start_agent.ts";
+import type { Audit, AuditEntry } from "../home/audit.ts";
+import { canonicalDigest } from "../protocol/canonical.ts";
 
 export type Acknowledgement = EventData<"push.ack">;
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
 
-/** What the sender of a message is told to wait for whose session has as many waiting as it may. */
+/** Retry-After when the session's queue is full. */
 export const QUEUE_FULL_WAIT_SECONDS = 60;
 
 const START = "agent.start";
 const ACTED_ON: readonly string[] = ["agent.command", START];
-/** Starts go one after the other; no session has this name. */
+/** The queue of agent starts. No session has this name. */
 const START_TURN = "agent.start of this host";
 
-/** What a sealed message is refused for that is not taken. */
+/** Refusal reasons for sealed messages that the journal does not accept. */
 const NOT_TAKEN = {
   used: "counter_used",
   old: "counter_old",
   uncounted: "counter_missing",
 } as const satisfies Record<Exclude<TakeVerdict, "taken">, Reason>;
 
-interface Said {
+interface Answer {
   state: PushState;
   reason?: string | undefined;
   retryAfterSeconds?: number | undefined;
   agentSessionName?: string | undefined;
 }
 
-export interface PushHost {
-  journal: PushJournal;
-  queues: SessionQueues;
+/** What is done with a push. Tests replace the steps. */
+export interface PushSteps {
+  unseal(push: Push): Promise<Unsealed>;
   inject(command: Command): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
-  /** A crash interrupted its injection: its text may still be in the composer. */
+  /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
-  acknowledge(ack: Acknowledgement): void;
-  /** Once for each push that ended, with the milliseconds since it came. */
+  /** Called once for each push that ended, with the milliseconds since it arrived. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
+}
+
+export interface PushStepsOptions {
+  injection: InjectContext;
+  starting: StartOptions;
+  keys: Omit<UnsealHost, "now" | "log">;
+  audit: Pick<Audit, "record">;
+  log(line: string): void;
+}
+
+export function pushSteps({ injection, starting, keys, audit, log }: PushStepsOptions): PushSteps {
+  const { targets, inputs, now } = injection;
+  const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
+  return {
+    unseal: open,
+    inject: (command) => inject(command, injection),
+    start: (push) => startAgent(push, starting),
+    async leftBehind(push) {
+      const { found } = push.sealed ? await open(push) : { found: push };
+      if ("state" in found || found.body === undefined || found.agentSessionName === undefined) return;
+      const resolved = await targets.resolve(found.agentSessionName);
+      // The next message to this session finds the text there and removes it.
+      if ("target" in resolved) inputs.of(resolved.target).leftBehind = { before: "", text: found.body };
+    },
+    async ended(push, outcome, elapsedMs) {
+      const reason = outcome.reason ? ` ${outcome.reason}` : "";
+      const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
+      const action = push.type === START ? "start" : "inject";
+      log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
+      audit.record(await auditEntry(push, outcome, now()));
+    },
+  };
+}
+
+/** The audit log's line for a push: never its text. */
+async function auditEntry(push: Push, outcome: Outcome, nowMs: number): Promise<AuditEntry> {
+  const body = push.body ?? "";
+  return {
+    time: new Date(nowMs).toISOString(),
+    device: push.from,
+    session: outcome.agentSessionName ?? push.agentSessionName ?? "",
+    pane: outcome.pane ?? "",
+    digest: await canonicalDigest(body),
+    length: body.length,
+    outcome: outcome.reason ? `${outcome.state} ${outcome.reason}` : outcome.state,
+  };
+}
+
+export interface PushOptions extends PushSteps {
+  journal: PushJournal;
+  acknowledge(ack: Acknowledgement): void;
+  queues?: SessionQueues;
   log(line: string): void;
   now(): number;
-  /** This host's epoch milliseconds for one of the relay's. */
+  /** Converts the relay's epoch milliseconds to this host's. */
   toLocalTime(relayMs: number): number;
-  unseal(push: Push): Promise<Unsealed>;
-  /** The weakest sealing that this host takes now. */
+  /** The weakest sealing that this host accepts now. */
   floor(): Promise<Sealing>;
 }
 
 export class PushIntake {
-  #host: PushHost;
+  readonly #options: PushOptions;
+  readonly #queues: SessionQueues;
   #inHand = new Map<string, Progress>();
-  /** By turn: the arrivals that are not in its queue yet. */
+  /** By turn: arrivals that are not queued yet. */
   #arrivals = new Map<string, Promise<void>>();
   #stopping = false;
-  /** Work of an earlier era was dropped. */
+  /** Increases when queued work is dropped; work of an earlier era does nothing. */
   #era = 0;
 
-  constructor(host: PushHost) {
-    this.#host = host;
+  constructor(options: PushOptions) {
+    this.#options = options;
+    this.#queues = options.queues ?? new SessionQueues();
   }
 
-  /** Takes nothing more: what comes now stays with the relay. */
+  /** Accepts nothing more: new pushes stay with the relay. */
   stop(): void {
     this.#stopping = true;
   }
 
-  /** Lets go of what waits: another listener of this device took over, and gets it from the relay. */
+  /** Resolves when every push that was accepted has ended. */
+  async idle(): Promise<void> {
+    await this.#queues.idle();
+  }
+
+  /** Drops what waits: another listener of this device took over and gets it from the relay. */
   drop(): void {
     this.#era += 1;
     this.#inHand.clear();
   }
 
-  /** Answers what is known already; accepts what is new. Must not be awaited for the outcome. */
+  /** Acknowledges a known push again; accepts a new one. Resolves before the outcome is known. */
   async receive(push: Push): Promise<void> {
     const inHand = this.#inHand.get(push.id);
     if (inHand) return this.#acknowledge(push.id, inHand, { final: false });
-    const known = this.#host.journal.state(push.id);
+    const known = this.#options.journal.state(push.id);
     if (known?.step === "done") {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
     if (known?.step === "typing" || known?.step === "typed") {
-      await this.#host.leftBehind(push);
+      await this.#options.leftBehind(push);
       return await this.#end(push, { state: "unknown" });
     }
     if (this.#stopping) return;
@@ -98,21 +158,21 @@ export class PushIntake {
     await this.#inOrder(turn, () => this.#arrive(push, turn));
   }
 
-  /** Reports a state on the way. */
+  /** Reports an intermediate state. */
   report(id: string, progress: Progress): void {
     this.#inHand.set(id, progress);
     this.#acknowledge(id, progress, { final: false });
   }
 
   async #fault(push: Push): Promise<Reason | undefined> {
-    if (!isEnough(push.sealed?.mode ?? "off", await this.#host.floor())) return "sealed_required";
+    if (!isEnough(push.sealed?.mode ?? "off", await this.#options.floor())) return "sealed_required";
     if (push.type === START) return undefined;
     if (push.agentSessionName === undefined) return "invalid_session_name";
     if (push.sealed) return undefined;
     return Body.safeParse(push.body).success ? undefined : "invalid_body";
   }
 
-  /** What comes for one turn is opened and queued in the order in which it came. `work` must not throw. */
+  /** Opens and queues the arrivals of one turn in order. `work` must not throw. */
   async #inOrder(turn: string, work: () => Promise<void>): Promise<void> {
     const done = (this.#arrivals.get(turn) ?? Promise.resolve()).then(work);
     this.#arrivals.set(turn, done);
@@ -121,13 +181,13 @@ export class PushIntake {
   }
 
   async #ignore(push: Push): Promise<void> {
-    this.#host.log(`push ${push.id}: ignored, this listener does not act on type "${push.type}"`);
+    this.#options.log(`push ${push.id}: ignored, this listener does not act on type "${push.type}"`);
     await this.#end(push, { state: "ignored", reason: "unknown_type" });
   }
 
-  /** Only what is authentic and recorded takes a place in the queue: forgeries must not fill it. */
+  /** Only authentic, recorded pushes take a place in the queue: forgeries must not fill it. */
   async #arrive(push: Push, turn: string): Promise<void> {
-    const [arrived, era] = [this.#host.now(), this.#era];
+    const [arrived, era] = [this.#options.now(), this.#era];
     const opened = await this.#open(push);
     if (era !== this.#era) return;
     if (opened === undefined) return void this.#inHand.delete(push.id);
@@ -135,27 +195,27 @@ export class PushIntake {
       this.#inHand.delete(push.id);
       return await this.#end(push, opened, arrived);
     }
-    const taken = this.#host.queues.add(turn, () => this.#work(opened, { arrived, era }));
+    const taken = this.#queues.add(turn, () => this.#work(opened, { arrived, era }));
     if (taken) return this.report(push.id, { state: "delivered" });
     this.#inHand.delete(push.id);
-    // Left without an answer it would take up the relay's window, and with it every other session's messages.
+    // Without an answer it would block the relay's window, and with it every other session's messages.
     await this.#end(push, refused("rate_limited", QUEUE_FULL_WAIT_SECONDS), arrived);
   }
 
-  /** The push with its text, on the disk; or how it ends; or undefined when it is left with the relay. */
+  /** The push with its text, recorded on disk; or its outcome; or undefined if it stays with the relay. */
   async #open(push: Push): Promise<Push | Outcome | undefined> {
     try {
       const fault = await this.#fault(push);
       if (fault !== undefined) return refused(fault);
-      const { found, seal } = push.sealed ? await this.#host.unseal(push) : { found: push };
+      const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
       if (seal === undefined) {
-        if (!("state" in found)) await this.#host.journal.record(push.id, { step: "accepted" });
+        if (!("state" in found)) await this.#options.journal.record(push.id, { step: "accepted" });
         return found;
       }
-      const verdict = await this.#host.journal.take(push.id, seal);
+      const verdict = await this.#options.journal.take(push.id, seal);
       return verdict === "taken" ? found : refused(NOT_TAKEN[verdict]);
     } catch (error) {
-      this.#host.log(`push ${push.id}: not taken, the host's files cannot be used: ${errorText(error)}`);
+      this.#options.log(`push ${push.id}: not taken, the host's files cannot be used: ${errorText(error)}`);
       return undefined;
     }
   }
@@ -172,9 +232,9 @@ export class PushIntake {
   }
 
   async #act(push: Push): Promise<Outcome> {
-    if (push.type !== START) return await this.#host.inject(this.#command(push));
-    const isOver = this.#host.now() >= this.#host.toLocalTime(push.expiresAt);
-    return isOver ? { state: "expired" } : await this.#host.start(push);
+    if (push.type !== START) return await this.#options.inject(this.#command(push));
+    const isOver = this.#options.now() >= this.#options.toLocalTime(push.expiresAt);
+    return isOver ? { state: "expired" } : await this.#options.start(push);
   }
 
   #command(push: Push): Command {
@@ -182,45 +242,46 @@ export class PushIntake {
       id: push.id,
       session: push.agentSessionName ?? "",
       body: Body.parse(push.body),
-      expiresAt: this.#host.toLocalTime(push.expiresAt),
+      expiresAt: this.#options.toLocalTime(push.expiresAt),
       sendAnyway: push.data?.sendAnyway === true,
     };
   }
 
-  /** Nothing typed: refused. Perhaps typed: unknown, and never again. */
+  /** Nothing was typed: refused. Something may have been typed: unknown, and never typed again. */
   async #failed(push: Push, error: unknown): Promise<void> {
-    this.#host.log(`push ${push.id}: failed: ${errorText(error)}`);
-    const step = this.#host.journal.state(push.id)?.step;
+    this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
+    const step = this.#options.journal.state(push.id)?.step;
     const why = push.type === START ? "start_failed" : "tmux_failed";
     await this.#end(push, step === "accepted" ? refused(why) : { state: "unknown" });
   }
 
-  async #end(push: Push, outcome: Outcome, arrived: number = this.#host.now()): Promise<void> {
-    if (push.sealed?.mode === "psk") this.#host.journal.promise(push.id);
+  async #end(push: Push, outcome: Outcome, arrived: number = this.#options.now()): Promise<void> {
+    if (push.sealed?.mode === "psk") this.#options.journal.promise(push.id);
     try {
       const { state, reason, retryAfterSeconds, agentSessionName } = outcome;
-      const said = { outcome: state, reason, retryAfterSeconds, agentSessionName };
-      await this.#host.journal.record(push.id, { step: "done", ...said });
-      await this.#host.ended(push, outcome, this.#host.now() - arrived);
+      const answer = { outcome: state, reason, retryAfterSeconds, agentSessionName };
+      await this.#options.journal.record(push.id, { step: "done", ...answer });
+      await this.#options.ended(push, outcome, this.#options.now() - arrived);
     } catch (error) {
-      this.#host.log(`push ${push.id}: the journal cannot be written: ${errorText(error)}`);
+      this.#options.log(`push ${push.id}: the journal cannot be written: ${errorText(error)}`);
     }
     this.#acknowledge(push.id, outcome, { final: true });
   }
 
-  #acknowledge(id: string, said: Said, { final }: { final: boolean }): void {
-    const { state, reason, retryAfterSeconds, agentSessionName } = said;
-    this.#host.acknowledge({ id, outcome: state, reason, retryAfterSeconds, agentSessionName, final });
+  #acknowledge(id: string, answer: Answer, { final }: { final: boolean }): void {
+    const { state, reason, retryAfterSeconds, agentSessionName } = answer;
+    this.#options.acknowledge({ id, outcome: state, reason, retryAfterSeconds, agentSessionName, final });
   }
 }
 
-/** More messages than this waiting for one session are refused. */
+/** Messages that may wait for one session; more are refused. */
 export const QUEUE_MAX = 100;
 
+/** Messages of one session run one at a time, in order; sessions do not wait for one another. */
 export class SessionQueues {
   readonly #queues = new Map<string, Mutex>();
 
-  /** False when the session's queue is full. `work` must not throw. */
+  /** False if the session's queue is full. `work` must not throw. */
   add(session: string, work: () => Promise<void>): boolean {
     const queue = this.#queues.get(session) ?? new Mutex();
     if (queue.size >= QUEUE_MAX) return false;
@@ -231,7 +292,7 @@ export class SessionQueues {
     return true;
   }
 
-  /** Resolves when everything that was taken is done. */
+  /** Resolves when all accepted work is done. */
   async idle(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
   }

@@ -7,7 +7,9 @@ import type { Commands, Files } from "../runtime/types.ts";
 import { controlArgv } from "../tmux/argv.ts";
 import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";
 import { type DiscoveryEnvironment, TmuxDiscovery } from "../tmux/discovery.ts";
-import type { TmuxServer } from "../tmux/server.ts";
+import { tmuxEnvironment, type TmuxServer, withEnvironment } from "../tmux/server.ts";
+import { distrustLog } from "../tmux/trust.ts";
+import { runtime } from "#runtime";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { readProcessFacts } from "./process_facts.ts";
 import { isAgentKind, isSessionName } from "../protocol/names.ts";
@@ -19,6 +21,22 @@ export interface TargetsHost extends DiscoveryEnvironment {
   files: DiscoveryEnvironment["files"] & Pick<Files, "readText" | "readLink">;
   platform: string;
   now(): number;
+}
+
+/** Finds tmux servers behind trusted sockets only, and gives their clients a minimal environment. */
+export function openTargets(
+  { env, log }: { env: Readonly<Record<string, string>>; log(line: string): void },
+): Targets {
+  const { uid, files, platform } = runtime;
+  return new Targets({
+    uid,
+    files,
+    platform,
+    env: { get: (name: string): string | undefined => env[name] },
+    commands: withEnvironment(runtime.commands, tmuxEnvironment(env)),
+    now: () => Date.now(),
+    distrusted: distrustLog(log),
+  });
 }
 
 export class Targets {

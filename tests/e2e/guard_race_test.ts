@@ -61,7 +61,7 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
       Deno.kill(agent, "SIGKILL");
       if (waits) await until("the shell", async () => (await pane.command()) === "bash");
     },
-    takeToken: () => 0,
+    rateLimit: { take: () => 0 },
   });
   for (let race = 0; race < RACES; race++) {
     waits = race % 2 === 0;

@@ -87,9 +87,12 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
   const pid = Number(await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_pid}"));
 
   const stopped = {
-    ...bench.host,
-    processFacts: () =>
-      Promise.resolve({ stopped: true, foreground: "cat", argv: ["cat"], shellBelow: false }),
+    ...bench.context,
+    effects: {
+      ...bench.context.effects,
+      processFacts: () =>
+        Promise.resolve({ stopped: true, foreground: "cat", argv: ["cat"], shellBelow: false }),
+    },
   };
   assert.equal((await inject({ ...COMMAND, session: "svc-a" }, stopped)).reason, "pane_dead");
 

@@ -1,11 +1,12 @@
 /** The real injection into the real echo agent, without a relay: a test can act between any two steps. */
 import assert from "node:assert/strict";
-import type { InjectHost } from "../../src/listener/inject/inject_host.ts";
+import type { TypingEffects } from "../../src/listener/inject/context.ts";
+import type { Policy } from "../../src/listener/inject/policy.ts";
 import type { Outcome } from "../../src/listener/inject/outcome.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { controlEcho, promptsIn, readTranscript } from "./agents_echo.ts";
-import { CLOCK, makeInjectBench } from "./inject_bench.ts";
+import { CLOCK, type InjectChanges, makeInjectBench } from "./inject_bench.ts";
 import { runSvc } from "./program.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
@@ -33,7 +34,7 @@ export interface EchoBench extends AsyncDisposable {
 }
 
 export interface EchoBenchOptions {
-  policy?: InjectHost["policy"];
+  policy?: Policy;
   realMarkers?: boolean;
   /** The clock is the real one, for tests that depend on tmux's times. */
   realTime?: boolean;
@@ -55,7 +56,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
   const session = started.stdout.trim();
   const screen = (): Promise<string> => sandbox.screen(session);
   await until("the input line", async () => /^❯/mu.test(await screen()));
-  const change: Partial<InjectHost> = {
+  const change: InjectChanges = {
     record: async (_id, step) => {
       inner.events.push(step);
       await bench.onRecord(step);
@@ -73,11 +74,11 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
     session,
     events: inner.events,
     setClock: (speed) => inner.setClock(speed),
-    now: () => inner.host.now(),
+    now: () => inner.context.now(),
     expiresAt: Infinity,
     onRecord: () => Promise.resolve(),
     send: (body, { sendAnyway = false, expiresInMs = 3_600_000 } = {}) => {
-      bench.expiresAt = inner.host.now() + expiresInMs;
+      bench.expiresAt = inner.context.now() + expiresInMs;
       return inner.send(session, body, { sendAnyway, expiresAt: bench.expiresAt });
     },
     async control(request): Promise<void> {
@@ -103,7 +104,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
   return bench;
 }
 
-function realMarkers(sandbox: Sandbox): InjectHost["writeMarker"] {
+function realMarkers(sandbox: Sandbox): TypingEffects["writeMarker"] {
   const home = { files: runtime.files, markers: `${sandbox.svcHome}/markers` };
   return async (dir, text) => {
     const handle = await writeMarker(home, { dir, text, now: Date.now() });

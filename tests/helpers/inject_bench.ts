@@ -1,6 +1,6 @@
 /** The real injection into a real tmux server, with a journal and markers that a test can look into. */
-import type { Command, InjectHost } from "../../src/listener/inject/inject_host.ts";
-import { inject } from "../../src/listener/inject/inject.ts";
+import type { TypingEffects } from "../../src/listener/inject/context.ts";
+import { type Command, inject, type InjectContext } from "../../src/listener/inject/inject.ts";
 import { type Outcome, type Progress, Stopping } from "../../src/listener/inject/outcome.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
@@ -36,7 +36,7 @@ class Clock {
 
 export interface InjectBench extends AsyncDisposable {
   targets: Targets;
-  host: InjectHost;
+  context: InjectContext;
   /** Steps, markers and progress in the order in which they happened. */
   events: string[];
   /** Gives the injection's clock this speed from now on; CLOCK.quick at first. */
@@ -46,8 +46,11 @@ export interface InjectBench extends AsyncDisposable {
   send(session: string, body: string, options?: Partial<Command>): Promise<Outcome>;
 }
 
-/** `change` replaces effects: a test kills, delays or looks there. */
-export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = {}): InjectBench {
+/** Parts of an injection's context that a test replaces, to kill, delay or observe at a step. */
+export type InjectChanges = Partial<Omit<InjectContext, "effects"> & TypingEffects>;
+
+export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): InjectBench {
+  const { processFacts, isBusy, isMuted, writeMarker, ...change } = changes;
   const { files, commands, uid, platform } = runtime;
   const env = { get: (name: string): string | undefined => sandbox.env[name] };
   const clock = new Clock();
@@ -57,37 +60,39 @@ export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = 
   const events: string[] = [];
   const inputs = new PaneInputs(now, (done) => done);
   let stopped = false;
-  const host: InjectHost = {
-    now,
-    pause: async (ms) => {
-      if (stopped) throw new Stopping();
-      await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20)));
-    },
-    resolve: (name) => targets.resolve(name),
-    server: (target) => targets.server(target),
-    processFacts: (pid) => readProcessFacts(pid, { platform, files, commands }),
-    isMuted: () => Promise.resolve(false),
-    takeToken: (session) => rateLimit.take(session),
-    writeMarker: () => {
+  const effects: TypingEffects = {
+    processFacts: processFacts ?? ((pid) => readProcessFacts(pid, { platform, files, commands })),
+    isBusy: isBusy ?? ((pid) => isTreeBusy(pid, { platform, files })),
+    isMuted: isMuted ?? (() => Promise.resolve(false)),
+    writeMarker: writeMarker ?? (() => {
       events.push("marker written");
       const withdraw = (): Promise<boolean> => {
         events.push("marker withdrawn");
         return Promise.resolve(true);
       };
       return Promise.resolve({ withdraw, taken: () => Promise.resolve(false) });
+    }),
+  };
+  const context: InjectContext = {
+    targets,
+    inputs,
+    rateLimit,
+    effects,
+    now,
+    pause: async (ms) => {
+      if (stopped) throw new Stopping();
+      await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20)));
     },
     record: (_id, step) => Promise.resolve(void events.push(step)),
     report: (_id, progress: Progress) =>
       void events.push(`${progress.state} ${progress.reason ?? ""}`.trim()),
     typed: () => {},
-    isBusy: (pid) => isTreeBusy(pid, { platform, files }),
-    input: (target) => inputs.of(target),
     policy: DEFAULT_POLICY,
     ...change,
   };
   return {
     targets,
-    host,
+    context,
     events,
     setClock: (speed) => {
       clock.speed = speed;
@@ -103,7 +108,7 @@ export function makeInjectBench(sandbox: Sandbox, change: Partial<InjectHost> = 
         expiresAt: now() + 3_600_000,
         sendAnyway: false,
       };
-      return inject({ ...command, ...options }, host);
+      return inject({ ...command, ...options }, context);
     },
     [Symbol.asyncDispose]: () => targets.close(),
   };

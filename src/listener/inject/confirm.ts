@@ -1,37 +1,37 @@
-/** What proves that an agent took a message, by the screens before and after Enter. */
+/** Decides from the screens before and after Enter whether the agent took a message. */
 import type { Screen } from "../../agents/profile.ts";
 import type { Observation } from "./pane_check.ts";
 import { slashCommand } from "./policy.ts";
 
-/** An agent at work draws all the time: this many pictures later it has read what came before the first of them. */
-export const PICTURES_AT_WORK = 3;
+/** A working agent redraws all the time: after this many screen changes it has read all input before the first. */
+export const CHANGES_AT_WORK = 3;
 /**
  * Once the composer has been out of sight, a screen must last this long to confirm anything, in milliseconds: an agent
  * that closes a dialog draws its composer empty first and puts the draft back in a later frame.
  */
 export const STEADY_MS = 1_500;
-/** How much of a message's first line is looked for: narrow panes wrap the rest. */
+/** How much of a message's first line is searched for: narrow panes wrap the rest. */
 const SHOWN_CHARS = 24;
 
-type Look = Pick<Observation, "screen" | "reading">;
+type ObservedScreen = Pick<Observation, "screen" | "reading">;
 
-/** What the screen showed at each moment that matters. */
-export interface ProofScreens {
+/** The screen at each moment that matters. */
+export interface ConfirmScreens {
   /** Before anything was typed. */
-  untouched: Look;
+  untouched: ObservedScreen;
   /** Right before Enter. */
-  before: Look;
-  now: Look;
+  before: ObservedScreen;
+  now: ObservedScreen;
 }
 
 /**
  * The composer showed the text and is empty now. Or it is gone, and a slash command has opened another screen, or the
  * text shows where it did not before.
  */
-export function screenProves(body: string, { untouched, before, now }: ProofScreens): boolean {
+export function screenConfirms(body: string, { untouched, before, now }: ConfirmScreens): boolean {
   const { reading, screen } = now;
   if (!before.reading.draft) {
-    // Nobody could read the composer: the text above it, or the start of work, has to do.
+    // The composer was unreadable: the text above it, or the start of work, must do.
     if (reading.focus === "dialog") return false;
     if (reading.draft === "" && shows(screen, body) && !shows(untouched.screen, body)) return true;
     const stateBefore = before.reading.state;
@@ -42,23 +42,23 @@ export function screenProves(body: string, { untouched, before, now }: ProofScre
   return shows(screen, body) && !shows(untouched.screen, body);
 }
 
-/** Watches the screens that follow Enter for the one that confirms the submission. */
+/** Watches the screens after Enter for one that confirms the submission. */
 export class ScreenConfirmation {
   #body: string;
-  #screens: Pick<ProofScreens, "untouched" | "before">;
+  #screens: Pick<ConfirmScreens, "untouched" | "before">;
   /** Since Enter the composer was out of sight at least once. */
   #wasGone = false;
   #since: number | undefined;
 
-  constructor(body: string, screens: Pick<ProofScreens, "untouched" | "before">) {
+  constructor(body: string, screens: Pick<ConfirmScreens, "untouched" | "before">) {
     this.#body = body;
     this.#screens = screens;
   }
 
   /** True when `now`, read at `at` (milliseconds), confirms that the agent took the message. */
-  add(now: Look, at: number): boolean {
+  add(now: ObservedScreen, at: number): boolean {
     this.#wasGone ||= Boolean(this.#screens.before.reading.draft) && now.reading.draft === undefined;
-    if (!screenProves(this.#body, { ...this.#screens, now })) {
+    if (!screenConfirms(this.#body, { ...this.#screens, now })) {
       this.#since = undefined;
       return false;
     }
@@ -72,15 +72,15 @@ function shows(screen: Screen, body: string): boolean {
   return line !== "" && screen.lines.some((shown) => shown.includes(line));
 }
 
-/** The same text is still in the composer; `pictures` were drawn since Enter. */
-export function enterWasLost(before: Look, { reading }: Look, pictures: number): boolean {
+/** The same text is still in the composer after this many screen changes since Enter. */
+export function enterWasLost(before: ObservedScreen, { reading }: ObservedScreen, changes: number): boolean {
   const isThere = (reading.focus === "composer" || reading.cut === true) && Boolean(before.reading.draft) &&
     reading.draft === before.reading.draft;
-  return isThere && (reading.state !== "working" || pictures >= PICTURES_AT_WORK);
+  return isThere && (reading.state !== "working" || changes >= CHANGES_AT_WORK);
 }
 
 /** Counts the screens that differ from the one before. */
-export class Pictures {
+export class ScreenChanges {
   count = 0;
   #last: string;
 
@@ -89,8 +89,8 @@ export class Pictures {
   }
 
   add({ lines }: Screen): void {
-    const picture = lines.join("\n");
-    if (picture !== this.#last) this.count++;
-    this.#last = picture;
+    const text = lines.join("\n");
+    if (text !== this.#last) this.count++;
+    this.#last = text;
   }
 }

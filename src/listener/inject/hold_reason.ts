@@ -1,4 +1,4 @@
-/** Why a message must wait before it is typed, by what was seen of its pane. */
+/** Why a message must wait before it is typed, by what was pane of its pane. */
 import { mayHideStart } from "./composer.ts";
 import type { Observation } from "./pane_check.ts";
 import type { PaneInput } from "./pane_input.ts";
@@ -32,18 +32,18 @@ export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "i
  * would make a shell command of what is typed behind it, and so may one whose beginning is out of sight: nobody can
  * send anyway.
  */
-export function holdReason(seen: Observation, context: HoldContext): HoldReason | undefined {
-  const { reading } = seen;
+export function holdReason(pane: Observation, context: HoldContext): HoldReason | undefined {
+  const { reading } = pane;
   const { now, policy, sendAnyway } = context;
   if (reading.focus === "dialog" && !mayAnswerDialogs(policy)) return "dialog_open";
-  if (lacksComposer(seen, context)) {
-    const isYoung = context.recordedPid !== 0 && now - seen.created * 1_000 < START_HOLD_MS;
+  if (lacksComposer(pane, context)) {
+    const isYoung = context.recordedPid !== 0 && now - pane.created * 1_000 < START_HOLD_MS;
     return isYoung && reading.focus === "unknown" ? "agent_starting" : "unknown_screen";
   }
   if (reading.draft?.startsWith("!") || mayHideStart(reading)) return "desk_busy";
-  if (mayOpenDialog(seen, context)) return "agent_working";
+  if (mayOpenDialog(pane, context)) return "agent_working";
   if (sendAnyway) return undefined;
-  const typedAt = seen.localUserActivity * 1_000;
+  const typedAt = pane.localUserActivity * 1_000;
   const isActive = typedAt > 0 && now - typedAt < LOCAL_USER_ACTIVE_MS;
   return isActive || reading.draft ? "desk_busy" : undefined;
 }

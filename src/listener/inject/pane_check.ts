@@ -1,5 +1,5 @@
 /** Checks a pane (facts, screen, local user, guard) in one tmux request, and runs guarded commands in it. */
-import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
+import { verbs } from "../../tmux/argv.ts";
 import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import {
   dialogRowFormat,
@@ -9,7 +9,7 @@ import {
   type ProcessFacts,
   SYNCHRONIZED_FORMAT,
 } from "./guard.ts";
-import type { PaneContext } from "./inject_host.ts";
+import type { PaneContext } from "./context.ts";
 import { type Outcome, refused } from "./outcome.ts";
 import { mayAnswerDialogs } from "./policy.ts";
 import { GUARD_REFUSED, guarded } from "./typing.ts";
@@ -17,63 +17,61 @@ import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import { fieldsFormat, oneLine, parseFields } from "../../tmux/fields.ts";
 import type { Target } from "../targets.ts";
 
-/** The pane as it was seen, with what the operating system says of its process. */
-export type Seen = Observation & { process: ProcessFacts };
-export type PaneCheck = { seen: Seen } | { outcome: Outcome };
+/** What a check found out about a pane. */
+export interface PaneState extends Observation {
+  process: ProcessFacts;
+}
 
-/** One look at the pane, and the guard's verdict. */
-export async function checkPane({ target, server, input, host }: PaneContext): Promise<PaneCheck> {
+export type PaneCheck = { kind: "ready"; pane: PaneState } | { kind: "refused"; outcome: Outcome };
+
+/** Observes the pane and applies the guard. */
+export async function checkPane({ target, server, input, effects }: PaneContext): Promise<PaneCheck> {
   try {
-    const { recordedPid } = target;
-    const [seen, expected] = await Promise.all([
+    const { recordedPid, isProfiled } = target;
+    const [observed, expected] = await Promise.all([
       observe(server, target),
-      recordedPid === 0 ? undefined : host.processFacts(recordedPid),
+      recordedPid === 0 ? undefined : effects.processFacts(recordedPid),
     ]);
-    const process = seen.pane.pid === recordedPid && expected || await host.processFacts(seen.pane.pid);
-    const { recordedPid: recorded, isProfiled } = target;
-    const reason = judgePane(seen.pane, { process, recordedPid: recorded, isProfiled });
-    if (reason !== undefined) return { outcome: refused(reason) };
-    input.look(seen.reading, target.profile);
-    return { seen: { ...seen, process } };
+    const { facts, reading } = observed;
+    const process = facts.pid === recordedPid && expected || await effects.processFacts(facts.pid);
+    const reason = judgePane(facts, { process, recordedPid, isProfiled });
+    if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
+    input.observed(reading, target.profile);
+    return { kind: "ready", pane: { ...observed, process } };
   } catch (error) {
-    if (error instanceof TmuxError) return { outcome: failureOutcome(error) };
+    if (error instanceof TmuxError) return { kind: "refused", outcome: failureOutcome(error) };
     throw error;
   }
 }
 
-/** The guard for this pane as it was seen. */
-export function guardOf({ target, host }: PaneContext, seen: Seen): string {
+/** The guard as a tmux format, for this pane as it was checked. */
+export function guardOf({ target, policy }: Pick<PaneContext, "target" | "policy">, pane: PaneState): string {
   return guardFormat({
-    pid: seen.pane.pid,
-    command: seen.process.shellBelow ? seen.pane.command : undefined,
-    dialog: mayAnswerDialogs(host.policy) ? undefined : target.profile.dialog,
-    dialogRow: seen.dialogRow,
+    pid: pane.facts.pid,
+    command: pane.process.shellBelow ? pane.facts.command : undefined,
+    dialog: mayAnswerDialogs(policy) ? undefined : target.profile.dialog,
+    dialogRow: pane.dialogRow,
   });
 }
 
-/** Presses one key in one tmux queue with the guard; false when tmux found the guard false. Throws TmuxError. */
-export async function pressKey(context: PaneContext, seen: Seen, key: string): Promise<boolean> {
-  return await runGuarded(context, seen, verbs.sendKey(context.target.pane, key));
-}
-
-/** The same for any command that types. */
-export async function runGuarded(context: PaneContext, seen: Seen, command: TmuxCommand): Promise<boolean> {
+/** Presses a key in one tmux queue with the guard. False if tmux found the guard false. Throws TmuxError. */
+export async function pressKey(context: PaneContext, pane: PaneState, key: string): Promise<boolean> {
   const { target, server } = context;
-  const commands = [verbs.leaveModes(target.pane), command];
-  const answer = await server.run(guarded(target.pane, guardOf(context, seen), commands));
+  const commands = [verbs.leaveModes(target.pane), verbs.sendKey(target.pane, key)];
+  const answer = await server.run(guarded(target.pane, guardOf(context, pane), commands));
   return !answer.includes(GUARD_REFUSED);
 }
 
 export interface Observation {
-  pane: PaneFacts;
+  facts: PaneFacts;
   screen: Screen;
   reading: ScreenReading;
-  /** Where the screen has a line like a dialog's, from 1; 0 when nowhere. */
+  /** The first line, from 1, that looks like a dialog's; 0 if none does. */
   dialogRow: number;
   directory: string;
-  /** Epoch seconds of the last key of a person's client on this session; 0 without one. */
+  /** Epoch seconds of the last key in a terminal attached to this session; 0 without one. */
   localUserActivity: number;
-  /** Epoch seconds at which the session began. */
+  /** Epoch seconds at which the session was created. */
   created: number;
 }
 
@@ -133,7 +131,7 @@ export function parseObservation(output: string, target: Target): Observation {
     applicationKeys: facts.keypad === "1" || facts.cursorKeys === "1",
   };
   return {
-    pane: {
+    facts: {
       dead: facts.dead === "1",
       inputOff: facts.inputOff === "1",
       synchronized: facts.synchronized === "1",

@@ -117,7 +117,7 @@ class ToolGate {
    * Takes a new screen and forgets calls that can no longer open a dialog, since not every call's end is reported. Of
    * several in parallel each may still open one after another has run: they wait for their own end, or for the turn's.
    */
-  look({ focus, state }: ScreenReading): void {
+  observed({ focus, state }: ScreenReading): void {
     const now = this.#now();
     for (const call of this.#calls) {
       if (focus === "dialog") call.hadDialog = true;
@@ -223,8 +223,8 @@ export class PaneInput {
   }
 
   /** A fresh screen. */
-  look(reading: ScreenReading, profile: Pick<AgentProfile, "foldedPaste">): void {
-    this.gate.look(reading);
+  observed(reading: ScreenReading, profile: Pick<AgentProfile, "foldedPaste">): void {
+    this.gate.observed(reading);
     if (reading.state === "working" || reading.state === "waiting") this.#hasWorkedSinceEnter = true;
     const { draft } = reading;
     if (draft === undefined) {
@@ -275,7 +275,10 @@ export class PaneInputs {
   readonly #panes = new Map<string, PaneInput>();
   readonly #gates = new Map<string, ToolGate>();
 
-  constructor(now: () => number, wait: (done: Promise<void>) => Promise<void>) {
+  constructor(
+    now: () => number = Date.now,
+    wait: (done: Promise<void>) => Promise<void> = (done) => orAfter(done, GATE_HOLD_MS),
+  ) {
     this.#now = now;
     this.#wait = wait;
   }
@@ -322,4 +325,12 @@ function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   map.set(key, value);
   const [oldest] = map.keys();
   if (map.size > PANES_MAX && oldest !== undefined) map.delete(oldest);
+}
+
+/** Resolves when `done` does, or after `ms`. */
+async function orAfter(done: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([done, promise]);
+  clearTimeout(timer);
 }

@@ -10,7 +10,7 @@ import type { TargetProfile } from "../targets.ts";
 import { KEYS_PER_SECOND } from "../../protocol/limits.ts";
 
 /** An input that is typed; fitting the window is not. */
-export type TypedInput = Extract<KeyInput, { type: "text" | "key" | "paste" }>;
+export type Keystroke = Extract<KeyInput, { type: "text" | "key" | "paste" }>;
 
 /** Keys that every known agent's composer takes, except those that its profile forbids. */
 export const PHONE_KEYS: readonly string[] = [
@@ -33,7 +33,7 @@ const MOVES = new Set(["Left", "Home", "C-a", "C-b", "M-b"]);
 /** Keys that end the current input line. */
 const LINE_ENDS = new Set(["Enter", "Escape", "C-c", "C-u", "C-d"]);
 
-export function costOf(input: TypedInput): number {
+export function costOf(input: Keystroke): number {
   switch (input.type) {
     case "text":
       return Array.from(input.text).length;
@@ -44,11 +44,11 @@ export function costOf(input: TypedInput): number {
   }
 }
 
-export function submits(input: TypedInput): boolean {
+export function submits(input: Keystroke): boolean {
   return input.type === "key" && SUBMITS.has(input.key);
 }
 
-export function neverApproves(input: TypedInput): boolean {
+export function neverApproves(input: Keystroke): boolean {
   return input.type === "key" && NEVER_APPROVES.has(input.key);
 }
 
@@ -56,7 +56,7 @@ export function neverApproves(input: TypedInput): boolean {
  * The composer must have caught up with every earlier key before this one: it submits, may begin a shell command, or
  * does something else where the draft is empty.
  */
-export function needsCaughtUp(input: TypedInput, model: ComposerModel, profile: TargetProfile): boolean {
+export function needsCaughtUp(input: Keystroke, model: ComposerModel, profile: TargetProfile): boolean {
   if (input.type !== "key") return input.text.includes("!");
   const mayBeEmpty = model.expected === undefined || model.expected.trim() === "";
   return submits(input) || (isForbiddenWhenEmpty(input.key, profile) && mayBeEmpty);
@@ -70,13 +70,13 @@ function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
 const CONTINUES_ESCAPE = /^[[OP\]X^_N]/;
 
 /** True for text that an agent which has not read an earlier Escape yet would take as part of that key. */
-export function continuesEscape(input: TypedInput): boolean {
+export function continuesEscape(input: Keystroke): boolean {
   return input.type !== "key" && CONTINUES_ESCAPE.test(input.text);
 }
 
 /** Why this screen of a known agent refuses the input; undefined where the draft decides. */
 export function screenRefusal(
-  input: TypedInput,
+  input: Keystroke,
   { reading, profile, policy }: { reading: ScreenReading; profile: TargetProfile; policy: Policy },
 ): Reason | undefined {
   const key = input.type === "key" ? input.key : undefined;
@@ -105,7 +105,7 @@ function allowedKey(key: string | undefined, { keys }: TargetProfile, policy: Po
 }
 
 function menuTakes(
-  input: TypedInput,
+  input: Keystroke,
   { reading, profile }: { reading: ScreenReading; profile: TargetProfile },
 ): boolean {
   const menu = Object.hasOwn(profile.menus, reading.menu ?? "")
@@ -128,7 +128,7 @@ interface DraftContext {
  * that.
  */
 export function draftRefusal(
-  input: TypedInput,
+  input: Keystroke,
   { model, cut, profile, policy }: DraftContext,
 ): Reason | undefined {
   const draft = model.seen ?? "";
@@ -152,7 +152,7 @@ export function draftRefusal(
 }
 
 /** The expected effect of an input on the draft. */
-export function afterInput(model: ComposerModel, input: TypedInput, now: number): ComposerModel {
+export function afterInput(model: ComposerModel, input: Keystroke, now: number): ComposerModel {
   const next: ComposerModel = { ...model, isConfirmed: false, afterEscape: false, keyAt: now };
   const text = typedText(input);
   if (text !== undefined) {
@@ -171,13 +171,13 @@ export function afterInput(model: ComposerModel, input: TypedInput, now: number)
   return { ...next, expected: undefined, isAtEnd: false, hasMovedChoice, afterEscape: key === "Escape" };
 }
 
-function typedText(input: TypedInput): string | undefined {
+function typedText(input: Keystroke): string | undefined {
   if (input.type !== "key") return input.text;
   return input.key === "Space" ? " " : undefined;
 }
 
 /** Remembers whether text was typed into the line since it was new, for panes of no known agent. */
-export function isLineBegun(before: boolean, input: TypedInput): boolean {
+export function isLineBegun(before: boolean, input: Keystroke): boolean {
   if (input.type === "key") return before && !LINE_ENDS.has(input.key);
   return before || input.text.trim() !== "";
 }
@@ -185,7 +185,7 @@ export function isLineBegun(before: boolean, input: TypedInput): boolean {
 /** A paste counts as so many keys. */
 export const PASTE_COST = 20;
 
-export class KeyLimit {
+export class KeystrokeLimit {
   readonly #bucket: TokenBucket;
 
   constructor(now: number) {

@@ -5,8 +5,8 @@ import type { FrameOpener } from "../../crypto/stream_frames.ts";
 import { decodeKeyInput, type KeyInput } from "../../protocol/key_input.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import type { Reason } from "../../protocol/receipt.ts";
-import { costOf, type KeyLimit, type TypedInput } from "./keystroke_rules.ts";
-import type { KeyOutcome } from "./type_keystroke.ts";
+import { costOf, type Keystroke, type KeystrokeLimit } from "./keystroke_rules.ts";
+import type { KeystrokeOutcome } from "./type_keystroke.ts";
 import { TURN_START_MS } from "../inject/pane_input.ts";
 import type { AuditEntry } from "../../home/audit.ts";
 import { canonicalDigest } from "../../protocol/canonical.ts";
@@ -25,15 +25,15 @@ export const KEYS_UNKNOWN_HOLD_MS = 1_000;
 /** How often a held key looks again. */
 export const KEYS_HOLD_STEP_MS = 200;
 
-export interface KeysHost {
+export interface KeystrokeStreamOptions {
   opener: FrameOpener;
   /** Of the session: all its phones share it. */
-  limit: KeyLimit;
+  limit: KeystrokeLimit;
   clock: Pick<Clock, "elapsed" | "after">;
-  type(input: TypedInput): Promise<KeyOutcome>;
+  type(input: Keystroke): Promise<KeystrokeOutcome>;
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
-  tell(state: KeyState): void;
-  audit(input: TypedInput, outcome: string): void;
+  sendState(state: KeyState): void;
+  audit(input: Keystroke, outcome: string): void;
   /** The stream cannot go on: frames were lost, or do not open. */
   end(reason: "unsealable" | "keys_lost"): void;
   /** A frame was dropped, for the first time for this reason: only somebody in between repeats or changes one. */
@@ -48,8 +48,8 @@ interface Waiting {
   at: number;
 }
 
-export class Keys {
-  readonly #host: KeysHost;
+export class KeystrokeStream {
+  readonly #options: KeystrokeStreamOptions;
   #next = 0n;
   #waiting: Waiting[] = [];
   #isWorking = false;
@@ -58,8 +58,8 @@ export class Keys {
   /** Reasons that were told of: a flood of bad frames is no flood of words. */
   readonly #droppedFor = new Set<string>();
 
-  constructor(host: KeysHost) {
-    this.#host = host;
+  constructor(options: KeystrokeStreamOptions) {
+    this.#options = options;
   }
 
   /** Frames that were taken so far. */
@@ -71,11 +71,11 @@ export class Keys {
    * The payload of a keystroke frame. A repeated one is dropped; a gap means that keys are lost, and ends the stream.
    */
   async receive(payload: Uint8Array): Promise<void> {
-    const opened = await this.#host.opener.open(payload);
+    const opened = await this.#options.opener.open(payload);
     if (this.#isOver) return;
     if (opened.kind === "dropped") return this.#dropped(opened.reason);
-    if (opened.kind === "broken") return this.#host.end("unsealable");
-    if (opened.sequence !== this.#next) return this.#host.end("keys_lost");
+    if (opened.kind === "broken") return this.#options.end("unsealable");
+    if (opened.sequence !== this.#next) return this.#options.end("keys_lost");
     this.#next += 1n;
     this.#accept(Number(opened.sequence), decodeKeyInput(opened.bytes));
   }
@@ -91,15 +91,15 @@ export class Keys {
     const reason = why === "repeated" ? why : "unsealable";
     if (this.#droppedFor.has(reason)) return;
     this.#droppedFor.add(reason);
-    this.#host.tell({ sequence: this.received, state: "refused", reason });
-    this.#host.dropped(reason);
+    this.#options.sendState({ sequence: this.received, state: "refused", reason });
+    this.#options.dropped(reason);
   }
 
   #accept(sequence: number, input: KeyInput | undefined): void {
-    const { tell, clock } = this.#host;
-    if (input === undefined) return tell({ sequence, state: "refused", reason: "invalid_body" });
+    const { sendState, clock } = this.#options;
+    if (input === undefined) return sendState({ sequence, state: "refused", reason: "invalid_body" });
     if (this.#waiting.length >= KEYS_WAITING_MAX) {
-      return tell({ sequence, state: "refused", reason: "rate_limited" });
+      return sendState({ sequence, state: "refused", reason: "rate_limited" });
     }
     this.#waiting.push({ sequence, input, at: clock.elapsed() });
     void this.#work();
@@ -117,24 +117,26 @@ export class Keys {
 
   async #workOne({ sequence, input, at }: Waiting): Promise<void> {
     try {
-      if (input.type === "fit" || input.type === "unfit") return await this.#host.fit(input);
+      if (input.type === "fit" || input.type === "unfit") return await this.#options.fit(input);
       const outcome = await this.#typed(input, { sequence, at });
       if (outcome === undefined) return;
       const reason = outcome.state === "typed" ? undefined : outcome.reason;
-      this.#host.audit(input, ["keys", outcome.state, ...(reason ? [reason] : [])].join(" "));
-      if (reason !== undefined || this.#waiting.length === 1) this.#host.tell({ sequence, ...outcome });
+      this.#options.audit(input, ["keys", outcome.state, ...(reason ? [reason] : [])].join(" "));
+      if (reason !== undefined || this.#waiting.length === 1) {
+        this.#options.sendState({ sequence, ...outcome });
+      }
     } catch (error) {
-      this.#host.failed(error);
-      this.#host.tell({ sequence, state: "refused", reason: "tmux_failed" });
+      this.#options.failed(error);
+      this.#options.sendState({ sequence, state: "refused", reason: "tmux_failed" });
     }
   }
 
   /** Undefined when the stream ended before it was typed. */
   async #typed(
-    input: TypedInput,
+    input: Keystroke,
     { sequence, at }: { sequence: number; at: number },
-  ): Promise<KeyOutcome | undefined> {
-    const { clock, limit, type, tell } = this.#host;
+  ): Promise<KeystrokeOutcome | undefined> {
+    const { clock, limit, type, sendState } = this.#options;
     const cost = costOf(input);
     for (let wait = limit.take(cost, clock.elapsed()); wait > 0; wait = limit.take(cost, clock.elapsed())) {
       await this.#pause(wait);
@@ -146,7 +148,7 @@ export class Keys {
       if (outcome.state !== "held") return outcome;
       if (waited >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
       if (!isReported && outcome.reason !== "unknown_screen") {
-        tell({ sequence, ...outcome });
+        sendState({ sequence, ...outcome });
         isReported = true;
       }
       await this.#pause(KEYS_HOLD_STEP_MS);
@@ -156,7 +158,7 @@ export class Keys {
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#host.clock.after(ms, resolve);
+      const cancel = this.#options.clock.after(ms, resolve);
       this.#wake = () => {
         cancel();
         resolve();
@@ -181,27 +183,27 @@ export const BURST_CALM_MS = 2_000;
 /** Characters of one burst. */
 export const BURST_MAX_CHARS = 16_384;
 
-export interface KeysAuditOptions {
+export interface KeystrokeAuditOptions {
   clock: Clock;
   /** Who types where. */
   names: Pick<AuditEntry, "device" | "session" | "pane">;
   record(entry: AuditEntry): void;
 }
 
-export class KeysAudit {
-  readonly #options: KeysAuditOptions;
+export class KeystrokeAudit {
+  readonly #options: KeystrokeAuditOptions;
   #text = "";
   #outcome = "";
   #cancel: () => void = () => {};
   /** Entries that are being digested. */
   readonly #writing = new Mutex();
 
-  constructor(options: KeysAuditOptions) {
+  constructor(options: KeystrokeAuditOptions) {
     this.#options = options;
   }
 
   /** `outcome` as in an audit entry. Another outcome begins another burst. */
-  add(input: TypedInput, outcome: string): void {
+  add(input: Keystroke, outcome: string): void {
     if (outcome !== this.#outcome || this.#text.length > BURST_MAX_CHARS) this.#end();
     this.#outcome = outcome;
     this.#text += input.type === "key" ? `<${input.key}>` : input.text;

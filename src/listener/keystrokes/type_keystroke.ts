@@ -7,19 +7,19 @@ import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
 import { mayOpenDialog, START_HOLD_MS } from "../inject/hold_reason.ts";
 import { failureOutcome } from "../inject/pane_check.ts";
-import type { InjectHost, PaneContext } from "../inject/inject_host.ts";
+import type { PaneContext, TypingContext } from "../inject/context.ts";
 import {
   afterInput,
   continuesEscape,
   draftRefusal,
   isLineBegun,
+  type Keystroke,
   needsCaughtUp,
   neverApproves,
   screenRefusal,
   submits,
-  type TypedInput,
 } from "./keystroke_rules.ts";
-import { checkPane, guardOf, type Seen } from "../inject/pane_check.ts";
+import { checkPane, guardOf, type PaneState } from "../inject/pane_check.ts";
 import { ESCAPE_JOIN_MS, type InFlight } from "../inject/pane_input.ts";
 import { GUARD_REFUSED, guarded, typingRequests } from "../inject/typing.ts";
 
@@ -32,10 +32,9 @@ export const CALM_STEP_MS = 50;
 export const STALE_STEP_MS = 20;
 
 /** `held`: nothing was typed, and the same input may go in later. */
-export type KeyOutcome = { state: "typed" } | { state: "held" | "refused"; reason: Reason };
+export type KeystrokeOutcome = { state: "typed" } | { state: "held" | "refused"; reason: Reason };
 
-export interface KeyContext extends PaneContext {
-  host: PaneContext["host"] & Pick<InjectHost, "isMuted" | "isBusy" | "now" | "typed">;
+export interface KeystrokeContext extends PaneContext, Pick<TypingContext, "typed"> {
   /** Resolves after `ms`. */
   pause(ms: number): Promise<void>;
 }
@@ -48,57 +47,57 @@ const HELD: ReadonlySet<Reason> = new Set([
   "unknown_screen",
 ]);
 
-export async function typeInput(context: KeyContext, input: TypedInput): Promise<KeyOutcome> {
+export async function typeKeystroke(context: KeystrokeContext, input: Keystroke): Promise<KeystrokeOutcome> {
   return await context.input.alone(() => typeAlone(context, input));
 }
 
-async function typeAlone(context: KeyContext, input: TypedInput): Promise<KeyOutcome> {
-  const { host, target } = context;
+async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<KeystrokeOutcome> {
+  const { target, policy } = context;
   if (!await escapeIsRead(context, input)) return notTyped("screen_stale");
   const check = await checkPane(context);
-  if ("outcome" in check) return { state: "refused", reason: check.outcome.reason ?? "tmux_failed" };
-  const { seen } = check;
-  if (await host.isMuted(seen.directory)) return { state: "refused", reason: "muted" };
-  if (!target.isProfiled) return await typeUnrecognised(context, input, seen);
-  const refusal = screenRefusal(input, { ...target, reading: seen.reading, policy: host.policy });
-  if (refusal !== undefined) return notTyped(startsNow(context, seen, refusal));
-  const ready = seen.reading.focus === "composer" && needsCaughtUp(input, context.input.model, target.profile)
-    ? await caughtUp(context, seen)
-    : { seen };
+  if (check.kind === "refused") return { state: "refused", reason: check.outcome.reason ?? "tmux_failed" };
+  const { pane } = check;
+  if (await context.effects.isMuted(pane.directory)) return { state: "refused", reason: "muted" };
+  if (!target.isProfiled) return await typeUnrecognised(context, input, pane);
+  const refusal = screenRefusal(input, { ...target, reading: pane.reading, policy });
+  if (refusal !== undefined) return notTyped(startingOr(context, pane, refusal));
+  const ready = pane.reading.focus === "composer" && needsCaughtUp(input, context.input.model, target.profile)
+    ? await caughtUp(context, pane)
+    : { pane };
   if ("reason" in ready) return notTyped(ready.reason);
-  const isComposer = ready.seen.reading.focus === "composer";
+  const isComposer = ready.pane.reading.focus === "composer";
   const { model } = context.input;
-  const { cut } = ready.seen.reading;
-  const reason = isComposer ? draftRefusal(input, { ...target, model, cut, policy: host.policy }) : undefined;
+  const { cut } = ready.pane.reading;
+  const reason = isComposer ? draftRefusal(input, { ...target, model, cut, policy }) : undefined;
   if (reason !== undefined) return notTyped(reason);
-  if (!neverApproves(input) && mayOpenDialog(ready.seen, { ...context, ...target, policy: host.policy })) {
+  if (!neverApproves(input) && mayOpenDialog(ready.pane, { ...context, ...target })) {
     return notTyped("agent_working");
   }
-  return await typeInFlight(context, input, ready.seen);
+  return await typeInFlight(context, input, ready.pane);
 }
 
 /** Waits until the agent has read an earlier Escape as a key of its own; false when it stays busy for too long. */
-async function escapeIsRead(context: KeyContext, input: TypedInput): Promise<boolean> {
-  const { input: pane, host, target } = context;
-  if (!pane.model.afterEscape) return true;
-  if (continuesEscape(input) && host.now() < pane.model.keyAt + ESCAPE_JOIN_MS) return false;
-  if (pane.escapeWaitMs > 0) await context.pause(pane.escapeWaitMs);
-  const begun = host.now();
+async function escapeIsRead(context: KeystrokeContext, input: Keystroke): Promise<boolean> {
+  const { input: paneInput, target } = context;
+  if (!paneInput.model.afterEscape) return true;
+  if (continuesEscape(input) && context.now() < paneInput.model.keyAt + ESCAPE_JOIN_MS) return false;
+  if (paneInput.escapeWaitMs > 0) await context.pause(paneInput.escapeWaitMs);
+  const begun = context.now();
   for (let calm = 0; calm < CALM_LOOKS;) {
-    calm = await host.isBusy(target.panePid) ? 0 : calm + 1;
-    if (host.now() - begun >= STALE_LIMIT_MS) return false;
+    calm = await context.effects.isBusy(target.panePid) ? 0 : calm + 1;
+    if (context.now() - begun >= STALE_LIMIT_MS) return false;
     if (calm < CALM_LOOKS) await context.pause(CALM_STEP_MS);
   }
   return true;
 }
 
-function notTyped(reason: Reason): KeyOutcome {
+function notTyped(reason: Reason): KeystrokeOutcome {
   return { state: HELD.has(reason) ? "held" : "refused", reason };
 }
 
-function startsNow({ target, host }: KeyContext, seen: Seen, reason: Reason): Reason {
-  const isYoung = target.recordedPid !== 0 && host.now() - seen.created * 1_000 < START_HOLD_MS;
-  return reason === "unknown_screen" && isYoung && seen.reading.focus === "unknown"
+function startingOr({ target, now }: KeystrokeContext, pane: PaneState, reason: Reason): Reason {
+  const isYoung = target.recordedPid !== 0 && now() - pane.created * 1_000 < START_HOLD_MS;
+  return reason === "unknown_screen" && isYoung && pane.reading.focus === "unknown"
     ? "agent_starting"
     : reason;
 }
@@ -107,41 +106,48 @@ function startsNow({ target, host }: KeyContext, seen: Seen, reason: Reason): Re
  * Waits until a screen shows what became of every earlier key: the draft that was foreseen, or one that has not changed
  * for a while in an agent that is not busy. A screen that was read before the agent has read its keys proves nothing.
  */
-async function caughtUp(context: KeyContext, first: Seen): Promise<{ seen: Seen } | { reason: Reason }> {
-  const { input, host } = context;
-  const begun = host.now();
-  for (let seen = first;;) {
-    if (seen.reading.focus !== "composer") return { reason: "screen_stale" };
-    if (input.model.isConfirmed) return { seen };
-    if (input.isCalm && !await host.isBusy(seen.pane.pid)) {
+async function caughtUp(
+  context: KeystrokeContext,
+  first: PaneState,
+): Promise<{ pane: PaneState } | { reason: Reason }> {
+  const { input } = context;
+  const begun = context.now();
+  for (let pane = first;;) {
+    if (pane.reading.focus !== "composer") return { reason: "screen_stale" };
+    if (input.model.isConfirmed) return { pane };
+    if (input.isCalm && !await context.effects.isBusy(pane.facts.pid)) {
       input.confirmCalm();
-      return { seen };
+      return { pane };
     }
-    if (host.now() - begun >= STALE_LIMIT_MS) return { reason: "screen_stale" };
+    if (context.now() - begun >= STALE_LIMIT_MS) return { reason: "screen_stale" };
     await context.pause(STALE_STEP_MS);
     const check = await checkPane(context);
-    if ("outcome" in check) return { reason: check.outcome.reason ?? "tmux_failed" };
-    seen = check.seen;
+    if (check.kind === "refused") return { reason: check.outcome.reason ?? "tmux_failed" };
+    pane = check.pane;
   }
 }
 
 /** Types while the agent's hooks, where it has them, keep dialogs from opening. */
-async function typeInFlight(context: KeyContext, input: TypedInput, seen: Seen): Promise<KeyOutcome> {
-  const { host, target } = context;
+async function typeInFlight(
+  context: KeystrokeContext,
+  input: Keystroke,
+  pane: PaneState,
+): Promise<KeystrokeOutcome> {
+  const { target } = context;
   const inFlight: InFlight | undefined = neverApproves(input)
     ? { mayGoOn: () => true, end: () => {} }
     : context.input.gate.begin();
   if (inFlight === undefined) return notTyped("agent_working");
   try {
-    const outcome = await send(context, input, seen);
+    const outcome = await send(context, input, pane);
     if (outcome.state !== "typed") return outcome;
-    Object.assign(context.input.model, afterInput(context.input.model, input, host.now()));
+    Object.assign(context.input.model, afterInput(context.input.model, input, context.now()));
     if (submits(input)) {
       context.input.entered();
       const { afterEnterMs = 0 } = target.profile.gate ?? {};
       if (afterEnterMs > 0) await context.pause(afterEnterMs);
     }
-    host.typed();
+    context.typed();
     return outcome;
   } finally {
     inFlight.end();
@@ -149,21 +155,25 @@ async function typeInFlight(context: KeyContext, input: TypedInput, seen: Seen):
 }
 
 /** A pane of no known agent: typed into as the spec has it, with the guard, and without a line that begins with `!`. */
-async function typeUnrecognised(context: KeyContext, input: TypedInput, seen: Seen): Promise<KeyOutcome> {
-  const pane = context.input;
-  const { policy } = context.host;
-  if (seen.reading.focus === "dialog" && policy.approval === "none") return notTyped("dialog_open");
-  const beginsShell = input.type !== "key" && !pane.isLineBegun && input.text.trimStart().startsWith("!");
+async function typeUnrecognised(
+  context: KeystrokeContext,
+  input: Keystroke,
+  pane: PaneState,
+): Promise<KeystrokeOutcome> {
+  const { input: paneInput, policy } = context;
+  if (pane.reading.focus === "dialog" && policy.approval === "none") return notTyped("dialog_open");
+  const beginsShell = input.type !== "key" && !paneInput.isLineBegun &&
+    input.text.trimStart().startsWith("!");
   if (beginsShell && !policy.allowShellEscape) return notTyped("shell_escape");
-  const outcome = await send(context, input, seen);
-  if (outcome.state === "typed") pane.isLineBegun = isLineBegun(pane.isLineBegun, input);
-  context.host.typed();
+  const outcome = await send(context, input, pane);
+  if (outcome.state === "typed") paneInput.isLineBegun = isLineBegun(paneInput.isLineBegun, input);
+  context.typed();
   return outcome;
 }
 
 /** If tmux found the guard false, a second check finds the reason. */
-async function send(context: KeyContext, input: TypedInput, seen: Seen): Promise<KeyOutcome> {
-  const { fill, type } = requests(context, input, seen);
+async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState): Promise<KeystrokeOutcome> {
+  const { fill, type } = requests(context, input, pane);
   try {
     for (const request of fill) await context.server.run(...request);
     const answer = await context.server.run(...type);
@@ -173,29 +183,29 @@ async function send(context: KeyContext, input: TypedInput, seen: Seen): Promise
     return { state: "refused", reason: failureOutcome(error).reason ?? "tmux_failed" };
   }
   const again = await checkPane(context);
-  if ("outcome" in again) return { state: "refused", reason: again.outcome.reason ?? "tmux_failed" };
+  if (again.kind === "refused") return { state: "refused", reason: again.outcome.reason ?? "tmux_failed" };
   return { state: "held", reason: "dialog_open" };
 }
 
 function requests(
-  context: KeyContext,
-  input: TypedInput,
-  seen: Seen,
+  context: KeystrokeContext,
+  input: Keystroke,
+  pane: PaneState,
 ): { fill: TmuxCommand[][]; type: TmuxCommand[] } {
-  const { pane } = context.target;
-  const guard = guardOf(context, seen);
+  const id = context.target.pane;
+  const guard = guardOf(context, pane);
   const typed = (command: TmuxCommand): { fill: TmuxCommand[][]; type: TmuxCommand[] } => ({
     fill: [],
-    type: [guarded(pane, guard, [verbs.leaveModes(pane), command])],
+    type: [guarded(id, guard, [verbs.leaveModes(id), command])],
   });
   switch (input.type) {
     case "key":
-      return typed(verbs.sendKey(pane, input.key));
+      return typed(verbs.sendKey(id, input.key));
     case "text":
-      return typed(verbs.sendLiteral(pane, input.text));
+      return typed(verbs.sendLiteral(id, input.text));
     case "paste": {
-      const method = seen.process.shellBelow && input.text.includes("\n") ? "marked" : "paste";
-      return typingRequests(pane, { text: input.text, method, guard });
+      const method = pane.process.shellBelow && input.text.includes("\n") ? "marked" : "paste";
+      return typingRequests(id, { text: input.text, method, guard });
     }
   }
 }

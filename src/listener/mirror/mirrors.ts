@@ -1,49 +1,50 @@
-/** Opens and closes streams as the relay's frames say, and routes each to the mirror of its session. */
+/** Opens and closes streams at the relay's request, and routes each to the mirror of its session. */
+import type { Config } from "../../home/config.ts";
+import type { SealedKeys } from "../../home/host_sealing.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import { decodeBinaryFrame, KEY_FRAME } from "../../protocol/pane_frame.ts";
-import type { GrantedStream } from "../sealing.ts";
-import { WatchedSession, type WatchedSessionHost } from "./watched_session.ts";
-import type { Resolved, Target } from "../targets.ts";
+import { type GrantedStream, grantStream } from "../sealing.ts";
+import type { Target } from "../targets.ts";
+import { type MirrorContext, WatchedSession } from "./watched_session.ts";
 
-/** Streams of all phones together. */
+/** Maximum streams of all phones together. */
 export const STREAMS_MAX = 256;
 /**
- * How long a session's client stays when its last phone has left: most come back at once. tmux 3.3a crashes when it
- * tells a client that is just attaching that another one has detached.
+ * How long a session's client stays attached after its last phone left, since most phones come back at once. tmux 3.3a
+ * crashes when it notifies a client that is just attaching of another one that detached.
  */
 export const LINGER_MS = 5_000;
 
-export interface MirrorsHost extends Omit<WatchedSessionHost, "ended"> {
-  resolve(name: string): Promise<Resolved>;
-  grant(open: EventData<"pane.open">): Promise<GrantedStream>;
-  log(line: string): void;
+export interface MirrorsOptions extends MirrorContext {
+  keys: Pick<SealedKeys, "deviceId" | "secretOf" | "floor">;
+  config: Config;
 }
 
-/** Ends that show a phone without the secret, or somebody in between. */
+/** Reasons that indicate a phone without the secret, or tampering on the way. */
 const SUSPICIOUS: ReadonlySet<string> = new Set(["sealed_required", "unsealable", "keys_lost"]);
 
 interface Stream {
   /** The session's name. */
   name: string;
-  /** Whose it is, as far as it said. */
+  /** As the phone named itself. */
   phone: string | undefined;
   /** Undefined while it is being opened. */
   session?: WatchedSession;
 }
 
 export class Mirrors {
-  readonly #host: MirrorsHost;
-  /** By number; an entry stands from `pane.open` to the end. */
+  readonly #options: MirrorsOptions;
+  /** By number, from `pane.open` to the end. */
   readonly #streams = new Map<number, Stream>();
   /** By tmux server and session. */
   readonly #sessions = new Map<string, WatchedSession>();
-  /** Sessions whose last phone left, and what ends the wait for its return. */
+  /** Sessions whose last phone left, and what cancels the wait for its return. */
   readonly #lingering = new Map<WatchedSession, () => void>();
-  /** Sessions that nobody came back to, until they are closed. */
+  /** Sessions being closed. */
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(host: MirrorsHost) {
-    this.#host = host;
+  constructor(options: MirrorsOptions) {
+    this.#options = options;
   }
 
   async open(open: EventData<"pane.open">): Promise<void> {
@@ -53,7 +54,7 @@ export class Mirrors {
     const entry: Stream = { name: open.agentSessionName, phone: open.from };
     this.#streams.set(stream, entry);
     const found = await this.#find(open);
-    // Closed, or opened anew, while the session was looked for.
+    // Closed or reopened meanwhile.
     if (this.#streams.get(stream) !== entry) return;
     if ("refused" in found) {
       return this.#ended(stream, found.refused);
@@ -79,17 +80,17 @@ export class Mirrors {
     this.#streams.get(stream)?.session?.scrollback(stream, lines);
   }
 
-  /** A binary frame from the relay; what belongs to no stream is ignored. */
+  /** A binary frame from the relay; ignored if it belongs to no stream. */
   bytes(bytes: Uint8Array): void {
     const frame = decodeBinaryFrame(bytes);
     if (frame?.kind !== KEY_FRAME) return;
     const { session } = this.#streams.get(frame.stream) ?? {};
-    // The frame's memory is the socket's.
+    // The socket reuses the frame's memory.
     session?.keys(frame.stream, frame.payload.slice());
   }
 
-  /** The phone was revoked: its streams end, whatever the relay does about it. */
-  forget(phone: string): void {
+  /** The phone was revoked: ends its streams, whatever the relay does. */
+  revoke(phone: string): void {
     for (const [stream, entry] of [...this.#streams]) {
       if (entry.phone === phone) this.#ended(stream, "revoked");
     }
@@ -100,7 +101,7 @@ export class Mirrors {
     for (const stream of [...this.#streams.keys()]) this.closed(stream);
   }
 
-  /** Resolves once every client is detached and every window has its size again. */
+  /** Resolves once all clients are detached and all window sizes are restored. */
   async close(): Promise<void> {
     this.lost();
     for (const session of [...this.#lingering.keys()]) this.#drop(session);
@@ -111,13 +112,14 @@ export class Mirrors {
     open: EventData<"pane.open">,
   ): Promise<{ target: Target; granted: Exclude<GrantedStream, { refused: string }> } | { refused: string }> {
     try {
-      const resolved = await this.#host.resolve(open.agentSessionName);
+      const resolved = await this.#options.targets.resolve(open.agentSessionName);
       if ("refused" in resolved) return resolved;
       if (resolved.target.spawnOnly) return { refused: "destroy_unattached" };
-      const granted = await this.#host.grant(open);
+      const { keys, config } = this.#options;
+      const granted = await grantStream(open, { keys, floor: await keys.floor(config) });
       return "refused" in granted ? granted : { target: resolved.target, granted };
     } catch (error) {
-      this.#host.log(`mirror of ${open.agentSessionName}: not opened: ${error}`);
+      this.#options.log(`mirror of ${open.agentSessionName}: not opened: ${error}`);
       return { refused: "mirror_lost" };
     }
   }
@@ -129,7 +131,7 @@ export class Mirrors {
       this.#stay(known);
       return known;
     }
-    const session = new WatchedSession(target, { ...this.#host, ended: () => this.#drop(session) });
+    const session = new WatchedSession(target, { ...this.#options, ended: () => this.#drop(session) });
     this.#sessions.set(key, session);
     return session;
   }
@@ -140,14 +142,14 @@ export class Mirrors {
     session?.remove(stream);
     this.#refuse(stream, reason);
     if (SUSPICIOUS.has(reason)) {
-      this.#host.log(`mirror of ${name} for ${phone ?? "an unnamed phone"}: ${reason}`);
+      this.#options.log(`mirror of ${name} for ${phone ?? "an unnamed phone"}: ${reason}`);
     }
     if (session !== undefined) this.#closeUnwatched(session);
   }
 
   #closeUnwatched(session: WatchedSession): void {
     if (session.isWatched || this.#lingering.has(session)) return;
-    this.#lingering.set(session, this.#host.clock.after(LINGER_MS, () => this.#drop(session)));
+    this.#lingering.set(session, this.#options.clock.after(LINGER_MS, () => this.#drop(session)));
   }
 
   #stay(session: WatchedSession): void {
@@ -158,12 +160,12 @@ export class Mirrors {
   #drop(session: WatchedSession): void {
     this.#stay(session);
     for (const [key, known] of this.#sessions) if (known === session) this.#sessions.delete(key);
-    const closing = session.close().catch((error) => this.#host.log(`mirror: not closed well: ${error}`));
+    const closing = session.close().catch((error) => this.#options.log(`mirror: not closed well: ${error}`));
     this.#closing.add(closing);
     void closing.then(() => this.#closing.delete(closing));
   }
 
   #refuse(stream: number, reason: string): void {
-    this.#host.send("pane.closed", { stream, reason });
+    void this.#options.link.send("pane.closed", { stream, reason });
   }
 }

@@ -7,18 +7,18 @@ import { paintAnew, paintOver } from "../../tmux/mirror_paint.ts";
 import { drawsLines, parseSnapshot, type Snapshot, snapshotCommands } from "../../tmux/mirror_snapshot.ts";
 import { isSame, type Size, type Viewer } from "./viewer.ts";
 
-/** Output is sent at once after a pause or a phone's key, and then gathered for so long: a screen shows no more frames. */
+/** Output is sent at once after a pause or a keystroke, and then batched for this long: one frame of a display. */
 export const FRAME_MS = 16;
-/** After so long without output the screen is quiet: what may be wrong is drawn again. */
+/** After this long without output the screen is quiet, and doubtful output is repainted. */
 export const QUIET_MS = 300;
 /** The same for a screen that is never quiet. */
 export const UNSURE_MAX_MS = 1_000;
 
-/** tmux tells within a second when one of these changes: which panes there are, which are dead, and the title. */
+/** tmux notifies within a second when one of these changes: the panes, which of them are dead, and the title. */
 const PANES_FORMAT = "#{W:#{P:#{pane_id} #{pane_dead};}}";
 const TITLE_FORMAT = "#{pane_title}";
 
-/** The client as a mirror uses it. */
+/** The part of a control client that a mirror uses. */
 export type MirrorConnection = Pick<ControlClient, "request" | "close">;
 
 export interface MirrorOptions {
@@ -26,30 +26,30 @@ export interface MirrorOptions {
   sessionId: string;
   clock: Pick<Clock, "elapsed" | "after">;
   open(events: ControlEvents): MirrorConnection;
-  /** The client is gone, and every phone was told. */
+  /** Called when the client ended and all streams were ended. */
   ended(): void;
 }
 
 /**
- * The client is always read. While no phone can take output, or a flood runs, its output is paused, which drops it and
- * never holds the program up; a snapshot comes after that.
+ * The client is always read. While no phone has credit, or during a flood, tmux pauses its output, which drops it and
+ * never blocks the program; a snapshot follows.
  */
 export class SessionMirror {
   readonly #options: MirrorOptions;
   readonly #client: MirrorConnection;
   readonly #viewers = new Set<Viewer>();
   readonly #filter = new OutputFilter();
-  readonly #flood = new FloodGauge();
+  readonly #flood = new FloodMeter();
   #size: Size | undefined;
-  /** Counts the pauses: a snapshot asked for before one is of no use after it. */
+  /** Counts the pauses: a snapshot requested before a pause is useless after it. */
   #pauses = 0;
   #isPaused = false;
   #isResting = false;
-  #isAsking = false;
-  #mustAsk = false;
+  #isRequesting = false;
+  #mustRefresh = false;
   #isOver = false;
   #flushedAt = -Infinity;
-  /** When output that waits is sent. */
+  /** When pending output is sent. */
   #flushAt = Infinity;
   #expectsEcho = false;
   #outputAt = 0;
@@ -93,12 +93,12 @@ export class SessionMirror {
     else viewer.flush();
   }
 
-  /** A phone types: the output that comes next is not gathered. */
+  /** A phone types: the next output is sent at once. */
   expectEcho(): void {
     this.#expectsEcho = true;
   }
 
-  /** Sends the screen anew, with so many lines above it. */
+  /** Sends a new snapshot with this many lines above the screen. */
   scrollback(viewer: Viewer, lines: number): void {
     viewer.history = lines;
     viewer.fallBehind();
@@ -132,7 +132,7 @@ export class SessionMirror {
     if (live.some(({ isStale }) => isStale)) this.#refresh();
   }
 
-  /** True when it is a flood, which is let run on unwatched for a moment. */
+  /** True if it is a flood; its output is then paused for a moment. */
   #measure(bytes: number): boolean {
     if (this.#isPaused || !this.#flood.isFlood(bytes, this.#options.clock.elapsed())) return false;
     this.#pause();
@@ -154,27 +154,27 @@ export class SessionMirror {
     });
   }
 
-  /** Asks for a snapshot when someone needs one and can take it. */
+  /** Requests a snapshot if a phone needs one and has credit. */
   #refresh(): void {
-    if (this.#isAsking || this.#isResting || this.#isOver) return;
+    if (this.#isRequesting || this.#isResting || this.#isOver) return;
     const wanting = [...this.#viewers].filter(({ isStale, canTake }) => isStale && canTake);
-    if (wanting.length === 0 && !(this.#mustAsk && !this.#isPaused)) return;
+    if (wanting.length === 0 && !(this.#mustRefresh && !this.#isPaused)) return;
     const { pane } = this.#options;
     const resumed = this.#isPaused ? [verbs.paneOutput(pane, "continue")] : [];
     if (this.#isPaused) this.#flood.rested(this.#options.clock.elapsed());
     this.#isPaused = false;
-    this.#isAsking = true;
-    this.#mustAsk = false;
+    this.#isRequesting = true;
+    this.#mustRefresh = false;
     const { pauses, skipped } = { pauses: this.#pauses, skipped: resumed.length };
     const history = Math.max(0, ...wanting.map((viewer) => viewer.history));
     this.#client.request([...resumed, ...snapshotCommands(pane, { history })], (answer) => {
-      this.#isAsking = false;
+      this.#isRequesting = false;
       if (pauses === this.#pauses) this.#took(answer, skipped);
       this.#refresh();
     });
   }
 
-  /** Must not wait: the output that follows belongs after this snapshot. */
+  /** Must not await anything: the output that follows belongs after this snapshot. */
   #took(answer: ControlAnswer, skipped: number): void {
     if (this.#isOver) return;
     const { pane } = this.#options;
@@ -187,7 +187,7 @@ export class SessionMirror {
     this.#size = { cols, rows };
     if (isNewSize) { for (const viewer of this.#viewers) viewer.fallBehind(); }
     this.#show(snapshot);
-    this.#entitle(title);
+    this.#sendTitle(title);
   }
 
   #show(snapshot: Snapshot): void {
@@ -207,8 +207,8 @@ export class SessionMirror {
     }
   }
 
-  #entitle(title: string): void {
-    for (const viewer of this.#viewers) viewer.entitle(title);
+  #sendTitle(title: string): void {
+    for (const viewer of this.#viewers) viewer.sendTitle(title);
   }
 
   #flushSoon(): void {
@@ -240,7 +240,7 @@ export class SessionMirror {
       if (calm < QUIET_MS && unsure < UNSURE_MAX_MS) return this.#waitForQuiet(QUIET_MS - calm);
       this.#quietDue = false;
       this.#unsureAt = undefined;
-      this.#askAgain();
+      this.#refreshAll();
     });
   }
 
@@ -249,25 +249,25 @@ export class SessionMirror {
     const { sessionId } = this.#options;
     if (event === "%session-renamed" && words[0] === sessionId) this.#end("session_renamed");
     else if (event === "%session-changed" && words[0] !== sessionId) this.#end("session_ended");
-    else if (event === "%layout-change") this.#askAgain();
+    else if (event === "%layout-change") this.#refreshAll();
     else if (event === "%subscription-changed") this.#changed(line);
   }
 
-  /** A pane that died says so on its screen, which is no output of a program. */
+  /** tmux writes that a pane died onto its screen, which is not program output. */
   #changed(line: string): void {
     const value = line.slice(line.indexOf(" : ") + 3);
-    if (line.startsWith("%subscription-changed svc-title ")) return this.#entitle(value);
+    if (line.startsWith("%subscription-changed svc-title ")) return this.#sendTitle(value);
     if (value.includes(`${this.#options.pane} 1;`)) {
       for (const viewer of this.#viewers) {
         viewer.fallBehind();
       }
     }
-    this.#askAgain();
+    this.#refreshAll();
   }
 
-  /** The size may have changed, or the pane may be gone. */
-  #askAgain(): void {
-    this.#mustAsk = true;
+  /** Requests a snapshot, since the size may have changed or the pane may be gone. */
+  #refreshAll(): void {
+    this.#mustRefresh = true;
     this.#refresh();
   }
 
@@ -293,20 +293,20 @@ export class SessionMirror {
   }
 }
 
-/** Output of one session within a window that counts as a flood. */
+/** Output within FLOOD_WINDOW_MS that counts as a flood: nobody can read it, and forwarding it would slow the program down. */
 export const FLOOD_BYTES = 65_536;
-/** The same while a flood goes on: less is passed on of it. */
+/** The same during a flood: less of it is forwarded. */
 export const FLOODING_BYTES = 8_192;
 export const FLOOD_WINDOW_MS = 50;
-/** How long a flooding session rests: its phones see five screens a second instead. */
+/** How long the output is paused in a flood: phones get five snapshots a second instead. */
 export const FLOOD_REST_MS = 200;
 
-export class FloodGauge {
+export class FloodMeter {
   #begun = 0;
   #bytes = 0;
   #isFlooding = false;
 
-  /** Adds output; true when it is too much. `now` is in milliseconds. */
+  /** Adds output; true if it is a flood. `now` is in milliseconds. */
   isFlood(bytes: number, now: number): boolean {
     if (now - this.#begun >= FLOOD_WINDOW_MS) {
       this.#isFlooding &&= this.#bytes >= FLOODING_BYTES;
@@ -317,7 +317,7 @@ export class FloodGauge {
     return this.#bytes >= (this.#isFlooding ? FLOODING_BYTES : FLOOD_BYTES);
   }
 
-  /** The session was let run on unwatched: what comes next is measured anew, and more strictly. */
+  /** The output was paused: what follows is measured anew, and more strictly. */
   rested(now: number): void {
     this.#isFlooding = true;
     this.#begun = now;

@@ -1,4 +1,4 @@
-/** One phone's stream of a mirror: what it was sent, how much more it takes, and whether it is still right. */
+/** One phone's stream of a mirror: what it was sent, its flow-control credit, and whether its screen is current. */
 import type { StreamChannel } from "../../crypto/stream.ts";
 import { MIRROR_CREDIT_BYTES, TITLE_MAX_CHARS } from "../../protocol/limits.ts";
 import {
@@ -10,17 +10,17 @@ import {
 } from "../../protocol/pane_frame.ts";
 import { concatBytes } from "../../tmux/control_parser.ts";
 
-/** Output that waits for a phone. Beyond it the phone gets a new screen instead. */
+/** Maximum output that waits for a phone. Beyond it the phone gets a new snapshot instead. */
 export const BACKLOG_MAX_BYTES = 262_144;
-/** Bytes of a message; a longer snapshot goes on as output. */
+/** Maximum bytes of a message; the rest of a longer snapshot follows as output. */
 export const PIECE_MAX_BYTES = 524_288;
 
 export interface ViewerOptions {
   stream: number;
   channel: StreamChannel;
-  /** Lines above the screen that the first snapshot has. */
+  /** Lines above the screen in the first snapshot. */
   history: number;
-  /** Tells the phone that the mirror runs; called once, before anything else. */
+  /** Reports that the mirror runs; called once, before anything else. */
   opened(size: Size): void;
   send(frame: Uint8Array): void;
   /** The mirror ended. */
@@ -34,11 +34,11 @@ export interface Size {
 
 export class Viewer {
   readonly stream: number;
-  /** Lines above the screen that its next snapshot has. */
+  /** Lines above the screen in the next snapshot. */
   history: number;
-  /** What it shows is not the pane any more: only a snapshot helps. */
+  /** The phone's screen is out of date: it needs a snapshot. */
   isStale = true;
-  /** Something was drawn with attributes that tmux does not tell. */
+  /** Something was drawn that may look different on the phone: a repaint corrects it. */
   isUnsure = false;
   #options: ViewerOptions;
   #size: Size | undefined;
@@ -62,15 +62,17 @@ export class Viewer {
     this.#credit = Math.min(MIRROR_CREDIT_BYTES, this.#credit + bytes);
   }
 
-  /** A whole screen: everything that waits is void. */
+  /** Sends a whole screen and drops pending output. */
   snapshot(size: Size, bytes: Uint8Array): void {
     this.drop();
     this.isStale = false;
     this.isUnsure = false;
     if (this.#size === undefined) this.#options.opened(size);
-    // What is told when it opens is not sealed.
-    const isTold = this.#size === undefined ? this.#options.channel.mode === "off" : isSame(size, this.#size);
-    if (!isTold) this.#send({ tag: "R", ...size });
+    // The size in `pane.opened` is not sealed.
+    const isKnown = this.#size === undefined
+      ? this.#options.channel.mode === "off"
+      : isSame(size, this.#size);
+    if (!isKnown) this.#send({ tag: "R", ...size });
     this.#size = size;
     this.#send({ tag: "S", bytes: bytes.subarray(0, PIECE_MAX_BYTES) });
     for (let from = PIECE_MAX_BYTES; from < bytes.length; from += PIECE_MAX_BYTES) {
@@ -86,7 +88,7 @@ export class Viewer {
     if (this.#waitingBytes > BACKLOG_MAX_BYTES) this.fallBehind();
   }
 
-  /** The screen as it is, drawn over what may be wrong. */
+  /** Sends the current screen, painted over what may be wrong. */
   repaint(bytes: Uint8Array): void {
     this.output(bytes);
     this.flush();
@@ -100,19 +102,19 @@ export class Viewer {
     this.#send({ tag: "O", bytes });
   }
 
-  /** The title, when it is another; a phone that shows nothing yet learns it with the next screen. */
-  entitle(title: string): void {
+  /** Sends the title if it changed; a phone without a screen gets it with the next one. */
+  sendTitle(title: string): void {
     if (title === this.#title || this.#size === undefined) return;
     this.#title = title;
-    this.tell({ title: title.slice(0, TITLE_MAX_CHARS) });
+    this.sendStatus({ title: title.slice(0, TITLE_MAX_CHARS) });
   }
 
-  /** A phone that shows nothing yet waits for its screen anyway. */
+  /** Not sent to a phone that has no screen yet. */
   pulse(received: number): void {
-    if (this.#size !== undefined) this.tell({ received });
+    if (this.#size !== undefined) this.sendStatus({ received });
   }
 
-  tell(status: MirrorStatus): void {
+  sendStatus(status: MirrorStatus): void {
     this.#send({ tag: "T", status });
   }
 
@@ -138,7 +140,7 @@ export class Viewer {
     this.#options.ended(reason);
   }
 
-  /** A frame that cannot be sealed is dropped; the gap in the numbers tells the phone. */
+  /** A frame that cannot be sealed is dropped; the phone notices the gap in the sequence. */
   #send(message: MirrorMessage): void {
     if (this.#isOver) return;
     const bytes = encodeMirror(message);

@@ -1,38 +1,33 @@
-/** A session that phones watch: its mirror, their keys, and the window's size while one of them has fitted it. */
-import { Mutex } from "../../async/mutex.ts";
+/** A session that phones watch: its mirror, their keystrokes, and the window's size while a phone has fitted it. */
 import { type Clock, delay } from "../../async/clock.ts";
-import type { AuditEntry } from "../../home/audit.ts";
-import type { EventData, EventName } from "../../protocol/frames.ts";
+import { Mutex } from "../../async/mutex.ts";
+import type { RelayLink } from "../../client/relay_link.ts";
+import type { Audit } from "../../home/audit.ts";
+import type { EventData } from "../../protocol/frames.ts";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import { MIRROR_PULSE_MS } from "../../protocol/limits.ts";
-import type { TmuxServer } from "../../tmux/server.ts";
 import type { ControlEvents } from "../../tmux/control_client.ts";
-import type { InjectHost } from "../inject/inject_host.ts";
-import { Keys } from "../keystrokes/keystroke_stream.ts";
-import { KeysAudit } from "../keystrokes/keystroke_stream.ts";
-import { KeyLimit } from "../keystrokes/keystroke_rules.ts";
-import { typeInput } from "../keystrokes/type_keystroke.ts";
-import { type MirrorConnection, SessionMirror } from "./session_mirror.ts";
-import { fitWindow, unfitWindow } from "./window_size.ts";
-import { Viewer } from "./viewer.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import { paneContext, type TypingContext } from "../inject/context.ts";
+import { KeystrokeLimit } from "../keystrokes/keystroke_rules.ts";
+import { KeystrokeAudit, KeystrokeStream } from "../keystrokes/keystroke_stream.ts";
+import { typeKeystroke } from "../keystrokes/type_keystroke.ts";
 import type { GrantedStream } from "../sealing.ts";
-import type { Target } from "../targets.ts";
+import type { Target, Targets } from "../targets.ts";
+import { type MirrorConnection, SessionMirror } from "./session_mirror.ts";
+import { Viewer } from "./viewer.ts";
+import { fitWindow, restoreWindowSize } from "./window_size.ts";
 
-export interface WatchedSessionHost {
+/** What all watched sessions of a listener share. */
+export interface MirrorContext {
+  targets: Pick<Targets, "resolve" | "server" | "anyServer"> & {
+    openMirror(target: Target, events: ControlEvents): MirrorConnection;
+  };
+  typing: TypingContext;
+  link: Pick<RelayLink, "send" | "sendBinary">;
+  audit: Pick<Audit, "record">;
   clock: Clock;
-  /** A client that gets the output of the target's pane. */
-  openMirror(target: Target, events: ControlEvents): MirrorConnection;
-  /** The connection that types. */
-  server(target: Target): TmuxServer;
-  /** Any connection to the target's server. */
-  anyServer(socket: string): TmuxServer;
-  inject: Pick<InjectHost, "processFacts" | "isMuted" | "isBusy" | "input" | "now" | "typed" | "policy">;
-  send<E extends EventName>(event: E, data: EventData<E>): void;
-  sendBinary(bytes: Uint8Array): void;
-  audit(entry: AuditEntry): void;
   log(line: string): void;
-  /** The session's client has ended by itself. */
-  ended(): void;
 }
 
 export interface Watching {
@@ -44,36 +39,37 @@ export interface Watching {
 
 interface Watcher {
   viewer: Viewer;
-  keys: Keys;
-  audit: KeysAudit;
+  keystrokes: KeystrokeStream;
+  audit: KeystrokeAudit;
 }
 
 export class WatchedSession {
   readonly #target: Target;
-  readonly #host: WatchedSessionHost;
+  readonly #context: MirrorContext;
   readonly #mirror: SessionMirror;
-  readonly #limit: KeyLimit;
+  readonly #limit: KeystrokeLimit;
   readonly #watchers = new Map<number, Watcher>();
   /** The stream whose phone fitted the window. */
   #fitted: number | undefined;
-  /** What is done to the window's size, one after the other. */
+  /** Changes of the window's size run one at a time. */
   readonly #sizing = new Mutex();
-  /** Audit lines of those who left. */
+  /** Audit lines of phones that left, until they are written. */
   readonly #leaving = new Set<Promise<void>>();
   #cancelPulse: () => void = () => {};
 
-  constructor(target: Target, host: WatchedSessionHost) {
+  /** `ended` is called when the session's client ends by itself. */
+  constructor(target: Target, context: MirrorContext & { ended(): void }) {
     this.#target = target;
-    this.#host = host;
-    this.#limit = new KeyLimit(host.clock.elapsed());
+    this.#context = context;
+    this.#limit = new KeystrokeLimit(context.clock.elapsed());
     this.#mirror = new SessionMirror({
       pane: target.pane,
       sessionId: target.sessionId,
-      clock: host.clock,
-      open: (events) => host.openMirror(target, events),
-      ended: () => host.ended(),
+      clock: context.clock,
+      open: (events) => context.targets.openMirror(target, events),
+      ended: () => context.ended(),
     });
-    this.#size(() => unfitWindow(this.#window()));
+    this.#size(() => restoreWindowSize(this.#window()));
   }
 
   get isWatched(): boolean {
@@ -87,18 +83,18 @@ export class WatchedSession {
       stream,
       channel,
       history: 0,
-      opened: (size) => this.#host.send("pane.opened", { stream, ...hello, ...size }),
-      send: (frame) => this.#host.sendBinary(frame),
+      opened: (size) => void this.#context.link.send("pane.opened", { stream, ...hello, ...size }),
+      send: (frame) => void this.#context.link.sendBinary(frame),
       ended,
     });
     const names = { device: open.sender ?? "", session: this.#target.session, pane: this.#target.pane };
-    const audit = new KeysAudit({
-      clock: this.#host.clock,
+    const audit = new KeystrokeAudit({
+      clock: this.#context.clock,
       names,
-      record: (entry) => this.#host.audit(entry),
+      record: (entry) => this.#context.audit.record(entry),
     });
     if (!this.isWatched) this.#pulse();
-    this.#watchers.set(stream, { viewer, audit, keys: this.#keys(viewer, { channel, audit }) });
+    this.#watchers.set(stream, { viewer, audit, keystrokes: this.#keystrokes(viewer, { channel, audit }) });
     this.#mirror.add(viewer);
   }
 
@@ -107,12 +103,12 @@ export class WatchedSession {
     if (watcher === undefined) return;
     this.#watchers.delete(stream);
     if (!this.isWatched) this.#cancelPulse();
-    watcher.keys.close();
+    watcher.keystrokes.close();
     const leaving = watcher.audit.close();
     this.#leaving.add(leaving);
     void leaving.then(() => this.#leaving.delete(leaving));
     this.#mirror.remove(watcher.viewer);
-    if (this.#fitted === stream) this.#unfit();
+    if (this.#fitted === stream) this.#restoreSize();
   }
 
   credit(stream: number, bytes: number): void {
@@ -126,7 +122,7 @@ export class WatchedSession {
   }
 
   keys(stream: number, payload: Uint8Array): void {
-    void this.#watchers.get(stream)?.keys.receive(payload);
+    void this.#watchers.get(stream)?.keystrokes.receive(payload);
   }
 
   /** Once nobody watches any more, or the session's client has ended. */
@@ -137,71 +133,68 @@ export class WatchedSession {
     await Promise.all(this.#leaving);
   }
 
-  #keys(
+  #keystrokes(
     viewer: Viewer,
-    { channel, audit }: { channel: Watching["granted"]["channel"]; audit: KeysAudit },
-  ): Keys {
-    const { inject, clock, log } = this.#host;
-    return new Keys({
+    { channel, audit }: { channel: Watching["granted"]["channel"]; audit: KeystrokeAudit },
+  ): KeystrokeStream {
+    const { typing, clock, log } = this.#context;
+    const { session } = this.#target;
+    const pause = (ms: number): Promise<void> => delay(ms, { clock });
+    return new KeystrokeStream({
       opener: channel.opener,
       limit: this.#limit,
       clock,
       type: (input) => {
         this.#mirror.expectEcho();
-        const target = this.#target;
-        const server = this.#host.server(target);
-        const pause = (ms: number): Promise<void> => delay(ms, { clock });
-        return typeInput({ target, server, input: inject.input(target), host: inject, pause }, input);
+        return typeKeystroke({ ...paneContext(typing, this.#target), pause }, input);
       },
       fit: (input) => this.#fit(viewer, input),
-      tell: (keys) => viewer.tell({ keys }),
+      sendState: (keys) => viewer.sendStatus({ keys }),
       audit: (input, outcome) => audit.add(input, outcome),
       end: (reason) => viewer.end(reason),
       dropped: (reason) =>
-        log(
-          `keys for ${this.#target.session}: a frame was dropped, ${reason}: somebody may stand in between`,
-        ),
-      failed: (error) => log(`keys for ${this.#target.session}: failed: ${error}`),
+        log(`keys for ${session}: a frame was dropped, ${reason}: it may have been tampered with on the way`),
+      failed: (error) => log(`keys for ${session}: failed: ${error}`),
     });
   }
 
-  /** By it a phone knows that the host is there and has its keys, whatever is held back on the way. */
+  /** Tells phones regularly that the host is alive and which keystrokes it has received. */
   #pulse(): void {
-    this.#cancelPulse = this.#host.clock.after(MIRROR_PULSE_MS, () => {
-      for (const { viewer, keys } of this.#watchers.values()) viewer.pulse(keys.received);
+    this.#cancelPulse = this.#context.clock.after(MIRROR_PULSE_MS, () => {
+      for (const { viewer, keystrokes } of this.#watchers.values()) viewer.pulse(keystrokes.received);
       this.#pulse();
     });
   }
 
   #window(): { server: TmuxServer; pane: string } {
-    return { server: this.#host.anyServer(this.#target.socket), pane: this.#target.pane };
+    return { server: this.#context.targets.anyServer(this.#target.socket), pane: this.#target.pane };
   }
 
   async #fit(viewer: Viewer, input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void> {
     if (input.type === "unfit") {
-      if (this.#fitted === viewer.stream) this.#unfit();
-      return viewer.tell({ fit: "off" });
+      if (this.#fitted === viewer.stream) this.#restoreSize();
+      return viewer.sendStatus({ fit: "off" });
     }
     this.#size(async () => {
       if (!this.#watchers.has(viewer.stream)) return;
       const isFitted = await fitWindow(this.#window(), input);
       if (isFitted) this.#fitted = viewer.stream;
-      viewer.tell({ fit: isFitted ? "on" : "refused" });
+      viewer.sendStatus({ fit: isFitted ? "on" : "refused" });
       // Left while the window was being fitted.
-      if (isFitted && !this.#watchers.has(viewer.stream)) this.#unfit();
+      if (isFitted && !this.#watchers.has(viewer.stream)) this.#restoreSize();
     });
     await this.#sizing.idle();
   }
 
-  #unfit(): void {
+  #restoreSize(): void {
     this.#fitted = undefined;
-    this.#size(() => unfitWindow(this.#window()));
+    this.#size(() => restoreWindowSize(this.#window()));
   }
 
   #size(change: () => Promise<void>): void {
     void this.#sizing.run(() =>
       change().catch((error) =>
-        this.#host.log(`window of ${this.#target.session}: size not changed: ${error}`)
+        this.#context.log(`window of ${this.#target.session}: size not changed: ${error}`)
       )
     );
   }

@@ -1,10 +1,11 @@
-/** Gives a session's window the size of a phone that asked for it, and its own size back afterwards. */
+/** Gives a window the size that a phone requested, and restores its own size afterwards. */
 import { verbs } from "../../tmux/argv.ts";
 import { fieldsFormat, parseFields } from "../../tmux/fields.ts";
 import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
+import type { Targets } from "../targets.ts";
 import type { Size } from "./viewer.ts";
 
-/** On the window while it is fitted, `cols rows window-size`: a listener that was killed leaves what the next one undoes. */
+/** Set on a fitted window to `cols rows window-size`, so that after a crash the next listener can restore it. */
 const OPTION = "@svc_fit";
 
 const FIELDS = {
@@ -19,7 +20,7 @@ export interface FitTarget {
   pane: string;
 }
 
-/** False when the window shows more than the one pane. Throws TmuxError. */
+/** False if the window has other panes too. Throws TmuxError. */
 export async function fitWindow({ server, pane }: FitTarget, size: Size): Promise<boolean> {
   const [line = ""] = (await server.run(verbs.print(pane, fieldsFormat("fit", FIELDS)))).split("\n");
   const facts = parseFields(line, { tag: "fit", fields: FIELDS });
@@ -30,8 +31,8 @@ export async function fitWindow({ server, pane }: FitTarget, size: Size): Promis
   return true;
 }
 
-/** Does nothing where nothing is fitted, or the window is gone. */
-export async function unfitWindow({ server, pane }: FitTarget): Promise<void> {
+/** Does nothing if the window is not fitted, or gone. */
+export async function restoreWindowSize({ server, pane }: FitTarget): Promise<void> {
   try {
     const before = (await server.run(verbs.print(pane, `#{${OPTION}}`))).trim();
     const [, cols, rows, own = ""] = /^(\d+) (\d+) ?(\S*)$/.exec(before) ?? [];
@@ -48,8 +49,18 @@ export async function unfitWindow({ server, pane }: FitTarget): Promise<void> {
   }
 }
 
-/** Panes of the server whose windows are still fitted. */
-export async function fittedPanes(server: TmuxServer): Promise<string[]> {
+/** Restores windows that a killed listener left fitted. */
+export async function restoreAllWindowSizes(
+  targets: Pick<Targets, "sessions" | "anyServer">,
+): Promise<void> {
+  const sockets = new Set((await targets.sessions()).map(({ socket }) => socket));
+  for (const socket of sockets) {
+    const server = targets.anyServer(socket);
+    for (const pane of await fittedPanes(server)) await restoreWindowSize({ server, pane });
+  }
+}
+
+async function fittedPanes(server: TmuxServer): Promise<string[]> {
   try {
     const lines = await server.run(verbs.listPanes(`#{?#{${OPTION}},#{pane_id},}`));
     return lines.split("\n").filter((line) => line !== "");

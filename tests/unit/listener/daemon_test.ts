@@ -5,7 +5,7 @@ import { askDaemon } from "../../../src/home/control_client.ts";
 import type { ControlAnswer, ControlRequest } from "../../../src/home/control_messages.ts";
 import { tryLock } from "../../../src/home/lock.ts";
 import { REPAIR_INTERVAL_MS, runDaemon } from "../../../src/listener/daemon.ts";
-import type { RunningListener } from "../../../src/listener/types.ts";
+import type { RunningListener } from "../../../src/listener/listener.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,12 +1,12 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal.ts";
-import type { Command } from "../../../src/listener/inject/inject_host.ts";
+import type { Command } from "../../../src/listener/inject/inject.ts";
 import { type Outcome, Stopping } from "../../../src/listener/inject/outcome.ts";
 import {
   type Acknowledgement,
-  type PushHost,
   PushIntake,
+  type PushOptions,
   QUEUE_FULL_WAIT_SECONDS,
   QUEUE_MAX,
   SessionQueues,
@@ -42,7 +42,7 @@ interface Bench {
 
 function makeBench(
   inject: (command: Command) => Promise<Outcome> = () => Promise.resolve({ state: "submitted" }),
-  change: Partial<PushHost> = {},
+  change: Partial<PushOptions> = {},
 ): Bench {
   const acks: Acknowledgement[] = [];
   const injected: Command[] = [];

@@ -1,6 +1,6 @@
 /** What a phone may start: a known agent in a known project, where the host allows it, and nothing else. */
 import assert from "node:assert/strict";
-import { type Ran, startAgent, type StartHost } from "../../../src/listener/start_agent.ts";
+import { type Ran, startAgent, type StartOptions } from "../../../src/listener/start_agent.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 const PUSH: Push = {
@@ -13,14 +13,14 @@ const PUSH: Push = {
 };
 
 interface Bench {
-  host: StartHost;
+  host: StartOptions;
   /** What happened, in order. */
   events: string[];
 }
 
-function makeBench(change: Partial<StartHost> = {}, ran?: Partial<Ran>): Bench {
+function makeBench(change: Partial<StartOptions> = {}, ran?: Partial<Ran>): Bench {
   const events: string[] = [];
-  const host: StartHost = {
+  const host: StartOptions = {
     allowed: true,
     projects: () =>
       Promise.resolve([
@@ -66,7 +66,7 @@ Deno.test("a sealed start is read from what was sealed, not from what the relay 
 });
 
 Deno.test("what is not allowed, not known or not meant starts nothing, and says why [type-start]", async () => {
-  const cases: [string, Record<string, unknown>, Partial<StartHost>][] = [
+  const cases: [string, Record<string, unknown>, Partial<StartOptions>][] = [
     ["start_not_allowed", { agent: "cc", project: "app" }, { allowed: false }],
     ["unknown_agent", { agent: "bash", project: "app" }, {}],
     ["unknown_project", { agent: "cc", project: "etc" }, {}],

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../../src/agents/profile.ts";
 import {
+  CHANGES_AT_WORK,
+  type ConfirmScreens,
   enterWasLost,
-  Pictures,
-  PICTURES_AT_WORK,
-  type ProofScreens,
+  ScreenChanges,
   ScreenConfirmation,
-  screenProves,
+  screenConfirms,
   STEADY_MS,
 } from "../../../../src/listener/inject/confirm.ts";
 
@@ -18,8 +18,8 @@ const look = (reading: Partial<ScreenReading>, ...lines: string[]) => ({
   reading: { ...idle, ...reading },
 });
 
-const proves = (change: Partial<ProofScreens>, body = "hello you\nmore"): boolean =>
-  screenProves(body, { untouched: look({}), before: look({ draft: body }), now: look({}), ...change });
+const proves = (change: Partial<ConfirmScreens>, body = "hello you\nmore"): boolean =>
+  screenConfirms(body, { untouched: look({}), before: look({ draft: body }), now: look({}), ...change });
 
 Deno.test("proof: a composer that showed the text and is empty now [inj-proof]", () => {
   assert.ok(proves({}));
@@ -61,15 +61,15 @@ Deno.test("proof: Enter was lost only when the same text still stands in the com
   const before = look({ draft: "hello" });
   assert.ok(enterWasLost(before, look({ draft: "hello" }), 0));
   assert.ok(!enterWasLost(before, look({ draft: "hello you" }), 0));
-  assert.ok(!enterWasLost(before, look({ focus: "dialog", draft: undefined }), PICTURES_AT_WORK));
+  assert.ok(!enterWasLost(before, look({ focus: "dialog", draft: undefined }), CHANGES_AT_WORK));
   assert.ok(!enterWasLost(look({ draft: "" }), look({}), 0));
   const atWork = look({ draft: "hello", state: "working" });
-  assert.ok(!enterWasLost(before, atWork, PICTURES_AT_WORK - 1));
-  assert.ok(enterWasLost(before, atWork, PICTURES_AT_WORK));
+  assert.ok(!enterWasLost(before, atWork, CHANGES_AT_WORK - 1));
+  assert.ok(enterWasLost(before, atWork, CHANGES_AT_WORK));
 });
 
 Deno.test("proof: pictures that are the same count once", () => {
-  const pictures = new Pictures(screen("a"));
+  const pictures = new ScreenChanges(screen("a"));
   for (const line of ["a", "b", "b", "a"]) pictures.add(screen(line));
   assert.equal(pictures.count, 2);
 });

@@ -10,7 +10,7 @@ const idle: ScreenReading = { state: "idle", focus: "composer", draft: "" };
 
 function seen(reading: Partial<ScreenReading>, localUserActivity = 0): Observation {
   return {
-    pane: { dead: false, inputOff: false, synchronized: false, pid: 1, command: "claude" },
+    facts: { dead: false, inputOff: false, synchronized: false, pid: 1, command: "claude" },
     screen: { lines: [], title: "", cursor: { x: 0, y: 0, visible: true } },
     reading: { ...idle, ...reading },
     dialogRow: 0,

@@ -11,7 +11,7 @@ import {
   TOOL_DIALOG_MS,
   TURN_START_MS,
 } from "../../../../src/listener/inject/pane_input.ts";
-import { afterInput, type TypedInput } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import { afterInput, type Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
 
 const TARGET = { socket: "/s", pane: "%1", session: "svc-a", recordedPid: 7 };
@@ -85,16 +85,16 @@ Deno.test("gate: it opens when the call has ended, the turn has, or its dialog h
   assert.equal(pane.gate.isOpen, true);
 
   await toolBegins("4").done;
-  pane.look(DIALOG, CLAUDE);
+  pane.observed(DIALOG, CLAUDE);
   clock.advance(60_000);
-  pane.look(DIALOG, CLAUDE);
+  pane.observed(DIALOG, CLAUDE);
   assert.equal(pane.gate.isOpen, false);
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   clock.advance(NEXT_DIALOG_MS - 1);
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   assert.equal(pane.gate.isOpen, false, "another dialog may follow");
   clock.advance(1);
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   assert.equal(pane.gate.isOpen, true);
 });
 
@@ -114,25 +114,25 @@ Deno.test("gate: a subagent's call outlives the turn, and a request for permissi
 Deno.test("gate: of calls in parallel one may open its dialog long after another's has closed [inj-gate]", async () => {
   const { clock, pane, toolBegins } = makeBench();
   await Promise.all([toolBegins().done, toolBegins().done]);
-  pane.look(DIALOG, CLAUDE);
-  pane.look(composer(""), CLAUDE);
+  pane.observed(DIALOG, CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   clock.advance(TOOL_DIALOG_MS);
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   assert.equal(pane.gate.isOpen, false);
-  pane.look(composer("", "idle"), CLAUDE);
+  pane.observed(composer("", "idle"), CLAUDE);
   assert.equal(pane.gate.isOpen, true, "the turn is over");
 });
 
 Deno.test("gate: a call that shows no dialog for a while needs none [inj-gate]", async () => {
   const { clock, pane, toolBegins } = makeBench();
   await toolBegins().done;
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   clock.advance(TOOL_DIALOG_MS);
-  pane.look({ state: "working", focus: "unknown", draft: undefined }, CLAUDE);
+  pane.observed({ state: "working", focus: "unknown", draft: undefined }, CLAUDE);
   assert.equal(pane.gate.isOpen, false, "an unknown screen shows nothing");
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   clock.advance(TOOL_DIALOG_MS);
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   assert.equal(pane.gate.isOpen, true);
 });
 
@@ -153,7 +153,7 @@ Deno.test("turn: after Enter an agent counts as working until it was seen to, an
   assert.equal(pane.isIdle(composer("", "idle")), true);
   pane.entered();
   assert.equal(pane.isIdle(composer("", "idle")), false);
-  pane.look(composer("", "working"), CLAUDE);
+  pane.observed(composer("", "working"), CLAUDE);
   assert.equal(pane.isIdle(composer("", "working")), false);
   assert.equal(pane.isIdle(composer("", "idle")), true);
   pane.entered();
@@ -163,24 +163,24 @@ Deno.test("turn: after Enter an agent counts as working until it was seen to, an
 
 Deno.test("model: a draft is believed once the screen has changed to what the keys make of it [inj-fresh-screen]", () => {
   const { clock, pane } = makeBench();
-  const type = (input: TypedInput): void =>
+  const type = (input: Keystroke): void =>
     void Object.assign(pane.model, afterInput(pane.model, input, clock.now()));
-  const text = (text: string): TypedInput => ({ type: "text", text });
-  pane.look(composer(""), CLAUDE);
+  const text = (text: string): Keystroke => ({ type: "text", text });
+  pane.observed(composer(""), CLAUDE);
   assert.equal(pane.model.isConfirmed, true);
   type(text("ab"));
-  pane.look(composer(""), CLAUDE);
+  pane.observed(composer(""), CLAUDE);
   assert.equal(pane.model.isConfirmed, false, "the old screen");
-  pane.look(composer("a"), CLAUDE);
+  pane.observed(composer("a"), CLAUDE);
   assert.equal(pane.model.isConfirmed, false, "half of it");
-  pane.look(composer("ab"), CLAUDE);
+  pane.observed(composer("ab"), CLAUDE);
   assert.equal(pane.model.isConfirmed, true);
   type({ type: "key", key: "BSpace" });
   type(text("b"));
-  pane.look(composer("ab"), CLAUDE);
+  pane.observed(composer("ab"), CLAUDE);
   assert.equal(pane.model.isConfirmed, false, "the same text as before the keys proves nothing");
   clock.advance(CALM_MS);
-  pane.look(composer("ab"), CLAUDE);
+  pane.observed(composer("ab"), CLAUDE);
   assert.equal(pane.isCalm, true);
   pane.confirmCalm();
   assert.deepEqual([pane.model.isConfirmed, pane.model.seen, pane.model.isAtEnd], [true, "ab", false]);
@@ -188,12 +188,12 @@ Deno.test("model: a draft is believed once the screen has changed to what the ke
 
 Deno.test("model: after a key that nobody can foresee only a calm screen counts [inj-fresh-screen]", () => {
   const { clock, pane } = makeBench();
-  pane.look(composer("x"), CLAUDE);
+  pane.observed(composer("x"), CLAUDE);
   Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "Up" }, clock.now()));
-  pane.look(composer("!ls"), CLAUDE);
+  pane.observed(composer("!ls"), CLAUDE);
   assert.deepEqual([pane.model.isConfirmed, pane.isCalm], [false, false]);
   clock.advance(CALM_MS - 1);
-  pane.look(composer("!ls"), CLAUDE);
+  pane.observed(composer("!ls"), CLAUDE);
   assert.equal(pane.isCalm, false);
   clock.advance(1);
   assert.equal(pane.isCalm, true);

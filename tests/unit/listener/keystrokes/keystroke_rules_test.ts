@@ -2,17 +2,17 @@
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
-import { KeyLimit, PASTE_COST } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import { KeystrokeLimit, PASTE_COST } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import {
   afterInput,
   continuesEscape,
   costOf,
   draftRefusal,
   isLineBegun,
+  type Keystroke,
   needsCaughtUp,
   PHONE_KEYS,
   screenRefusal,
-  type TypedInput,
 } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import type { ComposerModel } from "../../../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY, type Policy } from "../../../../src/listener/inject/policy.ts";
@@ -20,9 +20,9 @@ import type { TargetProfile } from "../../../../src/listener/targets.ts";
 import { decodeKeyInput, encodeKeyInput } from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
 
-const text = (text: string): TypedInput => ({ type: "text", text });
-const key = (key: string): TypedInput => ({ type: "key", key });
-const paste = (text: string): TypedInput => ({ type: "paste", text });
+const text = (text: string): Keystroke => ({ type: "text", text });
+const key = (key: string): Keystroke => ({ type: "key", key });
+const paste = (text: string): Keystroke => ({ type: "paste", text });
 
 const CLAUDE = agentProfile("cc");
 const PROFILE: TargetProfile = {
@@ -38,14 +38,14 @@ const model = (change: Partial<ComposerModel>): ComposerModel => ({
   ...change,
 });
 
-const onScreen = (input: TypedInput, reading: Partial<ScreenReading>, policy: Partial<Policy> = {}) =>
+const onScreen = (input: Keystroke, reading: Partial<ScreenReading>, policy: Partial<Policy> = {}) =>
   screenRefusal(input, {
     reading: { state: "idle", focus: "composer", draft: "", ...reading },
     profile: PROFILE,
     policy: { ...DEFAULT_POLICY, ...policy },
   });
 
-const inDraft = (input: TypedInput, change: Partial<ComposerModel>, policy: Partial<Policy> = {}) =>
+const inDraft = (input: Keystroke, change: Partial<ComposerModel>, policy: Partial<Policy> = {}) =>
   draftRefusal(input, { model: model(change), profile: PROFILE, policy: { ...DEFAULT_POLICY, ...policy } });
 
 Deno.test("keys rules: ! neither begins an input line nor is submitted in one [inj-shell-escape]", () => {
@@ -172,7 +172,7 @@ Deno.test("keys rules: a line is begun by text, and another one by what ends it"
 });
 
 Deno.test("keys limit: a burst, then a steady pace; a paste counts for several", () => {
-  const limit = new KeyLimit(0);
+  const limit = new KeystrokeLimit(0);
   assert.deepEqual([text("a漢👍"), key("Up"), paste("long")].map(costOf), [3, 1, PASTE_COST]);
   for (let at = 0; at < KEYS_PER_SECOND; at++) assert.equal(limit.take(1, 0), 0);
   assert.equal(limit.take(1, 0), 1_000 / KEYS_PER_SECOND);

@@ -3,16 +3,16 @@ import assert from "node:assert/strict";
 import { plainChannel } from "../../../../src/crypto/stream.ts";
 import {
   BURST_CALM_MS,
-  Keys,
   KEYS_HOLD_MS,
   KEYS_HOLD_STEP_MS,
   KEYS_UNKNOWN_HOLD_MS,
   KEYS_WAITING_MAX,
   KEYS_WORKING_HOLD_MS,
-  KeysAudit,
+  KeystrokeAudit,
+  KeystrokeStream,
 } from "../../../../src/listener/keystrokes/keystroke_stream.ts";
-import { KeyLimit } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
-import type { KeyOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
+import { KeystrokeLimit } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import type { KeystrokeOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
 import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
 import { encodeKeyInput, type KeyInput } from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
@@ -21,8 +21,8 @@ import { FakeClock } from "../../../helpers/fake_clock.ts";
 import type { AuditEntry } from "../../../../src/home/audit.ts";
 import { canonicalDigest } from "../../../../src/protocol/canonical.ts";
 
-const DIALOG: KeyOutcome = { state: "held", reason: "dialog_open" };
-const TYPED: KeyOutcome = { state: "typed" };
+const DIALOG: KeystrokeOutcome = { state: "held", reason: "dialog_open" };
+const TYPED: KeystrokeOutcome = { state: "typed" };
 
 class Bench {
   readonly clock = new FakeClock();
@@ -31,10 +31,10 @@ class Bench {
   readonly audited: string[] = [];
   readonly ends: string[] = [];
   readonly dropped: string[] = [];
-  outcome: (input: KeyInput) => KeyOutcome = () => TYPED;
-  readonly keys = new Keys({
+  outcome: (input: KeyInput) => KeystrokeOutcome = () => TYPED;
+  readonly keys = new KeystrokeStream({
     opener: plainChannel().opener,
-    limit: new KeyLimit(0),
+    limit: new KeystrokeLimit(0),
     clock: this.clock,
     type: (input) => {
       const outcome = this.outcome(input);
@@ -45,7 +45,7 @@ class Bench {
       this.typed.push(input.type);
       return Promise.resolve();
     },
-    tell: ({ sequence, state, reason }) =>
+    sendState: ({ sequence, state, reason }) =>
       void this.told.push([sequence, state, reason ?? ""].join(" ").trim()),
     audit: (input, outcome) => void this.audited.push(`${nameOf(input)}: ${outcome}`),
     end: (reason) => void this.ends.push(reason),
@@ -219,7 +219,7 @@ Deno.test("keys audit: one line a burst and outcome, with digest and length, nev
   const clock = new FakeClock();
   const entries: AuditEntry[] = [];
   const names = { device: "dev_phone", session: "svc-p", pane: "%3" };
-  const audit = new KeysAudit({ clock, names, record: (entry) => void entries.push(entry) });
+  const audit = new KeystrokeAudit({ clock, names, record: (entry) => void entries.push(entry) });
   for (const text of ["p", "w", "d"]) audit.add({ type: "text", text }, "keys typed");
   audit.add({ type: "key", key: "Enter" }, "keys typed");
   clock.advance(BURST_CALM_MS);

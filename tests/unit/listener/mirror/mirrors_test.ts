@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { unknownAgent } from "../../../../src/agents/unknown/profile.ts";
 import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
-import { plainChannel } from "../../../../src/crypto/stream.ts";
 import { LINGER_MS, Mirrors } from "../../../../src/listener/mirror/mirrors.ts";
 import type { Target } from "../../../../src/listener/targets.ts";
 import type { ControlEvents } from "../../../../src/tmux/control_client.ts";
@@ -21,6 +20,11 @@ const target: Target = {
 };
 const noServer = { socket: target.socket, run: () => Promise.resolve("") };
 
+const targets = { resolve: () => Promise.resolve({ target }), server: () => noServer };
+const notTyped = (): never => {
+  throw new Error("nothing is typed");
+};
+
 class Bench {
   readonly clock = new FakeClock();
   readonly clients: { events: ControlEvents; isClosed: boolean }[] = [];
@@ -30,31 +34,37 @@ class Bench {
   constructor() {
     this.mirrors = new Mirrors({
       clock: this.clock,
-      resolve: () => Promise.resolve({ target }),
-      grant: () => Promise.resolve({ channel: plainChannel(), hello: undefined }),
-      openMirror: (_target, events) => {
-        const client = { events, isClosed: false };
-        this.clients.push(client);
-        return { request: () => {}, close: () => Promise.resolve(void (client.isClosed = true)) };
-      },
-      server: () => noServer,
-      anyServer: () => noServer,
-      inject: {
-        processFacts: () => Promise.reject(new Error("nothing is typed")),
-        isMuted: () => Promise.resolve(false),
-        isBusy: () => Promise.resolve(false),
-        input: () => {
-          throw new Error("nothing is typed");
+      targets: {
+        ...targets,
+        anyServer: () => noServer,
+        openMirror: (_target, events) => {
+          const client = { events, isClosed: false };
+          this.clients.push(client);
+          return { request: () => {}, close: () => Promise.resolve(void (client.isClosed = true)) };
         },
+      },
+      typing: {
+        targets,
+        inputs: { of: notTyped },
+        policy: DEFAULT_POLICY,
+        effects: { processFacts: notTyped, isMuted: notTyped, isBusy: notTyped, writeMarker: notTyped },
         now: () => 0,
         typed: () => {},
-        policy: DEFAULT_POLICY,
       },
-      send: (event, data) => {
-        if (event === "pane.closed" && "reason" in data) this.closed.push(String(data.reason));
+      keys: {
+        deviceId: "dev_listener_01234567",
+        secretOf: () => Promise.resolve(undefined),
+        floor: () => Promise.resolve("off"),
       },
-      sendBinary: () => {},
-      audit: () => {},
+      config: {},
+      link: {
+        send: (event, data) => {
+          if (event === "pane.closed" && "reason" in data) this.closed.push(String(data.reason));
+          return true;
+        },
+        sendBinary: () => true,
+      },
+      audit: { record: () => {} },
       log: () => {},
     });
   }

@@ -5,8 +5,8 @@ import {
   FLOOD_BYTES,
   FLOOD_REST_MS,
   FLOOD_WINDOW_MS,
-  FloodGauge,
   FLOODING_BYTES,
+  FloodMeter,
   FRAME_MS,
   QUIET_MS,
   SessionMirror,
@@ -290,17 +290,17 @@ Deno.test("mirror: another session's name changes nothing, a dead pane's last sc
 });
 
 Deno.test("flood: much at once is one, the same over a longer time is none", () => {
-  const gauge = new FloodGauge();
+  const gauge = new FloodMeter();
   assert.equal(gauge.isFlood(FLOOD_BYTES - 1, 0), false);
   assert.equal(gauge.isFlood(1, FLOOD_WINDOW_MS - 1), true);
-  const slow = new FloodGauge();
+  const slow = new FloodMeter();
   for (let now = 0; now < 1_000; now += FLOOD_WINDOW_MS) {
     assert.equal(slow.isFlood(FLOOD_BYTES - 1, now), false);
   }
 });
 
 Deno.test("flood: after a rest less is enough, until one window was calm", () => {
-  const gauge = new FloodGauge();
+  const gauge = new FloodMeter();
   gauge.rested(0);
   assert.equal(gauge.isFlood(FLOODING_BYTES, 1), true);
   gauge.rested(100);

@@ -42,8 +42,8 @@ Deno.test("viewer: opened first, then a screen, then output in order under risin
   viewer.output(bytes("a"));
   viewer.output(bytes("b"));
   viewer.flush();
-  viewer.entitle("title");
-  viewer.entitle("title");
+  viewer.sendTitle("title");
+  viewer.sendTitle("title");
   viewer.snapshot({ cols: 100, rows: 30 }, bytes("new"));
   assert.deepEqual(await sent(), [
     "opened 80x24",
@@ -99,7 +99,7 @@ Deno.test("viewer: its end is told once, and nothing follows", async () => {
   await sent();
   viewer.end("pane_gone");
   viewer.end("again");
-  viewer.tell({ title: "late" });
+  viewer.sendStatus({ title: "late" });
   assert.deepEqual(await sent(), ["ended pane_gone"]);
   const left = makeViewer();
   left.viewer.leave();

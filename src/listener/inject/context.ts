@@ -1,0 +1,65 @@
+/** What messages and keystrokes share to type into panes, and their effects on this machine beyond tmux. */
+import { runtime } from "#runtime";
+import { isTaken, withdrawMarker, writeMarker } from "../../home/markers.ts";
+import { isMuted, loadMuted } from "../../home/muted.ts";
+import type { HomePaths } from "../../home/paths.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import { isTreeBusy, readProcessFacts } from "../process_facts.ts";
+import type { Target, Targets } from "../targets.ts";
+import type { ProcessFacts } from "./guard.ts";
+import type { PaneInput, PaneInputs } from "./pane_input.ts";
+import type { Policy } from "./policy.ts";
+
+export interface TypingContext {
+  targets: Pick<Targets, "resolve" | "server">;
+  inputs: Pick<PaneInputs, "of">;
+  policy: Policy;
+  effects: TypingEffects;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Called after something was typed: the session's state will change. */
+  typed(): void;
+}
+
+/** One pane to check and type into. */
+export interface PaneContext extends Pick<TypingContext, "policy" | "effects" | "now"> {
+  target: Target;
+  server: TmuxServer;
+  input: PaneInput;
+}
+
+export function paneContext<C extends TypingContext>(context: C, target: Target): C & PaneContext {
+  const { targets, inputs } = context;
+  return { ...context, target, server: targets.server(target), input: inputs.of(target) };
+}
+
+/** A marker on disk, which the agent's prompt-submit hook takes. */
+export interface WrittenMarker {
+  /** Removes it. False if the hook was faster. */
+  withdraw(): Promise<boolean>;
+  taken(): Promise<boolean>;
+}
+
+/** Replaced by tests. */
+export interface TypingEffects {
+  processFacts(pid: number): Promise<ProcessFacts>;
+  /** A process of this tree is running or runnable: it may not have read its input. */
+  isBusy(pid: number): Promise<boolean>;
+  /** The local user has muted the project in this directory. */
+  isMuted(directory: string): Promise<boolean>;
+  writeMarker(directory: string, body: string): Promise<WrittenMarker>;
+}
+
+export function typingEffects(paths: HomePaths): TypingEffects {
+  const { files } = runtime;
+  const home = { files, markers: paths.markers };
+  return {
+    processFacts: (pid) => readProcessFacts(pid, runtime),
+    isBusy: (pid) => isTreeBusy(pid, runtime),
+    isMuted: async (directory) => isMuted(await loadMuted(files, paths), directory),
+    async writeMarker(dir, text) {
+      const handle = await writeMarker(home, { dir, text, now: Date.now() });
+      return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
+    },
+  };
+}

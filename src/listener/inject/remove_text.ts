@@ -1,0 +1,55 @@
+/** Removes text that svc typed and could not submit from an agent's composer. */
+import { composerShows } from "./composer.ts";
+import type { PaneContext } from "./context.ts";
+import { checkPane, type PaneState, pressKey } from "./pane_check.ts";
+import type { LeftBehind } from "./pane_input.ts";
+
+/** Most keys pressed to empty a composer. */
+export const REMOVE_KEYS_MAX = 400;
+/** How long the effect of one of them may take to show. */
+export const REMOVE_STEP_MS = 1_000;
+/** Pause between two checks of the screen after a key. */
+const REMOVE_POLL_MS = 25;
+
+/** `pause` resolves after `ms`, or earlier when a hook reported; it throws Stopping when the daemon stops. */
+type RemoveContext = PaneContext & { pause(ms: number): Promise<void> };
+
+/** Removes text that svc left in the composer earlier, and returns the resulting pane state. */
+export async function withoutLeftBehind(context: RemoveContext, pane: PaneState): Promise<PaneState> {
+  const { input } = context;
+  if (input.leftBehind === undefined || pane.reading.draft === undefined) return pane;
+  const isRemoved = await removeText(context, input.leftBehind, pane);
+  input.leftBehind = undefined;
+  if (!isRemoved) return pane;
+  const check = await checkPane(context);
+  return check.kind === "refused" ? pane : check.pane;
+}
+
+/** Empties the composer if it shows exactly what svc typed. False if it shows something else or cannot be emptied. */
+export async function removeText(
+  context: RemoveContext,
+  text: LeftBehind,
+  first: PaneState,
+): Promise<boolean> {
+  const { target, input } = context;
+  const isOurs = composerShows(first.reading.draft ?? "", text, target.profile);
+  const inFlight = isOurs && text.before === "" ? input.gate.begin() : undefined;
+  if (inFlight === undefined) return false;
+  try {
+    for (let [keys, pane] = [0, first]; keys < REMOVE_KEYS_MAX && inFlight.mayGoOn(); keys++) {
+      const before = pane.reading.draft;
+      if (before === undefined || before === "") return before === "";
+      if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) return false;
+      const until = context.now() + REMOVE_STEP_MS;
+      while (pane.reading.draft === before && context.now() < until) {
+        await context.pause(REMOVE_POLL_MS);
+        const check = await checkPane(context);
+        if (check.kind === "refused") return false;
+        pane = check.pane;
+      }
+    }
+    return false;
+  } finally {
+    inFlight.end();
+  }
+}
