@@ -1,17 +1,17 @@
-/** Answers for pushes: those that a paired phone sealed get a proof that the word is this host's, not the relay's. */
+/** Acknowledges pushes. For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's. */
 import { receiptProof } from "../crypto/receipt_proof.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
 
-/** Pushes whose end was not told yet; of more, the oldest go without proof. */
+/** Pushes awaiting their final acknowledgement. Beyond this, the oldest are acknowledged without proof. */
 const PROVEN_MAX = 10_000;
 
 type Acknowledgement = EventData<"push.ack">;
 
 export interface AcknowledgeHost {
-  /** What this host shares with a phone. */
+  /** The secret this host shares with a phone. */
   secretOf(phone: string): Promise<CryptoKey | undefined>;
-  /** The end of this push is remembered, whatever else is sent: only such an end is proven. */
+  /** The outcome of this push is kept whatever else arrives: only such an outcome gets a proof. */
   isLasting(id: string): boolean;
   send(ack: Acknowledgement): void;
   log(line: string): void;
@@ -19,7 +19,7 @@ export interface AcknowledgeHost {
 
 interface Proving {
   secret: Promise<CryptoKey | undefined>;
-  /** Words about one push go out in their order. */
+  /** Acknowledgements of one push are sent in order. */
   told: Promise<void>;
 }
 
@@ -31,11 +31,11 @@ export class Acknowledger {
     this.#host = host;
   }
 
-  /** A push came in. */
+  /** Called for each incoming push. */
   expect({ id, sealed, from }: Push): void {
     if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
     const secret = this.#host.secretOf(from).catch((error) => {
-      this.#host.log(`push ${id}: answered without proof: ${error}`);
+      this.#host.log(`push ${id}: acknowledged without proof: ${error}`);
       return undefined;
     });
     this.#proving.set(id, { secret, told: Promise.resolve() });

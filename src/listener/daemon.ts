@@ -14,7 +14,7 @@ import type { RunningListener } from "./listener.ts";
 export interface LifecycleHost
   extends Omit<DaemonHost, "sockets">, Pick<Runtime, "pid" | "uid" | "onSignal"> {
   sockets: LocalSockets;
-  /** Shows a line to the person in the foreground. */
+  /** Prints a line in the foreground. */
   show(line: string): void;
 }
 
@@ -22,15 +22,15 @@ export interface DaemonRun {
   paths: HomePaths;
   version: string;
   wsUrl: string;
-  /** Nobody watches: lines go to the log alone, and a daemon that is there already is no failure. */
+  /** Runs without a terminal: lines go only to the log, and an existing daemon is no failure. */
   background: boolean;
   start(log: (line: string) => void): Promise<RunningListener>;
 }
 
-/** Another process may hold the lock for an instant, only to see whether it is free. */
+/** Another process may hold the lock briefly, only to check whether it is free. */
 const CLAIM_LIMIT_MS = 2_000;
 const CLAIM_PROBE_MS = 50;
-/** How often the daemon looks whether its files still lie there. */
+/** How often the daemon checks that its files still exist. */
 export const REPAIR_INTERVAL_MS = 30_000;
 
 /** Resolves with the exit code once the daemon has ended. */
@@ -59,7 +59,7 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
   }
 }
 
-/** Undefined when a daemon answers, or holds the lock for longer than a look. */
+/** Undefined if a daemon answers, or holds the lock for longer than a check does. */
 async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
   const held = "held" as const;
   const found = await waitFor<FileLock | typeof held>(async () => {
@@ -135,7 +135,7 @@ function controlHandlers(
   };
 }
 
-/** Without its home a daemon cannot be found any more, nor do its work: it leaves. */
+/** Restores deleted files. Without its home a daemon can neither be found nor work, so it exits. */
 function keepPresence(
   host: LifecycleHost,
   presence: Presence,
@@ -169,7 +169,7 @@ export interface PresenceOptions {
   handlers: ControlHandlers;
 }
 
-/** The caller holds the daemon's lock, so a socket or a pid file that lies there is a dead daemon's. */
+/** The files by which others find the daemon. The caller holds its lock, so an existing socket or pid file is stale. */
 export class Presence {
   readonly #host: PresenceHost;
   readonly #options: PresenceOptions;
@@ -181,13 +181,13 @@ export class Presence {
     this.#options = options;
   }
 
-  /** The socket comes last: once it answers, the files are there. */
+  /** The socket comes last: once it answers, the files exist. */
   async show(): Promise<void> {
     await this.#writeFiles();
     await this.#listen();
   }
 
-  /** Puts back what was deleted meanwhile, a socket at the second look; false when the whole home is gone. */
+  /** Restores deleted files, the socket at the second check. False if the whole home is gone. */
   async repair(): Promise<boolean> {
     const { files } = this.#host;
     const { paths } = this.#options;
@@ -198,14 +198,14 @@ export class Presence {
     return true;
   }
 
-  /** Deno unlinks a closed socket's path some time after the close, and would take the new socket with it. */
+  /** Deno unlinks a closed socket's path some time after the close, which would remove the new socket. */
   async #replaceSocket(): Promise<void> {
     if (this.#control === undefined) return await this.#listen();
     this.#control.close();
     this.#control = undefined;
   }
 
-  /** Turns clients away and removes what is this daemon's own. */
+  /** Closes the socket and removes this daemon's files. */
   async end(): Promise<void> {
     const { files, pid } = this.#host;
     const { paths } = this.#options;
@@ -233,9 +233,9 @@ export class Presence {
 }
 
 export class StopRequest {
-  /** Resolves at the first wish. */
+  /** Resolves at the first request. */
   readonly asked: Promise<void>;
-  /** Resolves at the second: do not wait for the injection in hand. */
+  /** Resolves at the second request: do not wait for the current injection. */
   readonly forced: Promise<void>;
   readonly #steps: (() => void)[] = [];
 

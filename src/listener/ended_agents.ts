@@ -1,4 +1,4 @@
-/** Ends what is left of an agent that ignores hang-up once its terminal is gone, whoever killed the session. */
+/** Ends agents that ignore SIGHUP once their terminal is gone, whoever killed the session. */
 import { agentProfile } from "../agents/profiles.ts";
 import type { Clock } from "../async/clock.ts";
 import { isAgentKind } from "../protocol/names.ts";
@@ -6,9 +6,9 @@ import type { Files } from "../runtime/types.ts";
 import { endLeftovers, type LeftoverHost, processIdentity } from "../tmux/leftovers.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 
-/** How often the terminals of such agents are looked at, in milliseconds. */
+/** How often the terminals of such agents are checked, in milliseconds. */
 export const TERMINAL_LOOK_MS = 1_000;
-/** What Linux puts behind the path of a terminal that is gone. */
+/** Linux appends this to the path of a deleted terminal. */
 const GONE = / \(deleted\)$/;
 
 export interface EndedAgentsHost extends LeftoverHost {
@@ -19,7 +19,7 @@ export interface EndedAgentsHost extends LeftoverHost {
 
 export class EndedAgents {
   readonly #host: EndedAgentsHost;
-  /** By process id: what tells the process from a later one. */
+  /** By process id: the identity that distinguishes the process from a later one. */
   readonly #watched = new Map<number, string>();
   readonly #ending = new Set<Promise<void>>();
   #cancel: (() => void) | undefined;
@@ -29,7 +29,7 @@ export class EndedAgents {
     this.#host = host;
   }
 
-  /** Every session that lives now. One that is gone has ended, also where its terminal cannot be looked at. */
+  /** Takes all live sessions. The agent of a session that is gone has ended, even if its terminal cannot be checked. */
   async take(sessions: readonly TmuxSession[]): Promise<void> {
     const live = new Set<number>();
     for (const { recorded, pane } of sessions) {

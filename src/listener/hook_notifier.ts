@@ -1,4 +1,4 @@
-/** Tells the phones what hooks saw: an agent's last words, or that it waits. In the order in which it happened. */
+/** Notifies the phones of hook events, in order: an agent's last message, or that it waits. */
 import { errorText } from "../async/error_text.ts";
 import { RELAY_BACKOFF } from "../client/backoff.ts";
 import { type Clock, delay } from "../async/clock.ts";
@@ -10,11 +10,11 @@ import { isSessionName } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import type { RunningListener } from "./listener.ts";
 
-/** News that wait; the oldest go first when more come. */
+/** Notifications that may wait; beyond this, the oldest are dropped. */
 export const NEWS_MAX = 100;
-/** News older than this are not told any more, in milliseconds. */
+/** Notifications older than this are dropped, in milliseconds. */
 export const NEWS_LIFE_MS = 600_000;
-/** An agent has written its last words into its transcript by then, in milliseconds. */
+/** An agent writes its last message into its transcript within this time, in milliseconds. */
 export const TRANSCRIPT_LIMIT_MS = 3_000;
 const TRANSCRIPT_LOOK_MS = 100;
 /** A longer path would not fit into a push's data. */
@@ -24,18 +24,18 @@ export interface NewsHost {
   clock: Clock;
   /** Throws RelayError. */
   send(push: PushRequestInput, options: { signal: AbortSignal }): Promise<unknown>;
-  /** Seals what is told for the phones that are paired; `shown` is the data that the relay sees then. */
+  /** Encrypts the notification for the paired phones; `shown` is the data that the relay still sees. */
   seal(push: ToldPush, shown: Record<string, unknown>): Promise<ToldPush>;
-  /** Names this installation's hooks. */
+  /** The id of this installation's hooks. */
   hookId(): Promise<string>;
   isMuted(directory: string): Promise<boolean>;
-  /** The last words in an agent's transcript; undefined while they are not there. */
+  /** The last message in an agent's transcript. Undefined until it is there. */
   lastWords(agent: string, transcript: string): Promise<string | undefined>;
   log(line: string): void;
 }
 
 interface Entry {
-  /** Given here, so that a repeated send is one push. */
+  /** Assigned here, so that a repeated send is one push. */
   id: string;
   at: number;
   report: HookReport;
@@ -52,7 +52,7 @@ export class HookNotifier {
     this.#host = host;
   }
 
-  /** Queues what the report has for the phones. Never throws. */
+  /** Queues the report's notification, if it has one. Never throws. */
   take(report: HookReport): void {
     if (report.news === undefined || this.#end.signal.aborted) return;
     if (this.#queue.length >= NEWS_MAX) this.#queue.shift();
@@ -60,7 +60,7 @@ export class HookNotifier {
     this.#working ??= this.#work();
   }
 
-  /** What is not told by then stays untold. */
+  /** Drops what is still queued. */
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#working;
@@ -95,7 +95,7 @@ export class HookNotifier {
     if (await isMuted(entry.report.cwd)) return;
     const plain = toPush(entry, { hookId: await hookId(), body: await this.#words(entry) });
     const { cwd: _place, ...shown } = plain.data ?? {};
-    // Once: sent again it must be the same.
+    // Sealed once: a retry must send the same push.
     const push = await this.#host.seal(plain, shown);
     const { signal } = this.#end;
     const canWait = ({ retryAfterSeconds = 0 }: RelayError): boolean =>
@@ -123,7 +123,7 @@ function toPush(
   };
 }
 
-/** The listener, with its hooks' news told to the phones. */
+/** A listener that also notifies the phones of hook events. */
 export function withNews(listener: RunningListener, notifier: HookNotifier): RunningListener {
   return {
     status: () => listener.status(),

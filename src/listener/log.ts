@@ -16,7 +16,7 @@ export interface LogOptions {
   path: string;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Shows each line to whoever watches the foreground. */
+  /** Prints each line in the foreground. */
   echo?: ((line: string) => void) | undefined;
 }
 
@@ -32,7 +32,7 @@ export function openLog(files: Files, { path, now, echo }: LogOptions): Listener
   };
 }
 
-/** `[<time>] <text>`, but the spec's failure line, `! …`, has no time. What a relay says must not forge a line, nor work a terminal. */
+/** `[<time>] <text>`, except the spec's failure line, `! …`, which has no time. Control characters are replaced, so that a relay's text can neither forge a line nor control a terminal. */
 export function stampLine(text: string, now: number): string {
   const line = text.replace(/[\r\n]+/g, " ").replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
   return line.startsWith("! ") ? line : `[${new Date(now).toISOString()}] ${line}`;

@@ -11,12 +11,12 @@ export interface ProcessHost {
   commands: Pick<Commands, "run">;
 }
 
-/** Reads a file of /proc; undefined if the process is gone or ends meanwhile. */
+/** Reads a file in /proc. Undefined if the process is gone or ends meanwhile. */
 async function readProc(path: string, { files }: Pick<ProcessHost, "files">): Promise<string | undefined> {
   return await files.readText(path).catch(() => undefined);
 }
 
-/** For a process that is gone: not stopped, foreground unknown. */
+/** A process that is gone reads as not stopped, with an unknown foreground program. */
 export async function readProcessFacts(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   return host.platform === "linux" ? await fromProc(pid, host) : await fromPs(pid, host);
 }
@@ -45,10 +45,10 @@ async function readLiving(pid: number, host: ProcessHost): Promise<string | unde
   return ending ? undefined : executable;
 }
 
-/** What Linux puts behind the path of a program that was replaced since it began, as an upgrade does. */
+/** Linux appends this to the path of a program that was replaced after it started, for example by an upgrade. */
 const REPLACED = / \(deleted\)$/;
 
-/** Its name without folders. Another user's process (sudo, su) hides its executable: its short name has to do. */
+/** The executable's name without folders. Another user's process (sudo, su) hides it; its short name is used instead. */
 async function readExecutable(pid: number, host: ProcessHost): Promise<string | undefined> {
   try {
     return (await host.files.readLink(`/proc/${pid}/exe`))?.split("/").pop()?.replace(REPLACED, "");
@@ -65,11 +65,11 @@ export interface ProcessStat {
   state: string;
   /** Process group in the foreground of its terminal. */
   foregroundGroup: number;
-  /** It is dead, exiting, or killed and not yet gone: it reads no more. */
+  /** Dead, exiting, or killed and not yet gone: it reads no more input. */
   ending: boolean;
 }
 
-/** `/proc/<pid>/stat`; the name in parentheses may hold anything. A process that is gone is ending. */
+/** Parses `/proc/<pid>/stat`; the name in parentheses may contain anything. A process that is gone counts as ending. */
 export function parseStat(stat: string): ProcessStat {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state = ""] = fields;
@@ -88,12 +88,12 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   return { stopped: state.startsWith("T"), foreground, argv, shellBelow: isGuardedProgram(own) };
 }
 
-/** Processes of a tree that are looked at. */
+/** At most this many processes of a tree are checked. */
 const TREE_MAX = 32;
 
 /**
- * True if a process of this tree is running or waiting for a CPU or disk, so it may not have read its input yet. Where
- * the system does not tell, nothing counts as busy.
+ * True if a process of this tree is running, or waiting for a CPU or disk, so it may not have read its input yet. If
+ * the system does not say, nothing counts as busy.
  */
 export async function isTreeBusy(
   pid: number,
@@ -116,11 +116,11 @@ async function ps(columns: string, pid: number, host: ProcessHost): Promise<stri
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** Folders above a program in which its package may stand. */
+/** How many folders above a program its package is searched. */
 const FOLDERS_ABOVE_MAX = 6;
 const SCRIPT = /\.(?:c|m)?js$/;
 
-/** Undefined where nothing shows it, and on systems without /proc. */
+/** The version of the agent that runs as this process: from its package, else from its path. Undefined if neither shows it, and without /proc. */
 export async function runningVersion(
   pid: number,
   { files, platform }: Pick<ProcessHost, "files" | "platform">,

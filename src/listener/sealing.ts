@@ -22,13 +22,13 @@ export interface UnsealHost
 const SKEW_MS = 600_000;
 
 export interface Unsealed {
-  /** The push with its text, or how it ends. */
+  /** The push with its text, or its outcome. */
   found: Push | Outcome;
-  /** Of a message that a paired phone sealed. */
+  /** Set for a message that a paired phone sealed. */
   seal?: PhoneSeal | undefined;
 }
 
-/** A text beside the sealed one is not looked at. */
+/** Opens the sealed text. An unsealed text beside it is ignored. */
 export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
   try {
     const opened = await open(push, host);
@@ -60,7 +60,7 @@ async function open(push: Push, host: UnsealHost): Promise<Opened | string> {
   const [secret, own] = [await host.secretOf(from), await host.ownSecret()];
   if (secret === undefined && own === undefined) return "this host is not paired with it";
   return await openPaired(sealed, { place, keyPair, secret }) ??
-    // Its own `svc send` seals in the host's name: it cannot know what the relay calls its key.
+    // This host's own `svc send` seals in the host's name, because it does not know the relay's name for its key.
     await openPaired(sealed, { place: { ...place, from: host.deviceId }, keyPair, secret: own }) ??
     UNOPENED;
 }
@@ -90,7 +90,7 @@ async function judge(
   return Body.safeParse(body).success ? { ...push, body } : refused("invalid_body");
 }
 
-/** The words of a sealed answer that comes as a message; undefined when the relay put it before another question. */
+/** The text of a sealed answer that arrives as a message. Undefined if the relay attached it to another question. */
 async function lateAnswer(push: Push, text: string): Promise<string | undefined> {
   const sealed = decodeAnswer(text);
   const id = await lateAnswerId(carriedAnswer(push) ?? "");
@@ -98,7 +98,7 @@ async function lateAnswer(push: Push, text: string): Promise<string | undefined>
   return sealed !== undefined && isMeant ? answerText(sealed.answer) : undefined;
 }
 
-/** The target is this listener, whatever the relay wrote. */
+/** The target is always this listener, whatever the relay wrote. */
 function placeOf(push: Push, deviceId: string): MessagePlace {
   const answer = carriedAnswer(push);
   return {
@@ -111,7 +111,7 @@ function placeOf(push: Push, deviceId: string): MessagePlace {
   };
 }
 
-/** The journal knows ids for longer than the longest life: an older message could be a second delivery. */
+/** The journal keeps ids for longer than the longest TTL: an older message could be a second delivery. */
 function ageOf(notAfter: number, now: number): "fresh" | "old" | "too far" {
   if (now > notAfter + SKEW_MS) return "old";
   return notAfter > now + TTL_MAX_SECONDS * 1_000 + SKEW_MS ? "too far" : "fresh";
@@ -126,7 +126,7 @@ export async function grantStream(
   open: EventData<"pane.open">,
   { keys, floor }: {
     keys: Pick<SealedKeys, "deviceId" | "secretOf">;
-    /** The weakest sealing that the host takes now. */
+    /** The weakest sealing that the host accepts now. */
     floor: Sealing;
   },
 ): Promise<GrantedStream> {

@@ -57,7 +57,7 @@ export class Targets {
     return this.#discovery.sessions();
   }
 
-  /** A name that no known server has is looked for everywhere once more. */
+  /** A name that no known server has causes one full search. */
   async resolve(name: string): Promise<Resolved> {
     const quick = resolveTarget(name, await this.#discovery.sessionsOfKnown());
     if ("target" in quick) return { target: await this.#recognise(quick.target) };
@@ -66,7 +66,7 @@ export class Targets {
     return "target" in found ? { target: await this.#recognise(found.target) } : found;
   }
 
-  /** A known agent in a session that no wrapper made is typed into by its own profile. */
+  /** Gives a known agent in a session that the wrapper did not create its own profile. */
   async #recognise(target: Target): Promise<Target> {
     if (target.isProfiled) return target;
     const { foreground, argv } = await readProcessFacts(target.panePid, this.#host);
@@ -80,13 +80,13 @@ export class Targets {
     return this.#pool.get(target.socket, target.session);
   }
 
-  /** A client that gets the output of the target's pane; its owner closes it. */
+  /** A client that gets the output of the target's pane. The caller closes it. */
   openMirror({ socket, session, pane }: Target, events: ControlEvents): ControlClient {
     const child = this.#host.commands.pipe(controlArgv(socket, session, { output: true }));
     return new ControlClient(child, { socket, pane, events });
   }
 
-  /** A connection for a look at many panes. */
+  /** Any connection to the server, for reading many panes. */
   anyServer(socket: string): TmuxServer {
     return this.#pool.open(socket) ?? this.#discovery.server(socket);
   }
@@ -109,35 +109,35 @@ export type TargetProfile = Pick<
   | "takesNoMarkers"
 >;
 
-/** A pane to type into; `pane` is its id, from here on the only name it has. */
+/** A pane to type into. From here on its id, `pane`, is its only name. */
 export interface Target {
   socket: string;
   session: string;
   sessionId: string;
   pane: string;
-  /** The pane's own process when it was found. */
+  /** The pane's own process when the target was resolved. */
   panePid: number;
-  /** The recorded agent's process id, 0 for a pane that no wrapper made. */
+  /** The recorded agent's process id; 0 in a session that the wrapper did not create. */
   recordedPid: number;
   profile: TargetProfile;
-  /** The profile is that of a known agent: its composer is recognised, or nothing is typed. */
+  /** The profile is a known agent's: nothing is typed unless its composer is recognised. */
   isProfiled: boolean;
-  /** A control client must not come and go here: the user has set destroy-unattached. */
+  /** destroy-unattached is set, so a control client must not attach and detach. */
   spawnOnly: boolean;
 }
 
 export type Resolved = { target: Target } | { refused: Reason };
 
 /**
- * Picks the session among all that are known now (spec, section 7; tmux's own `-t` would match by prefix). Only those
- * that the phone is shown take messages.
+ * Picks the session by its exact name (spec, section 7; tmux's own `-t` would match by prefix). Only sessions
+ * that the phone shows take messages.
  */
 export function resolveTarget(name: string, sessions: readonly TmuxSession[]): Resolved {
   if (!isSessionName(name)) return { refused: "invalid_session_name" };
   const [session, another] = sessions.filter((one) => one.name === name);
   if (session === undefined) return { refused: "no_such_session" };
   if (another !== undefined) return { refused: "ambiguous_session" };
-  // The guard knows shells, not each editor and interpreter that a person keeps in a session of their own.
+  // The guard knows shells, but not every editor and interpreter in a user's own session.
   if (!isReported(session)) return { refused: "no_such_session" };
   if (session.pane === undefined) return { refused: "pane_dead" };
   const kind = session.recorded.agent;

@@ -25,8 +25,8 @@ export interface ConfirmScreens {
 }
 
 /**
- * The composer showed the text and is empty now. Or it is gone, and a slash command has opened another screen, or the
- * text shows where it did not before.
+ * The composer showed the text and is empty now. Or it is gone, and either a slash command opened another screen, or the
+ * text appears where it was not before.
  */
 export function screenConfirms(body: string, { untouched, before, now }: ConfirmScreens): boolean {
   const { reading, screen } = now;

@@ -1,8 +1,8 @@
-/** The pane guard (spec, section 7): which panes take input, as a decision here and as a tmux format for the moment of typing. */
+/** The pane guard (spec, section 7): which panes take input, as a decision here and as a tmux format at the moment of typing. */
 import type { DialogMarks } from "../../agents/profile.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 
-/** Programs that must never get a message: interactive shells, and what leads to one. */
+/** Programs that must never get a message: interactive shells, and programs that lead to one. */
 export const GUARDED_PROGRAMS = [
   ...["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"],
   ...["nu", "elvish", "xonsh", "ash", "mksh", "rbash", "busybox"],
@@ -10,8 +10,8 @@ export const GUARDED_PROGRAMS = [
 ] as const;
 
 /**
- * Programs that run what is typed into them, or lead to one that does: no pane that svc did not start takes a message
- * while one of them runs in the foreground. Known agents are recognised by their screens instead.
+ * Programs that execute what is typed, or lead to one that does: a pane that svc did not start takes no message
+ * while one of them is in the foreground. Known agents are recognised by their screens instead.
  */
 export const COMMAND_PROGRAMS = [
   // Editors.
@@ -82,7 +82,7 @@ export const COMMAND_PROGRAMS = [
   ...["lldb", "jshell", "groovysh", "clj", "sbcl", "guile", "racket", "tclsh", "wish", "gnuplot", "ipython"],
   // File managers.
   ...["mc", "ranger", "nnn", "lf", "vifm", "yazi"],
-  // Multiplexers, remote shells, and what wraps a program.
+  // Multiplexers, remote shells, and wrappers of other programs.
   ...[
     "zellij",
     "byobu",
@@ -116,11 +116,11 @@ const COMMAND_PROGRAM = new RegExp(
   `^(${COMMAND_PROGRAMS.join("|")})([.](basic|tiny|nox|gtk3?|athena|distrib|real))?[-.0-9]*$`,
 );
 
-/** Programs that are a prompt when no script follows. */
+/** Interpreters, which show a prompt unless a script follows. */
 const INTERPRETER = /^(node|nodejs|deno|bun|qjs|python|pypy|ruby|jruby|perl|php|lua|luajit)[-.0-9]*$/;
 const ASKS_FOR_PROMPT = /^(-i|--interactive|-a|repl)$/;
 
-/** The foreground program takes what is typed for commands. `argv` begins with the program. */
+/** The foreground program executes what is typed. `argv` begins with the program. */
 export function isCommandProgram(program: string, argv: readonly string[]): boolean {
   if (COMMAND_PROGRAM.test(program)) return true;
   if (!INTERPRETER.test(program)) return false;
@@ -136,11 +136,11 @@ export function isGuardedProgram(command: string): boolean {
   return GUARDED.test(command);
 }
 
-/** What is known of a pane when it is judged. */
+/** What tmux reports of a pane. */
 export interface PaneFacts {
   dead: boolean;
   inputOff: boolean;
-  /** tmux gives its keys to the other panes of its window too, which nobody judged. */
+  /** tmux also sends its keys to the other panes of its window, which were not checked. */
   synchronized: boolean;
   /** The pane's own process. */
   pid: number;
@@ -149,19 +149,19 @@ export interface PaneFacts {
 }
 
 export interface ProcessFacts {
-  /** The pane's process is stopped (state T): it would read the text when it is continued. */
+  /** The pane's process is stopped (state T) and would read the text when it is continued. */
   stopped: boolean;
-  /** The executable of the foreground process group's leader, `""` when it is unknown or about to end. */
+  /** The executable of the foreground process group's leader; `""` if it is unknown or about to end. */
   foreground: string;
-  /** Its words, the program first; empty when they are unknown. */
+  /** Its arguments, the program first; empty if unknown. */
   argv: readonly string[];
   /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
   shellBelow: boolean;
 }
 
 /**
- * Why nothing may be typed, or undefined. `recordedPid` is the agent's, 0 for a pane that no wrapper made; `isProfiled`:
- * its screen shows whether the agent's own composer has the keys.
+ * Why nothing may be typed, or undefined. `recordedPid`: the agent's, or 0 without a wrapper; `isProfiled`:
+ * the screen shows whether the agent's own composer has the focus.
  */
 export function judgePane(
   pane: PaneFacts,
@@ -177,7 +177,7 @@ export function judgePane(
   return undefined;
 }
 
-/** 1 for a pane whose keys other panes get too (the window option `synchronize-panes`). */
+/** 1 for a pane whose keys other panes also get (the window option `synchronize-panes`). */
 export const SYNCHRONIZED_FORMAT = "#{?#{pane_synchronized},#{!=:#{window_panes},1},0}";
 
 /** `,` and `}` end a format's argument. */
@@ -192,26 +192,26 @@ function all(conditions: readonly string[]): string {
   );
 }
 
-/** A tmux format: the first line of the screen (from 1) that looks like a dialog's, 0 when none does. */
+/** A tmux format: the first screen line, from 1, that looks like a dialog's; 0 if none does. */
 export function dialogRowFormat(dialog: DialogMarks): string {
   return `#{C/r:${formatText(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
 }
 
-/** The pane as it was seen, for the guard at the moment of typing. */
+/** The checked state of a pane, which must still hold at the moment of typing. */
 export interface GuardedPane {
   pid: number;
   /**
-   * The foreground program, where nothing but the same one may get the text. Over a shell tmux names a dead agent that
-   * the shell has not collected yet by the pane's first command.
+   * The foreground program, if only that one may get the text. Over a shell, tmux names a dead agent that
+   * the shell has not reaped yet by the pane's first command.
    */
   command: string | undefined;
-  /** Without it an open dialog does not matter. */
+  /** If undefined, an open dialog does not matter. */
   dialog: DialogMarks | undefined;
-  /** Where a line like a dialog's stood in mere text (0: nowhere): another value means that a dialog opened since. */
+  /** The row of a line that looks like a dialog's but is plain text (0: none). Another value means that a dialog opened since. */
   dialogRow: number;
 }
 
-/** The guard as a tmux format, true when the pane may be typed into. tmux evaluates it in the same queue as the typing. */
+/** The guard as a tmux format, true if the pane may be typed into. tmux evaluates it in the same queue as the typing. */
 export function guardFormat(guard: GuardedPane): string {
   const { dialog } = guard;
   const titles = dialog?.titles.map((glob) => `#{?#{m:${formatText(glob)},#{pane_title}},0,1}`) ?? [];

@@ -1,15 +1,15 @@
-/** Why a message must wait before it is typed, by what was pane of its pane. */
+/** Decides why a message must wait before it is typed, from the state of its pane. */
 import { mayHideStart } from "./composer.ts";
 import type { Observation } from "./pane_check.ts";
 import type { PaneInput } from "./pane_input.ts";
 import { mayAnswerDialogs, type Policy } from "./policy.ts";
 import type { Target } from "../targets.ts";
 
-/** A key of the local user within this time means that they are typing. */
+/** The local user is typing if they pressed a key within this time. */
 export const LOCAL_USER_ACTIVE_MS = 2_000;
 /** How long a message waits for the local user before it is refused. */
 export const LOCAL_USER_HOLD_MS = 10_000;
-/** An agent that has shown no composer yet is starting, until its session is this old. */
+/** An agent without a composer on its screen is starting until its session is this old. */
 export const START_HOLD_MS = 60_000;
 
 export type HoldReason =
@@ -28,9 +28,9 @@ export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "i
 }
 
 /**
- * Undefined when the message may be typed. A dialog takes precedence over the local user. A draft that begins with `!`
- * would make a shell command of what is typed behind it, and so may one whose beginning is out of sight: nobody can
- * send anyway.
+ * Undefined if the message may be typed. A dialog takes precedence over the local user. `sendAnyway` does not apply to a
+ * draft that begins with `!`, which would turn the message into a shell command, nor to one whose beginning is out of
+ * sight.
  */
 export function holdReason(pane: Observation, context: HoldContext): HoldReason | undefined {
   const { reading } = pane;
@@ -54,8 +54,8 @@ function lacksComposer({ reading }: Observation, { isProfiled, policy }: HoldCon
 }
 
 /**
- * A turn runs, and nothing holds its dialogs back: one may open at any moment, before the screen shows it. A pane of no
- * known agent is typed into as the spec has it.
+ * A turn is running and no hook holds its dialogs back: one may open at any moment, before the screen shows it. Panes of
+ * unknown agents are exempt, as the spec says.
  */
 export function mayOpenDialog(
   { reading, created }: Pick<Observation, "reading" | "created">,

@@ -1,21 +1,21 @@
-/** How an injection ends, and what it says on the way. */
+/** The outcome of a push, and its progress. */
 import type { PushState, Reason } from "../../protocol/receipt.ts";
 
 /**
- * Final states. `refused`: the message did not get in. `typed`: into a pane of no known agent, where nothing can prove
- * more. `unknown`: it may have got in, and is never typed again.
+ * Final states. `refused`: the message was not submitted. `typed`: into a pane of an unknown agent, where nothing can
+ * confirm more. `unknown`: it may have been submitted, and is never typed again.
  */
 export interface Outcome {
   state: Extract<PushState, "submitted" | "typed" | "refused" | "expired" | "unknown" | "ignored">;
   reason?: Reason;
   retryAfterSeconds?: number;
-  /** Of an agent that was started. */
+  /** The session of a started agent. */
   agentSessionName?: string;
-  /** The pane that was meant, once it was found. */
+  /** The target pane, once it was resolved. */
   pane?: string;
 }
 
-/** States on the way. */
+/** Intermediate states. */
 export interface Progress {
   state: Extract<PushState, "delivered" | "held" | "typed">;
   reason?: Reason;
@@ -25,7 +25,7 @@ export function refused(reason: Reason, retryAfterSeconds?: number): Outcome {
   return { state: "refused", reason, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 
-/** The daemon stops while a message waits: it stays open, and the relay sends it again. */
+/** The daemon stops while a message waits: the message stays open, and the relay sends it again. */
 export class Stopping extends Error {
   override name = "Stopping";
 }

@@ -1,6 +1,6 @@
 /**
- * What svc types into one pane: one input at a time, apart from the agent's tool calls, and what its composer should
- * show.
+ * Coordinates what svc types into a pane: one input at a time, not during the agent's tool calls, with a model of the
+ * composer.
  */
 import { Mutex } from "../../async/mutex.ts";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
@@ -12,50 +12,50 @@ import type { Target } from "../targets.ts";
 export const GATE_HOLD_MS = 4_000;
 /** A tool call needs no permission if no dialog has opened after this time with the composer on the screen. */
 export const TOOL_DIALOG_MS = 10_000;
-/** After a dialog has closed, the next one of the same turn may follow within this time. */
+/** After a dialog closes, the next one of the same turn may follow within this time. */
 export const NEXT_DIALOG_MS = 1_500;
-/** Tool calls that are remembered for a pane; the oldest go first. */
+/** Tool calls remembered per pane; beyond this the oldest are forgotten. */
 export const TOOL_CALLS_MAX = 100;
-/** Panes that are remembered; the one not used for the longest time goes first. */
+/** Panes remembered; beyond this the least recently used one is forgotten. */
 export const PANES_MAX = 500;
-/** After Enter an agent counts as working for so long, unless it was seen to work and to end. */
+/** After Enter an agent counts as working for this long, unless its screen showed it work and finish. */
 export const TURN_START_MS = 2_000;
 /** A draft that has been stable for this long since the last key shows the effect of that key. */
 export const CALM_MS = 1_000;
-/** Nothing follows an Escape for this long: an agent that reads both at once takes them for one sequence. */
+/** Nothing follows an Escape for this long, because an agent that reads both at once takes them for one sequence. */
 export const ESCAPE_MS = 1_000;
-/** The same for text that would turn it into another key, such as `[Z`. */
+/** The same for text that would turn the Escape into another key, such as `[Z`. */
 export const ESCAPE_JOIN_MS = 5_000;
 
-/** The permission event, which in some agents follows the event of the tool call itself. */
+/** The permission event, which some agents send after the event of the tool call itself. */
 const PERMISSION_EVENT = /^permissionRequest$/i;
 
 /** The right to type into a pane until `end`. */
 export interface InFlight {
-  /** False once a tool call could not wait any longer. */
+  /** False once a tool call has gone ahead without waiting any longer. */
   mayGoOn(): boolean;
   end(): void;
 }
 
 interface ToolCall {
   id: string | undefined;
-  /** Of an agent that this one started: it may go on when the turn has ended. */
+  /** A subagent's: it may continue after the turn has ended. */
   isSubagents: boolean;
-  /** Since when the hook has let it begin; undefined while it waits. */
+  /** When the hook let it begin; undefined while it waits. */
   begunAt: number | undefined;
   hadDialog: boolean;
   composerSince: number | undefined;
 }
 
 /**
- * Keeps inputs and tool calls apart (facts: an agent waits for its hook before it opens a dialog): while an input is in
- * flight the hook waits, and from the hook until the end of a dialog no input begins.
+ * Keeps inputs and tool calls apart. An agent waits for its hook before it opens a dialog: while an input is in
+ * flight the hook waits, and from the hook until the end of the dialog no input begins.
  */
 class ToolGate {
   readonly #now: () => number;
   #calls: ToolCall[] = [];
   #inFlight: { done: Promise<void>; isCancelled: boolean } | undefined;
-  /** When a hook of this pane last said that it holds back dialogs; epoch milliseconds. */
+  /** When a hook of this pane last reported that it holds dialogs back; epoch milliseconds. */
   heardAt = 0;
 
   constructor(now: () => number) {
@@ -93,7 +93,7 @@ class ToolGate {
     call.begunAt = this.#now();
   }
 
-  /** The call with this id, or the oldest without one. */
+  /** Ends the call with this id, or the oldest one without an id. */
   toolEnded(id: string | undefined): void {
     const at = this.#calls.findIndex((call) => call.id === id);
     if (at >= 0) this.#calls.splice(at, 1);
@@ -103,7 +103,7 @@ class ToolGate {
     this.#calls = this.#calls.filter(({ isSubagents }) => isSubagents);
   }
 
-  /** A request for permission belongs to the call before it, and ends with that. */
+  /** A permission request belongs to the call before it and ends with it. */
   #called({ event, tool }: HookReport): ToolCall {
     const last = this.#calls.at(-1);
     if (last !== undefined && tool?.id === undefined && PERMISSION_EVENT.test(event)) return last;
@@ -114,8 +114,8 @@ class ToolGate {
   }
 
   /**
-   * Takes a new screen and forgets calls that can no longer open a dialog, since not every call's end is reported. Of
-   * several in parallel each may still open one after another has run: they wait for their own end, or for the turn's.
+   * Takes a new screen and forgets calls that can no longer open a dialog, since not every call's end is reported.
+   * Parallel calls may each still open one after another has run: they stay until their own end, or the turn's.
    */
   observed({ focus, state }: ScreenReading): void {
     const now = this.#now();
@@ -135,7 +135,7 @@ class ToolGate {
 
 /** What the composer should show, and whether the screen has shown it since the last key. */
 export interface ComposerModel {
-  /** Undefined after a key whose effect cannot be foreseen. */
+  /** Undefined after a key whose effect cannot be predicted. */
   expected: string | undefined;
   /** The draft as last shown once the screen had caught up. */
   seen: string | undefined;
@@ -149,7 +149,7 @@ export interface ComposerModel {
   hasMovedChoice: boolean;
   /** The last key was Escape. */
   afterEscape: boolean;
-  /** Of the last key, epoch milliseconds. */
+  /** Time of the last key, epoch milliseconds. */
   keyAt: number;
 }
 
@@ -161,9 +161,9 @@ export interface LeftBehind {
 
 export class PaneInput {
   readonly gate: ToolGate;
-  /** Undefined when svc has left nothing in the composer. */
+  /** Undefined if svc left nothing in the composer. */
   leftBehind: LeftBehind | undefined;
-  /** Text was typed since the last key that ends a line, for panes whose screen nobody can read. */
+  /** Text was typed since the last key that ends a line, for panes whose screen no profile reads. */
   isLineBegun = false;
   readonly model: ComposerModel = {
     expected: undefined,
@@ -188,29 +188,29 @@ export class PaneInput {
     this.#now = now;
   }
 
-  /** One input after the other; `waited` when another one came before it. */
+  /** Runs one input at a time; `waited` if another one came before it. */
   async alone<T>(work: (turn: { waited: boolean }) => Promise<T>): Promise<T> {
     const waited = this.#inputs.isBusy;
     return await this.#inputs.run(() => work({ waited }));
   }
 
-  /** Hooks of this agent hold back its dialogs. `created`: epoch seconds of the session. */
+  /** This agent's hooks hold its dialogs back. `created`: epoch seconds of the session. */
   isGated(profile: Pick<AgentProfile, "gate">, created: number): boolean {
     return profile.gate !== undefined && this.gate.heardAt >= created * 1_000;
   }
 
-  /** No turn runs: the agent opens no dialog by itself. */
+  /** No turn is running, so the agent opens no dialog by itself. */
   isIdle({ state }: ScreenReading): boolean {
     const startsTurn = !this.#hasWorkedSinceEnter && this.#now() - this.#enterAt < TURN_START_MS;
     return state === "idle" && !startsTurn;
   }
 
-  /** Milliseconds until an earlier Escape cannot join with what follows. */
+  /** Milliseconds until an earlier Escape can no longer combine with what follows. */
   get escapeWaitMs(): number {
     return this.model.afterEscape ? Math.max(0, this.model.keyAt + ESCAPE_MS - this.#now()) : 0;
   }
 
-  /** Called when a message was typed: the screen is compared with the message from then on, not with keys. */
+  /** Called when a message was typed: from then on the screen is compared with the message, not with keys. */
   forgetKeys(): void {
     Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false });
     this.model.afterEscape = false;
@@ -222,7 +222,7 @@ export class PaneInput {
     this.#hasWorkedSinceEnter = false;
   }
 
-  /** A fresh screen. */
+  /** Takes a new screen. */
   observed(reading: ScreenReading, profile: Pick<AgentProfile, "foldedPaste">): void {
     this.gate.observed(reading);
     if (reading.state === "working" || reading.state === "waiting") this.#hasWorkedSinceEnter = true;
@@ -267,7 +267,7 @@ export class PaneInput {
   }
 }
 
-/** Every pane's input, found by target and by what hooks report. */
+/** The inputs of all panes, found by target and by hook report. */
 export class PaneInputs {
   readonly #now: () => number;
   /** Resolves when `done` does, or after GATE_HOLD_MS. */

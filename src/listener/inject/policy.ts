@@ -1,4 +1,4 @@
-/** What a phone may do: the host's configuration beyond the defaults, and which slash commands pass. */
+/** What a phone may do: configuration beyond the defaults, and the allowed slash commands. */
 import type { Config } from "../../home/config.ts";
 import type { AgentProfile } from "../../agents/profile.ts";
 
@@ -7,13 +7,13 @@ export interface Policy {
   allowShellEscape: boolean;
   /** What a phone may do in a permission dialog; `once` and `always` let it type there. */
   approval: "none" | "reject" | "once" | "always";
-  /** Messages go in while the agent works, also where no hook holds back its dialogs. */
+  /** Messages are typed while the agent works, even if no hook holds its dialogs back. */
   steer: boolean;
-  /** Messages and keys go into screens that the agent's profile does not recognise. */
+  /** Messages and keys are typed into screens that the agent's profile does not recognise. */
   allowUnknownScreens: boolean;
-  /** Keys and slash commands that change how the agent asks for approval. */
+  /** Allows keys and slash commands that change how the agent asks for approval. */
   allowApprovalChange: boolean;
-  /** Slash commands, without the slash, beside those of the profile. */
+  /** Slash commands, without the slash, in addition to the profile's. */
   allowCommands: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function mayAnswerDialogs({ approval }: Policy): boolean {
   return approval === "once" || approval === "always";
 }
 
-/** The names of the configuration's keys that widen what a phone may do, for the phone to show. */
+/** The configuration keys that widen what a phone may do, for the phone to show. */
 export function widenedBy(policy: Policy): string[] {
   return [
     ...(policy.allowShellEscape ? ["allowShellEscape"] : []),
@@ -55,15 +55,15 @@ export function widenedBy(policy: Policy): string[] {
   ];
 }
 
-/** A name in which another slash stands is a path, and agents take it as text. */
+/** A name with another slash is a path, which agents treat as text. */
 const COMMAND = /^\/([^\s/]*)(?=\s|$)/;
 
-/** The name without the slash; undefined for a text that is no command. */
+/** The command's name without the slash. Undefined if the text is no command. */
 export function slashCommand(text: string): string | undefined {
   return COMMAND.exec(text.trimStart())?.[1];
 }
 
-/** A slash command that may change approvals, sandbox, hooks or tools: every one that is not known to change none. */
+/** True for a slash command that may change approvals, sandbox, hooks or tools: any that is not known to be harmless. */
 export function changesApproval(
   text: string,
   { commands }: Pick<AgentProfile, "commands">,

@@ -1,11 +1,11 @@
-/** Turns a message into guarded tmux commands. */
+/** Builds the guarded tmux commands that type a text. */
 import type { TypingProfile } from "../../agents/profile.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 
-/** One piece of text in one tmux command; with every byte escaped it stays below tmux's 16,384-byte message. */
+/** Text per tmux command; with every byte escaped it stays below tmux's 16,384-byte message. */
 export const PIECE_MAX_BYTES = 2_000;
 
-/** What tmux prints when the guard refused. */
+/** tmux prints this if the guard was false. */
 export const GUARD_REFUSED = "svc-guard-refused";
 
 const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
@@ -16,14 +16,14 @@ function isSlashCommand(body: string): boolean {
 }
 
 /**
- * `paste`: in bracketed-paste marks if the program asks for them; `marked`: in marks whatever it asks for; `plain`: as
+ * `paste`: with bracketed-paste marks if the program requested them; `marked`: always with marks; `plain`: as
  * keys.
  */
 export type TypingMethod = TypingProfile["method"];
 
 /**
- * A slash command is typed as keys: agents take a pasted one as text. Several lines over a shell always have marks: an
- * agent that dies while it is typed to leaves them to the shell, which must not run them.
+ * A slash command is typed as keys, because agents treat a pasted one as text. Several lines over a shell always get
+ * marks: if the agent dies meanwhile, its shell gets them and must not run them.
  */
 export function typingMethod(
   body: string,
@@ -49,12 +49,12 @@ function needsSpace(body: string, { spaceAfter }: TypingProfile): boolean {
   }
 }
 
-/** A message whose first character that is not blank is `!` runs a shell command in three agents. */
+/** In three agents a message whose first non-blank character is `!` runs a shell command. */
 export function isShellEscape(body: string): boolean {
   return body.trimStart().startsWith("!");
 }
 
-/** Text in pieces of at most PIECE_MAX_BYTES, never cut inside a character. */
+/** Splits text into pieces of at most PIECE_MAX_BYTES, never inside a character. */
 export function pieces(text: string): string[] {
   const list: string[] = [];
   let piece = "";
@@ -71,14 +71,14 @@ export function pieces(text: string): string[] {
   return piece === "" ? list : [...list, piece];
 }
 
-/** Runs `commands` only while the guard holds, and says so when it does not. */
+/** Runs `commands` only if the guard is true, else prints GUARD_REFUSED. */
 export function guarded(pane: string, guard: string, commands: TmuxCommand[]): TmuxCommand {
   return verbs.ifFormat(pane, guard, { then: commands, otherwise: [verbs.printPlain(GUARD_REFUSED)] });
 }
 
 /**
- * The requests that type a text. All but the last fill a paste buffer; the last types, whole, in one queue with its
- * guard. It prints GUARD_REFUSED when nothing was typed.
+ * The requests that type a text. `fill` loads a paste buffer; `type` types all of it in one tmux queue with the
+ * guard, and prints GUARD_REFUSED if nothing was typed.
  */
 export function typingRequests(
   pane: string,

@@ -9,10 +9,10 @@ import { changesApproval, mayAnswerDialogs, type Policy, slashCommand } from "..
 import type { TargetProfile } from "../targets.ts";
 import { KEYS_PER_SECOND } from "../../protocol/limits.ts";
 
-/** An input that is typed; fitting the window is not. */
+/** Input that is typed, in contrast to fitting the window. */
 export type Keystroke = Extract<KeyInput, { type: "text" | "key" | "paste" }>;
 
-/** Keys that every known agent's composer takes, except those that its profile forbids. */
+/** Keys allowed in every known agent's composer, except those its profile forbids. */
 export const PHONE_KEYS: readonly string[] = [
   ...["Escape", "Enter", "Tab", "BSpace", "DC", "Space"],
   ...["Up", "Down", "Left", "Right", "Home", "End", "PPage", "NPage", "C-c"],
@@ -24,7 +24,7 @@ const WAY_OUT = new Set(["Escape", "Up", "Down", "Left", "Right"]);
 const NEVER_APPROVES = new Set([...WAY_OUT, "C-c", "PPage", "NPage"]);
 /** Keys that reject a dialog. */
 const REJECTS = new Set(["Escape", "C-c"]);
-/** Keys that switch how an agent asks for approval, in one agent or another. */
+/** Keys that change how some agent asks for approval. */
 const APPROVAL_KEYS = new Set(["BTab", "C-y"]);
 /** Keys after which the agent may act on the draft. */
 const SUBMITS = new Set(["Enter", "M-Enter", "Tab"]);
@@ -53,8 +53,8 @@ export function neverApproves(input: Keystroke): boolean {
 }
 
 /**
- * The composer must have caught up with every earlier key before this one: it submits, may begin a shell command, or
- * does something else where the draft is empty.
+ * The composer must have caught up with every earlier key before this one, because it submits, may begin a shell
+ * command, or acts differently on an empty draft.
  */
 export function needsCaughtUp(input: Keystroke, model: ComposerModel, profile: TargetProfile): boolean {
   if (input.type !== "key") return input.text.includes("!");
@@ -66,15 +66,15 @@ function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
   return keys.forbiddenWhenEmpty?.includes(key) ?? false;
 }
 
-/** How an escape sequence goes on behind its ESC (ECMA-48, section 5.3): CSI, SS3, and the strings. */
+/** Continuations of an escape sequence after its ESC (ECMA-48, section 5.3): CSI, SS3, and strings. */
 const CONTINUES_ESCAPE = /^[[OP\]X^_N]/;
 
-/** True for text that an agent which has not read an earlier Escape yet would take as part of that key. */
+/** True for text that an agent would combine with an Escape it has not read yet. */
 export function continuesEscape(input: Keystroke): boolean {
   return input.type !== "key" && CONTINUES_ESCAPE.test(input.text);
 }
 
-/** Why this screen of a known agent refuses the input; undefined where the draft decides. */
+/** Why this screen of a known agent refuses the input. Undefined if the draft decides. */
 export function screenRefusal(
   input: Keystroke,
   { reading, profile, policy }: { reading: ScreenReading; profile: TargetProfile; policy: Policy },
@@ -117,7 +117,7 @@ function menuTakes(
 
 interface DraftContext {
   model: ComposerModel;
-  /** As the screen's reading has it. */
+  /** As in ScreenReading. */
   cut?: true | undefined;
   profile: TargetProfile;
   policy: Policy;
@@ -176,13 +176,13 @@ function typedText(input: Keystroke): string | undefined {
   return input.key === "Space" ? " " : undefined;
 }
 
-/** Remembers whether text was typed into the line since it was new, for panes of no known agent. */
+/** Whether text was typed into the current line, for panes of unknown agents. */
 export function isLineBegun(before: boolean, input: Keystroke): boolean {
   if (input.type === "key") return before && !LINE_ENDS.has(input.key);
   return before || input.text.trim() !== "";
 }
 
-/** A paste counts as so many keys. */
+/** A paste counts as this many keys. */
 export const PASTE_COST = 20;
 
 export class KeystrokeLimit {

@@ -11,34 +11,34 @@ import { TURN_START_MS } from "../inject/pane_input.ts";
 import type { AuditEntry } from "../../home/audit.ts";
 import { canonicalDigest } from "../../protocol/canonical.ts";
 
-/** Inputs that wait for the rate limit or for a dialog; beyond it they are refused. */
+/** Keystrokes that may wait for the rate limit or a dialog; more are refused. */
 export const KEYS_WAITING_MAX = 1_000;
-/** How long keys wait for a dialog to go: later ones would surprise. */
+/** How long keys wait for a dialog to close: after that they would come as a surprise. */
 export const KEYS_HOLD_MS = 10_000;
 /**
- * How long keys wait while an agent works. Longer than `TURN_START_MS`, so that an Enter that started no turn costs
- * nothing; no longer, because a key that interrupts waits behind them.
+ * How long keys wait while an agent works. Longer than `TURN_START_MS`, so that no key is lost behind an Enter that
+ * started no turn; not much longer, because a key that interrupts may wait behind them.
  */
 export const KEYS_WORKING_HOLD_MS = TURN_START_MS + 1_500;
 /** How long keys wait on an unrecognised screen, which may be half drawn. */
 export const KEYS_UNKNOWN_HOLD_MS = 1_000;
-/** How often a held key looks again. */
+/** How often a held key checks its pane again. */
 export const KEYS_HOLD_STEP_MS = 200;
 
 export interface KeystrokeStreamOptions {
   opener: FrameOpener;
-  /** Of the session: all its phones share it. */
+  /** The session's, shared by all its phones. */
   limit: KeystrokeLimit;
   clock: Pick<Clock, "elapsed" | "after">;
   type(input: Keystroke): Promise<KeystrokeOutcome>;
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
   sendState(state: KeyState): void;
   audit(input: Keystroke, outcome: string): void;
-  /** The stream cannot go on: frames were lost, or do not open. */
+  /** The stream cannot continue: frames were lost or cannot be opened. */
   end(reason: "unsealable" | "keys_lost"): void;
-  /** A frame was dropped, for the first time for this reason: only somebody in between repeats or changes one. */
+  /** A frame was dropped, for the first time for this reason. It was repeated or tampered with on the way. */
   dropped(reason: "repeated" | "unsealable"): void;
-  /** Something broke that should not; the key counts as refused. */
+  /** An unexpected error; the key counts as refused. */
   failed(error: unknown): void;
 }
 
@@ -55,20 +55,20 @@ export class KeystrokeStream {
   #isWorking = false;
   #isOver = false;
   #wake: () => void = () => {};
-  /** Reasons that were told of: a flood of bad frames is no flood of words. */
+  /** Reasons already reported: each is reported once. */
   readonly #droppedFor = new Set<string>();
 
   constructor(options: KeystrokeStreamOptions) {
     this.#options = options;
   }
 
-  /** Frames that were taken so far. */
+  /** Number of frames received so far. */
   get received(): number {
     return Number(this.#next);
   }
 
   /**
-   * The payload of a keystroke frame. A repeated one is dropped; a gap means that keys are lost, and ends the stream.
+   * Takes the payload of a keystroke frame. A repeated frame is dropped; a gap means that keys were lost, and ends the stream.
    */
   async receive(payload: Uint8Array): Promise<void> {
     const opened = await this.#options.opener.open(payload);
@@ -80,7 +80,7 @@ export class KeystrokeStream {
     this.#accept(Number(opened.sequence), decodeKeyInput(opened.bytes));
   }
 
-  /** What still waits is not typed. */
+  /** Keystrokes that still wait are not typed. */
   close(): void {
     this.#isOver = true;
     this.#waiting = [];
@@ -131,7 +131,7 @@ export class KeystrokeStream {
     }
   }
 
-  /** Undefined when the stream ended before it was typed. */
+  /** Undefined if the stream ended before the keystroke was typed. */
   async #typed(
     input: Keystroke,
     { sequence, at }: { sequence: number; at: number },
@@ -178,9 +178,9 @@ function holdMs(reason: Reason): number {
   }
 }
 
-/** A burst ends after so long without input. */
+/** A burst ends after this long without input. */
 export const BURST_CALM_MS = 2_000;
-/** Characters of one burst. */
+/** Maximum characters of a burst. */
 export const BURST_MAX_CHARS = 16_384;
 
 export interface KeystrokeAuditOptions {
@@ -195,14 +195,14 @@ export class KeystrokeAudit {
   #text = "";
   #outcome = "";
   #cancel: () => void = () => {};
-  /** Entries that are being digested. */
+  /** Entries whose digest is being computed. */
   readonly #writing = new Mutex();
 
   constructor(options: KeystrokeAuditOptions) {
     this.#options = options;
   }
 
-  /** `outcome` as in an audit entry. Another outcome begins another burst. */
+  /** `outcome` as in an audit entry. A different outcome starts a new burst. */
   add(input: Keystroke, outcome: string): void {
     if (outcome !== this.#outcome || this.#text.length > BURST_MAX_CHARS) this.#end();
     this.#outcome = outcome;

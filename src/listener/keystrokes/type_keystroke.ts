@@ -1,5 +1,5 @@
 /**
- * Types one live input into its pane: behind the guard, only where the screen shows that it may, Enter only after a
+ * Types one keystroke into its pane: behind the guard, only if the screen permits it, and Enter only after a
  * newer screen.
  */
 import type { Reason } from "../../protocol/receipt.ts";
@@ -25,13 +25,13 @@ import { GUARD_REFUSED, guarded, typingRequests } from "../inject/typing.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;
-/** After this many looks in a row at an idle process, the agent has read its input. */
+/** After this many consecutive checks of an idle process, the agent has read its input. */
 export const CALM_LOOKS = 3;
 export const CALM_STEP_MS = 50;
-/** Pause between two looks at the screen. */
+/** Pause between two checks of the screen. */
 export const STALE_STEP_MS = 20;
 
-/** `held`: nothing was typed, and the same input may go in later. */
+/** `held`: nothing was typed, and the same input may be typed later. */
 export type KeystrokeOutcome = { state: "typed" } | { state: "held" | "refused"; reason: Reason };
 
 export interface KeystrokeContext extends PaneContext, Pick<TypingContext, "typed"> {
@@ -39,7 +39,7 @@ export interface KeystrokeContext extends PaneContext, Pick<TypingContext, "type
   pause(ms: number): Promise<void>;
 }
 
-/** Reasons that go away by themselves. */
+/** Reasons that pass by themselves. */
 const HELD: ReadonlySet<Reason> = new Set([
   "dialog_open",
   "agent_working",
@@ -76,7 +76,7 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
   return await typeInFlight(context, input, ready.pane);
 }
 
-/** Waits until the agent has read an earlier Escape as a key of its own; false when it stays busy for too long. */
+/** Waits until the agent has read an earlier Escape as a separate key. False if it stays busy for too long. */
 async function escapeIsRead(context: KeystrokeContext, input: Keystroke): Promise<boolean> {
   const { input: paneInput, target } = context;
   if (!paneInput.model.afterEscape) return true;
@@ -103,8 +103,8 @@ function startingOr({ target, now }: KeystrokeContext, pane: PaneState, reason: 
 }
 
 /**
- * Waits until a screen shows what became of every earlier key: the draft that was foreseen, or one that has not changed
- * for a while in an agent that is not busy. A screen that was read before the agent has read its keys proves nothing.
+ * Waits until a screen shows the effect of every earlier key: the predicted draft, or one that has not changed
+ * for a while in an agent that is not busy. A screen captured before the agent has read its keys confirms nothing.
  */
 async function caughtUp(
   context: KeystrokeContext,
@@ -127,7 +127,7 @@ async function caughtUp(
   }
 }
 
-/** Types while the agent's hooks, where it has them, keep dialogs from opening. */
+/** Types while the agent's hooks, if it has any, keep dialogs from opening. */
 async function typeInFlight(
   context: KeystrokeContext,
   input: Keystroke,
@@ -154,7 +154,7 @@ async function typeInFlight(
   }
 }
 
-/** A pane of no known agent: typed into as the spec has it, with the guard, and without a line that begins with `!`. */
+/** Types into a pane of an unknown agent, as the spec says: with the guard, and no line that begins with `!`. */
 async function typeUnrecognised(
   context: KeystrokeContext,
   input: Keystroke,

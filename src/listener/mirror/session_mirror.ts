@@ -1,4 +1,4 @@
-/** One session's mirror: one control-mode client for all the phones that watch it. */
+/** A session's mirror: one control-mode client for all phones that watch it. */
 import type { Clock } from "../../async/clock.ts";
 import { verbs } from "../../tmux/argv.ts";
 import type { ControlAnswer, ControlClient, ControlEvents } from "../../tmux/control_client.ts";

@@ -125,7 +125,7 @@ export class WatchedSession {
     void this.#watchers.get(stream)?.keystrokes.receive(payload);
   }
 
-  /** Once nobody watches any more, or the session's client has ended. */
+  /** Called when nobody watches any more, or the session's client has ended. */
   async close(): Promise<void> {
     for (const stream of [...this.#watchers.keys()]) this.remove(stream);
     await this.#mirror.close();
@@ -180,7 +180,7 @@ export class WatchedSession {
       const isFitted = await fitWindow(this.#window(), input);
       if (isFitted) this.#fitted = viewer.stream;
       viewer.sendStatus({ fit: isFitted ? "on" : "refused" });
-      // Left while the window was being fitted.
+      // The phone left while the window was being fitted.
       if (isFitted && !this.#watchers.has(viewer.stream)) this.#restoreSize();
     });
     await this.#sizing.idle();
