@@ -34,13 +34,16 @@ export const KEYS: Claim[] = [
   },
   {
     text:
-      "60 keystroke frames of 1 MB from one phone close that phone, never the listener; another one types on",
+      "60 keystroke frames of 1 MB from one phone close that phone, never the listener; another phone keeps typing",
     tests: { files: ["tests/e2e/floods_keys_test.ts"] },
     quote: { part: /^keys flood: (.*)$/gm, as: "$1" },
   },
   {
     text: "a key that posts, reports, joins or reads without end is refused or closed, and others are served",
-    tests: { files: [FLOOD], filter: "/posts without|inventories without|so many devices|twenty readers/" },
+    tests: {
+      files: [FLOOD],
+      filter: "/posts without|flood of inventories|devices of one key|twenty readers/",
+    },
     quote: { part: /^(posts|inventories|devices|pages): (.*)$/gm, as: "$1: $2" },
   },
   {

@@ -99,7 +99,7 @@ export class Histogram implements Metric {
   }
 }
 
-/** The relay's own metrics. */
+/** The relay's own metrics, rendered in this order. A new metric is one line here. */
 export class RelayMetrics {
   readonly requests = new Counter("svc_http_requests_total", "HTTP requests by status.");
   readonly pushes = new Counter(
@@ -150,24 +150,7 @@ export class RelayMetrics {
 
   /** The text of `/metrics`, including the current values of `gauges`. */
   render(gauges: readonly Gauge[]): string {
-    const {
-      requests,
-      pushes,
-      resent,
-      slow,
-      silent,
-      unknownEvents,
-      strayFrames,
-      malformed,
-      overBudget,
-      deviceTaken,
-      identityChanged,
-      delivered,
-      final,
-    } = this;
-    const counters = [requests, pushes, resent, slow, silent, unknownEvents, strayFrames, malformed];
-    counters.push(overBudget, deviceTaken, identityChanged);
-    const metrics = [...counters, delivered, final, ...gauges];
+    const metrics: Metric[] = [...Object.values(this), ...gauges];
     return `${metrics.flatMap((metric) => metric.render()).join("\n")}\n`;
   }
 }

@@ -1,4 +1,4 @@
-/** An agent's question, from its tool to a phone and back: real relay, listener, tmux and `svc mcp`. */
+/** An agent's question, from its tool to a phone and back, with real relay, listener, tmux and `svc mcp`. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
@@ -12,7 +12,7 @@ import { until } from "../helpers/until.ts";
 interface Scene {
   stack: Stack;
   echo: EchoSession;
-  /** Starts `svc mcp` as the session's agent does. */
+  /** Starts `svc mcp` as the session's agent would. */
   agent(): Promise<McpProcess>;
 }
 
@@ -37,7 +37,7 @@ async function ask(
   return textOf(await client.callTool({ name: "svc_ask", arguments: { question, ...more } }));
 }
 
-/** The open question with this text, as a phone reads it. */
+/** The open question with this text, as a phone receives it. */
 function asked({ api }: Stack, text: string): Promise<Push> {
   return until(`the question "${text}"`, async () => {
     const { pushes } = await api.listPushes({ before: "end" });
@@ -55,7 +55,7 @@ async function answer(
   return (await api.sendPush({ id: own, type: "ask.answer", inReplyTo: id, body })).id;
 }
 
-/** A phone's socket: every push and every receipt that it is told. */
+/** A phone's socket, with every push and receipt that it receives. */
 function listen(
   { wsUrl, apiKey }: Stack,
 ): { pushes: Push[]; updates: EventData<"push.updated">[]; link: RelayLink } {
@@ -81,7 +81,7 @@ function listen(
   return { pushes, updates, link };
 }
 
-Deno.test("a question is answered from a phone in time: the tool gets it, the terminal does not [flow-3, mcp-ask, type-ask, type-answer]", () =>
+Deno.test("a question is answered from a phone in time: the tool gets the answer, and nothing is typed [flow-3, mcp-ask, type-ask, type-answer]", () =>
   withScene(async ({ stack, echo, agent }) => {
     const phone = listen(stack);
     try {
@@ -152,7 +152,7 @@ Deno.test("an answer to an agent that was killed is typed into its session [mcp-
     assert.deepEqual(await echo.prompts(1), ["typed instead"]);
   }));
 
-Deno.test("a relay that is killed while an agent waits loses neither question nor answer [mcp-survives]", () =>
+Deno.test("a relay killed while an agent waits loses neither the question nor the answer [mcp-survives]", () =>
   withScene(async ({ stack, echo, agent }) => {
     const mcp = await agent();
     const waiting = ask(mcp, "After the crash?");
@@ -166,7 +166,7 @@ Deno.test("a relay that is killed while an agent waits loses neither question no
     assert.deepEqual(await echo.prompts(), []);
   }));
 
-Deno.test("of two phones that answer at once one wins, and the other is told", () =>
+Deno.test("when two phones answer at once, one wins and the other is notified", () =>
   withScene(async ({ stack, echo, agent }) => {
     const mcp = await agent();
     for (let round = 0; round < 5; round++) {

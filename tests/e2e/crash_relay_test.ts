@@ -1,4 +1,4 @@
-/** kill -9 of the relay at every step of an accept and of a delivery: nothing lost, nothing doubled. */
+/** kill -9 of the relay at every step of accepting and delivering a push: nothing is lost or duplicated. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
@@ -7,7 +7,7 @@ import type { PushAccepted, PushRequestInput } from "../../src/protocol/push.ts"
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-/** Sends as the phone's outbox does: again with the same id until the relay has said yes. */
+/** Sends as the phone's outbox does: repeatedly with the same id until the relay accepts. */
 async function sendUntilAccepted(stack: Stack, push: PushRequestInput): Promise<PushAccepted> {
   return await until("the relay's yes", async () => {
     try {
@@ -49,7 +49,7 @@ function watchReceipts(stack: Stack): { link: RelayLink; seen(id: string, state:
 
 type Moment = (stack: Stack, push: PushRequestInput & { id: string }) => Promise<void>;
 
-/** When the relay is killed; each leaves the push accepted, or to be sent again with the same id. */
+/** When the relay is killed; each moment leaves the push accepted, or to be sent again with the same id. */
 const MOMENTS: Record<string, Moment> = {
   "while it takes the request": async (stack, push) => {
     const sent = stack.api.sendPush(push).catch((error) => error);
@@ -107,7 +107,7 @@ async function checkOnce(
   assert.equal((await echo.prompts()).filter((prompt) => prompt === body).length, 1);
 }
 
-Deno.test("crash: kill -9 of the relay at each moment of a push loses and doubles nothing [show-kill-relay, http-202, http-2xx-stored, proto-push-id, ev-push-resend, ws-persistent, http-no-stream]", async (t) => {
+Deno.test("crash: kill -9 of the relay at each moment of a push loses and duplicates nothing [show-kill-relay, http-202, http-2xx-stored, proto-push-id, ev-push-resend, ws-persistent, http-no-stream]", async (t) => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   for (const [name, moment] of Object.entries(MOMENTS)) {

@@ -1,4 +1,4 @@
-/** One phone floods the listener with keystroke frames of 1 MB: its own socket closes, and another phone types on. */
+/** One phone floods the listener with keystroke frames of 1 MB: its socket closes, and another phone keeps typing. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { say } from "../../scripts/say.ts";
@@ -9,12 +9,12 @@ import { until } from "../helpers/until.ts";
 
 const FRAMES = 60;
 const KEYS = 40;
-/** A net under a machine that does other work as well; the figure is printed. */
+/** Generous for a loaded machine; the measured figure is printed. */
 const SLOWER_MAX = 20;
 
 const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
-/** How long each key took to be seen on the screen. */
+/** How long each key took to appear on the screen. */
 async function typeKeys(phone: MirrorPhone): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < KEYS; n++) {
@@ -28,7 +28,7 @@ async function typeKeys(phone: MirrorPhone): Promise<number[]> {
   return times;
 }
 
-Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket, never the listener's; another phone types on [flood-keys]", async () => {
+Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket, never the listener's, and another phone keeps typing [flood-keys]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const { wsUrl, url, apiKey, deviceId, sandbox } = stack;

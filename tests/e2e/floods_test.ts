@@ -1,4 +1,4 @@
-/** Floods against a relay in a process of its own: what the flooder got, and that it alone felt it. */
+/** Floods against a relay in its own process: the flooder is refused, and nobody else is affected. */
 import assert from "node:assert/strict";
 import { BINARY_FRAME_MAX_BYTES, DEVICES_PER_KEY, PAGE_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { say } from "../../scripts/say.ts";
@@ -12,7 +12,7 @@ import {
   watchRelay,
 } from "../helpers/flooded_relay.ts";
 
-/** With nothing to do the relay has about 80 MB. */
+/** An idle relay uses about 80 MB. */
 const MEMORY_MAX_MB = 300;
 const HEALTH_LEAST = 20;
 
@@ -26,7 +26,7 @@ function target(relay: FloodedRelay, apiKey = "") {
 }
 
 for (const requests of [31, 3]) {
-  Deno.test(`1,000 connections that ask ${requests} times for the page's script and read nothing cost little [flood-unread-answers]`, async () => {
+  Deno.test(`1,000 connections that request the page's script ${requests} times and read nothing cost little memory [flood-unread-answers]`, async () => {
     await using relay = await startFloodedRelay();
     const options = { path: SCRIPT, connections: 1_000, requests };
     await using attack = startAttack("pipeline", { ...target(relay), options });
@@ -36,7 +36,7 @@ for (const requests of [31, 3]) {
   });
 }
 
-Deno.test("a key that posts without end is refused with when to come back, and another key is not [flood-stored]", async () => {
+Deno.test("a key that posts without pause is refused with Retry-After, and another key is not [flood-stored]", async () => {
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:send"]);
   const options = { most: 1_500, atOnce: 50 };
@@ -59,7 +59,7 @@ Deno.test("a key that posts without end is refused with when to come back, and a
   assert.equal(sent.status, 202);
 });
 
-Deno.test("inventories without end close the socket of who sends them [flood-inventories]", async () => {
+Deno.test("a flood of inventories closes its sender's socket [flood-inventories]", async () => {
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:read"]);
   await using attack = startAttack("inventories", { ...target(relay, key), options: { most: 2_555 } });
@@ -73,7 +73,7 @@ Deno.test("inventories without end close the socket of who sends them [flood-inv
   assert.ok(stored < 100);
 });
 
-Deno.test("one key gets so many devices, and the account's table stays open to others [flood-devices]", async () => {
+Deno.test("the devices of one key are limited, and other keys can still add devices to the account [flood-devices]", async () => {
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:read"]);
   const options = { most: 1_000 };
@@ -84,7 +84,7 @@ Deno.test("one key gets so many devices, and the account's table stays open to o
   assert.match(closed.reason, /the key has \d+ devices/);
 });
 
-Deno.test("twenty readers of full pages leave the relay to others [flood-pages]", async () => {
+Deno.test("twenty readers of full pages do not block the relay for others [flood-pages]", async () => {
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:send", "push:read"]);
   const fill = { most: 400, atOnce: 40 };

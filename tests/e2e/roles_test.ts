@@ -1,4 +1,4 @@
-/** Keys that are only what they say, against a real relay and listener: what each attacker got, and which answer it received. */
+/** What keys may do, against a real relay and listener: what each attacker tries and the answer it gets. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { createRelayApi } from "../../src/client/api.ts";
@@ -15,7 +15,7 @@ import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
 import { until } from "../helpers/until.ts";
 import { sessionNamed } from "../unit/relay/fixture.ts";
 
-/** As a hook or a script has it. */
+/** The key of a hook or a script. */
 async function newKey(stack: Stack, ...args: string[]): Promise<{ id: string; key: string }> {
   const data = ["--data", `${stack.sandbox.svcHome}/server`, "--json"];
   const { code, stdout, stderr } = await stack.svc("keys", "create", "--name", "attacker", ...args, ...data);
@@ -23,7 +23,7 @@ async function newKey(stack: Stack, ...args: string[]): Promise<{ id: string; ke
   return JSON.parse(stdout);
 }
 
-/** Says hello and reports how it ended; a socket that was welcomed stays open. */
+/** Says hello and reports the outcome; a welcomed socket stays open. */
 async function hello(wsUrl: string, key: string, as: Partial<EventData<"hello">>): Promise<Peer> {
   const peer = new Peer(wsUrl, { key });
   await until("an open socket", () => peer.socket.readyState === 1);
@@ -34,7 +34,7 @@ async function hello(wsUrl: string, key: string, as: Partial<EventData<"hello">>
 
 const got = (attack: string, answer: string): void => say(`attack: ${attack} → ${answer}`);
 
-Deno.test("who takes a listener's name gets neither its messages nor its inventory nor its receipts [role-owner, role-speaks-for]", async () => {
+Deno.test("a key that uses a listener's device id gets none of its messages, inventory or receipts [role-owner, role-speaks-for]", async () => {
   await using stack = await makeStack();
   const { wsUrl, deviceId, listener } = stack;
   const echo = await stack.echo();
@@ -55,7 +55,7 @@ Deno.test("who takes a listener's name gets neither its messages nor its invento
   assert.equal(record.receipt.state, "submitted");
   assert.deepEqual(await echo.prompts(1), ["for the real one"]);
   assert.doesNotMatch(listener.output(), /disconnected/);
-  // In the host's account under a name of its own it speaks for that name alone.
+  // In the host's account, with its own device id, it can act only as that device.
   const [, key = ""] = attackers[0];
   const own = await hello(wsUrl, key, { role: "listener", deviceId: "dev_listener_00000000" });
   own.send("listener.sessions", { sequence: 1, sessions: [sessionNamed(echo.name)] });
@@ -68,7 +68,7 @@ Deno.test("who takes a listener's name gets neither its messages nor its invento
   await own.leave();
 });
 
-Deno.test("a phone's key mints nothing, and what it would have minted ends with it [role-phone-key, role-cascade]", async () => {
+Deno.test("a phone's key cannot create keys, and keys created from it are revoked with it [role-phone-key, role-cascade]", async () => {
   await using stack = await makeStack();
   const phone = await pairScriptedPhone(await stack.pairLink());
   const refused = await phone.api.createPairing().catch((error) => error);
@@ -82,7 +82,7 @@ Deno.test("a phone's key mints nothing, and what it would have minted ends with 
   await assert.rejects(phone.api.sessions(), /unknown or revoked/);
 });
 
-Deno.test("a second host of the same name, and a second home with the same key, are refused and told of deviceName; with it they join [role-device-name, role-identity]", async () => {
+Deno.test("a second host with the same name and a second home with the same key are refused with a hint at deviceName, which lets them join [role-device-name, role-identity]", async () => {
   await using here = await makeStack();
   const { relay, url, wsUrl } = here;
   const other = await newKey(here, "--scope", "push:read,push:send");
@@ -113,7 +113,7 @@ Deno.test("a second host of the same name, and a second home with the same key, 
   assert.doesNotMatch(here.listener.output(), /disconnected/);
 });
 
-Deno.test("a key that took an unused id keeps the host out until the id is released [role-release]", async () => {
+Deno.test("a key that claimed an unused id locks the host out until the id is released [role-release]", async () => {
   await using stack = await makeStack({ listener: false });
   const { wsUrl, deviceId, sandbox } = stack;
   const squatter = await newKey(stack, "--scope", "push:read");
@@ -162,7 +162,7 @@ async function stop({ started }: { started: Started }): Promise<void> {
   assert.equal((await started.exited).code, 0, started.output());
 }
 
-Deno.test("svc up has a listener's key, without admin, for its own device; devices are revoked by its store [role-up-key, cli-devices]", async () => {
+Deno.test("svc up uses a listener's key without admin for its own device, and revokes devices through its store [role-up-key, cli-devices]", async () => {
   await using sandbox = await makeSandbox();
   const running = await up(sandbox);
   const { apiKey, record } = await keyOf(sandbox);
@@ -184,9 +184,9 @@ Deno.test("svc up has a listener's key, without admin, for its own device; devic
   await stop(second);
 });
 
-Deno.test("a home and store of the version before go on: the phone stays paired, the host gets its key, and svc up says what became of the old one [role-upgrade]", async () => {
+Deno.test("a home and store of the previous version keep working: the phone stays paired, the host gets its own key, and svc up reports what happened to the old one [role-upgrade]", async () => {
   await using sandbox = await makeSandbox();
-  // What svc up of that version left: a key with every scope, bound to nothing, that owns no id yet.
+  // What that version of svc up left behind: a key with every scope, bound to no device, that owns no id yet.
   const data = ["--data", `${sandbox.svcHome}/server`];
   const made = await runSvc(sandbox, [
     ...["keys", "create", "--name", "host", "--scope", "push:send,push:read,admin", "--json"],

@@ -1,4 +1,4 @@
-/** The walk over every event of the WebSocket with every kind of key: what it does to the host and its phone. */
+/** Sends every WebSocket event with every kind of key, and records its effect on the host and its phone. */
 import assert from "node:assert/strict";
 import { type EventData, type EventName, EVENTS } from "../../src/protocol/frames.ts";
 import { encodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
@@ -17,7 +17,7 @@ import {
 
 type Hello = EventData<"hello">;
 
-/** How a kind connects when it is not the greeting that is walked. */
+/** How each kind of key says hello when hello is not under test. */
 const OWN_HELLO: Readonly<Record<KeyKind, Partial<Hello>>> = {
   "no key": {},
   script: { role: "script", deviceId: "dev_script_walker" },
@@ -42,9 +42,9 @@ const GREETINGS: readonly [string, (stage: AccessStage) => Partial<Hello>][] = [
 ];
 
 interface Act {
-  /** Bytes that stand for no event. */
+  /** The name of a binary frame, which is not an event. */
   name?: string;
-  /** Sends it; resolves with whether it did what it does for the one that may. */
+  /** Sends it; resolves with whether it had the effect that it has for a permitted sender. */
   does(stage: AccessStage, client: FakeClient): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ const grew = async (count: () => number, act: () => Promise<void>): Promise<bool
   return count() > before;
 };
 
-/** No effect, whoever sends it. */
+/** Has no effect, whoever sends it. */
 const relayOnly = <E extends EventName>(event: E, data: EventData<E>): Act => ({
   does: ({ host, phone }, client) =>
     grew(
@@ -68,7 +68,7 @@ const sessions = (name: string): EventData<"listener.sessions"> => ({
   sessions: [sessionNamed(name)],
 });
 
-/** By event; hello has its own rows. */
+/** The acts by event; hello has its own rows. */
 const ACTS: Readonly<Record<Exclude<EventName, "hello">, readonly Act[]>> = {
   welcome: [
     relayOnly("welcome", { relayVersion: "", protocolVersion: 1, deviceId: HOST, now: 1, limits: {} }),
@@ -161,7 +161,7 @@ function sendBytes(client: FakeClient, kind: number, stream: number): Promise<vo
   return Promise.resolve();
 }
 
-/** Rows of what was sent and what it did for each kind of key. */
+/** Rows with what was sent and its effect for each kind of key. */
 export async function walkEvents(): Promise<string[][]> {
   assert.deepEqual(Object.keys(ACTS).sort(), Object.keys(EVENTS).filter((name) => name !== "hello").sort());
   const rows: string[][] = [];

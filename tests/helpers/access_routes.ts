@@ -1,4 +1,4 @@
-/** The walk over every HTTP route with every kind of key: what each is answered. */
+/** Calls every HTTP route with every kind of key, and records the answers. */
 import assert from "node:assert/strict";
 import type { Route } from "../../src/relay/handler.ts";
 import { ROUTES } from "../../src/relay/routes.ts";
@@ -14,7 +14,7 @@ import {
 } from "./access_stage.ts";
 
 interface Probe {
-  /** What exactly is asked for, where the route alone does not say it. */
+  /** What is requested, where the route alone does not say it. */
   about?: string;
   path(stage: AccessStage): string;
   body?: unknown;
@@ -59,7 +59,7 @@ const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   "GET /openapi.json": plain("/openapi.json"),
 };
 
-/** Rows of what was asked for and the answer to each kind of key. Throws for a route without a probe. */
+/** Rows with the request and the answer to each kind of key. Throws for a route without a probe. */
 export async function walkRoutes(): Promise<string[][]> {
   const rows: string[][] = [];
   for (const route of ROUTES) {
@@ -78,7 +78,7 @@ export async function walkRoutes(): Promise<string[][]> {
   return rows;
 }
 
-/** `yes`, `its own` where it was an answer about the caller's account, or the code of the problem. */
+/** `yes`, `its own` for an answer about the caller's own account, or the code of the problem. */
 async function answerOf(kind: KeyKind, { route, probe }: { route: Route; probe: Probe }): Promise<string> {
   await using stage = await makeAccessStage();
   const answer = await stage.relay.request(route.method, probe.path(stage), {

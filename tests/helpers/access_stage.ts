@@ -1,8 +1,8 @@
-/** One account with two hosts and a phone of each, and a key of every kind: the stage of the walk over what keys may do. */
+/** One account with two hosts, a phone of each, and every kind of key, for the tests of what keys may do. */
 import { PairingClaimed, PairingCreated } from "../../src/protocol/http.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "../unit/relay/fixture.ts";
 
-/** Whose key asks. The host is the one that the walk is about, the phone is paired with it. */
+/** The kinds of key. The phone is paired with the host under test. */
 export const KEY_KINDS = [
   "no key",
   "script",
@@ -23,20 +23,20 @@ export const OTHER_HOST = "dev_listener_bbbbbbbb";
 export const ASKER = "dev_script_asker";
 export const SESSION = "svc-walk";
 export const HOOK = "hook_walk";
-/** Stands in what is stored: an answer that holds it showed something of the host. */
+/** Part of the host's stored data: an answer that contains it has shown the host's data. */
 export const SECRET = "walked-body";
 
 export interface AccessStage extends AsyncDisposable {
   relay: Fixture;
   keys: Record<KeyKind, string | undefined>;
-  /** A push that waits for the host, from its phone. */
+  /** A push from the phone that is queued for the host. */
   pushId: string;
   phoneId: string;
-  /** A code of the host's that nobody has claimed. */
+  /** The host's unclaimed pairing code. */
   code: string;
   host: FakeClient;
   phone: FakeClient;
-  /** The number of the phone's mirror, as the host knows it. */
+  /** The host's number for the phone's mirror. */
   stream: number;
 }
 

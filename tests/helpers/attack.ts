@@ -1,4 +1,4 @@
-/** Attacks on a relay, each in a process of its own: it prints a line of JSON with what it got, and ends with its stdin. */
+/** Attacks on a relay, each in its own process: it prints its result as a line of JSON and exits when its stdin closes. */
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
 import { encodeFrame, type EventData, type EventName } from "../../src/protocol/frames.ts";
@@ -15,11 +15,11 @@ export interface Target {
 
 interface Attack {
   target: Target;
-  /** Of the attack's own words. */
+  /** Options of the particular attack. */
   options: Record<string, unknown>;
 }
 
-/** What it got, as JSON; bounded in number and time by its options. */
+/** The result as JSON; the options bound its number of requests and its time. */
 const ATTACKS = {
   pipeline,
   postAll,
@@ -31,11 +31,11 @@ const ATTACKS = {
 export type AttackName = keyof typeof ATTACKS;
 
 export interface RunningAttack extends AsyncDisposable {
-  /** What it got, once it is done. */
+  /** The result, once the attack is done. */
   result: Promise<Record<string, unknown>>;
 }
 
-/** Starts it; its connections stay as they are until it is disposed of. */
+/** Starts the attack; its connections stay open until it is disposed. */
 export function startAttack(name: AttackName, attack: Attack): RunningAttack {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", "--no-check", import.meta.url, name, JSON.stringify(attack)],
@@ -56,7 +56,7 @@ export function startAttack(name: AttackName, attack: Attack): RunningAttack {
   };
 }
 
-/** Connections that ask for `path` again and again in one go and read nothing. */
+/** Connections that pipeline requests for `path` and read nothing. */
 async function pipeline({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { path, connections, requests } = options as { path: string; connections: number; requests: number };
   const sockets: Socket[] = [];
@@ -74,7 +74,7 @@ async function pipeline({ target, options }: Attack): Promise<Record<string, unk
   return { connections, requests: connections * requests, ended };
 }
 
-/** Posts of the longest body, as many at once as the relay takes, until one is refused for good or `most` were sent. */
+/** Posts the longest body, as many concurrently as the relay accepts, until one is refused for good or `most` were sent. */
 async function postAll({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { most, atOnce } = options as { most: number; atOnce: number };
   const statuses: Record<string, number> = {};
@@ -94,7 +94,7 @@ async function postAll({ target, options }: Attack): Promise<Record<string, unkn
   return { statuses, stored, last };
 }
 
-/** Reports of 200 kB as fast as they go, as a listener of its own. */
+/** Sends inventories of 200 kB as fast as possible, as its own listener. */
 async function inventories({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { most } = options as { most: number };
   const client = await greeted(target, { role: "listener", deviceId: "dev_listener_ffffffff" });
@@ -107,7 +107,7 @@ async function inventories({ target, options }: Attack): Promise<Record<string, 
   return { closed, stored: client.received("listener.stored") };
 }
 
-/** Keystroke frames of 1 MB into a mirror of its own; it comes back as often as it is closed. */
+/** Sends keystroke frames of 1 MB to its own mirror, and reconnects whenever it is closed. */
 async function longKeys({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { frames, deviceId, session } = options as { frames: number; deviceId: string; session: string };
   const closes: Record<string, number> = {};
@@ -125,7 +125,7 @@ async function longKeys({ target, options }: Attack): Promise<Record<string, unk
   return { closes };
 }
 
-/** Says hello as one new device after the other. */
+/** Says hello as one new device after another. */
 async function devices({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { most } = options as { most: number };
   let welcomed = 0;
@@ -142,7 +142,7 @@ async function devices({ target, options }: Attack): Promise<Record<string, unkn
   return { welcomed, closed };
 }
 
-/** Readers of full pages, each on and on. */
+/** Reads full pages of the history without pause. */
 async function pages({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { readers, each } = options as { readers: number; each: number };
   const statuses: Record<string, number> = {};
@@ -170,7 +170,7 @@ interface Client {
   socket: WebSocket;
   closed: { code: number; reason: string } | undefined;
   send<E extends EventName>(event: E, data: EventData<E>): void;
-  /** How many came of this event. */
+  /** How many frames of this event came. */
   received(event: EventName): number;
 }
 

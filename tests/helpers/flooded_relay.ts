@@ -1,11 +1,11 @@
-/** A relay in a process of its own, under attack: its memory, and how long /healthz takes meanwhile. */
+/** A relay in its own process, under attack: its memory, and how long /healthz takes. */
 import type { Scope } from "../../src/protocol/http.ts";
 import { createKey, type NewKey } from "../../src/relay/api_keys.ts";
 import { startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { until } from "./until.ts";
 
-/** As large as the page's own script. */
+/** As large as the page's script. */
 export const SCRIPT_BYTES = 262_144;
 export const SCRIPT = "/app.js";
 
@@ -57,20 +57,20 @@ export async function startFloodedRelay(): Promise<FloodedRelay> {
   };
 }
 
-/** Resident memory by `ps`, which Linux and macOS both have. */
+/** Resident memory from `ps`, which Linux and macOS both have. */
 export async function residentMb(pid: number): Promise<number> {
   const { stdout } = await new Deno.Command("ps", { args: ["-o", "rss=", "-p", String(pid)] }).output();
   return Number(new TextDecoder().decode(stdout)) / 1_024;
 }
 
 export interface Watched {
-  /** The most that the relay had, in MB. */
+  /** The relay's peak memory, in MB. */
   peakMb: number;
   /** How long each /healthz took, in milliseconds, shortest first. */
   healthMs: number[];
 }
 
-/** Asks for /healthz again and again until the work is done and `least` answers were had. */
+/** Requests /healthz repeatedly until the work is done and at least `least` answers have come. */
 export async function watchRelay(
   relay: FloodedRelay,
   { work, least }: { work: Promise<unknown>; least: number },

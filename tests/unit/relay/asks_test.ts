@@ -64,7 +64,7 @@ class Bench {
     await this.relay.settle();
   }
 
-  async say(id: string, outcome: "delivered" | "ignored" | "withdrawn"): Promise<void> {
+  async acknowledge(id: string, outcome: "delivered" | "ignored" | "withdrawn"): Promise<void> {
     await this.asker.send("push.ack", { id, outcome, final: true });
   }
 }
@@ -98,9 +98,9 @@ Deno.test("an answer in time reaches the asker and not the session [type-ask, ty
     const closed = bench.phone.received("push.updated").find(({ data }) => data.id === ASK);
     assert.deepEqual([closed?.data.receipt.state, closed?.data.receipt.answer], ["answered", ANSWER]);
 
-    await bench.say(ANSWER, "delivered");
+    await bench.acknowledge(ANSWER, "delivered");
     assert.equal(bench.asker.received("push.updated").at(-1)?.data.receipt.state, "delivered");
-    await bench.say(ANSWER, "ignored");
+    await bench.acknowledge(ANSWER, "ignored");
     await bench.pass(ASK_RETURN_MS * 2);
     assert.deepEqual(bench.typed(), []);
     assert.equal((await bench.receipt(ANSWER)).state, "delivered");
@@ -116,7 +116,7 @@ Deno.test("an answer after the asker's time is typed into the session, once [mcp
       await bench.answer({ data: { choices: ["c", "a"] } }),
       await bench.answer({ data: { choices: ["c", "a"] } }),
     );
-    await bench.say(ANSWER, "delivered");
+    await bench.acknowledge(ANSWER, "delivered");
     await bench.pass(ASK_RETURN_MS);
     assert.deepEqual(bench.typed(), ["c, a"]);
     const { state, reason, final } = await bench.receipt(ANSWER);
@@ -127,12 +127,12 @@ Deno.test("an answer after the asker's time is typed into the session, once [mcp
 
 Deno.test("an answer that the asker ignores or does not acknowledge is typed once [mcp-late]", async (t) => {
   const endings: Record<string, (bench: Bench) => Promise<void>> = {
-    "it says that it waits no more": (bench) => bench.say(ANSWER, "ignored"),
-    "it stays silent": (bench) => bench.pass(ASK_RETURN_MS),
-    "it says so and time passes": async (bench) => {
-      await bench.say(ANSWER, "ignored");
+    "the asker gives it up": (bench) => bench.acknowledge(ANSWER, "ignored"),
+    "the asker stays silent": (bench) => bench.pass(ASK_RETURN_MS),
+    "the asker gives it up and time passes": async (bench) => {
+      await bench.acknowledge(ANSWER, "ignored");
       await bench.pass(ASK_RETURN_MS);
-      await bench.say(ANSWER, "delivered");
+      await bench.acknowledge(ANSWER, "delivered");
     },
   };
   for (const [name, end] of Object.entries(endings)) {
@@ -159,7 +159,7 @@ Deno.test("a late answer is typed once even if the relay crashes before or after
         final: false,
       }));
     await dieInBetween();
-    await bench.say(ANSWER, "delivered");
+    await bench.acknowledge(ANSWER, "delivered");
     await bench.pass(ASK_RETURN_MS);
     assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).final], [["the first"], true]);
     await dieInBetween();
@@ -175,7 +175,7 @@ Deno.test("an asker that lost its connection may reconnect for the answer; one t
     await bench.pass(ASK_RETURN_MS - 1);
     await bench.answer();
     bench.asker = await bench.relay.connect(bench.key, { role: "script", deviceId: ASKER });
-    await bench.say(ANSWER, "delivered");
+    await bench.acknowledge(ANSWER, "delivered");
     await bench.pass(ASK_RETURN_MS);
     assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).state], [[], "delivered"]);
 
@@ -207,7 +207,7 @@ Deno.test("only its asker can withdraw a question, which then accepts no answer"
     const stranger = await bench.relay.connect(bench.key, { role: "script", deviceId: "dev_script_2" });
     await stranger.send("push.ack", { id: ASK, outcome: "withdrawn", final: true });
     assert.equal((await bench.receipt(ASK)).state, "delivered");
-    await bench.say(ASK, "withdrawn");
+    await bench.acknowledge(ASK, "withdrawn");
     assert.equal(bench.phone.received("push.updated").at(-1)?.data.receipt.state, "withdrawn");
     const { status, json } = await bench.answer();
     assert.deepEqual([status, json["code"]], [409, "ask_closed"]);
@@ -235,7 +235,7 @@ Deno.test("an answer that does not fit is refused with the bad field, and the qu
     assert.equal((await bench.answer({ inReplyTo: uuid(9), body: "x" })).json["code"], "unknown_push");
     assert.equal((await bench.answer({ inReplyTo: undefined, body: "x" })).json["code"], "invalid_push");
     assert.equal((await bench.answer({ data: { values: { port: 8080, on: false } } })).status, 202);
-    await bench.say(ANSWER, "ignored");
+    await bench.acknowledge(ANSWER, "ignored");
     assert.deepEqual(bench.typed(), ["port: 8080\non: false"]);
   }));
 
@@ -336,7 +336,7 @@ function question(fields: Partial<Question["push"]> = {}, receipt = open): Quest
     push: { ...push, type: "ask", agentSessionName: "svc-p", data, ...fields },
     receipt,
   });
-  return found ?? assert.fail("no question");
+  return found ?? assert.fail("not a question");
 }
 
 const here = aDevice("dev_script_1", { kind: "script", online: true });
