@@ -1,4 +1,4 @@
-/** `svc devices`: the account's listeners and phones, which of them share a secret with this host, and how one is revoked. */
+/** `svc devices`: lists the account's listeners and phones, revokes one, or releases its id. */
 import { runtime } from "#runtime";
 import { askDaemon } from "../home/control_client.ts";
 import { loadPaired } from "../home/paired.ts";
@@ -18,7 +18,8 @@ import { UsageError } from "./exit.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const DAEMON_LIMIT_MS = 2_000;
-const DATA_HELP = "the folder of a relay on this machine, changed without a key (default: server in ~/.svc)";
+const DATA_HELP =
+  "the folder of a relay on this machine, which is changed directly, without a key (default: server in ~/.svc)";
 
 /** As `--json` prints it. */
 type ListedDevice = Device & { paired: boolean };
@@ -29,7 +30,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (word === "release") return await release(rest);
   if (word !== undefined && !word.startsWith("-")) {
     throw new UsageError(
-      `Cannot use "svc devices ${word}": it takes nothing, revoke or release. See: svc devices --help`,
+      `Cannot use "svc devices ${word}": the subcommands are revoke and release. See: svc devices --help`,
     );
   }
   return await list(args);
@@ -39,7 +40,7 @@ async function list(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "devices",
     summary:
-      "List the account's listeners and phones; svc devices revoke ID locks one out, release ID gives its id to the next key.",
+      "List the account's listeners and phones. svc devices revoke ID locks one out; release ID frees its id for another key.",
     examples: [
       "svc devices",
       "svc devices --json",
@@ -48,12 +49,12 @@ async function list(args: readonly string[]): Promise<number> {
     ],
   })
     .option("--json", "print a JSON array")
-    .option("--all", "scripts too: what svc verify and svc mcp connected as");
-  const words = parseOptions(command, args).opts();
+    .option("--all", "include scripts: what svc verify and svc mcp connect as");
+  const options = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const known = await listedDevices(paths);
-  const devices = words.all ? known : known.filter(({ kind }) => kind !== "script");
-  if (words.json) printJson(devices);
+  const devices = options.all ? known : known.filter(({ kind }) => kind !== "script");
+  if (options.json) printJson(devices);
   else for (const line of table(devices, Date.now())) print(line);
   return 0;
 }
@@ -80,25 +81,25 @@ function table(devices: readonly ListedDevice[], now: number): string[] {
   return [paint(head, "bold"), ...lines];
 }
 
-/** The secret goes first: it goes also when the relay cannot be reached. */
+/** Forgets the secret first, so that this works even when the relay cannot be reached. */
 async function revoke(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "devices revoke",
     summary: "Lock a device out: its key stops working, its sockets are closed, its secret is forgotten.",
     examples: ["svc devices revoke dev_phone_1a2b3c4d5e6f"],
-  }).argument("<id>", "as svc devices shows it").option("--data <dir>", DATA_HELP);
+  }).argument("<id>", "the device's id, as in svc devices").option("--data <dir>", DATA_HELP);
   const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
   const forgotten = await forgetPhone(await pairingHost(paths, api), id);
-  if (forgotten) print(`Forgot the secret shared with ${id}: what it seals is not opened any more.`);
+  if (forgotten) print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
   await endStreams(paths, id);
   await asAdmin(paths, { ...parsed.opts(), id }, {
     byRelay: () => api.revokeDevice(id),
     inStore: (store, device) => store.revokeDevice(device, Date.now()).then((keys) => keys !== undefined),
   });
-  print(`Revoked ${id}: its key works no longer, and its connections are closed.`);
+  print(`Revoked ${id}: its key no longer works, and its connections are closed.`);
   return 0;
 }
 
@@ -106,9 +107,9 @@ async function release(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "devices release",
     summary:
-      "Give a device's id to the next key that connects with it: after a change of keys, or where another key took it.",
+      "Free a device's id for the next key that connects with it: after a change of keys, or when another key has taken it.",
     examples: ["svc devices release dev_listener_1a2b3c4d"],
-  }).argument("<id>", "as svc devices shows it").option("--data <dir>", DATA_HELP);
+  }).argument("<id>", "the device's id, as in svc devices").option("--data <dir>", DATA_HELP);
   const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
   const paths = await accountPaths();
@@ -127,7 +128,7 @@ interface AdminWork {
   inStore(store: Store, device: DeviceName): Promise<boolean>;
 }
 
-/** This host's own key holds no `admin`: where the relay's store is here, whoever may write it may do it. */
+/** This host's own key lacks `admin`. When the relay's store is on this machine, whoever can write it may make the change. */
 async function asAdmin(
   paths: HomePaths,
   { id, data }: { id: string; data?: string | undefined },
@@ -152,7 +153,7 @@ async function asAdmin(
     }
     if (!await inStore(store, { account, id })) {
       throw new Error(
-        `Cannot change the device "${id}": the account "${account}" in "${dataDir}" has none that it applies to`,
+        `Cannot change the device "${id}": the account "${account}" in "${dataDir}" has no device that this applies to`,
       );
     }
   } finally {
@@ -160,7 +161,7 @@ async function asAdmin(
   }
 }
 
-/** A relay that lies would leave them open. A daemon that does not run has none. */
+/** A dishonest relay would leave the streams open. A listener that is not running has none. */
 async function endStreams({ socket }: HomePaths, phone: string): Promise<void> {
   const { sockets } = runtime;
   await askDaemon({ sockets, path: socket }, { op: "forget", phone }, { timeoutMs: DAEMON_LIMIT_MS });

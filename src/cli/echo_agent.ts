@@ -1,4 +1,4 @@
-/** `svc echo-agent`: the built-in agent that says back what it is given. The wrapper starts it for `svc echo`. */
+/** `svc echo-agent`: the built-in agent, which repeats what it is given. The wrapper starts it for `svc echo`. */
 import { runtime } from "#runtime";
 import { openControl, openTranscript } from "../echo/scripting.ts";
 import { EchoProgram } from "../echo/program.ts";
@@ -11,16 +11,16 @@ import { UsageError } from "./exit.ts";
 
 const HELP = `svc echo [--transcript FILE] [--control SOCKET]
 
-A built-in agent that says back what it is given, to try the whole path without an installed one.
+A built-in agent that repeats what it is given, to try everything without installing an agent.
 
-  --transcript FILE   append each prompt, as JSON, to FILE (or set SVC_ECHO_TRANSCRIPT)
-  --control SOCKET    take {"op":"permit"}, {"op":"deny"} and {"op":"work","seconds":N} at this socket
+  --transcript FILE   append each prompt to FILE as JSON (or set SVC_ECHO_TRANSCRIPT)
+  --control SOCKET    accept {"op":"permit"}, {"op":"deny"} and {"op":"work","seconds":N} on this socket
 
 Example:
   svc echo --transcript /tmp/prompts.jsonl
 `;
 
-interface EchoWords {
+interface EchoOptions {
   transcript?: string;
   control?: string;
 }
@@ -30,31 +30,31 @@ export async function run(args: readonly string[]): Promise<number> {
     runtime.terminal.write(HELP);
     return 0;
   }
-  const words = parseEchoWords(args);
+  const options = parseEchoOptions(args);
   if (!runtime.terminal.isInputTerminal()) {
-    throw new Error("Cannot run the echo agent: its input is no terminal. Start it with: svc echo");
+    throw new Error("Cannot run the echo agent: its input is not a terminal. Start it with: svc echo");
   }
-  await runHere(words, await accountPaths());
+  await runHere(options, await accountPaths());
   return 0;
 }
 
-/** By hand: an agent must be there at once, and a library for options takes its time. Throws UsageError. */
-function parseEchoWords(args: readonly string[]): EchoWords {
-  const words: EchoWords = {};
+/** Parsed by hand, because an option library takes too long to load for an agent. Throws UsageError. */
+function parseEchoOptions(args: readonly string[]): EchoOptions {
+  const options: EchoOptions = {};
   for (let at = 0; at < args.length; at += 2) {
     const [option = "", value] = args.slice(at);
     if (option !== "--transcript" && option !== "--control") {
-      throw new UsageError(`Cannot use "${option}": it is --transcript FILE or --control SOCKET`);
+      throw new UsageError(`Cannot use "${option}": the options are --transcript FILE and --control SOCKET`);
     }
-    if (!value) throw new UsageError(`Cannot use "${option}" alone: a path must follow`);
-    words[option === "--transcript" ? "transcript" : "control"] = value;
+    if (!value) throw new UsageError(`Cannot use "${option}" without a path`);
+    options[option === "--transcript" ? "transcript" : "control"] = value;
   }
-  return words;
+  return options;
 }
 
-async function runHere(words: EchoWords, paths: HomePaths): Promise<void> {
+async function runHere(options: EchoOptions, paths: HomePaths): Promise<void> {
   const { files, sockets, env } = runtime;
-  const transcript = await openTranscript(files, words.transcript ?? env.get("SVC_ECHO_TRANSCRIPT"));
+  const transcript = await openTranscript(files, options.transcript ?? env.get("SVC_ECHO_TRANSCRIPT"));
   const [session, pane] = [env.get("SVC_SESSION"), env.get("TMUX_PANE")];
   const where = {
     agent: "echo",
@@ -71,9 +71,9 @@ async function runHere(words: EchoWords, paths: HomePaths): Promise<void> {
     () => transcript.close(),
   ];
   try {
-    if (words.control) {
+    if (options.control) {
       const dispatch = (event: EchoEvent): Promise<void> => program.dispatchGated(event);
-      const control = await openControl(sockets, { path: words.control, dispatch });
+      const control = await openControl(sockets, { path: options.control, dispatch });
       closers.push(() => control.close());
     }
     await program.run();

@@ -27,7 +27,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The help, or what is wrong with the first word. */
+/** Prints the help, or throws UsageError that says what is wrong with the first argument. */
 function overview(args: readonly string[]): number {
   const command = defineCommand({
     name: "keys",
@@ -45,7 +45,7 @@ function overview(args: readonly string[]): number {
   );
 }
 
-interface CreateWords {
+interface CreateOptions {
   name: string;
   scope: string;
   account: string;
@@ -58,46 +58,48 @@ interface CreateWords {
 async function create(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "keys create",
-    summary: "Create an API key. It is shown this once: the relay keeps only its hash.",
+    summary: "Create an API key. It is shown only once: the relay keeps just its hash.",
     examples: [
       "svc keys create --name laptop --scope push:read,push:send",
       "svc keys create --name ci --scope push:send,push:read --role script",
       "svc keys create --name ops --scope admin --json",
     ],
   })
-    .requiredOption("--name <name>", "what it is for, as lists show it")
-    .requiredOption("--scope <scopes>", `one or more of ${SCOPES.join(", ")}, with commas`)
-    .option("--account <account>", "whose sessions and pushes it reaches", DEFAULT_ACCOUNT)
-    .option("--role <role>", "what may connect with it: listener or script (default: any)")
-    .option("--device <id>", "the one device that may connect with it, such as dev_listener_1a2b3c4d")
+    .requiredOption("--name <name>", "what it is for, shown in lists")
+    .requiredOption("--scope <scopes>", `one or more of ${SCOPES.join(", ")}, separated by commas`)
+    .option("--account <account>", "the account whose sessions and pushes it reaches", DEFAULT_ACCOUNT)
+    .option("--role <role>", "what may connect with it: listener or script (default: either)")
+    .option("--device <id>", "the only device that may connect with it, such as dev_listener_1a2b3c4d")
     .option("--data <dir>", DATA_HELP)
     .option("--json", "print id, name, scopes and key as JSON");
-  const words: CreateWords = parseOptions(command, args).opts();
+  const options: CreateOptions = parseOptions(command, args).opts();
   const wanted = {
-    name: words.name,
-    scopes: scopesOf(words),
-    account: accountOf(words),
-    role: roleOf(words),
-    deviceId: deviceOf(words),
+    name: options.name,
+    scopes: scopesOf(options),
+    account: accountOf(options),
+    role: roleOf(options),
+    deviceId: deviceOf(options),
   };
-  const created = await withStore(words, (store) => createKey(store, wanted));
-  if (words.json) printJson(created);
-  else print(`${created.key}\n\nKept nowhere else: store it now. Its id, to revoke it: ${created.id}`);
+  const created = await withStore(options, (store) => createKey(store, wanted));
+  if (options.json) printJson(created);
+  else {print(
+      `${created.key}\n\nIt is stored nowhere else: keep it now. To revoke it, use its id: ${created.id}`,
+    );}
   return 0;
 }
 
 async function list(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "keys list",
-    summary: "List the keys: never the keys themselves, which nobody has but their owners.",
+    summary: "List the keys by id and name. The keys themselves are not stored.",
     examples: ["svc keys list", "svc keys list --account work --json"],
   })
-    .option("--account <account>", "of this account only")
+    .option("--account <account>", "only of this account")
     .option("--data <dir>", DATA_HELP)
     .option("--json", "print a JSON array");
-  const words: { account?: string; data?: string; json?: true } = parseOptions(command, args).opts();
-  const keys = await withStore(words, (store) => store.listKeys(words.account));
-  if (words.json) printJson(keys.map(({ hash: _hash, ...shown }) => shown));
+  const options: { account?: string; data?: string; json?: true } = parseOptions(command, args).opts();
+  const keys = await withStore(options, (store) => store.listKeys(options.account));
+  if (options.json) printJson(keys.map(({ hash: _hash, ...shown }) => shown));
   else if (keys.length === 0) {
     print("No keys yet. Create one: svc keys create --name laptop --scope push:read,push:send");
   } else for (const line of columns([HEADING, ...keys.map(row)])) print(line);
@@ -124,11 +126,11 @@ async function revoke(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "keys revoke",
     summary:
-      "Revoke a key and what was paired with it: a running relay refuses them from now on, and closes their sockets within a second.",
+      "Revoke a key and what was paired with it: a running relay refuses them immediately and closes their sockets within a second.",
     examples: ["svc keys revoke key_1a2b3c4d5e6f", "svc keys revoke key_1a2b3c4d5e6f --only"],
   })
-    .argument("<id>", "as svc keys list shows it")
-    .option("--only", "leave the phones that were paired with it working")
+    .argument("<id>", "the key's id, as in svc keys list")
+    .option("--only", "keep the phones that were paired with it working")
     .option("--data <dir>", DATA_HELP);
   const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
@@ -140,15 +142,15 @@ async function revoke(args: readonly string[]): Promise<number> {
     return EXIT_FAILED;
   }
   print(`Revoked ${id}`);
-  if (others.length > 0) print(`With it what was paired with it: ${others.join(", ")}`);
+  if (others.length > 0) print(`Also revoked, because they were paired with it: ${others.join(", ")}`);
   return 0;
 }
 
 async function withStore<T>(
-  words: { data?: string | undefined },
+  options: { data?: string | undefined },
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(await dataDirectory(words));
+  const store = await openStore(await dataDirectory(options));
   try {
     return await work(store);
   } finally {
@@ -156,22 +158,24 @@ async function withStore<T>(
   }
 }
 
-function scopesOf({ scope }: CreateWords): Scope[] {
-  const words = scope.split(",").map((word) => word.trim()).filter((word) => word !== "");
-  const scopes = SCOPES.filter((known) => words.includes(known));
-  const unknown = words.find((word) => !SCOPES.some((known) => known === word));
+function scopesOf({ scope }: CreateOptions): Scope[] {
+  const options = scope.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  const scopes = SCOPES.filter((known) => options.includes(known));
+  const unknown = options.find((word) => !SCOPES.some((known) => known === word));
   if (unknown === undefined && scopes.length > 0) return scopes;
   throw new UsageError(
-    `Cannot give the scope "${unknown ?? scope}": --scope takes ${SCOPES.join(", ")}, with commas.`,
+    `Cannot give the scope "${unknown ?? scope}": --scope takes ${SCOPES.join(", ")}, separated by commas.`,
   );
 }
 
-function accountOf({ account }: CreateWords): string {
+function accountOf({ account }: CreateOptions): string {
   if (ACCOUNT_FORM.test(account)) return account;
-  throw new UsageError(`Cannot use the account "${account}": it has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
+  throw new UsageError(
+    `Cannot use the account "${account}": an account has 1 to 64 characters from A-Z a-z 0-9 . _ -`,
+  );
 }
 
-function roleOf({ role, device }: CreateWords): Role | undefined {
+function roleOf({ role, device }: CreateOptions): Role | undefined {
   const known = (["listener", "script"] as const).find((one) => one === role);
   const ofDevice = roleOfDevice(device);
   const fits = known === undefined || ofDevice === undefined || ofDevice === known;
@@ -179,11 +183,11 @@ function roleOf({ role, device }: CreateWords): Role | undefined {
   throw new UsageError(
     `Cannot make a key for the role "${role}"${
       device === undefined ? "" : ` and the device "${device}"`
-    }: --role takes listener or script, as the device's id has it; phones get theirs by svc pair.`,
+    }: --role takes listener or script and must match the device's id; phones get their keys from svc pair.`,
   );
 }
 
-function deviceOf({ device }: CreateWords): string | undefined {
+function deviceOf({ device }: CreateOptions): string | undefined {
   if (device === undefined || DeviceId.safeParse(device).success) return device;
-  throw new UsageError(`Cannot bind the key to "${device}": a device's id begins with dev_`);
+  throw new UsageError(`Cannot bind the key to "${device}": a device's id starts with dev_`);
 }

@@ -11,21 +11,22 @@ const LINES_DEFAULT = 50;
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "logs",
-    summary: "Show the end of listener.log; with --audit who sent what into which session, never the text.",
+    summary:
+      "Show the end of listener.log, or with --audit who sent something into which session, never the text itself.",
     examples: ["svc logs -f", "svc logs --audit --lines 20"],
   })
-    .option("-f, --follow", "go on as lines are added")
+    .option("-f, --follow", "keep printing lines as they are added")
     .option("-n, --lines <count>", "how many lines", String(LINES_DEFAULT))
     .option("--audit", "show the audit")
     .option("--json", "print the audit's lines as they are stored");
-  const words = parseOptions(command, args).opts();
-  if (!/^\d{1,6}$/.test(words.lines)) {
-    throw new UsageError(`Cannot show "${words.lines}" lines: --lines takes a whole number.`);
+  const options = parseOptions(command, args).opts();
+  if (!/^\d{1,6}$/.test(options.lines)) {
+    throw new UsageError(`Cannot show "${options.lines}" lines: --lines takes a whole number.`);
   }
   const paths = await accountPaths();
-  const path = words.audit ? paths.audit : paths.log;
-  const format = words.audit && !words.json ? auditLine : (line: string): string => line;
-  return await show(path, { follow: words.follow ?? false, count: Number(words.lines), format });
+  const path = options.audit ? paths.audit : paths.log;
+  const format = options.audit && !options.json ? auditLine : (line: string): string => line;
+  return await show(path, { follow: options.follow ?? false, count: Number(options.lines), format });
 }
 
 interface Showing {
@@ -46,7 +47,7 @@ async function show(path: string, { follow, count, format }: Showing): Promise<n
   return 0;
 }
 
-/** `tail -F` knows about files that are emptied, replaced or not there yet. */
+/** `tail -F` handles files that are truncated, replaced or missing. */
 async function followLines(path: string, { count, format }: Omit<Showing, "follow">): Promise<number> {
   const tail = runtime.commands.pipe(["tail", "-n", String(count), "-F", path]);
   const decoder = new TextDecoder();
@@ -59,7 +60,7 @@ async function followLines(path: string, { count, format }: Omit<Showing, "follo
   return await tail.exited;
 }
 
-/** Time, session, outcome, length, digest, device: one line for a person; a line that is no entry stays as it is. */
+/** An audit entry as one readable line: time, session, outcome, length, digest, device. Any other line is returned unchanged. */
 export function auditLine(line: string): string {
   const entry = parseAuditLine(line);
   return entry === undefined ? line : describeEntry(entry);

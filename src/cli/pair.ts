@@ -11,7 +11,7 @@ import { print, printJson } from "./output.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 import { localName } from "./up/reach.ts";
 
-interface PairWords {
+interface PairOptions {
   publicUrl?: string | undefined;
   json?: true | undefined;
   script?: string | undefined;
@@ -20,22 +20,26 @@ interface PairWords {
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "pair",
-    summary: "Pair one phone, once, within 10 minutes: print its link and QR code, and wait for it.",
+    summary:
+      "Pair one phone: print a link and its QR code, which work once and for 10 minutes, and wait for the phone.",
     examples: ["svc pair", "svc pair --json", "svc pair --script ~/.ci-pairing.json"],
   })
-    .option("--public-url <url>", "the address under which the phone reaches the relay")
-    .option("--script <file>", "pair a script: write what svc send --as needs to a new file of mode 0600")
+    .option("--public-url <url>", "the address at which the phone reaches the relay")
+    .option(
+      "--script <file>",
+      "pair a script instead: write what svc send --as needs to a new file with mode 0600",
+    )
     .option("--json", "print code, url and expiresAt as JSON, and do not wait");
-  const words: PairWords = parseOptions(command, args).opts();
+  const options: PairOptions = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
   const api = relayApi(paths, inputs);
   const host = { ...await pairingHost(paths, api), api };
-  if (words.script !== undefined) return await pairWithScript(host, { ...words, script: words.script });
+  if (options.script !== undefined) return await pairWithScript(host, { ...options, script: options.script });
   const pairing = await offerPairing(host);
   const { code, expiresAt } = pairing;
-  const url = pairingLink(words.publicUrl ?? localName(api.baseUrl), pairing);
-  if (words.json) {
+  const url = pairingLink(options.publicUrl ?? localName(api.baseUrl), pairing);
+  if (options.json) {
     printJson({ code, url, expiresAt });
     return 0;
   }
@@ -48,7 +52,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function pairWithScript(
   host: PairingHost & { api: RelayApi },
-  { script, publicUrl, json }: PairWords & { script: string },
+  { script, publicUrl, json }: PairOptions & { script: string },
 ): Promise<number> {
   const path = script.startsWith("/") ? script : `${runtime.cwd()}/${script}`;
   const name = `script ${path.slice(path.lastIndexOf("/") + 1)}`;
@@ -57,11 +61,11 @@ async function pairWithScript(
     name,
     baseUrl: publicUrl ?? localName(host.api.baseUrl),
   });
-  if (json) printJson({ file: path, deviceId });
-  else {print(
-      [`Paired: ${deviceId}. Send with it: svc send --as ${script} SESSION TEXT`, ...SEALED_ONLY_LINES].join(
-        "\n",
-      ),
-    );}
+  if (json) {
+    printJson({ file: path, deviceId });
+    return 0;
+  }
+  const usage = `Paired: ${deviceId}. To send as this script: svc send --as ${script} SESSION TEXT`;
+  print([usage, ...SEALED_ONLY_LINES].join("\n"));
   return 0;
 }

@@ -1,4 +1,4 @@
-/** `svc send`: a message into a session, as the phone sends it, and what becomes of it. */
+/** `svc send`: sends a message into a session as a phone does, and reports what happens to it. */
 import { runtime } from "#runtime";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
@@ -20,12 +20,12 @@ import { PATIENCE_MS, print, printError, printJson } from "./output.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
-/** Final states that the relay itself may report. */
+/** States that the relay itself may report, without a proof by the host. */
 const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
-/** The relay's word that a message expired may come this much later, in milliseconds. */
+/** The relay may report this much later that a message expired, in milliseconds. */
 const GRACE_MS = 5_000;
 
-interface SendWords {
+interface SendOptions {
   json?: true | undefined;
   anyway?: true | undefined;
   as?: string | undefined;
@@ -36,27 +36,30 @@ interface SendWords {
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "send",
-    summary: "Type a message into a session and submit it. Exits 0 once it is submitted or typed.",
+    summary: "Type a message into a session and submit it. Exits with 0 once it is submitted or typed.",
     examples: ['svc send svc-app "run the tests"', "git diff | svc send svc-app -"],
   })
-    .argument("<session>", "the session's name, as svc sessions lists it")
-    .argument("[text...]", "the message; from stdin with - or without any")
-    .option("--json", "print the push with its final receipt")
-    .option("--device <id>", "the host, where several have a session of this name")
-    .option("--as <file>", "seal as the script of svc pair --script FILE; else SVC_PAIRING names the file")
-    .option("--anyway", "do not wait while someone types at the computer")
+    .argument("<session>", "the session's name, as in svc sessions")
+    .argument("[text...]", "the message; read from stdin when it is - or missing")
+    .option("--json", "print the push with its final receipt as JSON")
+    .option("--device <id>", "the host's device id, when several hosts have a session of this name")
+    .option(
+      "--as <file>",
+      "seal as the script paired by svc pair --script FILE (default: the file in SVC_PAIRING)",
+    )
+    .option("--anyway", "do not wait while someone is typing at the computer")
     .option("--wait <seconds>", "how long the message may wait for its turn", String(WAIT_DEFAULT_SECONDS));
   const parsed = parseOptions(command, args);
   const [session, words] = parsed.processedArgs;
-  const options: SendWords = parsed.opts();
+  const options: SendOptions = parsed.opts();
   const body = await messageText(words);
   if (body === "") throw new UsageError("Cannot send an empty message: give its text, or pipe it in with -.");
   const route = await routeFor(options, pushFor(session, body, options));
   const record = await sendAndWait(options, route);
-  // The relay has the text sealed, or as it was typed here.
+  // The relay may have the text only sealed.
   if (options.json) printJson({ ...record, push: { ...record.push, body } });
   if (!await route.isProven(record)) {
-    printError(`${describe(record.receipt)} The relay says so; the host has not proven it.`);
+    printError(`${describe(record.receipt)} Only the relay says so; the host has not confirmed it.`);
     return EXIT_FAILED;
   }
   return report(record.receipt, options);
@@ -66,22 +69,22 @@ async function messageText(words: readonly string[]): Promise<string> {
   const isFromStdin = words.length === 0 || (words.length === 1 && words[0] === "-");
   if (!isFromStdin) return words.join(" ");
   if (runtime.terminal.isInputTerminal()) {
-    printError("Reading the message from this terminal; end it with Ctrl-D.");
+    printError("Reading the message from this terminal. End it with Ctrl-D.");
   }
   return (await runtime.terminal.readAll()).replace(/\r?\n$/, "");
 }
 
 type PlainPush = PushRequestInput & { body: string; ttlSeconds: number };
 
-/** What is sent, through which relay, and whether the host itself confirms the outcome. */
+/** What is sent, through which relay, and how the host confirms the outcome. */
 interface Route {
   api: RelayApi;
   push: PushRequestInput;
   isProven(record: PushRecord): Promise<boolean>;
 }
 
-/** Sealed as a paired script, sealed by the host for itself, or plain. */
-async function routeFor(options: SendWords, push: PlainPush): Promise<Route> {
+/** Sealed as a paired script, sealed by this host for itself, or plain. */
+async function routeFor(options: SendOptions, push: PlainPush): Promise<Route> {
   const file = options.as ?? runtime.env.get("SVC_PAIRING");
   if (file) return await scriptRoute(file, { options, push });
   const paths = await accountPaths();
@@ -95,7 +98,7 @@ async function routeFor(options: SendWords, push: PlainPush): Promise<Route> {
 
 async function scriptRoute(
   file: string,
-  { options, push }: { options: SendWords; push: PlainPush },
+  { options, push }: { options: SendOptions; push: PlainPush },
 ): Promise<Route> {
   const path = file.startsWith("/") ? file : `${runtime.cwd()}/${file}`;
   const script = await nextScriptCounter(runtime.files, path);
@@ -112,7 +115,7 @@ async function scriptRoute(
   };
 }
 
-/** Only this host's own messages can be sealed with what it has. */
+/** This host can seal messages only for itself. */
 async function isForOwnHost(
   api: RelayApi,
   { push, deviceId }: { push: PlainPush; deviceId: string },
@@ -131,7 +134,7 @@ async function isForOwnHost(
   }
 }
 
-function pushFor(session: string, body: string, options: SendWords): PlainPush {
+function pushFor(session: string, body: string, options: SendOptions): PlainPush {
   return {
     type: "agent.command",
     agentSessionName: session,
@@ -142,8 +145,8 @@ function pushFor(session: string, body: string, options: SendWords): PlainPush {
   };
 }
 
-/** It is the message's time to live as well: what was given up on here is not typed later. */
-function waitSeconds({ wait }: SendWords): number {
+/** Also the message's time to live, so that a message given up on here is not typed later. */
+function waitSeconds({ wait }: SendOptions): number {
   const seconds = /^\d+$/.test(wait) ? Number(wait) : 0;
   if (seconds >= TTL_MIN_SECONDS && seconds <= TTL_MAX_SECONDS) return seconds;
   throw new UsageError(
@@ -151,7 +154,7 @@ function waitSeconds({ wait }: SendWords): number {
   );
 }
 
-async function sendAndWait(options: SendWords, { api, push }: Route): Promise<PushRecord> {
+async function sendAndWait(options: SendOptions, { api, push }: Route): Promise<PushRecord> {
   const { id } = await api.sendPush(push);
   const patientUntil = Date.now() + PATIENCE_MS;
   let shown = "";
@@ -167,23 +170,23 @@ async function sendAndWait(options: SendWords, { api, push }: Route): Promise<Pu
 }
 
 /** 0 only when the text is in the pane. */
-function report(receipt: Receipt, options: SendWords): number {
+function report(receipt: Receipt, options: SendOptions): number {
   const isTyped = receipt.state === "submitted" || receipt.state === "typed";
   if (isTyped && !options.json) print(describe(receipt));
   if (!isTyped) {
-    printError(receipt.final ? describe(receipt) : `${describe(receipt)} No final answer in time.`);
+    printError(receipt.final ? describe(receipt) : `${describe(receipt)} There was no final answer in time.`);
   }
   return isTyped ? 0 : EXIT_FAILED;
 }
 
-/** What to run after a refusal, where a command helps. */
+/** What to run after a refusal, if a command helps. */
 const NEXT: Partial<Record<string, string>> = {
-  no_such_session: "Those that there are: svc sessions",
-  muted: "To undo that, on its host in the project's directory: svc unmute",
-  sealed_required: "Run there: svc pair --script FILE. Then, with that file: svc send --as FILE",
-  unsealable: "Pair the script again, on its host: svc pair --script FILE",
+  no_such_session: "For a list of sessions, run: svc sessions",
+  muted: "To undo that, run on its host, in the project's directory: svc unmute",
+  sealed_required: "Run on its host: svc pair --script FILE. Then, with that file: svc send --as FILE",
+  unsealable: "Pair the script again on its host: svc pair --script FILE",
   counter_used:
-    "If the file was copied or restored, pair the script again, on its host: svc pair --script FILE",
+    "If the file was copied or restored, pair the script again on its host: svc pair --script FILE",
   counter_old: "Send it again.",
 } satisfies Partial<Record<Reason, string>>;
 

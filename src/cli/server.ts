@@ -1,4 +1,4 @@
-/** `svc server`: the relay in the foreground; `svc server backup`: a copy of its store while it runs. */
+/** `svc server`: runs the relay in the foreground; `svc server backup`: copies its store, even while it runs. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
@@ -10,7 +10,7 @@ import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
 import { phoneDirectory } from "./package_files.ts";
 
-interface ServerWords {
+interface ServerOptions {
   listen: string;
   data?: string | undefined;
   publicUrl?: string | undefined;
@@ -26,7 +26,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function serve(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "server",
-    summary: "Run the relay in the foreground, until Ctrl-C. It prints one line when it is ready.",
+    summary: "Run the relay in the foreground until Ctrl-C. It prints one line when it is ready.",
     examples: [
       "svc server",
       "svc server --listen 0.0.0.0:7420 --tls-cert relay.crt --tls-key relay.key",
@@ -35,18 +35,21 @@ async function serve(args: readonly string[]): Promise<number> {
   })
     .option("--listen <host:port>", "where to listen; port 0 takes a free one", "127.0.0.1:7420")
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)")
-    .option("--public-url <url>", "the address under which others reach this relay")
-    .option("--trusted-proxy <addresses>", "reverse proxies, with commas, whose X-Forwarded-For is believed")
+    .option("--public-url <url>", "the address at which others reach this relay")
+    .option(
+      "--trusted-proxy <addresses>",
+      "addresses of reverse proxies, separated by commas, whose X-Forwarded-For header is trusted",
+    )
     .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
     .option("--tls-key <file>", "its key (PEM)");
-  const words: ServerWords = parseOptions(command, args).opts();
+  const options: ServerOptions = parseOptions(command, args).opts();
   const stopped = nextStopSignal();
   const relay = await startRelay({
-    listen: listenAddress(words),
-    dataDir: await dataDirectory(words),
-    publicUrl: publicUrl(words),
-    trustedProxies: trustedProxies(words),
-    tls: await readTls(words),
+    listen: listenAddress(options),
+    dataDir: await dataDirectory(options),
+    publicUrl: publicUrl(options),
+    trustedProxies: trustedProxies(options),
+    tls: await readTls(options),
     phoneDirectory: await phoneDirectory(),
     log: (line) => runtime.terminal.writeError(`[${new Date().toISOString()}] ${line}\n`),
   });
@@ -60,10 +63,10 @@ async function backup(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "server backup",
     summary:
-      "Copy the relay's store into a file, also while the relay runs. To restore: put it back as relay.db.",
+      "Copy the relay's store into a file, even while the relay is running. To restore it, put it back as relay.db.",
     examples: ["svc server backup relay-copy.db", "svc server backup /backup/relay.db --data /srv/relay"],
   })
-    .argument("<file>", "where the copy goes; replaced when it exists")
+    .argument("<file>", "where to write the copy; an existing file is replaced")
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)");
   const parsed = parseOptions(command, args);
   const [file] = parsed.processedArgs;
@@ -72,7 +75,7 @@ async function backup(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-function listenAddress({ listen }: ServerWords): string {
+function listenAddress({ listen }: ServerOptions): string {
   try {
     parseListenAddress(listen);
     return listen;
@@ -81,16 +84,16 @@ function listenAddress({ listen }: ServerWords): string {
   }
 }
 
-function trustedProxies({ trustedProxy = "" }: ServerWords): string[] {
+function trustedProxies({ trustedProxy = "" }: ServerOptions): string[] {
   const addresses = trustedProxy.split(",").map((address) => address.trim()).filter((one) => one !== "");
   const wrong = addresses.find((address) => !/^[0-9.]+$|^[0-9A-Fa-f:]+$/.test(address));
   if (wrong === undefined) return addresses.map(networkOf);
   throw new UsageError(
-    `Cannot trust the proxy "${wrong}": give IP addresses such as 127.0.0.1, with commas.`,
+    `Cannot trust the proxy "${wrong}": give IP addresses such as 127.0.0.1, separated by commas.`,
   );
 }
 
-function publicUrl({ publicUrl: text }: ServerWords): string | undefined {
+function publicUrl({ publicUrl: text }: ServerOptions): string | undefined {
   if (text === undefined) return undefined;
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
   throw new UsageError(`Cannot use the public address "${text}": give one such as https://relay.example.`);

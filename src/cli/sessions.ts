@@ -41,7 +41,10 @@ export function listEntries(devices: readonly DeviceSessions[]): ListedEntry[] {
 export function sessionTable(entries: readonly ListedEntry[], now: number): string[] {
   if (entries.length === 0) return ["No sessions. Start one with: svc cc"];
   const rows = entries.map((entry) => row(entry, now));
-  const [head = "", ...lines] = columns([["SESSION", "LABEL", "STATE", "SINCE", "DESK", "HOST"], ...rows]);
+  const [head = "", ...lines] = columns([
+    ["SESSION", "LABEL", "STATE", "SINCE", "TERMINAL", "HOST"],
+    ...rows,
+  ]);
   return [
     paint(head, "bold"),
     ...lines.map((line, index) => entries[index]?.online ? line : paint(line, "dim")),
@@ -51,6 +54,6 @@ export function sessionTable(entries: readonly ListedEntry[], now: number): stri
 function row(entry: ListedEntry, now: number): string[] {
   const host = entry.online ? entry.host : `${entry.host} (last seen ${duration(now - entry.lastSeen)} ago)`;
   const state = entry.muted ? `${entry.state}, muted` : entry.state;
-  const desk = entry.attached ? "attached" : "-";
-  return [entry.name, entry.label, state, duration(now - entry.stateSince), desk, host];
+  const terminal = entry.attached ? "attached" : "-";
+  return [entry.name, entry.label, state, duration(now - entry.stateSince), terminal, host];
 }

@@ -26,10 +26,10 @@ export async function run(args: readonly string[]): Promise<number> {
     summary: "Show the listener, the relay and the sessions. Exits with 1 when the listener is not running.",
     examples: ["svc status", "svc status --json"],
   }).option("--json", "print it as JSON");
-  const words = parseOptions(command, args).opts();
+  const options = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const [daemon, relay] = await Promise.all([daemonStatus(daemonHost(), paths), viewRelay(paths)]);
-  if (words.json) printJson(toJson(daemon, relay));
+  if (options.json) printJson(toJson(daemon, relay));
   else for (const line of screen(daemon, relay)) print(line);
   return daemon === undefined ? EXIT_FAILED : 0;
 }

@@ -56,7 +56,7 @@ Deno.test("svc sessions is a table, an array for scripts, or names [cli-sessions
   assert.deepEqual([entry.name, entry.agent, entry.label], [name, "echo", "proj · Echo"]);
   assert.deepEqual([entry.deviceId, entry.online], [stack.deviceId, true]);
   const table = (await stack.svc("sessions")).stdout.split("\n");
-  assert.match(table[0] ?? "", /^SESSION +LABEL +STATE +SINCE +DESK +HOST$/);
+  assert.match(table[0] ?? "", /^SESSION +LABEL +STATE +SINCE +TERMINAL +HOST$/);
   assert.match(table[1] ?? "", new RegExp(`^${name} +proj · Echo +\\w+ +\\d+ \\w+ +- +`));
   assert.equal((await stack.svc("sessions", "--names")).stdout, `${name}\n`);
 });

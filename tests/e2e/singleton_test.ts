@@ -185,7 +185,7 @@ Deno.test("--restart replaces a daemon of any version, --stop ends it [state-res
   const second = await host.daemon();
   assert.deepEqual([restarted.code, restarted.stdout], [
     0,
-    `The listener runs: v${VERSION}, process ${second}.\n`,
+    `The listener is running: v${VERSION}, process ${second}.\n`,
   ]);
   assert.notEqual(second, first);
   assert.deepEqual(await host.svc(["listener", "--stop"]), {
@@ -194,7 +194,7 @@ Deno.test("--restart replaces a daemon of any version, --stop ends it [state-res
     stderr: "",
   });
   assert.equal(runtime.commands.kill(second, 0), false);
-  assert.equal((await host.svc(["listener", "--stop"])).stdout, "No listener runs.\n");
+  assert.equal((await host.svc(["listener", "--stop"])).stdout, "No listener is running.\n");
   const log = await host.read("listener.log");
   assert.match(log, /svc listener stopped$/);
 });

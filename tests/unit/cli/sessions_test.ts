@@ -16,7 +16,7 @@ const DEVICE: DeviceSessions = {
 
 Deno.test("one row a session, in columns; colours only on a terminal [cli-sessions]", () => {
   assert.deepEqual(sessionTable(listEntries([DEVICE]), NOW), [
-    "SESSION  LABEL       STATE    SINCE  DESK      HOST",
+    "SESSION  LABEL       STATE    SINCE  TERMINAL  HOST",
     "svc-p    p · Claude  waiting  3 min  attached  desk",
   ]);
 });

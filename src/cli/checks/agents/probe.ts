@@ -82,7 +82,7 @@ export function exitFault(result: RunResult | undefined): string | undefined {
   }
 }
 
-/** What is wrong with a run of a prompt's hook; undefined when it told the model and took the marker. */
+/** What is wrong with a run of a prompt's hook; undefined when it informed the model and took the marker. */
 export function hookFault(
   hooks: AgentHooks,
   result: RunResult | undefined,
