@@ -42,7 +42,7 @@ Deno.test("protocol, client, crypto and phone need no more than a browser [style
   assert.equal(await complaints(paths), "");
 });
 
-Deno.test("a use of Deno, of Node or of the runtime is no browser's", async () => {
+Deno.test("a use of Deno, Node or the runtime does not type-check for a browser", async () => {
   const directory = await Deno.makeTempDir({ prefix: "svc-unsafe-" });
   try {
     const texts = [

@@ -29,7 +29,7 @@ Deno.test("the tables of docs/protocol.md are those of src/protocol [proto-page]
   assert.equal(unaligned(page), unaligned(await renderPage(page)), hint);
 });
 
-Deno.test("a page with an old table is made anew, and its own text stays", async () => {
+Deno.test("a page with an old table gets a new one, and its own text stays", async () => {
   const page = await renderPage("before\n<!-- states -->\nold\n<!-- /states -->\nafter <!-- other -->\n");
   assert.match(
     page,
@@ -37,14 +37,14 @@ Deno.test("a page with an old table is made anew, and its own text stays", async
   );
 });
 
-Deno.test("packages come from npm, each of one exact version [dep-npm-only]", () => {
+Deno.test("packages come from npm, each with an exact version [dep-npm-only]", () => {
   const packages = Object.entries(configuration.imports).filter(([name]) => !name.startsWith("#"));
   for (const [name, target] of packages) {
     assert.match(target, /^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+\/?$/, name);
   }
 });
 
-Deno.test("each package has its line and each line its package [dep-reasons]", async () => {
+Deno.test("each package has its line, and each line its package [dep-reasons]", async () => {
   const names = Object.keys(configuration.imports).filter((name) => !name.startsWith("#"));
   const listed = firstCells(await read("docs/dependencies.md")).filter((cell) => !/^(name|-+)$/.test(cell));
   assert.deepEqual(listed.sort(), names.sort());
@@ -66,7 +66,7 @@ Deno.test("ARCHITECTURE.md has a diagram, the flows and every folder of src [arc
   }
 });
 
-Deno.test("the gaps of an unsealed and an unpaired channel are told [enc-gap-rest, enc-gap-active]", async () => {
+Deno.test("the gaps of an unsealed and an unpaired channel are documented [enc-gap-rest, enc-gap-active]", async () => {
   for (const path of ["SECURITY.md", "docs/security.md"]) {
     const page = unaligned(await read(path));
     assert.match(page, /message sent[^.]* over HTTP[^.]* readable by the relay/, path);

@@ -26,7 +26,7 @@ function made(path: string, text: string): Facts[] {
   return [readFacts(path, text)];
 }
 
-Deno.test("imports point down, programs apart [arch-layers, arch-programs]", () => {
+Deno.test("imports point down, and programs do not import one another [arch-layers, arch-programs]", () => {
   assert.deepEqual(rules.layerBreaches(sources), []);
 });
 
@@ -42,7 +42,7 @@ Deno.test("Deno and Node are named in src/runtime alone [arch-runtime, style-no-
   assert.deepEqual(rules.runtimeBreaches(sources), []);
 });
 
-Deno.test("the program is its commands, the library is protocol and client", async () => {
+Deno.test("the program imports only its commands, the library only protocol and client", async () => {
   const paths = Object.keys(rules.ENTRIES);
   const entries = await Promise.all(
     paths.map(async (path) => readFacts(path, await Deno.readTextFile(CHECKOUT + path))),
@@ -74,7 +74,7 @@ Deno.test("files are snake_case and unit tests mirror the sources [style-names]"
   assert.deepEqual(rules.mirrorBreaches(units, sources.map(({ path }) => path)), []);
 });
 
-Deno.test("every source opens with its duty [style-duty]", () => {
+Deno.test("every source opens with a sentence on its duty [style-duty]", () => {
   assert.deepEqual(rules.dutyBreaches([...sources, ...tests]), []);
 });
 
@@ -86,12 +86,12 @@ Deno.test("no test sleeps [style-no-sleep]", () => {
   assert.deepEqual(rules.sleepBreaches(tests.filter(({ path }) => SLEEPERS[path] === undefined)), []);
 });
 
-Deno.test("no test's verdict is a time [perf-no-verdict]", () => {
+Deno.test("no test judges by elapsed time [perf-no-verdict]", () => {
   const others = tests.filter(({ path }) => path !== "tests/layers_test.ts" && SLEEPERS[path] === undefined);
   assert.deepEqual(rules.timedBreaches(others), []);
 });
 
-Deno.test("an import that points up is found, in every spelling", () => {
+Deno.test("an import that points up is found, in every form", () => {
   const spellings = [
     'import { a } from "../cli/a.ts";',
     'import type { A } from "../cli/a.ts";',
@@ -184,7 +184,7 @@ Deno.test("a sleep is found, a timer that does something is not", () => {
   assert.deepEqual(rules.sleepBreaches(made("tests/b.ts", timer)), []);
 });
 
-Deno.test("a verdict by time and an entry's foreign import are found", () => {
+Deno.test("an assertion on elapsed time and an entry's forbidden import are found", () => {
   const texts = ["if (Date.now() - start > 5) fail();", "assert.ok(performance.now() < limit);"];
   for (const text of texts) assert.equal(rules.timedBreaches(made("tests/b_test.ts", text)).length, 1, text);
   assert.deepEqual(rules.timedBreaches(made("tests/b_test.ts", "const at = Date.now() - 5;")), []);

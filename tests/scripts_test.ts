@@ -26,7 +26,7 @@ Deno.test("a step passes by its exit code, and one that fails without a test cou
   assert.deepEqual(sum([good, bad]), { passed: 0, failed: 1 });
 });
 
-Deno.test("a developer's session and svc do not reach the tests", async () => {
+Deno.test("a developer's own session and svc settings do not reach the tests", async () => {
   const args = ["eval", "console.log(Object.keys(Deno.env.toObject()).filter((n) => /^(SVC|TMUX)/.test(n)))"];
   Deno.env.set("SVC_API_KEY", "secret");
   try {
@@ -36,7 +36,7 @@ Deno.test("a developer's session and svc do not reach the tests", async () => {
   }
 });
 
-Deno.test("Node 22 and later will do", () => {
+Deno.test("Node 22 and later are supported", () => {
   assert.deepEqual(["v22.0.0", "v26.10.0"].map(isSupported), [true, true]);
   assert.deepEqual(["v20.20.2", "v2.2.0", "22", undefined].map(isSupported), [false, false, false, false]);
 });

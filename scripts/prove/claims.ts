@@ -1,17 +1,17 @@
-/** What each capability must show, as data: a claim, and the tests that show it again. */
+/** The claims of each capability, as data, with the tests that prove them. */
 import { CLOSED } from "./claims_closed.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
 
 export interface Claim {
-  /** One sentence, as the README has it. */
+  /** One sentence, as in the README. */
   text: string;
-  /** Words after `deno test` or `deno task`. */
+  /** The test files, and the filter for test names. */
   tests?: { files: string[]; filter?: string };
   task?: string;
-  /** Lines of the output that make the figure, counted under these names. */
+  /** Lines of the output that are counted, by the name under which their number is printed. */
   count?: Record<string, RegExp>;
-  /** Parts of the output that are the figure, each written as `as` says, with `$1` for its first group. */
+  /** Parts of the output to print, each in the form of `as`, where `$1` is the first group. */
   quote?: { part: RegExp; as: string };
 }
 
@@ -85,8 +85,8 @@ const AGENTS: Claim[] = [
       "their models learn by the hook that the phone drives, again after a compaction, and when that ends",
     tests: { files: ["tests/agents/real_hooks_test.ts"] },
     count: {
-      agents: /^\w+: told that the phone drives/gm,
-      compactions: /^\w+: told again/gm,
+      agents: /^\w+: informed that the phone drives/gm,
+      compactions: /^\w+: informed again/gm,
     },
   },
   {
@@ -172,11 +172,11 @@ const MIRROR: Claim[] = [
   },
   {
     text:
-      "a relay that lies is found out: nothing typed or shown, and the person told; in base mode but for its gap",
+      "a hostile relay is detected: nothing typed or shown, and the user warned; in base mode except for its gap",
     tests: { files: ["tests/e2e/hostile_relay_test.ts", "tests/unit/crypto/stream_frames_test.ts"] },
     count: {
       "attacks in psk mode": /^ +psk: .* → .* \.\.\. ok/gm,
-      "told, psk": /^ +psk: .* → told \.\.\. ok/gm,
+      "reported, psk": /^ +psk: .* → reported \.\.\. ok/gm,
       "without effect, psk": /^ +psk: .* → no effect \.\.\. ok/gm,
       "attacks in base mode": /^ +base: .* → .* \.\.\. ok/gm,
       "through the gap, base": /^ +base: .* → gap \.\.\. ok/gm,
@@ -198,9 +198,13 @@ const MIRROR: Claim[] = [
     },
   },
   {
-    text: "a session renamed or killed, or its tmux restarted: the phone is told, and is back when it is",
-    tests: { files: ["tests/e2e/mirror_test.ts"], filter: "/renamed|take[sn] the session over|start anew/" },
-    quote: { part: /^(.*): told after (\d+ ms)$/gm, as: "$1 $2" },
+    text:
+      "a session renamed or killed, or its tmux restarted: the phone is informed, and mirrors it again when it is back",
+    tests: {
+      files: ["tests/e2e/mirror_test.ts"],
+      filter: "/renamed|take[sn] the session over|restart of relay/",
+    },
+    quote: { part: /^(.*): reported after (\d+ ms)$/gm, as: "$1 $2" },
   },
 ];
 

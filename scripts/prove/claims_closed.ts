@@ -1,4 +1,4 @@
-/** What "typed only where the agent takes it" must show, as claims; `deno task test:closed` runs the same for longer. */
+/** Claims that text is typed only where the agent takes it; `deno task test:closed` runs the same tests for longer. */
 import type { Claim } from "./claims.ts";
 
 const FOLDER = "tests/agents/closed";

@@ -1,4 +1,4 @@
-/** What keys, roles and floods must show: attacks by programs of their own against a real relay and listener. */
+/** Claims about keys, roles and floods: separate programs attack a real relay and listener. */
 import type { Claim } from "./claims.ts";
 
 const FLOOD = "tests/e2e/floods_test.ts";
@@ -15,7 +15,7 @@ export const KEYS: Claim[] = [
   },
   {
     text:
-      "svc up's key holds no admin; a home and store of the version before go on, and the old key is named",
+      "svc up's key holds no admin; a home and store of the previous version keep working, and the old key is named",
     tests: {
       files: ["tests/e2e/roles_test.ts", "tests/unit/store/migrations_test.ts"],
       filter: "/svc up has|version/",

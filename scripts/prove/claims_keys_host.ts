@@ -1,4 +1,4 @@
-/** What the host and the phone must show of keys, replays and other accounts. */
+/** Claims of host and phone about keys, replays and other accounts. */
 import type { Claim } from "./claims.ts";
 
 export const KEYS_HOST: readonly Claim[] = [
@@ -23,7 +23,7 @@ export const KEYS_HOST: readonly Claim[] = [
   },
   {
     text: "sealed, every key and every single character has one length",
-    tests: { files: ["tests/unit/protocol/key_input_length_test.ts"] },
+    tests: { files: ["tests/unit/protocol/key_input_test.ts"] },
     quote: { part: /^(\d+ keys and characters, .*)$/gm, as: "$1" },
   },
   {
@@ -38,7 +38,7 @@ export const KEYS_HOST: readonly Claim[] = [
     quote: { part: /^(\d+ views, .*)$/gm, as: "$1" },
   },
   {
-    text: "a home and a browser of version 0.1.0 go on, or learn what to do",
+    text: "a home and a browser of version 0.1.0 keep working, or say what to do",
     tests: { files: ["tests/unit/listener/upgrade_test.ts", "tests/phone/account_at_rest_test.ts"] },
   },
 ];

@@ -1,4 +1,4 @@
-/** `deno task prove:readers`: what reading the worst of 200 hostile screens takes, by each agent's reader. */
+/** `deno task prove:readers`: how long each agent's reader takes for the worst of 200 hostile screens. */
 import type { Screen } from "../../src/agents/profile.ts";
 import { agentProfile } from "../../src/agents/profiles.ts";
 import { AGENT_KINDS } from "../../src/agents/registry.ts";
@@ -6,7 +6,7 @@ import { unknownAgent } from "../../src/agents/unknown/profile.ts";
 import { hostileScreens } from "../../tests/helpers/hostile_screens.ts";
 import { say } from "../say.ts";
 
-/** Readings of each screen after a first one; the median counts. */
+/** Timed readings of each screen after a first one; the median counts. */
 const READINGS = 9;
 
 function timed(read: (screen: Screen) => unknown, screen: Screen): number {

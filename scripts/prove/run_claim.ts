@@ -1,4 +1,4 @@
-/** Runs a claim's tests again and makes its line. */
+/** Runs a claim's tests and formats its line. */
 import { type Outcome, runStep } from "../steps.ts";
 import type { Claim } from "./claims.ts";
 
@@ -15,7 +15,7 @@ function argsOf({ tests, task }: Claim): string[] {
   return ["test", "-A", "--no-check", ...filter, ...tests?.files ?? []];
 }
 
-/** What was counted and quoted of the output, else the number of tests. */
+/** What was counted and quoted in the output, or else the number of tests. */
 function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
   if (count === undefined && quote === undefined) return `${passed} tests`;
   const counted = Object.entries(count ?? {}).map(([name, line]) =>
@@ -29,7 +29,7 @@ function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
   return [...counted, ...quoted ?? ["no figure"]].join(", ");
 }
 
-/** A claim of which no test ran is not shown. */
+/** A claim without any test that ran is not proven. */
 export async function runClaim(claim: Claim, root: string): Promise<Shown> {
   const outcome = await runStep({ name: claim.text, args: argsOf(claim) }, root);
   const isShown = outcome.isOk && (claim.task !== undefined || outcome.passed > 0);

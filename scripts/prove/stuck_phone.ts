@@ -7,9 +7,9 @@ import { say } from "../say.ts";
 const STUCK_MS = 60_000;
 /** How long the panes are measured without a phone, and with one that reads. */
 const OTHER_MS = 15_000;
-const LOOK_MS = 500;
+const SAMPLE_MS = 500;
 const GROWTH_MAX_MB = 32;
-/** The phone may find its connection closed, and comes back by itself. */
+/** The phone may find its connection closed, and reconnects by itself. */
 const BACK_LIMIT_MS = 90_000;
 const PAGE_BYTES = 4_096;
 const MB = 1_048_576;
@@ -31,11 +31,11 @@ interface Watched {
 }
 
 interface Seen {
-  /** What the mirrored pane's program wrote by what the other one did: what else the machine does slows both. */
+  /** Output of the mirrored pane's program relative to the other one's, since other load slows both. */
   share: number;
-  /** MB that the mirrored pane's program wrote in a second. */
+  /** MB per second that the mirrored pane's program wrote. */
   rate: number;
-  /** The most that each process had, in MB. */
+  /** Peak memory of each process, in MB. */
   peak: number[];
 }
 
@@ -46,13 +46,13 @@ async function watch(ms: number, { programs, processes }: Watched): Promise<Seen
   for (let now = begun; now - begun < ms; now = performance.now()) {
     const memory = await Promise.all(processes.map(residentMb));
     for (const [at, mb] of memory.entries()) peak[at] = Math.max(peak[at] ?? 0, mb);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
   }
   const [mirrored = 0, other = 0] = (await written()).map((mb, at) => mb - (before[at] ?? 0));
   return { share: mirrored / other, rate: mirrored * 1_000 / (performance.now() - begun), peak };
 }
 
-/** A shell in which `yes` runs; Ctrl-C ends it, and the pane lives on. */
+/** A shell that runs `yes`; Ctrl-C ends `yes`, and the pane stays. */
 const YES = ["sh", "-c", "trap : INT; yes; exec cat"];
 
 /** The child that the pane's shell runs. */
@@ -69,7 +69,7 @@ async function startMirrored(stage: MirrorStage): Promise<{ session: string; pro
   return { session, program: await yesOf(shell.trim()) };
 }
 
-/** The same under a tmux server of its own. */
+/** The same under another tmux server. */
 async function startOther({ stack: { sandbox } }: MirrorStage): Promise<number> {
   const size = ["-x", "100", "-y", "30"];
   const print = ["-P", "-F", "#{pid} #{pane_pid}"];
@@ -101,8 +101,8 @@ async function untilRight(phone: PhoneProcess): Promise<void> {
   }, BACK_LIMIT_MS);
 }
 
-/** True when being stuck costs no more than `GROWTH_MAX_MB`. */
-function tellMemory(name: string, [before = 0, reading = 0, stuck = 0, after = 0]: number[]): boolean {
+/** Prints the figures; true when a stuck phone costs no more than `GROWTH_MAX_MB`. */
+function reportMemory(name: string, [before = 0, reading = 0, stuck = 0, after = 0]: number[]): boolean {
   const parts = [before, reading, stuck, after].map((mb) => mb.toFixed(0)).join(", ");
   const [beyond, own] = [stuck - reading, stuck - before].map((mb) => `${mb < 0 ? "" : "+"}${mb.toFixed(1)}`);
   say(
@@ -131,7 +131,7 @@ async function main(): Promise<number> {
   say("screen: 0 cells differ once the phone reads again");
   const after = await Promise.all(watched.processes.map(residentMb));
   const isBounded = ["relay", "listener"].map((name, at) =>
-    tellMemory(name, [...[without, reading, stuck].map(({ peak }) => peak[at] ?? 0), after[at] ?? 0])
+    reportMemory(name, [...[without, reading, stuck].map(({ peak }) => peak[at] ?? 0), after[at] ?? 0])
   );
   const rates = [without, reading, stuck].map(({ rate }) => rate.toFixed(2)).join(", ");
   const speed = (stuck.share / without.share).toFixed(2);

@@ -33,7 +33,7 @@ const COMPACT: Record<RealAgent, { command: string; shown: RegExp }> = {
 const TOLD_LATER: readonly RealAgent[] = ["gemini", "copilot"];
 
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
-  Deno.test(`${kind}: told that the phone drives, then that someone is back, then nothing; its stops and its note reach the phone [other-agents, remote-told, rm-ends, type-stop, type-note, mcp-notify, set-allowed]`, async () => {
+  Deno.test(`${kind}: informed that the phone drives, then that someone is back, then nothing; its stops and its note reach the phone [other-agents, remote-told, rm-ends, type-stop, type-note, mcp-notify, set-allowed]`, async () => {
     await using stack = await makeStack();
     await using agent = await runAgent(kind, stack);
     const { session, standIn } = agent;
@@ -63,7 +63,7 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
   const isLater = TOLD_LATER.includes(kind);
   const when = isLater ? "with the phone's next message" : "at once";
-  Deno.test(`${kind}: told again after it compacted its context, ${when} [other-agents, rm-compact]`, async () => {
+  Deno.test(`${kind}: informed again after it compacted its context, ${when} [other-agents, rm-compact]`, async () => {
     await using stack = await makeStack();
     await using agent = await runAgent(kind, stack);
     const { command, shown } = COMPACT[kind];

@@ -103,11 +103,12 @@ const casesOf = (createSocket: CreateSocket): Case[] => [
     run: () => withLink({ createSocket }, exchange),
   },
   {
-    name: "a relay that restarts is come back to, with one connection at a time [ws-1012]",
+    name: "the link reconnects to a relay that restarts, with one connection at a time [ws-1012]",
     run: () => withLink({ createSocket }, restart),
   },
   {
-    name: "a refused handshake is told as a bad key, not as a dead network [ws-401, dep-handshake-why]",
+    name:
+      "a refused handshake is reported as a bad key, not as a network failure [ws-401, dep-handshake-why]",
     run: () =>
       withLink({ createSocket, manner: "refusing" }, async ({ link, relay }) => {
         await until("the explanation", () => problemOf(link) === "unauthenticated");
@@ -117,7 +118,7 @@ const casesOf = (createSocket: CreateSocket): Case[] => [
       }),
   },
   {
-    name: "a relay that is not there is told as such",
+    name: "a relay that is not running is reported as unreachable",
     run: () =>
       withLink({ createSocket }, async ({ link, relay }) => {
         await relay.stop();
@@ -125,7 +126,7 @@ const casesOf = (createSocket: CreateSocket): Case[] => [
       }),
   },
   {
-    name: "a connection that only looks open is dropped and made anew [ws-ping]",
+    name: "a half-open connection is dropped and replaced [ws-ping]",
     run: () => {
       const clock = new SkippingClock();
       return withLink({ createSocket, clock }, async ({ link, relay, states }) => {
@@ -138,7 +139,7 @@ const casesOf = (createSocket: CreateSocket): Case[] => [
     },
   },
   {
-    name: "a handshake that nobody answers is given up and tried again",
+    name: "an unanswered handshake times out and is retried",
     run: () => {
       const clock = new SkippingClock();
       return withLink({ createSocket, manner: "deaf", clock }, async ({ link, relay, states }) => {

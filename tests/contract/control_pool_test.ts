@@ -9,7 +9,7 @@ import { FakeClock } from "../helpers/fake_clock.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-Deno.test("a message that is held for minutes keeps its control client; a minute after the last use nobody is attached [inj-dialog]", async () => {
+Deno.test("a message that is held for minutes keeps its control client; a minute after the last use no client is attached [inj-dialog]", async () => {
   await using sandbox = await makeSandbox();
   await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "cat");
   const attached = async (): Promise<number> =>
@@ -28,7 +28,7 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   await pool.close();
 });
 
-Deno.test("screens taken by a control client are those that a process takes, to the last line [ls-state-watched]", async () => {
+Deno.test("a control client and a process capture the same screens, to the last line [ls-state-watched]", async () => {
   await using sandbox = await makeSandbox();
   const panes: string[] = [];
   for (const [name, text] of [["svc-a", "first"], ["svc-b", "second\n  footer"]] as const) {

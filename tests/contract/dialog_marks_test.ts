@@ -69,7 +69,7 @@ function hasMark({ kind, screen }: AgentScreen): boolean {
   return marks.inLines(screen.lines) || marks.inTitle(screen.title);
 }
 
-Deno.test("whatever an agent asks by itself has a mark, and no composer has one [inj-dialog]", () => {
+Deno.test("every dialog that an agent opens by itself has a mark, and no composer has one [inj-dialog]", () => {
   const asked = agentScreens().filter(({ name, expect }) => expect.focus === "dialog" && ASKED.test(name));
   const composers = agentScreens().filter(({ expect }) => expect.focus === "composer");
   assert.deepEqual(asked.filter((one) => !hasMark(one)).map(nameOf), []);
@@ -86,7 +86,7 @@ Deno.test("tmux refuses to type at every capture with a mark, and at no other on
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("tmux finds a mark in the row in which JavaScript does [inj-pessimistic]", async () => {
+Deno.test("tmux and JavaScript find a mark in the same row [inj-pessimistic]", async () => {
   await using sandbox = await makeSandbox();
   for (const capture of agentScreens().filter(({ expect }) => expect.focus === "dialog")) {
     const { pane } = await show(sandbox, capture);

@@ -97,7 +97,7 @@ testOnBoth(
 );
 
 testOnBoth(
-  "a probe before initialize is refused, ids may be words, and each client's version is spoken",
+  "a probe before initialize is refused, ids may be strings, and each client's protocol version is used",
   async (bench) => {
     for (const version of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
       const probe = '{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover"}';
@@ -117,7 +117,7 @@ testOnBoth(
   },
 );
 
-testOnBoth("a broken configuration is told in a result, and a signal ends it", async (bench) => {
+testOnBoth("a broken configuration is reported in a result, and a signal ends the server", async (bench) => {
   await bench.configure('{"wsUrl": }');
   const call =
     '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"svc_notify","arguments":{"title":"x"}}}';

@@ -37,7 +37,7 @@ async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
   return text;
 }
 
-Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]", async (test) => {
+Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", async (test) => {
   const root = await Deno.makeTempDir({ prefix: "svc-npm-" });
   try {
     await build(`${root}/built`);
@@ -47,7 +47,7 @@ Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]"
     const svc = async (...args: string[]): Promise<Result> =>
       await runIn(root, [await node22(), cli, ...args]);
 
-    await test.step("it tells its version and its help, and nothing on stderr", async () => {
+    await test.step("it prints its version and its help, and nothing on stderr", async () => {
       assert.deepEqual(await svc("--version"), { code: 0, stdout: `${config.version}\n`, stderr: "" });
       const help = await svc("--help");
       assert.deepEqual([help.code, help.stderr], [0, ""]);
@@ -67,7 +67,7 @@ Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]"
       assert.equal(((await Deno.stat(cli)).mode ?? 0) & 0o111, 0o111);
     });
 
-    await test.step("the library can be imported, and its types are there", async () => {
+    await test.step("the library can be imported, and has its types", async () => {
       await Deno.writeTextFile(
         `${root}/use.mjs`,
         'import { VERSION } from "./package/mod.js"; console.log(VERSION);',
@@ -76,7 +76,7 @@ Deno.test("the npm package runs under Node 22 as it is packed [dep-npm-package]"
       assert.match(await Deno.readTextFile(`${root}/package/types/mod.d.ts`), /createRelayApi/);
     });
 
-    await test.step("setup registers this package, whose hooks run, and takes itself out again", async () => {
+    await test.step("setup registers this package, whose hooks run, and removes it again", async () => {
       await Deno.mkdir(`${root}/.cursor`);
       const made = await svc("setup", "--agent", "cursor");
       assert.equal(made.code, 0, made.stderr);

@@ -13,7 +13,7 @@ async function runText(text: string): Promise<Awaited<ReturnType<typeof runCases
   }
 }
 
-Deno.test("cases run on Node with its runtime, and a failing one is told apart [style-one-body]", async () => {
+Deno.test("cases run on Node with its runtime, and a failing one is reported [style-one-body]", async () => {
   const results = await runText(`
     export const cases = [
       { name: "runtime", run: (runtime) => { if (runtime.name !== "node") throw new Error(runtime.name); } },

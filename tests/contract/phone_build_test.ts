@@ -19,7 +19,7 @@ async function inTemporaryFolder(act: (folder: string) => Promise<void>): Promis
   }
 }
 
-Deno.test("the page is built whole, within its weight, and not again while nothing changed [ph-size]", () =>
+Deno.test("the page is built completely, within its size limit, and only when something changed [ph-size]", () =>
   inTemporaryFolder(async (outDir) => {
     const { built, files } = await buildPhone({ outDir });
     assert.equal(built, true);
@@ -38,7 +38,7 @@ Deno.test("the page is built whole, within its weight, and not again while nothi
     assert.deepEqual(await buildPhone({ outDir }), { built: false, files });
   }));
 
-Deno.test("the page loads its own script and style, and has nothing inline [sec-csp, ph-no-third-party]", () =>
+Deno.test("the page loads its own script and style, and nothing is inline [sec-csp, ph-no-third-party]", () =>
   inTemporaryFolder(async (outDir) => {
     const { files } = await buildPhone({ outDir });
     const html = await Deno.readTextFile(`${outDir}/index.html`);

@@ -7,7 +7,7 @@ import { CHECKOUT } from "../helpers/sources.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 
 const TESTS = `Deno.test("holds", async (t) => {
-  console.log("told after 12 ms\\ntold after 30 ms");
+  console.log("reported after 12 ms\\nreported after 30 ms");
   await t.step("body one", () => {});
   await t.step("body two", () => {});
 });
@@ -16,14 +16,14 @@ Deno.test("breaks", () => {
 });
 `;
 
-Deno.test("prove: a claim is shown by its tests, with its figure; a failing or absent test turns it [cli-prove]", async () => {
+Deno.test("prove: a claim is shown by its tests, with its figure; a failing or absent test breaks it [cli-prove]", async () => {
   await using sandbox = await makeSandbox();
   const file = `${sandbox.root}/claim_test.ts`;
   await Deno.writeTextFile(file, TESTS);
   const run = (filter: string, more: Partial<Claim> = {}): ReturnType<typeof runClaim> =>
     runClaim({ text: "it works", tests: { files: [file], filter }, ...more }, CHECKOUT);
   const count = { bodies: /body \w+ \.\.\. ok/g };
-  const quote = { part: /^told after (\d+) ms$/gm, as: "$1 milliseconds" };
+  const quote = { part: /^reported after (\d+) ms$/gm, as: "$1 milliseconds" };
   const shown = await run("holds", { count });
   assert.match(shown.line, /^✓ it works: bodies 2, \d+\.\d s$/);
   const quoted = await run("holds", { count, quote });

@@ -51,7 +51,7 @@ const request = (path: string, rest = ""): string => `GET ${path} HTTP/1.1\r\nHo
 
 export const cases: readonly Case[] = [
   {
-    name: "who sends headers or body too slowly is cut off",
+    name: "a client that sends headers or body too slowly is disconnected",
     run: () =>
       withServer({ limits: { ...LIMITS, headersMs: 1_000, requestMs: 1_500 } }, async ({ port }) => {
         const wires = await Promise.all([1, 2, 3].map(() => Wire.open(port)));
@@ -63,7 +63,7 @@ export const cases: readonly Case[] = [
       }),
   },
   {
-    name: "strangers that hold connections open shut nobody out",
+    name: "strangers that hold connections open lock nobody out",
     run: () =>
       withServer({}, async ({ port }) => {
         const idle: Wire[] = [];
@@ -80,7 +80,7 @@ export const cases: readonly Case[] = [
       }),
   },
   {
-    name: "a WebSocket is no such connection: strangers do not push it out",
+    name: "a WebSocket does not count as such a connection: strangers cannot evict it",
     async run() {
       const heard: string[] = [];
       const ends: (() => void)[] = [];
@@ -113,7 +113,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a request in hand is not dropped for a newcomer",
+    name: "a request in progress is not dropped for a new connection",
     async run() {
       const gate = Promise.withResolvers<void>();
       let asked = false;
@@ -138,7 +138,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a connection that asks and never reads is dropped for a newcomer once it is stuck",
+    name: "a connection that sends requests and never reads is dropped for a new one once it is stuck",
     async run() {
       let asked = 0;
       const options = {
@@ -165,7 +165,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a connection with too many requests in hand is dropped, and they are not worked on",
+    name: "a connection with too many pending requests is dropped, and they are not handled",
     async run() {
       let asked = 0;
       const fetch = (): Promise<never> => {
@@ -183,7 +183,7 @@ export const cases: readonly Case[] = [
   },
   {
     name:
-      "requests of one connection are worked on one after the other, and who reads no answer holds one of them",
+      "requests of one connection are handled one after the other, and a client that reads no answer keeps one in progress",
     async run() {
       const bytes = 32 * 1_024 * 1_024;
       let asked = 0;
@@ -216,7 +216,8 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "one address has so many connections: of more its own stalled or idle ones go, not another's",
+    name:
+      "connections per address are limited: beyond that its own stalled or idle ones are closed, not another's",
     run: () =>
       withServer({ limits: { ...LIMITS, connectionsPerAddress: 4 } }, async ({ port }) => {
         const wires: Wire[] = [];
@@ -228,7 +229,7 @@ export const cases: readonly Case[] = [
   },
   {
     name:
-      "one address leaves so many bytes unread; over it its newest connection ends, and short answers go on",
+      "unread bytes per address are limited: beyond that its newest connection ends, and short answers still go out",
     async run() {
       const over: string[] = [];
       const long = "x".repeat(8 * 1_024 * 1_024);
@@ -266,7 +267,7 @@ export const cases: readonly Case[] = [
       }),
   },
   {
-    name: "a handler that throws is answered by the owner, and the next request too",
+    name: "a handler that throws gets the owner's answer, and so does the next request",
     run: () => {
       const fetch = (): Response => {
         throw new Error("no");

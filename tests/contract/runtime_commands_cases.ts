@@ -35,7 +35,7 @@ const running: Case[] = [
     },
   },
   {
-    name: "run hands words over untouched",
+    name: "run passes arguments unchanged",
     async run({ commands }) {
       const args = ["", "a b", "$(id)", "'\"", "--", "é👩‍👩‍👧", "line\nline", ";"];
       const { stdout } = await commands.run(["printf", "%s\\0", ...args]);
@@ -53,7 +53,7 @@ const running: Case[] = [
     },
   },
   {
-    name: "run bears a child that does not read its stdin",
+    name: "run tolerates a child that does not read its stdin",
     async run({ commands }) {
       const result = await commands.run(["true"], { stdin: "x".repeat(1_000_000) });
       assert.equal(result.code, 0);
@@ -70,7 +70,7 @@ const running: Case[] = [
     },
   },
   {
-    name: "a missing program is code 127, one that may not run 126, and neither throws",
+    name: "a missing program gives code 127, one that is not executable 126, and neither throws",
     async run({ commands, files }, directory) {
       await files.writeText(`${directory}/text`, "", { mode: 0o600 });
       assert.equal((await commands.run([`${directory}/absent`])).code, 127);
@@ -81,13 +81,13 @@ const running: Case[] = [
     },
   },
   {
-    name: "a child that a signal ended has code 128 and the signal's number",
+    name: "a child that was killed by a signal has code 128 plus the signal's number",
     async run({ commands }) {
       assert.equal((await commands.run(["sh", "-c", "kill -TERM $$"])).code, 143);
     },
   },
   {
-    name: "aborting ends the child at once, also when its own child holds the output",
+    name: "aborting ends the child at once, even when a grandchild holds the output open",
     async run({ commands }, directory) {
       const abort = new AbortController();
       const script = `trap '' TERM; sleep 1000 & echo $! > ${directory}/pid; wait`;
@@ -134,7 +134,7 @@ const piping: Case[] = [
     },
   },
   {
-    name: "killing a piped child ends its streams, and again is no error",
+    name: "killing a piped child ends its streams, and killing it again is no error",
     async run({ commands }) {
       const child = commands.pipe(["sleep", "1000"], { env: { PATH: "/usr/bin:/bin" } });
       assert.equal(commands.kill(child.pid, 0), true);
@@ -193,7 +193,7 @@ const processes: Case[] = [
     },
   },
   {
-    name: "kill tells whether a process lives, and a dead one nobody waited for does not",
+    name: "kill reports whether a process is alive, and one that is dead and not yet waited for is not",
     async run(runtime, directory) {
       const { commands } = runtime;
       const pid = await sleeper(runtime, directory);
@@ -204,7 +204,7 @@ const processes: Case[] = [
     },
   },
   {
-    name: "a zombie does not live",
+    name: "a zombie is not alive",
     async run({ commands, files }, directory) {
       const script = `exec 3<&0; (read line <&3) & echo $! > ${directory}/pid; exec sleep 1000`;
       const parent = commands.pipe(["sh", "-c", script]);
@@ -225,7 +225,7 @@ const processes: Case[] = [
     },
   },
   {
-    name: "kill refuses numbers that would name groups of processes",
+    name: "kill refuses numbers that would name process groups",
     run({ commands }) {
       for (const pid of [0, -1, 1.5, NaN, 2 ** 60]) {
         assert.equal(commands.kill(pid, 0), false);

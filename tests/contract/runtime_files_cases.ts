@@ -5,7 +5,7 @@ import type { Case } from "../helpers/on_node.ts";
 
 const reading: Case[] = [
   {
-    name: "what does not exist reads as nothing",
+    name: "reading what does not exist finds nothing",
     async run({ files }, directory) {
       const absent = `${directory}/absent`;
       assert.equal(await files.readText(absent), undefined);
@@ -19,7 +19,7 @@ const reading: Case[] = [
     },
   },
   {
-    name: "a path through a file reads as nothing",
+    name: "reading a path below a file finds nothing",
     async run({ files }, directory) {
       await files.writeText(`${directory}/file`, "text");
       assert.equal(await files.readText(`${directory}/file/below`), undefined);
@@ -83,7 +83,7 @@ const reading: Case[] = [
     },
   },
   {
-    name: "a program is executable, a text and a directory are not",
+    name: "a program is executable, a text file and a directory are not",
     async run({ files }, directory) {
       await files.writeText(`${directory}/program`, "", { mode: 0o700 });
       await files.writeText(`${directory}/text`, "", { mode: 0o600 });
@@ -106,7 +106,7 @@ const writing: Case[] = [
     },
   },
   {
-    name: "creating leaves alone what exists",
+    name: "creating leaves an existing file unchanged",
     async run({ files }, directory) {
       assert.equal(await files.createText(`${directory}/file`, "first", { mode: 0o600 }), true);
       assert.equal(await files.createText(`${directory}/file`, "second"), false);
@@ -115,7 +115,7 @@ const writing: Case[] = [
     },
   },
   {
-    name: "replacing keeps the mode, leaves nothing beside and never shows a part",
+    name: "replacing keeps the mode, is atomic and leaves no other file",
     async run({ files }, directory) {
       const path = `${directory}/file`;
       const texts = ["a".repeat(200_000), "b".repeat(300_000)];
@@ -130,7 +130,7 @@ const writing: Case[] = [
     },
   },
   {
-    name: "replacing writes through a link and sets the mode it is told",
+    name: "replacing writes through a link and sets the given mode",
     async run({ files, commands }, directory) {
       await files.writeText(`${directory}/real`, "old", { mode: 0o644 });
       await commands.run(["ln", "-s", "real", `${directory}/link`]);
@@ -141,7 +141,7 @@ const writing: Case[] = [
     },
   },
   {
-    name: "a replacement that fails leaves the old text and nothing beside",
+    name: "a replacement that fails leaves the old text and no other file",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/path/full`);
       await assert.rejects(files.replaceText(`${directory}/path`, "new"), { code: "EISDIR" });
@@ -175,7 +175,7 @@ const writing: Case[] = [
     },
   },
   {
-    name: "directories are made with parents, again without harm, and removed with content",
+    name: "directories are made with their parents, idempotently, and removed with their content",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/one/two`, { mode: 0o700 });
       await files.makeDirectory(`${directory}/one/two`, { mode: 0o700 });
@@ -185,7 +185,7 @@ const writing: Case[] = [
     },
   },
   {
-    name: "an empty directory and a dangling link are removed plainly",
+    name: "an empty directory and a dangling link can be removed",
     async run({ files, commands }, directory) {
       await files.makeDirectory(`${directory}/empty`);
       await commands.run(["ln", "-s", "nowhere", `${directory}/link`]);

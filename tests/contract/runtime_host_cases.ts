@@ -32,7 +32,7 @@ const host: Case[] = [
     },
   },
   {
-    name: "a signal reaches its handlers until they are taken off",
+    name: "a signal reaches its handlers until they are removed",
     async run({ onSignal, commands, pid }) {
       const seen: string[] = [];
       const offFirst = onSignal("SIGHUP", () => void seen.push("first"));
@@ -107,7 +107,7 @@ const sockets: Case[] = [
     },
   },
   {
-    name: "a path that exists is not taken over",
+    name: "an existing path is not replaced",
     async run(runtime, directory) {
       const server = await echo(runtime, `${directory}/sock`);
       await assert.rejects(echo(runtime, `${directory}/sock`), { code: "EADDRINUSE" });
@@ -118,7 +118,7 @@ const sockets: Case[] = [
     },
   },
   {
-    name: "a path longer than the system takes is refused with the reason",
+    name: "a path longer than the system allows is refused with the reason",
     async run(runtime, directory) {
       const path = `${directory}/${"x".repeat(100)}`;
       await assert.rejects(echo(runtime, path), /at most 103; choose a shorter SVC_HOME/);

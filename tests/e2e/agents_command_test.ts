@@ -35,7 +35,7 @@ Deno.test("svc agents check says ✗ and exits 1 when an agent's screen is not r
   assert.match(stdout, /✗ start: unknown/);
 });
 
-Deno.test("svc agents check names what is no agent, and what is not installed [agents-check]", async () => {
+Deno.test("svc agents check reports an unknown agent, and one that is not installed [agents-check]", async () => {
   await using sandbox = await makeSandbox();
   const wrong = await runSvc(sandbox, ["agents", "check", "clod"]);
   assert.deepEqual([wrong.code, /Cannot check "clod"/.test(wrong.stderr)], [2, true]);
@@ -46,7 +46,7 @@ Deno.test("svc agents check names what is no agent, and what is not installed [a
   ]);
 });
 
-Deno.test("svc agents record saves a screen without the user's words [agents-record]", async () => {
+Deno.test("svc agents record saves a screen without the user's text [agents-record]", async () => {
   await using sandbox = await makeSandbox();
   const { pane } = await startEcho(sandbox);
   await sandbox.tmux("set-option", "-t", "=svc-proj:", "@svc_agent", "echo");

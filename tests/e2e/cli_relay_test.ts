@@ -6,7 +6,7 @@ import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 
-Deno.test("svc send types the message and tells what became of it [cli-send, con-send, con-send-exit, cli-json]", async () => {
+Deno.test("svc send types the message and prints its outcome [cli-send, con-send, con-send-exit, cli-json]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const plain = await stack.svc("send", name, "two", "words");
@@ -26,7 +26,7 @@ Deno.test("svc send types the message and tells what became of it [cli-send, con
   assert.deepEqual(await prompts(4), ["two words", "as json", "from\nstdin", "--json is text"]);
 });
 
-Deno.test("svc send exits 1 for what was not typed, with the reason in words [con-send-exit]", async () => {
+Deno.test("svc send exits 1 for a message that was not typed, and explains why [con-send-exit]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const refused = await stack.svc("send", name, "!ls");
@@ -76,7 +76,7 @@ Deno.test("svc status is one screen, and JSON for scripts [cli-status, con-statu
   assert.match(lines[1] ?? "", /^Relay +v\S+ at http:\/\//);
 });
 
-Deno.test("svc status tells what does not run [cli-status]", async () => {
+Deno.test("svc status shows what is not running [cli-status]", async () => {
   await using sandbox = await makeSandbox();
   const { code, stdout } = await runSvc(sandbox, ["status", "--json"]);
   const { listener, relay } = JSON.parse(stdout);
@@ -85,7 +85,7 @@ Deno.test("svc status tells what does not run [cli-status]", async () => {
   assert.match((await runSvc(sandbox, ["status"])).stdout, /^Listener +not running/);
 });
 
-Deno.test("svc listener logs in the foreground as in its file; svc logs shows it, and goes on with -f [cmd-listener, cli-logs, ls-audit-shown]", async () => {
+Deno.test("svc listener prints what it logs; svc logs shows the log, and follows it with -f [cmd-listener, cli-logs, ls-audit-shown]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
   await stack.svc("send", name, "hello");
@@ -106,7 +106,7 @@ Deno.test("svc listener logs in the foreground as in its file; svc logs shows it
   await following.exited;
 });
 
-Deno.test("svc verify is a list of checks with one sentence at its end, exit 0 when all is well [cmd-verify, tty-verify, cli-json]", async () => {
+Deno.test("svc verify prints a list of checks and a closing sentence, and exits 0 when all pass [cmd-verify, tty-verify, cli-json]", async () => {
   await using stack = await makeStack();
   await stack.echo();
   const { code, stdout } = await stack.svc("verify");
@@ -121,7 +121,7 @@ Deno.test("svc verify is a list of checks with one sentence at its end, exit 0 w
   assert.ok(findings.every(({ mark }: { mark: string }) => mark === "ok"), JSON.stringify(findings));
 });
 
-Deno.test("svc verify warns while SVC_WS_URL is set, and mends and tells loose modes [cmd-verify, env-ws-url-warn, sec-modes-mended]", async () => {
+Deno.test("svc verify warns while SVC_WS_URL is set, and fixes and reports loose file modes [cmd-verify, env-ws-url-warn, sec-modes-mended]", async () => {
   await using stack = await makeStack();
   const config = `${stack.sandbox.svcHome}/config.json`;
   await Deno.chmod(config, 0o644);

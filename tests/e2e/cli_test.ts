@@ -50,7 +50,7 @@ const MISUSES: Misuse[] = [
   { args: ["completions", "tcsh"], says: /the shells are bash, zsh, fish/ },
 ];
 
-Deno.test("wrong usage exits 2 and says on stderr what is right [cli-exit, cli-error-next]", async (t) => {
+Deno.test("wrong usage exits 2 and says on stderr what is accepted [cli-exit, cli-error-next]", async (t) => {
   await using sandbox = await makeSandbox();
   for (const { args, says } of MISUSES) {
     await t.step(`svc ${args.join(" ")}`, async () => {
@@ -61,7 +61,7 @@ Deno.test("wrong usage exits 2 and says on stderr what is right [cli-exit, cli-e
   }
 });
 
-Deno.test("what fails exits 1 and says on stderr what to do next [cli-exit, cli-error-next]", async (t) => {
+Deno.test("a failure exits 1 and says on stderr what to do next [cli-exit, cli-error-next]", async (t) => {
   await using sandbox = await makeSandbox();
   const failures: Misuse[] = [
     { args: ["sessions"], says: /the relay's address is not known\. Run svc up/ },
@@ -89,7 +89,7 @@ Deno.test("nothing is written outside SVC_HOME, and ~/.svc is the default [cli-h
   assert.ok(Deno.statSync(`${sandbox.home}/.svc/muted.json`).isFile);
 });
 
-Deno.test("mute and unmute tell what they did, to which project [cli-mute, cli-json]", async () => {
+Deno.test("mute and unmute print what they did, and to which project [cli-mute, cli-json]", async () => {
   await using sandbox = await makeSandbox();
   const project = await Deno.realPath(sandbox.project);
   assert.equal((await runSvc(sandbox, ["mute"])).stdout, `${project} is now muted. To undo it: svc unmute\n`);

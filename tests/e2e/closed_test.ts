@@ -144,7 +144,7 @@ async function messageTimes({ stack }: MirrorStage, session: string): Promise<nu
   return times;
 }
 
-Deno.test("closed: messages of another session go in beside a hostile screen of 1000 by 1000 [closed-hostile-screen]", async () => {
+Deno.test("closed: messages to another session are typed beside a hostile screen of 1000 by 1000 [closed-hostile-screen]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const { sandbox } = stack;

@@ -6,7 +6,7 @@ import { makeEchoBench } from "../helpers/echo_bench.ts";
 import { CLOCK } from "../helpers/inject_bench.ts";
 import { until } from "../helpers/until.ts";
 
-Deno.test("dialog: while it is open the message is held and nothing is typed; then it goes in [inj-dialog, show-echo, auth-permission]", async () => {
+Deno.test("dialog: while it is open the message is held and nothing is typed; then it is typed [inj-dialog, show-echo, auth-permission]", async () => {
   await using bench = await makeEchoBench();
   await bench.control({ op: "permit" });
   const sent = bench.send("after the dialog");
@@ -19,7 +19,7 @@ Deno.test("dialog: while it is open the message is held and nothing is typed; th
   assert.deepEqual((await bench.entriesWith("approved")).map((entry) => entry.approved), [false]);
 });
 
-Deno.test("dialog: one that opens between typing and Enter gets no Enter; the marker is taken back meanwhile [inj-dialog-again, inj-marker-back, inj-marker-before, show-echo]", async () => {
+Deno.test("dialog: one that opens between typing and Enter gets no Enter; the marker is withdrawn meanwhile [inj-dialog-again, inj-marker-back, inj-marker-before, show-echo]", async () => {
   await using bench = await makeEchoBench();
   let opened = false;
   bench.onRecord = async (step) => {
@@ -73,7 +73,7 @@ Deno.test("shell escape: a body that begins with ! is refused unless the host al
   await until("the prompt", async () => (await open.prompts())[0] === "!ls");
 });
 
-Deno.test("desk: a draft in the input line holds the message, then refuses it; send anyway types behind it [inj-desk, inj-desk-draft, inj-desk-anyway]", async () => {
+Deno.test("local user: a draft in the input line holds the message until it is refused; sendAnyway types after the draft [inj-desk, inj-desk-draft, inj-desk-anyway]", async () => {
   await using bench = await makeEchoBench();
   await bench.sandbox.tmux("send-keys", "-l", "-t", `=${bench.session}:`, "half a thought ");
   await until("the draft", async () => (await bench.screen()).includes("half a thought"));
@@ -85,7 +85,7 @@ Deno.test("desk: a draft in the input line holds the message, then refuses it; s
   await until("the prompt", async () => (await bench.prompts())[0] === "half a thought mine");
 });
 
-Deno.test("desk: a person's key holds the message until the desk is quiet [inj-desk]", async () => {
+Deno.test("local user: a key holds the message until the keyboard is quiet [inj-desk]", async () => {
   await using bench = await makeEchoBench({ realTime: true });
   using user = await attachClient(bench.sandbox, bench);
   await user.press("x");
@@ -96,7 +96,7 @@ Deno.test("desk: a person's key holds the message until the desk is quiet [inj-d
   await bench.untilPrompts(["after the person"]);
 });
 
-Deno.test("marker: it lies there before Enter, is the canonical hash, and the agent takes it once [inj-marker-before, remote-marker, inj-6-marker, res-marker-once]", async () => {
+Deno.test("marker: it exists before Enter, is the canonical hash, and the agent takes it once [inj-marker-before, remote-marker, inj-6-marker, res-marker-once]", async () => {
   await using bench = await makeEchoBench({ realMarkers: true });
   const text = "e\u0301\twith tab ";
   assert.equal((await bench.send(text)).state, "submitted");
@@ -108,7 +108,7 @@ Deno.test("marker: it lies there before Enter, is the canonical hash, and the ag
   assert.equal((await bench.entriesWith("fromPhone"))[1]?.fromPhone, false);
 });
 
-Deno.test("leftovers: a text that a dialog kept from being submitted is removed before the next message goes in [inj-take-back]", async () => {
+Deno.test("leftovers: a text that a dialog kept from being submitted is removed before the next message is typed [inj-take-back]", async () => {
   await using bench = await makeEchoBench();
   let opened = false;
   bench.onRecord = async (step) => {
@@ -128,7 +128,7 @@ Deno.test("leftovers: a text that a dialog kept from being submitted is removed 
   await bench.untilPrompts(["the next one"]);
 });
 
-Deno.test("leftovers: a text whose time is over while the composer shows it is removed again [inj-take-back]", async () => {
+Deno.test("leftovers: a text that expires while the composer shows it is removed [inj-take-back]", async () => {
   await using bench = await makeEchoBench();
   bench.onRecord = async (step) => {
     if (step !== "typed") return;

@@ -38,7 +38,7 @@ async function kill(socket: string): Promise<void> {
   await new Deno.Command("tmux", { args: ["-S", socket, "kill-server"], stderr: "null" }).output();
 }
 
-Deno.test("discovery: a stale socket file does not stop it, and every live server counts [sock-stale, sock-default, ls-every-server]", async () => {
+Deno.test("discovery: a stale socket file does not stop it, and every live server is found [sock-stale, sock-default, ls-every-server]", async () => {
   await using sandbox = await makeSandbox();
   const folder = `${sandbox.root}/tmux-${Deno.uid()}`;
   await Deno.mkdir(folder, { mode: 0o700 });

@@ -55,7 +55,7 @@ type Check = (agent: EchoAgent, sandbox: Sandbox) => Promise<void>;
 
 /** What one agent must do, in this order; the last one ends it. */
 const CHECKS: Record<string, Check> = {
-  async "says back exactly what was pasted and what was typed [show-echo]"(agent) {
+  async "echoes exactly what was pasted and typed [show-echo]"(agent) {
     for (const body of [...BODIES, ...LONG_BODIES]) {
       await agent.pane.paste(body);
       await agent.pane.press("Enter");
@@ -72,7 +72,7 @@ const CHECKS: Record<string, Check> = {
     });
   },
 
-  async "works, lets prompts wait, and is interrupted by Esc [show-echo]"(agent) {
+  async "works, queues prompts, and is interrupted by Esc [show-echo]"(agent) {
     const before = (await agent.prompts()).length;
     await agent.pane.type("/work 600");
     await agent.pane.press("Enter");
@@ -88,7 +88,7 @@ const CHECKS: Record<string, Check> = {
     await clearLine(agent);
   },
 
-  async "opens its dialog when told, and tells what answered it [show-echo]"(agent) {
+  async "opens its dialog on request, and reports what answered it [show-echo]"(agent) {
     await agent.control({ op: "permit" });
     await until("the dialog", async () => (await read(agent)).focus === "dialog");
     await agent.pane.type("please");
@@ -103,7 +103,7 @@ const CHECKS: Record<string, Check> = {
     ]);
   },
 
-  async "tells a prompt from the phone by its marker"(agent, sandbox) {
+  async "recognizes a prompt from the phone by its marker"(agent, sandbox) {
     const home = { files: runtime.files, markers: `${sandbox.svcHome}/markers` };
     await writeMarker(home, { dir: sandbox.project, text: "from afar", now: Date.now() });
     await agent.pane.paste("from afar");
@@ -133,7 +133,7 @@ const CHECKS: Record<string, Check> = {
     await clearLine(agent);
   },
 
-  async "leaves at the second Ctrl-C, and the session with it"(agent, sandbox) {
+  async "quits at the second Ctrl-C, and ends the session"(agent, sandbox) {
     await agent.pane.press("C-c");
     await agent.pane.press("C-c");
     await until("the end of the session", async () => {

@@ -10,7 +10,7 @@ const plain = async (stack: Stack, session: string, body: string): Promise<strin
   return outcomeOf(receipt);
 };
 
-Deno.test("from the first pairing on plain messages are refused with the way out, svc send on the host seals, and the config lowers it [seal-floor-auto, send-seals]", async () => {
+Deno.test("after the first pairing plain messages are refused with a hint, svc send on the host seals, and the config lowers the floor [seal-floor-auto, send-seals]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   assert.equal(await plain(stack, name, "before"), "submitted");
@@ -42,7 +42,7 @@ Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", as
   assert.equal(await plain(stack, name, "plain"), "refused sealed_required");
 });
 
-Deno.test("a script pairs into a file of its own and sends sealed from another machine; a copied file is told to pair again [pair-script, replay-window]", async () => {
+Deno.test("a script pairs into a file of its own and sends sealed from another machine; with a copied file it is asked to pair again [pair-script, replay-window]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const file = `${stack.sandbox.root}/ci.json`;

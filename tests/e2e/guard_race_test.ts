@@ -86,7 +86,7 @@ const SLOW_SHELL = `
   sleep 1 while 1;
 `;
 
-Deno.test("guard: an agent that is dead and that its shell has not collected yet gets neither text nor Enter [sec-no-shell, sec-guard-atomic]", async () => {
+Deno.test("guard: a dead agent that its shell has not reaped yet gets neither text nor Enter [sec-no-shell, sec-guard-atomic]", async () => {
   for (const step of ["typing", "typed"]) {
     await using sandbox = await makeSandbox();
     const [shell, pidFile] = [`${sandbox.root}/bash`, `${sandbox.root}/pid`];
@@ -136,7 +136,7 @@ Deno.test("guard: a respawned pane is not the recorded agent any more [inj-guard
   assert.equal((await bench.send("svc-a", "hello")).reason, "shell_in_pane");
 });
 
-Deno.test("guard: a pane whose keys a shell beside it gets too takes nothing, also when that begins after the look [sec-no-shell, inj-guard-more]", async () => {
+Deno.test("guard: a pane that shares its keys with a shell takes nothing, also when the sharing begins after the check [sec-no-shell, inj-guard-more]", async () => {
   await using sandbox = await makeSandbox();
   const canary = `${sandbox.root}/canary`;
   await sandbox.newSession("svc-a", ["cat", "-"]);

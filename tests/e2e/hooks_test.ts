@@ -32,7 +32,7 @@ async function mark(sandbox: Sandbox, text: string): Promise<void> {
   await writeMarker(home, { dir: sandbox.project, text, now: Date.now() });
 }
 
-Deno.test("the same words from the desk and from the phone at once: two hooks, one is flagged [remote-race, cmd-remote-hook]", async () => {
+Deno.test("the same text from the keyboard and from the phone at once: of two hooks, one is flagged [remote-race, cmd-remote-hook]", async () => {
   await using sandbox = await makeSandbox();
   for (let round = 0; round < 5; round++) {
     await mark(sandbox, "go on");
@@ -56,7 +56,7 @@ Deno.test("from one process to the next: flagged, then back at the keyboard, the
   assert.equal(await submit("thanks"), "");
 });
 
-Deno.test("no daemon, no home, a broken home, junk: exit 0 and not a word [rm-never-breaks, cli-hook]", async () => {
+Deno.test("no daemon, no home, a broken home, junk: exit 0 and no output [rm-never-breaks, cli-hook]", async () => {
   await using sandbox = await makeSandbox();
   const file = `${sandbox.root}/file`;
   await Deno.writeTextFile(file, "");
@@ -85,7 +85,7 @@ Deno.test("no daemon, no home, a broken home, junk: exit 0 and not a word [rm-ne
   assert.deepEqual(await hook(sandbox, ["hook", "Nothing", "cc"], stop), SILENT);
 });
 
-Deno.test("a daemon that hangs holds no agent up: its hooks end without a word, while it reads nothing [rm-never-breaks]", async () => {
+Deno.test("a hanging daemon does not block an agent: hooks end without output although it reads nothing [rm-never-breaks]", async () => {
   await using sandbox = await makeSandbox();
   await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
   const hanging = Deno.listen({ transport: "unix", path: `${sandbox.svcHome}/listener.sock` });
@@ -97,7 +97,7 @@ Deno.test("a daemon that hangs holds no agent up: its hooks end without a word, 
   hanging.close();
 });
 
-Deno.test("a hook without its words is used wrongly, and has a help", async () => {
+Deno.test("a hook without its arguments is a usage error, and has help", async () => {
   await using sandbox = await makeSandbox();
   for (const args of [["remote-hook"], ["hook"], ["hook", "Stop"]]) {
     const { code, stderr } = await hook(sandbox, args, "");
@@ -154,7 +154,7 @@ async function untilAsked<T>(what: string, ask: () => Promise<T>): Promise<NonNu
   }) as NonNullable<T>;
 }
 
-Deno.test("a stop and a wait reach the phones with the hook's id, and the state is told at once [type-stop, type-attention, rm-hook-id, ls-hook-at-once]", async () => {
+Deno.test("a stop and a wait reach the phones with the hook's id, and the state is reported at once [type-stop, type-attention, rm-hook-id, ls-hook-at-once]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
   const { sandbox } = stack;

@@ -16,7 +16,7 @@ const ROWS: readonly Row[] = [
   ...PAIRING_ROWS,
 ];
 
-const outcomeOf = ({ outcome = "told" }: Expectation): string => outcome;
+const outcomeOf = ({ outcome = "reported" }: Expectation): string => outcome;
 
 /** The host's own screens, for as often as `text` stands there. */
 async function count(stage: HostileStage, text: string): Promise<number> {
@@ -56,8 +56,8 @@ for (const mode of ["psk", "base"] satisfies Mode[]) {
     return expect === undefined ? [] : [{ row, expect }];
   });
   const title = mode === "psk"
-    ? "paired, a hostile relay has nothing typed, shows nothing in the host's name, and what it changes is told"
-    : "not paired, a hostile relay can make keys of its own, and nothing else";
+    ? "paired: a hostile relay can type nothing and show nothing in the host's name, and what it changes is reported"
+    : "not paired: a hostile relay can use keys of its own, and nothing else";
   Deno.test(`${title} [hostile-relay, seal-${mode}, sec-active-relay, sec-replay]`, async (t) => {
     await using stage = await HostileStage.make(mode);
     for (const { row, expect } of rows) {

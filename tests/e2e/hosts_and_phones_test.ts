@@ -23,7 +23,7 @@ async function said(
   return phone.wordsOf(await phone.send(session, text, host.deviceId));
 }
 
-Deno.test("of two hosts and two phones each has what it is paired with, and a revoked phone takes nobody along [pair-devices, sec-leaked-key, seal-stored]", async () => {
+Deno.test("two hosts and two phones reach only what they are paired with, and revoking one phone affects no other [pair-devices, sec-leaked-key, seal-stored]", async () => {
   await using here = await makeStack();
   await using relay = await HostileRelay.start(here.url);
   const joins = { relay: here.relay, url: relay.url, wsUrl: relay.wsUrl, apiKey: here.apiKey };

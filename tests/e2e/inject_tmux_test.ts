@@ -46,7 +46,7 @@ Deno.test("inject: bodies arrive byte for byte, and Enter after them [inj-4-type
   }
 });
 
-Deno.test("inject: a name that only begins another's is no target [wr-exact, inj-exact, sec-name-prefix, show-prefix]", async () => {
+Deno.test("inject: a prefix of another session's name is not a target [wr-exact, inj-exact, sec-name-prefix, show-prefix]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const received = await startRecorder(sandbox, "svc-foo-2");
@@ -58,7 +58,7 @@ Deno.test("inject: a name that only begins another's is no target [wr-exact, inj
   assert.equal(await received(), "");
 });
 
-Deno.test("inject: a split and a second window change nothing of where the text goes [inj-split]", async () => {
+Deno.test("inject: a split and a second window do not change where the text goes [inj-split]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const received = await startRecorder(sandbox, "svc-a");
@@ -71,7 +71,7 @@ Deno.test("inject: a split and a second window change nothing of where the text 
   await until("the text in the recorded pane", async () => (await received()) === "to the agent\r");
 });
 
-Deno.test("inject: copy mode is left first [inj-copy-mode]", async () => {
+Deno.test("inject: copy mode is exited first [inj-copy-mode]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const received = await startRecorder(sandbox, "svc-a");
@@ -150,7 +150,7 @@ Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-e
   }
 });
 
-Deno.test("inject: a directory whose name looks like a pane's record leads no message into another session [inj-exact]", async () => {
+Deno.test("inject: a directory whose name looks like a pane's record sends no message to another session [inj-exact]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const meant = await startRecorder(sandbox, "svc-meant");
@@ -184,7 +184,7 @@ Deno.test("inject: a directory whose name looks like a pane's record leads no me
   assert.equal(await other(), "");
 });
 
-Deno.test("inject: a session that no phone is shown takes nothing: its program may run whatever is typed [sec-no-shell]", async () => {
+Deno.test("inject: a session that is hidden from phones takes nothing: its program may run whatever is typed [sec-no-shell]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const own = await startRecorder(sandbox, "work");

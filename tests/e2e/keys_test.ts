@@ -107,7 +107,7 @@ Deno.test("keys: hundreds in a burst arrive once each and in order, the rest at 
   assert.equal(await said(phone, sent.length - 1), "typed");
 });
 
-Deno.test("keys: nothing reaches a shell, and the phone is told [inj-2-guard]", async () => {
+Deno.test("keys: nothing reaches a shell, and the phone is informed [inj-2-guard]", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["bash", "--norc"]);
   const phone = await stage.watch(session);
@@ -155,7 +155,7 @@ Deno.test("keys: ! does not begin an input line, and a muted project takes none 
   assert.equal(await said(phone, 3), "refused muted");
 });
 
-Deno.test("keys: someone at the desk does not hold them", async () => {
+Deno.test("keys: a local user does not hold them", async () => {
   await using stage = await makeMirrorStage();
   const { session } = await startEcho(stage);
   using client = await attachClient(stage.stack.sandbox, { session, cols: 100, rows: 30 });

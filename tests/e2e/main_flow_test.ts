@@ -31,7 +31,7 @@ Deno.test("main flow: every body arrives byte for byte at the agent, or is refus
   assert.deepEqual(await echo.prompts(expected.length), expected);
 });
 
-Deno.test("main flow: the receipt passes its states with their times [rcpt-path, rcpt-times, spec-late-message, inj-proof]", async () => {
+Deno.test("main flow: the receipt records each state with its time [rcpt-path, rcpt-times, spec-late-message, inj-proof]", async () => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   const { receipt } = await stack.send(echo.name, "hello");
@@ -50,7 +50,7 @@ Deno.test("main flow: the same push sent twice is typed once [proto-push-id, inj
   assert.deepEqual(await echo.prompts(2), ["once", "after"]);
 });
 
-Deno.test("main flow: 31 messages at once: 30 in their order, the last refused with the wait [lim-rate, err-rate, inj-rate-wait, inj-order]", async () => {
+Deno.test("main flow: 31 messages at once: 30 in order, the last refused with the time to wait [lim-rate, err-rate, inj-rate-wait, inj-order]", async () => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   const bodies = Array.from({ length: 31 }, (_, index) => `message ${index}`);
@@ -74,7 +74,7 @@ Deno.test("main flow: 31 messages at once: 30 in their order, the last refused w
   }
 });
 
-Deno.test("main flow: a name that only begins another's is no session [show-prefix, sec-name-prefix]", async () => {
+Deno.test("main flow: a prefix of another session's name is not a session [show-prefix, sec-name-prefix]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
   const echo = await stack.echo();
@@ -84,7 +84,7 @@ Deno.test("main flow: a name that only begins another's is no session [show-pref
   assert.deepEqual(await echo.prompts(), []);
 });
 
-Deno.test("main flow: an agent that left leaves a session that takes nothing [show-shell, sec-no-shell]", async () => {
+Deno.test("main flow: after an agent has left, its session takes nothing [show-shell, sec-no-shell]", async () => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   await stack.sandbox.tmux("set-option", "-p", "-t", `=${echo.name}:`, "remain-on-exit", "on");

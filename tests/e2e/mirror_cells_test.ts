@@ -168,7 +168,7 @@ Deno.test("mirror cells: progress bars, wide characters, alternate screen, any d
   assert.equal(phone.states.some(({ kind }) => kind === "ended"), false);
 });
 
-Deno.test("mirror cells: the desk's size is the phone's, at once [ux-no-resize]", async () => {
+Deno.test("mirror cells: the phone follows the local terminal's size at once [ux-no-resize]", async () => {
   await using stage = await makeMirrorStage();
   const text = await writeText(stage, "text.txt");
   const session = await stage.start(["less", text], { cols: COLS, rows: ROWS });
@@ -203,7 +203,7 @@ Deno.test("mirror cells: after a flood of a million lines the last screen is rig
   say(`a flood of 1,000,000 lines: ${phone.received - before} bytes to the phone, 6,888,896 written`);
 });
 
-Deno.test("mirror cells: a flood of a million lines, cut ten times in its midst, ends on the right screen [ux-resume]", async () => {
+Deno.test("mirror cells: a flood of a million lines, cut ten times in the middle, ends on the right screen [ux-resume]", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["sh", "-c", "read go; seq 1 1000000; exec cat"], {
     cols: COLS,
@@ -223,7 +223,7 @@ Deno.test("mirror cells: a flood of a million lines, cut ten times in its midst,
   figure(what, phone, await untilEqual(stage, { phone, session, what }));
 });
 
-Deno.test("mirror cells: what a program set before the mirror began, which tmux does not tell, is right once it is quiet [ux-resume]", async (t) => {
+Deno.test("mirror cells: state that a program set before the mirror began, and that tmux does not report, is right once the program is quiet [ux-resume]", async (t) => {
   await using stage = await makeMirrorStage();
   using pane = await makeDrawnPane(stage.stack.sandbox, { cols: COLS, rows: ROWS });
   const { session } = pane;

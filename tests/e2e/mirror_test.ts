@@ -40,18 +40,18 @@ Deno.test("mirror: two phones, one client, which neither resizes nor counts as a
   await until("no client at all", async () => (await clients(stage)).length === 0);
 });
 
-Deno.test("mirror: renamed, killed, server restarted: told at once, and there again when it is back [ev-pane-closed, ux-resume]", async () => {
+Deno.test("mirror: renamed, killed, server restarted: reported at once, and mirrored again when it is back [ev-pane-closed, ux-resume]", async () => {
   await using stage = await makeMirrorStage();
   // The tmux server outlives the mirrored session.
   await stage.start(["cat"]);
   const session = await stage.start(["cat"]);
   const phone = await stage.watch(session);
-  const told = async (what: string, act: () => Promise<unknown>): Promise<string> => {
+  const ended = async (what: string, act: () => Promise<unknown>): Promise<string> => {
     const before = ends(phone).length;
     const begun = performance.now();
     const acting = act();
-    await until(`${what} to be told`, () => ends(phone).length > before);
-    say(`${what}: told after ${Math.round(performance.now() - begun)} ms`);
+    await until(`the end after ${what}`, () => ends(phone).length > before);
+    say(`${what}: reported after ${Math.round(performance.now() - begun)} ms`);
     await acting;
     return ends(phone)[before] ?? "";
   };
@@ -61,7 +61,7 @@ Deno.test("mirror: renamed, killed, server restarted: told at once, and there ag
     await phone.shows(text);
   };
   assert.equal(
-    await told("renamed", () => stage.tmux("rename-session", "-t", `=${session}`, "other")),
+    await ended("renamed", () => stage.tmux("rename-session", "-t", `=${session}`, "other")),
     "session_renamed",
   );
   await until("the name to be missed", () => ends(phone).includes("no_such_session"));
@@ -70,17 +70,17 @@ Deno.test("mirror: renamed, killed, server restarted: told at once, and there ag
 
   const start = (): Promise<string> =>
     stage.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, "cat");
-  assert.equal(await told("killed", () => stage.tmux("kill-session", "-t", `=${session}`)), "mirror_lost");
+  assert.equal(await ended("killed", () => stage.tmux("kill-session", "-t", `=${session}`)), "mirror_lost");
   await start();
   await back("begun again");
 
-  assert.equal(await told("tmux restarted", () => stage.tmux("kill-server")), "mirror_lost");
+  assert.equal(await ended("tmux restarted", () => stage.tmux("kill-server")), "mirror_lost");
   await until("the old server to be gone", () => stage.tmux("list-sessions").then(() => false, () => true));
   await until("another server", () => start().then(() => true, () => false));
   await back("another server");
 });
 
-Deno.test("mirror: a person who takes the session over does not end it", async () => {
+Deno.test("mirror: a user who takes the session over does not end it", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["cat"]);
   const phone = await stage.watch(session);
@@ -91,7 +91,7 @@ Deno.test("mirror: a person who takes the session over does not end it", async (
   await phone.shows("still mirrored");
 });
 
-Deno.test("mirror: a relay and a listener that start anew bring it back [ux-resume]", async () => {
+Deno.test("mirror: it comes back after a restart of relay and listener [ux-resume]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const session = await stage.start(["cat"]);
@@ -147,7 +147,7 @@ Deno.test("mirror: lines above the screen come on request, before a screen that 
   await untilEqual(stage, { phone, session, what: "with lines above" });
 });
 
-Deno.test("mirror: the window fits the phone on request, and is the desk's again when the phone leaves [ux-no-resize]", async (t) => {
+Deno.test("mirror: the window fits the phone on request, and gets the local terminal's size back when the phone leaves [ux-no-resize]", async (t) => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const session = await stage.start(["cat"], { cols: 120, rows: 35 });
@@ -208,7 +208,7 @@ Deno.test("mirror: the window fits the phone on request, and is the desk's again
   });
 });
 
-Deno.test("mirror: a phone that stops reading neither grows memory nor holds the pane up, and is right afterwards [perf-flood, ev-pane-credit]", async () => {
+Deno.test("mirror: a phone that stops reading neither grows memory nor slows the pane, and is right afterwards [perf-flood, ev-pane-credit]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const session = await stage.start(["sh", "-c", "read go; seq 1 600000; echo done; exec cat"]);

@@ -44,7 +44,7 @@ Deno.test("the link's QR fits 80 × 24 with the address of a tunnel [tty-qr]", (
   assert.ok(lines.length <= 24 && lines.every((line) => line.length <= 80), `${lines.length} lines`);
 });
 
-Deno.test("svc pair --json prints code, url and expiresAt at once; the phone is paired all the same [con-pair, cli-json, seal-stored]", async () => {
+Deno.test("svc pair --json prints code, url and expiresAt at once; the phone is paired nevertheless [con-pair, cli-json, seal-stored]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const before = Date.now();
@@ -102,7 +102,7 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   assert.equal(again.code, 1);
 });
 
-Deno.test("a phone that pairs again is the same device with a new secret; the old one opens nothing [pair-devices]", async () => {
+Deno.test("a phone that pairs again is the same device with a new secret; the old secret opens nothing [pair-devices]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const first = await paired(stack);
@@ -115,7 +115,7 @@ Deno.test("a phone that pairs again is the same device with a new secret; the ol
   assert.deepEqual(await prompts(2), ["one", "two"]);
 });
 
-Deno.test("a code works once, also with its secret [sec-claim]", async () => {
+Deno.test("a code works only once, even with its secret [sec-claim]", async () => {
   await using stack = await makeStack({ listener: false });
   const { url } = await pairJson(stack);
   await pairScriptedPhone(url);

@@ -16,7 +16,7 @@ function recorded(stage: HostileStage): WireFrame[] {
   return stage.relay.frames("push.new", WAYS.toHost).toReversed();
 }
 
-Deno.test("over repetitions, another order, forgeries and restarts of the host each message of a paired phone is typed once [replay-window, sec-replay]", async () => {
+Deno.test("across repetitions, reordering, forgeries and restarts of the host, each message of a paired phone is typed once [replay-window, sec-replay]", async () => {
   await using stage = await HostileStage.make("psk");
   using phone = await stage.phone();
   const { deviceId } = stage.stack;
@@ -60,7 +60,7 @@ Deno.test("over repetitions, another order, forgeries and restarts of the host e
   );
 });
 
-Deno.test("an old backup of the relay has nothing typed again, and nothing that was closed is typed [replay-window, sec-replay]", async () => {
+Deno.test("an old backup of the relay retypes nothing, and types nothing that was closed [replay-window, sec-replay]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const phone = await pairScriptedPhone(await stack.pairLink());

@@ -81,7 +81,7 @@ const isLive = ({ states }: Watching): boolean => states.at(-1)?.kind === "live"
 const ends = ({ states }: Watching): string[] =>
   states.filter((state) => state.kind === "ended").map(({ reason }) => reason);
 
-Deno.test("a paired phone sees the screen and types, and neither crosses the relay readable; revoked it is cut off by the host [seal-psk, seal-context, sec-passive-relay, enc-envelope, enc-keys, pair-devices, hostile-relay]", async () => {
+Deno.test("a paired phone sees the screen and types, and neither crosses the relay in the clear; once revoked, it is cut off by the host [seal-psk, seal-context, sec-passive-relay, enc-envelope, enc-keys, pair-devices, hostile-relay]", async () => {
   await using tapped = await tappedStack({ requireEncryption: "psk" });
   const { stack, tap } = tapped;
   const { name, screen } = await stack.echo();
@@ -128,7 +128,7 @@ Deno.test("a relay that swaps the phone's key gets no screen, and the phone says
   watching.close();
 });
 
-Deno.test("a mirror asked for with another phone's secret shows nothing [seal-psk]", async () => {
+Deno.test("a mirror requested with another phone's secret shows nothing [seal-psk]", async () => {
   await using tapped = await tappedStack({ requireEncryption: "psk" });
   const { name } = await tapped.stack.echo();
   const phone = await pairScriptedPhone(await tapped.stack.pairLink());

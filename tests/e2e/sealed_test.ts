@@ -20,7 +20,7 @@ async function sent(phone: Pick<ScriptedPhone, "api">, push: PushRequestInput): 
 
 const latin1 = (text: string): string => new TextDecoder("latin1").decode(new TextEncoder().encode(text));
 
-Deno.test("sealed messages arrive byte for byte, and neither text nor secret is found in what crossed or stayed at the relay [seal-stored, sec-passive-relay, pair-fragment, hostile-relay]", async () => {
+Deno.test("sealed messages arrive byte for byte, and neither text nor secret is found in what crossed the relay or is stored there [seal-stored, sec-passive-relay, pair-fragment, hostile-relay]", async () => {
   await using tapped = await tappedStack();
   const { stack, tap } = tapped;
   const { name, prompts } = await stack.echo();
@@ -45,7 +45,7 @@ Deno.test("sealed messages arrive byte for byte, and neither text nor secret is 
   for (const form of forms) assert.ok(form.length >= 32 && !seen.includes(form) && !stored.includes(form));
 });
 
-Deno.test("what a relay moves, changes or repeats of a sealed message is refused, and nothing is typed [seal-stored, seal-unsealable, hostile-relay]", async () => {
+Deno.test("a sealed message that a relay moves, changes or repeats is refused, and nothing is typed [seal-stored, seal-unsealable, hostile-relay]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const phone = await pairScriptedPhone(await stack.pairLink());
@@ -96,7 +96,7 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
   assert.deepEqual(await prompts(1), ["paired"]);
 });
 
-Deno.test("a relay that gives the phone its own key in place of the host's pairs nothing, and the person is told [sec-active-relay, seal-psk, hostile-relay]", async () => {
+Deno.test("a relay that gives the phone its own key in place of the host's pairs nothing, and the user is warned [sec-active-relay, seal-psk, hostile-relay]", async () => {
   await using tapped = await tappedStack({}, await keySwapper(/"host":"[^"]*","publicKey":"[\w-]{87}"/));
   const { stack, tap } = tapped;
   await assert.rejects(pairScriptedPhone(await tapped.stack.pairLink()), UnprovenHost);
@@ -104,7 +104,7 @@ Deno.test("a relay that gives the phone its own key in place of the host's pairs
   assert.equal((await stack.api.sessions()).devices.length, 1);
 });
 
-Deno.test("a relay that gives the host its own key in place of the phone's pairs nothing, and the person is told [sec-active-relay, seal-psk, hostile-relay]", async () => {
+Deno.test("a relay that gives the host its own key in place of the phone's pairs nothing, and the user is warned [sec-active-relay, seal-psk, hostile-relay]", async () => {
   await using tapped = await tappedStack({}, await keySwapper(/"name":"iPhone","publicKey":"[\w-]{87}"/));
   const { stack } = tapped;
   const { name, prompts } = await stack.echo();

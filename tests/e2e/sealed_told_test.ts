@@ -118,7 +118,7 @@ Deno.test("a sealed answer after the tool's time is typed into the session, once
     await served;
   }, { requireEncryption: "psk" }));
 
-Deno.test("a secret is asked for where it is sealed; late it is withdrawn, and typed nowhere [mcp-input, seal-answers]", () =>
+Deno.test("a secret is asked for only where it is sealed; a late question is withdrawn, and nothing is typed [mcp-input, seal-answers]", () =>
   withScene(async (scene) => {
     const { tapped, echo, phone } = scene;
     const { client, clock, served } = await askerOf(scene);

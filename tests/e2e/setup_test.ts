@@ -88,7 +88,7 @@ Deno.test("Codex itself marks svc's hooks as trusted, not the person's own [set-
     assert.equal(await Deno.readTextFile(`${sandbox.home}/.codex/hooks.json`), JSON.stringify(own));
   }));
 
-Deno.test("a Codex that cannot be asked, or does not trust, is named with what to do", () =>
+Deno.test("a Codex that gives no answer, or does not trust the hooks, is reported with what to do", () =>
   withAgents(async (sandbox) => {
     for (
       const [mode, why] of [["unwilling", /still does not trust/], [
@@ -131,7 +131,7 @@ Deno.test("a dry run shows the lines and writes nothing at all [set-dry-run]", (
     await assert.rejects(Deno.stat(sandbox.svcHome), Deno.errors.NotFound);
   }));
 
-Deno.test("one agent alone, by name; names that are none, and agents that are not there", () =>
+Deno.test("one agent alone, by name; unknown names, and agents that are not installed", () =>
   withAgents(async (sandbox) => {
     const { agents } = await outcome(sandbox, "--agent", "gemini", "--agent", "copilot");
     assert.deepEqual(agents.map(({ kind }) => kind), ["gemini", "copilot"]);
@@ -145,7 +145,7 @@ Deno.test("one agent alone, by name; names that are none, and agents that are no
     ]);
   }));
 
-Deno.test("a broken file of one agent stops that one alone, and says where it is broken", () =>
+Deno.test("a broken file of one agent stops that one alone, and the error says where", () =>
   withAgents(async (sandbox) => {
     await write(sandbox, ".gemini/settings.json", '{\n  "a": ,\n}');
     const { code, stderr, stdout } = await setup(sandbox);

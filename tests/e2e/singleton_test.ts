@@ -101,7 +101,7 @@ Deno.test("the daemon has the wrapper's environment, less what belongs to one ag
   for (const name of ["CLAUDE_PROJECT_DIR", "CODEX_HOME", "SVC_SESSION"]) assert.ok(!names.has(name), name);
 });
 
-Deno.test("an older daemon is replaced, and both versions are told [state-older, state-older-told, ver-older, ver-upgrade]", async () => {
+Deno.test("an older daemon is replaced, and both versions are printed [state-older, state-older-told, ver-older, ver-upgrade]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const old = await host.daemon();
@@ -125,7 +125,7 @@ Deno.test("a newer daemon is left alone [state-newer, ver-newer]", async () => {
   assert.equal(await host.read("listener.version"), "99.0.0");
 });
 
-Deno.test("a killed daemon is replaced, though its files say that it lives [ls-stale-pid, state-absent]", async () => {
+Deno.test("a killed daemon is replaced, although its files say that it runs [ls-stale-pid, state-absent]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const first = await host.daemon();
@@ -136,7 +136,7 @@ Deno.test("a killed daemon is replaced, though its files say that it lives [ls-s
   assert.notEqual(await host.daemon(), first);
 });
 
-Deno.test("a pid that another process has now neither stops a start nor is harmed [ls-stale-pid]", async () => {
+Deno.test("a pid that another process has now neither prevents a start nor is killed [ls-stale-pid]", async () => {
   await using host = await makeHost();
   const stranger = startStranger(host);
   await host.write("listener.pid", `${stranger}\n`);
@@ -146,7 +146,7 @@ Deno.test("a pid that another process has now neither stops a start nor is harme
   assert.equal(runtime.commands.kill(stranger, 0), true);
 });
 
-Deno.test("a deleted pid file hides no daemon [ls-stale-pid, ls-lock]", async () => {
+Deno.test("a daemon is found without its pid file [ls-stale-pid, ls-lock]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const pid = await host.daemon();
@@ -157,7 +157,7 @@ Deno.test("a deleted pid file hides no daemon [ls-stale-pid, ls-lock]", async ()
   assert.equal(await host.daemonStarts(), 1);
 });
 
-Deno.test("junk in every file of a dead daemon is no hindrance [ls-stale-pid]", async () => {
+Deno.test("junk in every file of a dead daemon does not prevent a start [ls-stale-pid]", async () => {
   await using host = await makeHost();
   for (const name of ["pid", "version", "lock", "sock", "log"]) {
     await host.write(`listener.${name}`, "\u0000junk\n");
@@ -167,7 +167,7 @@ Deno.test("junk in every file of a dead daemon is no hindrance [ls-stale-pid]", 
   assert.equal(await host.read("listener.pid"), String(await host.daemon()));
 });
 
-Deno.test("a second svc listener says who runs and exits 1 [ls-lock]", async () => {
+Deno.test("a second svc listener says which one runs and exits 1 [ls-lock]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const pid = await host.daemon();
@@ -210,7 +210,7 @@ Deno.test("a daemon that hangs is replaced by --restart", async () => {
   await until("its end", () => !runtime.commands.kill(hung, 0));
 });
 
-Deno.test("a broken configuration is told with its place, and the agent starts all the same", async () => {
+Deno.test("a broken configuration is reported with its line, and the agent starts anyway", async () => {
   await using host = await makeHost();
   await host.write("config.json", '{\n  "apiKey": oops\n}');
   const { code, stdout, stderr } = await host.svc(["--detach", "cc"]);

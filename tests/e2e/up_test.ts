@@ -60,7 +60,7 @@ Deno.test("svc up leaves a listener that ran before it, and its session, alone [
   assert.equal(await listenerPid(sandbox), pid);
 });
 
-Deno.test("svc up says which address works for what, and refuses to leave another relay unasked [up-addresses]", async () => {
+Deno.test("svc up says which address works for what, and does not replace another relay without --replace [up-addresses]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);
   await up.line(/^On this machine: http:\/\/localhost:\d+ \(everything works\)\.$/);

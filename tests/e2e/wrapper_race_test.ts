@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
 
-Deno.test("terminals opened at one instant each get a session of their own [wr-race]", async () => {
+Deno.test("terminals opened at the same instant each get their own session [wr-race]", async () => {
   await using bench = await makeWrapperBench();
   const count = 10;
   await Promise.all(Array.from({ length: count }, () => bench.terminal(["cc"])));
@@ -15,7 +15,7 @@ Deno.test("terminals opened at one instant each get a session of their own [wr-r
   assert.deepEqual(Object.keys(await bench.sessions()).sort(), names.sort());
 });
 
-Deno.test("of two that find one detached session at one instant one gets it, the other the next number [wr-race]", async () => {
+Deno.test("of two wrappers that find the same detached session, one gets it and the other the next number [wr-race]", async () => {
   await using bench = await makeWrapperBench();
   await bench.svc(["--detach", "cc"]);
   await Promise.all([bench.terminal(["cc"]), bench.terminal(["cc"])]);
@@ -25,7 +25,7 @@ Deno.test("of two that find one detached session at one instant one gets it, the
   });
 });
 
-Deno.test("ten started at one instant without a terminal are all there under the names they told [wr-race]", async () => {
+Deno.test("ten started at once without a terminal all run under the names that they printed [wr-race]", async () => {
   await using bench = await makeWrapperBench();
   const runs = await Promise.all(Array.from({ length: 10 }, () => bench.svc(["--detach", "cc"])));
   assert.deepEqual(runs.filter(({ code }) => code !== 0), []);

@@ -23,7 +23,7 @@ async function leave(terminal: Terminal): Promise<void> {
   assert.equal(await terminal.exitCode(), 0);
 }
 
-Deno.test("the agent runs in svc-<project> with its words untouched, as the pane's own process [wrap-name, spec-agent-kinds, spec-args, cmd-agent, cli-agent-help, cli-options-first, cli-detach, con-detach, wr-own-process, wr-session-env, wr-options]", async () => {
+Deno.test("the agent runs in svc-<project> with its arguments unchanged, as the pane's own process [wrap-name, spec-agent-kinds, spec-args, cmd-agent, cli-agent-help, cli-options-first, cli-detach, con-detach, wr-own-process, wr-session-env, wr-options]", async () => {
   await using bench = await makeWrapperBench();
   const args = ["--help", "--version", "--", "a;", "", "two words", "$HOME", "#{pane_id}", "-x=~", "é\n2"];
   const { code, stdout } = await bench.svc(["--detach", "cc", ...args]);
@@ -48,7 +48,7 @@ Deno.test("the agent runs in svc-<project> with its words untouched, as the pane
   assert.equal(...(panes?.split("=") as [string, string]));
 });
 
-Deno.test("what an agent needs to wait for the phone is in its environment or its words [wr-wait-env]", async () => {
+Deno.test("what an agent needs to wait for the phone is in its environment or its arguments [wr-wait-env]", async () => {
   await using bench = await makeWrapperBench();
   const started = async (kind: string): Promise<AgentStart> => {
     const before = (await bench.starts()).map(({ pid }) => pid);
@@ -87,7 +87,7 @@ Deno.test("a session that is attached leads to the next number, a detached one i
   );
 });
 
-Deno.test("a control-mode client is nobody's terminal [wr-control-client]", async () => {
+Deno.test("a control-mode client does not count as attached [wr-control-client]", async () => {
   await using bench = await makeWrapperBench();
   await bench.svc(["--detach", "cc"]);
   const control = new Deno.Command("tmux", {
@@ -123,7 +123,7 @@ Deno.test("a directory with dots and blanks gives a name that tmux keeps [wr-und
   assert.deepEqual(Object.keys(await bench.sessions()), [stdout.trim()]);
 });
 
-Deno.test("the words of an agent that ends at once stay on the terminal", async () => {
+Deno.test("the output of an agent that exits at once stays on the terminal", async () => {
   await using bench = await makeWrapperBench();
   const terminal = await bench.terminal(["cc", "--say", "claude 9.9.9", "7"]);
   await terminal.exitCode();
@@ -141,7 +141,7 @@ Deno.test("leaving the agent ends the session, and the wrapper [wr-own-process]"
   assert.deepEqual(await bench.sessions(), {});
 });
 
-Deno.test("an agent that ignores hang-up is ended with its session [wr-leftovers]", async () => {
+Deno.test("an agent that ignores SIGHUP is killed with its session [wr-leftovers]", async () => {
   await using bench = await makeWrapperBench();
   const terminal = await bench.terminal(["gemini", "--deaf"]);
   await shows(terminal, "agent is ready");
@@ -152,7 +152,7 @@ Deno.test("an agent that ignores hang-up is ended with its session [wr-leftovers
   assert.equal(runtime.commands.kill(start.pid, 0), false);
 });
 
-Deno.test("inside tmux the agent runs in the pane at hand, without a session of its own [wrap-inside-tmux, wrap-inside-untargeted]", async () => {
+Deno.test("inside tmux the agent runs in the current pane, without a session of its own [wrap-inside-tmux, wrap-inside-untargeted]", async () => {
   await using bench = await makeWrapperBench();
   const terminal = await bench.terminal(["cc", "--", "x"], {
     env: { TMUX: "/elsewhere,1,0", SVC_SESSION: "svc-another" },
@@ -227,7 +227,7 @@ for (const { name, args, bare, says } of OBSTACLES) {
   });
 }
 
-Deno.test("a machine without a phone is told so in one line, and the agent starts", async () => {
+Deno.test("without a paired phone one line says so, and the agent starts", async () => {
   await using bench = await makeWrapperBench();
   const { code, stderr } = await bench.svc(["--detach", "cc"]);
   assert.deepEqual([code, stderr], [0, "svc: The phone is not set up on this machine: run svc up.\n"]);

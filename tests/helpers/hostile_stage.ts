@@ -15,9 +15,9 @@ export type Mode = "psk" | "base";
 /** Stands in everything that the relay makes up: it must be nowhere that a person or an agent looks. */
 export const EVIL = "made-up-by-the-relay";
 
-/** `told`: the attack has no effect but that it is told. `gap`: it succeeds, as docs/security.md says. */
+/** `reported`: the attack's only effect is a warning. `gap`: it succeeds, as docs/security.md says. */
 export interface Expectation {
-  outcome?: "told" | "no effect" | "gap";
+  outcome?: "reported" | "no effect" | "gap";
   /** What the phone says. */
   phone?: RegExp;
   /** What the host says. */
