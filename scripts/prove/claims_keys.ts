@@ -9,7 +9,7 @@ export const KEYS: Claim[] = [
       "who takes a listener's name, lets others in with a phone's key, or comes as a second host is refused",
     tests: {
       files: ["tests/e2e/roles_test.ts"],
-      filter: "/takes a listener|mints nothing|second host|unused id/",
+      filter: "/uses a listener|cannot create keys|second host|unused id/",
     },
     quote: { part: /^attack: (.*) → ((?:\w+ ?){1,3}).*$/gm, as: "$1: $2" },
   },
@@ -18,7 +18,7 @@ export const KEYS: Claim[] = [
       "svc up's key holds no admin; a home and store of the previous version keep working, and the old key is named",
     tests: {
       files: ["tests/e2e/roles_test.ts", "tests/unit/store/migrations_test.ts"],
-      filter: "/svc up has|version/",
+      filter: "/svc up uses|version/",
     },
   },
   {

@@ -172,8 +172,8 @@ const LIES: readonly Row[] = [
   {
     name: "answers for another message",
     expect: {
-      psk: { phone: /the relay answered for another one/ },
-      base: { phone: /the relay answered for another one/ },
+      psk: { phone: /the relay answered for a different one/ },
+      base: { phone: /the relay answered for a different one/ },
     },
     run: async (stage) => {
       const phone = await stage.phone();
