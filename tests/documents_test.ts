@@ -104,6 +104,21 @@ Deno.test("files that the documents name exist", async () => {
   }
 });
 
+Deno.test("headings that comments cite exist", async () => {
+  const folders = await Promise.all(
+    ["src", "tests", "scripts", "bench"].map((folder) => readSources(folder)),
+  );
+  const headings = pages.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(/^#+ +(.+)$/gm), ([, heading]) => `${path}, ${heading}`)
+  );
+  for (const { path, text } of folders.flat()) {
+    for (const [, page, heading] of text.matchAll(/\((docs\/\w+\.md), "?([^)"\n]+)"?\)/g)) {
+      assert.ok(headings.includes(`${page}, ${heading}`), `${path} cites "${heading}" of ${page}`);
+    }
+    assert.doesNotMatch(text, /\bspec, section/, `${path}: cite a heading instead`);
+  }
+});
+
 Deno.test("docs/agents.md names each agent's program and how to install it", async () => {
   const page = await read("docs/agents.md");
   for (const { text } of await readSources("src/agents")) {

@@ -64,7 +64,7 @@ Deno.test("the terminal agent of the editor is its own program [spec-cursor-bina
   assert.equal(agentProfile("cursor").binary, "cursor-agent");
 });
 
-Deno.test("the steps of an injection stand in one file, in the spec's order [inj-one-function]", async () => {
+Deno.test("the steps of an injection stand in one file, in the specified order [inj-one-function]", async () => {
   const path = "src/listener/inject/inject.ts";
   const text = await Deno.readTextFile(CHECKOUT + path);
   const steps = [

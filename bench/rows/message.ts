@@ -1,4 +1,4 @@
-/** POST sent → text read by the program in the pane, beside a shell script with the spec's three tmux calls. */
+/** POST sent → text read by the program in the pane, beside a shell script with three tmux calls. */
 import { askDaemon } from "../../src/home/control_client.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
@@ -22,7 +22,7 @@ async function reportHooks({ sandbox }: Stack, session: string): Promise<void> {
 
 export const messageRow: Row = {
   name: "message: POST sent → text read by the program",
-  beside: "sh script with the spec's three tmux calls",
+  beside: "sh script with three tmux calls",
   aim: "median < 1.0, p99 < 1.5",
   samples: SESSIONS * 25,
   async open() {

@@ -60,7 +60,7 @@ const MAIN: Claim[] = [
     tests: { files: ["tests/e2e/singleton_test.ts"], filter: "/twenty|older|newer/" },
   },
   {
-    text: "the spec's log lines, word for word",
+    text: "the specified log lines, word for word",
     tests: { files: ["tests/e2e/main_flow_test.ts"], filter: "/word for word|rejected/" },
   },
   {

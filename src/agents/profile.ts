@@ -112,7 +112,7 @@ export interface AgentProfile {
   env: Readonly<Record<string, string>>;
   /** Its processes ignore hang-up: the wrapper ends what is left of them after the session. */
   ignoresHangup: boolean;
-  /** It has no prompt hook (spec, section 1): a marker left behind would fit what someone types into another agent. */
+  /** It has no prompt hook (docs/specification.md, REMOTE mode): a marker left behind would fit what someone types into another agent. */
   takesNoMarkers?: true;
   typing: TypingProfile;
   dialog: DialogMarks;

@@ -49,7 +49,7 @@ export async function daemonStatus(host: DaemonHost, paths: HomePaths): Promise<
   return answer?.ok ? answer.status : undefined;
 }
 
-/** The version that the daemon started with: from `listener.version` (spec, section 9), else from its status. */
+/** The version that the daemon started with: from `listener.version` (docs/specification.md, Versions), else from its status. */
 export async function daemonVersion(
   host: DaemonHost,
   paths: HomePaths,
@@ -83,7 +83,7 @@ export async function planDaemon(host: DaemonHost, options: DaemonOptions): Prom
   return decideDaemon({ running, installed: options.version });
 }
 
-/** A line for the user when the daemon will be restarted (spec, section 3: the stale version and the new one). */
+/** A line for the user when the daemon will be restarted (docs/specification.md, Wrapper and daemon transitions). */
 export function decisionNotice(decision: DaemonDecision, installed: string): string | undefined {
   return decision.action === "restart"
     ? `The listener runs v${decision.stale}, v${installed} is installed: restarting it on v${installed}.`

@@ -1,4 +1,4 @@
-/** What a wrapper does about the daemon, by the versions of both (spec, sections 3 and 9). Loads no schema. */
+/** What a wrapper does about the daemon, by the versions of both (docs/specification.md, Wrapper and daemon transitions). Loads no schema. */
 
 export type DaemonDecision =
   | { action: "start" }
@@ -38,7 +38,7 @@ export function compareVersions(left: string, right: string): number {
   return comparePrereleases(a[4], b[4]);
 }
 
-/** A release is newer than its pre-releases (section 11). */
+/** A release is newer than its pre-releases (Semantic Versioning, section 11). */
 function comparePrereleases(left: string | undefined, right: string | undefined): number {
   if (left === undefined || right === undefined) {
     return Number(left === undefined) - Number(right === undefined);

@@ -62,7 +62,7 @@ export interface ListenerOptions {
   env: Readonly<Record<string, string>>;
   /**
    * Writes one line to listener.log. `[<time>] ` is put before it unless it begins with `! `: the failure line of the
-   * spec (section 6) has no time.
+   * specification has no time.
    */
   log(line: string): void;
 }

@@ -1,4 +1,4 @@
-/** listener.log: one line per event, with the spec's forms (section 6). */
+/** listener.log: one line per event, in the forms that are fixed (docs/specification.md, Logs and audit). */
 import { RotatingFile } from "../home/rotating_file.ts";
 import type { Files } from "../runtime/types.ts";
 
@@ -32,13 +32,13 @@ export function openLog(files: Files, { path, now, echo }: LogOptions): Listener
   };
 }
 
-/** `[<time>] <text>`, except the spec's failure line, `! …`, which has no time. Control characters are replaced, so that a relay's text can neither forge a line nor control a terminal. */
+/** `[<time>] <text>`, except the failure line, `! …`, which has no time. Control characters are replaced, so that a relay's text can neither forge a line nor control a terminal. */
 export function stampLine(text: string, now: number): string {
   const line = text.replace(/[\r\n]+/g, " ").replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
   return line.startsWith("! ") ? line : `[${new Date(now).toISOString()}] ${line}`;
 }
 
-/** The first line of a run (spec, section 6): the reliable indicator of the running build. */
+/** The first line of a run (docs/specification.md, Logs and audit): the reliable indicator of the running build. */
 export function startLine(version: string, wsUrl: string): string {
   return `svc listener starting — v${version} — ${wsUrl}`;
 }

@@ -129,7 +129,7 @@ export interface Target {
 export type Resolved = { target: Target } | { refused: Reason };
 
 /**
- * Picks the session by its exact name (spec, section 7; tmux's own `-t` would match by prefix). Only sessions
+ * Picks the session by its exact name (tmux's own `-t` would match by prefix). Only sessions
  * that the phone shows take messages.
  */
 export function resolveTarget(name: string, sessions: readonly TmuxSession[]): Resolved {

@@ -1,7 +1,7 @@
 /** Names that several programs must build the same way: sessions, projects, labels, devices, agents. */
 import { sha256Hex } from "../async/sha256.ts";
 
-/** The session names that a push may target (spec, sections 2 and 8). */
+/** The session names that a push may target (docs/specification.md, Pushes). */
 export const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;
 export const SESSION_NAME_MAX_CHARS = 128;
 
@@ -35,7 +35,7 @@ export function projectName(directory: string): string {
   return basename.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, 80) || "project";
 }
 
-/** `svc-<project>` for ordinal 1, `svc-<project>-<n>` from 2 on (spec, section 1, rules 2 and 3). */
+/** `svc-<project>` for ordinal 1, `svc-<project>-<n>` from 2 on (docs/specification.md, Wrapper). */
 export function sessionName(project: string, ordinal: number): string {
   return ordinal === 1 ? `svc-${project}` : `svc-${project}-${ordinal}`;
 }
@@ -55,7 +55,7 @@ export function sessionLabel(project: string, agentLabel: string, ordinal: numbe
   return ordinal > 1 ? `${label} #${ordinal}` : label;
 }
 
-/** `dev_listener_<8 hex digits of the SHA-256 of the hostname>` (spec, section 2). */
+/** `dev_listener_<8 hex digits of the SHA-256 of the hostname>` (docs/specification.md, Pushes). */
 export async function listenerDeviceId(hostname: string): Promise<string> {
   return `dev_listener_${(await sha256Hex(hostname)).slice(0, 8)}`;
 }

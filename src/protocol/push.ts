@@ -154,7 +154,7 @@ const hasText = (push: Addressed): boolean =>
 const hasStart = (push: Addressed): boolean =>
   push.type !== "agent.start" || push.sealed !== undefined || StartData.safeParse(push.data).success;
 
-/** `POST /pushes/send` (spec, section 2). */
+/** `POST /pushes/send` (docs/specification.md, Pushes). */
 export const PushRequest = z.object({
   id: z.optional(PushId),
   ...pushFields,

@@ -1,4 +1,4 @@
-/** A session as the inventory reports it and the picker shows it (spec, section 2). */
+/** A session as the inventory reports it and the picker shows it (docs/specification.md, Inventory). */
 import * as z from "zod/mini";
 import { SESSIONS_MAX } from "./limits.ts";
 

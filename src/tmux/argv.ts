@@ -142,7 +142,7 @@ export const verbs = {
     commandLine(then),
     ...(otherwise.length === 0 ? [] : [commandLine(otherwise)]),
   ],
-  /** Types text as keys, literally (spec, section 4, step 4). */
+  /** Types text as keys, literally (docs/specification.md, Injection). */
   sendLiteral: (pane: string, text: string): TmuxCommand => ["send-keys", "-l", "-t", pane, "--", text],
   sendKey: (pane: string, key: string): TmuxCommand => ["send-keys", "-t", pane, key],
   /** Appends to a paste buffer; creates it if needed. */

@@ -1,4 +1,4 @@
-/** Finds this user's tmux servers (spec, section 4, "Tmux socket discovery") and lists their sessions. */
+/** Finds this user's tmux servers (docs/specification.md, tmux socket discovery) and lists their sessions. */
 import { spawningServer, TmuxError, type TmuxServer } from "./server.ts";
 import { listSessions, type TmuxSession } from "./sessions.ts";
 import type { Commands, Files } from "../runtime/types.ts";
@@ -77,7 +77,7 @@ export interface DiscoveryEnvironment {
 }
 
 /**
- * Candidate socket paths, in the order of the spec: `SVC_TMUX_SOCKET` alone when set; the default location; `$TMPDIR`;
+ * Candidate socket paths, in the specified order: `SVC_TMUX_SOCKET` alone when set; the default location; `$TMPDIR`;
  * `/tmp/tmux-<uid>/`. Stale socket files may be among them.
  */
 export async function socketFiles(host: DiscoveryEnvironment): Promise<string[]> {

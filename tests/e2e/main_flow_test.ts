@@ -100,7 +100,7 @@ Deno.test("main flow: after an agent has left, its session takes nothing [show-s
   assert.deepEqual([shell.receipt.state, shell.receipt.reason], ["refused", "shell_in_pane"]);
 });
 
-Deno.test("main flow: the log has the spec's lines, word for word [log-start, log-reported, log-persisted, ver-written, ls-log-injection, ls-log-connection, sec-logs-clean, ls-audit]", async () => {
+Deno.test("main flow: the log has the specified lines, word for word [log-start, log-reported, log-persisted, ver-written, ls-log-injection, ls-log-connection, sec-logs-clean, ls-audit]", async () => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   const { push } = await stack.send(echo.name, "a secret sentence");

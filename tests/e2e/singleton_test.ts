@@ -1,4 +1,4 @@
-/** One listener, whoever starts it, whatever was left behind (spec, sections 3 and 9). */
+/** One listener, whoever starts it, whatever was left behind (docs/specification.md, Listener). */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { until } from "../helpers/until.ts";

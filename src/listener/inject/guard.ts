@@ -1,4 +1,4 @@
-/** The pane guard (spec, section 7): which panes take input, as a decision here and as a tmux format at the moment of typing. */
+/** The pane guard (docs/specification.md, Target and guard): which panes take input, as a decision here and as a tmux format at the moment of typing. */
 import type { DialogMarks } from "../../agents/profile.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 

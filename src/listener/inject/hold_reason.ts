@@ -55,7 +55,7 @@ function lacksComposer({ reading }: Observation, { isProfiled, policy }: HoldCon
 
 /**
  * A turn is running and no hook holds its dialogs back: one may open at any moment, before the screen shows it. Panes of
- * unknown agents are exempt, as the spec says.
+ * unknown agents are exempt.
  */
 export function mayOpenDialog(
   { reading, created }: Pick<Observation, "reading" | "created">,

@@ -1,4 +1,4 @@
-/** Injects one message into its pane: the steps of the spec (section 4), in order. */
+/** Injects one message into its pane: the steps of its section in the specification, in order. */
 import { TmuxError } from "../../tmux/server.ts";
 import { composerShows } from "./composer.ts";
 import { enterWasLost, ScreenChanges, ScreenConfirmation } from "./confirm.ts";

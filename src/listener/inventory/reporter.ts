@@ -1,4 +1,4 @@
-/** Polls the inventory and reports it to the relay: on a change, after a rejection, and as a heartbeat (spec, sections 1 and 6). */
+/** Polls the inventory and reports it to the relay: on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory). */
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import { INVENTORY_HEARTBEAT_MS } from "../../protocol/limits.ts";

@@ -154,7 +154,7 @@ async function typeInFlight(
   }
 }
 
-/** Types into a pane of an unknown agent, as the spec says: with the guard, and no line that begins with `!`. */
+/** Types into a pane of an unknown agent: with the guard, and no line that begins with `!`. */
 async function typeUnrecognised(
   context: KeystrokeContext,
   input: Keystroke,

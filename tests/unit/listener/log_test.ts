@@ -6,14 +6,14 @@ import { makeTempHome } from "../../helpers/temp_home.ts";
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
 const TIME = "2026-11-20T12:00:00.000Z";
 
-Deno.test("the first line is the spec's, word for word [log-start, ver-written]", () => {
+Deno.test("the first line is the specified one, word for word [log-start, ver-written]", () => {
   assert.equal(
     stampLine(startLine("1.2.3", "wss://host/stage"), NOW),
     `[${TIME}] svc listener starting — v1.2.3 — wss://host/stage`,
   );
 });
 
-Deno.test("a failure line stands as the spec has it, without a time [log-rejected]", () => {
+Deno.test("a failure line has no time [log-rejected]", () => {
   const line = "! server rejected listener.sessions: missing scope";
   assert.equal(stampLine(line, NOW), line);
 });

@@ -1,4 +1,4 @@
-/** The limits: their units, and the values that the spec fixes. */
+/** The limits: their units, and the values that the specification fixes. */
 import assert from "node:assert/strict";
 import * as limits from "../../../src/protocol/limits.ts";
 
@@ -13,7 +13,7 @@ Deno.test("every limit is a positive number with its unit in its name [style-lim
   }
 });
 
-Deno.test("the limits that the spec fixes", () => {
+Deno.test("the limits that the specification fixes", () => {
   assert.equal(limits.INJECTIONS_PER_MINUTE, 30);
   assert.equal(limits.INVENTORY_POLL_MS, 5_000);
   assert.equal(limits.INVENTORY_HEARTBEAT_MS, 30_000);

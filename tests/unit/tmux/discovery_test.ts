@@ -1,4 +1,4 @@
-/** tmux's servers are found in the spec's order. */
+/** tmux's servers are found in the specified order. */
 import assert from "node:assert/strict";
 import type { FileInfo, RunResult } from "../../../src/runtime/types.ts";
 import {
