@@ -3,8 +3,8 @@ import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import { deviceNameOf, loadConfig } from "../home/config.ts";
-import { ASK_EVENT, tellDaemon } from "../home/notify_daemon.ts";
-import type { ToldSealing } from "../home/host_sealing.ts";
+import { ASK_EVENT, notifyDaemon } from "../home/notify_daemon.ts";
+import type { HostSealing } from "../home/host_sealing.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -60,13 +60,13 @@ async function hostname(): Promise<string> {
 }
 
 /** Loaded at the first call only, because an agent waits for its servers to start. */
-async function sealing({ baseUrl, apiKey }: RelaySettings): Promise<ToldSealing> {
-  const [{ createRelayApi }, { sealedKeys, toldSealing }] = await Promise.all([
+async function sealing({ baseUrl, apiKey }: RelaySettings): Promise<HostSealing> {
+  const [{ createRelayApi }, { hostKeys, hostSealing }] = await Promise.all([
     import("../client/api.ts"),
     import("../home/host_sealing.ts"),
   ]);
   const host = await pairingHost(await accountPaths(), createRelayApi({ baseUrl, apiKey }));
-  return toldSealing(sealedKeys(host));
+  return hostSealing(hostKeys(host));
 }
 
 /** The listener's, because it types the late answers. Throws Error that says what is missing. */
@@ -90,5 +90,5 @@ async function reportWaiting(waiting: WaitingReport): Promise<void> {
   const paths = await accountPaths().catch(() => undefined);
   if (paths === undefined) return;
   const report = { event: ASK_EVENT, agent: "mcp", cwd: runtime.cwd(), session, ...waiting };
-  await tellDaemon({ sockets: runtime.sockets, path: paths.socket }, { op: "hook", report });
+  await notifyDaemon({ sockets: runtime.sockets, path: paths.socket }, { op: "hook", report });
 }

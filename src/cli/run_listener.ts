@@ -7,7 +7,7 @@ import { systemClock } from "../async/clock.ts";
 import { type Config, ensureHookId } from "../home/config.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { sealedKeys, toldSealing } from "../home/host_sealing.ts";
+import { hostKeys, hostSealing } from "../home/host_sealing.ts";
 import { runDaemon } from "../listener/daemon.ts";
 import { HookNotifier, withNews } from "../listener/hook_notifier.ts";
 import { startListener } from "../listener/listener.ts";
@@ -56,7 +56,7 @@ async function makeHookNotifier(
 ): Promise<HookNotifier> {
   const { files } = runtime;
   const api = createRelayApi(options);
-  const sealing = toldSealing(sealedKeys(await pairingHost(paths, api)));
+  const sealing = hostSealing(hostKeys(await pairingHost(paths, api)));
   return new HookNotifier({
     clock: systemClock,
     send: (push, given) => api.sendPush(push, given),

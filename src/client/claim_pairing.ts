@@ -2,7 +2,7 @@
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../crypto/pairing_proof.ts";
+import { hostProof, phoneProof } from "../crypto/proofs.ts";
 import type { PairingOffer } from "../protocol/http.ts";
 import type { RelayApi } from "./api.ts";
 

@@ -1,4 +1,4 @@
-/** The six words that phone and host show after pairing, equal only when both hold the same secret and the same keys. */
+/** The six words that phone and host show after pairing: equal only when both have the same secret and keys. */
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { deriveBytes } from "./paired_secret.ts";
 

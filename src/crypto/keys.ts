@@ -1,8 +1,8 @@
-/** Key pairs of P-256, and public keys as the wire's text. */
+/** Key pairs of P-256, and public keys as text for the wire. */
 import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 
 const P256 = { name: "ECDH", namedCurve: "P-256" } as const;
-/** Of an uncompressed point. */
+/** An uncompressed point. */
 const POINT_BYTES = 65;
 
 /** The private key leaves WebCrypto only when `extractable` is set. */
@@ -15,13 +15,13 @@ export async function exportPublicKey(publicKey: CryptoKey): Promise<string> {
   return encodeBase64url(new Uint8Array(await crypto.subtle.exportKey("raw", publicKey)));
 }
 
-/** Undefined for what is no point of the curve. */
+/** Undefined when the text is not a point of the curve. */
 export async function importPublicKey(text: string): Promise<CryptoKey | undefined> {
   const point = decodeBase64url(text);
   if (point?.length !== POINT_BYTES) return undefined;
   try {
     const key = await crypto.subtle.importKey("raw", point, P256, true, []);
-    // Deno looks whether the point is on the curve only when it is used.
+    // Deno checks that the point is on the curve only when the key is used.
     await crypto.subtle.exportKey("raw", key);
     return key;
   } catch {
@@ -29,12 +29,12 @@ export async function importPublicKey(text: string): Promise<CryptoKey | undefin
   }
 }
 
-/** A private key as text for a file of its owner alone. Throws when the pair is not extractable. */
+/** The private key, for a file that only its owner may read. Throws when the pair is not extractable. */
 export async function exportKeyPair({ privateKey }: CryptoKeyPair): Promise<JsonWebKey> {
   return await crypto.subtle.exportKey("jwk", privateKey);
 }
 
-/** What `exportKeyPair` gave, not extractable any more. Throws on what is no private key of P-256. */
+/** The pair from `exportKeyPair`, not extractable. Throws when `jwk` is not a private key of P-256. */
 export async function importKeyPair(jwk: JsonWebKey): Promise<CryptoKeyPair> {
   const { kty, crv, x, y } = jwk;
   return {

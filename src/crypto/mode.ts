@@ -1,11 +1,11 @@
-/** How well a stream or a message is sealed, and whether that is enough for a host. */
+/** The encryption modes of streams and messages, from the weakest to the strongest. */
 
-/** `base`: secret from a relay that only listens. `psk`: also from one that lies, and each side proven to the other. */
+/** `base` is secret from a relay that only reads. `psk` is also secret from one that forges, and authenticates both sides. */
 export type Sealing = "off" | "base" | "psk";
 
 const STRENGTH: Record<Sealing, number> = { off: 0, base: 1, psk: 2 };
 
-/** `floor` is the host's `requireEncryption`. */
+/** Whether a host accepts this mode; `floor` is its `requireEncryption`. */
 export function isEnough(sealing: Sealing, floor: Sealing = "off"): boolean {
   return STRENGTH[sealing] >= STRENGTH[floor];
 }

@@ -1,10 +1,10 @@
-/** The secret that went from host to phone by QR code: each use of it has a key of its own, derived by HKDF. */
+/** The secret that host and phone share through the QR code. Each use has its own key, derived by HKDF. */
 import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 
 /** 256 bits. */
 export const SECRET_BYTES = 32;
 
-/** What the secret is used for: no two uses share bytes. */
+/** The uses of the secret: each derives different bytes. */
 export type SecretUse =
   | "stream"
   | "push"
@@ -20,14 +20,14 @@ export function newSecret(): string {
   return encodeBase64url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
 }
 
-/** As a key that WebCrypto does not give out again; undefined for what is no secret. */
+/** A key that is not extractable; undefined when the text is not a secret. */
 export async function importSecret(text: string): Promise<CryptoKey | undefined> {
   const bytes = decodeBase64url(text);
   if (bytes?.length !== SECRET_BYTES) return undefined;
   return await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveBits"]);
 }
 
-/** 32 bytes for one use (RFC 5869, without salt: the secret is uniform). */
+/** 32 bytes for one use (RFC 5869, without salt, because the secret is uniform). */
 export async function deriveBytes(
   secret: CryptoKey,
   { use, context = "" }: { use: SecretUse; context?: string },
@@ -45,7 +45,7 @@ export async function pskOf(
   return { id: new TextEncoder().encode(phone), key: await deriveBytes(secret, { use }) };
 }
 
-/** Names a pairing in files without showing its secret: 22 characters of base64url. */
+/** Identifies a pairing in files without revealing its secret: 22 characters of base64url. */
 export async function pairingId(secret: CryptoKey): Promise<string> {
   return encodeBase64url((await deriveBytes(secret, { use: "pairing id" })).subarray(0, 16));
 }

@@ -1,13 +1,13 @@
-/** Which counters of a sender were taken already: a sliding window over a bitmap, as RFC 6479 and WireGuard have it. */
+/** Rejects counters of a sender that were used before: a sliding window over a bitmap, as in RFC 6479 and WireGuard. */
 import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
 
-/** Counters behind the highest one that can still be taken, each once. */
+/** How far behind the highest counter one may be and still be accepted, once. */
 export const REPLAY_WINDOW = 4_096;
 
-/** `used`: taken before. `old`: so far behind the highest that nobody remembers. */
+/** `used`: taken before. `old`: too far behind the highest to know. */
 export type CounterVerdict = "fresh" | "used" | "old";
 
-/** A window as text, for a file. */
+/** A window, as it is stored in a file. */
 export interface ReplayWindowText {
   top: number;
   bits: string;
@@ -30,7 +30,7 @@ export class ReplayWindow {
     return new ReplayWindow(0, new Uint8Array(BITS_BYTES));
   }
 
-  /** Undefined for what `encode` does not give. */
+  /** Undefined for anything that `encode` does not return. */
   static decode({ top, bits }: ReplayWindowText): ReplayWindow | undefined {
     const bytes = decodeBase64url(bits);
     const isSound = bytes?.length === BITS_BYTES && Number.isSafeInteger(top) && top >= 0;
@@ -48,25 +48,25 @@ export class ReplayWindow {
     return this.#isTaken(counter) ? "used" : "fresh";
   }
 
-  /** Takes it for good. A counter that is too old to be remembered stays `old`. */
+  /** Marks the counter as used. One that is too old for the window stays `old`. */
   take(counter: number): void {
     if (counter > this.#top) this.#advance(counter);
     else if (counter <= 0 || this.#top - counter >= REPLAY_WINDOW) return;
-    const place = counter % REPLAY_WINDOW;
-    this.#bits[place >> 3] = (this.#bits[place >> 3] ?? 0) | (1 << (place & 7));
+    const slot = counter % REPLAY_WINDOW;
+    this.#bits[slot >> 3] = (this.#bits[slot >> 3] ?? 0) | (1 << (slot & 7));
   }
 
   #isTaken(counter: number): boolean {
-    const place = counter % REPLAY_WINDOW;
-    return ((this.#bits[place >> 3] ?? 0) & (1 << (place & 7))) !== 0;
+    const slot = counter % REPLAY_WINDOW;
+    return ((this.#bits[slot >> 3] ?? 0) & (1 << (slot & 7))) !== 0;
   }
 
-  /** The places of the counters in between hold bits of counters that leave the window. */
+  /** Clears the bits that the new counters reuse: they belong to counters that leave the window. */
   #advance(top: number): void {
     const first = Math.max(this.#top + 1, top - REPLAY_WINDOW + 1);
     for (let counter = first; counter <= top; counter++) {
-      const place = counter % REPLAY_WINDOW;
-      this.#bits[place >> 3] = (this.#bits[place >> 3] ?? 0) & ~(1 << (place & 7));
+      const slot = counter % REPLAY_WINDOW;
+      this.#bits[slot >> 3] = (this.#bits[slot >> 3] ?? 0) & ~(1 << (slot & 7));
     }
     this.#top = top;
   }

@@ -1,16 +1,15 @@
-/** A stored message sealed for one device: HPKE single-shot, bound to where it goes (RFC 9180, section 6.1). */
+/** A stored message sealed for one device: HPKE single-shot, bound to its destination (RFC 9180, section 6.1). */
 import type { SealedBody } from "../protocol/push.ts";
 import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
-import { encodeFields } from "./binding.ts";
+import { encodeFields, SUITE } from "./hpke.ts";
 import { importPublicKey } from "./keys.ts";
 import { pskOf } from "./paired_secret.ts";
-import { SUITE } from "./suite.ts";
 
-/** Fields of the push that the ciphertext is good for; with any other it does not open. */
-export interface MessagePlace {
+/** Fields of the push that the ciphertext is bound to: it does not open with any other. */
+export interface MessageBinding {
   id: string;
   type: string;
-  /** The sender's device id: whose pairing it is. */
+  /** The sender's device id, which selects the pairing. */
   from: string;
   targetDeviceId: string;
   agentSessionName: string;
@@ -20,23 +19,23 @@ export interface MessagePlace {
 
 export interface SealedContent {
   body: string;
-  /** Epoch milliseconds by the sender's clock after which nobody may act on it. */
+  /** Nobody may act on it after this time: epoch milliseconds by the sender's clock. */
   notAfter: number;
-  /** From 1 on, never the same twice under one secret; absent in messages of versions that did not count. */
+  /** From 1 on, never repeated under one secret; absent in messages of older versions. */
   counter?: number | undefined;
 }
 
 const INFO = new TextEncoder().encode("svc.v1 push");
 const NUMBER_BYTES = 8;
-/** Set in the time of a message that has a counter: no time of this age reaches it. */
+/** This bit of the time marks a message that has a counter: no real time sets it. */
 const COUNTED = 1n << 63n;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Psk mode with the secret of the pairing, base mode without. Throws when `publicKey` is none. */
+/** Psk mode with the secret of the pairing, base mode without. Throws when `publicKey` is not a point of P-256. */
 export async function sealMessage(
   content: SealedContent,
-  { place, publicKey, secret }: {
-    place: MessagePlace;
+  { boundTo, publicKey, secret }: {
+    boundTo: MessageBinding;
     /** The receiver's, as text. */
     publicKey: string;
     secret?: CryptoKey | undefined;
@@ -44,11 +43,11 @@ export async function sealMessage(
 ): Promise<SealedBody> {
   const recipientPublicKey = await importPublicKey(publicKey);
   if (recipientPublicKey === undefined) {
-    throw new TypeError("Cannot seal the message: the receiver's key is no point of P-256; pair again");
+    throw new TypeError("Cannot seal the message: the receiver's key is not a point of P-256; pair again");
   }
-  const psk = secret && await pskOf(secret, { use: "push", phone: place.from });
+  const psk = secret && await pskOf(secret, { use: "push", phone: boundTo.from });
   const params = { recipientPublicKey, info: INFO, ...(psk ? { psk } : {}) };
-  const { ct, enc } = await SUITE.seal(params, encodeContent(content), bindingOf(place));
+  const { ct, enc } = await SUITE.seal(params, encodeContent(content), bindingOf(boundTo));
   return {
     mode: psk ? "psk" : "base",
     enc: encodeBase64url(new Uint8Array(enc)),
@@ -56,26 +55,30 @@ export async function sealMessage(
   };
 }
 
-/** Undefined when it was not sealed for this key and place, or, in psk mode, not by the holder of the secret. */
+/** Undefined unless it was sealed for this key and these fields, and in psk mode by the holder of the secret. */
 export async function openMessage(
   sealed: SealedBody,
-  { place, keyPair, secret }: { place: MessagePlace; keyPair: CryptoKeyPair; secret?: CryptoKey | undefined },
+  { boundTo, keyPair, secret }: {
+    boundTo: MessageBinding;
+    keyPair: CryptoKeyPair;
+    secret?: CryptoKey | undefined;
+  },
 ): Promise<SealedContent | undefined> {
   const [enc, ciphertext] = [decodeBase64url(sealed.enc), decodeBase64url(sealed.ciphertext)];
   if (enc === undefined || ciphertext === undefined) return undefined;
   const isPsk = sealed.mode === "psk";
   if (isPsk && secret === undefined) return undefined;
   try {
-    const psk = isPsk && secret ? await pskOf(secret, { use: "push", phone: place.from }) : undefined;
+    const psk = isPsk && secret ? await pskOf(secret, { use: "push", phone: boundTo.from }) : undefined;
     const params = { recipientKey: keyPair, enc, info: INFO, ...(psk ? { psk } : {}) };
-    return decodeContent(new Uint8Array(await SUITE.open(params, ciphertext, bindingOf(place))));
+    return decodeContent(new Uint8Array(await SUITE.open(params, ciphertext, bindingOf(boundTo))));
   } catch {
     return undefined;
   }
 }
 
-function bindingOf(place: MessagePlace): Uint8Array {
-  const { id, type, from, targetDeviceId, agentSessionName, sendAnyway } = place;
+function bindingOf(boundTo: MessageBinding): Uint8Array {
+  const { id, type, from, targetDeviceId, agentSessionName, sendAnyway } = boundTo;
   return encodeFields([id, type, from, targetDeviceId, agentSessionName, sendAnyway ? "send anyway" : ""]);
 }
 
@@ -86,12 +89,12 @@ function encodeContent({ body, notAfter, counter }: SealedContent): Uint8Array {
   const numbers = counter === undefined ? [time] : [COUNTED | time, BigInt(counter)];
   const bytes = new Uint8Array(numbers.length * NUMBER_BYTES + text.length);
   const view = new DataView(bytes.buffer);
-  numbers.forEach((number, place) => view.setBigUint64(place * NUMBER_BYTES, number));
+  numbers.forEach((number, index) => view.setBigUint64(index * NUMBER_BYTES, number));
   bytes.set(text, numbers.length * NUMBER_BYTES);
   return bytes;
 }
 
-/** Throws on what `encodeContent` does not write. */
+/** Throws on anything that `encodeContent` does not write. */
 function decodeContent(bytes: Uint8Array<ArrayBuffer>): SealedContent {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const time = view.getBigUint64(0);
@@ -100,7 +103,7 @@ function decodeContent(bytes: Uint8Array<ArrayBuffer>): SealedContent {
   }
   const counter = Number(view.getBigUint64(NUMBER_BYTES));
   if (!Number.isSafeInteger(counter) || counter < 1) {
-    throw new RangeError("Cannot take the counter of the message: it is no safe integer from 1 on");
+    throw new RangeError("Cannot take the counter of the message: it is not a safe integer from 1 on");
   }
   const body = strictUtf8.decode(bytes.subarray(2 * NUMBER_BYTES));
   return { notAfter: Number(time & ~COUNTED), counter, body };

@@ -1,13 +1,18 @@
 /** The sealed channel of one mirror: both sides' handshake, carried by `pane.open` and `pane.opened`. */
-import { bind } from "./binding.ts";
+import { bind, ENC_BYTES, SUITE } from "./hpke.ts";
 import { exportPublicKey, generateKeyPair, importPublicKey } from "./keys.ts";
 import type { Sealing } from "./mode.ts";
 import { pskOf } from "./paired_secret.ts";
-import { PlainOpener, PlainSealer } from "./plain_frames.ts";
-import { type FrameOpener, type FrameSealer, StreamOpener, StreamSealer } from "./stream_frames.ts";
-import { type Agreement, receivingKey, sendingKey } from "./stream_keys.ts";
+import {
+  type FrameOpener,
+  type FrameSealer,
+  PlainOpener,
+  PlainSealer,
+  StreamOpener,
+  StreamSealer,
+} from "./stream_frames.ts";
 
-/** Whose stream it is: a stream's keys work for these three and no others. */
+/** Who the stream is between: its keys are bound to these three. */
 export interface StreamParties {
   /** The phone's device id; empty while the relay has not named it. */
   phone: string;
@@ -18,13 +23,13 @@ export interface StreamParties {
 
 /** Fields of `pane.open` that ask for a sealed stream, and of `pane.opened` that grant it. */
 export interface StreamHello {
-  /** The receiver's key of its side, fresh for this stream; base64url. */
+  /** The public key to which this side receives, fresh for this stream; base64url. */
   publicKey: string;
   /** `psk`: the paired secret is mixed in. */
   mode: "base" | "psk";
 }
 
-/** One side's ends of a stream. */
+/** One side of a stream: how it sends and receives. */
 export interface StreamChannel {
   mode: Sealing;
   sealer: FrameSealer;
@@ -34,7 +39,7 @@ export interface StreamChannel {
 export interface PhoneHandshake {
   /** Goes into `pane.open`; `from` is the phone's device id, by which the listener finds the secret. */
   hello: StreamHello & { from?: string };
-  /** Undefined when `pane.opened` does not grant what was asked: close the stream, never go on plain. */
+  /** Undefined when `pane.opened` does not grant the requested mode: close the stream, and never continue unsealed. */
   finish(answer: Partial<StreamHello>): Promise<StreamChannel | undefined>;
 }
 
@@ -57,8 +62,8 @@ export async function beginStream(
 }
 
 /**
- * The listener grants what a phone asked for: its half of the keys for `pane.opened`, and its ends. Undefined when the
- * phone's key is none, or when psk mode is asked for and there is no secret.
+ * The listener's side: its public key for `pane.opened`, and its channel. Undefined when the phone's key is not a point of
+ * P-256, or when psk mode is requested and there is no secret.
  */
 export async function acceptStream(
   parties: StreamParties,
@@ -78,7 +83,7 @@ export async function acceptStream(
   return channel && { hello: answer, channel };
 }
 
-/** Either side's ends of a stream that is not sealed. */
+/** Either side of a stream that is not sealed. */
 export function plainChannel(): StreamChannel {
   return { mode: "off", sealer: new PlainSealer(), opener: new PlainOpener() };
 }
@@ -112,10 +117,48 @@ async function makeChannel(
   };
 }
 
-/** Both fresh keys stand in it, so that no frame fits another stream, nor the other direction. */
+/** Includes both fresh keys and the direction, so that a frame opens in no other stream or direction. */
 function infoOf(
   { phone, listener, agentSessionName }: StreamParties,
   { from, keys, mode }: { from: string; keys: ChannelKeys["keys"]; mode: string },
 ): Promise<Uint8Array> {
   return bind(["svc.v1 stream", from, mode, phone, listener, agentSessionName, keys.phone, keys.listener]);
+}
+
+/** Input of HPKE's key schedule: both sides must use the same. */
+export interface Agreement {
+  info: Uint8Array;
+  psk?: { id: Uint8Array; key: Uint8Array } | undefined;
+}
+
+const FRAME_KEY = { label: new TextEncoder().encode("svc.v1 frames"), bytes: 32 };
+
+interface Exporter {
+  export(context: Uint8Array, bytes: number): Promise<ArrayBuffer>;
+}
+
+/** The sender's side: `enc` goes to the receiver with the first frame. */
+export async function sendingKey(
+  recipientPublicKey: CryptoKey,
+  { info, psk }: Agreement,
+): Promise<{ enc: Uint8Array; key: CryptoKey }> {
+  const context = await SUITE.createSenderContext({ recipientPublicKey, info, ...(psk ? { psk } : {}) });
+  return { enc: new Uint8Array(context.enc), key: await frameKey(context, "encrypt") };
+}
+
+/** The receiver's side. Throws when `enc` is not an encapsulated key. */
+export async function receivingKey(
+  recipientKey: CryptoKeyPair,
+  { enc, info, psk }: Agreement & { enc: Uint8Array },
+): Promise<CryptoKey> {
+  if (enc.length !== ENC_BYTES) {
+    throw new RangeError(`Cannot take an encapsulated key of ${enc.length} bytes`);
+  }
+  const context = await SUITE.createRecipientContext({ recipientKey, enc, info, ...(psk ? { psk } : {}) });
+  return await frameKey(context, "decrypt");
+}
+
+async function frameKey(context: Exporter, use: "encrypt" | "decrypt"): Promise<CryptoKey> {
+  const bytes = await context.export(FRAME_KEY.label, FRAME_KEY.bytes);
+  return await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, [use]);
 }

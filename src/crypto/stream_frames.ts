@@ -1,42 +1,42 @@
-/** Frames of one direction of a stream, sealed and opened with the key that HPKE agreed on. */
+/** Frames of one direction of a stream: sealed and opened with the key that HPKE agreed on, or sent plain. */
 import { Mutex } from "../async/mutex.ts";
 import { decodeSequenced, encodeSequenced } from "../protocol/pane_frame.ts";
-import { ENC_BYTES } from "./suite.ts";
+import { ENC_BYTES } from "./hpke.ts";
 
-/** So many frames in a row that do not open end a stream. */
+/** A stream ends after this many consecutive frames that do not open. */
 export const UNOPENED_MAX = 3;
-/** Bytes that sealing adds to a frame, but for the first, which `ENC_BYTES` more. */
+/** Bytes that sealing adds to a frame; the first one has `ENC_BYTES` more. */
 export const FRAME_OVERHEAD_BYTES = 12 + 8 + 16;
 
 const NONCE_BYTES = 12;
-/** Random nonces bound the frames under one key (NIST SP 800-38D, section 8.3). */
+/** The limit for random nonces under one key (NIST SP 800-38D, section 8.3). */
 const FRAMES_MAX = 2n ** 32n;
 
 /**
- * A frame as the other side gave it. `dropped`: it did not open, or came before; go on with the next.
- * `broken`: the keys do not fit, or too many frames did not open: close the stream.
+ * `frame`: as the other side sent it. `dropped`: it did not open, or was received before; continue with the next one.
+ * `broken`: the keys differ, or too many frames did not open; close the stream.
  */
 export type OpenedFrame =
   | { kind: "frame"; sequence: bigint; bytes: Uint8Array }
   | { kind: "dropped"; reason: "unopenable" | "repeated" }
   | { kind: "broken" };
 
-/** One direction's outgoing end. */
+/** The sending end of one direction. */
 export interface FrameSealer {
-  /** Payloads come out in the order of the calls. Undefined: the frame could not be sealed, and is never sent plain. */
+  /** Resolves in the order of the calls. Undefined when the frame could not be sealed: it is never sent plain. */
   seal(bytes: Uint8Array): Promise<Uint8Array | undefined>;
   /** Frames that could not be sealed. */
   readonly unsealed: number;
 }
 
-/** One direction's incoming end. A sequence that is not the last one's successor tells of frames that were lost. */
+/** The receiving end of one direction. A gap in the sequence means that frames were lost. */
 export interface FrameOpener {
-  /** Frames come out in the order of the calls. Never throws. */
+  /** Resolves in the order of the calls. Never throws. */
   open(payload: Uint8Array): Promise<OpenedFrame>;
   readonly dropped: { readonly unopenable: number; readonly repeated: number };
 }
 
-/** A sealed payload is `nonce · ciphertext of (sequence · bytes)`, the first one with `enc` before it. */
+/** A sealed payload is `nonce · ciphertext of (sequence · bytes)`; the first one has `enc` before it. */
 export class StreamSealer implements FrameSealer {
   unsealed = 0;
   readonly #key: CryptoKey;
@@ -54,11 +54,13 @@ export class StreamSealer implements FrameSealer {
     return this.#mutex.run(() => this.#seal(bytes));
   }
 
-  /** A frame that fails uses up its number, so that the other side sees the gap. */
+  /** A frame that fails still consumes its number, so that the other side sees the gap. */
   async #seal(bytes: Uint8Array): Promise<Uint8Array | undefined> {
     const sequence = this.#next++;
     try {
-      if (sequence >= FRAMES_MAX) throw new RangeError("Cannot seal the frame: its key is used up");
+      if (sequence >= FRAMES_MAX) {
+        throw new RangeError("Cannot seal the frame: its key has reached its limit");
+      }
       const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
       const plain = new Uint8Array(encodeSequenced(sequence, bytes));
       const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: "AES-GCM", iv }, this.#key, plain));
@@ -72,7 +74,7 @@ export class StreamSealer implements FrameSealer {
   }
 }
 
-/** Learns the key from the first payload; one that does not open there shows that the keys do not fit. */
+/** Derives the key from the first payload. If that does not open, the keys differ and the stream is broken. */
 export class StreamOpener implements FrameOpener {
   readonly dropped = { unopenable: 0, repeated: 0 };
   readonly #agree: (enc: Uint8Array) => Promise<CryptoKey>;
@@ -82,7 +84,7 @@ export class StreamOpener implements FrameOpener {
   #isBroken = false;
   readonly #mutex = new Mutex();
 
-  /** `agree` gives the key for an encapsulated one; it may throw. */
+  /** `agree` returns the key for an encapsulated key; it may throw. */
   constructor(agree: (enc: Uint8Array) => Promise<CryptoKey>) {
     this.#agree = agree;
   }
@@ -142,4 +144,42 @@ function concat(...parts: readonly Uint8Array[]): Uint8Array {
     offset += part.length;
   }
   return bytes;
+}
+
+export class PlainSealer implements FrameSealer {
+  readonly unsealed = 0;
+  #next = 0n;
+
+  seal(bytes: Uint8Array): Promise<Uint8Array> {
+    return Promise.resolve(encodeSequenced(this.#next++, bytes));
+  }
+}
+
+export class PlainOpener implements FrameOpener {
+  readonly dropped = { unopenable: 0, repeated: 0 };
+  #last = -1n;
+  #unreadInARow = 0;
+
+  open(payload: Uint8Array): Promise<OpenedFrame> {
+    return Promise.resolve(this.#read(payload));
+  }
+
+  #read(payload: Uint8Array): OpenedFrame {
+    if (this.#unreadInARow >= UNOPENED_MAX) return { kind: "broken" };
+    const frame = decodeSequenced(payload);
+    if (frame === undefined) {
+      this.dropped.unopenable += 1;
+      this.#unreadInARow += 1;
+      return this.#unreadInARow >= UNOPENED_MAX
+        ? { kind: "broken" }
+        : { kind: "dropped", reason: "unopenable" };
+    }
+    this.#unreadInARow = 0;
+    if (frame.sequence <= this.#last) {
+      this.dropped.repeated += 1;
+      return { kind: "dropped", reason: "repeated" };
+    }
+    this.#last = frame.sequence;
+    return { kind: "frame", ...frame };
+  }
 }

@@ -1,9 +1,8 @@
 /** The keys with which this host opens what its paired phones seal, and seals what it sends them. */
 import type { Sealing } from "../crypto/mode.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
-import type { PhoneKeys } from "../crypto/sealed_for_phones.ts";
+import { type HostPush, type PhoneKeys, sealHostPush } from "../crypto/host_push.ts";
 import { openMessage } from "../crypto/stored_message.ts";
-import { sealPush, type ToldPush } from "../crypto/told_push.ts";
 import type { Answer } from "../protocol/ask.ts";
 import { SEALED_PHONES_MAX } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
@@ -17,7 +16,7 @@ import type { HomePaths } from "./paths.ts";
 /** Who acts on a sealed answer: the program that asked, or the listener that types it late. */
 export type AnswerTaker = "asker" | "listener";
 
-export interface SealedKeys {
+export interface HostKeys {
   /** The listener's device id. */
   deviceId: string;
   /** Undefined before the first pairing. */
@@ -35,7 +34,7 @@ export interface SealedKeys {
 }
 
 /** Read anew each time: `svc pair` and `svc devices revoke` change them while others run. Throws on broken files. */
-export function sealedKeys(host: PairingHost): SealedKeys {
+export function hostKeys(host: PairingHost): HostKeys {
   return {
     deviceId: host.deviceId,
     identity: () => loadIdentity(host.files, host.paths),
@@ -90,12 +89,12 @@ async function forgetOld(files: Files, folder: string, now: number): Promise<voi
   }
 }
 
-export interface ToldSealing {
+export interface HostSealing {
   /**
    * As it is where no phone is paired; else sealed for those that are, and the relay sees `shown` for data. Throws where
    * the pairings cannot be read: nothing is sent plain for want of them.
    */
-  seal(push: ToldPush, shown?: Record<string, unknown>): Promise<ToldPush>;
+  seal(push: HostPush, shown?: Record<string, unknown>): Promise<HostPush>;
   /** Undefined when no paired phone sealed it for this question. */
   openAnswer(
     push: Push,
@@ -103,17 +102,17 @@ export interface ToldSealing {
   ): Promise<Answer | undefined>;
 }
 
-export function toldSealing(keys: SealedKeys): ToldSealing {
+export function hostSealing(keys: HostKeys): HostSealing {
   return {
     seal: async (push, shown) =>
-      await sealPush(push, { host: keys.deviceId, phones: await keys.phones(), shown }),
+      await sealHostPush(push, { host: keys.deviceId, phones: await keys.phones(), shown }),
     openAnswer: async (push, { question, session = "" }) => {
       const { sealed, id, type, from } = push;
       const [keyPair, secret] = await Promise.all([keys.identity(), keys.secretOf(from)]);
       if (sealed?.mode !== "psk" || keyPair === undefined || secret === undefined) return undefined;
       const targetDeviceId = keys.deviceId;
-      const place = { id, type, from, targetDeviceId, agentSessionName: session, sendAnyway: false };
-      const content = await openMessage(sealed, { place, keyPair, secret });
+      const boundTo = { id, type, from, targetDeviceId, agentSessionName: session, sendAnyway: false };
+      const content = await openMessage(sealed, { boundTo, keyPair, secret });
       const found = content && decodeAnswer(content.body);
       if (found?.question !== question) return undefined;
       // A relay that shows the listener the same answer must not have it typed as well.

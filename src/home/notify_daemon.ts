@@ -19,7 +19,7 @@ export interface DaemonSocket {
 }
 
 /** False when nobody listens, or the line could not be sent. */
-export async function tellDaemon(socket: DaemonSocket, request: ControlRequest): Promise<boolean> {
+export async function notifyDaemon(socket: DaemonSocket, request: ControlRequest): Promise<boolean> {
   const sent = await withDaemon(socket, async (connection) => {
     await connection.send(JSON.stringify(request));
     return true;

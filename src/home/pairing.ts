@@ -4,7 +4,7 @@ import { RelayError } from "../client/relay_error.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { importSecret, newSecret } from "../crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../crypto/pairing_proof.ts";
+import { hostProof, phoneProof } from "../crypto/proofs.ts";
 import type { PairingStatus } from "../protocol/http.ts";
 import type { Files } from "../runtime/types.ts";
 import {

@@ -6,7 +6,7 @@ import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { claimPairing } from "../client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../crypto/keys.ts";
 import { importSecret, newSecret } from "../crypto/paired_secret.ts";
-import { receiptProof } from "../crypto/receipt_proof.ts";
+import { receiptProof } from "../crypto/proofs.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
 import { describeFaults } from "../protocol/faults.ts";
 import { parseJson } from "../protocol/json.ts";
@@ -151,7 +151,7 @@ export async function sealCommand(
 ): Promise<PushRequestInput & { id: string }> {
   const { body, ...rest } = push;
   const id = crypto.randomUUID();
-  const place = {
+  const boundTo = {
     ...{ id, type: push.type, from, targetDeviceId: host.deviceId },
     agentSessionName: push.agentSessionName ?? "",
     sendAnyway: push.data?.sendAnyway === true,
@@ -161,6 +161,6 @@ export async function sealCommand(
     throw new Error("Cannot seal the message: its secret is not 256 bits. Pair again.");
   }
   const content = { body, counter, notAfter: Date.now() + push.ttlSeconds * 1_000 };
-  const sealed = await sealMessage(content, { place, publicKey: host.publicKey, secret });
+  const sealed = await sealMessage(content, { boundTo, publicKey: host.publicKey, secret });
   return { ...rest, id, targetDeviceId: host.deviceId, sealed };
 }

@@ -2,7 +2,7 @@
 import { toBodyText } from "../agents/body_text.ts";
 import type { HookNotification } from "../agents/hooks.ts";
 import type { HookNews } from "../home/control_messages.ts";
-import { tellDaemon, waitAtGate } from "../home/notify_daemon.ts";
+import { notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, type AgentKind, projectName, sessionLabel } from "../protocol/names.ts";
 import { type Hook, type HookCall, type HookHost, reportOf } from "./run_hook.ts";
@@ -21,7 +21,7 @@ async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   const report = { ...reportOf(host, call, directory), state, news, tool };
   const socket = { sockets: host.sockets, path: host.paths.socket };
   if (tool?.step === "before") await waitAtGate(socket, report);
-  else await tellDaemon(socket, { op: "hook", report });
+  else await notifyDaemon(socket, { op: "hook", report });
 }
 
 function toNews(

@@ -1,7 +1,7 @@
 /** The hook of a submitted prompt: tells the model when the user begins to drive from the phone, and when that ends. */
 import { isFromSubagent } from "../agents/hooks.ts";
 import { remoteName } from "../home/remote_mode.ts";
-import { tellDaemon } from "../home/notify_daemon.ts";
+import { notifyDaemon } from "../home/notify_daemon.ts";
 import { type Hook, type HookCall, type HookHost, reportOf } from "./run_hook.ts";
 
 /** What lies in the home, by name; nothing where it cannot be read. */
@@ -35,5 +35,5 @@ async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: O
     await followPrompt(host, call, { directory, conversation, prompt });
   }
   const report = { ...reportOf(host, call, directory), state: "working" } as const;
-  await tellDaemon({ sockets: host.sockets, path: host.paths.socket }, { op: "hook", report });
+  await notifyDaemon({ sockets: host.sockets, path: host.paths.socket }, { op: "hook", report });
 }

@@ -1,5 +1,5 @@
 /** Acknowledges pushes. For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's. */
-import { receiptProof } from "../crypto/receipt_proof.ts";
+import { receiptProof } from "../crypto/proofs.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
 

@@ -4,7 +4,7 @@ import { RELAY_BACKOFF } from "../client/backoff.ts";
 import { type Clock, delay } from "../async/clock.ts";
 import { retry } from "../async/retry.ts";
 import { RelayError } from "../client/relay_error.ts";
-import type { ToldPush } from "../crypto/told_push.ts";
+import type { HostPush } from "../crypto/host_push.ts";
 import type { HookNews, HookReport } from "../home/control_messages.ts";
 import { isSessionName } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
@@ -25,7 +25,7 @@ export interface NewsHost {
   /** Throws RelayError. */
   send(push: PushRequestInput, options: { signal: AbortSignal }): Promise<unknown>;
   /** Encrypts the notification for the paired phones; `shown` is the data that the relay still sees. */
-  seal(push: ToldPush, shown: Record<string, unknown>): Promise<ToldPush>;
+  seal(push: HostPush, shown: Record<string, unknown>): Promise<HostPush>;
   /** The id of this installation's hooks. */
   hookId(): Promise<string>;
   isMuted(directory: string): Promise<boolean>;
@@ -112,7 +112,7 @@ export class HookNotifier {
 function toPush(
   { id, report, news: { type, title } }: Entry,
   { hookId, body }: { hookId: string; body: string | undefined },
-): ToldPush {
+): HostPush {
   const { agent, event, cwd, session } = report;
   const place = cwd.length <= DIRECTORY_MAX_CHARS ? { cwd } : {};
   return {

@@ -15,7 +15,7 @@ import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { ensureIdentity, withPairedLock } from "../home/paired.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { type SealedKeys, sealedKeys } from "../home/host_sealing.ts";
+import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
@@ -106,7 +106,7 @@ class Listener implements RunningListener {
   readonly #host: HostIdentity;
   readonly #journal: Journal;
   readonly #audit: Audit;
-  readonly #keys: SealedKeys;
+  readonly #keys: HostKeys;
   readonly #targets: Targets;
   readonly #inputs = new PaneInputs();
   readonly #link: RelayLink;
@@ -337,9 +337,9 @@ class Listener implements RunningListener {
   }
 }
 
-function keysOf(options: ListenerOptions, { deviceId, name }: HostIdentity): SealedKeys {
+function keysOf(options: ListenerOptions, { deviceId, name }: HostIdentity): HostKeys {
   const { paths, wsUrl, apiKey, config, env } = options;
   const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
   const api = createRelayApi({ baseUrl, apiKey });
-  return sealedKeys({ files: runtime.files, paths, api, deviceId, hostname: name, now });
+  return hostKeys({ files: runtime.files, paths, api, deviceId, hostname: name, now });
 }

@@ -1,8 +1,8 @@
 /** Opens messages that phones sealed for this host, and grants them streams, never weaker than this host requires. */
 import type { PhoneSeal } from "../home/journal.ts";
-import type { SealedKeys } from "../home/host_sealing.ts";
+import type { HostKeys } from "../home/host_sealing.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
-import { type MessagePlace, openMessage, type SealedContent } from "../crypto/stored_message.ts";
+import { type MessageBinding, openMessage, type SealedContent } from "../crypto/stored_message.ts";
 import { answerText, carriedAnswer, lateAnswerId } from "../protocol/ask.ts";
 import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
@@ -13,7 +13,7 @@ import { acceptStream, plainChannel, type StreamChannel, type StreamHello } from
 import type { EventData } from "../protocol/frames.ts";
 
 export interface UnsealHost
-  extends Pick<SealedKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
+  extends Pick<HostKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
   now(): number;
   log(line: string): void;
 }
@@ -52,16 +52,16 @@ async function open(push: Push, host: UnsealHost): Promise<Opened | string> {
   const { sealed, from } = push;
   const keyPair = await host.identity();
   if (sealed === undefined || keyPair === undefined) return "this host was never paired";
-  const place = placeOf(push, host.deviceId);
+  const boundTo = bindingOf(push, host.deviceId);
   if (sealed.mode === "base") {
-    const content = await openMessage(sealed, { place, keyPair });
+    const content = await openMessage(sealed, { boundTo, keyPair });
     return content ? { content, seal: undefined } : UNOPENED;
   }
   const [secret, own] = [await host.secretOf(from), await host.ownSecret()];
   if (secret === undefined && own === undefined) return "this host is not paired with it";
-  return await openPaired(sealed, { place, keyPair, secret }) ??
+  return await openPaired(sealed, { boundTo, keyPair, secret }) ??
     // This host's own `svc send` seals in the host's name, because it does not know the relay's name for its key.
-    await openPaired(sealed, { place: { ...place, from: host.deviceId }, keyPair, secret: own }) ??
+    await openPaired(sealed, { boundTo: { ...boundTo, from: host.deviceId }, keyPair, secret: own }) ??
     UNOPENED;
 }
 
@@ -69,10 +69,14 @@ const UNOPENED = "it is damaged, forged, or sealed for another place or another 
 
 async function openPaired(
   sealed: NonNullable<Push["sealed"]>,
-  { place, keyPair, secret }: { place: MessagePlace; keyPair: CryptoKeyPair; secret: CryptoKey | undefined },
+  { boundTo, keyPair, secret }: {
+    boundTo: MessageBinding;
+    keyPair: CryptoKeyPair;
+    secret: CryptoKey | undefined;
+  },
 ): Promise<Opened | undefined> {
   if (secret === undefined) return undefined;
-  const content = await openMessage(sealed, { place, keyPair, secret });
+  const content = await openMessage(sealed, { boundTo, keyPair, secret });
   return content && { content, seal: { pairing: await pairingId(secret), counter: content.counter } };
 }
 
@@ -99,7 +103,7 @@ async function lateAnswer(push: Push, text: string): Promise<string | undefined>
 }
 
 /** The target is always this listener, whatever the relay wrote. */
-function placeOf(push: Push, deviceId: string): MessagePlace {
+function bindingOf(push: Push, deviceId: string): MessageBinding {
   const answer = carriedAnswer(push);
   return {
     id: answer ?? push.id,
@@ -125,7 +129,7 @@ export type GrantedStream =
 export async function grantStream(
   open: EventData<"pane.open">,
   { keys, floor }: {
-    keys: Pick<SealedKeys, "deviceId" | "secretOf">;
+    keys: Pick<HostKeys, "deviceId" | "secretOf">;
     /** The weakest sealing that the host accepts now. */
     floor: Sealing;
   },

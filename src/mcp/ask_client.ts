@@ -5,8 +5,8 @@ import type { Clock } from "../async/clock.ts";
 import { retry } from "../async/retry.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
-import type { ToldPush } from "../crypto/told_push.ts";
-import type { ToldSealing } from "../home/host_sealing.ts";
+import type { HostPush } from "../crypto/host_push.ts";
+import type { HostSealing } from "../home/host_sealing.ts";
 import { answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { ASK_TTL_SECONDS } from "../protocol/limits.ts";
@@ -31,7 +31,7 @@ export interface RelaySettings {
 
 export interface AskClientOptions {
   settings: RelaySettings;
-  sealing: ToldSealing;
+  sealing: HostSealing;
   identity: Identity;
   version: string;
   /** For the waits; the link uses the system clock. */
@@ -159,7 +159,7 @@ export class AskClient {
     }
   }
 
-  #followParts(wakeup: Wakeup, asked: ToldPush): FollowParts {
+  #followParts(wakeup: Wakeup, asked: HostPush): FollowParts {
     const { sealing } = this.#options;
     const session = asked.agentSessionName;
     return {
@@ -178,12 +178,12 @@ export class AskClient {
     };
   }
 
-  #leave({ id, agentSessionName }: ToldPush): void {
+  #leave({ id, agentSessionName }: HostPush): void {
     if (agentSessionName === undefined) this.#left.withdraw(id);
     else this.#left.leave(id);
   }
 
-  async #pushOf(id: string, { text, data, secret }: Question): Promise<ToldPush> {
+  async #pushOf(id: string, { text, data, secret }: Question): Promise<HostPush> {
     const { deviceId, listener } = this.identity;
     // A late answer is typed into the session that a question names.
     const session = secret === true ? undefined : this.identity.session;

@@ -2,7 +2,7 @@
 import { errorText } from "../async/error_text.ts";
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../async/clock.ts";
-import type { ToldSealing } from "../home/host_sealing.ts";
+import type { HostSealing } from "../home/host_sealing.ts";
 import { AskClient, identify, type Identity, type RelaySettings } from "./ask_client.ts";
 import { type Lines, LineTransport } from "./line_transport.ts";
 import { toolSchema } from "./tool_inputs.ts";
@@ -14,7 +14,7 @@ export interface McpHost {
   /** Called at the first tool call, and again until it succeeds. Throws Error that says what is missing. */
   settings(): Promise<RelaySettings>;
   /** Seals what passes the relay, once a phone is paired. */
-  sealing(settings: RelaySettings): Promise<ToldSealing>;
+  sealing(settings: RelaySettings): Promise<HostSealing>;
   hostname: string;
   /** `SVC_SESSION`. */
   session: string | undefined;

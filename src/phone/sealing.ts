@@ -1,8 +1,8 @@
 /** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
 import type { PairedHost } from "../client/claim_pairing.ts";
-import { receiptProof } from "../crypto/receipt_proof.ts";
+import { receiptProof } from "../crypto/proofs.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
-import { openPush } from "../crypto/told_push.ts";
+import { openHostPush } from "../crypto/host_push.ts";
 import { carriedAnswer } from "../protocol/ask.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
@@ -138,7 +138,7 @@ export class Sealing {
     const host = this.#hosts.get(record.push.sealedFor?.host ?? "");
     if (host === undefined) return withoutText(record);
     const { phone, secret } = host;
-    const push = await openPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
+    const push = await openHostPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
     return push === undefined ? withoutText(record) : { ...record, push };
   }
 
@@ -190,5 +190,5 @@ function sealTo(
     sendAnyway,
   };
   const content = { body: text, notAfter: sentAt + SEALED_LIFE_MS, counter };
-  return sealMessage(content, { place: context, publicKey: host.publicKey, secret: host.secret });
+  return sealMessage(content, { boundTo: context, publicKey: host.publicKey, secret: host.secret });
 }

@@ -35,9 +35,9 @@ Deno.test("sealed messages arrive byte for byte, and neither text nor secret is 
   const control = "a plain body, to show that the tap sees";
   await stack.send(name, control);
   const [seen, stored] = [tap.seen(), await storedBy(stack)];
-  for (const place of [seen, stored]) {
-    assert.ok(place.includes(control));
-    for (const body of bodies.filter((one) => one.length > 8)) assert.ok(!place.includes(latin1(body)));
+  for (const text of [seen, stored]) {
+    assert.ok(text.includes(control));
+    for (const body of bodies.filter((one) => one.length > 8)) assert.ok(!text.includes(latin1(body)));
   }
   const word = new URLSearchParams(new URL(link).hash.slice(1)).get("s") ?? "";
   const secret = decodeBase64url(word) ?? new Uint8Array();
@@ -80,7 +80,7 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
   const plain = { type: "agent.command", agentSessionName: name, body: "plain" };
   assert.equal(await sent(phone, plain), "refused sealed_required");
   const id = crypto.randomUUID();
-  const place = {
+  const boundTo = {
     id,
     type: "agent.command",
     from: phone.deviceId,
@@ -89,8 +89,8 @@ Deno.test("a host that demands paired phones refuses plain messages, and those s
     sendAnyway: false,
   };
   const { publicKey } = phone.host;
-  const sealed = await sealMessage({ body: "base", notAfter: Date.now() + 60_000 }, { place, publicKey });
-  const { from: _from, sendAnyway: _anyway, ...fields } = place;
+  const sealed = await sealMessage({ body: "base", notAfter: Date.now() + 60_000 }, { boundTo, publicKey });
+  const { from: _from, sendAnyway: _anyway, ...fields } = boundTo;
   assert.equal(await sent(phone, { ...fields, sealed }), "refused sealed_required");
   assert.equal((await phone.send(name, "paired")).receipt.state, "submitted");
   assert.deepEqual(await prompts(1), ["paired"]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { createRelayApi } from "../../src/client/api.ts";
-import { sealedKeys, toldSealing } from "../../src/home/host_sealing.ts";
+import { hostKeys, hostSealing } from "../../src/home/host_sealing.ts";
 import { homePaths } from "../../src/home/paths.ts";
 import type { Answer } from "../../src/protocol/ask.ts";
 import type { Push } from "../../src/protocol/push.ts";
@@ -57,7 +57,7 @@ function askerOf({ stack, tapped, echo }: Scene): Promise<Connected> {
       const { files } = runtime;
       const { deviceId } = stack;
       const host = { files, paths, deviceId, hostname: Deno.hostname(), now: Date.now };
-      return toldSealing(sealedKeys({ ...host, api: createRelayApi(settings) }));
+      return hostSealing(hostKeys({ ...host, api: createRelayApi(settings) }));
     },
     session: echo.name,
     hostname: Deno.hostname(),

@@ -86,7 +86,7 @@ function mintingMessage(name: string, expect: Row["expect"], as: "off" | Mode): 
     expect,
     run: async (stage) => {
       const phone = await stage.phone();
-      const place = {
+      const boundTo = {
         id: crypto.randomUUID(),
         type: "agent.command",
         from: phone.deviceId,
@@ -99,8 +99,8 @@ function mintingMessage(name: string, expect: Row["expect"], as: "off" | Mode): 
       const content = { body: EVIL, notAfter: expiresAt };
       const text = as === "off"
         ? { body: EVIL }
-        : { sealed: await sealMessage(content, { place, publicKey: stage.hostKey, secret }) };
-      const { sendAnyway: _anyway, ...fields } = place;
+        : { sealed: await sealMessage(content, { boundTo, publicKey: stage.hostKey, secret }) };
+      const { sendAnyway: _anyway, ...fields } = boundTo;
       stage.relay.say(WAYS.toHost, { event: "push.new", data: { ...fields, ...text, createdAt, expiresAt } });
       return attacked(phone);
     },

@@ -6,7 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
-import type { ToldSealing } from "../../src/home/host_sealing.ts";
+import type { HostSealing } from "../../src/home/host_sealing.ts";
 import type { RelaySettings } from "../../src/mcp/ask_client.ts";
 import { type McpHost, serveMcp } from "../../src/mcp/serve.ts";
 import type { Scope } from "../../src/protocol/http.ts";
@@ -58,7 +58,7 @@ class LinePair implements Transport {
 }
 
 /** No phone is paired. */
-const PLAIN: ToldSealing = {
+const PLAIN: HostSealing = {
   seal: (push) => Promise.resolve(push),
   openAnswer: () => Promise.resolve(undefined),
 };

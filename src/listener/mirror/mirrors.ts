@@ -1,6 +1,6 @@
 /** Opens and closes streams at the relay's request, and routes each to the mirror of its session. */
 import type { Config } from "../../home/config.ts";
-import type { SealedKeys } from "../../home/host_sealing.ts";
+import type { HostKeys } from "../../home/host_sealing.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import { decodeBinaryFrame, KEY_FRAME } from "../../protocol/pane_frame.ts";
 import { type GrantedStream, grantStream } from "../sealing.ts";
@@ -16,7 +16,7 @@ export const STREAMS_MAX = 256;
 export const LINGER_MS = 5_000;
 
 export interface MirrorsOptions extends MirrorContext {
-  keys: Pick<SealedKeys, "deviceId" | "secretOf" | "floor">;
+  keys: Pick<HostKeys, "deviceId" | "secretOf" | "floor">;
   config: Config;
 }
 

@@ -4,7 +4,7 @@ import { randomUuid } from "../../../src/async/uuid.ts";
 import { claimPairing, UnprovenHost } from "../../../src/client/claim_pairing.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { phoneProof } from "../../../src/crypto/pairing_proof.ts";
+import { phoneProof } from "../../../src/crypto/proofs.ts";
 import { PushId } from "../../../src/protocol/push.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "../phone/offering_host.ts";
 

@@ -1,7 +1,7 @@
 /** HPKE against the RFC's own vectors, byte for byte, from both sides. */
 import assert from "node:assert/strict";
 import { Aes128Gcm, CipherSuite, DhkemP256HkdfSha256, HkdfSha256 } from "@hpke/core";
-import { SUITE } from "../../../src/crypto/suite.ts";
+import { SUITE } from "../../../src/crypto/hpke.ts";
 
 interface Vector {
   source: string;

@@ -1,14 +1,14 @@
-/** Stored messages: sealed for one device and one place, and for nothing else. */
+/** Stored messages: sealed for one device and one set of fields, and for nothing else. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeBase64url, encodeBase64url } from "../../../src/async/base64url.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { type MessagePlace, openMessage, sealMessage } from "../../../src/crypto/stored_message.ts";
+import { type MessageBinding, openMessage, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";
 import { SealedBody } from "../../../src/protocol/push.ts";
 import { secretKey } from "./secrets.ts";
 
-const PLACE: MessagePlace = {
+const BOUND_TO: MessageBinding = {
   id: "00000000-0000-4000-8000-000000000001",
   type: "agent.command",
   from: "dev_phone_a",
@@ -22,9 +22,9 @@ const secret = await secretKey();
 const content = { body: "run the tests", notAfter: 1_800_000_000_000 };
 
 /** Changes one byte of a base64url text. */
-function flipped(word: string, place: number): string {
+function flipped(word: string, index: number): string {
   const bytes = decodeBase64url(word) ?? new Uint8Array();
-  const at = place % bytes.length;
+  const at = index % bytes.length;
   return encodeBase64url(bytes.with(at, (bytes[at] ?? 0) ^ 1));
 }
 
@@ -33,9 +33,9 @@ Deno.test("any text comes back byte for byte, from psk and base mode, and is now
   await fc.assert(
     fc.asyncProperty(body, fc.boolean(), async (text, isPaired) => {
       const own = isPaired ? { secret } : {};
-      const sealed = await sealMessage({ ...content, body: text }, { place: PLACE, publicKey, ...own });
+      const sealed = await sealMessage({ ...content, body: text }, { boundTo: BOUND_TO, publicKey, ...own });
       assert.equal(sealed.mode, isPaired ? "psk" : "base");
-      assert.deepEqual(await openMessage(sealed, { place: PLACE, keyPair, ...own }), {
+      assert.deepEqual(await openMessage(sealed, { boundTo: BOUND_TO, keyPair, ...own }), {
         ...content,
         body: text,
       });
@@ -47,14 +47,14 @@ Deno.test("any text comes back byte for byte, from psk and base mode, and is now
 
 Deno.test("the longest body fits what the wire takes of a sealed one", async () => {
   const longest = { ...content, body: "x".repeat(BODY_MAX_BYTES) };
-  const sealed = await sealMessage(longest, { place: PLACE, publicKey, secret });
+  const sealed = await sealMessage(longest, { boundTo: BOUND_TO, publicKey, secret });
   assert.ok(SealedBody.safeParse(sealed).success);
-  assert.deepEqual(await openMessage(sealed, { place: PLACE, keyPair, secret }), longest);
+  assert.deepEqual(await openMessage(sealed, { boundTo: BOUND_TO, keyPair, secret }), longest);
 });
 
 Deno.test("with any other id, type, sender, target, session or option it does not open [seal-stored]", async () => {
-  const sealed = await sealMessage(content, { place: PLACE, publicKey, secret });
-  const others: Partial<MessagePlace>[] = [
+  const sealed = await sealMessage(content, { boundTo: BOUND_TO, publicKey, secret });
+  const others: Partial<MessageBinding>[] = [
     { id: "00000000-0000-4000-8000-000000000002" },
     { type: "agent.start" },
     { from: "dev_phone_b" },
@@ -62,18 +62,18 @@ Deno.test("with any other id, type, sender, target, session or option it does no
     { agentSessionName: "svc-app-2" },
     { sendAnyway: true },
   ];
-  const base = await sealMessage(content, { place: PLACE, publicKey });
+  const base = await sealMessage(content, { boundTo: BOUND_TO, publicKey });
   for (const other of others) {
-    const place = { ...PLACE, ...other };
-    assert.equal(await openMessage(sealed, { place, keyPair, secret }), undefined);
-    assert.equal(await openMessage(base, { place, keyPair }), undefined);
+    const boundTo = { ...BOUND_TO, ...other };
+    assert.equal(await openMessage(sealed, { boundTo, keyPair, secret }), undefined);
+    assert.equal(await openMessage(base, { boundTo, keyPair }), undefined);
   }
 });
 
 Deno.test("another key, another secret, none, or another mode does not open it [seal-psk]", async () => {
-  const sealed = await sealMessage(content, { place: PLACE, publicKey, secret });
+  const sealed = await sealMessage(content, { boundTo: BOUND_TO, publicKey, secret });
   const open = (options: { keyPair?: CryptoKeyPair; secret?: CryptoKey | undefined }, mode = sealed.mode) =>
-    openMessage({ ...sealed, mode }, { place: PLACE, keyPair, secret, ...options });
+    openMessage({ ...sealed, mode }, { boundTo: BOUND_TO, keyPair, secret, ...options });
   assert.deepEqual(await open({}), content);
   assert.equal(await open({ keyPair: await generateKeyPair() }), undefined);
   assert.equal(await open({ secret: await secretKey() }), undefined);
@@ -82,14 +82,14 @@ Deno.test("another key, another secret, none, or another mode does not open it [
 });
 
 Deno.test("every changed, cut or lengthened byte is found", async () => {
-  const sealed = await sealMessage(content, { place: PLACE, publicKey, secret });
-  const place = fc.nat({ max: 500 });
+  const sealed = await sealMessage(content, { boundTo: BOUND_TO, publicKey, secret });
+  const boundTo = fc.nat({ max: 500 });
   await fc.assert(
-    fc.asyncProperty(place, fc.constantFrom("enc", "ciphertext"), async (at, field) => {
+    fc.asyncProperty(boundTo, fc.constantFrom("enc", "ciphertext"), async (at, field) => {
       const word = sealed[field as "enc" | "ciphertext"];
       for (const changed of [flipped(word, at), word.slice(0, at % word.length), `${word}AAAA`]) {
         assert.equal(
-          await openMessage({ ...sealed, [field]: changed }, { place: PLACE, keyPair, secret }),
+          await openMessage({ ...sealed, [field]: changed }, { boundTo: BOUND_TO, keyPair, secret }),
           undefined,
         );
       }
@@ -100,6 +100,9 @@ Deno.test("every changed, cut or lengthened byte is found", async () => {
 
 Deno.test("a key that is none is told to the sender", async () => {
   for (const wrong of ["", "AAAA", publicKey.slice(0, -4), encodeBase64url(new Uint8Array(65).fill(4))]) {
-    await assert.rejects(sealMessage(content, { place: PLACE, publicKey: wrong }), /no point of P-256/);
+    await assert.rejects(
+      sealMessage(content, { boundTo: BOUND_TO, publicKey: wrong }),
+      /not a point of P-256/,
+    );
   }
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { acceptStream, beginStream, type StreamChannel } from "../../../src/crypto/stream.ts";
 import { FRAME_OVERHEAD_BYTES, StreamSealer, UNOPENED_MAX } from "../../../src/crypto/stream_frames.ts";
-import { ENC_BYTES } from "../../../src/crypto/suite.ts";
+import { ENC_BYTES } from "../../../src/crypto/hpke.ts";
 import { bytes, secretKey, text } from "./secrets.ts";
 
 const PARTIES = { phone: "dev_phone_a", listener: "dev_listener_01234567", agentSessionName: "svc-app" };

@@ -4,7 +4,7 @@ import { RelayError } from "../../../src/client/relay_error.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret } from "../../../src/crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../../../src/crypto/pairing_proof.ts";
+import { hostProof, phoneProof } from "../../../src/crypto/proofs.ts";
 import {
   changePaired,
   ensureIdentity,

@@ -45,10 +45,10 @@ async function sealedPush(
   content: Partial<SealedContent> = {},
   { isPaired = true }: { isPaired?: boolean } = {},
 ): Promise<Push> {
-  const place = { ...PLAIN, targetDeviceId: LISTENER, agentSessionName: "svc-a", sendAnyway: false };
+  const boundTo = { ...PLAIN, targetDeviceId: LISTENER, agentSessionName: "svc-a", sendAnyway: false };
   const sealed = await sealMessage(
     { body: "hello", notAfter: NOW + DAY_MS, ...content },
-    { place, publicKey: await exportPublicKey(keyPair.publicKey), secret: isPaired ? secret : undefined },
+    { boundTo, publicKey: await exportPublicKey(keyPair.publicKey), secret: isPaired ? secret : undefined },
   );
   return { ...PLAIN, sealed };
 }
@@ -118,7 +118,7 @@ const ANSWER = "00000000-0000-4000-8000-00000000000b";
 
 /** An answer that no asker took, as the relay sends it on. */
 async function lateAnswer(question: string): Promise<Push> {
-  const place = {
+  const boundTo = {
     ...PLAIN,
     id: ANSWER,
     type: "ask.answer",
@@ -128,7 +128,7 @@ async function lateAnswer(question: string): Promise<Push> {
   };
   const body = encodeAnswer(question, { kind: "choices", choices: ["the first", "the second"] });
   const publicKey = await exportPublicKey(keyPair.publicKey);
-  const sealed = await sealMessage({ body, notAfter: NOW + DAY_MS }, { place, publicKey, secret });
+  const sealed = await sealMessage({ body, notAfter: NOW + DAY_MS }, { boundTo, publicKey, secret });
   return { ...PLAIN, id: await lateAnswerId(ANSWER), inReplyTo: QUESTION, data: { answer: ANSWER }, sealed };
 }
 
@@ -177,7 +177,7 @@ Deno.test("the seal names the pairing and the counter, and no seal is one withou
 
 Deno.test("what the host sealed for itself opens, whatever the relay calls its key [send-seals]", async () => {
   const own = await importSecret(newSecret());
-  const place = {
+  const boundTo = {
     ...PLAIN,
     from: LISTENER,
     targetDeviceId: LISTENER,
@@ -189,7 +189,7 @@ Deno.test("what the host sealed for itself opens, whatever the relay calls its k
   const push = {
     ...PLAIN,
     from: "key_0123",
-    sealed: await sealMessage(content, { place, publicKey, secret: own }),
+    sealed: await sealMessage(content, { boundTo, publicKey, secret: own }),
   };
   const ownSecret = () => Promise.resolve(own);
   assert.equal(await judged(push, { ownSecret }), "text hello");

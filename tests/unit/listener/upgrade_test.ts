@@ -5,7 +5,7 @@ import { importSecret } from "../../../src/crypto/paired_secret.ts";
 import { sealMessage } from "../../../src/crypto/stored_message.ts";
 import { openJournal } from "../../../src/home/journal.ts";
 import { loadPaired } from "../../../src/home/paired.ts";
-import { sealedKeys } from "../../../src/home/host_sealing.ts";
+import { hostKeys } from "../../../src/home/host_sealing.ts";
 import { type Acknowledgement, PushIntake, SessionQueues } from "../../../src/listener/pushes.ts";
 import { unseal } from "../../../src/listener/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";
@@ -28,7 +28,7 @@ async function start({ files, paths }: TempHome) {
   const none = (): Promise<never> => Promise.reject(new Error("no relay is asked"));
   const api = { createPairing: none, pairingStatus: none };
   const now = (): number => NOW;
-  const keys = sealedKeys({ files, paths, api, deviceId: DEVICE, hostname: "desk", now });
+  const keys = hostKeys({ files, paths, api, deviceId: DEVICE, hostname: "desk", now });
   const journal = await openJournal({ files, path: paths.journal, now });
   const acks: Acknowledgement[] = [];
   const typed: string[] = [];
@@ -72,9 +72,9 @@ async function countedPush(home: TempHome, counter: number): Promise<Push> {
   const [old] = PUSHES;
   assert.ok(old);
   const id = crypto.randomUUID();
-  const place = { id, type: "agent.command", from: phone.deviceId, targetDeviceId: DEVICE };
+  const boundTo = { id, type: "agent.command", from: phone.deviceId, targetDeviceId: DEVICE };
   const sealed = await sealMessage({ body: `numbered ${counter}`, notAfter: NOW + 3_600_000, counter }, {
-    place: { ...place, agentSessionName: "svc-a", sendAnyway: false },
+    boundTo: { ...boundTo, agentSessionName: "svc-a", sendAnyway: false },
     publicKey: await exportPublicKey(identity.publicKey),
     secret,
   });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
-import { hostProof } from "../../../src/crypto/pairing_proof.ts";
+import { hostProof } from "../../../src/crypto/proofs.ts";
 import { PairingClaim, type PairingClaimed, type PairingOffer } from "../../../src/protocol/http.ts";
 
 export const HOST_ID = "dev_listener_01234567";

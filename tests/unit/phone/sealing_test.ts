@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { receiptProof } from "../../../src/crypto/receipt_proof.ts";
+import { receiptProof } from "../../../src/crypto/proofs.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
-import { sealPush, type ToldPush } from "../../../src/crypto/told_push.ts";
+import { type HostPush, sealHostPush } from "../../../src/crypto/host_push.ts";
 import { inboxItemOf } from "../../../src/phone/inbox.ts";
 import { messageOf } from "../../../src/phone/message.ts";
 import { answerPush } from "../../../src/phone/outbox.ts";
@@ -40,7 +40,7 @@ Deno.test("a message to a paired host is sealed for that host, session and optio
   const content = await sealing.outgoingContent({ ...MESSAGE, sendAnyway: true });
   assert.equal(content.body, undefined);
   assert.ok(content.sealed?.mode === "psk");
-  const place = {
+  const boundTo = {
     id: MESSAGE.id,
     type: "agent.command",
     from: PHONE_ID,
@@ -49,7 +49,7 @@ Deno.test("a message to a paired host is sealed for that host, session and optio
     sendAnyway: true,
   };
   const { keyPair, secret } = host;
-  const opened = await openMessage(content.sealed, { place, keyPair, secret });
+  const opened = await openMessage(content.sealed, { boundTo, keyPair, secret });
   assert.deepEqual(opened, { body: "hello", notAfter: NOW + SEALED_LIFE_MS, counter: 1 });
 });
 
@@ -110,7 +110,7 @@ Deno.test("each of several hosts gets what is sealed for it alone [seal-stored]"
     const id = idOf(deviceId === HOST_ID ? 1 : 2);
     const { sealed } = await sealing.outgoingContent({ ...MESSAGE, id, deviceId });
     assert.ok(sealed);
-    const place = {
+    const boundTo = {
       id,
       type: "agent.command",
       from: PHONE_ID,
@@ -118,8 +118,8 @@ Deno.test("each of several hosts gets what is sealed for it alone [seal-stored]"
       agentSessionName: "svc-demo",
       sendAnyway: false,
     };
-    assert.equal((await openMessage(sealed, { place, ...keys }))?.body, "hello");
-    assert.equal(await openMessage(sealed, { place, ...others }), undefined);
+    assert.equal((await openMessage(sealed, { boundTo, ...keys }))?.body, "hello");
+    assert.equal(await openMessage(sealed, { boundTo, ...others }), undefined);
   }
 });
 
@@ -132,7 +132,7 @@ Deno.test("signing out leaves no host, no secret and no text behind", async () =
 });
 
 /** A note of the paired host, sealed for this phone. */
-async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, push: Partial<ToldPush>) {
+async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, push: Partial<HostPush>) {
   const { publicKey } = await storage.ownKeys();
   const phones = [{
     deviceId: PHONE_ID,
@@ -141,7 +141,7 @@ async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, 
   }];
   const { push: stored, receipt } = recordOf(7);
   const { body: _body, ...plain } = stored;
-  const sealed = await sealPush({ ...plain, ...push }, {
+  const sealed = await sealHostPush({ ...plain, ...push }, {
     host: HOST_ID,
     phones,
     shown: { hookId: "hook_1" },
@@ -205,7 +205,7 @@ Deno.test("a sealed question is shown if it can be opened, and its answer is sea
   const { sealed, ...shown } = push;
   assert.deepEqual(shown, { id: message.id, type: "ask.answer", inReplyTo: idOf(7) });
   assert.ok(sealed);
-  const place = {
+  const boundTo = {
     id: message.id,
     type: "ask.answer",
     from: PHONE_ID,
@@ -214,7 +214,7 @@ Deno.test("a sealed question is shown if it can be opened, and its answer is sea
     sendAnyway: false,
   };
   const { keyPair, secret } = phone.host;
-  const opened = await openMessage(sealed, { place, keyPair, secret });
+  const opened = await openMessage(sealed, { boundTo, keyPair, secret });
   const answer = { kind: "choices", choices: ["Yes"] };
   assert.deepEqual(decodeAnswer(opened?.body ?? ""), { question: idOf(7), answer });
 

@@ -4,14 +4,14 @@ import { decodeBase64url, encodeBase64url } from "../../../src/async/base64url.t
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import {
+  type HostPushBinding,
   openForPhone,
   type PhoneKeys,
   sealForPhones,
-  type ToldPlace,
-} from "../../../src/crypto/sealed_for_phones.ts";
+} from "../../../src/crypto/host_push.ts";
 import type { SealedForPhones } from "../../../src/protocol/push.ts";
 
-const PLACE: ToldPlace = {
+const BOUND_TO: HostPushBinding = {
   id: "00000000-0000-4000-8000-000000000001",
   type: "agent.stop",
   agentSessionName: "svc-a",
@@ -33,10 +33,10 @@ async function makePhone(deviceId: string): Promise<Phone> {
 function open(
   sealed: SealedForPhones,
   phone: Phone,
-  place: Partial<ToldPlace> = {},
+  boundTo: Partial<HostPushBinding> = {},
 ): Promise<string | undefined> {
   const { deviceId, keyPair, secret } = phone;
-  return openForPhone(sealed, { place: { ...PLACE, ...place }, phone: deviceId, keyPair, secret });
+  return openForPhone(sealed, { boundTo: { ...BOUND_TO, ...boundTo }, phone: deviceId, keyPair, secret });
 }
 
 /** With its last byte changed. */
@@ -51,7 +51,7 @@ Deno.test("every phone that it was sealed for opens it, another one does not [se
     ["dev_phone_1", "dev_phone_2", "dev_phone_3"].map(makePhone),
   );
   assert.ok(one && two && stranger);
-  const sealed = await sealForPhones(TEXT, { place: PLACE, phones: [one, two] });
+  const sealed = await sealForPhones(TEXT, { boundTo: BOUND_TO, phones: [one, two] });
   assert.deepEqual([await open(sealed, one), await open(sealed, two)], [TEXT, TEXT]);
   assert.equal(await open(sealed, stranger), undefined);
   assert.equal(await open(sealed, { ...stranger, deviceId: one.deviceId }), undefined);
@@ -61,13 +61,13 @@ Deno.test("every phone that it was sealed for opens it, another one does not [se
 
 Deno.test("what is moved, changed or put together anew does not open [seal-answers]", async () => {
   const phone = await makePhone("dev_phone_1");
-  const sealed = await sealForPhones(TEXT, { place: PLACE, phones: [phone] });
-  const other = await sealForPhones("Stop: delete everything", { place: PLACE, phones: [phone] });
-  const places: Partial<ToldPlace>[] = [{ id: "x" }, { type: "note" }, { agentSessionName: "svc-b" }, {
+  const sealed = await sealForPhones(TEXT, { boundTo: BOUND_TO, phones: [phone] });
+  const other = await sealForPhones("Stop: delete everything", { boundTo: BOUND_TO, phones: [phone] });
+  const places: Partial<HostPushBinding>[] = [{ id: "x" }, { type: "note" }, { agentSessionName: "svc-b" }, {
     host: "dev_listener_b",
   }];
-  for (const place of places) {
-    assert.equal(await open(sealed, phone, place), undefined, JSON.stringify(place));
+  for (const boundTo of places) {
+    assert.equal(await open(sealed, phone, boundTo), undefined, JSON.stringify(boundTo));
   }
   const changes: Partial<SealedForPhones>[] = [
     { nonce: damaged(sealed.nonce) },
@@ -82,11 +82,11 @@ Deno.test("what is moved, changed or put together anew does not open [seal-answe
 
 Deno.test("who has the key of one text cannot put another under it [seal-answers]", async () => {
   const phone = await makePhone("dev_phone_1");
-  const sealed = await sealForPhones(TEXT, { place: PLACE, phones: [phone] });
+  const sealed = await sealForPhones(TEXT, { boundTo: BOUND_TO, phones: [phone] });
   const longer = { ...sealed, ciphertext: encodeBase64url(new Uint8Array(64)) };
   assert.equal(await open(longer, phone), undefined);
   await assert.rejects(
-    sealForPhones(TEXT, { place: PLACE, phones: [{ ...phone, publicKey: "AA" }] }),
+    sealForPhones(TEXT, { boundTo: BOUND_TO, phones: [{ ...phone, publicKey: "AA" }] }),
     /Cannot seal for "dev_phone_1"/,
   );
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { checkPhrase, PHRASE_WORDS } from "../../../src/crypto/check_phrase.ts";
 import { deriveBytes, importSecret, newSecret, type SecretUse } from "../../../src/crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../../../src/crypto/pairing_proof.ts";
+import { hostProof, phoneProof } from "../../../src/crypto/proofs.ts";
 import { secretKey } from "./secrets.ts";
 
 const secret = await secretKey();
