@@ -19,7 +19,7 @@ export function wsFromHttpBase(baseUrl: string): string {
   return base.replace(/^http/, "ws") + WS_PATH;
 }
 
-/** Parses `text` and replaces its scheme, which has to come first: URL gives an origin only for http and https. */
+/** Parses `text` with its scheme replaced. Replacing comes first because URL gives an origin only for http and https. */
 function parseAddress(text: string, schemes: Record<string, string>): URL {
   const scheme = /^[a-z]+:/i.exec(text)?.[0].toLowerCase() ?? "";
   const replaced = schemes[scheme];

@@ -135,7 +135,7 @@ export const STRINGS = {
     late: "No longer waiting",
     lateHint: "The agent has stopped waiting. Your answer will be typed into its session.",
     send: "Send answer",
-    ownWords: "Answer in your own words",
+    ownAnswer: "Answer in your own words",
     answerLabel: "Your answer",
     noChoice: "Choose…",
     optional: "optional",

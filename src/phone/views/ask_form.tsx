@@ -35,8 +35,8 @@ export function AskForm(props: AskFormProps): JSX.Element {
       {ask.multiple === true
         ? <MultipleChoice id={id} options={ask.options} onChoose={choose} />
         : <SingleChoice id={id} options={ask.options} onChoose={choose} />}
-      <details class="own-words" open={props.draft !== ""}>
-        <summary>{TEXT.ownWords}</summary>
+      <details class="own-answer" open={props.draft !== ""}>
+        <summary>{TEXT.ownAnswer}</summary>
         <FreeText {...props} />
       </details>
     </>
@@ -101,7 +101,7 @@ function FreeText({ id, draft, onDraft, onAnswer }: AskFormProps): JSX.Element {
     if (check.sendable) onAnswer({ kind: "text", text: draft });
   };
   return (
-    <form class="words" onSubmit={submit}>
+    <form class="free-text" onSubmit={submit}>
       <textarea
         rows={3}
         value={draft}
