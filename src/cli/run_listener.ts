@@ -9,7 +9,7 @@ import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { hostKeys, hostSealing } from "../home/host_sealing.ts";
 import { runDaemon } from "../listener/daemon.ts";
-import { HookNotifier, withNews } from "../listener/hook_notifier.ts";
+import { HookNotifier, withNotifications } from "../listener/hook_notifier.ts";
 import { startListener } from "../listener/listener.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -44,7 +44,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
     background,
     async start(log) {
       const listener = await startListener({ paths, config, wsUrl, apiKey, version: VERSION, env, log });
-      return withNews(listener, await makeHookNotifier(paths, { baseUrl, apiKey, log }));
+      return withNotifications(listener, await makeHookNotifier(paths, { baseUrl, apiKey, log }));
     },
   });
 }

@@ -4,11 +4,11 @@ import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
 
 /** Pushes awaiting their final acknowledgement. Beyond this, the oldest are acknowledged without proof. */
-const PROVEN_MAX = 10_000;
+const PENDING_MAX = 10_000;
 
 type Acknowledgement = EventData<"push.ack">;
 
-export interface AcknowledgeHost {
+export interface AcknowledgerOptions {
   /** The secret this host shares with a phone. */
   secretOf(phone: string): Promise<CryptoKey | undefined>;
   /** The outcome of this push is kept whatever else arrives: only such an outcome gets a proof. */
@@ -20,38 +20,38 @@ export interface AcknowledgeHost {
 interface Proving {
   secret: Promise<CryptoKey | undefined>;
   /** Acknowledgements of one push are sent in order. */
-  told: Promise<void>;
+  sent: Promise<void>;
 }
 
 export class Acknowledger {
-  readonly #host: AcknowledgeHost;
+  readonly #options: AcknowledgerOptions;
   readonly #proving = new Map<string, Proving>();
 
-  constructor(host: AcknowledgeHost) {
-    this.#host = host;
+  constructor(options: AcknowledgerOptions) {
+    this.#options = options;
   }
 
   /** Called for each incoming push. */
   expect({ id, sealed, from }: Push): void {
     if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
-    const secret = this.#host.secretOf(from).catch((error) => {
-      this.#host.log(`push ${id}: acknowledged without proof: ${error}`);
+    const secret = this.#options.secretOf(from).catch((error) => {
+      this.#options.log(`push ${id}: acknowledged without proof: ${error}`);
       return undefined;
     });
-    this.#proving.set(id, { secret, told: Promise.resolve() });
-    if (this.#proving.size <= PROVEN_MAX) return;
+    this.#proving.set(id, { secret, sent: Promise.resolve() });
+    if (this.#proving.size <= PENDING_MAX) return;
     for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
   }
 
   acknowledge(ack: Acknowledgement): void {
     const proving = this.#proving.get(ack.id);
-    if (proving === undefined) return this.#host.send(ack);
+    if (proving === undefined) return this.#options.send(ack);
     if (ack.final) this.#proving.delete(ack.id);
-    const isProven = !ack.final || this.#host.isLasting(ack.id);
-    proving.told = proving.told.then(async () => {
+    const isProven = !ack.final || this.#options.isLasting(ack.id);
+    proving.sent = proving.sent.then(async () => {
       const secret = await proving.secret;
       const proof = isProven && secret && await receiptProof(secret, { ...ack, state: ack.outcome });
-      this.#host.send({ ...ack, ...(proof ? { proof } : {}) });
+      this.#options.send({ ...ack, ...(proof ? { proof } : {}) });
     });
   }
 }

@@ -130,8 +130,8 @@ function controlHandlers(
     stop: () => stop.ask(),
     hook: (report) => daemon.listener?.hook(report),
     gate: async (report) => await daemon.listener?.gate(report),
-    look: () => daemon.listener?.look(),
-    forget: (phone) => daemon.listener?.forget(phone),
+    look: () => daemon.listener?.readInventory(),
+    forget: (phone) => daemon.listener?.revokePhone(phone),
   };
 }
 

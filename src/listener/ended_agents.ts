@@ -7,26 +7,26 @@ import { endLeftovers, type LeftoverHost, processIdentity } from "../tmux/leftov
 import type { TmuxSession } from "../tmux/sessions.ts";
 
 /** How often the terminals of such agents are checked, in milliseconds. */
-export const TERMINAL_LOOK_MS = 1_000;
+export const TERMINAL_CHECK_MS = 1_000;
 /** Linux appends this to the path of a deleted terminal. */
 const GONE = / \(deleted\)$/;
 
-export interface EndedAgentsHost extends LeftoverHost {
+export interface EndedAgentsOptions extends LeftoverHost {
   clock: Clock;
   files: Pick<Files, "readLink">;
   log(line: string): void;
 }
 
 export class EndedAgents {
-  readonly #host: EndedAgentsHost;
+  readonly #options: EndedAgentsOptions;
   /** By process id: the identity that distinguishes the process from a later one. */
   readonly #watched = new Map<number, string>();
   readonly #ending = new Set<Promise<void>>();
   #cancel: (() => void) | undefined;
   #isOver = false;
 
-  constructor(host: EndedAgentsHost) {
-    this.#host = host;
+  constructor(options: EndedAgentsOptions) {
+    this.#options = options;
   }
 
   /** Takes all live sessions. The agent of a session that is gone has ended, even if its terminal cannot be checked. */
@@ -38,11 +38,11 @@ export class EndedAgents {
       }
       live.add(pane.pid);
       if (!this.#watched.has(pane.pid)) {
-        this.#watched.set(pane.pid, await processIdentity(this.#host, pane.pid));
+        this.#watched.set(pane.pid, await processIdentity(this.#options, pane.pid));
       }
     }
     for (const pid of this.#watched.keys()) if (!live.has(pid)) this.#end(pid);
-    this.#lookLater();
+    this.#checkLater();
   }
 
   async close(): Promise<void> {
@@ -51,17 +51,17 @@ export class EndedAgents {
     await Promise.all(this.#ending);
   }
 
-  #lookLater(): void {
+  #checkLater(): void {
     if (this.#isOver || this.#cancel !== undefined || this.#watched.size === 0) return;
-    this.#cancel = this.#host.clock.after(TERMINAL_LOOK_MS, () => {
+    this.#cancel = this.#options.clock.after(TERMINAL_CHECK_MS, () => {
       this.#cancel = undefined;
-      void this.#look().finally(() => this.#lookLater());
+      void this.#check().finally(() => this.#checkLater());
     });
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     for (const pid of [...this.#watched.keys()]) {
-      const terminal = await this.#host.files.readLink(`/proc/${pid}/fd/0`).catch(() => undefined);
+      const terminal = await this.#options.files.readLink(`/proc/${pid}/fd/0`).catch(() => undefined);
       if (terminal !== undefined && GONE.test(terminal)) this.#end(pid);
     }
   }
@@ -70,8 +70,8 @@ export class EndedAgents {
     const identity = this.#watched.get(pid) ?? "";
     this.#watched.delete(pid);
     if (identity === "") return;
-    const ending = endLeftovers(this.#host, { pid, identity }).catch((error) =>
-      this.#host.log(`agent ${pid}: not ended: ${error}`)
+    const ending = endLeftovers(this.#options, { pid, identity }).catch((error) =>
+      this.#options.log(`agent ${pid}: not ended: ${error}`)
     );
     this.#ending.add(ending);
     void ending.finally(() => this.#ending.delete(ending));

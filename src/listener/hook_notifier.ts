@@ -11,16 +11,16 @@ import type { PushRequestInput } from "../protocol/push.ts";
 import type { RunningListener } from "./listener.ts";
 
 /** Notifications that may wait; beyond this, the oldest are dropped. */
-export const NEWS_MAX = 100;
+export const NOTIFICATIONS_MAX = 100;
 /** Notifications older than this are dropped, in milliseconds. */
-export const NEWS_LIFE_MS = 600_000;
+export const NOTIFICATION_LIFE_MS = 600_000;
 /** An agent writes its last message into its transcript within this time, in milliseconds. */
 export const TRANSCRIPT_LIMIT_MS = 3_000;
-const TRANSCRIPT_LOOK_MS = 100;
+const TRANSCRIPT_POLL_MS = 100;
 /** A longer path would not fit into a push's data. */
 const DIRECTORY_MAX_CHARS = 1_000;
 
-export interface NewsHost {
+export interface HookNotifierOptions {
   clock: Clock;
   /** Throws RelayError. */
   send(push: PushRequestInput, options: { signal: AbortSignal }): Promise<unknown>;
@@ -43,20 +43,20 @@ interface Entry {
 }
 
 export class HookNotifier {
-  #host: NewsHost;
+  #options: HookNotifierOptions;
   #queue: Entry[] = [];
   #working: Promise<void> | undefined;
   #end = new AbortController();
 
-  constructor(host: NewsHost) {
-    this.#host = host;
+  constructor(options: HookNotifierOptions) {
+    this.#options = options;
   }
 
   /** Queues the report's notification, if it has one. Never throws. */
   take(report: HookReport): void {
     if (report.news === undefined || this.#end.signal.aborted) return;
-    if (this.#queue.length >= NEWS_MAX) this.#queue.shift();
-    this.#queue.push({ id: crypto.randomUUID(), at: this.#host.clock.now(), report, news: report.news });
+    if (this.#queue.length >= NOTIFICATIONS_MAX) this.#queue.shift();
+    this.#queue.push({ id: crypto.randomUUID(), at: this.#options.clock.now(), report, news: report.news });
     this.#working ??= this.#work();
   }
 
@@ -69,38 +69,38 @@ export class HookNotifier {
   async #work(): Promise<void> {
     for (let entry = this.#queue.shift(); entry !== undefined; entry = this.#queue.shift()) {
       try {
-        await this.#tell(entry);
+        await this.#notify(entry);
       } catch (error) {
         if (this.#end.signal.aborted) break;
         const why = errorText(error);
-        this.#host.log(`hook ${entry.report.event} ${entry.report.agent}: ${why}`);
+        this.#options.log(`hook ${entry.report.event} ${entry.report.agent}: ${why}`);
       }
     }
     this.#working = undefined;
   }
 
-  async #words({ at, news, report }: Entry): Promise<string | undefined> {
-    const { clock, lastWords } = this.#host;
+  async #body({ at, news, report }: Entry): Promise<string | undefined> {
+    const { clock, lastWords } = this.#options;
     const { body, transcript } = news;
     if (body !== undefined || transcript === undefined) return body;
     for (;;) {
-      const words = await lastWords(report.agent, transcript);
-      if (words !== undefined || clock.now() - at > TRANSCRIPT_LIMIT_MS) return words;
-      await delay(TRANSCRIPT_LOOK_MS, { clock, signal: this.#end.signal });
+      const message = await lastWords(report.agent, transcript);
+      if (message !== undefined || clock.now() - at > TRANSCRIPT_LIMIT_MS) return message;
+      await delay(TRANSCRIPT_POLL_MS, { clock, signal: this.#end.signal });
     }
   }
 
-  async #tell(entry: Entry): Promise<void> {
-    const { clock, isMuted, hookId } = this.#host;
+  async #notify(entry: Entry): Promise<void> {
+    const { clock, isMuted, hookId } = this.#options;
     if (await isMuted(entry.report.cwd)) return;
-    const plain = toPush(entry, { hookId: await hookId(), body: await this.#words(entry) });
+    const plain = toPush(entry, { hookId: await hookId(), body: await this.#body(entry) });
     const { cwd: _place, ...shown } = plain.data ?? {};
     // Sealed once: a retry must send the same push.
-    const push = await this.#host.seal(plain, shown);
+    const push = await this.#options.seal(plain, shown);
     const { signal } = this.#end;
     const canWait = ({ retryAfterSeconds = 0 }: RelayError): boolean =>
-      clock.now() - entry.at + retryAfterSeconds * 1_000 <= NEWS_LIFE_MS;
-    await retry(() => this.#host.send(push, { signal }), {
+      clock.now() - entry.at + retryAfterSeconds * 1_000 <= NOTIFICATION_LIFE_MS;
+    await retry(() => this.#options.send(push, { signal }), {
       isTransient: (error) => error instanceof RelayError && error.transient && canWait(error),
       backoff: RELAY_BACKOFF,
       clock,
@@ -124,12 +124,12 @@ function toPush(
 }
 
 /** A listener that also notifies the phones of hook events. */
-export function withNews(listener: RunningListener, notifier: HookNotifier): RunningListener {
+export function withNotifications(listener: RunningListener, notifier: HookNotifier): RunningListener {
   return {
     status: () => listener.status(),
-    look: () => listener.look(),
+    readInventory: () => listener.readInventory(),
     gate: (report) => listener.gate(report),
-    forget: (phone) => listener.forget(phone),
+    revokePhone: (phone) => listener.revokePhone(phone),
     hook(report) {
       listener.hook(report);
       notifier.take(report);

@@ -22,13 +22,12 @@ import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { Acknowledger } from "./acknowledge.ts";
 import { EndedAgents } from "./ended_agents.ts";
-import { typingEffects } from "./inject/context.ts";
+import { SessionRateLimit, typingEffects } from "./inject/context.ts";
 import type { InjectContext } from "./inject/inject.ts";
 import { Stopping } from "./inject/outcome.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
 import { policyOf, widenedBy } from "./inject/policy.ts";
-import { SessionRateLimit } from "./inject/rate_limit.ts";
-import { InventoryPolling } from "./inventory/polling.ts";
+import { InventoryPolling } from "./inventory/reporter.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
 import { restoreAllWindowSizes } from "./mirror/window_size.ts";
 import { runningVersion } from "./process_facts.ts";
@@ -46,9 +45,9 @@ export interface RunningListener {
   /** A tool call is about to begin: resolves once no input is in flight into the agent's pane. Must not throw. */
   gate(report: HookReport): Promise<void>;
   /** A session began: reads the inventory now. Must not throw. */
-  look(): void;
+  readInventory(): void;
   /** A phone was revoked: ends its streams. Must not throw. */
-  forget(phone: string): void;
+  revokePhone(phone: string): void;
   /** Takes nothing more, finishes the current injection, closes every connection and timer. */
   stop(): Promise<void>;
 }
@@ -173,11 +172,11 @@ class Listener implements RunningListener {
     await this.#inputs.toolBegins(report);
   }
 
-  look(): void {
+  readInventory(): void {
     this.#inventory.readNow();
   }
 
-  forget(phone: string): void {
+  revokePhone(phone: string): void {
     this.#mirrors.revoke(phone);
   }
 

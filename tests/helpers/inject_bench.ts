@@ -1,11 +1,10 @@
 /** The real injection into a real tmux server, with a journal and markers that a test can look into. */
-import type { TypingEffects } from "../../src/listener/inject/context.ts";
+import { SessionRateLimit, type TypingEffects } from "../../src/listener/inject/context.ts";
 import { type Command, inject, type InjectContext } from "../../src/listener/inject/inject.ts";
 import { type Outcome, type Progress, Stopping } from "../../src/listener/inject/outcome.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { isTreeBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
-import { SessionRateLimit } from "../../src/listener/inject/rate_limit.ts";
 import { Targets } from "../../src/listener/targets.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import type { Sandbox } from "./sandbox.ts";

@@ -1,4 +1,4 @@
-/** What messages and keystrokes share to type into panes, and their effects on this machine beyond tmux. */
+/** What messages and keystrokes need to type into panes: shared state, limits, and effects on this machine beyond tmux. */
 import { runtime } from "#runtime";
 import { isTaken, withdrawMarker, writeMarker } from "../../home/markers.ts";
 import { isMuted, loadMuted } from "../../home/muted.ts";
@@ -9,6 +9,8 @@ import type { Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { PaneInput, PaneInputs } from "./pane_input.ts";
 import type { Policy } from "./policy.ts";
+import { TokenBuckets } from "../../async/token_bucket.ts";
+import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
 
 export interface TypingContext {
   targets: Pick<Targets, "resolve" | "server">;
@@ -62,4 +64,22 @@ export function typingEffects(paths: HomePaths): TypingEffects {
       return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
     },
   };
+}
+
+/** The rate limit of a session: 30 messages a minute. */
+export class SessionRateLimit {
+  readonly #buckets = new TokenBuckets({
+    perSecond: INJECTIONS_PER_MINUTE / 60,
+    burst: INJECTIONS_PER_MINUTE,
+  });
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Takes a token and returns 0, or takes none and returns the whole seconds until the next one. */
+  take(session: string): number {
+    return this.#buckets.take(session, this.#now());
+  }
 }

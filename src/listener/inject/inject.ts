@@ -2,7 +2,13 @@
 import { TmuxError } from "../../tmux/server.ts";
 import { composerShows } from "./composer.ts";
 import { enterWasLost, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
-import { type PaneContext, paneContext, type TypingContext, type WrittenMarker } from "./context.ts";
+import {
+  type PaneContext,
+  paneContext,
+  type SessionRateLimit,
+  type TypingContext,
+  type WrittenMarker,
+} from "./context.ts";
 import { type HoldReason, holdReason, LOCAL_USER_HOLD_MS } from "./hold_reason.ts";
 import { type Outcome, type Progress, refused, Stopping } from "./outcome.ts";
 import {
@@ -15,7 +21,6 @@ import {
 } from "./pane_check.ts";
 import type { InFlight, LeftBehind } from "./pane_input.ts";
 import { changesApproval, mayAnswerDialogs } from "./policy.ts";
-import type { SessionRateLimit } from "./rate_limit.ts";
 import { removeText, withoutLeftBehind } from "./remove_text.ts";
 import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests } from "./typing.ts";
 

@@ -1,9 +1,12 @@
-/** Polls the inventory and reports it to the relay: on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory). */
+/** Reads the inventory and reports it to the relay on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory). */
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import { INVENTORY_HEARTBEAT_MS } from "../../protocol/limits.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
-import { type Inventory, POLL_GAP_MS } from "./inventory.ts";
+import { Inventory, type InventoryOptions, POLL_GAP_MS, POLL_SOON_MS } from "./inventory.ts";
+import { Wakeup } from "../../async/wakeup.ts";
+import type { HookReport } from "../../home/control_messages.ts";
+import { Stopping } from "../inject/outcome.ts";
 
 /** Delay before a rejected report is sent again. It doubles with each further rejection, up to the heartbeat. */
 const RETRY_MIN_MS = 1_000;
@@ -133,5 +136,88 @@ export class Reporter {
   #retryInMs(now: number): number {
     const { at, retryAfterMs } = this.#report ?? {};
     return at === undefined || retryAfterMs === undefined ? Infinity : Math.max(0, at + retryAfterMs - now);
+  }
+}
+
+export interface InventoryPollingOptions extends InventoryOptions {
+  /** False when there is no connection. */
+  send(report: EventData<"listener.sessions">): boolean;
+  log(line: string): void;
+}
+
+/** Runs inventory and reporter for as long as the listener runs. */
+export class InventoryPolling {
+  readonly #inventory: Inventory;
+  readonly #reporter: Reporter;
+  readonly #wakeup = new Wakeup();
+  readonly #end = new AbortController();
+  #running: Promise<void> | undefined;
+  #soon: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: InventoryPollingOptions) {
+    this.#inventory = new Inventory(options);
+    this.#reporter = new Reporter(this.#inventory, {
+      send: options.send,
+      log: options.log,
+      pause: (ms) => this.#wakeup.sleep(ms, this.#end.signal),
+    });
+  }
+
+  start(): void {
+    this.#running = this.#reporter.run().catch((error) => {
+      if (!(error instanceof Stopping)) throw error;
+    });
+  }
+
+  /** Sessions in the last inventory. */
+  get sessions(): number {
+    return this.#reporter.sessions.length;
+  }
+
+  /** Takes a hook's report and reads the inventory now. */
+  hook(report: HookReport): void {
+    this.#inventory.take(report);
+    this.readNow();
+  }
+
+  readNow(): void {
+    this.#wakeup.wake();
+  }
+
+  /** Something was typed: reads the inventory a moment later, after the input itself. */
+  typed(): void {
+    this.#inventory.readSoon();
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.readNow();
+    }, POLL_SOON_MS);
+  }
+
+  /** A new connection to the relay. */
+  connected(): void {
+    this.#reporter.connected();
+    this.readNow();
+  }
+
+  /** The relay stored a report. */
+  stored(count: number): void {
+    this.#reporter.stored(count);
+  }
+
+  /** The relay rejected a report. */
+  rejected(reason: string): void {
+    this.#reporter.rejected(reason);
+    this.readNow();
+  }
+
+  /** Ends the polling; a read in progress still finishes. */
+  stop(): void {
+    this.#end.abort(new Stopping("the daemon stops"));
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    clearTimeout(this.#soon);
+    await this.#running;
   }
 }

@@ -37,8 +37,8 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     status: () => ({ connected: true, sessions: 3, deviceId: "dev_x" }),
     gate: () => Promise.resolve(),
     hook: (report) => void bench.hooks.push(report),
-    look: () => void bench.hooks.push("look"),
-    forget: (phone) => void bench.hooks.push(`forget ${phone}`),
+    readInventory: () => void bench.hooks.push("look"),
+    revokePhone: (phone) => void bench.hooks.push(`forget ${phone}`),
     stop: () => {
       bench.stopping = true;
       return released;

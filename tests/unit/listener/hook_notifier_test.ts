@@ -2,7 +2,12 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { HookReport } from "../../../src/home/control_messages.ts";
-import { HookNotifier, NEWS_LIFE_MS, NEWS_MAX, type NewsHost } from "../../../src/listener/hook_notifier.ts";
+import {
+  HookNotifier,
+  type HookNotifierOptions,
+  NOTIFICATION_LIFE_MS,
+  NOTIFICATIONS_MAX,
+} from "../../../src/listener/hook_notifier.ts";
 import { PushRequest, type PushRequestInput } from "../../../src/protocol/push.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
@@ -14,7 +19,7 @@ interface Bench {
   log: string[];
 }
 
-function makeBench(change: Partial<NewsHost> = {}): Bench {
+function makeBench(change: Partial<HookNotifierOptions> = {}): Bench {
   const clock = new FakeClock();
   const sent: PushRequestInput[] = [];
   const log: string[] = [];
@@ -145,7 +150,7 @@ Deno.test("news that would be old after Retry-After are given up at once, so tha
   const tried: (string | undefined)[] = [];
   const send = ({ body }: PushRequestInput): Promise<void> => {
     tried.push(body);
-    return body === "first" ? Promise.reject(limited(NEWS_LIFE_MS / 1_000 + 1)) : Promise.resolve();
+    return body === "first" ? Promise.reject(limited(NOTIFICATION_LIFE_MS / 1_000 + 1)) : Promise.resolve();
   };
   const { notifier, log } = makeBench({ send });
   notifier.take(report("first"));
@@ -160,7 +165,7 @@ Deno.test("news that are old, or refused, are given up with a line in the log", 
   const { notifier, clock, log } = makeBench({ send: () => Promise.reject(unreachable()) });
   notifier.take(report("old"));
   await until("the end of it", () => {
-    clock.advance(NEWS_LIFE_MS / 10);
+    clock.advance(NOTIFICATION_LIFE_MS / 10);
     return log.length === 1;
   });
   assert.match(log[0] ?? "", /^hook Stop cc: no relay answers$/);
@@ -184,7 +189,7 @@ Deno.test("more news than may wait push out the oldest; the end waits for none",
   });
   notifier.take(report("0"));
   await until("the first try", () => tried.length === 1);
-  for (let at = 1; at <= NEWS_MAX + 5; at++) notifier.take(report(String(at)));
+  for (let at = 1; at <= NOTIFICATIONS_MAX + 5; at++) notifier.take(report(String(at)));
   await notifier.stop();
   assert.deepEqual(tried, ["0"]);
 });

@@ -1,6 +1,6 @@
 /** The token bucket of a session. */
 import assert from "node:assert/strict";
-import { SessionRateLimit } from "../../../../src/listener/inject/rate_limit.ts";
+import { SessionRateLimit } from "../../../../src/listener/inject/context.ts";
 
 Deno.test("rate limit: 30 a minute for each session, then the wait in seconds [lim-rate, err-rate, inj-rate-wait, inj-3-rate]", () => {
   let now = 0;
