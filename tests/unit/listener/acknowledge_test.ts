@@ -17,7 +17,7 @@ const push = (id: string, mode?: "base" | "psk"): Push => ({
   ...(mode ? { sealed: { mode, enc: "", ciphertext: "" } } : {}),
 });
 
-Deno.test("words about a sealed message are proven, in order, and about others told as they are [sec-active-relay]", async () => {
+Deno.test("acknowledgements of a sealed message carry a proof, in order; others are sent as they are [sec-active-relay]", async () => {
   assert.ok(secret);
   const sent: EventData<"push.ack">[] = [];
   const acknowledger = new Acknowledger({
@@ -44,7 +44,7 @@ Deno.test("words about a sealed message are proven, in order, and about others t
   assert.notEqual(proofs[0], proofs[1]);
 });
 
-Deno.test("a host that cannot read its secrets answers all the same [sec-active-relay]", async () => {
+Deno.test("a host that cannot read its secrets still acknowledges [sec-active-relay]", async () => {
   const [sent, lines]: [unknown[], string[]] = [[], []];
   const acknowledger = new Acknowledger({
     secretOf: () => Promise.reject(new Error("paired.json is damaged")),
@@ -58,7 +58,7 @@ Deno.test("a host that cannot read its secrets answers all the same [sec-active-
   assert.deepEqual([sent, lines.length], [[undefined], 1]);
 });
 
-Deno.test("an end that the host may forget is not proven, and what comes before the end is [sec-replay]", async () => {
+Deno.test("a final state that the host may forget gets no proof, intermediate states do [sec-replay]", async () => {
   assert.ok(secret);
   const sent: EventData<"push.ack">[] = [];
   const acknowledger = new Acknowledger({

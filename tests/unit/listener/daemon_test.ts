@@ -82,7 +82,7 @@ Deno.test("it shows pid, version and socket while it lives, and removes them [re
     assert.match(log.at(-1) ?? "", /svc listener stopped$/);
   }));
 
-Deno.test("the status is the daemon's with the listener's own part; hooks reach the listener", () =>
+Deno.test("the status combines the daemon's part and the listener's; hooks reach the listener", () =>
   withBench(async ({ run, ready, ask, release, hooks, clock }) => {
     const ended = run();
     await ready();
@@ -104,7 +104,7 @@ Deno.test("the status is the daemon's with the listener's own part; hooks reach 
     await ended;
   }));
 
-Deno.test("a second one does not run: no failure in the background, one in the foreground [ls-lock]", () =>
+Deno.test("a second daemon does not run: no failure in the background, a failure in the foreground [ls-lock]", () =>
   withBench(async ({ run, ready, ask, release, shown }) => {
     const first = run();
     await ready();
@@ -118,7 +118,7 @@ Deno.test("a second one does not run: no failure in the background, one in the f
     await first;
   }));
 
-Deno.test("a process that only looks at the lock does not turn it away [ls-stale-pid]", () =>
+Deno.test("a process that only checks the lock does not keep the daemon from starting [ls-stale-pid]", () =>
   withBench(async ({ home: { files, paths }, run, ready, ask, release, clock }) => {
     const look = await tryLock(files, paths.lock);
     const ended = run();
@@ -131,7 +131,7 @@ Deno.test("a process that only looks at the lock does not turn it away [ls-stale
     assert.equal(await ended, 0);
   }));
 
-Deno.test("a daemon that does not answer is not doubled", () =>
+Deno.test("no second daemon starts beside one that does not answer", () =>
   withBench(async ({ home: { files, paths }, run, shown, clock }) => {
     const hung = await tryLock(files, paths.lock);
     const ended = run({ background: false });
@@ -144,7 +144,7 @@ Deno.test("a daemon that does not answer is not doubled", () =>
     hung?.release();
   }));
 
-Deno.test("what a dead daemon left is no hindrance [ls-stale-pid]", () =>
+Deno.test("files of a dead daemon do not keep a new one from starting [ls-stale-pid]", () =>
   withBench(async ({ home: { paths }, run, ready, ask, release }) => {
     await Deno.writeTextFile(paths.pid, `${Deno.ppid}\n`);
     await Deno.writeTextFile(paths.version, "junk");
@@ -171,7 +171,7 @@ for (const signal of ["SIGTERM", "SIGINT"]) {
     }));
 }
 
-Deno.test("a second signal does not wait for the injection in hand", () =>
+Deno.test("a second signal ends the daemon without waiting for the current injection", () =>
   withBench(async (bench) => {
     const ended = bench.run();
     await bench.ready();
@@ -182,7 +182,7 @@ Deno.test("a second signal does not wait for the injection in hand", () =>
     bench.release();
   }));
 
-Deno.test("the end of a terminal ends what ran in its foreground, not the daemon", () =>
+Deno.test("closing the terminal ends a foreground listener, not the daemon", () =>
   withBench(async (bench) => {
     const background = bench.run();
     await bench.ready();
@@ -198,7 +198,7 @@ Deno.test("the end of a terminal ends what ran in its foreground, not the daemon
     assert.ok(bench.shown.some((line) => line.endsWith("svc listener stopped")), "it shows its log");
   }));
 
-Deno.test("files that were deleted under it come back", () =>
+Deno.test("deleted files are restored", () =>
   withBench(async ({ home: { paths }, run, ready, ask, release, clock }) => {
     const ended = run();
     await ready();
@@ -214,7 +214,7 @@ Deno.test("files that were deleted under it come back", () =>
     await ended;
   }));
 
-Deno.test("a daemon whose home was removed leaves", () =>
+Deno.test("a daemon whose home was removed exits", () =>
   withBench(async ({ home: { paths }, run, ready, release, clock }) => {
     const ended = run();
     await ready();
@@ -224,7 +224,7 @@ Deno.test("a daemon whose home was removed leaves", () =>
     assert.equal(await ended, 0);
   }));
 
-Deno.test("a listener that cannot start is told in the log, and leaves nothing behind", () =>
+Deno.test("a listener that cannot start is reported in the log, and leaves no files behind", () =>
   withBench(async ({ home: { paths, files }, run }) => {
     assert.equal(await run({ start: () => Promise.reject(new Error("no way")) }), 1);
     assert.match(await Deno.readTextFile(paths.log), /Cannot run the listener: no way\n$/);

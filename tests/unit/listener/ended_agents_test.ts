@@ -12,7 +12,7 @@ import { until } from "../../helpers/until.ts";
 const WITH_CHILD = 'trap "" HUP; sleep 600 & wait';
 const ALONE = 'trap "" HUP; exec sleep 600';
 
-Deno.test("ended agents: nothing of one that ignores hang-up is left after its session was killed [wr-leftovers]", async () => {
+Deno.test("ended agents: an agent that ignores SIGHUP leaves no process behind after its session was killed [wr-leftovers]", async () => {
   await using sandbox = await makeSandbox();
   const start = async (name: string, agent: string, script: string): Promise<number> => {
     await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, "--", "sh", "-c", script);

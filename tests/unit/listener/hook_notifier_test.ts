@@ -43,7 +43,7 @@ function report(body: string, more: Partial<HookReport> = {}): HookReport {
 
 const unreachable = (): RelayError => new RelayError("no relay answers", { code: "unreachable" });
 
-Deno.test("a stop becomes a push with its session, its words and the hook's id [rm-hook-id, type-stop]", async () => {
+Deno.test("a stop becomes a push with the session, the last message and the hook's id [rm-hook-id, type-stop]", async () => {
   const { notifier, sent } = makeBench();
   notifier.take(report("Done."));
   await until("the push", () => sent.length === 1);
@@ -59,7 +59,7 @@ Deno.test("a stop becomes a push with its session, its words and the hook's id [
   await notifier.stop();
 });
 
-Deno.test("an agent outside a session, a path too long and a report without news", async () => {
+Deno.test("an agent outside a session, a path that is too long, and a report without a notification", async () => {
   const { notifier, sent } = makeBench();
   notifier.take(report("", { news: undefined }));
   notifier.take(report("x", { session: undefined, cwd: `/${"x".repeat(4_000)}` }));
@@ -70,7 +70,7 @@ Deno.test("an agent outside a session, a path too long and a report without news
   await notifier.stop();
 });
 
-Deno.test("words that the agent writes after its hook are waited for, not for ever", async () => {
+Deno.test("the last message is awaited if the agent writes it after its hook, but not forever", async () => {
   const asked: string[] = [];
   const lastWords = (agent: string, transcript: string): Promise<string | undefined> => {
     asked.push(`${agent} ${transcript}`);
@@ -95,7 +95,7 @@ Deno.test("words that the agent writes after its hook are waited for, not for ev
   await silent.notifier.stop();
 });
 
-Deno.test("a muted project says nothing", async () => {
+Deno.test("a muted project sends nothing", async () => {
   const asked: string[] = [];
   const isMuted = (directory: string): Promise<boolean> => Promise.resolve(asked.push(directory) > 0);
   const { notifier, sent } = makeBench({ isMuted });
@@ -105,7 +105,7 @@ Deno.test("a muted project says nothing", async () => {
   assert.deepEqual([sent, asked], [[], ["/work/app"]]);
 });
 
-Deno.test("a relay that is away is tried again, with the same id, and the order stays", async () => {
+Deno.test("sending to an unreachable relay is retried with the same id, and the order is kept", async () => {
   let fails = 2;
   const tried: PushRequestInput[] = [];
   const send = (push: PushRequestInput): Promise<void> => {
@@ -128,7 +128,7 @@ Deno.test("a relay that is away is tried again, with the same id, and the order 
 const limited = (retryAfterSeconds: number): RelayError =>
   new RelayError("too many pushes", { code: "rate_limited", status: 429, retryAfterSeconds });
 
-Deno.test("a relay that asks for time gets it: nothing is sent before its Retry-After is over", async () => {
+Deno.test("nothing is sent before the relay's Retry-After has passed", async () => {
   let fails = 1;
   let tries = 0;
   const send = (): Promise<void> => {
@@ -146,7 +146,7 @@ Deno.test("a relay that asks for time gets it: nothing is sent before its Retry-
   assert.deepEqual(log, []);
 });
 
-Deno.test("news that would be old after Retry-After are given up at once, so that later news are not held up", async () => {
+Deno.test("a notification that would be too old after Retry-After is dropped at once, so that later ones are not held up", async () => {
   const tried: (string | undefined)[] = [];
   const send = ({ body }: PushRequestInput): Promise<void> => {
     tried.push(body);
@@ -161,7 +161,7 @@ Deno.test("news that would be old after Retry-After are given up at once, so tha
   assert.match(log[0] ?? "", /^hook Stop cc: too many pushes$/);
 });
 
-Deno.test("news that are old, or refused, are given up with a line in the log", async () => {
+Deno.test("old or refused notifications are dropped with a line in the log", async () => {
   const { notifier, clock, log } = makeBench({ send: () => Promise.reject(unreachable()) });
   notifier.take(report("old"));
   await until("the end of it", () => {
@@ -179,7 +179,7 @@ Deno.test("news that are old, or refused, are given up with a line in the log", 
   await refusing.notifier.stop();
 });
 
-Deno.test("more news than may wait push out the oldest; the end waits for none", async () => {
+Deno.test("a full queue drops the oldest notification, and stopping waits for none", async () => {
   const tried: string[] = [];
   const { notifier } = makeBench({
     send: (push, { signal }) => {

@@ -18,11 +18,11 @@ Deno.test("a failure line has no time [log-rejected]", () => {
   assert.equal(stampLine(line, NOW), line);
 });
 
-Deno.test("a line end in what is logged does not make a second line", () => {
+Deno.test("a line feed in a logged text does not start a second line", () => {
   assert.equal(stampLine("one\r\n[x] two\nthree", NOW), `[${TIME}] one [x] two three`);
 });
 
-Deno.test("what a relay says does not work the terminal of who reads the log [log-rejected]", () => {
+Deno.test("a relay's text cannot control the terminal of someone who reads the log [log-rejected]", () => {
   const line = "! server rejected listener.sessions: \x1b]0;title\x07\x1b[2J\x9b31m";
   assert.equal(
     stampLine(line, NOW),
@@ -30,7 +30,7 @@ Deno.test("what a relay says does not work the terminal of who reads the log [lo
   );
 });
 
-Deno.test("lines go to the file, and to whoever watches", async () => {
+Deno.test("lines go to the file and to the foreground", async () => {
   await using home = await makeTempHome();
   const seen: string[] = [];
   const echo = (line: string): void => void seen.push(line);

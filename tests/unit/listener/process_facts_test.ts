@@ -19,7 +19,7 @@ Deno.test("process facts: a process that is dead, exiting, or killed and not yet
   assert.equal(parseStat("7 (cat) Z 1 7 7 34816 7 0").ending, true);
 });
 
-Deno.test("process facts: a shell stays one when its program is upgraded under it [sec-no-shell]", async () => {
+Deno.test("process facts: a shell whose program was upgraded is still a shell [sec-no-shell]", async () => {
   const folder = await Deno.makeTempDir();
   const program = `${folder}/sh`;
   await Deno.copyFile("/bin/sh", program);
@@ -31,7 +31,7 @@ Deno.test("process facts: a shell stays one when its program is upgraded under i
   assert.equal(shellBelow, true);
 });
 
-Deno.test("process facts: a stopped process is known [inj-dead]", async () => {
+Deno.test("process facts: a stopped process is recognised [inj-dead]", async () => {
   const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
   const stopped = async (): Promise<boolean> => (await readProcessFacts(child.pid, runtime)).stopped;
   assert.equal(await stopped(), false);

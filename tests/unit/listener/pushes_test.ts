@@ -85,7 +85,7 @@ function makeBench(
 const outcomes = (acks: Acknowledgement[]): string[] =>
   acks.map((ack) => [ack.outcome, ack.reason, ack.final ? "final" : ""].filter(Boolean).join(" "));
 
-Deno.test("pushes: a command is delivered, injected and answered [ev-inject, rcpt-path]", async () => {
+Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject, rcpt-path]", async () => {
   const bench = makeBench();
   await bench.intake.receive(push);
   await bench.queues.idle();
@@ -95,7 +95,7 @@ Deno.test("pushes: a command is delivered, injected and answered [ev-inject, rcp
   ]);
 });
 
-Deno.test("pushes: sent again while in hand or when done it types nothing twice [ev-push-ack, inj-never-retype]", async () => {
+Deno.test("pushes: a push sent again, in progress or done, is not typed twice [ev-push-ack, inj-never-retype]", async () => {
   let finish: (outcome: Outcome) => void = () => {};
   const bench = makeBench(() => new Promise((resolve) => finish = resolve));
   await bench.intake.receive(push);
@@ -107,7 +107,7 @@ Deno.test("pushes: sent again while in hand or when done it types nothing twice 
   assert.deepEqual(outcomes(bench.acks), ["delivered", "delivered", "typed final", "typed final"]);
 });
 
-Deno.test("pushes: what a crash left between typing and recording is unknown, and not typed again [inj-unknown, inj-journal, inj-take-back]", async () => {
+Deno.test("pushes: a push interrupted by a crash while typing is unknown, and not typed again [inj-unknown, inj-journal, inj-take-back]", async () => {
   for (const step of ["typing", "typed"] as const) {
     const bench = makeBench();
     bench.steps.set(ID, { id: ID, at: 0, step });
@@ -118,7 +118,7 @@ Deno.test("pushes: what a crash left between typing and recording is unknown, an
   }
 });
 
-Deno.test("pushes: what a crash left before typing is injected when it comes again [inj-journal]", async () => {
+Deno.test("pushes: a push interrupted by a crash before typing is injected when it comes again [inj-journal]", async () => {
   const bench = makeBench();
   bench.steps.set(ID, { id: ID, at: 0, step: "accepted" });
   await bench.intake.receive(push);
@@ -126,7 +126,7 @@ Deno.test("pushes: what a crash left before typing is injected when it comes aga
   assert.equal(bench.injected.length, 1);
 });
 
-Deno.test("pushes: other types are ignored, answered and named in the log [push-types-ignored, type-ignored, ver-unknown-type, ws-acts-on]", async () => {
+Deno.test("pushes: other types are ignored, acknowledged and logged [push-types-ignored, type-ignored, ver-unknown-type, ws-acts-on]", async () => {
   for (const type of ["note", "agent.stop", "broadcast", "agent.dance"]) {
     const bench = makeBench();
     await bench.intake.receive({ ...push, type });
@@ -136,7 +136,7 @@ Deno.test("pushes: other types are ignored, answered and named in the log [push-
   }
 });
 
-Deno.test("pushes: without name or sound body nothing is typed [err-ignored, push-session, push-body, show-controls]", async () => {
+Deno.test("pushes: without a name or a valid body nothing is typed [err-ignored, push-session, push-body, show-controls]", async () => {
   const bodies = [undefined, "", "a\u001bb", "a\u0000b", "a\u0007", "a\u007f", "x".repeat(16_385)];
   for (const body of bodies) {
     const bench = makeBench();
@@ -153,7 +153,7 @@ Deno.test("pushes: without name or sound body nothing is typed [err-ignored, pus
   assert.deepEqual(outcomes(nameless.acks), ["refused invalid_session_name final"]);
 });
 
-Deno.test("pushes: a host that demands sealing refuses plain messages, and unopenable ones [seal-floor-message, seal-unsealable]", async () => {
+Deno.test("pushes: a host that requires sealing refuses plain messages, and those it cannot open [seal-floor-message, seal-unsealable]", async () => {
   const strict = makeBench(undefined, { floor: () => Promise.resolve("psk") });
   await strict.intake.receive(push);
   assert.deepEqual(outcomes(strict.acks), ["refused sealed_required final"]);
@@ -168,7 +168,7 @@ Deno.test("pushes: a host that demands sealing refuses plain messages, and unope
   assert.equal(bench.injected.length, 0);
 });
 
-Deno.test("pushes: of a sealed message the opened text is typed, in its turn, and no text beside it [seal-stored, inj-order]", async () => {
+Deno.test("pushes: of a sealed message only the opened text is typed, in its turn [seal-stored, inj-order]", async () => {
   const held = Promise.withResolvers<void>();
   const ended: (string | undefined)[] = [];
   const bench = makeBench(undefined, {
@@ -201,7 +201,7 @@ Deno.test("pushes: a message that waits when the daemon stops stays open [ls-han
   assert.equal(bench.injected.length, 1);
 });
 
-Deno.test("pushes: what another listener took over is let go, and taken anew when it comes back", async () => {
+Deno.test("pushes: messages that another listener took over are dropped, and accepted again when they come back", async () => {
   let release = (): void => {};
   const bench = makeBench(() => new Promise((_resolve, reject) => release = () => reject(new Stopping())));
   const second = { ...push, id: ID.replace(/1$/, "2") };
@@ -231,7 +231,7 @@ Deno.test("pushes: a failure before typing is a refusal, one after it is unknown
   assert.deepEqual(outcomes(after.acks), ["delivered", "unknown final"]);
 });
 
-Deno.test("pushes: without a journal nothing is taken", async () => {
+Deno.test("pushes: without a journal nothing is accepted", async () => {
   const journal = {
     state: () => undefined,
     record: () => Promise.reject(new Error("disk full")),
@@ -245,7 +245,7 @@ Deno.test("pushes: without a journal nothing is taken", async () => {
   assert.equal(bench.injected.length, 0);
 });
 
-Deno.test("pushes: more than a session may have waiting are refused with a wait, not left to fill the relay's window [inj-turns]", async () => {
+Deno.test("pushes: when a session's queue is full, messages are refused with Retry-After and do not fill the relay's window [inj-turns]", async () => {
   let release = (): void => {};
   const held = new Promise<Outcome>((resolve) => release = () => resolve({ state: "submitted" }));
   const bench = makeBench(() => held);
@@ -287,7 +287,7 @@ Deno.test("queues: one slow session delays no other, and each keeps its order [i
 
 const { agentSessionName: _none, body: _text, ...start } = { ...push, type: "agent.start" };
 
-Deno.test("pushes: a start is taken on once, and its answer names the session also when it is asked for again [type-start]", async () => {
+Deno.test("pushes: a start runs once, and its receipt names the session even when it is sent again [type-start]", async () => {
   let starts = 0;
   const bench = makeBench(undefined, {
     start: () => {
@@ -303,7 +303,7 @@ Deno.test("pushes: a start is taken on once, and its answer names the session al
   assert.deepEqual([starts, bench.injected.length], [1, 0]);
 });
 
-Deno.test("pushes: a start that is too old, not sealed enough or broke off starts nothing more [type-start]", async () => {
+Deno.test("pushes: a start that expired, is not sealed enough, or was interrupted starts nothing [type-start]", async () => {
   const late = makeBench(undefined, { now: () => 100_000 });
   await late.intake.receive(start);
   await late.queues.idle();
@@ -321,7 +321,7 @@ Deno.test("pushes: a start that is too old, not sealed enough or broke off start
   assert.deepEqual(outcomes(crashed.acks), ["unknown final"]);
 });
 
-Deno.test("pushes: a counter that was taken, is too old or is missing is refused with what to do, and types nothing [replay-window]", async () => {
+Deno.test("pushes: a counter that was used, is too old or is missing is refused with its reason, and types nothing [replay-window]", async () => {
   const reasons = { used: "counter_used", old: "counter_old", uncounted: "counter_missing" } as const;
   for (const [verdict, reason] of Object.entries(reasons)) {
     const bench = makeBench(undefined, {
@@ -339,7 +339,7 @@ Deno.test("pushes: a counter that was taken, is too old or is missing is refused
   }
 });
 
-Deno.test("pushes: forgeries take no place in a session's queue, so that a good message finds one [replay-window]", async () => {
+Deno.test("pushes: forgeries take no place in a session's queue [replay-window]", async () => {
   let release = (): void => {};
   const blocked = new Promise<Outcome>((resolve) => release = () => resolve({ state: "submitted" }));
   const bench = makeBench(() => blocked, {

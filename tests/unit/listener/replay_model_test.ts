@@ -226,7 +226,7 @@ class World {
   }
 }
 
-Deno.test("over 100,000 pushes no relay gets a sealed message typed twice or after it was closed, and no good one is refused for it [replay-window, sec-replay]", async () => {
+Deno.test("over 100,000 pushes no relay gets a sealed message typed twice or after its end, and no valid message is refused [replay-window, sec-replay]", async () => {
   const world = new World();
   await world.boot();
   for (let n = 0; n < PUSHES; n++) {

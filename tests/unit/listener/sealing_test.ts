@@ -58,13 +58,13 @@ async function judged(push: Push, change: Partial<UnsealHost> = {}): Promise<str
   return "state" in opened ? `${opened.state} ${opened.reason ?? ""}`.trim() : `text ${opened.body}`;
 }
 
-Deno.test("a paired phone's message is opened, also one sealed without the secret [seal-stored, seal-base]", async () => {
+Deno.test("a paired phone's message is opened, even one sealed without the secret [seal-stored, seal-base]", async () => {
   assert.equal(await judged(await sealedPush()), "text hello");
   assert.equal(await judged(await sealedPush({}, { isPaired: false })), "text hello");
   assert.equal(await judged({ ...await sealedPush(), body: "the relay's words" }), "text hello");
 });
 
-Deno.test("what the relay changed around it makes it unsealable [seal-stored, seal-unsealable, hostile-relay]", async () => {
+Deno.test("a message cannot be opened if the relay changed anything around it [seal-stored, seal-unsealable, hostile-relay]", async () => {
   const push = await sealedPush();
   const changes: Partial<Push>[] = [
     { id: "00000000-0000-4000-8000-000000000002" },
@@ -82,7 +82,7 @@ Deno.test("what the relay changed around it makes it unsealable [seal-stored, se
   assert.equal(await judged(push, { deviceId: "dev_listener_other" }), "refused unsealable");
 });
 
-Deno.test("a phone that is not paired, and a host that never paired, are told from a forgery in the log", async () => {
+Deno.test("the log distinguishes an unpaired phone and a host that never paired from a forgery", async () => {
   const push = await sealedPush();
   const host = makeHost({ secretOf: () => Promise.resolve(undefined) });
   await unseal(push, host);
@@ -90,7 +90,7 @@ Deno.test("a phone that is not paired, and a host that never paired, are told fr
   assert.equal(await judged(push, { identity: () => Promise.resolve(undefined) }), "refused unsealable");
 });
 
-Deno.test("keys that cannot be read refuse the message, and say why in the log", async () => {
+Deno.test("a message is refused if the keys cannot be read, and the log says why", async () => {
   const host = makeHost({ identity: () => Promise.reject(new Error("damaged file")) });
   assert.deepEqual((await unseal(await sealedPush(), host)).found, {
     state: "refused",
@@ -106,7 +106,7 @@ Deno.test("a message that a relay kept back too long is not typed, nor one that 
   assert.equal(await judged(await sealedPush({ notAfter: NOW + 8 * DAY_MS })), "refused unsealable");
 });
 
-Deno.test("a sealed text is held to the rules of any other [show-controls]", async () => {
+Deno.test("a sealed text follows the same rules as any other [show-controls]", async () => {
   for (const body of ["a\u001bb", "", "x".repeat(16_385)]) {
     const push = await sealedPush({ body });
     assert.equal(await judged(push), "refused invalid_body");
@@ -132,7 +132,7 @@ async function lateAnswer(question: string): Promise<Push> {
   return { ...PLAIN, id: await lateAnswerId(ANSWER), inReplyTo: QUESTION, data: { answer: ANSWER }, sealed };
 }
 
-Deno.test("a late answer is opened as the words that it stands for [seal-answers, mcp-late]", async () => {
+Deno.test("a late answer is opened as the text of the answer [seal-answers, mcp-late]", async () => {
   assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
 });
 
@@ -161,7 +161,7 @@ Deno.test("a late answer for another question, under another id, or taken for a 
   assert.equal(await judged({ ...message, ...asAnswer }), "refused unsealable");
 });
 
-Deno.test("the seal names the pairing and the counter, and no seal is one without the secret [replay-window]", async () => {
+Deno.test("the seal names the pairing and the counter, and requires the secret [replay-window]", async () => {
   assert.ok(secret);
   const pairing = await pairingId(secret);
   assert.equal(pairing.length, 22);
@@ -175,7 +175,7 @@ Deno.test("the seal names the pairing and the counter, and no seal is one withou
   assert.deepEqual(await sealOf(old), { pairing, counter: 8 }, "what is closed unread is closed for good");
 });
 
-Deno.test("what the host sealed for itself opens, whatever the relay calls its key [send-seals]", async () => {
+Deno.test("a message that the host sealed for itself opens, whatever name the relay gives its key [send-seals]", async () => {
   const own = await importSecret(newSecret());
   const boundTo = {
     ...PLAIN,
@@ -231,7 +231,7 @@ Deno.test("below the host's floor a stream is refused with the reason [seal-floo
   assert.ok("channel" in await grantStream((await asked(secret)).open, { keys, floor: "psk" }));
 });
 
-Deno.test("psk mode without a shared secret, and a key that is none, are unsealable", async () => {
+Deno.test("psk mode without a shared secret, and an invalid key, are unsealable", async () => {
   const { open } = await asked(secret);
   for (const change of [{ from: "dev_phone_b" }, { from: undefined }, { publicKey: "AAAA" }]) {
     assert.deepEqual(await grantStream({ ...open, ...change }, { keys, floor: "off" }), {

@@ -50,14 +50,14 @@ Deno.test("a known project gets its agent, journalled before, and the receipt na
   assert.deepEqual(events, ["typing", "cc in /work/app"]);
 });
 
-Deno.test("of two projects of one name the directory tells which [type-start]", async () => {
+Deno.test("the directory distinguishes two projects with the same name [type-start]", async () => {
   const { host, events } = makeBench();
   const outcome = await startAgent(asking({ agent: "codex", project: "lib", directory: "/old/lib" }), host);
   assert.equal(outcome.state, "submitted");
   assert.deepEqual(events.at(-1), "codex in /old/lib");
 });
 
-Deno.test("a sealed start is read from what was sealed, not from what the relay shows [type-start]", async () => {
+Deno.test("a sealed start uses the sealed data, not what the relay shows [type-start]", async () => {
   const { host, events } = makeBench();
   const sealed = { mode: "psk" as const, enc: "AA", ciphertext: "AA" };
   const body = JSON.stringify({ agent: "gemini", project: "app" });
@@ -65,7 +65,7 @@ Deno.test("a sealed start is read from what was sealed, not from what the relay 
   assert.deepEqual(events.at(-1), "gemini in /work/app");
 });
 
-Deno.test("what is not allowed, not known or not meant starts nothing, and says why [type-start]", async () => {
+Deno.test("a start that is not allowed, unknown or ambiguous starts nothing and says why [type-start]", async () => {
   const cases: [string, Record<string, unknown>, Partial<StartOptions>][] = [
     ["start_not_allowed", { agent: "cc", project: "app" }, { allowed: false }],
     ["unknown_agent", { agent: "bash", project: "app" }, {}],
@@ -89,7 +89,7 @@ Deno.test("what is not allowed, not known or not meant starts nothing, and says 
   }
 });
 
-Deno.test("a start that failed says so, with the cause in the log; one that hangs is unknown [type-start]", async () => {
+Deno.test("a failed start is refused, with the cause in the log; one that hangs is unknown [type-start]", async () => {
   const failed = makeBench({}, { code: 1, stdout: "", stderr: "Cannot start Claude: not on PATH\n" });
   assert.deepEqual(await startAgent(PUSH, failed.host), { state: "refused", reason: "start_failed" });
   assert.match(failed.events.at(-1) ?? "", /ended with 1: Cannot start Claude: not on PATH$/);

@@ -81,7 +81,7 @@ async function countedPush(home: TempHome, counter: number): Promise<Push> {
   return { ...old, id, sealed };
 }
 
-Deno.test("what an earlier version had accepted is typed, what it had closed or begun is not, and its phone goes on [upgrade-home]", async () => {
+Deno.test("messages that an earlier version had accepted are typed, those it had ended or begun are not, and its phone still works [upgrade-home]", async () => {
   await using home = await oldHome();
   const host = await start(home);
   assert.equal(host.journal.damaged, 0);
@@ -96,7 +96,7 @@ Deno.test("what an earlier version had accepted is typed, what it had closed or 
   await again.journal.close();
 });
 
-Deno.test("a page that has begun to number its messages ends the time of those without one, with a reason [upgrade-home, replay-window]", async () => {
+Deno.test("once a page numbers its messages, those without a number are refused with a reason [upgrade-home, replay-window]", async () => {
   await using home = await oldHome();
   const numbered = await countedPush(home, 1);
   const host = await start(home);
@@ -112,7 +112,7 @@ Deno.test("a page that has begun to number its messages ends the time of those w
   await again.journal.close();
 });
 
-Deno.test("a home that has paired phones gets the floor, and says so to what comes plain [upgrade-home, seal-floor-auto]", async () => {
+Deno.test("a home with paired phones gets the floor, and refuses plain messages [upgrade-home, seal-floor-auto]", async () => {
   await using home = await oldHome();
   const host = await start(home);
   const [old] = PUSHES;

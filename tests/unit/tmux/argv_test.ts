@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { commandLine, exactPane, quoteWord, spawnArgv, verbs } from "../../../src/tmux/argv.ts";
 
-Deno.test("argv: every byte but plain ones is an octal escape, so that no word is syntax [err-literal, sec-body-literal]", () => {
+Deno.test("argv: all but plain bytes become octal escapes, so that no argument is syntax [err-literal, sec-body-literal]", () => {
   assert.equal(quoteWord("%12"), "%12");
   assert.equal(quoteWord("a b"), '"a b"');
   assert.equal(quoteWord("~;#{x}$'\"\\\n"), '"\\176\\073\\043\\173x\\175\\044\\047\\042\\134\\012"');
@@ -10,12 +10,12 @@ Deno.test("argv: every byte but plain ones is an octal escape, so that no word i
   assert.equal(quoteWord(""), '""');
 });
 
-Deno.test("argv: commands of a control client stand in one line whatever their words hold", () => {
+Deno.test("argv: a control client's commands are one line, whatever their arguments contain", () => {
   const line = commandLine([["send-keys", "-l", "a\nb"], ["kill-session", "-t", "=x"]]);
   assert.equal(line, 'send-keys -l "a\\012b" ; kill-session -t =x');
 });
 
-Deno.test("argv: a trailing ; of a word is escaped for a spawn, where it would end the command [inj-semicolon]", () => {
+Deno.test("argv: a trailing ; in an argument is escaped for a spawn, where it would end the command [inj-semicolon]", () => {
   const argv = spawnArgv("/s", [["send-keys", "-l", "--", "hello;"], ["display-message", ";"]]);
   assert.deepEqual(argv, [
     ...["tmux", "-u", "-S", "/s"],

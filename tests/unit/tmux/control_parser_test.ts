@@ -46,7 +46,7 @@ Deno.test("control parser: output, blocks and notifications in order, whatever t
   for (const size of [1, 3, 16, 1_000]) assert.deepEqual(parse(stream, size, "%7"), expected);
 });
 
-Deno.test("control parser: a character that two lines of output share is not touched", () => {
+Deno.test("control parser: a character split over two lines of output is kept", () => {
   const [first, second] = [[0xe6, 0xbc], [0xa2]];
   const line = (part: number[]): number[] => [...bytes("%output %7 "), ...part, 0x0a];
   const items = parse(new Uint8Array([...line(first ?? []), ...line(second ?? [])]), 1_000, "%7");
@@ -54,7 +54,7 @@ Deno.test("control parser: a character that two lines of output share is not tou
   assert.deepEqual(seen, [0xe6, 0xbc, 0xa2]);
 });
 
-Deno.test("control parser: every byte comes back from tmux's octal", () => {
+Deno.test("control parser: every byte is restored from tmux's octal escapes", () => {
   const all = Array.from({ length: 256 }, (_, byte) => byte);
   const escaped = all.flatMap((byte) =>
     byte < 0x20 || byte === 0x5c ? [...bytes(`\\${byte.toString(8).padStart(3, "0")}`)] : [byte]

@@ -65,7 +65,7 @@ Deno.test("sockets: SVC_TMUX_SOCKET replaces discovery, lsof included [sock-over
   assert.deepEqual(await runningServerSockets(given), []);
 });
 
-Deno.test("sockets: another user's socket is not ours", async () => {
+Deno.test("sockets: another user's socket is not used", async () => {
   const given = host({ "/tmp/tmux-7": ["default"] }, { uids: { "/tmp/tmux-7/default": 0 } });
   assert.deepEqual(await socketFiles(given), []);
 });

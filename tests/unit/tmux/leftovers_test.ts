@@ -5,7 +5,7 @@ import { runtime } from "#runtime";
 import { endLeftovers, leftovers, processIdentity } from "../../../src/tmux/leftovers.ts";
 import { until } from "../../helpers/until.ts";
 
-Deno.test("the pane's group and all below it are left over, nobody else", () => {
+Deno.test("leftovers are the pane's process group and its descendants, nothing else", () => {
   const rows = [
     { pid: 1, parent: 0, group: 1 },
     { pid: 10, parent: 1, group: 10 },
@@ -30,7 +30,7 @@ function startDeaf(): Deno.ChildProcess {
   }).spawn();
 }
 
-Deno.test("what is deaf to signals is ended all the same [wr-leftovers]", async () => {
+Deno.test("a process that ignores signals is killed [wr-leftovers]", async () => {
   const parent = startDeaf();
   const reader = parent.stdout.getReader();
   const child = Number(new TextDecoder().decode((await reader.read()).value));
@@ -41,7 +41,7 @@ Deno.test("what is deaf to signals is ended all the same [wr-leftovers]", async 
   await reader.cancel();
 });
 
-Deno.test("a process that came later to the same pid is left alone", async () => {
+Deno.test("a later process with the same pid is left alone", async () => {
   const stranger = new Deno.Command("sleep", { args: ["60"] }).spawn();
   await endLeftovers(host, { pid: stranger.pid, identity: "another time" });
   assert.equal(runtime.commands.kill(stranger.pid, 0), true);

@@ -14,13 +14,13 @@ function pass(text: string | Uint8Array, { size = 1_000, filter = new OutputFilt
   return new TextDecoder().decode(new Uint8Array(parts));
 }
 
-Deno.test("mirror filter: text, controls and sequences pass as they are, whatever the chunks", () => {
+Deno.test("mirror filter: text, controls and sequences pass unchanged, however they are chunked", () => {
   const text =
     "a\r\n\t\u001b[1;38;5;3mb\u001b[0m漢字 👍\u001b(0lqk\u001b(B\u000eq\u000f\u001b7\u001b8\u001b[?1049h\u001bM";
   for (const size of [1, 2, 5, 1_000]) assert.equal(pass(text, { size }), text);
 });
 
-Deno.test("mirror filter: what tmux itself acts on, and what terminals read differently, is dropped", () => {
+Deno.test("mirror filter: sequences that tmux handles itself, or that terminals interpret differently, are dropped", () => {
   const cases: [string | Uint8Array, string][] = [
     ["\u001bkname\u001b\\x", "\u001b\\x"],
     ["\u001b]0;title\u0007x", "x"],
@@ -35,7 +35,7 @@ Deno.test("mirror filter: what tmux itself acts on, and what terminals read diff
   for (const [output, shown] of cases) assert.equal(pass(output), shown, JSON.stringify(output));
 });
 
-Deno.test("mirror filter: no count is larger than the screen, however it is written: another terminal would go on for hours", () => {
+Deno.test("mirror filter: counts are limited to the screen, however they are written: another terminal would work for hours", () => {
   const filter = new OutputFilter();
   filter.countMax = 80;
   for (const final of "LMSTbIZ") {
@@ -46,7 +46,7 @@ Deno.test("mirror filter: no count is larger than the screen, however it is writ
   assert.equal(pass("\u001b[38;5;200m\u001b[2147483647C", { filter }), "\u001b[38;5;200m\u001b[2147483647C");
 });
 
-Deno.test("mirror filter: within a sequence no other byte hides one from it: tmux ignores these", () => {
+Deno.test("mirror filter: bytes that tmux ignores within a sequence do not hide the sequence", () => {
   const filter = new OutputFilter();
   filter.countMax = 80;
   for (const ignored of [0x7f, 0x80, 0xc3, 0xff]) {
@@ -57,7 +57,7 @@ Deno.test("mirror filter: within a sequence no other byte hides one from it: tmu
   }
 });
 
-Deno.test("mirror filter: a sequence or character is passed whole, once it is", () => {
+Deno.test("mirror filter: a sequence or character passes once it is complete", () => {
   const filter = new OutputFilter();
   assert.equal(pass("a\u001b[3", { filter }), "a");
   assert.equal(pass("1mb", { filter }), "\u001b[31mb");
@@ -71,7 +71,7 @@ Deno.test("mirror filter: a sequence or character is passed whole, once it is", 
   );
 });
 
-Deno.test("mirror filter: attributes are known from the first reset on", () => {
+Deno.test("mirror filter: attributes are known after the first reset", () => {
   const filter = new OutputFilter();
   pass("\u001b[1mbold", { filter });
   assert.deepEqual([filter.takeDoubt(), filter.penSequences()], ["unsure", ""]);
@@ -93,7 +93,7 @@ Deno.test("mirror filter: attributes are known from the first reset on", () => {
   }
 });
 
-Deno.test("mirror filter: letters may stand for lines until a set is chosen, or tmux's screen has none", () => {
+Deno.test("mirror filter: letters may be line drawing until a character set is chosen, or tmux's screen shows none", () => {
   const filter = new OutputFilter();
   const doubtOf = (output: string): string => {
     pass(output, { filter });
@@ -118,7 +118,7 @@ Deno.test("mirror filter: attributes and character sets are saved and restored w
   assert.equal(filter.penSequences(), "\u001b[0;31m\u001b(0");
 });
 
-Deno.test("mirror filter: what other terminals may draw differently is doubted, all else is not", () => {
+Deno.test("mirror filter: output that other terminals may draw differently is in doubt, all else is not", () => {
   const plain = [
     "text ●─é ⏺ ❯",
     "\r\n\t\u0007\u000e\u000f\u001b(0\u001b(B\u001b7\u001bM\u001bD\u001bH",
@@ -151,13 +151,13 @@ Deno.test("mirror filter: what other terminals may draw differently is doubted, 
   }
 });
 
-Deno.test("mirror filter: a reset means that another terminal has to begin anew", () => {
+Deno.test("mirror filter: after a reset another terminal must be reset too", () => {
   const filter = new OutputFilter();
   pass("\u001bc\u001b[31mx", { filter });
   assert.deepEqual([filter.takeDoubt(), filter.penSequences()], ["lost", "\u001b[0;31m"]);
 });
 
-Deno.test("mirror filter: text in an unusual mode is doubted for as long as it lasts", () => {
+Deno.test("mirror filter: text in an unusual mode is in doubt while the mode is set", () => {
   const filter = new OutputFilter();
   pass("\u001b(B\u001b[m\u001b[?7l", { filter });
   filter.takeDoubt();
@@ -173,17 +173,17 @@ Deno.test("mirror filter: text in an unusual mode is doubted for as long as it l
   assert.equal(filter.takeDoubt(), "unsure", "set before it was seen");
 });
 
-Deno.test("mirror filter: what a joiner joins has no width of its own in tmux", () => {
+Deno.test("mirror filter: a joined character has no width of its own in tmux", () => {
   assert.equal(pass("a👨\u200d👩\u200d👧b e\u0301", { size: 3 }), "a👨b e\u0301");
 });
 
-Deno.test("mirror filter: the rest of a character whose beginning was missed is dropped and doubted", () => {
+Deno.test("mirror filter: the rest of a character whose beginning was missed is dropped and in doubt", () => {
   const filter = new OutputFilter();
   assert.equal(pass(new Uint8Array([0xa2, 0x0d]), { filter }), "\r");
   assert.equal(filter.takeDoubt(), "unsure");
 });
 
-Deno.test("mirror filter: a sequence that tmux has the beginning of is completed after a gap", () => {
+Deno.test("mirror filter: a sequence whose beginning tmux has read is completed after a gap", () => {
   const filter = new OutputFilter();
   filter.resume(encoder.encode("\u001b[3"), { isOdd: false });
   assert.equal(pass("1mred", { filter }), "\u001b[31mred");

@@ -23,7 +23,7 @@ function lines({ buffer }: ReturnType<typeof makeEmulator>, from = buffer.active
   );
 }
 
-Deno.test("snapshot: lines, wrapped ones, facts and the rest of a sequence are read", () => {
+Deno.test("snapshot: lines, wrapped lines, facts and an unfinished sequence are parsed", () => {
   const snapshot = snapshotOf("one\n0123456789↩\nrest\n", {
     facts: { alternate: "1", savedX: "3", savedY: "2" },
   });
@@ -39,7 +39,7 @@ Deno.test("snapshot: tmux's misspelt overline is not taken for blinking", () => 
   assert.equal(line?.text, "\u001b[53mover");
 });
 
-Deno.test("paint: attributes go on over lines, wrapped lines stay one, the cursor stands where it stood", async () => {
+Deno.test("paint: attributes carry over lines, wrapped lines stay one line, the cursor keeps its place", async () => {
   const snapshot = snapshotOf("\u001b[31mred\nstill red\n\u001b[39mplain\nend");
   const terminal = await draw(paintAnew(snapshot, { pen: "" }));
   assert.deepEqual(lines(terminal), ["red", "still red", "plain", "end"]);
@@ -53,7 +53,7 @@ Deno.test("paint: attributes go on over lines, wrapped lines stay one, the curso
   }
 });
 
-Deno.test("paint: a cursor behind the last column wraps with the next character", async () => {
+Deno.test("paint: a cursor past the last column wraps with the next character", async () => {
   const snapshot = snapshotOf("0123456789\n\n\n", { facts: { cursorX: "10", cursorY: "0" } });
   const terminal = await draw(paintAnew(snapshot, { pen: "\u001b[0;1m" }));
   await draw(new TextEncoder().encode("x"), terminal);
@@ -65,7 +65,7 @@ Deno.test("paint: a cursor behind the last column wraps with the next character"
   );
 });
 
-Deno.test("paint: lines above the screen scroll out of it, all of them", async () => {
+Deno.test("paint: all lines above the screen are scrolled off it", async () => {
   for (const count of [1, 3, 9]) {
     const history = Array.from({ length: count }, (_, at) => `old ${at}`).join("\n");
     const snapshot = snapshotOf("a\nb\nc\nd", { facts: { history: String(count) }, history });
@@ -116,7 +116,7 @@ Deno.test("paint: region, origin, insert, wrap and tab stops are set", async () 
   assert.deepEqual(lines(terminal), ["a", "c   X", "", "d"], "only the region scrolls");
 });
 
-Deno.test("paint over: what was wrong is right, what is above stays", async () => {
+Deno.test("repaint: wrong output is corrected, the scrollback stays", async () => {
   const terminal = await draw(
     new TextEncoder().encode("above\r\n\r\n\r\n\r\n\u001b[7mwrong\u001b[2;3r\u001b[4h"),
   );

@@ -21,7 +21,7 @@ function paneLine(
   return ["pane", ...fields].join("\t");
 }
 
-Deno.test("sessions: the recorded pane is the one, whatever is split or active [inj-split, inj-exact]", () => {
+Deno.test("sessions: the recorded pane is used, whatever is split or active [inj-split, inj-exact]", () => {
   const output = [
     paneLine({ pane: "%1", recordedPane: "%1" }),
     paneLine({ pane: "%2", recordedPane: "%1", active: "1" }),
@@ -37,7 +37,7 @@ Deno.test("sessions: a recorded pane that is gone is not replaced by another", (
   assert.equal(session?.pane, undefined);
 });
 
-Deno.test("sessions: without a record the active pane is the one", () => {
+Deno.test("sessions: without a record the active pane is used", () => {
   const output = [paneLine({ pane: "%1" }), paneLine({ pane: "%2", active: "1" })].join("\n");
   assert.equal(parseSessions("/s", output)[0]?.pane?.id, "%2");
 });

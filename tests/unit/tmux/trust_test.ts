@@ -74,13 +74,13 @@ Deno.test("a socket that another account owns, or could swap anywhere on its pat
   }
 });
 
-Deno.test("a path that cannot be looked at is refused, not an error [tmux-trust]", async () => {
+Deno.test("a path that cannot be checked is refused, not an error [tmux-trust]", async () => {
   const closed = (): Promise<never> => Promise.reject(new Error("EACCES"));
   const found = await socketTrust("/tmp/a", { uid: OWN, files: { info: closed, realPath: closed } });
   assert.deepEqual(found, { kind: "refused", why: '"/tmp/a" cannot be looked at (EACCES)' });
 });
 
-Deno.test("tmux clients get what tmux reads, and no key [tmux-env]", async () => {
+Deno.test("tmux clients get only the variables tmux reads, and no API key [tmux-env]", async () => {
   const env = {
     ...{ PATH: "/bin", HOME: "/root", TERM: "xterm", LC_ALL: "C", TMUX_TMPDIR: "/t", SSH_AUTH_SOCK: "/s" },
     ...{

@@ -6,7 +6,7 @@ const FOLDS = { foldedPaste: /^\[Pasted text #\d+\]$/ };
 const shows = (draft: string, text: string, before = ""): boolean =>
   composerShows(draft, { before, text }, FOLDS);
 
-Deno.test("composer: wraps, indents and blanks do not matter, every other character does [inj-composer-shows]", () => {
+Deno.test("composer: wrapping, indentation and blanks do not matter, every other character does [inj-composer-shows]", () => {
   assert.ok(shows("run the\n  tests now", "run the tests now "));
   assert.ok(shows("a    b", "a\tb"));
   assert.ok(shows("draft run it", "run it", "draft "));
@@ -15,14 +15,14 @@ Deno.test("composer: wraps, indents and blanks do not matter, every other charac
   assert.ok(!shows("xrun the tests now", "run the tests now"));
 });
 
-Deno.test("composer: what terminals draw in their own way is left out [inj-composer-shows]", () => {
+Deno.test("composer: characters that terminals draw differently are ignored [inj-composer-shows]", () => {
   assert.ok(shows("family 👨 👩 👧 é", "family 👨‍👩‍👧 e\u0301"));
   assert.ok(shows("👍", "👍🏽"));
   assert.ok(isSameText("a b", "ab"));
   assert.ok(!isSameText("a", "b"));
 });
 
-Deno.test("composer: a folded paste, or the end of a long text, stands for all of it [inj-composer-shows]", () => {
+Deno.test("composer: a folded paste or the end of a long text counts as the whole text [inj-composer-shows]", () => {
   const long = Array.from({ length: 60 }, (_, at) => `line number ${at}`).join("\n");
   assert.ok(shows("[Pasted text #1]", long));
   assert.ok(shows("line number 58\nline number 59", long));
@@ -30,7 +30,7 @@ Deno.test("composer: a folded paste, or the end of a long text, stands for all o
   assert.ok(!shows("59", long), "too little of it");
 });
 
-Deno.test("composer: a shell prefix that nobody typed shows something else [inj-composer-shows, inj-shell-escape]", () => {
+Deno.test("composer: a draft with a shell prefix that was not typed does not match [inj-composer-shows, inj-shell-escape]", () => {
   assert.ok(!shows("!run it", "run it"));
   assert.ok(shows("!run it", "!run it"));
 });

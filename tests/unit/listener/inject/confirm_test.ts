@@ -21,13 +21,13 @@ const look = (reading: Partial<ScreenReading>, ...lines: string[]) => ({
 const proves = (change: Partial<ConfirmScreens>, body = "hello you\nmore"): boolean =>
   screenConfirms(body, { untouched: look({}), before: look({ draft: body }), now: look({}), ...change });
 
-Deno.test("proof: a composer that showed the text and is empty now [inj-proof]", () => {
+Deno.test("confirmation: a composer that showed the text and is empty now [inj-proof]", () => {
   assert.ok(proves({}));
   assert.ok(!proves({ now: look({ draft: "hello you more" }) }));
   assert.ok(!proves({ now: look({ draft: "hello you more", state: "working" }) }), "it still stands there");
 });
 
-Deno.test("proof: without a composer the text where it was not before, or what a slash command opened [inj-proof]", () => {
+Deno.test("confirmation: without a composer, the text where it was not before, or a screen that a slash command opened [inj-proof]", () => {
   const gone = { focus: "dialog", draft: undefined } as const;
   assert.ok(proves({ now: look(gone, "> hello you") }));
   assert.ok(!proves({ now: look(gone, "something else") }));
@@ -35,14 +35,14 @@ Deno.test("proof: without a composer the text where it was not before, or what a
   assert.ok(proves({ now: look({ focus: "menu", draft: undefined }) }, "/model"));
 });
 
-Deno.test("proof: where nobody reads the composer, the text above it or the start of work [inj-proof]", () => {
+Deno.test("confirmation: if the composer is unreadable, the text above it or the start of work [inj-proof]", () => {
   const blind = { before: look({ draft: undefined, focus: "unknown" }) };
   assert.ok(proves({ ...blind, now: look({}, "> hello you") }));
   assert.ok(proves({ ...blind, now: look({ state: "working", draft: undefined, focus: "unknown" }) }));
   assert.ok(!proves({ ...blind, now: look({ draft: undefined, focus: "unknown" }) }));
 });
 
-Deno.test("proof: an empty composer confirms at once, but after a dialog only when it stays empty [inj-proof]", () => {
+Deno.test("confirmation: an empty composer confirms at once, but after a dialog only when it stays empty [inj-proof]", () => {
   const body = "hello you";
   const screens = { untouched: look({}), before: look({ draft: body }) };
   assert.ok(new ScreenConfirmation(body, screens).add(look({}), 0));
@@ -57,7 +57,7 @@ Deno.test("proof: an empty composer confirms at once, but after a dialog only wh
   assert.ok(confirmation.add(look({}), 5_000 + STEADY_MS));
 });
 
-Deno.test("proof: Enter was lost only when the same text still stands in the composer [inj-enter-twice]", () => {
+Deno.test("confirmation: Enter was lost only if the same text is still in the composer [inj-enter-twice]", () => {
   const before = look({ draft: "hello" });
   assert.ok(enterWasLost(before, look({ draft: "hello" }), 0));
   assert.ok(!enterWasLost(before, look({ draft: "hello you" }), 0));
@@ -68,7 +68,7 @@ Deno.test("proof: Enter was lost only when the same text still stands in the com
   assert.ok(enterWasLost(before, atWork, CHANGES_AT_WORK));
 });
 
-Deno.test("proof: pictures that are the same count once", () => {
+Deno.test("confirmation: equal screens count once", () => {
   const pictures = new ScreenChanges(screen("a"));
   for (const line of ["a", "b", "b", "a"]) pictures.add(screen(line));
   assert.equal(pictures.count, 2);

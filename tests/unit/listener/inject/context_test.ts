@@ -15,7 +15,7 @@ Deno.test("rate limit: 30 a minute for each session, then the wait in seconds [l
   assert.ok(limit.take("svc-a") > 0);
 });
 
-Deno.test("rate limit: a clock set back gives nothing and breaks nothing", () => {
+Deno.test("rate limit: a clock that is set back earns no tokens and does no harm", () => {
   let now = 100_000;
   const limit = new SessionRateLimit(() => now);
   for (let count = 0; count < 30; count++) limit.take("svc-a");

@@ -15,7 +15,7 @@ const judge = (
   { recordedPid = 10, isProfiled = true } = {},
 ) => judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid, isProfiled });
 
-Deno.test("guard: no shell gets a message, also as a login shell or by its path [err-shell, inj-2-guard]", () => {
+Deno.test("guard: no shell gets a message, not even as a login shell or by its path [err-shell, inj-2-guard]", () => {
   for (const shell of ["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"]) {
     for (const command of [shell, `-${shell}`, `/usr/bin/${shell}`]) {
       assert.equal(judge({ command }), "shell_in_pane", command);
@@ -23,7 +23,7 @@ Deno.test("guard: no shell gets a message, also as a login shell or by its path 
   }
 });
 
-Deno.test("guard: what is a shell or leads to one is refused too [inj-guard-more]", () => {
+Deno.test("guard: other shells and programs that lead to one are refused too [inj-guard-more]", () => {
   for (
     const program of ["nu", "elvish", "xonsh", "ash", "mksh", "tmux", "screen", "ssh", "sudo", "su", "login"]
   ) {
@@ -34,17 +34,17 @@ Deno.test("guard: what is a shell or leads to one is refused too [inj-guard-more
   }
 });
 
-Deno.test("guard: a shell is known also where its version is in its name [err-shell, inj-guard-more]", () => {
+Deno.test("guard: a shell with its version in its name is recognised [err-shell, inj-guard-more]", () => {
   for (const command of ["ksh93", "-ksh93", "zsh-5.9", "/opt/bash-5.2.37", "screen-4.9.1"]) {
     assert.equal(judge({ command }), "shell_in_pane", command);
   }
 });
 
-Deno.test("guard: a shell that calls itself claude is known by its executable [err-shell]", () => {
+Deno.test("guard: a shell that calls itself claude is recognised by its executable [err-shell]", () => {
   assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
 });
 
-Deno.test("guard: over a shell nothing is typed while it is unknown who reads [sec-no-shell]", () => {
+Deno.test("guard: over a shell nothing is typed while the reading process is unknown [sec-no-shell]", () => {
   assert.equal(judge({}, { foreground: "", shellBelow: true }), "shell_in_pane");
   assert.equal(judge({}, { foreground: "claude", shellBelow: true }), undefined);
   assert.equal(judge({}, { foreground: "" }), undefined);
@@ -55,14 +55,14 @@ Deno.test("guard: a pane whose process is not the recorded agent is refused [inj
   assert.equal(judge({ pid: 11 }, {}, { recordedPid: 0 }), undefined);
 });
 
-Deno.test("guard: dead, without input or stopped panes are refused [inj-dead]", () => {
+Deno.test("guard: panes that are dead, stopped or take no input are refused [inj-dead]", () => {
   assert.equal(judge({ dead: true }), "pane_dead");
   assert.equal(judge({ inputOff: true }), "pane_dead");
   assert.equal(judge({}, { stopped: true }), "pane_dead");
   assert.equal(judge({}), undefined);
 });
 
-Deno.test("guard: the format for tmux asks for every condition, and for no dialog when approval is allowed [inj-dialog-allowed]", () => {
+Deno.test("guard: the tmux format checks every condition, and ignores dialogs if approval is allowed [inj-dialog-allowed]", () => {
   const dialog = { lines: ["Do you want, to {x}"], titles: ["*Action*"] };
   const format = guardFormat({ pid: 10, command: "a,b", dialog, dialogRow: 3 });
   for (
@@ -83,7 +83,7 @@ Deno.test("guard: the format for tmux asks for every condition, and for no dialo
   assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
 });
 
-Deno.test("guard: a session of no known agent takes nothing while an editor, a pager or a prompt is in front [sec-command-program]", () => {
+Deno.test("guard: a session of an unknown agent takes nothing while an editor, a pager or a prompt is in the foreground [sec-command-program]", () => {
   const inFront = (argv: string[]) =>
     judge({ command: argv[0] ?? "" }, { foreground: argv[0] ?? "", argv }, {
       recordedPid: 0,

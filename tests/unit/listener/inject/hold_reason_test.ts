@@ -40,14 +40,14 @@ Deno.test("hold: a dialog holds unless the host lets phones answer it [inj-dialo
   assert.equal(reason(dialog, { policy: { ...DEFAULT_POLICY, approval: "once" } }), undefined);
 });
 
-Deno.test("hold: a key of the local user within two seconds, or a draft, holds; send anyway does not care [inj-desk, inj-desk-draft, inj-desk-anyway]", () => {
+Deno.test("hold: a key of the local user within two seconds, or a draft, holds; sendAnyway ignores both [inj-desk, inj-desk-draft, inj-desk-anyway]", () => {
   assert.equal(reason(seen({}, 99)), "desk_busy");
   assert.equal(reason(seen({}, 98)), undefined);
   assert.equal(reason(seen({ draft: "half a" })), "desk_busy");
   assert.equal(reason(seen({ draft: "half a" }, 99), { sendAnyway: true }), undefined);
 });
 
-Deno.test("hold: only a composer that is recognised takes text, whoever insists [inj-composer-only]", () => {
+Deno.test("hold: only a recognised composer takes text, even with sendAnyway [inj-composer-only]", () => {
   const old = { now: 200_000, sendAnyway: true };
   for (const focus of ["menu", "unknown"] as const) {
     const other = seen({ focus, draft: undefined });
@@ -63,11 +63,11 @@ Deno.test("hold: only a composer that is recognised takes text, whoever insists 
   assert.equal(reason(blank, { isProfiled: false }), undefined, "a pane of no known agent");
 });
 
-Deno.test("hold: nothing is typed behind a ! in the composer, whoever insists [inj-shell-escape]", () => {
+Deno.test("hold: nothing is typed after a ! in the composer, even with sendAnyway [inj-shell-escape]", () => {
   assert.equal(reason(seen({ draft: "!" }), { sendAnyway: true }), "desk_busy");
 });
 
-Deno.test("hold: nothing is typed behind a draft whose beginning may be out of sight, whoever insists [inj-shell-escape, inj-approval-command]", () => {
+Deno.test("hold: nothing is typed after a draft whose beginning may be out of sight, even with sendAnyway [inj-shell-escape, inj-approval-command]", () => {
   for (const draft of [{ draft: "the end of it", cut: true }, { draft: "1\n2\n3\n4\n5" }] as const) {
     assert.equal(reason(seen(draft), { sendAnyway: true }), "desk_busy");
   }

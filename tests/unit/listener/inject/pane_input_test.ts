@@ -62,7 +62,7 @@ Deno.test("gate: a tool call waits for the input in flight, and no input begins 
   assert.equal(pane.gate.begin(), undefined);
 });
 
-Deno.test("gate: a tool call waits only so long, and then the input may press no Enter any more [inj-gate]", async () => {
+Deno.test("gate: a tool call waits for a limited time, after which the input may not press Enter [inj-gate]", async () => {
   const { clock, pane, toolBegins } = makeBench();
   const inFlight = pane.gate.begin();
   const call = toolBegins("1");
@@ -72,7 +72,7 @@ Deno.test("gate: a tool call waits only so long, and then the input may press no
   assert.equal(inFlight?.mayGoOn(), false);
 });
 
-Deno.test("gate: it opens when the call has ended, the turn has, or its dialog has closed [inj-gate]", async () => {
+Deno.test("gate: it opens when the call or the turn has ended, or the dialog has closed [inj-gate]", async () => {
   const { clock, inputs, report, pane, toolBegins } = makeBench();
   await Promise.all([toolBegins("1").done, toolBegins("2").done]);
   inputs.hook(report("PostToolUse", { tool: { step: "after", id: "2" } }));
@@ -98,7 +98,7 @@ Deno.test("gate: it opens when the call has ended, the turn has, or its dialog h
   assert.equal(pane.gate.isOpen, true);
 });
 
-Deno.test("gate: a subagent's call outlives the turn, and a request for permission is no call of its own [inj-gate]", async () => {
+Deno.test("gate: a subagent's call outlives the turn, and a permission request is not a separate call [inj-gate]", async () => {
   const { inputs, report, pane, toolBegins } = makeBench();
   await toolBegins("1").done;
   await inputs.toolBegins(report("PermissionRequest", { tool: { step: "before" } }));
@@ -111,7 +111,7 @@ Deno.test("gate: a subagent's call outlives the turn, and a request for permissi
   assert.equal(pane.gate.isOpen, true);
 });
 
-Deno.test("gate: of calls in parallel one may open its dialog long after another's has closed [inj-gate]", async () => {
+Deno.test("gate: a parallel call may open its dialog long after another's has closed [inj-gate]", async () => {
   const { clock, pane, toolBegins } = makeBench();
   await Promise.all([toolBegins().done, toolBegins().done]);
   pane.observed(DIALOG, CLAUDE);
@@ -123,7 +123,7 @@ Deno.test("gate: of calls in parallel one may open its dialog long after another
   assert.equal(pane.gate.isOpen, true, "the turn is over");
 });
 
-Deno.test("gate: a call that shows no dialog for a while needs none [inj-gate]", async () => {
+Deno.test("gate: a call that has shown no dialog for a while needs none [inj-gate]", async () => {
   const { clock, pane, toolBegins } = makeBench();
   await toolBegins().done;
   pane.observed(composer(""), CLAUDE);
@@ -136,7 +136,7 @@ Deno.test("gate: a call that shows no dialog for a while needs none [inj-gate]",
   assert.equal(pane.gate.isOpen, true);
 });
 
-Deno.test("gate: only hooks that were heard from since the session began hold anything back [inj-turn]", () => {
+Deno.test("gate: only hooks that reported since the session began count as holding dialogs back [inj-turn]", () => {
   const { clock, inputs, report, pane } = makeBench();
   const created = Math.floor(clock.now() / 1_000);
   assert.equal(pane.isGated(CLAUDE, created), false);
@@ -148,7 +148,7 @@ Deno.test("gate: only hooks that were heard from since the session began hold an
   assert.equal(pane.isGated(agentProfile("cursor"), created), false);
 });
 
-Deno.test("turn: after Enter an agent counts as working until it was seen to, and to end [inj-turn]", () => {
+Deno.test("turn: after Enter an agent counts as working until its screen showed it work and finish [inj-turn]", () => {
   const { clock, pane } = makeBench();
   assert.equal(pane.isIdle(composer("", "idle")), true);
   pane.entered();
@@ -161,7 +161,7 @@ Deno.test("turn: after Enter an agent counts as working until it was seen to, an
   assert.equal(pane.isIdle(composer("", "idle")), true);
 });
 
-Deno.test("model: a draft is believed once the screen has changed to what the keys make of it [inj-fresh-screen]", () => {
+Deno.test("model: a draft is trusted once the screen has changed to the predicted one [inj-fresh-screen]", () => {
   const { clock, pane } = makeBench();
   const type = (input: Keystroke): void =>
     void Object.assign(pane.model, afterInput(pane.model, input, clock.now()));
@@ -186,7 +186,7 @@ Deno.test("model: a draft is believed once the screen has changed to what the ke
   assert.deepEqual([pane.model.isConfirmed, pane.model.seen, pane.model.isAtEnd], [true, "ab", false]);
 });
 
-Deno.test("model: after a key that nobody can foresee only a calm screen counts [inj-fresh-screen]", () => {
+Deno.test("model: after a key with an unpredictable effect only a stable screen counts [inj-fresh-screen]", () => {
   const { clock, pane } = makeBench();
   pane.observed(composer("x"), CLAUDE);
   Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "Up" }, clock.now()));
@@ -199,7 +199,7 @@ Deno.test("model: after a key that nobody can foresee only a calm screen counts 
   assert.equal(pane.isCalm, true);
 });
 
-Deno.test("model: nothing follows Escape at once [inj-after-escape]", () => {
+Deno.test("model: nothing immediately follows Escape [inj-after-escape]", () => {
   const { clock, pane } = makeBench();
   Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "Escape" }, clock.now()));
   assert.equal(pane.escapeWaitMs, ESCAPE_MS);
@@ -207,7 +207,7 @@ Deno.test("model: nothing follows Escape at once [inj-after-escape]", () => {
   assert.equal(pane.escapeWaitMs, 0);
 });
 
-Deno.test("pane input: one after the other, also when one fails [inj-one-at-a-time]", async () => {
+Deno.test("pane input: inputs run one at a time, even if one fails [inj-one-at-a-time]", async () => {
   const { pane } = makeBench();
   const order: string[] = [];
   const first = pane.alone(async () => {

@@ -13,7 +13,7 @@ import {
 
 const trims = { method: "paste", settleMs: 0, spaceAfter: "text" } as const;
 
-Deno.test("typing: pieces are small, whole characters, and the text again when joined [inj-pieces]", () => {
+Deno.test("typing: pieces are small, never split a character, and join to the text [inj-pieces]", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 6_000 }), (text) => {
       const list = pieces(text);
@@ -26,7 +26,7 @@ Deno.test("typing: pieces are small, whole characters, and the text again when j
   );
 });
 
-Deno.test("typing: one space after the text keeps Enter from taking a suggestion, where the agent trims it [inj-trailing-space]", () => {
+Deno.test("typing: a space after the text keeps Enter from accepting a suggestion, if the agent trims it [inj-trailing-space]", () => {
   const typed = (body: string, spaceAfter: TypingProfile["spaceAfter"]) =>
     typedText(body, { ...trims, spaceAfter });
   for (const body of ["path\\", "see @file.ts"]) {
@@ -42,7 +42,7 @@ Deno.test("typing: one space after the text keeps Enter from taking a suggestion
   }
 });
 
-Deno.test("typing: slash commands are typed plain, paths and long texts are not [inj-slash]", () => {
+Deno.test("typing: slash commands are typed as keys, paths and long texts are not [inj-slash]", () => {
   const method = (body: string): string => typingMethod(body, { typing: trims, shellBelow: false });
   assert.equal(method("/compact"), "plain");
   assert.equal(method("/model opus"), "plain");
@@ -59,7 +59,7 @@ Deno.test("typing: several lines over a shell are in paste marks, which keep the
   assert.equal(fill[0]?.[0]?.at(-1), "\u001b[200~a\nb\u001b[201~");
 });
 
-Deno.test("typing: a first visible ! is a shell escape [inj-shell-escape]", () => {
+Deno.test("typing: a leading ! after blanks is a shell escape [inj-shell-escape]", () => {
   for (const body of ["!ls", "  !ls", "\n!ls", "\t !ls"]) assert.ok(isShellEscape(body), body);
   for (const body of ["ls!", "a !ls", "¡ls"]) assert.ok(!isShellEscape(body), body);
 });

@@ -101,7 +101,7 @@ async function idleBench(): Promise<Bench> {
   return bench;
 }
 
-Deno.test("inventory: a hook's state counts until the screen has moved on, and not for longer than its time [ls-state-moved]", async () => {
+Deno.test("inventory: a hook's state counts until the screen has changed, and for a limited time [ls-state-moved]", async () => {
   const bench = await idleBench();
   bench.report("working");
   assert.equal(await bench.state(), "working");
@@ -117,7 +117,7 @@ Deno.test("inventory: a hook's state counts until the screen has moved on, and n
   assert.equal(await bench.state(), "idle", "the screen is neither as it was nor as the hook said");
 });
 
-Deno.test("inventory: what is drawn in the second of a reading is read again [ls-state-last-second]", async () => {
+Deno.test("inventory: output in the second of a capture is captured again [ls-state-last-second]", async () => {
   const bench = await idleBench();
   bench.now += 100;
   bench.draw(...WORKING);
@@ -132,7 +132,7 @@ Deno.test("inventory: what is drawn in the second of a reading is read again [ls
   assert.equal(bench.captures, captures, "nothing was drawn since");
 });
 
-Deno.test("inventory: a session waits while its question does, as long as the asker reports [ls-state-ask]", async () => {
+Deno.test("inventory: a session is waiting while its question waits, as long as the asker reports [ls-state-ask]", async () => {
   const bench = await idleBench();
   bench.draw(...WORKING);
   const ask = { event: ASK_EVENT, agent: "mcp", pane: undefined };
@@ -150,7 +150,7 @@ Deno.test("inventory: a session waits while its question does, as long as the as
   assert.equal(await bench.state(), "working", "the asker is gone");
 });
 
-Deno.test("inventory: a question that the agent has left does not wait, however often it is reported; the next one does [ls-state-ask]", async () => {
+Deno.test("inventory: a question that the agent abandoned does not count as waiting, however often it is reported; the next one does [ls-state-ask]", async () => {
   for (const isInterrupted of [true, false]) {
     const bench = await idleBench();
     bench.draw(...WORKING);
@@ -194,7 +194,7 @@ Deno.test("inventory: reports from another pane or another project change nothin
   }
 });
 
-Deno.test("inventory: the next reading comes soon after a report or input, every second while an agent is busy, later while it rests [ls-state-pace]", async () => {
+Deno.test("inventory: the next read follows soon after a report or input, after a second while an agent is busy, later while it is idle [ls-state-pace]", async () => {
   const bench = await idleBench();
   bench.now += 60_000;
   await bench.state();
@@ -217,7 +217,7 @@ Deno.test("inventory: the next reading comes soon after a report or input, every
   assert.equal(bench.inventory.nextReadMs(), POLL_SOON_MS);
 });
 
-Deno.test("inventory: a screen that no profile reads is not taken from tmux, and shows no state [read-linear]", async () => {
+Deno.test("inventory: a screen too large for any profile is not captured, and shows no state [read-linear]", async () => {
   const bench = new Bench();
   bench.draw(...footer(RESTING, 80).lines);
   bench.cols = 1_000;

@@ -7,7 +7,7 @@ import type { SessionEntry } from "../../../../src/protocol/session.ts";
 
 const named = (name: string): SessionEntry => ({ name, state: "idle" }) as SessionEntry;
 
-Deno.test("reporter: polls every 5 s, reports changes and the heartbeat, and says so [inv-poll, lim-poll, ws-sessions, log-reported, inv-heartbeat]", async () => {
+Deno.test("reporter: polls every 5 s, reports changes and the heartbeat, and logs them [inv-poll, lim-poll, ws-sessions, log-reported, inv-heartbeat]", async () => {
   let now = 0;
   let sessions = [named("svc-a")];
   const log: string[] = [];
@@ -54,7 +54,7 @@ Deno.test("reporter: without a connection nothing counts as reported", async () 
   assert.equal(log.length, 2);
 });
 
-Deno.test("reporter: reports that come at any rate do not make it look more often than the gap allows [ls-state-pace]", async () => {
+Deno.test("reporter: hook reports at any rate do not make it poll more often than the gap allows [ls-state-pace]", async () => {
   let now = 0;
   const reads: number[] = [];
   const pauses: number[] = [];
@@ -171,7 +171,7 @@ const entry: SessionEntry = {
 const rule = (current: SessionEntry[], reported: SessionEntry[] | undefined, sinceReportMs = 5_000) =>
   shouldReport({ current, reported, sinceReportMs });
 
-Deno.test("report rule: the first inventory of a connection is reported, also an empty one", () => {
+Deno.test("report rule: the first inventory of a connection is reported, even an empty one", () => {
   assert.equal(rule([], undefined), "changed");
 });
 

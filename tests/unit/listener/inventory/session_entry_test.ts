@@ -43,7 +43,7 @@ function withPane(change: Partial<NonNullable<TmuxSession["pane"]>>): TmuxSessio
   return { ...session, pane: session.pane && { ...session.pane, ...change } };
 }
 
-Deno.test("entry: what the picker shows of a wrapper's session [entry-fields, wrap-label, flow-4-label, res-inventory]", () => {
+Deno.test("entry: the fields of a wrapper's session that the picker shows [entry-fields, wrap-label, flow-4-label, res-inventory]", () => {
   assert.deepEqual(toEntry(session, facts), {
     name: "svc-shop-2",
     project: "shop",
@@ -64,7 +64,7 @@ Deno.test("entry: what the picker shows of a wrapper's session [entry-fields, wr
   });
 });
 
-Deno.test("entry: agents are reported, a person's other sessions are not", () => {
+Deno.test("entry: agents are reported, the user's other sessions are not", () => {
   assert.ok(isReported(session));
   assert.ok(isReported({ ...session, recorded: nobody, name: "work" }));
   assert.ok(isReported({ ...withPane({ command: "vim" }), recorded: nobody, name: "svc-x" }));
@@ -101,7 +101,7 @@ Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this
   assert.equal(state({ now: now + 10_000 }), "idle");
 });
 
-Deno.test("state: since when is remembered for each session and forgotten with it", () => {
+Deno.test("state: its start is remembered per session and forgotten with the session", () => {
   const clock = new StateClock();
   assert.equal(clock.since(session, { state: "idle", now: 1 }), 1);
   assert.equal(clock.since(session, { state: "idle", now: 2 }), 1);

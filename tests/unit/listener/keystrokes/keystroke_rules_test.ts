@@ -48,7 +48,7 @@ const onScreen = (input: Keystroke, reading: Partial<ScreenReading>, policy: Par
 const inDraft = (input: Keystroke, change: Partial<ComposerModel>, policy: Partial<Policy> = {}) =>
   draftRefusal(input, { model: model(change), profile: PROFILE, policy: { ...DEFAULT_POLICY, ...policy } });
 
-Deno.test("keys rules: ! neither begins an input line nor is submitted in one [inj-shell-escape]", () => {
+Deno.test("keystroke rules: ! neither begins an input line nor is submitted in one [inj-shell-escape]", () => {
   assert.equal(inDraft(text("!"), {}), "shell_escape");
   assert.equal(inDraft(text("  !ls"), {}), "shell_escape");
   assert.equal(inDraft(paste("!ls"), {}), "shell_escape");
@@ -67,7 +67,7 @@ Deno.test("keys rules: ! neither begins an input line nor is submitted in one [i
   assert.equal(inDraft(key("Enter"), { seen: "!ls" }, { allowShellEscape: true }), undefined);
 });
 
-Deno.test("keys rules: a slash command is submitted whole, by its own name, and only when it changes no approval [inj-approval-command]", () => {
+Deno.test("keystroke rules: a slash command is submitted whole, by its own name, and only when it changes no approval [inj-approval-command]", () => {
   assert.equal(inDraft(key("Enter"), { seen: "/model" }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/model opus" }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/permissions" }), "approval_change");
@@ -82,7 +82,7 @@ Deno.test("keys rules: a slash command is submitted whole, by its own name, and 
   assert.equal(inDraft(key("Enter"), { seen: "/deploy" }, { allowCommands: ["deploy"] }), undefined);
 });
 
-Deno.test("keys rules: a composer takes the keys that every agent takes, but for those its profile forbids [inj-key-allowlist]", () => {
+Deno.test("keystroke rules: a composer takes the common keys except those its profile forbids [inj-key-allowlist]", () => {
   for (const name of PHONE_KEYS.filter((one) => one !== "C-b")) {
     assert.equal(onScreen(key(name), {}), undefined, name);
   }
@@ -96,7 +96,7 @@ Deno.test("keys rules: a composer takes the keys that every agent takes, but for
   }
 });
 
-Deno.test("keys rules: a draft whose beginning may be out of sight is not submitted: it may be a slash command [inj-approval-command]", () => {
+Deno.test("keystroke rules: a draft whose beginning may be out of sight is not submitted: it may be a slash command [inj-approval-command]", () => {
   const enter = (seen: string, policy: Partial<Policy> = {}, cut?: true) =>
     draftRefusal(key("Enter"), {
       model: model({ seen }),
@@ -112,7 +112,7 @@ Deno.test("keys rules: a draft whose beginning may be out of sight is not submit
   assert.equal(enter("one\ntwo\nthree\nfour"), undefined);
 });
 
-Deno.test("keys rules: a key that leads elsewhere from an empty composer goes in only behind a draft [inj-key-allowlist]", () => {
+Deno.test("keystroke rules: a key that acts differently on an empty composer is typed only after a draft [inj-key-allowlist]", () => {
   const profile: TargetProfile = { ...PROFILE, keys: { ...PROFILE.keys, forbiddenWhenEmpty: ["Left"] } };
   const refusal = (change: Partial<ComposerModel>) =>
     draftRefusal(key("Left"), { model: model(change), profile, policy: DEFAULT_POLICY });
@@ -127,14 +127,14 @@ Deno.test("keys rules: a key that leads elsewhere from an empty composer goes in
   );
 });
 
-Deno.test("keys rules: text that would go on an escape sequence is known, so that it cannot join an earlier Escape [inj-after-escape]", () => {
+Deno.test("keystroke rules: text that would continue an escape sequence is recognised, so that it cannot combine with an earlier Escape [inj-after-escape]", () => {
   for (const one of ["[Z", "[103;5u", "OP", "]0;", "P+q"]) assert.ok(continuesEscape(text(one)), one);
   assert.ok(continuesEscape(paste("[Z")));
   for (const one of ["a", " [Z", "hello"]) assert.ok(!continuesEscape(text(one)), one);
   assert.ok(!continuesEscape(key("Up")));
 });
 
-Deno.test("keys rules: in another screen than the composer only the way out, and what a harmless menu takes [inj-unknown-keys]", () => {
+Deno.test("keystroke rules: outside the composer only keys that leave the screen, and those a harmless menu takes, are typed [inj-unknown-keys]", () => {
   const unknown = { focus: "unknown", draft: undefined } as const;
   const menu = { focus: "menu", draft: undefined, menu: "models" } as const;
   const dialog = { focus: "dialog", draft: undefined } as const;
@@ -157,21 +157,21 @@ Deno.test("keys rules: in another screen than the composer only the way out, and
   assert.equal(onScreen(key("C-z"), unknown, { allowUnknownScreens: true }), "key_not_allowed");
 });
 
-Deno.test("keys rules: a host may let phones reject dialogs, or answer them [inj-dialog-allowed]", () => {
+Deno.test("keystroke rules: a host may let phones reject dialogs, or answer them [inj-dialog-allowed]", () => {
   const dialog = { focus: "dialog", draft: undefined } as const;
   assert.equal(onScreen(key("Escape"), dialog, { approval: "reject" }), undefined);
   assert.equal(onScreen(key("Enter"), dialog, { approval: "reject" }), "dialog_open");
   assert.equal(onScreen(key("Enter"), dialog, { approval: "once" }), undefined);
 });
 
-Deno.test("keys rules: a line is begun by text, and another one by what ends it", () => {
+Deno.test("keystroke rules: text begins a line, and keys that end it begin a new one", () => {
   assert.equal(isLineBegun(false, text("a")), true);
   assert.equal(isLineBegun(false, text("  ")), false);
   assert.equal(isLineBegun(true, key("Left")), true);
   for (const end of ["Enter", "Escape", "C-c", "C-u"]) assert.equal(isLineBegun(true, key(end)), false, end);
 });
 
-Deno.test("keys limit: a burst, then a steady pace; a paste counts for several", () => {
+Deno.test("keystroke limit: a burst, then a steady rate; a paste counts as several keys", () => {
   const limit = new KeystrokeLimit(0);
   assert.deepEqual([text("a漢👍"), key("Up"), paste("long")].map(costOf), [3, 1, PASTE_COST]);
   for (let at = 0; at < KEYS_PER_SECOND; at++) assert.equal(limit.take(1, 0), 0);
@@ -182,7 +182,7 @@ Deno.test("keys limit: a burst, then a steady pace; a paste counts for several",
   assert.ok(limit.take(1, 1_000_400) > 0);
 });
 
-Deno.test("keys: only known keys, plain characters and bodies are inputs", () => {
+Deno.test("keystrokes: only known keys, plain characters and bodies are valid input", () => {
   const good = [
     { type: "text", text: "a漢👨‍👩‍👧" },
     { type: "key", key: "BTab" },

@@ -73,7 +73,7 @@ const nameOf = (input: KeyInput): string =>
 const text = (text: string): KeyInput => ({ type: "text", text });
 const key = (key: string): KeyInput => ({ type: "key", key });
 
-Deno.test("keys: typed in order, the newest one confirmed, each one audited", async () => {
+Deno.test("keystrokes: typed in order, the newest one confirmed, each one audited", async () => {
   const bench = new Bench();
   await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up")), bench.press(2, text("漢"))]);
   assert.deepEqual(bench.typed, ["a", "Up", "漢"]);
@@ -81,7 +81,7 @@ Deno.test("keys: typed in order, the newest one confirmed, each one audited", as
   assert.deepEqual(bench.audited, ["a: keys typed", "Up: keys typed", "漢: keys typed"]);
 });
 
-Deno.test("keys: a repeated frame types nothing, a missing one ends the stream [enc-no-replay, sec-replay]", async () => {
+Deno.test("keystrokes: a repeated frame types nothing, a missing one ends the stream [enc-no-replay, sec-replay]", async () => {
   const bench = new Bench();
   await bench.press(0, text("a"));
   await bench.press(0, text("a"));
@@ -97,7 +97,7 @@ Deno.test("keys: a repeated frame types nothing, a missing one ends the stream [
   assert.deepEqual([bench.typed, bench.ends], [["a"], ["keys_lost"]]);
 });
 
-Deno.test("keys: what is no input is refused, and the next one is taken", async () => {
+Deno.test("keystrokes: invalid input is refused, and the next input is accepted", async () => {
   const bench = new Bench();
   await bench.keys.receive(
     encodeSequenced(0n, new TextEncoder().encode('{"type":"key","key":"kill-server"}')),
@@ -107,7 +107,7 @@ Deno.test("keys: what is no input is refused, and the next one is taken", async 
   assert.deepEqual(bench.typed, ["Enter"]);
 });
 
-Deno.test("keys: 200 a second go in, the rest waits its turn, and too many are refused", async () => {
+Deno.test("keystrokes: 200 a second are typed, the rest waits, and too many are refused", async () => {
   const bench = new Bench();
   const total = KEYS_WAITING_MAX + KEYS_PER_SECOND + 5;
   for (let at = 0; at < total; at++) await bench.press(at, key("Down"));
@@ -121,7 +121,7 @@ Deno.test("keys: 200 a second go in, the rest waits its turn, and too many are r
   bench.keys.close();
 });
 
-Deno.test("keys: held while a dialog is open, told once, typed when it is gone [inj-dialog-keys]", async () => {
+Deno.test("keystrokes: held while a dialog is open, reported once, typed when it has closed [inj-dialog-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => DIALOG;
   await bench.press(0, key("Enter"));
@@ -134,7 +134,7 @@ Deno.test("keys: held while a dialog is open, told once, typed when it is gone [
   assert.equal(bench.told.at(-1), "1 typed");
 });
 
-Deno.test("keys: a dialog that stays open refuses them [inj-dialog-keys]", async () => {
+Deno.test("keystrokes: a dialog that stays open refuses them [inj-dialog-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => DIALOG;
   await bench.press(0, key("Enter"));
@@ -149,7 +149,7 @@ Deno.test("keys: a dialog that stays open refuses them [inj-dialog-keys]", async
   assert.deepEqual(bench.typed, ["y"]);
 });
 
-Deno.test("keys: while an agent works they wait for a moment only, so that the key that interrupts it follows [inj-turn]", async () => {
+Deno.test("keystrokes: while an agent works they wait only briefly, so that a key that interrupts it can follow [inj-turn]", async () => {
   const bench = new Bench();
   bench.outcome = (input) => nameOf(input) === "Escape" ? TYPED : { state: "held", reason: "agent_working" };
   await bench.press(0, text("x"));
@@ -160,7 +160,7 @@ Deno.test("keys: while an agent works they wait for a moment only, so that the k
   assert.deepEqual(bench.told, ["0 held agent_working", "0 refused agent_working", "1 typed"]);
 });
 
-Deno.test("keys: text behind an Enter that began no turn is not lost, however long a look at the screen takes [inj-turn]", async () => {
+Deno.test("keystrokes: text after an Enter that began no turn is not lost, however long a check of the screen takes [inj-turn]", async () => {
   const bench = new Bench();
   const enteredAt = bench.clock.elapsed();
   bench.outcome = (input) => {
@@ -176,7 +176,7 @@ Deno.test("keys: text behind an Enter that began no turn is not lost, however lo
   assert.deepEqual(bench.typed, ["Enter", "x"]);
 });
 
-Deno.test("keys: a screen that is half drawn loses nothing, one that stays unknown refuses [inj-unknown-keys]", async () => {
+Deno.test("keystrokes: a half-drawn screen loses nothing, one that stays unknown refuses [inj-unknown-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
   await bench.press(0, text("x"));
@@ -191,7 +191,7 @@ Deno.test("keys: a screen that is half drawn loses nothing, one that stays unkno
   assert.deepEqual([bench.typed, bench.told.slice(1)], [["x"], ["1 refused unknown_screen"]]);
 });
 
-Deno.test("keys: what waits when the phone leaves is not typed", async () => {
+Deno.test("keystrokes: those that wait when the phone leaves are not typed", async () => {
   const bench = new Bench();
   bench.outcome = () => DIALOG;
   await bench.press(0, key("Enter"));
@@ -201,13 +201,13 @@ Deno.test("keys: what waits when the phone leaves is not typed", async () => {
   assert.deepEqual([bench.typed, bench.clock.pending], [[], 0]);
 });
 
-Deno.test("keys: three frames that do not open end the stream [seal-open-fails]", async () => {
+Deno.test("keystrokes: three frames that cannot be opened end the stream [seal-open-fails]", async () => {
   const bench = new Bench();
   for (let times = 0; times < 3; times++) await bench.keys.receive(new Uint8Array(3));
   assert.deepEqual(bench.ends, ["unsealable"]);
 });
 
-Deno.test("keys: fitting the window takes its turn among them", async () => {
+Deno.test("keystrokes: fitting the window takes its turn among them", async () => {
   const bench = new Bench();
   await bench.press(0, text("a"));
   await bench.press(1, { type: "fit", cols: 40, rows: 20 });
@@ -215,7 +215,7 @@ Deno.test("keys: fitting the window takes its turn among them", async () => {
   assert.deepEqual(bench.typed, ["a", "fit", "b"]);
 });
 
-Deno.test("keys audit: one line a burst and outcome, with digest and length, never the text [ls-audit]", async () => {
+Deno.test("keystroke audit: one line per burst and outcome, with digest and length, never the text [ls-audit]", async () => {
   const clock = new FakeClock();
   const entries: AuditEntry[] = [];
   const names = { device: "dev_phone", session: "svc-p", pane: "%3" };

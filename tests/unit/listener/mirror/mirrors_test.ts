@@ -79,7 +79,7 @@ class Bench {
   }
 }
 
-Deno.test("mirrors: phones of one session share a client, which a phone that comes back finds again", async () => {
+Deno.test("mirrors: phones of one session share a client, and a phone that comes back reuses it", async () => {
   const bench = new Bench();
   await bench.open(1);
   await bench.open(2);
@@ -101,7 +101,7 @@ Deno.test("mirrors: phones of one session share a client, which a phone that com
   assert.deepEqual(bench.ended, [true, true], "at once");
 });
 
-Deno.test("mirrors: a client that ended is not come back to [ev-pane-closed]", async () => {
+Deno.test("mirrors: a client that ended is not reused [ev-pane-closed]", async () => {
   const bench = new Bench();
   await bench.open(1);
   bench.clients[0]?.events.ended();

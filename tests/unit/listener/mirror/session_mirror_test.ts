@@ -109,7 +109,7 @@ async function watching() {
   return { bench, ...phone };
 }
 
-Deno.test("mirror: a screen, then the output at once, then one frame each 16 ms [ux-resume]", async () => {
+Deno.test("mirror: a snapshot, then output at once, then one frame every 16 ms [ux-resume]", async () => {
   const { bench, sent } = await watching();
   bench.output("\u001b[0ma");
   bench.output("b");
@@ -122,7 +122,7 @@ Deno.test("mirror: a screen, then the output at once, then one frame each 16 ms 
   assert.deepEqual(await sent(), ["O cd"]);
 });
 
-Deno.test("mirror: a phone's key is answered by the next output at once, whatever was gathered [perf-key-echo]", async () => {
+Deno.test("mirror: after a keystroke the next output is sent at once, with what was batched [perf-key-echo]", async () => {
   const { bench, sent } = await watching();
   bench.output("\u001b[0ma");
   assert.deepEqual(await sent(), ["O a"]);
@@ -138,7 +138,7 @@ Deno.test("mirror: a phone's key is answered by the next output at once, whateve
   assert.deepEqual(await sent(), ["O c"]);
 });
 
-Deno.test("mirror: output before the screen is not shown, output after it is", async () => {
+Deno.test("mirror: output before the snapshot is not sent, output after it is", async () => {
   const bench = new Bench();
   const { sent } = await bench.watch();
   bench.output("before");
@@ -147,7 +147,7 @@ Deno.test("mirror: output before the screen is not shown, output after it is", a
   assert.deepEqual(await sent(), ["opened 10x4", "S screen", 'T {"title":"a\\ttitle"}', "O after"]);
 });
 
-Deno.test("mirror: a second phone gets its own screen, the first one goes on", async () => {
+Deno.test("mirror: a second phone gets its own snapshot, the first one continues", async () => {
   const { bench, sent } = await watching();
   const second = await bench.watch();
   bench.output("\u001b(B\u001b[0mx");
@@ -158,7 +158,7 @@ Deno.test("mirror: a second phone gets its own screen, the first one goes on", a
   assert.deepEqual(await second.sent(), ["opened 10x4", "S now", 'T {"title":"a\\ttitle"}', "O y"]);
 });
 
-Deno.test("mirror: a flood is let run on unwatched, and shown as screens [perf-flood]", async () => {
+Deno.test("mirror: a flood is paused, and shown as snapshots [perf-flood]", async () => {
   const { bench, sent } = await watching();
   bench.output(new Uint8Array(FLOOD_BYTES).fill(0x79));
   assert.deepEqual(bench.asked(), ["-A %3:pause"]);
@@ -172,7 +172,7 @@ Deno.test("mirror: a flood is let run on unwatched, and shown as screens [perf-f
   assert.deepEqual(await sent(), ["S later"]);
 });
 
-Deno.test("mirror: a screen that was asked for before a pause is not taken for one after it", async () => {
+Deno.test("mirror: a snapshot requested before a pause is not used after it", async () => {
   const { bench, sent } = await watching();
   bench.events?.notified("%layout-change @0 x");
   bench.output(new Uint8Array(FLOOD_BYTES));
@@ -184,7 +184,7 @@ Deno.test("mirror: a screen that was asked for before a pause is not taken for o
   assert.deepEqual(await sent(), ["S right"]);
 });
 
-Deno.test("mirror: while no phone can take output tmux keeps it; credit brings a new screen [ev-pane-credit]", async () => {
+Deno.test("mirror: while no phone has credit the output is paused; credit brings a new snapshot [ev-pane-credit]", async () => {
   const { bench, viewer, sent } = await watching();
   viewer.output(new Uint8Array(MIRROR_CREDIT_BYTES));
   viewer.flush();
@@ -202,7 +202,7 @@ Deno.test("mirror: while no phone can take output tmux keeps it; credit brings a
   assert.deepEqual(await sent(), ["S caught up"]);
 });
 
-Deno.test("mirror: what was drawn with unknown attributes is drawn again once it is quiet", async () => {
+Deno.test("mirror: output with unknown attributes is repainted once the screen is quiet", async () => {
   const { bench, sent } = await watching();
   bench.output("uncertain");
   assert.deepEqual(await sent(), ["O uncertain"]);
@@ -219,7 +219,7 @@ Deno.test("mirror: what was drawn with unknown attributes is drawn again once it
   assert.deepEqual([bench.asked(), await sent()], [[], ["O more"]], "certain by now");
 });
 
-Deno.test("mirror: a screen that is never quiet is drawn again after a second", async () => {
+Deno.test("mirror: a screen that is never quiet is repainted after a second", async () => {
   const { bench } = await watching();
   for (let ms = 0; ms < UNSURE_MAX_MS + QUIET_MS; ms += 100) {
     bench.output("spinner");
@@ -228,7 +228,7 @@ Deno.test("mirror: a screen that is never quiet is drawn again after a second", 
   assert.match(bench.asked()[0] ?? "", /^display-message/);
 });
 
-Deno.test("mirror: a new size is told before the screen that has it [bin-tags]", async () => {
+Deno.test("mirror: a new size is sent before its snapshot [bin-tags]", async () => {
   const { bench, sent } = await watching();
   bench.events?.notified("%layout-change @0 x");
   bench.answer({ cells: "same\n\n\n" });
@@ -238,13 +238,13 @@ Deno.test("mirror: a new size is told before the screen that has it [bin-tags]",
   assert.deepEqual(await sent(), ["R 20x2", "S wide"]);
 });
 
-Deno.test("mirror: the title is told when it changes", async () => {
+Deno.test("mirror: the title is sent when it changes", async () => {
   const { bench, sent } = await watching();
   bench.events?.notified("%subscription-changed svc-title $1 @0 0 %3 : new : title");
   assert.deepEqual(await sent(), ['T {"title":"new : title"}']);
 });
 
-Deno.test("mirror: lines above the screen come once, on request", async () => {
+Deno.test("mirror: lines above the screen are sent once, on request", async () => {
   const { bench, viewer, sent } = await watching();
   bench.mirror.scrollback(viewer, 500);
   assert.match(bench.asked()[0] ?? "", /capture-pane capture-pane$/);
@@ -254,7 +254,7 @@ Deno.test("mirror: lines above the screen come once, on request", async () => {
   assert.equal(viewer.history, 0);
 });
 
-Deno.test("mirror: its phones are told why it ends, within the moment tmux says so", async () => {
+Deno.test("mirror: its phones learn why it ends as soon as tmux reports it", async () => {
   const cases: [(bench: Bench) => void, string][] = [
     [({ events }) => events?.notified("%session-renamed $1 other"), "session_renamed"],
     [({ events }) => events?.notified("%session-changed $2 other"), "session_ended"],
@@ -279,7 +279,7 @@ Deno.test("mirror: its phones are told why it ends, within the moment tmux says 
   }
 });
 
-Deno.test("mirror: another session's name changes nothing, a dead pane's last screen is shown", async () => {
+Deno.test("mirror: renaming another session changes nothing, and a dead pane's last screen is shown", async () => {
   const { bench, sent } = await watching();
   bench.events?.notified("%session-renamed $2 other");
   bench.events?.notified("%session-changed $1 same");
@@ -289,7 +289,7 @@ Deno.test("mirror: another session's name changes nothing, a dead pane's last sc
   assert.deepEqual(await sent(), ["S Pane is dead"]);
 });
 
-Deno.test("flood: much at once is one, the same over a longer time is none", () => {
+Deno.test("flood: much output at once is a flood, the same amount over a longer time is not", () => {
   const gauge = new FloodMeter();
   assert.equal(gauge.isFlood(FLOOD_BYTES - 1, 0), false);
   assert.equal(gauge.isFlood(1, FLOOD_WINDOW_MS - 1), true);
@@ -299,7 +299,7 @@ Deno.test("flood: much at once is one, the same over a longer time is none", () 
   }
 });
 
-Deno.test("flood: after a rest less is enough, until one window was calm", () => {
+Deno.test("flood: after a pause a smaller amount is a flood, until one window was calm", () => {
   const gauge = new FloodMeter();
   gauge.rested(0);
   assert.equal(gauge.isFlood(FLOODING_BYTES, 1), true);

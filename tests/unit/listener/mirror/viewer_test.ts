@@ -35,7 +35,7 @@ function makeViewer(channel: StreamChannel = plainChannel()) {
   return { viewer, sent, received: () => received };
 }
 
-Deno.test("viewer: opened first, then a screen, then output in order under rising numbers [bin-tags, flow-2]", async () => {
+Deno.test("viewer: opened first, then a snapshot, then output in order with rising numbers [bin-tags, flow-2]", async () => {
   const { viewer, sent } = makeViewer();
   assert.equal(viewer.isStale, true);
   viewer.snapshot(SIZE, bytes("screen"));
@@ -55,7 +55,7 @@ Deno.test("viewer: opened first, then a screen, then output in order under risin
   ]);
 });
 
-Deno.test("viewer: without credit nothing is sent, and no more is kept than the backlog [ev-pane-credit]", async () => {
+Deno.test("viewer: without credit nothing is sent, and at most the backlog is kept [ev-pane-credit]", async () => {
   const { viewer, sent, received } = makeViewer();
   viewer.snapshot(SIZE, new Uint8Array(MIRROR_CREDIT_BYTES));
   assert.equal(viewer.canTake, false);
@@ -77,7 +77,7 @@ Deno.test("viewer: without credit nothing is sent, and no more is kept than the 
   assert.ok(received() > MIRROR_CREDIT_BYTES);
 });
 
-Deno.test("viewer: a screen larger than a frame goes on as output", async () => {
+Deno.test("viewer: the rest of a snapshot larger than a frame follows as output", async () => {
   const { viewer, sent, received } = makeViewer();
   viewer.snapshot(SIZE, new Uint8Array(2 * PIECE_MAX_BYTES + 1));
   assert.deepEqual(await sent(), ["opened 80x24", "7 0 S", "7 1 O", "7 2 O \u0000"]);
@@ -93,7 +93,7 @@ Deno.test("viewer: a frame that cannot be sealed is never sent plain [enc-drop]"
   assert.deepEqual(await sent(), ["opened 80x24"]);
 });
 
-Deno.test("viewer: its end is told once, and nothing follows", async () => {
+Deno.test("viewer: its end is reported once, and nothing follows", async () => {
   const { viewer, sent } = makeViewer();
   viewer.snapshot(SIZE, bytes("screen"));
   await sent();
