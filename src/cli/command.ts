@@ -3,7 +3,7 @@ import { Command, CommanderError } from "@commander-js/extra-typings";
 import { runtime } from "#runtime";
 import { CommandExit, EXIT_USAGE } from "./exit.ts";
 
-export interface CommandText {
+interface CommandText {
   /** What follows `svc`. */
   name: string;
   summary: string;

@@ -76,7 +76,7 @@ export function duration(ms: number): string {
 /** When a wait takes longer, the user is told what it is for, in milliseconds. */
 export const PATIENCE_MS = 1_000;
 
-export interface ProgressOptions {
+interface ProgressOptions {
   clock?: Clock;
   show?: (line: string) => void;
 }

@@ -17,7 +17,7 @@ export function qrLines(text: string): string[] {
 
 const POLL_MS = 1_000;
 
-export type ClaimedOutcome = Exclude<PairingOutcome, { kind: "open" }>;
+type ClaimedOutcome = Exclude<PairingOutcome, { kind: "open" }>;
 
 /** Undefined when the signal fired first. A relay that does not answer for a while is asked again. */
 export async function awaitPhone(

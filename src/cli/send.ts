@@ -190,7 +190,7 @@ const NEXT: Partial<Record<string, string>> = {
   counter_old: "Send it again.",
 } satisfies Partial<Record<Reason, string>>;
 
-/** A receipt in one line, with what a person can do about it. */
+/** A receipt in one line, with what the user can do about it. */
 export function describe({ state, reason, retryAfterSeconds }: Receipt): string {
   if (reason === undefined) return state;
   const sentence = Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;

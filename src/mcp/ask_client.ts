@@ -29,7 +29,7 @@ export interface RelaySettings {
   apiKey: string;
 }
 
-export interface AskClientOptions {
+interface AskClientOptions {
   settings: RelaySettings;
   sealing: HostSealing;
   identity: Identity;
@@ -70,9 +70,9 @@ export class AskClient {
   readonly #api: RelayApi;
   readonly #link: RelayLink;
   readonly #left: LeftQuestions;
-  /** Of the open questions, by their ids and by those of the answers that are being taken. */
+  /** Of the open questions, by their ids and by the ids of answers that are being taken. */
   readonly #wakeups = new Map<string, Wakeup>();
-  /** For what happens on the link. */
+  /** Woken by changes of the link. */
   readonly #linkEvent: Wakeup;
   readonly #asking = new Set<Promise<Outcome>>();
 
@@ -99,8 +99,8 @@ export class AskClient {
   }
 
   /**
-   * Asks every phone, and waits. An abort withdraws the question; so does the end of the time where no session could get
-   * a late answer. Throws RelayError when the question could not be sent, and the signal's reason.
+   * Asks every phone, and waits. An abort withdraws the question; so does the end of its time when no session could get
+   * a late answer. Throws RelayError when the question could not be sent, and the signal's reason when that fires.
    */
   ask(question: Question, signal: AbortSignal): Promise<Outcome> {
     const { reportWaiting, clock } = this.#options;
@@ -110,7 +110,7 @@ export class AskClient {
     return asking;
   }
 
-  /** Resolves once the note is durable at the relay. */
+  /** Resolves once the relay has stored the note. */
   async note({ title, body, data }: Note, signal: AbortSignal): Promise<void> {
     const { session } = this.identity;
     const note = {
@@ -124,7 +124,7 @@ export class AskClient {
     await this.#api.sendPush(await this.#options.sealing.seal(note), { signal });
   }
 
-  /** For when all questions were aborted. Resolves when the relay has heard of it, or soon after all the same. */
+  /** Call after aborting all questions. Resolves when the relay has confirmed the withdrawals, or after CLOSE_LIMIT_MS. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#asking);
     const end = this.#options.clock.elapsed() + CLOSE_LIMIT_MS;
@@ -166,7 +166,7 @@ export class AskClient {
       api: this.#api,
       clock: this.#options.clock,
       wakeup,
-      // To a sealed question a plain answer is the relay's own.
+      // A plain answer to a sealed question could only come from the relay.
       read: async (push) =>
         asked.sealedFor === undefined
           ? answerOf(push)
@@ -210,7 +210,7 @@ export class AskClient {
     }
   }
 
-  /** The id makes it safe to send it again. */
+  /** Retrying is safe because the push has an id. */
   async #post(push: PushRequestInput, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const end = clock.elapsed() + POST_LIMIT_MS;

@@ -27,11 +27,11 @@ const CONFIRM_LIMIT_MS = 3 * ASK_RETURN_MS;
 export interface FollowParts {
   api: RelayApi;
   clock: Clock;
-  /** Rung when the relay may have news of the question. */
+  /** Woken when the relay may have news about the question. */
   wakeup: Wakeup;
   /** The answer in the push; undefined when it cannot be read. */
   read(push: Push): Promise<Answer | undefined>;
-  /** Takes the answer of this id, kept for this asker; it counts once its receipt says so. */
+  /** Takes the answer with this id, which is kept for this asker; it counts once its receipt says so. */
   take(answerId: string): void;
 }
 

@@ -4,7 +4,7 @@ import type { EventData } from "../protocol/frames.ts";
 /** Beyond this number the oldest is forgotten. */
 const LEFT_MAX = 100;
 
-export type SendAck = (ack: EventData<"push.ack">) => boolean;
+type SendAck = (ack: EventData<"push.ack">) => boolean;
 
 export class LeftQuestions {
   readonly #send: SendAck;

@@ -1,4 +1,4 @@
-/** `svc mcp` as a whole: the tools behind the protocol, until the client is gone. */
+/** Serves the tools over MCP until the client is gone, and reports progress meanwhile. */
 import { errorText } from "../async/error_text.ts";
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../async/clock.ts";
@@ -23,7 +23,7 @@ export interface McpHost {
   random: () => number;
   /** Reports to the listener that the agent waits for its user, or no longer does. Must not throw. */
   reportWaiting(report: WaitingReport): void;
-  /** Calls `stop` when the process is to end. */
+  /** Registers `stop`, which is called when the process should end. */
   onStop(stop: () => void): void;
 }
 

@@ -11,7 +11,7 @@ import {
 import { Body } from "../protocol/push.ts";
 
 const common = {
-  question: Body.check(z.describe("The question, as the person reads it on the phone.")),
+  question: Body.check(z.describe("The question, as the user reads it on the phone.")),
   timeoutSeconds: z._default(
     z.int().check(
       z.minimum(ASK_TIMEOUT_MIN_SECONDS),
@@ -34,7 +34,7 @@ const InputField = z.object({
   ...AskField.shape,
   secret: z.optional(
     z.boolean().check(
-      z.describe("For a password: hidden on the phone, and asked for only where the way to it is sealed."),
+      z.describe("For a password: hidden on the phone, and asked for only when the question can be sealed."),
     ),
   ),
 });
@@ -44,7 +44,7 @@ export const FormInput = z.object({
   fields: z.array(InputField).check(z.minLength(1), z.describe("What to ask for.")),
 });
 
-export const NOTE_LEVELS = ["info", "warning", "error"] as const;
+const NOTE_LEVELS = ["info", "warning", "error"] as const;
 
 export const NotifyInput = z.object({
   title: AskLabel.check(z.describe("One line.")),

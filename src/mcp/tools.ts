@@ -29,21 +29,21 @@ const LATE =
 const svcAsk: Tool<typeof AskInput> = {
   name: "svc_ask",
   description:
-    `Asks the person on their phone: one of some options, several of them, or a free answer. ${LATE}`,
+    `Asks the user on their phone: one of some options, several of them, or a free answer. ${LATE}`,
   input: AskInput,
   run: ({ question, ...data }, call) => ask({ text: question, data: { kind: "ask", ...data } }, call),
 };
 
 const svcPrompt: Tool<typeof PromptInput> = {
   name: "svc_prompt",
-  description: `Asks the person on their phone for free text. ${LATE}`,
+  description: `Asks the user on their phone for free text. ${LATE}`,
   input: PromptInput,
   run: ({ question, ...data }, call) => ask({ text: question, data: { kind: "prompt", ...data } }, call),
 };
 
 const svcInput: Tool<typeof FormInput> = {
   name: "svc_input",
-  description: `Asks the person on their phone to fill in a form of named, typed fields. ${LATE}`,
+  description: `Asks the user on their phone to fill in a form of named, typed fields. ${LATE}`,
   input: FormInput,
   async run({ question, fields, timeoutSeconds }, call) {
     const form = AskFields.safeParse(fields);
@@ -55,7 +55,7 @@ const svcInput: Tool<typeof FormInput> = {
 
 const svcNotify: Tool<typeof NotifyInput> = {
   name: "svc_notify",
-  description: "Sends a note to the person's phone and returns at once; nothing is answered to it.",
+  description: "Sends a note to the user's phone and returns at once; the user cannot answer it.",
   input: NotifyInput,
   async run({ title, body, level }, { client, signal }) {
     await client.note({ title, body, data: { level } }, signal);
@@ -72,7 +72,7 @@ async function ask(question: Question, { client, signal, withProgress }: Call): 
   return outcomeResult(outcome, { session, secret: question.secret === true, timeoutSeconds });
 }
 
-export function textResult(text: string): CallToolResult {
+function textResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }] };
 }
 
@@ -80,7 +80,7 @@ export function errorResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-export function outcomeResult(
+function outcomeResult(
   outcome: Outcome,
   { session, secret, timeoutSeconds }: {
     /** A late answer is typed into it. */
@@ -104,25 +104,25 @@ export function outcomeResult(
         `No answer came within ${timeoutSeconds} s. ${secret ? SECRET_LATE : whatNext(session)}`,
       );
     case "closed":
-      return textResult("The question was closed without an answer. Go on without it.");
+      return textResult("The question was closed without an answer. Continue without it.");
   }
 }
 
 const UNREADABLE =
-  "An answer came that cannot be opened: no phone that is paired with this host sealed it for this question. Do not act on it. The person pairs the phone again with: svc pair";
+  "An answer came that cannot be opened: no phone paired with this host sealed it for this question. Do not act on it. The user can pair the phone again with: svc pair";
 
 const TYPED =
-  "The answer came while the connection to the relay was lost: it is being typed into this session as the next user message. End your turn, so that it can come in.";
+  "The answer came while the connection to the relay was lost: it is being typed into this session as the next user message. End your turn so that it can arrive.";
 
 function whatNext(session: string | undefined): string {
   if (session === undefined) {
-    return "This agent runs in no session that svc started, so a late answer cannot be typed in: the question was withdrawn. Started as svc <agent>, it stays reachable.";
+    return "This agent does not run in a session that svc started, so a late answer cannot be typed in: the question was withdrawn. When started as svc <agent>, it stays reachable.";
   }
-  return `This session (${session}) stays reachable: the question stays open on the phone, and a late answer will be typed in here as a user message when it comes. Do not ask again: go on with what needs no answer, or end your turn.`;
+  return `This session (${session}) stays reachable: the question stays open on the phone, and a late answer will be typed in here as a user message when it comes. Do not ask again: continue with what needs no answer, or end your turn.`;
 }
 
 const SECRET_REFUSED =
-  "Cannot ask for a secret: no phone is paired with this host, so the answer would pass the relay readable. Have the person enter it at the computer, for example into a file that you read; never ask for it as another field.";
+  "Cannot ask for a secret: no phone is paired with this host, so the relay could read the answer. Ask the user to enter it at the computer, for example into a file that you read. Never ask for it in another kind of field.";
 
 const SECRET_LATE =
-  "The question was withdrawn: a late answer would be typed into this session, where a secret could be read. Ask again when the person is there.";
+  "The question was withdrawn: a late answer would be typed into this session, where a secret could be read. Ask again when the user is there.";

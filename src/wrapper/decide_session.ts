@@ -11,7 +11,7 @@ export interface KnownSession {
   attached: boolean;
 }
 
-export interface SessionWish {
+interface SessionWish {
   project: string;
   root: string;
   agent: string;

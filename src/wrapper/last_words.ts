@@ -37,7 +37,7 @@ export function forgetLastWords(name: string): TmuxCommand {
   return verbs.pipePane(exactPane(name));
 }
 
-/** Waits for the file, removes it and returns what a person can read of it. */
+/** Waits for the file, removes it and returns its readable text. */
 export async function takeLastWords(
   { files, clock }: { files: Pick<Files, "readText" | "remove">; clock: Clock },
   file: string,

@@ -28,7 +28,7 @@ export interface ObtainedSession {
   created: boolean;
 }
 
-export interface SessionRequest {
+interface SessionRequest {
   profile: AgentProfile;
   project: Project;
   cwd: string;
@@ -192,7 +192,7 @@ const PANE_OWN = new Set([
   "_",
 ]);
 
-export interface PaneEnvironment {
+interface PaneEnvironment {
   /** Of the session: other windows in it get it too. */
   session: Record<string, string>;
   /** Variables that the tmux server would pass on although the wrapper does not have them. */
@@ -201,7 +201,7 @@ export interface PaneEnvironment {
   agent: Readonly<Record<string, string>>;
 }
 
-export interface EnvironmentSources {
+interface EnvironmentSources {
   /** The wrapper's environment. */
   own: Readonly<Record<string, string>>;
   /** Names in the tmux server's global environment. */

@@ -10,7 +10,7 @@ export interface Project {
 
 const VARIABLES = ["CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "WINDSURF_PROJECT_DIR"] as const;
 
-export interface ProjectPlace {
+interface ProjectPlace {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   files: Pick<Files, "info" | "realPath">;

@@ -12,7 +12,7 @@ import { agentCommand, checkTerminal, checkTmux } from "./preflight.ts";
 import { resolveProject } from "./project.ts";
 import { attachSession, sessionExists, type TmuxAccess, trustedServer, tryTmux } from "./tmux_server.ts";
 
-export interface WrapperHost
+interface WrapperHost
   extends Pick<Runtime, "uid" | "files" | "commands" | "sockets" | "terminal" | "selfCommand"> {
   clock: Clock;
 }

@@ -247,7 +247,7 @@ const WAITS: readonly Case[] = [
       const asked = await phone.asked("Anyone?");
       assert.equal(asked.agentSessionName, undefined);
       clock.advance(120_000);
-      assert.match(await waiting, /runs in no session that svc started.*cannot be typed in/s);
+      assert.match(await waiting, /does not run in a session that svc started.*cannot be typed in/s);
       await ends(phone, asked, "withdrawn");
     },
     { session: "" },

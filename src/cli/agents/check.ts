@@ -13,7 +13,7 @@ export interface ScreenResult {
   found: string;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   /** An agent that shows neither composer nor dialog by then is not recognized. */
   startLimitMs: number;
 }

@@ -10,7 +10,7 @@ import type { TmuxPane, TmuxSession } from "../../tmux/sessions.ts";
 import { installedVersion } from "../checks/agents/presence.ts";
 import { parseScreen, SCREEN_FORMAT } from "./private_pane.ts";
 
-export interface Recorded {
+interface Recorded {
   folder: string;
   /** What the profile reads there, as text. */
   found: string;

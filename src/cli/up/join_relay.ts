@@ -8,7 +8,7 @@ import { createKey, findKey } from "../../relay/api_keys.ts";
 import { openStore } from "../../store/sqlite.ts";
 import type { KeyRecord, Store } from "../../store/store.ts";
 
-export interface OwnKey {
+interface OwnKey {
   apiKey: string;
   /** The configuration changed: a running listener does not know it yet. */
   changed: boolean;

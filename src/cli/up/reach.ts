@@ -1,7 +1,7 @@
 /** Which address of the relay works for what, and the tunnel that gives it an https address: browsers offer cryptography and notifications on https or localhost only. */
 import type { Commands, PipedChild } from "../../runtime/types.ts";
 
-export interface ReachFacts {
+interface ReachFacts {
   /** `http://127.0.0.1:7420` or `https://…`, where the relay listens. */
   url: string;
   /** The address that others use, from `--public-url` or a tunnel. */
@@ -51,7 +51,7 @@ function renamed(url: string, { from, to }: { from: readonly string[]; to: strin
   return address.href.replace(/\/$/, "");
 }
 
-export interface Tunnel {
+interface Tunnel {
   url: string;
   /** Ends what `openTunnel` started. */
   close(): Promise<void>;

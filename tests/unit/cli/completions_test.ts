@@ -1,4 +1,4 @@
-/** Completion scripts: what they offer, and that they run nothing of the command line. */
+/** Completion scripts: what they offer, and that they execute nothing from the command line. */
 import assert from "node:assert/strict";
 import { bashScript, firstWords, fishScript, zshScript } from "../../../src/cli/completions.ts";
 
@@ -29,7 +29,7 @@ Deno.test("bash completes commands, agents, sessions and shells [cli-completions
   assert.deepEqual(await completeInBash(["svc", "completions", "z"]), ["zsh"]);
 });
 
-Deno.test("what stands on the command line, or in a session's name, is never run [cli-completions]", async () => {
+Deno.test("what is on the command line or in a session's name is never executed [cli-completions]", async () => {
   const directory = await Deno.makeTempDir({ prefix: "svc-completion-" });
   const trap = `$(touch ${directory}/ran)`;
   await completeInBash(["svc", "cc", trap, trap]);
@@ -41,7 +41,7 @@ Deno.test("what stands on the command line, or in a session's name, is never run
   for (const script of [bashScript, zshScript, fishScript]) assert.doesNotMatch(script(words), /\beval\b/);
 });
 
-Deno.test("zsh and fish are offered every first word with its summary", () => {
+Deno.test("zsh and fish offer every first word with its summary", () => {
   for (const { name } of words) {
     assert.ok(zshScript(words).includes(`'${name}:`), name);
     assert.ok(fishScript(words).includes(`-a ${name} `), name);

@@ -1,14 +1,14 @@
-/** The word that was probably meant. */
+/** Guesses of misspelt words. */
 import assert from "node:assert/strict";
 import { editDistance, nearest } from "../../../src/cli/nearest.ts";
 
-Deno.test("the distance counts letters put in, left out and exchanged", () => {
+Deno.test("the distance counts inserted, deleted and replaced letters", () => {
   assert.equal(editDistance("kitten", "sitting"), 3);
   assert.equal(editDistance("", "abc"), 3);
   assert.equal(editDistance("same", "same"), 0);
 });
 
-Deno.test("a typing error is guessed, another word is not", () => {
+Deno.test("a typing error is recognized, another word is not", () => {
   const words = ["cc", "listener", "status", "send", "sessions"];
   assert.equal(nearest("lsitener", words), "listener");
   assert.equal(nearest("statsu", words), "status");

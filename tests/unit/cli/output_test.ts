@@ -24,7 +24,7 @@ Deno.test("output: a cell with a line end stays in one row", () => {
 const UNSEEN = "a\u202eb\u200bc\u2066d\ufeffe\u061cf\u2028g\u00adh\u{e0041}i";
 const ESCAPED = "a\\u202eb\\u200bc\\u2066d\\ufeffe\\u061cf\\u2028g\\u00adh\\udb40\\udc41i";
 
-Deno.test("output: what is not seen or turns text around is escaped, in tables as wide as it is shown, and JSON keeps the value [flood-unseen]", () => {
+Deno.test("output: invisible characters and those that reverse text are escaped; tables count their shown width, and JSON keeps the value [flood-unseen]", () => {
   assert.equal(sanitize(UNSEEN), ESCAPED);
   assert.deepEqual(columns([[UNSEEN, "x"], ["y", "z"]]), [
     `${ESCAPED}  x`,

@@ -1,8 +1,8 @@
-/** What `svc send` says of a receipt. */
+/** How svc send reports a receipt. */
 import assert from "node:assert/strict";
 import { describe } from "../../../src/cli/send.ts";
 
-Deno.test("a refusal names the command that helps, where one does [cli-send]", () => {
+Deno.test("a refusal names the command that helps, if there is one [cli-send]", () => {
   const refusal = { state: "refused", final: true, at: {} } as const;
   assert.match(
     describe({ ...refusal, reason: "muted" }),

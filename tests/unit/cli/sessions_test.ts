@@ -14,23 +14,23 @@ const DEVICE: DeviceSessions = {
   }],
 };
 
-Deno.test("one row a session, in columns; colours only on a terminal [cli-sessions]", () => {
+Deno.test("one row for each session, in columns; colours only on a terminal [cli-sessions]", () => {
   assert.deepEqual(sessionTable(listEntries([DEVICE]), NOW), [
     "SESSION  LABEL       STATE    SINCE  TERMINAL  HOST",
     "svc-p    p · Claude  waiting  3 min  attached  desk",
   ]);
 });
 
-Deno.test("a host that is away tells since when", () => {
+Deno.test("a host that is offline is shown with when it was last seen", () => {
   const away = { ...DEVICE, online: false, lastSeen: NOW - 7_200_000 };
   assert.match(sessionTable(listEntries([away]), NOW)[1] ?? "", /desk \(last seen 2 h ago\)$/);
 });
 
-Deno.test("a muted project is told beside the state [cli-mute]", () => {
+Deno.test("muting is shown beside the state [cli-mute]", () => {
   const muted = { ...DEVICE, sessions: DEVICE.sessions.map((one) => ({ ...one, muted: true })) };
   assert.match(sessionTable(listEntries([muted]), NOW)[1] ?? "", / waiting, muted +3 min /);
 });
 
-Deno.test("without sessions it says how one is made", () => {
+Deno.test("without sessions the table says how to start one", () => {
   assert.deepEqual(sessionTable([], NOW), ["No sessions. Start one with: svc cc"]);
 });

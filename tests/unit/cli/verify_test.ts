@@ -4,7 +4,7 @@ import { fault, ok, warning } from "../../../src/cli/checks/check.ts";
 import { judgeSkew } from "../../../src/cli/checks/relay.ts";
 import { summary } from "../../../src/cli/verify.ts";
 
-Deno.test("one sentence ends the list", () => {
+Deno.test("the list ends with one sentence, which says when only this machine can open the relay", () => {
   assert.match(summary([ok("a"), ok("b")]), /^All is well/);
   assert.equal(summary([ok("a"), warning("b", "c")]), "It works, with 1 warning(s).");
   const local = summary([ok("a")], "http://127.0.0.1:7420");

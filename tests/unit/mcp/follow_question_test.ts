@@ -1,4 +1,4 @@
-/** Following a question: the relay's word decides, whatever is lost on the way. */
+/** Following a question: the relay's stored receipt decides, whatever is lost on the way. */
 import assert from "node:assert/strict";
 import { ASK_REPORT_MS } from "../../../src/home/notify_daemon.ts";
 import type { RelayApi } from "../../../src/client/api.ts";
@@ -68,7 +68,7 @@ class Bench {
   }
 }
 
-Deno.test("an answer counts once the relay says that it was taken [type-answer]", async () => {
+Deno.test("an answer counts once the relay confirms that it was taken [type-answer]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   await bench.look();
@@ -79,7 +79,7 @@ Deno.test("an answer counts once the relay says that it was taken [type-answer]"
   assert.deepEqual(await bench.ended(), { kind: "answered", answer: { kind: "text", text: "yes" } });
 });
 
-Deno.test("news that got lost are found by looking again; a relay that is away is asked again [mcp-survives]", async () => {
+Deno.test("lost notifications are made up for by polling; an unreachable relay is asked again [mcp-survives]", async () => {
   const bench = new Bench();
   bench.asked = new RelayError("away", { code: "unreachable" });
   await bench.look(15_000);
@@ -90,7 +90,7 @@ Deno.test("news that got lost are found by looking again; a relay that is away i
   assert.equal((await bench.ended() as Outcome).kind, "answered");
 });
 
-Deno.test("an answer that the session got is told apart [mcp-late]", async () => {
+Deno.test("an answer that went to the session has an outcome of its own [mcp-late]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   bench.answer = { state: "expired", reason: "too_late", final: false, at: {} };
@@ -98,7 +98,7 @@ Deno.test("an answer that the session got is told apart [mcp-late]", async () =>
   assert.deepEqual(await bench.ended(), { kind: "typed" });
 });
 
-Deno.test("the time's end is its end, unless an answer is being taken [mcp-timeout]", async () => {
+Deno.test("a question ends with its time, unless an answer is being taken [mcp-timeout]", async () => {
   const alone = new Bench();
   for (let n = 0; n < 8; n++) await alone.look(15_000);
   assert.deepEqual(await alone.ended(), { kind: "timed_out" });

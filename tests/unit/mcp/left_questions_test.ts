@@ -1,4 +1,4 @@
-/** Questions that nobody waits for: taken back until the relay knows, and their late answers given to the session. */
+/** Questions that nobody waits for: withdrawals are repeated until confirmed, and late answers go to the session. */
 import assert from "node:assert/strict";
 import { LeftQuestions } from "../../../src/mcp/left_questions.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
@@ -19,7 +19,7 @@ function bench(): { left: LeftQuestions; sent: string[] } {
   return { left, sent };
 }
 
-Deno.test("a withdrawal is said again after every break, until the relay confirms it", () => {
+Deno.test("a withdrawal is repeated after every reconnect until the relay confirms it", () => {
   const { left, sent } = bench();
   left.withdraw("q");
   left.connected();
@@ -30,7 +30,7 @@ Deno.test("a withdrawal is said again after every break, until the relay confirm
   assert.deepEqual([sent.length, left.withdrawing], [2, 0]);
 });
 
-Deno.test("an answer to a question that was left is given back at once, once [mcp-late]", () => {
+Deno.test("an answer to a question that nobody waits for is returned at once, and once only [mcp-late]", () => {
   const { left, sent } = bench();
   left.leave("q");
   left.connected();
@@ -42,7 +42,7 @@ Deno.test("an answer to a question that was left is given back at once, once [mc
   assert.deepEqual(sent, ["ignored a", "withdrawn p", "ignored c"]);
 });
 
-Deno.test("what is kept is bounded: the oldest goes", () => {
+Deno.test("the list is bounded: the oldest entry is dropped", () => {
   const { left, sent } = bench();
   for (let n = 0; n < 101; n++) left.leave(`q${n}`);
   left.updated({ id: "q0", receipt: receipt("answered", "a0") });

@@ -23,7 +23,7 @@ export interface ProbeHost {
   env: Readonly<Record<string, string>>;
 }
 
-export interface ProbedHook {
+interface ProbedHook {
   kind: AgentKind;
   hooks: AgentHooks;
   /** A shell command line. */

@@ -1,8 +1,8 @@
-/** The floor of encryption against the paired phones. */
+/** The checks of the configuration: its keys, and the encryption that it requires. */
 import assert from "node:assert/strict";
 import { judgeFloor, judgeKeys } from "../../../../src/cli/checks/config.ts";
 
-Deno.test("a floor needs a phone that can meet it; without one nothing is required [tty-verify]", () => {
+Deno.test("required encryption needs a phone that is paired; without the requirement none is needed [tty-verify]", () => {
   assert.equal(judgeFloor("off", 0).mark, "ok");
   assert.equal(judgeFloor("base", 0).mark, "fault");
   assert.equal(judgeFloor("psk", 0).fix, "run: svc pair");

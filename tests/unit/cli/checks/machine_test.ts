@@ -1,4 +1,4 @@
-/** A home in which nothing can be written. */
+/** A home directory that cannot be written. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { tryWrite } from "../../../../src/cli/checks/machine.ts";

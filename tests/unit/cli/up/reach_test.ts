@@ -1,4 +1,4 @@
-/** Which address svc up tells the person to open. */
+/** Which address svc up prints for the phone. */
 import assert from "node:assert/strict";
 import { reach } from "../../../../src/cli/up/reach.ts";
 

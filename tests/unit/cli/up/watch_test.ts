@@ -1,4 +1,4 @@
-/** What `svc up` prints of the sessions as time goes on. */
+/** What svc up prints as the sessions change. */
 import assert from "node:assert/strict";
 import { changedLines, shownOf } from "../../../../src/cli/up/watch.ts";
 import type { ListedEntry } from "../../../../src/cli/sessions.ts";

@@ -1,4 +1,4 @@
-/** What the runs of a hook and of an MCP server are taken for. */
+/** How the runs of a hook and of an MCP server are judged. */
 import assert from "node:assert/strict";
 import { loadHooks } from "../../../../../src/agents/registry.ts";
 import { judgeTools } from "../../../../../src/cli/checks/agents/agents.ts";
@@ -11,7 +11,7 @@ const ran = (code: number, stdout = "", stderr = "") => ({
   stderr,
 });
 
-Deno.test("a command that cannot run is told apart from one that fails or hangs [set-verify]", () => {
+Deno.test("a command that cannot run is distinguished from one that fails or hangs [set-verify]", () => {
   assert.equal(exitFault(ran(0)), undefined);
   assert.match(exitFault(ran(127, "", "sh: 1: /x/svc: not found\n")) ?? "", /does not exist: .*\/x\/svc/);
   assert.match(exitFault(ran(126, "", "Permission denied")) ?? "", /cannot be run: Permission denied/);

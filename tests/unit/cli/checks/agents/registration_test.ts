@@ -1,4 +1,4 @@
-/** What verify finds in an agent's files: the commands as they stand there, whoever wrote them. */
+/** What verify reads from an agent's files: the registered commands, whoever wrote them. */
 import assert from "node:assert/strict";
 import { readRegistration } from "../../../../../src/cli/checks/agents/registration.ts";
 import type { AgentKind } from "../../../../../src/protocol/names.ts";
