@@ -1,4 +1,4 @@
-/** `config.json`: the settings of this host, read with the place of a fault, and changed field by field. */
+/** `config.json`: the settings of this host, read with the position of a fault, and changed field by field. */
 import * as z from "zod/mini";
 import { errorText } from "../async/error_text.ts";
 import { describeFaults } from "../protocol/faults.ts";
@@ -13,21 +13,21 @@ export const Config = z.looseObject({
   wsUrl: z.optional(z.string()),
   /** The relay's HTTP address, where it does not follow from `wsUrl`. */
   baseUrl: z.optional(z.string()),
-  /** The name from which this host's device id is made, in place of the host's own: tells hosts of one name apart. */
+  /** Used for the device id instead of the host name, so that hosts of the same name differ. */
   deviceName: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
-  /** The weakest sealing that this host takes; without it `psk` from the first pairing on, and `off` before. */
+  /** The weakest encryption mode that this host accepts. Default: `off` until the first pairing, then `psk`. */
   requireEncryption: z.optional(z.enum(["off", "base", "psk"])),
-  /** Lets a message begin with `!`, which runs a shell command in some agents. */
+  /** Allows messages that begin with `!`, which runs a shell command in some agents. */
   allowShellEscape: z.optional(z.boolean()),
   /**
-   * What a phone may do in a permission dialog: nothing, reject it by Esc, or type into it. `true` means `once`.
+   * What a phone may do in a permission dialog: nothing, reject it with Esc, or type into it. `true` means `once`.
    */
   allowRemoteApproval: z.optional(z.union([z.boolean(), z.enum(["none", "reject", "once", "always"])])),
-  /** Types messages while the agent works, also where nothing holds back a dialog that opens meanwhile. */
+  /** Types messages while the agent works, even when no hook holds back a dialog that opens meanwhile. */
   steer: z.optional(z.boolean()),
-  /** Types into an agent's screen also where its profile does not recognise the composer. */
+  /** Types into an agent's screen even when its profile does not recognise the composer. */
   allowUnknownScreens: z.optional(z.boolean()),
-  /** Slash commands, without the slash, that phones may run beside those that change no approval. */
+  /** Slash commands, without the slash, that phones may run in addition to those that change no approval. */
   allowCommands: z.optional(z.array(z.string())),
   /** Lets phones press the keys and run the slash commands that change how an agent asks for approval. */
   allowApprovalChange: z.optional(z.boolean()),
@@ -36,7 +36,7 @@ export const Config = z.looseObject({
 });
 export type Config = z.infer<typeof Config>;
 
-/** `config.json` is not JSON, or a field has the wrong form. The message names file and place. */
+/** `config.json` is not JSON, or a field is invalid. The message names the file and the position. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
@@ -47,7 +47,7 @@ export async function loadConfig(files: Pick<Files, "readText">, paths: HomePath
   return text === undefined ? {} : parseConfig(text, paths.config);
 }
 
-/** Sets these fields and keeps all others; whoever reads meanwhile sees the old or the new file. Throws ConfigError. */
+/** Sets these fields and keeps all others. Readers see the old or the new file. Throws ConfigError. */
 export async function saveConfig(files: Files, paths: HomePaths, changes: Partial<Config>): Promise<Config> {
   const config = { ...await loadConfig(files, paths), ...changes };
   await files.makeDirectory(paths.root, { mode: 0o700 });
@@ -55,7 +55,7 @@ export async function saveConfig(files: Files, paths: HomePaths, changes: Partia
   return config;
 }
 
-/** What this host is called at the relay: its device id is made from it. */
+/** The host's name at the relay, from which its device id is derived. */
 export function deviceNameOf({ deviceName }: Pick<Config, "deviceName">, hostname: string): string {
   return deviceName ?? hostname;
 }
@@ -78,7 +78,7 @@ export interface JsonFault {
   column: number;
 }
 
-/** Undefined when the text is JSON. */
+/** Where a text stops being JSON; undefined when it is JSON. V8's message gives the position only for some faults. */
 export function jsonFault(text: string): JsonFault | undefined {
   const message = parseMessage(text);
   if (message === undefined) return undefined;
@@ -105,7 +105,7 @@ function isBadToken(message: string): boolean {
   return message.startsWith("Unexpected token");
 }
 
-/** A prefix that ends before the bad token is merely unfinished, so the shortest one with the fault ends in it. */
+/** A prefix that ends before the bad token is only incomplete, so the shortest prefix with the fault ends in it. */
 function firstBadToken(text: string): number {
   let [good, bad] = [0, text.length];
   while (bad - good > 1) {
@@ -120,7 +120,7 @@ export function newHookId(): string {
   return `hook_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
 }
 
-/** The configured one; made and written when there is none. Throws ConfigError. */
+/** `hookId` of the configuration, created when it is missing. Throws ConfigError. */
 export async function ensureHookId(files: Files, paths: HomePaths): Promise<string> {
   const { hookId } = await loadConfig(files, paths);
   if (hookId !== undefined) return hookId;

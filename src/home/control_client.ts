@@ -1,4 +1,4 @@
-/** Asks the daemon over its control socket: one line there, one line back. */
+/** Sends the daemon one request over its control socket and reads the answer. */
 import { parseJson } from "../protocol/json.ts";
 import type { LineConnection, LocalSockets } from "../runtime/types.ts";
 import { ControlAnswer, type ControlRequest } from "./control_messages.ts";
@@ -8,7 +8,7 @@ export interface AskOptions {
   timeoutMs: number;
 }
 
-/** The answer; undefined when nobody listens, or none came in time. */
+/** The answer; undefined when no daemon listens or answers in time. */
 export async function askDaemon(
   socket: { sockets: Pick<LocalSockets, "connect">; path: string },
   request: ControlRequest,

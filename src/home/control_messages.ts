@@ -4,13 +4,13 @@ import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { Body, DeviceId } from "../protocol/push.ts";
 import { AgentState } from "../protocol/session.ts";
 
-/** What the phones are to be told of it. */
+/** What the phones are notified of. */
 export const HookNews = z.object({
   type: z.enum(["agent.stop", "agent.attention"]),
   title: z.string().check(z.maxLength(TITLE_MAX_CHARS)),
-  /** The agent's words. */
+  /** The agent's text. */
   body: z.optional(Body),
-  /** The file in which they will stand, where the agent writes them after its hook. */
+  /** The transcript file, when the agent writes its text only after the hook. */
   transcript: z.optional(z.string().check(z.maxLength(4_096))),
 });
 export type HookNews = z.infer<typeof HookNews>;
@@ -21,51 +21,51 @@ export const HookReport = z.looseObject({
   event: z.string().check(z.maxLength(100)),
   /** Kind of agent. */
   agent: z.string().check(z.maxLength(50)),
-  /** The agent's working directory, as its hook input has it. */
+  /** The agent's working directory, from its hook input. */
   cwd: z.string().check(z.maxLength(4_096)),
   /** `SVC_SESSION` of the pane. */
   session: z.optional(z.string().check(z.maxLength(256))),
-  /** `TMUX_PANE` of the agent, `%<n>`, where its hooks have it. */
+  /** `TMUX_PANE` of the agent, `%<n>`, when its hooks have it. */
   pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
-  /** This agent's hooks hold back its dialogs while an input is in flight. */
+  /** This agent's hooks hold back its dialogs while input is in flight. */
   gates: z.optional(z.boolean()),
   /**
-   * A tool call begins or has ended. `id` is the agent's own, where it has one. `subagent`: of an agent that this one
-   * started, which may go on when this one's turn has ended.
+   * A tool call begins or has ended. `id` is the agent's own, if there is one. `subagent`: the call of an agent that this
+   * one started, which may continue after this one's turn has ended.
    */
   tool: z.optional(z.object({
     step: z.enum(["before", "after"]),
     id: z.optional(z.string().check(z.maxLength(200))),
     subagent: z.optional(z.boolean()),
   })),
-  /** The agent's state from then on, where the event gives it. */
+  /** The agent's state after the event, if the event tells it. */
   state: z.optional(AgentState),
-  /** Of a report by `svc mcp`: the same for one time of waiting, however often it is reported. */
+  /** In reports of `svc mcp`: identifies one wait, however often it is reported. */
   ask: z.optional(z.string().check(z.maxLength(100))),
   news: z.optional(HookNews),
 });
 export type HookReport = z.infer<typeof HookReport>;
 
 export const ControlRequest = z.discriminatedUnion("op", [
-  /** Who runs, and how is it? */
+  /** Asks for the daemon's status. */
   z.object({ op: z.literal("status") }),
-  /** Stop, once the injection in hand is finished. */
+  /** Stops the daemon once the injection in progress is finished. */
   z.object({ op: z.literal("stop") }),
   /** A hook reports. */
   z.object({ op: z.literal("hook"), report: HookReport }),
   /**
-   * A tool call is about to begin and may open a dialog: answered once no input is on its way into the agent's pane.
-   * The report has `tool` with the step `before`, and no news: those come in a `hook` request of their own before it.
+   * A tool call is about to begin and may open a dialog: answered when no input is in flight to the agent's pane. The
+   * report has `tool` with the step `before` and no `news`, which comes in its own `hook` request before it.
    */
   z.object({ op: z.literal("gate"), report: HookReport }),
-  /** A session began: look at tmux now, not at the next poll. */
+  /** A session has started: read tmux now, not at the next poll. */
   z.object({ op: z.literal("look") }),
-  /** A phone was revoked: end what it has open. */
+  /** A phone was revoked: close everything it has open. */
   z.object({ op: z.literal("forget"), phone: DeviceId }),
 ]);
 export type ControlRequest = z.infer<typeof ControlRequest>;
 
-/** What the daemon says of itself. Unknown fields are kept: a newer daemon may say more. */
+/** The daemon's status. Unknown fields are kept, because a newer daemon may add some. */
 export const DaemonStatus = z.looseObject({
   pid: z.number(),
   version: z.string(),

@@ -1,4 +1,4 @@
-/** The daemon's side of the control socket: parses each request once and answers it. */
+/** The daemon's end of the control socket: parses and answers each request. */
 import { describeFaults } from "../protocol/faults.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { LineConnection, LocalSockets } from "../runtime/types.ts";
@@ -11,7 +11,7 @@ import {
 
 export interface ControlHandlers {
   status(): DaemonStatus;
-  /** Begins to stop and returns at once; called when the answer is on its way. */
+  /** Starts to stop and returns at once; called after the answer was sent. */
   stop(): void;
   hook(report: HookReport): void;
   /** Resolves once the tool call may begin. */
@@ -20,9 +20,9 @@ export interface ControlHandlers {
   forget(phone: string): void;
 }
 
-/** More clients than this at once are turned away. */
+/** Further connections are closed at once. */
 export const CONTROL_CONNECTIONS_MAX = 64;
-/** A client that asks nothing for so long is cut off. */
+/** A connection without a request for this long is closed. */
 export const CONTROL_IDLE_MS = 10_000;
 
 /** Binds `path` (0600) and serves it until closed. Throws with code `EADDRINUSE` when the path exists. */
@@ -39,7 +39,7 @@ export async function serveControl(
   });
 }
 
-/** A peer that goes away, or sends what is no line, ends its own connection and nothing else. */
+/** A client that disconnects or sends an overlong line ends only its own connection. */
 async function serveConnection(connection: LineConnection, handlers: ControlHandlers): Promise<void> {
   let idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
   try {
@@ -57,7 +57,7 @@ async function serveConnection(connection: LineConnection, handlers: ControlHand
   }
 }
 
-/** An answer, and what to do once it is sent. */
+/** An answer, and what to do after it is sent. */
 interface Reply {
   answer: ControlAnswer;
   after?: () => void;

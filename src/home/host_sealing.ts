@@ -13,7 +13,7 @@ import { loadIdentity, loadPaired, sealingFloor } from "./paired.ts";
 import { findPhone, pairedPhones, type PairingHost } from "./pairing.ts";
 import type { HomePaths } from "./paths.ts";
 
-/** Who acts on a sealed answer: the program that asked, or the listener that types it late. */
+/** Who acts on a sealed answer: the program that asked, or the listener, which types a late one. */
 export type AnswerTaker = "asker" | "listener";
 
 export interface HostKeys {
@@ -21,19 +21,19 @@ export interface HostKeys {
   deviceId: string;
   /** Undefined before the first pairing. */
   identity(): Promise<CryptoKeyPair | undefined>;
-  /** What this host shares with a phone; undefined when they are not paired. */
+  /** The secret of a pairing; undefined when the phone is not paired. */
   secretOf(phone: string): Promise<CryptoKey | undefined>;
-  /** What this host shares with itself, for its own `svc send`. */
+  /** The secret for `svc send` on this host itself. */
   ownSecret(): Promise<CryptoKey | undefined>;
-  /** False when another program of this host acts on this answer. */
+  /** False when the other program of this host has claimed this answer. */
   claimAnswer(id: string, by: AnswerTaker): Promise<boolean>;
-  /** The weakest sealing that this host takes now; `psk` where the pairings cannot be read. */
+  /** The weakest encryption mode that this host accepts now; `psk` when the pairings cannot be read. */
   floor(config: Config): Promise<Sealing>;
-  /** The phones that this host's words are sealed for, at most `SEALED_PHONES_MAX`. */
+  /** The phones that this host's pushes are sealed for, at most `SEALED_PHONES_MAX`. */
   phones(): Promise<PhoneKeys[]>;
 }
 
-/** Read anew each time: `svc pair` and `svc devices revoke` change them while others run. Throws on broken files. */
+/** Reads the files on every call, because `svc pair` and `svc devices revoke` change them. Throws on broken files. */
 export function hostKeys(host: PairingHost): HostKeys {
   return {
     deviceId: host.deviceId,
@@ -66,10 +66,10 @@ export function hostKeys(host: PairingHost): HostKeys {
   };
 }
 
-/** Longer than any sealed answer lives. */
+/** Longer than any sealed answer is valid. */
 const CLAIM_KEPT_MS = 8 * 24 * 3_600_000;
 
-/** False if the other one has claimed it. The same one may claim it again: its own records say what it has done. */
+/** False if the other one has claimed it. The same one may claim it again: its own records show what it has done. */
 export async function claimAnswer(
   files: Files,
   { answers }: Pick<HomePaths, "answers">,
@@ -91,11 +91,11 @@ async function forgetOld(files: Files, folder: string, now: number): Promise<voi
 
 export interface HostSealing {
   /**
-   * As it is where no phone is paired; else sealed for those that are, and the relay sees `shown` for data. Throws where
-   * the pairings cannot be read: nothing is sent plain for want of them.
+   * The push unchanged when no phone is paired; else sealed for the paired ones, with `shown` as its plain data. Throws
+   * when the pairings cannot be read, so that nothing is sent plain by mistake.
    */
   seal(push: HostPush, shown?: Record<string, unknown>): Promise<HostPush>;
-  /** Undefined when no paired phone sealed it for this question. */
+  /** Undefined unless a paired phone sealed it for this question. */
   openAnswer(
     push: Push,
     asked: { question: string; session: string | undefined },
@@ -115,7 +115,7 @@ export function hostSealing(keys: HostKeys): HostSealing {
       const content = await openMessage(sealed, { boundTo, keyPair, secret });
       const found = content && decodeAnswer(content.body);
       if (found?.question !== question) return undefined;
-      // A relay that shows the listener the same answer must not have it typed as well.
+      // A relay that sends the same answer to the listener must not get it typed as well.
       return await keys.claimAnswer(id, "asker") ? found.answer : undefined;
     },
   };

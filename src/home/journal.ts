@@ -9,13 +9,13 @@ import type { AppendFile, Files } from "../runtime/types.ts";
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
 export const JOURNAL_RETENTION_MS = 8 * 24 * 3_600_000;
-/** The pushes that are remembered at most, and apart from them those that paired phones sealed; the oldest go first. */
+/** At most this many pushes are remembered, and as many again that paired phones sealed; the oldest are dropped first. */
 export const JOURNAL_PUSHES_MAX = 50_000;
-/** Refusals of pushes that did not open, and are remembered whatever comes after; further ones get no proof. */
+/** At most this many refusals of pushes that did not open are promised to be remembered; further ones get no proof. */
 export const JOURNAL_PROMISES_MAX = 10_000;
-/** Pairings whose counters are remembered; those that were used longest ago go first. */
+/** At most this many pairings have their counters remembered; the least recently used is dropped first. */
 export const JOURNAL_PAIRINGS_MAX = 1_000;
-/** The file is rewritten after so many appended lines. */
+/** The file is rewritten after this many appended lines. */
 export const JOURNAL_COMPACT_LINES = 10_000;
 
 type WithoutKey<E> = E extends unknown ? Omit<E, "id" | "at" | "sealed" | "promised"> : never;
@@ -37,7 +37,7 @@ export interface JournalOptions {
  */
 export type TakeVerdict = "taken" | "used" | "old" | "uncounted";
 
-/** Reads what a former run left and compacts it. Damaged lines are skipped and counted. */
+/** Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const journal = new Journal(options, decodeEntries(await options.files.readText(options.path) ?? ""));
   await journal.compact();
@@ -45,20 +45,20 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 }
 
 export class Journal {
-  /** Lines of the file that were cut or overwritten. */
+  /** How many lines of the file were truncated or overwritten. */
   readonly damaged: number;
   readonly #options: JournalOptions;
-  /** The last step of each push, the one recorded longest ago first. */
+  /** The last step of each push, the oldest record first. */
   readonly #last = new Map<string, JournalEntry>();
-  /** The same of those that paired phones sealed. */
+  /** The same for pushes that paired phones sealed. */
   readonly #sealed = new Map<string, JournalEntry>();
-  /** The same of those whose refusal was promised. */
+  /** The same for pushes whose refusal was promised. */
   readonly #promised = new Map<string, JournalEntry>();
-  /** By pairing, the one used longest ago first. */
+  /** By pairing, the least recently used first. */
   readonly #windows = new Map<string, ReplayWindow>();
   #file: AppendFile | undefined;
   #appended = 0;
-  /** A full disk may have taken a part of the last line: the next one must not be joined to it. */
+  /** The last line may be incomplete, as on a full disk: the next one must start on a new line. */
   #isTorn = false;
   readonly #mutex = new Mutex();
 
@@ -72,14 +72,14 @@ export class Journal {
     }
   }
 
-  /** The last step of this push. After a crash `typing` or `typed` means that nobody knows whether it was submitted. */
+  /** The last step of this push. After a crash, `typing` or `typed` means that it may have been submitted. */
   state(id: string): JournalEntry | undefined {
     return this.#sealed.get(id) ?? this.#promised.get(id) ?? this.#last.get(id);
   }
 
   /**
-   * A paired phone sealed this push. Its counter is taken for good: resolves once that is on the disk, and throws when
-   * it cannot be written. The same push may be taken again until it is typed or answered: then `state` says so.
+   * Takes the counter of a push that a paired phone sealed, for good: resolves once that is on the disk, and throws when
+   * it cannot be written. The same push may be taken again; `state` tells whether it was typed or answered.
    */
   async take(id: string, seal: PhoneSeal): Promise<TakeVerdict> {
     const { pairing, counter } = seal;
@@ -99,8 +99,8 @@ export class Journal {
   }
 
   /**
-   * The push did not open and is refused: true when that is remembered until the message is too old in any case, so that
-   * a copy of it that does open is not typed either.
+   * Records the refusal of a push that did not open. True when the refusal is remembered until the message expires, so
+   * that a copy of it that does open is not typed either.
    */
   promise(id: string): boolean {
     if (this.isLasting(id)) return true;
@@ -110,7 +110,7 @@ export class Journal {
     return true;
   }
 
-  /** What this push ends with is remembered, whatever else is sent. */
+  /** Whether the outcome of this push stays remembered, whatever else is sent. */
   isLasting(id: string): boolean {
     return this.#sealed.has(id) || this.#promised.has(id);
   }
@@ -131,7 +131,7 @@ export class Journal {
     if (!hasHappened) this.#remember(entry);
   }
 
-  /** Rewrites the file with the last step of each push that is still remembered: readers see the old or the new file. */
+  /** Rewrites the file with the last step of each remembered push. Readers see the old or the new file. */
   async compact(): Promise<void> {
     await this.#mutex.run(async () => {
       const { files, path } = this.#options;
@@ -212,7 +212,7 @@ function isSameSeal(recorded: JournalEntry["sealed"], seal: PhoneSeal): boolean 
   return recorded.pairing === seal.pairing && recorded.counter === seal.counter;
 }
 
-/** Finished entries go first: a push whose entry is gone would be reported with the wrong state. */
+/** Finished entries are dropped first: an unfinished push without an entry would be reported with the wrong state. */
 function deleteOldestDone(entries: Map<string, JournalEntry>): void {
   for (const [id, { step }] of entries) if (step === "done") return void entries.delete(id);
   deleteOldest(entries);
@@ -223,7 +223,7 @@ function deleteOldest(map: Map<string, unknown>): void {
   if (oldest !== undefined) map.delete(oldest);
 }
 
-/** Which pairing a message was sealed under, and its counter; versions that did not count wrote `true`. */
+/** The pairing that a message was sealed under, and its counter. Older versions wrote `true`. */
 export const PhoneSeal = z.object({
   /** `pairingId` of the secret. */
   pairing: z.string().check(z.maxLength(100)),
@@ -234,21 +234,21 @@ export type PhoneSeal = z.infer<typeof PhoneSeal>;
 const fields = {
   id: PushId,
   at: z.number(),
-  /** A paired phone sealed it: nobody else can make such pushes, so none of them crowds another one out. */
+  /** A paired phone sealed it. Nobody else can make such pushes, so pushes of others cannot crowd it out. */
   sealed: z.optional(z.union([z.literal(true), PhoneSeal])),
-  /** Refused without being opened, and the phone has the host's proof of that: no other push crowds it out either. */
+  /** It was refused without being opened, and the phone has the host's proof of that: no other push crowds it out. */
   promised: z.optional(z.literal(true)),
 };
 
 /** A step of one push, `at` epoch milliseconds. */
 export const JournalEntry = z.discriminatedUnion("step", [
-  /** Taken on; nothing was typed. */
+  /** Accepted; nothing was typed. */
   z.object({ ...fields, step: z.literal("accepted") }),
   /** From here on the text may be in the pane. */
   z.object({ ...fields, step: z.literal("typing") }),
   /** The text is in the pane; whether Enter was sent is not known. */
   z.object({ ...fields, step: z.literal("typed") }),
-  /** Answered; nothing more will happen. */
+  /** Acknowledged; nothing more will happen. */
   z.object({
     ...fields,
     step: z.literal("done"),
@@ -260,7 +260,7 @@ export const JournalEntry = z.discriminatedUnion("step", [
 ]);
 export type JournalEntry = z.infer<typeof JournalEntry>;
 
-/** Which counters of one pairing were taken, as far as the pushes beside it do not say so themselves. */
+/** The used counters of one pairing, including those of pushes that are no longer in the file. */
 export const WindowEntry = z.object({
   step: z.literal("window"),
   pairing: z.string(),
@@ -278,7 +278,7 @@ export function encodeEntry(entry: JournalEntry | WindowEntry): string {
   return `${JSON.stringify({ sum: checksum(JSON.stringify(entry)), entry })}\n`;
 }
 
-/** The sound entries in their order, and how many lines were not sound. */
+/** The intact entries in their order, and the number of damaged lines. */
 export function decodeEntries(
   text: string,
 ): { entries: JournalEntry[]; windows: WindowEntry[]; damaged: number } {

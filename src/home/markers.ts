@@ -4,7 +4,7 @@ import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 
-/** What a marker's file holds; its name repeats all but the length. */
+/** The content of a marker's file; its name repeats everything but the length. */
 export interface Marker {
   /** Epoch milliseconds of the injection. */
   epoch: number;
@@ -16,9 +16,9 @@ export interface Marker {
   length: number;
 }
 
-/** A queued message may be submitted late; after this time its marker is dead. */
+/** An agent may submit a queued message late; after this time its marker has expired. */
 export const MARKER_LIFE_MS = 24 * 3_600_000;
-/** Agents without a hook take no markers: the oldest of a directory go when it has more than these. */
+/** Agents without a hook take no markers: beyond this many for a directory, the oldest are removed. */
 export const MARKERS_MAX = 200;
 
 export interface MarkerHome {
@@ -56,7 +56,7 @@ export async function writeMarker(home: MarkerHome, { dir, text, now }: MarkedTe
   return { path };
 }
 
-/** Takes a marker back because Enter was not sent; false when a hook has taken it already. */
+/** Withdraws a marker because Enter was not sent; false when a hook has already taken it. */
 export async function withdrawMarker(home: MarkerHome, handle: MarkerHandle): Promise<boolean> {
   return await home.files.remove(handle.path);
 }
@@ -68,15 +68,15 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
 
 /**
  * True when the submitted prompt is exactly an outstanding injection into this directory or one above it, or a join of
- * several. The markers are gone then: of two that ask at once one is told true.
+ * several. The markers are removed: when two calls race for the same one, only one returns true.
  */
 export async function takeMarker(home: MarkerHome, { dir, text, now }: MarkedText): Promise<boolean> {
-  const alive = (await storedMarkers(home)).filter((marker) => isAlive(marker, now));
-  if (alive.length === 0) return false;
+  const current = (await storedMarkers(home)).filter((marker) => isCurrent(marker, now));
+  if (current.length === 0) return false;
   const keys = new Set(
     await Promise.all(directoriesAbove(await home.files.realPath(dir) ?? dir).map(sha256Hex)),
   );
-  const outstanding = alive.filter((marker) => keys.has(marker.directory));
+  const outstanding = current.filter((marker) => keys.has(marker.directory));
   if (outstanding.length === 0) return false;
   const sha256 = await canonicalDigest(text);
   for (const marker of outstanding.filter((one) => one.sha256 === sha256)) {
@@ -101,7 +101,7 @@ async function storedMarkers(home: MarkerHome): Promise<StoredMarker[]> {
   return markers.sort((one, other) => one.epoch - other.epoch);
 }
 
-/** Markers whose file is gone or broken drop out. */
+/** Without the markers whose file is gone or broken. */
 async function withLengths(
   home: MarkerHome,
   markers: readonly StoredMarker[],
@@ -113,7 +113,7 @@ async function withLengths(
   return found.flat();
 }
 
-/** Parsed by hand: a hook reads markers at every prompt, and loading a schema would cost more than all the rest. */
+/** Parsed by hand: a hook reads markers at every prompt, and loading a schema would cost more than all its other work. */
 function lengthIn(content: string): number | undefined {
   const marker = parseJson(content)?.value;
   const isMarker = typeof marker === "object" && marker !== null && "length" in marker;
@@ -125,18 +125,18 @@ async function sweep(
   { directory, now }: { directory: string; now: number },
 ): Promise<void> {
   const all = await storedMarkers(home);
-  const dead = all.filter((marker) => !isAlive(marker, now));
-  const own = all.filter((marker) => marker.directory === directory && isAlive(marker, now));
+  const expired = all.filter((marker) => !isCurrent(marker, now));
+  const own = all.filter((marker) => marker.directory === directory && isCurrent(marker, now));
   const surplus = own.slice(0, Math.max(0, own.length + 1 - MARKERS_MAX));
-  await Promise.all([...dead, ...surplus].map((marker) => home.files.remove(marker.path)));
+  await Promise.all([...expired, ...surplus].map((marker) => home.files.remove(marker.path)));
 }
 
-/** A clock that was set back must not make markers immortal: a day in the future is dead too. */
-function isAlive(marker: MarkerName, now: number): boolean {
+/** A clock that was set back must not keep markers forever: one that is a day in the future has expired too. */
+function isCurrent(marker: MarkerName, now: number): boolean {
   return Math.abs(now - marker.epoch) < MARKER_LIFE_MS;
 }
 
-/** `/a/b/c`, `/a/b`, `/a`, `/`: an agent may have moved into a directory below the project's. */
+/** `/a/b/c`, `/a/b`, `/a`, `/`: the agent may have changed into a directory below the project's. */
 function directoriesAbove(path: string): string[] {
   const parts = path.split("/").filter((part) => part !== "");
   const above = parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
@@ -160,27 +160,28 @@ export function formatMarkerName({ directory, epoch, random, sha256 }: MarkerNam
   return `${directory}.${epoch}.${random}.${sha256}`;
 }
 
-/** Undefined for a file that is no marker. */
+/** Undefined for a file that is not a marker. */
 export function parseMarkerName(name: string): MarkerName | undefined {
   const [, directory, epoch, random, sha256] = NAME.exec(name) ?? [];
   if (!directory || !epoch || !random || !sha256) return undefined;
   return { directory, epoch: Number(epoch), random, sha256 };
 }
 
-/** An outstanding text, known only by its digest and its length in characters. */
+/** A text known only by its digest and its length in characters. */
 export interface KnownText {
   sha256: string;
   length: number;
 }
 
-/** Blank lines, and the blanks that an agent left at the ends of the parts. */
+/** Blank lines, and whitespace that an agent left at the ends of the parts. */
 const GAP = /\s*\n\s*\n\s*/y;
-/** A prompt that needs more comparisons than this is taken for no match. */
+/** A prompt that needs more comparisons than this does not match. */
 export const COMPARISONS_MAX = 2_000;
 
 /**
- * The texts, in their order and two at least, whose join is exactly `prompt` (in canonical form); undefined when there
- * are none. As lengths are known, each text has one place to be compared at, and no text need be stored.
+ * Matches a prompt (in canonical form) that an agent joined from queued messages with blank lines between them: the texts
+ * of the join in their order, at least two, or undefined. Because the lengths are known, each text is compared at one
+ * offset, and the texts themselves need not be stored.
  */
 export async function matchJoin<T extends KnownText>(
   prompt: string,

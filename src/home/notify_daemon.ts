@@ -3,14 +3,14 @@ import type { LineConnection, LocalSockets } from "../runtime/types.ts";
 import type { ControlRequest, HookReport } from "./control_messages.ts";
 
 /**
- * How long a tool call waits for the listener, in milliseconds. The agent's own limit for the hook is longer, so that
- * this one ends the wait.
+ * How long a tool call waits for the listener, in milliseconds. The agent's own limit for the hook is longer, so this one
+ * applies first.
  */
 export const GATE_LIMIT_MS = 5_000;
 
-/** The event of reports by `svc mcp`: the agent waits for the person's answer, or does so no longer. */
+/** The event in reports of `svc mcp`: the agent waits for its user's answer, or has stopped waiting. */
 export const ASK_EVENT = "svc_ask";
-/** `svc mcp` repeats its report this often while a question waits, in milliseconds. */
+/** How often `svc mcp` repeats its report while a question is open, in milliseconds. */
 export const ASK_REPORT_MS = 4_000;
 
 export interface DaemonSocket {
@@ -18,7 +18,7 @@ export interface DaemonSocket {
   path: string;
 }
 
-/** False when nobody listens, or the line could not be sent. */
+/** False when no daemon listens, or the line could not be sent. */
 export async function notifyDaemon(socket: DaemonSocket, request: ControlRequest): Promise<boolean> {
   const sent = await withDaemon(socket, async (connection) => {
     await connection.send(JSON.stringify(request));
@@ -27,7 +27,7 @@ export async function notifyDaemon(socket: DaemonSocket, request: ControlRequest
   return sent ?? false;
 }
 
-/** Resolves once the listener lets the tool call begin, at the limit, or at once when nobody listens. */
+/** Resolves when the listener lets the tool call begin, at the limit, or at once when no daemon listens. */
 export async function waitAtGate(
   socket: DaemonSocket,
   report: HookReport,
@@ -45,7 +45,7 @@ export async function waitAtGate(
   });
 }
 
-/** News must not wait for the gate. */
+/** Notifications do not wait at the gate: they go in a request of their own. */
 function gateRequests({ news, ...report }: HookReport): ControlRequest[] {
   const gate = { op: "gate", report } as const;
   if (news === undefined) return [gate];
@@ -58,7 +58,7 @@ async function takeAnswers({ lines }: LineConnection, count: number): Promise<vo
   for await (const _answer of lines) if (--left === 0) return;
 }
 
-/** Undefined when nobody listens, or the connection broke. */
+/** Undefined when no daemon listens, or the connection broke. */
 async function withDaemon<T>(
   { sockets, path }: DaemonSocket,
   work: (connection: LineConnection) => Promise<T>,

@@ -20,7 +20,7 @@ const Identity = z.looseObject({
   d: z.string(),
 });
 
-/** Undefined before it was made. Throws when the file holds no key. */
+/** The listener's own key pair; undefined before it was created. Throws when the file does not hold a key. */
 export async function loadIdentity(
   files: Pick<Files, "readText">,
   { identity }: Pick<HomePaths, "identity">,
@@ -32,11 +32,11 @@ export async function loadIdentity(
     return await importKeyPair({ kty, crv, x, y, d } as JsonWebKey);
   } catch (error) {
     const mend = "Remove it and pair every phone again.";
-    throw new Error(`Cannot use the key in "${identity}": it is none of P-256. ${mend}`, { cause: error });
+    throw new Error(`Cannot use the key in "${identity}": it is not a P-256 key. ${mend}`, { cause: error });
   }
 }
 
-/** The caller holds the lock: two processes would make two keys. */
+/** Creates the key pair at the first start or pairing. The caller holds the lock: two processes would create two. */
 export async function ensureIdentity(files: Files, paths: HomePaths): Promise<CryptoKeyPair> {
   const known = await loadIdentity(files, paths);
   if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export async function ensureIdentity(files: Files, paths: HomePaths): Promise<Cr
   return made;
 }
 
-/** A phone that holds the secret too. */
+/** A phone that shares a secret with this host. */
 export const PairedPhone = z.object({
   deviceId: z.string(),
   name: z.string(),
@@ -55,33 +55,33 @@ export const PairedPhone = z.object({
   secret: z.string(),
   /** Epoch milliseconds. */
   pairedAt: z.number(),
-  /** It only sends; nothing is encrypted for it. */
+  /** A script: it only sends, and nothing is encrypted for it. */
   script: z.optional(z.literal(true)),
 });
 export type PairedPhone = z.infer<typeof PairedPhone>;
 
-/** A code and its secret, shown as a QR and not known to be claimed. */
+/** A code and its secret, shown as a QR code and not yet known to be claimed. */
 export const PendingPairing = z.object({ code: z.string(), secret: z.string(), expiresAt: z.number() });
 export type PendingPairing = z.infer<typeof PendingPairing>;
 
-/** What this host shares with itself, for its own `svc send`; `counter` is the last one that was sealed. */
+/** The secret for `svc send` on this host itself; `counter` is the last one used. */
 const OwnSecret = z.object({ secret: z.string(), counter: z.number() });
 
 const PairedFile = z.object({
   phones: z.array(PairedPhone),
   pending: z.array(PendingPairing),
-  /** Set by the first pairing, and kept when the last phone goes: a relay must not be able to wait for that. */
+  /** Set by the first pairing and kept when the last phone is revoked, so that a relay gains nothing by waiting for that. */
   floor: z.optional(z.literal("psk")),
   own: z.optional(OwnSecret),
 });
 export type PairedFile = z.infer<typeof PairedFile>;
 
-/** The oldest goes when there are more. */
+/** Beyond this many, the oldest is dropped. */
 const PENDING_MAX = 20;
 const LOCK_LIMIT_MS = 5_000;
 const LOCK_PROBE_MS = 20;
 
-/** Throws on a file that is not as this version writes it: to go on would forget its phones. */
+/** Throws when the file is invalid: continuing would forget its phones. */
 export async function loadPaired(
   files: Pick<Files, "readText">,
   { paired }: Pick<HomePaths, "paired">,
@@ -94,7 +94,7 @@ export async function loadPaired(
   throw new Error(`Cannot read the paired phones in "${paired}": ${why}. Remove it and pair again.`);
 }
 
-/** One process at a time. */
+/** Edits the file; one process at a time. */
 export async function changePaired(
   files: Files,
   paths: HomePaths,
@@ -108,12 +108,12 @@ export async function changePaired(
   });
 }
 
-/** The weakest sealing that this host takes: as configured, else `psk` from the first pairing on. */
+/** The weakest encryption mode that this host accepts: as configured, else `psk` from the first pairing on. */
 export function sealingFloor({ phones, floor }: PairedFile, { requireEncryption }: Config): Sealing {
   return requireEncryption ?? floor ?? (phones.length > 0 ? "psk" : "off");
 }
 
-/** Runs `work` while no other process changes the pairings or the identity. Throws after 5 s of waiting. */
+/** Runs `work` while no other process changes the pairings or the key pair. Throws after waiting for 5 s. */
 export async function withPairedLock<T>(
   files: Files,
   paths: HomePaths,

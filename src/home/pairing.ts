@@ -18,7 +18,7 @@ import {
 } from "./paired.ts";
 import type { HomePaths } from "./paths.ts";
 
-/** What a pairing needs of this machine and of its relay. */
+/** What a pairing needs from this machine and its relay. */
 export interface PairingHost {
   files: Files;
   paths: HomePaths;
@@ -30,7 +30,7 @@ export interface PairingHost {
   now(): number;
 }
 
-/** `joined`: the phone got its key, but a browser without cryptography has no keys to pair with. */
+/** `joined`: the phone got its API key, but its browser has no WebCrypto to pair with. `unproven`: its proof is wrong. */
 export type PairingOutcome =
   | { kind: "open" }
   | { kind: "paired"; phone: PairedPhone; words: string[] }
@@ -38,7 +38,7 @@ export type PairingOutcome =
   | { kind: "unproven"; name: string; deviceId: string }
   | { kind: "ended" };
 
-/** A new code with a secret that the relay never sees. Throws RelayError. */
+/** Creates a code with a secret that the relay never sees. Throws RelayError. */
 export async function offerPairing(host: PairingHost): Promise<PendingPairing> {
   const { files, paths, deviceId, hostname } = host;
   const secret = newSecret();
@@ -51,7 +51,7 @@ export async function offerPairing(host: PairingHost): Promise<PendingPairing> {
   return pairing;
 }
 
-/** Asks the relay once who claimed the code, and keeps a phone that proves itself. Throws RelayError. */
+/** Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. */
 export async function completePairing(host: PairingHost, pairing: PendingPairing): Promise<PairingOutcome> {
   const phone = await claimOf(host, pairing);
   if (phone === "open") return { kind: "open" };
@@ -66,20 +66,20 @@ export async function completePairing(host: PairingHost, pairing: PendingPairing
 }
 
 /**
- * The phone as it is paired now, also by a claim that nobody waited for; undefined when it shares no secret with this
- * host. A relay that does not answer leaves the pairings as they are.
+ * The phone, if it is paired now, also by a claim that nobody was waiting for. When the relay does not answer, pending
+ * pairings stay pending.
  */
 export async function findPhone(host: PairingHost, deviceId: string): Promise<PairedPhone | undefined> {
   return (await pairedPhones(host)).find((phone) => phone.deviceId === deviceId);
 }
 
-/** Every phone that shares a secret with this host now, the one paired last at the end. */
+/** Every phone that is paired now, the most recent one last. */
 export async function pairedPhones(host: PairingHost): Promise<PairedPhone[]> {
   await completePending(host);
   return (await loadPaired(host.files, host.paths)).phones;
 }
 
-/** Forgets the secret, also one that the phone just claimed; false when the host shared none with it. */
+/** Forgets the secret, also one that the phone has just claimed; false when there was none. */
 export async function forgetPhone(host: PairingHost, deviceId: string): Promise<boolean> {
   await completePending(host);
   let found = false;
@@ -136,7 +136,7 @@ async function judge(
   return { kind: "paired", phone: paired, words };
 }
 
-/** Throws on a secret that this program did not make. */
+/** Throws when the text is not a secret of this program. */
 async function keyOf(secret: string): Promise<CryptoKey> {
   const key = await importSecret(secret);
   if (key === undefined) {

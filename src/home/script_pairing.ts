@@ -17,17 +17,17 @@ import { changePaired, loadIdentity } from "./paired.ts";
 import { tryLock } from "./lock.ts";
 import { completePairing, offerPairing, type PairingHost } from "./pairing.ts";
 
-/** The file: an API key and a secret, for its owner alone. */
+/** The file, with an API key and a secret: only its owner may read it. */
 const ScriptPairing = z.object({
   version: z.literal(1),
   baseUrl: z.string(),
   apiKey: z.string(),
-  /** What the relay calls the script. */
+  /** The script's device id at the relay. */
   deviceId: z.string(),
   host: z.object({ deviceId: z.string(), name: z.string(), publicKey: z.string() }),
   /** base64url of 256 bits. */
   secret: z.string(),
-  /** The last number that was sealed into a message. */
+  /** The last counter that was used in a message. */
   counter: z.int().check(z.minimum(0)),
 });
 export type ScriptPairing = z.infer<typeof ScriptPairing>;
@@ -36,16 +36,15 @@ const OTHERS = 0o077;
 const LOCK_LIMIT_MS = 5_000;
 const LOCK_PROBE_MS = 20;
 
-/** What pairing a script needs beside the host. */
 export interface ScriptPairingOptions {
   path: string;
-  /** How the script is called in `svc devices`. */
+  /** The script's name in `svc devices`. */
   name: string;
-  /** The relay's address as the script reaches it. */
+  /** The address at which the script reaches the relay. */
   baseUrl: string;
 }
 
-/** Pairs, and writes the file. Throws RelayError, and when the file exists or the relay's answer proves nothing. */
+/** Pairs, and writes the file. Throws RelayError, and an Error when the file exists or the claim is not proven. */
 export async function pairScript(
   host: PairingHost & { api: Pick<RelayApi, "baseUrl"> },
   { path, name, baseUrl }: ScriptPairingOptions,
@@ -74,7 +73,7 @@ export async function pairScript(
   return script;
 }
 
-/** Throws one sentence on a file that is missing, open to others, or not as `svc pair --script` writes it. */
+/** Throws when the file is missing, invalid, or readable by others. */
 export async function loadScriptPairing(files: Files, path: string): Promise<ScriptPairing> {
   const info = await files.info(path);
   if (info === undefined) throw new Error(`Cannot read the pairing "${path}": there is no such file.`);
@@ -87,7 +86,7 @@ export async function loadScriptPairing(files: Files, path: string): Promise<Scr
   throw new Error(`Cannot use the pairing "${path}": ${why}. Make a new one with svc pair --script FILE.`);
 }
 
-/** The file's content with a number that was never used, and is on the disk before it is. */
+/** The file's content with the next counter, which is on the disk before it is used. */
 export async function nextScriptCounter(files: Files, path: string): Promise<ScriptPairing> {
   const waiting = { clock: systemClock, limitMs: LOCK_LIMIT_MS, everyMs: LOCK_PROBE_MS };
   const lock = await waitFor(() => tryLock(files, `${path}.lock`), waiting);
@@ -102,7 +101,7 @@ export async function nextScriptCounter(files: Files, path: string): Promise<Scr
   }
 }
 
-/** Whether the host has confirmed the receipt itself, or only the relay reports it. */
+/** True when the host has proven the receipt; false when only the relay reports it. */
 export async function isProvenReceipt(
   { secret: text }: Pick<ScriptPairing, "secret">,
   { id, receipt }: { id: string; receipt: Receipt },
@@ -115,9 +114,9 @@ function textOf(script: ScriptPairing): string {
   return `${JSON.stringify(script, null, 2)}\n`;
 }
 
-/** What a sealed message of this sender is made with. */
+/** The sender and the keys of a sealed message. */
 export interface CommandSealer {
-  /** The sender, as the host binds it to the secret. */
+  /** The sender's device id, which the host looks the secret up by. */
   from: string;
   host: { deviceId: string; publicKey: string };
   secret: string;
@@ -128,7 +127,7 @@ export function scriptSealer({ deviceId, host, secret, counter }: ScriptPairing)
   return { from: deviceId, host, secret, counter };
 }
 
-/** Of this host for itself; undefined before its first pairing, when it has no key yet. */
+/** For `svc send` on the host itself; undefined before its first pairing, when it has no key pair. */
 export async function ownSealer(
   host: Pick<PairingHost, "files" | "paths" | "deviceId">,
 ): Promise<CommandSealer | undefined> {
@@ -144,7 +143,7 @@ export async function ownSealer(
   return { from: deviceId, host: { deviceId, publicKey }, ...own };
 }
 
-/** The push with its text sealed, good for as long as it lives at the relay. */
+/** The push with its text sealed. It may be acted on until it expires at the relay. */
 export async function sealCommand(
   push: PushRequestInput & { body: string; ttlSeconds: number },
   { from, host, secret: text, counter }: CommandSealer,
