@@ -1,10 +1,10 @@
-/** An agent's words made fit for the body of a push. */
+/** Turns an agent's text into the body of a push. */
 import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
 import { BODY_MAX_BYTES } from "../protocol/limits.ts";
 
 const CUT = "…";
 
-/** Undefined when nothing is left. Of a text that is too long the end stays: the question stands there. */
+/** Undefined if nothing is left. A text that is too long keeps its end, because the question is there. */
 export function toBodyText(text: string): string | undefined {
   const lines = text.replace(/\r\n?/g, "\n").replace(new RegExp(FORBIDDEN_CONTROLS, "g"), "");
   const whole = lines.toWellFormed().trim();
@@ -19,7 +19,7 @@ function lastBytes(text: string, limit: number): string {
   return CUT + new TextDecoder().decode(bytes.subarray(start));
 }
 
-/** The bytes of a character after its first have the bits 10 in front (RFC 3629). */
+/** Continuation bytes begin with the bits 10 (RFC 3629). */
 function isFirstByte(byte: number): boolean {
   return (byte & 0xc0) !== 0x80;
 }

@@ -7,13 +7,13 @@ export interface Composer {
   left: number;
   /** Its last row, the frame included; the footer is below. */
   bottom: number;
-  /** What it shows, without prompt and indent. The agent's own hint stands there too while nothing is typed. */
+  /** What it shows, without prompt and indent. This may be the agent's own hint while nothing is typed. */
   text: string;
-  /** What is submitted runs as a shell command. */
+  /** The text runs as a shell command when it is submitted. */
   shell: boolean;
-  /** The rows below it, up to the last one that is not blank, from the column of the frame on. */
+  /** The rows below it up to the last one that is not blank, starting at the frame's column. */
   footer: readonly string[];
-  /** Text may be scrolled out of it. */
+  /** Part of the text may be scrolled out of view. */
   cut?: true;
 }
 
@@ -22,18 +22,18 @@ export interface Prompt {
   sign: RegExp;
   /** Columns from the frame to the text. */
   width: number;
-  /** Blank columns that may stand left of the frame. */
+  /** How many blank columns the frame may be indented by. */
   margin?: number;
-  /** The upper rule counts the rows that are scrolled out above, the one with the sign among them. */
+  /** The upper rule shows the number of rows that are scrolled out above, including the one with the sign. */
   countsRows?: true;
 }
 
 const SHELL_SIGN = "!";
 /** A shorter run of frame characters is text. */
 const RULE_COLUMNS = 10;
-/** More rows than any agent draws below its composer, its list of commands included. */
+/** More rows than any agent draws below its composer, including its list of commands. */
 const FOOTER_ROWS = 24;
-/** A composer that takes up more of the screen than one row in so many scrolls its text. */
+/** A composer higher than this fraction of the screen scrolls its text. */
 const CUT_SHARE = 3;
 const UPPER = new Set("─▄");
 const LOWER = new Set("─▀");
@@ -53,7 +53,7 @@ function textOf(rows: readonly string[], left: number): string {
   return rows.map((row) => row.slice(left).trimEnd()).join("\n").trim();
 }
 
-/** The column in which a rule begins that runs to the end of the line: the first one, or the one after a side bar. */
+/** The column where a rule begins that runs to the end of the line: the first column, or the one after a side bar. */
 function ruleStart(line: string | undefined, margin = 0): number {
   const text = line?.trimEnd() ?? "";
   let start = text.length;
@@ -63,7 +63,7 @@ function ruleStart(line: string | undefined, margin = 0): number {
   return isLong && (isFirst || text[start - 1] === "│") ? start : -1;
 }
 
-/** The upper rule may have a name in it. */
+/** The upper rule may contain a name. */
 function isUpperRule(line: string | undefined, frame: number): boolean {
   const [first, second, third] = line?.slice(frame, frame + 3) ?? "";
   return [first, second, third].every((character) => character !== undefined && UPPER.has(character));
@@ -73,12 +73,12 @@ function isIndented(line: string | undefined, { from, width }: { from: number; w
   return isBlank(line?.slice(from, from + width));
 }
 
-/** Rules that may stand below the composer: a narrow terminal leaves parts of former pictures there. */
+/** Rules that may be below the composer: a narrow terminal leaves parts of earlier drawings there. */
 const LOWER_RULES = 3;
 
 /**
  * The composer between a rule near the screen's end, which runs to the right edge, and the rule above its prompt. Every
- * row between them is the prompt's or indented like its text. Side bars may stand to the left.
+ * row between them is the prompt's or indented like its text. There may be side bars to the left.
  */
 export function composerInRules(lines: readonly string[], prompt: Prompt): Composer | undefined {
   const last = lastRow(lines);
@@ -95,7 +95,7 @@ export function composerInRules(lines: readonly string[], prompt: Prompt): Compo
   return undefined;
 }
 
-/** Stands in the upper rule while rows of the text, and the prompt's sign with them, are scrolled out above. */
+/** The upper rule while rows of the text, including the prompt's sign, are scrolled out above. */
 const ROWS_ABOVE = /^─+ ↑ \d+ more ─+$/u;
 
 function composerAbove(
@@ -106,7 +106,7 @@ function composerAbove(
   let top = bottom - 1;
   while (top > 0 && isIndented(lines[top], { from: frame, width: prompt.width })) top--;
   if (prompt.countsRows && top < bottom - 1 && ROWS_ABOVE.test(lines[top]?.slice(frame) ?? "")) {
-    // The sign of the shell mode stays in sight.
+    // The sign of the shell mode is never scrolled out.
     const text = textOf(lines.slice(top + 1, bottom), left);
     return { top: top + 1, left, bottom, text, shell: false, cut: true };
   }
@@ -147,8 +147,8 @@ export function composerAtPrompt(lines: readonly string[], prompt: Prompt): Comp
 const ROWS_UNDER_RULE = 5;
 
 /**
- * The composer between two blank rows, where the agent has too few colors for a frame: a rule from edge to edge stands
- * above it with a hint below the rule, and the footer right below it.
+ * The composer between two blank rows, drawn when the terminal has too few colors for a frame: above it is a rule from
+ * edge to edge with a hint below the rule, and right below it is the footer.
  */
 export function composerUnderRule(lines: readonly string[], prompt: Prompt): Composer | undefined {
   const last = lastRow(lines);

@@ -9,15 +9,15 @@ export interface Screen {
   cursor: { x: number; y: number; visible: boolean };
   /**
    * The program has the keypad or the cursor keys in application mode (`#{keypad_flag}`, `#{keypad_cursor_flag}`): vi,
-   * less and their like do, no agent does. Undefined where nobody asked tmux.
+   * less and similar programs do, no agent does. Undefined if tmux was not asked.
    */
   applicationKeys?: boolean;
 }
 
 /**
- * What takes the keys, as far as the screen positively shows it. `composer`: the agent's own input line. `dialog`: a
+ * What receives the keys, as far as the screen positively shows it. `composer`: the agent's own input line. `dialog`: a
  * permission, trust or choice dialog, which Enter would answer. `menu`: a screen that the profile lists as harmless.
- * `unknown`: anything else, an editor or a pager for example.
+ * `unknown`: anything else, such as an editor or a pager.
  */
 export type Focus = "composer" | "dialog" | "menu" | "unknown";
 
@@ -26,39 +26,39 @@ export interface ScreenReading {
   state: AgentState | undefined;
   focus: Focus;
   /**
-   * The text in the composer, `""` when it is empty; undefined without one. In the agent's shell mode it begins with
-   * `!`, also when it is empty.
+   * The text in the composer, `""` if it is empty; undefined if there is no composer. In the agent's shell mode it
+   * begins with `!`, even if it is empty.
    */
   draft: string | undefined;
   /**
-   * The composer scrolls: `draft` is what shows of a text that may be longer. Where that leaves nothing else of the
-   * composer on the screen, the focus is `unknown` and `draft` is the end of the text.
+   * The composer scrolls: `draft` is the visible part of a text that may be longer. If nothing else of the composer is
+   * on the screen, the focus is `unknown` and `draft` is the end of the text.
    */
   cut?: true;
   /** With `menu`: its name in the profile's `menus`. */
   menu?: string;
 }
 
-/** What a phone may type into a harmless screen. Esc and the arrows always may. */
+/** What a phone may type into a harmless screen. Esc and the arrows are always allowed. */
 export interface MenuKeys {
   /** tmux names of keys. */
   keys: readonly string[];
-  /** What plain text must match, as a whole; none where it is undefined. */
+  /** Plain text must match this as a whole; undefined: no text is allowed. */
   text?: RegExp;
 }
 
 /** A harmless screen: how it is recognized, and what may be typed into it. */
 export interface MenuScreen extends MenuKeys {
   name: string;
-  /** It only shows something: the agent may be at work behind it. */
+  /** A read-only view: the agent may be working behind it. */
   isView?: true;
-  /** Matches only while the agent itself draws it: text that the agent prints elsewhere must not pass for it. */
+  /** Matches only while the agent itself draws it: text that the agent prints elsewhere must not match. */
   isShown(screen: Screen): boolean;
 }
 
-/** What a phone's live keys may do in this agent beyond, or short of, what they may do in every agent. */
+/** How the live keys allowed in this agent differ from those allowed in every agent. */
 export interface KeyRules {
-  /** tmux names of keys allowed in this agent's composer beside `PHONE_KEYS`: those that open a harmless menu. */
+  /** tmux names of keys allowed in this agent's composer in addition to `PHONE_KEYS`: those that open a harmless menu. */
   alsoAllowed: readonly string[];
   /** Keys of `PHONE_KEYS` that do something else in this agent: open an editor, suspend, change approvals. */
   forbidden: readonly string[];
@@ -66,22 +66,22 @@ export interface KeyRules {
   forbiddenWhenEmpty?: readonly string[];
 }
 
-/** Whether a hook of the agent's holds back its permission dialog while a message is being typed. */
+/** For an agent whose hook holds back its permission dialog while a message is being typed. */
 export interface GateProfile {
   /** Milliseconds between Enter and the moment from which a dialog may open without swallowing it. */
   afterEnterMs: number;
 }
 
 export interface TypingProfile {
-  /** `paste`: as one bracketed paste, where the agent asks for it. `marked`: whatever it asks for. `plain`: as keys. */
+  /** `paste`: a bracketed paste if the agent has enabled it. `marked`: a bracketed paste always. `plain`: as keys. */
   method: "paste" | "marked" | "plain";
-  /** Milliseconds between the text and Enter, ended early once the screen is quiet. */
+  /** Milliseconds between the text and Enter; shorter if the screen settles earlier. */
   settleMs: number;
-  /** Least time in milliseconds between the screen that shows a paste and Enter: some agents take an earlier Enter as part of it. */
+  /** Minimum time in milliseconds between the screen that shows a paste and Enter: some agents treat an earlier Enter as part of it. */
   settleAtLeastMs?: number;
   /**
-   * Which texts get one trailing space, because Enter behind `\\` begins a line, and behind `@word`, `$word` or `:word`
-   * takes what the agent suggests. `text`: every one but slash commands, in an agent that trims them. `tail`: those that
+   * Which texts get one trailing space, because Enter after `\\` begins a line, and after `@word`, `$word` or `:word`
+   * accepts what the agent suggests. `text`: all except slash commands, in an agent that trims them. `tail`: those that
    * end in `\\` or `@word`.
    */
   spaceAfter: "text" | "tail" | "none";
@@ -89,8 +89,8 @@ export interface TypingProfile {
 
 export interface DialogMarks {
   /**
-   * POSIX extended regular expressions that are JavaScript ones too, matched against single screen lines; any match
-   * is a dialog. ASCII only: tmux evaluates them together with Enter, and 3.3a finds no other characters.
+   * Regular expressions that are valid both as POSIX extended and in JavaScript, matched against single screen lines; any
+   * match is a dialog. ASCII only: tmux evaluates them together with Enter, and 3.3a matches no other characters.
    */
   lines: readonly string[];
   /** tmux glob patterns (`fnmatch`) of the pane's title while a dialog is open. */
@@ -106,19 +106,22 @@ export interface AgentProfile {
   install: string;
   /** Its package on npm. */
   npmPackage?: string;
-  /** Words put before the user's own. */
+  /** Arguments put before the user's own. */
   args: readonly string[];
   /** Variables that let the agent wait for the phone. */
   env: Readonly<Record<string, string>>;
-  /** Its processes ignore hang-up: the wrapper ends what is left of them after the session. */
+  /** Its processes ignore SIGHUP: the wrapper ends those that are left after the session. */
   ignoresHangup: boolean;
-  /** It has no prompt hook (docs/specification.md, REMOTE mode): a marker left behind would fit what someone types into another agent. */
+  /**
+   * It has no prompt hook (docs/specification.md, REMOTE mode): a marker left behind would match what someone types into
+   * another agent.
+   */
   takesNoMarkers?: true;
   typing: TypingProfile;
   dialog: DialogMarks;
-  /** The version that its screens, keys and commands were measured on. */
+  /** The version on which its screens, keys and commands were measured. */
   measuredVersion: string;
-  /** Harmless screens other than the composer, by the name that a reading gives them. */
+  /** Harmless screens other than the composer, by the name that a reading reports. */
   menus: Readonly<Record<string, MenuKeys>>;
   keys: KeyRules;
   /**
@@ -130,19 +133,19 @@ export interface AgentProfile {
   modelCommand?: string;
   /** `!` in an empty composer turns it into a shell. */
   hasShellMode?: true;
-  /** Matches the whole draft where the composer shows a mark in place of a long paste. */
+  /** Matches the whole draft when the composer shows a placeholder for a long paste. */
   foldedPaste?: RegExp;
-  /** Undefined for an agent without a hook that comes before its dialogs, or that only queues what comes during a turn. */
+  /** Undefined for an agent that has no hook before its dialogs, or that queues what arrives during a turn. */
   gate?: GateProfile;
   readScreen(screen: Screen): ScreenReading;
 }
 
-/** What a search field takes. */
+/** The text that a search field accepts. */
 export const SEARCH_TEXT = /^[\p{L}\p{N} ._-]+$/u;
 /** The number of a row. */
 export const ROW_NUMBER = /^[1-9]$/;
 
-/** As the profile lists them. */
+/** The menus in the form of a profile. */
 export function menuKeys(menus: readonly MenuScreen[]): Readonly<Record<string, MenuKeys>> {
   const entries = menus.map(({ name, keys, text }) =>
     [name, text === undefined ? { keys } : { keys, text }] as const

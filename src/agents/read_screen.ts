@@ -3,9 +3,9 @@ import { type Composer, isBlank, lastRow } from "./composer.ts";
 import type { DialogMarks, MenuScreen, Screen, ScreenReading } from "./profile.ts";
 
 /**
- * What the terminal's cursor tells. `placed`: it stands in the composer whenever that takes the keys. `shown`: it is also
- * visible then. `hidden`: it is also hidden then. `left`: hidden, and at the start of a row below the composer after the
- * terminal lost the focus.
+ * Where the terminal's cursor is while the composer takes the keys. `placed`: in the composer. `shown`: there, and
+ * visible. `hidden`: there, and hidden. `left`: hidden, and at the start of a row below the composer once the terminal has
+ * lost the focus.
  */
 export type CursorHabit = "placed" | "shown" | "hidden" | "left" | "unmeasured";
 
@@ -13,16 +13,16 @@ export interface ComposerPatterns {
   dialog: DialogMarks;
   menus: readonly MenuScreen[];
   find(lines: readonly string[]): Composer | undefined;
-  /** Whether the rows below the composer are as the agent draws them. */
+  /** Whether the rows below the composer look as the agent draws them. */
   hasFooter(footer: readonly string[], around: FooterPlace): boolean;
-  /** The agent's own texts in an empty composer, for when the cursor does not tell. */
+  /** The agent's own hints in an empty composer, for when the cursor does not decide. */
   placeholder: RegExp;
-  /** A command with the agent's hint on its arguments, which stands behind the cursor; the first group is the command. */
+  /** A command followed by the agent's hint on its arguments; the first group is the command. */
   argumentHint?: RegExp;
-  /** Lines above and below the composer, and titles, that stand there only while the agent works. */
+  /** Lines above and below the composer, and titles, that are shown only while the agent works. */
   working: { above?: RegExp; below?: RegExp; title?: RegExp };
   cursor: CursorHabit;
-  /** A title under which the agent shows another view that has a line like its composer. */
+  /** The title of another view of the agent that has a line like its composer. */
   otherView?: RegExp;
   /** The first row of a panel that the agent draws over its composer. */
   panel?: RegExp;
@@ -31,7 +31,7 @@ export interface ComposerPatterns {
 export interface FooterPlace {
   /** Rows of the screen below the footer. */
   rowsBelow: number;
-  /** The cursor stands in the composer. */
+  /** The cursor is in the composer. */
   isPlaced: boolean;
 }
 
@@ -39,10 +39,10 @@ type Cursor = Screen["cursor"];
 
 /** How many rows above the screen's end may name the keys of a dialog. */
 const HINT_ROWS = 6;
-/** The chosen row of a list: indented, or numbered. What a person said before stands in the first column. */
+/** The chosen row of a list: indented, or numbered. Earlier prompts begin in the first column. */
 const CHOSEN_ROW = /^(?:[│┃\s]+[❯›●▶→>]\s|[❯›●▶→>]\s*\d+[.)]\s)/u;
 const KEY_HINT = /\b(?:enter|return|esc|tab)\b/i;
-/** No agent names what Enter does below its composer, and every dialog with a line of its own does. */
+/** No agent explains Enter below its composer; every dialog with an input line does. */
 const NAMES_ENTER = /\b(?:enter|return|space) (?:to )?(?!for\b)[a-z]/i;
 
 export type ReadScreen = (screen: Screen) => ScreenReading;
@@ -76,7 +76,7 @@ interface Seen {
   patterns: ComposerPatterns;
 }
 
-/** Frame, footer and cursor are as the agent has them while it takes text. */
+/** Frame, footer and cursor are as they are while the agent takes text. */
 function takesKeys(composer: Composer, { screen, patterns }: Seen): boolean {
   const { footer, bottom } = composer;
   const rowsBelow = screen.lines.length - (bottom + 1 + footer.length);
@@ -112,7 +112,7 @@ function readingOf(composer: Composer, seen: Seen): ScreenReading {
   return { state, focus: "composer", draft, ...(composer.cut && draft !== "" ? { cut: true } : {}) };
 }
 
-/** A draft that pushed everything else off the screen is no proof of a composer. */
+/** A draft that has pushed everything else off the screen does not prove a composer. */
 function unknownReading(screen: Screen, { composer, patterns }: SeenRest): ScreenReading {
   const isDraft = composer?.cut === true && composer.footer.length === 0 &&
     isCursorRight(screen.cursor, { composer, habit: patterns.cursor });
@@ -131,8 +131,8 @@ interface SeenRest {
 }
 
 /**
- * A panel over the composer, a composer that the cursor left, a chosen row of a list or the names of its keys are on the
- * screen.
+ * The screen shows a panel over the composer, a composer without the cursor, a chosen row of a list or the names of its
+ * keys.
  */
 function asksSomething(screen: Screen, { composer, patterns }: SeenRest): boolean {
   const { panel, working, cursor: habit } = patterns;
@@ -156,12 +156,12 @@ function isWorking({ top, footer }: Composer, { screen, patterns }: Seen): boole
     footer.some((line) => below?.test(line));
 }
 
-/** No hint begins so: Enter runs it. */
+/** No hint begins like this: it is a command that Enter runs. */
 const COMMAND = /^[/!@#&]/;
 
 /**
- * A cursor at the text's start means that the agent's own hint stands there and that nobody has typed. Text that a person
- * typed and then left from its start reads as empty too, unless it is a command: no screen tells the two apart.
+ * A cursor at the start of the text means that the text is the agent's own hint. Typed text with the cursor moved to its
+ * start reads as empty too, unless it is a command: the screen does not distinguish the two.
  */
 function draftOf(
   composer: Composer,
@@ -179,9 +179,9 @@ function draftOf(
   return shell ? `!${typed}` : typed;
 }
 
-/** A dialog, a status line and a composer stand in this many last lines that are not blank. */
+/** A dialog, a status line and a composer fit in this many lines before the trailing blank ones. */
 export const TAIL_LINES = 24;
-/** A larger screen is not read: no window is larger, and reading one takes the listener's time. */
+/** A larger screen is not read: no window is larger, and reading it would cost the listener time. */
 export const MAX_SCREEN_ROWS = 300;
 export const MAX_SCREEN_COLUMNS = 600;
 
@@ -189,17 +189,17 @@ export function isOversized({ lines }: Screen): boolean {
   return lines.length > MAX_SCREEN_ROWS || lines.some((line) => line.length > MAX_SCREEN_COLUMNS);
 }
 
-/** The last lines of the screen, trailing blank ones left out. */
+/** The last lines of the screen without the trailing blank ones. */
 export function tailOf(lines: readonly string[]): string[] {
   const last = lastRow(lines);
   return lines.slice(Math.max(0, last + 1 - TAIL_LINES), last + 1);
 }
 
-/** The marks of one profile as JavaScript matches them. */
+/** The dialog marks of one profile, compiled for JavaScript. */
 export interface CompiledMarks {
   inLines(lines: readonly string[]): boolean;
   inTitle(title: string): boolean;
-  /** The most pessimistic of tail and title wins. */
+  /** True if either the tail or the title shows a dialog. */
   onScreen(screen: Screen): boolean;
 }
 
@@ -212,7 +212,7 @@ export function compiledMarks(marks: DialogMarks): CompiledMarks {
   return { inLines, inTitle, onScreen: ({ lines, title }) => inLines(tailOf(lines)) || inTitle(title) };
 }
 
-/** The last row of vi, less and nano, each with what may stand there. */
+/** What the last row of vi, less and nano may contain. */
 const EDITOR_ROWS = [
   /^"[^"]*" (?:\[[A-Za-z ]+\] ?)*\d+(?:L|,? lines?),? \d+(?:B|C| bytes)/,
   /^<[^"]*" (?:\[[A-Za-z ]+\] ?)*\d+L, \d+[BC]/,
@@ -225,7 +225,7 @@ const EDITOR_ROWS = [
   /^\^X (?:Exit|Help)/,
 ];
 
-/** An editor or a pager has the whole screen: what it shows above its own last row is the text of a file. */
+/** An editor or a pager fills the screen: everything above its last row is the text of a file. */
 export function showsEditor({ lines, applicationKeys }: Screen): boolean {
   if (applicationKeys) return true;
   const row = lastRow(lines);
@@ -233,7 +233,7 @@ export function showsEditor({ lines, applicationKeys }: Screen): boolean {
   return EDITOR_ROWS.some((pattern) => pattern.test(line)) || (row > 0 && line === "~");
 }
 
-/** `*` and `?` of fnmatch; `[` stands for itself, as the profiles' titles need it. */
+/** `*` and `?` of fnmatch; `[` is literal, because the profiles' titles contain it. */
 function globPattern(glob: string): RegExp {
   const source = glob.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
   return new RegExp(`^${source}$`, "s");

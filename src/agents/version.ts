@@ -3,7 +3,7 @@
 /** Numbers with dots, and what may follow: `1.2.3`, `2025.09.18-7ae6800`, `1.2.3-beta.1`. */
 const VERSION = /\b(\d+(?:\.\d+){1,3})(-[0-9A-Za-z][0-9A-Za-z.-]*)?/;
 
-/** Arguments that print the version, for every agent. Some unpack themselves and write to the home when they start. */
+/** Arguments that make any agent print its version. Some unpack themselves and write to the home directory when they start. */
 export const VERSION_ARGS: readonly string[] = ["--version"];
 
 /** The version number in the output of `--version`, such as `2.1.329 (Claude Code)`; undefined if it has none. */
@@ -16,8 +16,8 @@ export function parseVersion(output: string): string | undefined {
 const OUTPUT_CHARACTERS = 1_000;
 
 /**
- * Below 0 when `left` is older than `right`, above 0 when it is newer. Missing numbers count as 0; a version with an
- * addition is older than the same one without. Undefined when either is no version.
+ * Negative if `left` is older than `right`, positive if it is newer. Missing numbers count as 0; a version with a suffix
+ * is older than the same version without it. Undefined if either is not a version.
  */
 export function compareVersions(left: string, right: string): number | undefined {
   const [one, other] = [partsOf(left), partsOf(right)];
@@ -30,7 +30,7 @@ export function compareVersions(left: string, right: string): number | undefined
   return Number(other.hasAddition) - Number(one.hasAddition);
 }
 
-/** Whether the agent is newer than the version on which its profile was measured; false when either is unknown. */
+/** Whether the agent is newer than the version on which its profile was measured; false if either is unknown. */
 export function isNewerThanMeasured(version: string | undefined, measured: string): boolean {
   return version !== undefined && (compareVersions(version, measured) ?? 0) > 0;
 }

@@ -1,4 +1,4 @@
-/** The hook of every other event: reports state, tool calls and last words to the listener; a tool call waits at its gate. */
+/** The hook of every other event: reports state, tool calls and final messages to the listener; a tool call waits at its gate. */
 import { toBodyText } from "../agents/body_text.ts";
 import type { HookNotification } from "../agents/hooks.ts";
 import type { HookNews } from "../home/control_messages.ts";

@@ -10,7 +10,7 @@ import {
   workingAt,
 } from "../hooks.ts";
 
-/** Prompts in which a task in the background reports: older versions do not say who wrote a prompt. */
+/** A report of a background task: older versions do not say who wrote a prompt. */
 const MACHINE_PROMPT = /^\s*<task-notification>/;
 
 export const hooks: AgentHooks = {
@@ -31,7 +31,7 @@ export const hooks: AgentHooks = {
     JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),
 };
 
-/** All of a prompt that is one paste, of several lines or some 850 characters and more. */
+/** A prompt that is a single paste of several lines, or of about 850 characters or more. */
 const FOLDED = /^\n\n<pasted_content id="(\w+)">\n([^]*)\n<\/pasted_content id="\1">\n$/;
 
 function unfolded(prompt: string): string {
@@ -40,7 +40,7 @@ function unfolded(prompt: string): string {
   return isOnePaste ? text : prompt;
 }
 
-/** It puts a backslash into marks like its own that were typed. */
+/** Claude escapes typed text that looks like its own marks with a backslash. */
 function unescaped(text: string): string {
   return text.replace(/<\\(?=\/?pasted_content)/g, "<");
 }
@@ -75,7 +75,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** Comes some seconds after a dialog opened, and only when nobody has touched it: a person at the computer needs no push. */
+/** Sent some seconds after a dialog opened if nobody has touched it: the local user needs no push. */
 function notification(input: HookInput): HookMeaning {
   const notification = { type: "agent.attention", text: textOf(input, "message") } as const;
   switch (textOf(input, "notification_type")) {

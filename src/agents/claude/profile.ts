@@ -12,7 +12,7 @@ import { composerReader } from "../read_screen.ts";
 
 const dialog: DialogMarks = {
   lines: [
-    // The names of the keys under a dialog, and the answers above them.
+    // The key names below a dialog, and the answers above them.
     "Enter to (confirm|select|continue|submit|approve|choose|save|resume|connect)",
     "Esc to [a-z]",
     "^ ?Do you want to ",
@@ -20,7 +20,7 @@ const dialog: DialogMarks = {
     "^ +(Yes|No), [a-z]",
     "Choose the text style",
     "Select login method",
-    // Keys scroll there, search, and open an editor.
+    // Here keys scroll, search and open an editor.
     "Showing detailed transcript",
   ],
   titles: [],
@@ -28,10 +28,10 @@ const dialog: DialogMarks = {
 
 /** The first row of a panel, from edge to edge. */
 const PANEL = /^▔{10}/u;
-/** More rows than its footer has, the list of shortcuts included. */
+/** More rows than its footer has, including the list of shortcuts. */
 const FOOTER_ROWS = 12;
 
-/** The rows of the panel at the end of the screen, its upper edge left out; all of it is indented. */
+/** The rows of the panel at the end of the screen without its upper edge; all of them are indented. */
 function panelRows({ lines }: Screen): readonly string[] {
   let edge = lines.length - 1;
   while (edge >= 0 && !PANEL.test(lines[edge] ?? "")) edge--;
@@ -62,7 +62,7 @@ const menus: readonly MenuScreen[] = [
     },
   },
   {
-    // `v` opens an editor there.
+    // `v` opens an editor here.
     name: "transcript",
     isView: true,
     keys: ["C-o", "PPage", "NPage", "Home", "End"],
@@ -125,10 +125,10 @@ export const profile: AgentProfile = {
         line.includes("-- VISUAL")
       ) &&
       footer.every((line) => line.startsWith("  ") && !isBlank(line)),
-    // A suggested next prompt may be any text; only the cursor tells it from a draft.
+    // A suggested next prompt may be any text; only the cursor distinguishes it from a draft.
     placeholder:
       /^(?:Try "|Press up to |Press Enter to edit the selected |Message @|Taking your message back)/,
-    // With a draft in the composer only the spinner tells: `✶ Channeling…`, `* Fixing the tests… (12s)`.
+    // With a draft in the composer, only the spinner shows work: `✶ Channeling…`, `* Fixing the tests… (12s)`.
     working: { above: /^[·*✢✳✶✻✽] (?!\S+ for \d)[^…]*…/u, below: /esc to interrupt/, title: /^[⠁-⣿]/u },
     cursor: "hidden",
     otherView: /\bclaude agents$/,

@@ -1,7 +1,7 @@
 /** Agent 1, the primary agent: hooks and MCP tools come with the plugin in `plugin/`. */
 import { type AgentSetup, MCP_SERVER, MCP_TOOLS, type SetupContext } from "../setup.ts";
 
-/** As plugin/.claude-plugin/marketplace.json and plugin/svc/.claude-plugin/plugin.json name them. */
+/** The names in plugin/.claude-plugin/marketplace.json and plugin/svc/.claude-plugin/plugin.json. */
 const MARKET = "svc-market";
 const PLUGIN = "svc";
 
@@ -24,7 +24,7 @@ export function setUp({ home, env, plugin }: SetupContext): AgentSetup {
     backgroundEvents: ["PostToolUse", "PostToolUseFailure"],
     trusts: [
       `the plugin in "${plugin}": its hooks run, also before and after each tool call, and its MCP server starts, with every session`,
-      `its tools ${MCP_TOOLS.join(", ")} run without a question`,
+      `its tools ${MCP_TOOLS.join(", ")} run without asking`,
     ],
     notes: [],
   };

@@ -23,7 +23,7 @@ export const hooks: AgentHooks = {
 
 function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
-    // It comes with the first prompt, not with the start: it tells no state.
+    // Sent with the first prompt, not at the start: it sets no state.
     case "SessionStart":
       return textOf(input, "source") === "compact" ? { session: "compacted" } : {};
     case "PreToolUse":
@@ -46,7 +46,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** It waits for this hook before it opens the dialog. */
+/** Codex waits for this hook before it opens the dialog. */
 function permission(input: HookInput): HookMeaning {
   return {
     state: "waiting",

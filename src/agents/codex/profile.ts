@@ -28,7 +28,7 @@ const FOOTER_ROWS = 8;
 /** More rows than a list has. */
 const LIST_ROWS = 40;
 
-/** It stands alone until the folder's trust is decided: what is typed before goes to the dialog that follows. */
+/** Shown alone until the folder's trust is decided: what is typed before goes to the dialog that follows. */
 const EARLY_FOOTER = "  ? for shortcuts";
 
 function isFooter(footer: readonly string[], { rowsBelow }: FooterPlace): boolean {
@@ -51,7 +51,7 @@ function listTitle({ lines, cursor }: Screen): string | undefined {
   return undefined;
 }
 
-/** The heading of a screen of its own, and the names of keys below the rule at its end. */
+/** A full-screen pager: its heading, and the names of keys below the rule at its end. */
 function isPager({ lines, cursor }: Screen, { heading, keys }: { heading: RegExp; keys: RegExp }): boolean {
   const first = lines.find((line) => !isBlank(line)) ?? "";
   const last = lastRow(lines);

@@ -1,4 +1,4 @@
-/** Agent 3, the Codex command line: hooks in a file of their own, which it runs once they are trusted. */
+/** Agent 3, the Codex command line: hooks in a file of their own, which Codex runs once they are trusted. */
 import { trustCodexHooks } from "./trust.ts";
 import {
   type AgentSetup,
@@ -14,9 +14,9 @@ import {
 
 const PROMPT_EVENT = "UserPromptSubmit";
 const EVENTS = ["SessionStart", "PostToolUse", "Stop", "Interrupt", "SessionEnd"] as const;
-/** It waits for these before a tool runs and before its dialog opens; questions come with the first alone. */
+/** Codex waits for these before a tool runs and before its dialog opens; questions come only with the first. */
 const GATE_EVENTS = ["PreToolUse", "PermissionRequest"] as const;
-/** It starts MCP servers with few variables. */
+/** Codex passes only a few variables to MCP servers. */
 const HANDED_DOWN = ["SVC_SESSION", "SVC_HOME"];
 const START_LIMIT_SECONDS = 30;
 
@@ -55,7 +55,7 @@ export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
       `hooks that run "${launcher}" at ${
         [PROMPT_EVENT, ...EVENTS, ...GATE_EVENTS].join(", ")
       }, marked as reviewed by you`,
-      `the MCP server svc: its tools ${MCP_TOOLS.join(", ")} run without a question`,
+      `the MCP server svc: its tools ${MCP_TOOLS.join(", ")} run without asking`,
     ],
     notes: [],
     finish: (host) => trustCodexHooks(host, directory),

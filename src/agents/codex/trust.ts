@@ -6,10 +6,10 @@ import { VERSION } from "../../protocol/version.ts";
 import type { PipedChild } from "../../runtime/types.ts";
 import { type FinishHost, type FinishResult, runsSvcHook } from "../setup.ts";
 
-/** What a person does when Codex cannot be asked. */
+/** What the user can do if Codex cannot be asked. */
 const BY_HAND = 'start codex once and answer its question "Hooks need review" with trust';
 
-/** Trusts what `codex hooks` knows of svc in the person's own hooks; says which tables that put into config.toml. */
+/** Trusts svc's hooks among those that Codex lists; reports the tables that this added to config.toml. */
 export async function trustCodexHooks(host: FinishHost, directory: string): Promise<FinishResult> {
   if (host.program === undefined) return byHand("codex is not installed");
   try {
@@ -26,7 +26,7 @@ function byHand(why: string): FinishResult {
   return { isOk: false, notes: [`Codex does not run the hooks yet, because ${why}: ${BY_HAND}.`] };
 }
 
-/** The keys of svc's hooks, all trusted then; undefined when one is not. */
+/** The keys of svc's hooks once all are trusted; undefined if one is not. */
 async function trustAll(ask: Ask, cwd: string): Promise<string[] | undefined> {
   const before = await codexHooks(ask, cwd);
   const open = before.filter((hook) => !isTrusted(hook));
@@ -51,7 +51,7 @@ export type CodexHook = z.infer<typeof CodexHook>;
 
 const HooksList = z.object({ data: z.array(z.looseObject({ hooks: z.array(CodexHook) })) });
 
-/** Throws what Codex answered. */
+/** Throws Codex's error. */
 export async function codexHooks(ask: Ask, cwd: string): Promise<CodexHook[]> {
   const { data } = HooksList.parse(await ask("hooks/list", { cwds: [cwd] }));
   return data.flatMap(({ hooks }) => hooks).filter(({ command }) => runsSvcHook(command ?? ""));
@@ -61,19 +61,19 @@ export function isTrusted({ trustStatus }: CodexHook): boolean {
   return trustStatus === "trusted" || trustStatus === "managed";
 }
 
-/** The whole conversation. */
+/** For the whole conversation. */
 const LIMIT_MS = 20_000;
 
 export type Ask = (method: string, params: unknown) => Promise<unknown>;
 
-/** Throws what Codex answered, or that it gave no answer in time. */
+/** Throws Codex's error, or an Error if it gives no answer in time. */
 export async function withCodexServer<T>(
   host: FinishHost,
   work: (ask: Ask, cwd: string) => Promise<T>,
 ): Promise<T> {
   const argv = [host.program ?? "codex", "app-server"];
   const child = host.commands.pipe(argv, { cwd: host.cwd, env: { ...host.env } });
-  // Its launcher hands SIGTERM on to the server proper; after SIGKILL that one would live on.
+  // Its launcher passes SIGTERM on to the server process, which would survive a SIGKILL.
   const timer = setTimeout(() => child.kill("SIGTERM"), LIMIT_MS);
   const noise = drain(child.stderr);
   const client = new Client(child);
@@ -90,7 +90,7 @@ export async function withCodexServer<T>(
 }
 
 class Client {
-  /** Resolves once Codex says no more. */
+  /** Resolves when Codex closes its output. */
   readonly ended: Promise<void>;
   #child: PipedChild;
   #lastId = 0;

@@ -18,7 +18,7 @@ export const hooks: AgentHooks = {
   promptOf: plainPrompt,
   isFromMachine: () => false,
   meaning,
-  // The form of the others, within `hookSpecificOutput`, never reaches this model.
+  // Unlike the other agents, it ignores `hookSpecificOutput`.
   contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
   transcript: { pathOf: (input) => textOf(input, "transcriptPath"), lastMessage },
 };
@@ -27,7 +27,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   switch (event) {
     case "preToolUse":
       return workingAt(toolStep("before", input));
-    // It comes also before tools that need no permission: it gives no state.
+    // Also sent before tools that need no permission: it sets no state.
     case "permissionRequest":
       return { tool: toolStep("before", input) };
     case "postToolUse":
@@ -44,7 +44,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** Its transcript is a list of events, one a line. Words of an earlier turn are none. */
+/** The transcript has one event per line. A message of an earlier turn does not count. */
 function lastMessage(text: string): string | undefined {
   const lines = text.trimEnd().split("\n");
   for (const line of lines.reverse()) {

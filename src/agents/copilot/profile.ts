@@ -16,7 +16,7 @@ const dialog: DialogMarks = {
 
 /** More rows than its footer has on a narrow screen. */
 const FOOTER_ROWS = 4;
-/** The side bar, its edge included. */
+/** The side bar, including its edge. */
 const SIDE_BAR = /^[^│]*│/u;
 
 /** The last rows, without the side bar, up to a rule or a blank row; undefined unless they end the screen. */
@@ -59,7 +59,7 @@ export const profile: AgentProfile = {
   binary: "copilot",
   install: "npm install -g @github/copilot",
   npmPackage: "@github/copilot",
-  // It asks before each call of an MCP tool, and no file of its own can tell it otherwise.
+  // It asks before each call of an MCP tool, and no configuration file can change that.
   args: ["--allow-tool=svc"],
   env: {},
   ignoresHangup: false,
@@ -67,7 +67,7 @@ export const profile: AgentProfile = {
   dialog,
   measuredVersion: "1.0.102",
   menus: menuKeys(menus),
-  // Tab leaves for the other tabs, also with a draft; Left in an empty composer opens the side bar.
+  // Tab switches to the other tabs, even with a draft; Left in an empty composer opens the side bar.
   keys: { alsoAllowed: ["C-o"], forbidden: ["Tab"], forbiddenWhenEmpty: ["Left"] },
   commands: [
     "ask",
@@ -84,7 +84,7 @@ export const profile: AgentProfile = {
     "version",
     "env",
   ],
-  // No gate: it queues what comes during a turn until its end, and drops that when a dialog is rejected by Esc.
+  // No gate: it queues what arrives during a turn until its end, and drops it when a dialog is rejected with Esc.
   modelCommand: "/model",
   hasShellMode: true,
   foldedPaste: /^\[Paste #\d+ - \d+ lines\]$/,

@@ -13,7 +13,7 @@ import {
 
 const PROMPT_EVENT = "userPromptSubmitted";
 const EVENTS = ["postToolUse", "notification", "agentStop", "sessionEnd"] as const;
-/** It waits for these before a tool runs and before its dialog opens; questions come with the first alone. */
+/** Copilot waits for these before a tool runs and before its dialog opens; questions come only with the first. */
 const GATE_EVENTS = ["preToolUse", "permissionRequest"] as const;
 
 export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
@@ -43,7 +43,7 @@ export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
     backgroundEvents: ["postToolUse"],
     trusts: [
       `hooks that run "${launcher}" at ${[PROMPT_EVENT, ...EVENTS, ...GATE_EVENTS].join(", ")}`,
-      `in sessions started by "svc copilot", the tools ${MCP_TOOLS.join(", ")} run without a question`,
+      `in sessions started by "svc copilot", the tools ${MCP_TOOLS.join(", ")} run without asking`,
     ],
     notes: [],
   };

@@ -1,8 +1,8 @@
-/** Hooks of the Cursor-class agent: none can tell the model anything. */
+/** Hooks of the Cursor-class agent: none can give text to the model. */
 import { type AgentHooks, type HookInput, type HookMeaning, plainPrompt, textOf } from "../hooks.ts";
 
 export const hooks: AgentHooks = {
-  // Its prompt hook answers `{continue, user_message}`, in which there is no place for the model to read.
+  // Its prompt hook answers `{continue, user_message}`, which has no field that the model reads.
   promptEvent: undefined,
   sessionOf: (input) => textOf(input, "conversation_id"),
   directoryOf: ({ workspace_roots: roots }) =>
@@ -13,7 +13,7 @@ export const hooks: AgentHooks = {
   contextOutput: () => "",
 };
 
-/** The input of a stop has no words, only how it ended. */
+/** The input of a stop has no message, only how the turn ended. */
 function meaning(event: string, input: HookInput): HookMeaning {
   if (event !== "stop") return {};
   const status = textOf(input, "status");

@@ -3,7 +3,7 @@ import { composerInRules, isBlank } from "../composer.ts";
 import type { AgentProfile, DialogMarks } from "../profile.ts";
 import { compiledMarks, composerReader, isOversized } from "../read_screen.ts";
 
-// From what others published of its screens: it cannot be run without an account.
+// From published screenshots: it cannot be run without an account.
 const dialog: DialogMarks = {
   lines: [
     "Waiting for approval",
@@ -45,7 +45,7 @@ export const profile: AgentProfile = {
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
   commands: [],
-  // Where its dialogs stand is not known: a mark anywhere is one.
+  // The position of its dialogs is not known: a mark anywhere counts.
   readScreen: (screen) =>
     !isOversized(screen) && !screen.applicationKeys && marks.onScreen(screen)
       ? { state: "waiting", focus: "dialog", draft: undefined }

@@ -15,7 +15,7 @@ export function setUp({ home, launcher }: SetupContext): AgentSetup {
   return {
     trace: directory,
     files: [{
-      // One name of an event that Cursor does not know would void the person's whole file: only `stop` stands here.
+      // A single event name that Cursor does not know would invalidate the user's whole file: only `stop` is safe.
       form: "json",
       paths: [`${directory}/hooks.json`],
       initial: { version: 1 },
@@ -28,7 +28,7 @@ export function setUp({ home, launcher }: SetupContext): AgentSetup {
       paths: [`${directory}/mcp.json`],
       set: [{ at: ["mcpServers", MCP_SERVER], value: { command: launcher, args: ["mcp"] } }],
     }, {
-      // Cursor makes this file whole; a part of it made by another would be refused.
+      // Cursor creates this file itself, and rejects one that lacks fields.
       form: "json",
       paths: [`${directory}/cli-config.json`],
       initial: null,
@@ -36,14 +36,14 @@ export function setUp({ home, launcher }: SetupContext): AgentSetup {
     }],
     trusts: [`the editor's hook at stop, which runs "${launcher}", and the MCP server svc`],
     notes: [
-      "The terminal agent tells svc nothing and cannot be told that you drive from the phone: ask it once per session to end every response with svc_ask.",
-      "The stop hook is the editor's; in a terminal ask the agent for svc_notify instead.",
+      "The terminal agent reports nothing to svc, and svc cannot tell it that you drive from the phone: ask it once per session to end every response with svc_ask.",
+      "The stop hook works only in the editor; in a terminal ask the agent to use svc_notify instead.",
     ],
     finish: probe,
   };
 }
 
-/** Its plain list shows approved servers only: the one that counts is asked for by name. */
+/** The plain list shows only approved servers, so svc's server is asked for by name. */
 async function probe({ commands, program, cwd, env }: FinishHost): Promise<FinishResult> {
   if (program === undefined) {
     return { isOk: true, notes: ["The editor is there, its terminal agent cursor-agent is not."] };

@@ -1,9 +1,9 @@
-/** The built-in echo agent: shows the whole path where no agent is installed. */
+/** The built-in echo agent: shows the whole path without any agent installed. */
 import { lastRow } from "../composer.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "../profile.ts";
 import { compiledMarks, isOversized } from "../read_screen.ts";
 
-/** Anchored: what the agent says back has a bar before each line and is never taken for its dialog. */
+/** Anchored: the echoed text has a bar before each line, so it never matches. */
 const dialog: DialogMarks = { lines: ["^Enter to confirm"], titles: [] };
 
 const marks = compiledMarks(dialog);
@@ -40,7 +40,7 @@ export const profile: AgentProfile = {
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
   commands: ["work", "permit", "help"],
-  // Of several lines it shows the first, and a line that is too long ends in an ellipsis.
+  // It shows the first of several lines, and ends a line that is too long with an ellipsis.
   foldedPaste: /^(?:.* ⏎ … \[\d+ lines\]|.*…)$/u,
   gate: { afterEnterMs: 0 },
   readScreen,

@@ -22,7 +22,7 @@ const dialog: DialogMarks = {
   titles: ["*Action Required*"],
 };
 
-/** The last rows with text of the box that ends the screen, the last one first: what it asks about stands above them. */
+/** The last rows with text of the box at the end of the screen, bottom row first; its subject is above them. */
 function boxEnd({ lines }: Screen): string[] {
   const bottom = lastRow(lines);
   if (!/^╰─+╯$/u.test(lines[bottom] ?? "")) return [];
@@ -30,7 +30,7 @@ function boxEnd({ lines }: Screen): string[] {
   return rows.map((line) => line.slice(1, -1).trim()).filter((text) => text !== "").reverse();
 }
 
-/** Rows at the end of a box that are looked at. */
+/** How many rows at the end of a box are read. */
 const BOX_ROWS = 8;
 
 function showsModels(screen: Screen): boolean {
@@ -74,8 +74,8 @@ const menus: readonly MenuScreen[] = [
 ];
 
 /**
- * The composer's frame is that of the prompts said before; only below the composer the footer follows at once. A narrow
- * terminal leaves parts of former pictures below the footer: the cursor tells then.
+ * Earlier prompts have the same frame as the composer, but only the composer is followed directly by the footer. A narrow
+ * terminal leaves parts of earlier drawings below the footer; then the cursor decides.
  */
 function isFooter(footer: readonly string[], { isPlaced }: FooterPlace): boolean {
   return /^ \S/.test(footer[0] ?? "") && !footer.some((line) => /[│╭╰]/u.test(line)) &&
@@ -112,7 +112,7 @@ export const profile: AgentProfile = {
     "init",
     "tasks",
   ],
-  // No gate: it queues what comes during a turn until its end, so that nothing is gained by typing earlier.
+  // No gate: Gemini queues what arrives during a turn until its end, so typing earlier gains nothing.
   modelCommand: "/model",
   hasShellMode: true,
   foldedPaste: /^\[Pasted Text: \d+ (?:lines|chars)\]$/,

@@ -1,4 +1,4 @@
-/** Agent 2, the Gemini command line: hooks and MCP server stand in its settings. */
+/** Agent 2, the Gemini command line: hooks and the MCP server are in its settings. */
 import {
   type AgentSetup,
   GATE_HOOK_LIMIT_SECONDS,
@@ -13,14 +13,14 @@ import {
 
 const PROMPT_EVENT = "BeforeAgent";
 const EVENTS = ["SessionStart", "AfterTool", "Notification", "AfterAgent", "SessionEnd"] as const;
-/** It waits for this before a tool runs, and so before its dialog. */
+/** Gemini waits for this before a tool runs, and therefore before its dialog. */
 const GATE_EVENT = "BeforeTool";
 
 export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
   const directory = `${env.GEMINI_CLI_HOME || home}/.gemini`;
   const list = (event: string, command: string, limitSeconds = HOOK_LIMIT_SECONDS) => ({
     at: ["hooks", event],
-    // Its unit is the millisecond.
+    // In milliseconds.
     values: [{ hooks: [{ name: `svc-${event}`, type: "command", command, timeout: limitSeconds * 1_000 }] }],
   });
   return {
@@ -40,7 +40,7 @@ export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
     backgroundEvents: ["AfterTool"],
     trusts: [
       `hooks that run "${launcher}" at ${[PROMPT_EVENT, ...EVENTS, GATE_EVENT].join(", ")}`,
-      `the MCP server svc with "trust": its tools ${MCP_TOOLS.join(", ")} run without a question`,
+      `the MCP server svc with "trust": its tools ${MCP_TOOLS.join(", ")} run without asking`,
     ],
     notes: [],
   };

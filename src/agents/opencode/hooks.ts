@@ -1,4 +1,4 @@
-/** What svc's plugin in OpenCode reports; the form of its messages is the plugin's own. */
+/** What svc's plugin for OpenCode reports; the plugin defines the form of its messages. */
 import {
   type AgentHooks,
   type HookInput,

@@ -52,9 +52,9 @@ export const profile: AgentProfile = {
   dialog,
   measuredVersion: "1.18.33",
   menus: menuKeys(menus),
-  // Tab changes the agent, and with it what is asked for; Ctrl-C in an empty composer ends OpenCode at once.
+  // Tab switches the agent, and with it what needs a permission; Ctrl-C in an empty composer ends OpenCode at once.
   keys: { alsoAllowed: [], forbidden: ["Tab"], forbiddenWhenEmpty: ["C-c"] },
-  // Others open a list that only Esc at the computer leaves.
+  // The others open a list that only Esc at the computer closes.
   commands: [
     "compact",
     "init",
@@ -73,7 +73,7 @@ export const profile: AgentProfile = {
     dialog,
     menus,
     find: composerAtBar,
-    // One blank row ends the screen.
+    // The screen ends with one blank row.
     hasFooter: (footer, { rowsBelow }) => rowsBelow === 1 && !isBlank(footer[0]),
     placeholder: /^(?:Ask anything|Run a command)(?:…|\.\.\.)/u,
     working: { below: /\besc (?:again to )?interrupt/ },

@@ -1,4 +1,4 @@
-/** OpenCode: a plugin of its own form reports to svc. */
+/** OpenCode: a plugin in OpenCode's own format reports to svc. */
 import { type AgentSetup, MCP_SERVER, MCP_TOOLS, type SetupContext, TOOL_LIMIT_MS } from "../setup.ts";
 
 export function setUp({ home, env, launcher, plugin }: SetupContext): AgentSetup {
@@ -18,7 +18,7 @@ export function setUp({ home, env, launcher, plugin }: SetupContext): AgentSetup
     ],
     trusts: [
       `the plugin "${pluginFile}": it sees every prompt and tool call, and runs "${launcher}"`,
-      `the MCP server svc: OpenCode lets its tools ${MCP_TOOLS.join(", ")} run without a question`,
+      `the MCP server svc: OpenCode runs its tools ${MCP_TOOLS.join(", ")} without asking`,
     ],
     notes: [],
   };

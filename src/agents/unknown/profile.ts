@@ -4,7 +4,7 @@ import { agentProfile } from "../profiles.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "../profile.ts";
 import { compiledMarks, isOversized } from "../read_screen.ts";
 
-/** The echo agent's dialog is no agent's but its own. */
+/** The echo agent's dialog is unlike any other agent's. */
 const known = AGENT_KINDS.filter((kind) => kind !== "echo").map((kind) => agentProfile(kind).dialog);
 
 const dialog: DialogMarks = {

@@ -1,4 +1,4 @@
-/** Puts svc's entries into a JSON file with comments, or takes them out; every other byte stays. */
+/** Adds svc's entries to a JSON file with comments, or removes them; every other byte stays. */
 import {
   findNodeAtLocation,
   type Node,
@@ -12,7 +12,7 @@ import { isEqual } from "./is_equal.ts";
 
 type Path = readonly string[];
 
-/** Throws Error when the text is not JSON, or has something else where a list or an object must stand. */
+/** Throws Error if the text is not JSON, or has something else where a list or an object is needed. */
 export function putJson(text: string, { set = [], append = [] }: JsonEdit): string {
   checkJson(text);
   const withValues = set.reduce((result, { at, value }) => putValue(result, at, value), text);
@@ -21,7 +21,7 @@ export function putJson(text: string, { set = [], append = [] }: JsonEdit): stri
   return all;
 }
 
-/** Throws Error when the text is not JSON. */
+/** Throws Error if the text is not JSON. */
 export function takeJson(text: string, { set = [], append = [] }: JsonEdit): string {
   checkJson(text);
   const withoutEntries = append.reduce((result, { at, values }) => {
@@ -36,7 +36,7 @@ export function takeJson(text: string, { set = [], append = [] }: JsonEdit): str
   return all;
 }
 
-/** Older entries of svc go, so that a hook runs once however often svc moved. */
+/** Replaces svc's older entries, so that a hook runs only once no matter how often svc moved. */
 function putEntries(text: string, at: Path, values: readonly unknown[]): string {
   const isStale = (entry: unknown): boolean => isSvcs(entry) && !values.some((one) => isEqual(one, entry));
   return values.reduce<string>((result, value) => {
@@ -51,13 +51,13 @@ function takeEntries(text: string, at: Path, isOurs: (entry: unknown) => boolean
   return places.reverse().reduce((result, place) => removeItem(result, nodeAt(result, at), place), text);
 }
 
-/** A group of hooks is svc's when all in it is: a person may have added one of theirs. */
+/** A group of hooks is svc's if every hook in it is: the user may have added one of their own. */
 function isSvcs(entry: unknown): boolean {
   const hooks = typeof entry === "object" && entry !== null && "hooks" in entry ? entry.hooks : [entry];
   return Array.isArray(hooks) && hooks.length > 0 && hooks.every(runsSvcHook);
 }
 
-/** Makes the objects on the way. */
+/** Creates missing objects on the path. */
 function putValue(text: string, at: Path, value: unknown): string {
   if (isEqual(valueAt(text, at), value)) return text;
   const [parent, name] = [at.slice(0, -1), at.at(-1) ?? ""];
@@ -76,7 +76,7 @@ function takeValue(text: string, at: Path): string {
   return removeItem(text, parent, index);
 }
 
-/** Takes away what became empty on the way to `at`. */
+/** Removes what became empty on the path to `at`. */
 function pruned(text: string, at: Path): string {
   const value = valueAt(text, at);
   const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
@@ -94,14 +94,14 @@ function listAt(text: string, at: Path): unknown[] {
   const value = valueAt(text, at);
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
-  throw new Error(`"${at.join(".")}" is no list`);
+  throw new Error(`"${at.join(".")}" is not a list`);
 }
 
 function valueAt(text: string, at: Path): unknown {
   let value: unknown = parse(text, [], { allowTrailingComma: true });
   for (const [depth, name] of at.entries()) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new Error(`"${at.slice(0, depth).join(".")}" is no object`);
+      throw new Error(`"${at.slice(0, depth).join(".")}" is not an object`);
     }
     if (!Object.hasOwn(value, name)) return undefined;
     value = Reflect.get(value, name);
@@ -119,7 +119,7 @@ function checkJson(text: string): void {
   throw new Error(`line ${before.length}, column ${column} is not JSON: ${printParseErrorCode(first.error)}`);
 }
 
-/** The text's own indentation and line ends. */
+/** The indentation and line endings of the text. */
 interface Layout {
   unit: string;
   eol: string;
@@ -129,7 +129,7 @@ function layoutOf(text: string): Layout {
   return { unit: /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ", eol: text.includes("\r\n") ? "\r\n" : "\n" };
 }
 
-/** The value as it stands in a text, its lines after the first indented by `indent`. */
+/** The value as text, with its lines after the first indented by `indent`. */
 function render(value: unknown, { unit, eol, indent }: Layout & { indent: string }): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", `${eol}${indent}`);
 }
@@ -158,7 +158,7 @@ function insertOnly(text: string, container: Node, { outer, line }: { outer: str
   return `${head}${eol}${line}${eol}${outer}${text.slice(close)}`;
 }
 
-/** The text without the container's item at `index`; a container without any left is written `{}` or `[]`. */
+/** The text without the container's item at `index`; a container that becomes empty is written `{}` or `[]`. */
 function removeItem(text: string, container: Node, index: number): string {
   const items = container.children ?? [];
   const [item, before] = [items[index], items[index - 1]];
@@ -173,7 +173,7 @@ function removeItem(text: string, container: Node, index: number): string {
   return isBlank ? rest.slice(0, container.offset + 1) + rest.slice(close) : rest;
 }
 
-/** An item with its comma: whole lines where it has its own, else with the blanks that part it from others. */
+/** The range of an item with its comma: whole lines if it has lines of its own, else with the adjacent blanks. */
 function cutOf(text: string, item: Node, comma: number | undefined): readonly [from: number, to: number] {
   const to = comma === undefined ? endOf(item) : comma + 1;
   if (startsLine(text, item.offset)) return [lineStart(text, item.offset), pastLineEnd(text, to)];
@@ -201,7 +201,7 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? "";
 }
 
-/** Past the line's end when nothing else stands in it. */
+/** After the end of the line if the rest of it is blank. */
 function pastLineEnd(text: string, offset: number): number {
   const blank = /^[ \t]*(\r?\n|$)/.exec(text.slice(offset));
   return offset + (blank?.[0].length ?? 0);
@@ -211,10 +211,10 @@ function pastBlanks(text: string, offset: number): number {
   return offset + (/^[ \t]*/.exec(text.slice(offset))?.[0].length ?? 0);
 }
 
-/** Blanks and comments, and commas among them: what may stand behind an item in its line. */
+/** What may follow an item in its line: blanks, comments and a comma. */
 const BEHIND = /(?<blank>[ \t]+)|\/\/[^\r\n]*|\/\*[^]*?\*\/|(?<comma>,)/y;
 
-/** Where the line of an item ends, its comments included; with a comma on the way or not. */
+/** The end of an item's line including its comments, and whether a comma comes before it. */
 function restOfLine(text: string, end: number): { hasComma: boolean; at: number; isLineEnd: boolean } {
   let [hasComma, at] = [false, end];
   BEHIND.lastIndex = end;
@@ -226,7 +226,7 @@ function restOfLine(text: string, end: number): { hasComma: boolean; at: number;
   return { hasComma, at, isLineEnd: /^\r?\n/.test(text.slice(end)) };
 }
 
-/** The comma behind an item, wherever it stands before the next one. */
+/** The comma after an item, anywhere before the next item. */
 function commaAfter(text: string, end: number): number | undefined {
   const trivia = /^(?:\s+|\/\/[^\r\n]*|\/\*[^]*?\*\/)*/.exec(text.slice(end))?.[0].length ?? 0;
   return text.charAt(end + trivia) === "," ? end + trivia : undefined;

@@ -1,17 +1,17 @@
-/** Puts a table of svc's into a TOML file, or takes tables out, line by line; every other byte stays, and that is checked. */
+/** Adds svc's table to a TOML file, or removes tables, line by line; every other byte stays, and the result is verified. */
 import { parse } from "smol-toml";
 import { isEqual } from "./is_equal.ts";
 
 type Keys = readonly string[];
 type Values = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** A table's header with the lines under it; the first part of a file has no header. */
+/** A table's header and the lines below it; the first part of a file has no header. */
 interface Part {
   keys: string[] | undefined;
   lines: string[];
 }
 
-/** Throws Error when the text is not TOML, or says the same in a way that lines cannot be edited in. */
+/** Throws Error if the text is not TOML, or contains the table in a form that cannot be edited line by line. */
 export function putTable(text: string, keys: Keys, values: Values): string {
   const before = parse(text);
   if (isEqual(ownValues(tableAt(before, keys)), values)) return text;
@@ -28,7 +28,7 @@ export function putTable(text: string, keys: Keys, values: Values): string {
   return checked({ before, after, isOurs: (path) => isEqual(path, keys), values });
 }
 
-/** Takes out each table that is among `tables` or below one of them, and headers that only led to it. Throws as `putTable` does. */
+/** Removes each table that is in `tables` or below one of them, and headers that only led to it. Throws as `putTable` does. */
 export function takeTables(text: string, tables: readonly Keys[]): string {
   const before = parse(text);
   const isOurs = (keys: Keys | undefined): boolean =>
@@ -52,14 +52,14 @@ function isWithoutValue(line: string): boolean {
   return /^\s*(#.*)?$/.test(line.trimEnd());
 }
 
-/** The lines of the next table's comment belong to that one: what svc wrote ends with the last value. */
+/** A comment after the last value belongs to the next table. */
 function replaced(part: Part | undefined, lines: string[]): Part {
   const all = part?.lines ?? [];
   const last = all.findLastIndex((line) => !isWithoutValue(line));
   return { keys: part?.keys, lines: [...lines, ...all.slice(last + 1)] };
 }
 
-/** The blank line before the table parts what stood around it. */
+/** Keeps the blank line before the table, which separates its neighbours. */
 function removed(part: Part): Part {
   const { keys, lines } = replaced(part, []);
   const first = lines.findIndex((line) => line.trim() !== "");
@@ -75,7 +75,7 @@ function gapAfter(text: string, eol: string): string {
   return text.endsWith("\n") ? eol : eol + eol;
 }
 
-/** The blank line that was put before a table at the end of a file. */
+/** Removes the blank line that was added before a table at the end of a file. */
 function withoutTrailingGap(after: string, before: string): string {
   return before.endsWith("\n") ? after.replace(/(\r?\n)(?:\r?\n)+$/, "$1") : after;
 }
@@ -92,7 +92,7 @@ function partsOf(text: string): Part[] {
   return parts;
 }
 
-/** The quotes of a string of several lines that is open after the line. */
+/** The quotes of a multi-line string that is still open after the line. */
 function openQuote(line: string, before: string | undefined): string | undefined {
   let quote = before;
   for (const [found] of line.matchAll(/"""|'''/g)) {
@@ -119,7 +119,7 @@ function headerKeys(line: string): string[] | undefined {
   return keys;
 }
 
-/** Escapes that JSON does not know stand as they are: svc writes none. */
+/** Escapes that JSON does not know stay as they are: svc writes none. */
 function unquoted(text: string): string {
   try {
     return String(JSON.parse(`"${text}"`));
@@ -149,7 +149,7 @@ function tableAt(root: unknown, keys: Keys): unknown {
   );
 }
 
-/** What stands in the table itself: a person may have put tables below it. */
+/** The table's own values: the user may have added tables below it. */
 function ownValues(table: unknown): unknown {
   if (!isTable(table)) return table;
   return Object.fromEntries(Object.entries(table).filter(([, value]) => !isTable(value)));
@@ -159,7 +159,7 @@ interface Edited {
   before: Record<string, unknown>;
   after: string;
   isOurs(path: Keys): boolean;
-  /** What svc's table must hold; nothing when it must be gone. */
+  /** What svc's table must contain; undefined if the table must be gone. */
   values?: Values;
 }
 
@@ -189,7 +189,7 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** The value without svc's tables, and without tables that hold nothing then. */
+/** The value without svc's tables, and without tables that are empty then. */
 function without(value: unknown, { isOurs, path }: Walk): unknown {
   if (!isTable(value)) return value;
   const entries = Object.entries(value).flatMap(([key, inner]) => {

@@ -1,4 +1,4 @@
-/** Whether two values of JSON or TOML are the same; the order of an object's fields does not count. */
+/** Whether two JSON or TOML values are equal, regardless of the order of fields. */
 
 export function isEqual(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;

@@ -1,4 +1,4 @@
-/** The launcher in `~/.svc/bin`: what all registrations run, so that only one file changes when svc moves. */
+/** The launcher in `~/.svc/bin`: every registration runs it, so that only one file changes when svc moves. */
 import { shellQuote } from "../../agents/setup.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { Files } from "../../runtime/types.ts";
@@ -38,7 +38,7 @@ export function launcherText(
   ].join("\n");
 }
 
-/** False when it was so before. */
+/** False if the launcher was already up to date. */
 export async function writeLauncher(files: Files, paths: HomePaths, text: string): Promise<boolean> {
   if (await files.readText(paths.launcher) === text && await files.isExecutable(paths.launcher)) return false;
   await files.makeDirectory(paths.launcher.slice(0, paths.launcher.lastIndexOf("/")), { mode: MODE });

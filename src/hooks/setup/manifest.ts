@@ -1,4 +1,4 @@
-/** What `svc setup` changed, with each file as it was before: kept in `~/.svc/setup`, so that all can be undone. */
+/** Records what `svc setup` changed, with a copy of each earlier file, in `~/.svc/setup`, so that it can be undone. */
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
 import { sha256Hex } from "../../async/sha256.ts";
@@ -6,11 +6,11 @@ import { parseJson } from "../../protocol/json.ts";
 import type { Files } from "../../runtime/types.ts";
 
 const Entry = z.object({
-  /** Name of the file's copy from before the first change, in the same directory; null when there was no file. */
+  /** Name of the copy from before the first change, in the same directory; null if there was no file. */
   backup: z.nullable(z.string()),
-  /** SHA-256 of the text that setup left; another one means that someone changed the file since. */
+  /** SHA-256 of the text that setup wrote; if it differs, someone has changed the file since. */
   left: z.string(),
-  /** The topmost directory that was made for the file. */
+  /** The topmost directory that was created for the file. */
   made: z.nullable(z.string()),
   /** Tables that the agent itself added on svc's behalf. */
   tables: z.array(z.array(z.string())),
@@ -30,7 +30,7 @@ export class Manifest {
     this.#entries = entries;
   }
 
-  /** An unreadable manifest is none: what it would have restored is taken out entry by entry then. */
+  /** An unreadable manifest counts as missing: a removal then removes svc's entries one by one. */
   static async open(files: Files, paths: HomePaths): Promise<Manifest> {
     const text = await files.readText(`${paths.setup}/manifest.json`);
     const parsed = Entries.safeParse(parseJson(text ?? "")?.value);
@@ -45,19 +45,19 @@ export class Manifest {
     return this.#entries.size === 0;
   }
 
-  /** The text from before the first change; undefined when there was no file, or it is not known. */
+  /** The text from before the first change; undefined if there was no file or it is not known. */
   async before(path: string): Promise<string | undefined> {
     const backup = this.#entries.get(path)?.backup;
     return backup ? await this.#files.readText(`${this.#directory}/${backup}`) : undefined;
   }
 
-  /** True when the file is just as setup left it. */
+  /** True if the file is exactly as setup wrote it. */
   async isUntouched(path: string, text: string | undefined): Promise<boolean> {
     const entry = this.#entries.get(path);
     return entry !== undefined && text !== undefined && entry.left === await sha256Hex(text);
   }
 
-  /** Before a change. Only the first one keeps the text. */
+  /** Called before a change. Only the first call keeps the text. */
   async keep(path: string, { text, made }: { text: string | undefined; made: string | null }): Promise<void> {
     if (this.#entries.has(path)) return;
     const backup = text === undefined ? null : await this.#writeBackup(path, text);
@@ -65,7 +65,7 @@ export class Manifest {
     await this.#save();
   }
 
-  /** After a change. `restorable`: the kept text is still what the file would be without svc. */
+  /** Called after a change. `restorable`: the kept text is still what the file would be without svc. */
   async left(path: string, text: string, options: { restorable: boolean }): Promise<void> {
     const entry = this.#entries.get(path);
     if (entry === undefined) return;
@@ -80,7 +80,7 @@ export class Manifest {
     await this.#save();
   }
 
-  /** After the undoing; the last one takes the directory with it. */
+  /** Called after a removal; the last call removes the directory too. */
   async forget(path: string): Promise<void> {
     const backup = this.#entries.get(path)?.backup;
     if (!this.#entries.delete(path)) return;

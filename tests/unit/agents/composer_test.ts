@@ -1,4 +1,4 @@
-/** The three frames in which agents draw their composer, in the shapes that the captures do not have. */
+/** The three frames in which agents draw their composer, in forms that the captures do not contain. */
 import assert from "node:assert/strict";
 import {
   composerAtBar,
@@ -37,14 +37,14 @@ Deno.test("between rules: beside a side bar, under a rule with a name in it [inj
   });
 });
 
-Deno.test("between rules: a box of a dialog is none, for its first row has no prompt [inj-dialog]", () => {
+Deno.test("between rules: the box of a dialog is not a composer, because its first row has no prompt [inj-dialog]", () => {
   assert.equal(composerInRules([RULE, " ☐ Pick", "❯ 1. Alpha", RULE, "  2. Chat"], SIGN), undefined);
   assert.equal(composerInRules([RULE, RULE, "  footer"], SIGN), undefined);
   assert.equal(composerInRules(["❯ said before", "an answer"], SIGN), undefined);
   assert.equal(composerInRules([], SIGN), undefined);
 });
 
-Deno.test("between rules: a rule that is printed with an indent, or text after it, is no frame [inj-dialog]", () => {
+Deno.test("between rules: a rule that is indented or followed by text is not a frame [inj-dialog]", () => {
   const printed = [` ${RULE}`, " ❯ typed", ` ${RULE}`, "  footer"];
   assert.equal(composerInRules(printed, SIGN), undefined);
   assert.notEqual(composerInRules(printed, { ...SIGN, margin: 1 }), undefined);
@@ -52,7 +52,7 @@ Deno.test("between rules: a rule that is printed with an indent, or text after i
   assert.equal(composerInRules([RULE, "❯ typed", "an answer", RULE, "  footer"], SIGN), undefined);
 });
 
-Deno.test("between rules: a rule that stands in the text ends nothing [inj-desk-draft]", () => {
+Deno.test("between rules: a rule within the text does not end it [inj-desk-draft]", () => {
   const found = composerInRules([RULE, "❯ above", `  ${RULE}`, "  below", RULE, "  footer"], SIGN);
   assert.equal(found?.text, `above\n${RULE}\nbelow`);
 });
@@ -70,13 +70,13 @@ Deno.test("at a prompt: the last one counts, up to the blank row before the foot
   assert.deepEqual(found, { top: 2, left: 2, bottom: 5, text: "one\n\nthree", shell: false, footer });
 });
 
-Deno.test("at a prompt: text between the prompt and the footer that is not indented is no draft [inj-dialog]", () => {
+Deno.test("at a prompt: unindented text between the prompt and the footer is not a draft [inj-dialog]", () => {
   assert.equal(composerAtPrompt(["❯ said", "an answer", "", "  footer"], SIGN), undefined);
   assert.equal(composerAtPrompt(["an answer"], SIGN), undefined);
   assert.equal(composerAtPrompt([], SIGN), undefined);
 });
 
-Deno.test("at a prompt: a draft that scrolls is cut, and the mark of it is none of the text [inj-desk-draft]", () => {
+Deno.test("at a prompt: a draft that scrolls is cut, and its mark is not part of the text [inj-desk-draft]", () => {
   const found = composerAtPrompt(["❯ eight       ↑", "  nine", "", "  eleven"], SIGN);
   assert.deepEqual([found?.text, found?.cut, found?.footer], ["eight\nnine\n\neleven", true, []]);
   const full = composerAtPrompt(["❯ eight to the edge↑", "  nine"], SIGN);
@@ -100,7 +100,7 @@ Deno.test("under a rule: between two blank rows, with the hint above and the foo
   });
 });
 
-Deno.test("under a rule: without the rule, the hint or the blank rows it is none [inj-dialog]", () => {
+Deno.test("under a rule: without the rule, the hint or the blank rows it is not a composer [inj-dialog]", () => {
   const rows = [RULE, " a hint", "", "❯ one", "", " footer"];
   assert.notEqual(composerUnderRule(rows, SIGN), undefined);
   for (const row of [0, 1, 2, 4]) {
@@ -131,12 +131,12 @@ Deno.test("at a bar: the row below the text names the shell mode [inj-desk-draft
   assert.equal(composerAtBar(["  ┃", "  ┃  ls", "  ┃", "  ┃  Shell", END])?.shell, true);
 });
 
-Deno.test("at a bar: a bar with no end, and an end with no bar, are none [inj-dialog]", () => {
+Deno.test("at a bar: a bar without an end, and an end without a bar, are not a composer [inj-dialog]", () => {
   assert.equal(composerAtBar(["  ┃", "  ┃  Permission", "  ┃", "  ┃  Allow once", "  ┃"]), undefined);
   assert.equal(composerAtBar(["  ┃", "  Commands", END]), undefined);
 });
 
-Deno.test("at a bar: what is drawn over a part of it makes it none [inj-dialog]", () => {
+Deno.test("at a bar: a composer with something drawn over it is not one [inj-dialog]", () => {
   const rows = ["  ┃", "  ┃  ls", "  ┃", "  ┃  Build · model", END];
   assert.notEqual(composerAtBar(rows), undefined);
   assert.equal(composerAtBar(["  ┃     Select", ...rows.slice(1)]), undefined);

@@ -1,4 +1,4 @@
-/** What each agent gave its hooks, recorded from the real ones, and what svc reads from it. */
+/** The input that the real agents gave their hooks, and what svc reads from it. */
 import assert from "node:assert/strict";
 import type { AgentHooks, HookInput, HookMeaning } from "../../../src/agents/hooks.ts";
 import { AGENT_KINDS, loadHooks } from "../../../src/agents/registry.ts";
@@ -66,7 +66,7 @@ const MEANINGS: Record<string, Record<string, HookMeaning>> = {
 };
 
 for (const [kind, meanings] of Object.entries(MEANINGS)) {
-  Deno.test(`${kind}: what its events mean, and nothing else means anything [cli-hook]`, async () => {
+  Deno.test(`${kind}: its events have their meaning, and no other event has one [cli-hook]`, async () => {
     const hooks = hooksOf(kind as AgentKind);
     const found: Record<string, HookMeaning> = {};
     for (const { event, input } of await recordedCalls(kind)) {
@@ -89,7 +89,7 @@ for (const [kind, meanings] of Object.entries(MEANINGS)) {
   });
 }
 
-Deno.test("the model is told in each agent's own form [ev-hooks, remote-cc, remote-gemini, remote-codex]", () => {
+Deno.test("the model is informed in each agent's own format [ev-hooks, remote-cc, remote-gemini, remote-codex]", () => {
   const output = (kind: AgentKind, event = hooksOf(kind).promptEvent ?? ""): unknown =>
     JSON.parse(hooksOf(kind).contextOutput(event, "X"));
   const specific = { hookEventName: "UserPromptSubmit", additionalContext: "X" };
@@ -103,7 +103,7 @@ Deno.test("the model is told in each agent's own form [ev-hooks, remote-cc, remo
   assert.deepEqual(output("cc", "SessionStart"), { hookSpecificOutput: again });
 });
 
-Deno.test("the Cursor-class agent has no prompt hook; its stop is pushed [remote-cursor-none, remote-cursor-stop]", () => {
+Deno.test("the Cursor-class agent has no prompt hook; its stop sends a notification [remote-cursor-none, remote-cursor-stop]", () => {
   const hooks = hooksOf("cursor");
   const input = { conversation_id: "c1", workspace_roots: ["/work/app"], status: "aborted" };
   assert.equal(hooks.promptEvent, undefined);
@@ -127,7 +127,7 @@ Deno.test("OpenCode's plugin: its events and what they mean", () => {
   assert.deepEqual(meaning("session.updated"), {});
 });
 
-Deno.test("prompts that no person wrote are known where the agent submits them itself", () => {
+Deno.test("prompts that the agent itself submits are recognized", () => {
   const isFromMachine = (input: HookInput): boolean => hooksOf("cc").isFromMachine(input);
   assert.ok(isFromMachine({ prompt: "go on", source: "schedule_wakeup" }));
   assert.ok(isFromMachine({ prompt: "<task-notification>\n<task-id>1</task-id>" }));
@@ -135,7 +135,7 @@ Deno.test("prompts that no person wrote are known where the agent submits them i
   assert.ok(!isFromMachine({ prompt: "what is a <task-notification>?" }));
 });
 
-Deno.test("waits and failures beyond a permission are told too; an answered dialog is not", () => {
+Deno.test("other waits and failures are reported too; an answered dialog is not", () => {
   const { meaning } = hooksOf("cc");
   const notified = (type: string): HookMeaning =>
     meaning("Notification", { notification_type: type, message: "m" });
@@ -149,7 +149,7 @@ Deno.test("waits and failures beyond a permission are told too; an answered dial
   assert.deepEqual(meaning("StopFailure", { error: "rate_limit" }), stop("rate_limit"));
 });
 
-Deno.test("a tool call that failed or was refused has ended too; an id longer than a report takes is left out", () => {
+Deno.test("a tool call that failed or was refused has ended too; an id that is too long for a report is left out", () => {
   const { meaning } = hooksOf("cc");
   for (const event of ["PostToolUseFailure", "PermissionDenied"]) {
     assert.deepEqual(meaning(event, { tool_use_id: "t1" }), after("t1"));
@@ -157,7 +157,7 @@ Deno.test("a tool call that failed or was refused has ended too; an id longer th
   assert.deepEqual(meaning("PreToolUse", { tool_use_id: "x".repeat(201) }), before());
 });
 
-Deno.test("a prompt that Claude folded as one paste is what was typed; every other form stays as it is [rm-folded]", () => {
+Deno.test("a prompt that Claude folded as one paste is unfolded; every other form stays as it is [rm-folded]", () => {
   const prompt = (text: string): string | undefined => hooksOf("cc").promptOf({ prompt: text });
   const folded = (text: string, id = "98b1"): string =>
     `\n\n<pasted_content id="${id}">\n${text}\n</pasted_content id="${id}">\n`;
@@ -178,7 +178,7 @@ Deno.test("a prompt that Claude folded as one paste is what was typed; every oth
   assert.equal(hooksOf("cc").promptOf({ prompt: 1 }), undefined);
 });
 
-Deno.test("what an agent does that another one started is not the other's state", () => {
+Deno.test("what a subagent does is not the state of the agent that started it", () => {
   for (const kind of ["cc", "codex"] as const) {
     const { meaning } = hooksOf(kind);
     const input = { tool_use_id: "t1", agent_id: "a1", agent_type: "default" };
@@ -187,7 +187,7 @@ Deno.test("what an agent does that another one started is not the other's state"
   }
 });
 
-Deno.test("fields that are missing or of another form break nothing", () => {
+Deno.test("missing or malformed fields break nothing", () => {
   const inputs: HookInput[] = [{}, {
     cwd: 1,
     session_id: [],
@@ -207,7 +207,7 @@ Deno.test("fields that are missing or of another form break nothing", () => {
   }
 });
 
-Deno.test("Copilot's last words are the last of this turn that are not empty in its transcript", () => {
+Deno.test("Copilot's last message is the last one of this turn in its transcript that is not empty", () => {
   const transcript = hooksOf("copilot").transcript;
   const line = (content: unknown): string => JSON.stringify({ type: "assistant.message", data: { content } });
   const text = [line("first"), line("Done."), line(""), '{"type":"assistant.turn_end"}', "{broken"].join(

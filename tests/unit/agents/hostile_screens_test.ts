@@ -7,9 +7,9 @@ import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 import { unknownAgent } from "../../../src/agents/unknown/profile.ts";
 import { hostileScreen, hostileScreens } from "../../helpers/hostile_screens.ts";
 
-/** Times that a reader may look at each row, the lists of menus included. */
+/** How often a reader may read each row, including for the menus. */
 const LOOKS = 24;
-/** Rows that are looked at whatever the screen's size is. */
+/** Rows that are read regardless of the screen's size. */
 const CONSTANT = 600;
 const COUNT = 200;
 
@@ -19,7 +19,7 @@ const READERS: [string, Read][] = [
   ["unknown", unknownAgent.readScreen],
 ];
 
-/** How often a row was looked at during one reading. */
+/** How often a row was read during one reading. */
 function looksOf(read: Read, screen: Screen): number {
   let looks = 0;
   const lines = new Proxy(screen.lines, {
@@ -33,7 +33,7 @@ function looksOf(read: Read, screen: Screen): number {
 }
 
 for (const [name, read] of READERS) {
-  Deno.test(`the ${name} reader looks at each row of a hostile screen a few times at most [read-linear]`, () => {
+  Deno.test(`the ${name} reader reads each row of a hostile screen at most a few times [read-linear]`, () => {
     const worst = hostileScreens(COUNT).map(({ name, screen }) => {
       const looks = looksOf(read, screen);
       return { name, over: looks - LOOKS * screen.lines.length - CONSTANT };
@@ -65,7 +65,7 @@ function timeOf(read: Read, columns: number): number {
 
 /** Four times the columns take four times as long, or sixteen times where the work grows with their square. */
 const GROWTH_LIMIT = 10;
-/** Below the resolution of the clock and of other work on the machine nothing is said. */
+/** Below this, the clock's resolution and other work on the machine decide. */
 const FLOOR_MS = 5;
 
 for (const [name, read] of READERS) {

@@ -1,4 +1,4 @@
-/** What every profile says of keys, menus and commands. */
+/** What every profile contains on keys, menus, commands and dialogs. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../../../src/agents/profiles.ts";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
@@ -49,7 +49,7 @@ for (const kind of AGENT_KINDS) {
     assert.deepEqual(keys.alsoAllowed.filter((key) => forbidden.includes(key)), []);
   });
 
-  Deno.test(`no list of ${kind} that only shows something takes text that runs something [read-menus]`, () => {
+  Deno.test(`no read-only list of ${kind} accepts text that runs something [read-menus]`, () => {
     for (const [name, { text }] of Object.entries(menus)) {
       const isSearch = text?.test("a long search") ?? false;
       const taken = COMMANDS.filter((one) =>
@@ -64,7 +64,7 @@ for (const kind of AGENT_KINDS) {
   });
 }
 
-Deno.test("the agents that were measured list commands, menus and folded pastes [agent-commands, read-menus]", () => {
+Deno.test("the measured agents have commands, menus and folded pastes [agent-commands, read-menus]", () => {
   for (const kind of ["cc", "codex", "gemini", "opencode", "copilot"] as const) {
     const { commands, menus, foldedPaste, measuredVersion } = agentProfile(kind);
     assert.ok(commands.length > 5 && foldedPaste !== undefined && measuredVersion !== "", kind);
@@ -76,17 +76,17 @@ for (const kind of AGENT_KINDS) {
   const { dialog } = agentProfile(kind);
   const marks = [...dialog.lines, ...dialog.titles];
 
-  Deno.test(`the marks of ${kind} are ASCII without what tmux expands in a time [inj-profile]`, () => {
+  Deno.test(`the marks of ${kind} are ASCII and contain nothing that tmux expands as a time [inj-profile]`, () => {
     assert.ok(dialog.lines.length > 0);
     assert.deepEqual(marks.filter((mark) => !/^[ -$&-~]+$/.test(mark)), []);
   });
 
-  Deno.test(`the marks of ${kind} are the same in POSIX and in JavaScript [inj-profile]`, () => {
+  Deno.test(`the marks of ${kind} mean the same in POSIX and in JavaScript [inj-profile]`, () => {
     assert.deepEqual(dialog.lines.filter((mark) => /\\|\(\?|[*+?}][?+]/.test(mark)), []);
   });
 }
 
-Deno.test("a pane of no known agent has the marks of all that svc starts, but echo's [inj-pessimistic]", () => {
+Deno.test("a pane of no known agent has the marks of all agents except the echo agent [inj-pessimistic]", () => {
   const known = AGENT_KINDS.filter((kind) => kind !== "echo").map((kind) => agentProfile(kind).dialog);
   assert.deepEqual(new Set(unknownAgent.dialog.lines), new Set(known.flatMap((marks) => marks.lines)));
   assert.deepEqual(new Set(unknownAgent.dialog.titles), new Set(known.flatMap((marks) => marks.titles)));

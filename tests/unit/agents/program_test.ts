@@ -4,13 +4,13 @@ import { agentKindOfProgram } from "../../../src/agents/program.ts";
 
 const MODULES = "/usr/lib/node_modules";
 
-Deno.test("an agent is known by the name of its program [read-unrecorded]", () => {
+Deno.test("an agent is recognized by the name of its program [read-unrecorded]", () => {
   assert.equal(agentKindOfProgram("claude", ["claude", "--continue"]), "cc");
   assert.equal(agentKindOfProgram("/usr/local/bin/opencode", ["opencode"]), "opencode");
   assert.equal(agentKindOfProgram("cursor-agent", ["cursor-agent"]), "cursor");
 });
 
-Deno.test("an agent that node runs is known by its script [read-unrecorded]", () => {
+Deno.test("an agent that node runs is recognized by its script [read-unrecorded]", () => {
   const node = (...words: string[]) => agentKindOfProgram("node", ["node", ...words]);
   assert.equal(node("/usr/bin/codex"), "codex");
   assert.equal(node("--max-old-space-size=4096", "/usr/bin/gemini"), "gemini");

@@ -55,7 +55,7 @@ const IDLE = { state: "idle", focus: "composer", draft: "" } as const;
 const WAITING = { state: "waiting", focus: "dialog", draft: undefined } as const;
 const UNKNOWN = { state: undefined, focus: "unknown", draft: undefined } as const;
 
-Deno.test("a hint with the cursor at its start is no draft, whatever it says [inj-desk-draft]", () => {
+Deno.test("a hint with the cursor at its start is not a draft, whatever it contains [inj-desk-draft]", () => {
   assert.deepEqual(read({ typed: ["❯ run the tests"] }), IDLE);
   assert.deepEqual(read({ typed: ["❯ Ask anything about", "  this"] }), IDLE);
 });
@@ -64,13 +64,13 @@ Deno.test("a command with the cursor at its start is a draft: Enter would run it
   assert.equal(read({ typed: ["❯ /permissions"] }).draft, "/permissions");
 });
 
-Deno.test("the words of a hint are a draft where the cursor stands behind them [inj-desk-draft]", () => {
+Deno.test("the text of a hint is a draft if the cursor is after it [inj-desk-draft]", () => {
   const cursor = { x: 14, y: 3 };
   assert.equal(read({ typed: ["❯ Ask anything"], cursor }).draft, "Ask anything");
   assert.equal(read({ typed: ["❯ one", "  two"] }).draft, "one\ntwo");
 });
 
-Deno.test("where the cursor may have left, only the known hints are no draft [inj-desk-draft]", () => {
+Deno.test("if the cursor may be elsewhere, only the known hints are not drafts [inj-desk-draft]", () => {
   const left = { cursor: { x: 0, y: 5, visible: false } };
   const habit = { cursor: "left" } as const;
   assert.equal(read({ typed: ["❯ Ask anything"], ...left }, habit).draft, "");
@@ -82,7 +82,7 @@ Deno.test("a shell's prompt is always a draft [inj-desk-draft]", () => {
   assert.equal(read({ typed: ["! ls"], cursor: { x: 4, y: 3 } }).draft, "!ls");
 });
 
-Deno.test("a dialog's words above the composer, or in it, are mere text [inj-dialog]", () => {
+Deno.test("the text of a dialog above the composer or in it is only text [inj-dialog]", () => {
   assert.deepEqual(read({ above: "  Enter to confirm" }), IDLE);
   const draft = read({ typed: ["❯ Enter to confirm"], cursor: { x: 18, y: 3 } });
   assert.deepEqual(draft, { ...IDLE, draft: "Enter to confirm" });
@@ -95,7 +95,7 @@ Deno.test("a footer that names Enter, a panel, or a mark in the title is a dialo
   assert.deepEqual(read({ title: "Action Required", above: "* Thinking" }), WAITING);
 });
 
-Deno.test("no cursor but one as the agent has it in its composer passes [inj-dialog]", () => {
+Deno.test("only a cursor as the agent shows it in its composer is accepted [inj-dialog]", () => {
   const hidden = { cursor: { ...START, visible: false } };
   const elsewhere = { cursor: { x: 9, y: 1 } };
   assert.deepEqual(read(elsewhere), WAITING);
@@ -121,11 +121,11 @@ Deno.test("a harmless screen is named, unless the composer takes the keys [inj-p
   assert.deepEqual(read({ above: "the list" }), IDLE);
 });
 
-Deno.test("an editor is unknown, whatever the file says [inj-profile]", () => {
+Deno.test("an editor is unknown, whatever the file contains [inj-profile]", () => {
   assert.deepEqual(readLines("Enter to confirm", "  ❯ 1. Yes", "~", '"a" 2L, 30B'), UNKNOWN);
 });
 
-Deno.test("a program with its keys in application mode is no agent, whatever it shows [inj-profile]", () => {
+Deno.test("a program with its keys in application mode is not an agent, whatever it shows [inj-profile]", () => {
   const screen = { ...screenOf({}), applicationKeys: true };
   assert.deepEqual(composerReader(PATTERNS)(screen), UNKNOWN);
   assert.deepEqual(composerReader(PATTERNS)({ ...screen, applicationKeys: false }), IDLE);
@@ -136,7 +136,7 @@ Deno.test("a screen beyond the cap is unknown [inj-profile]", () => {
   assert.deepEqual(readLines(...lines, ...screenOf({}).lines), UNKNOWN);
 });
 
-Deno.test("a draft that fills the screen is no composer, and its end is read [inj-desk-draft]", () => {
+Deno.test("a draft that fills the screen is not a composer, but its end is read [inj-desk-draft]", () => {
   const find = (lines: readonly string[]) => composerAtPrompt(lines, PROMPT);
   const lines = ["❯ eight          ↑", "  nine", "  ten", ""];
   const at = (y: number) =>
@@ -148,14 +148,14 @@ function readLines(...lines: string[]): ScreenReading {
   return composerReader(PATTERNS)({ lines, title: "", cursor: { x: 0, y: 0, visible: true } });
 }
 
-Deno.test("without a composer a chosen row and the names of keys are a dialog [inj-dialog]", () => {
+Deno.test("without a composer, a chosen row or key names mean a dialog [inj-dialog]", () => {
   assert.deepEqual(readLines("Exit plan mode?", "", "  ❯ 1. Yes, and go on", "    2. No"), WAITING);
   assert.deepEqual(readLines("│ ● 2. Something new │"), WAITING);
   assert.deepEqual(readLines("Pick", "  ❯ Dark mode", "    Light mode"), WAITING);
   assert.deepEqual(readLines("Something new", "press ENTER or Esc"), WAITING);
 });
 
-Deno.test("without a composer other text tells nothing [ls-state-order]", () => {
+Deno.test("without a composer, other text means nothing [ls-state-order]", () => {
   assert.deepEqual(readLines("", ""), UNKNOWN);
   assert.deepEqual(readLines("❯ said before", "1. a list", "2. centered"), UNKNOWN);
   assert.deepEqual(readLines("* Thinking (esc to stop)"), UNKNOWN);
@@ -174,7 +174,7 @@ function plainScreen(lines: string[], title = ""): Screen {
   return { lines, title, cursor: { x: 0, y: 0, visible: true } };
 }
 
-Deno.test("the tail leaves blank rows at the end out, and what stands far above [inj-dialog]", () => {
+Deno.test("the tail leaves out blank rows at the end and rows far above [inj-dialog]", () => {
   const { onScreen } = compiledMarks(MARKS);
   const far = ["Allow?", ...Array.from({ length: TAIL_LINES }, (_, row) => `row ${row}`), "", " "];
   assert.deepEqual([tailOf(far).length, tailOf(far)[0]], [TAIL_LINES, "row 0"]);
@@ -213,7 +213,7 @@ for (
     "~",
   ]
 ) {
-  Deno.test(`an editor or a pager is known by its last row "${row.trim()}" [inj-profile]`, () => {
+  Deno.test(`an editor or a pager is recognized by its last row "${row.trim()}" [inj-profile]`, () => {
     assert.equal(showsEditor(plainScreen(["Enter to confirm", row, ""])), true);
     assert.equal(showsEditor(plainScreen([row, "  the footer of an agent"])), false);
   });

@@ -1,4 +1,4 @@
-/** Every screen captured from a real agent is read by that agent's profile as its `meta.json` says. */
+/** Every screen captured from a real agent is read by that agent's profile as described in its `meta.json`. */
 import assert from "node:assert/strict";
 import type { Screen } from "../../../src/agents/profile.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
@@ -15,7 +15,7 @@ for (const { kind, name, screen, expect } of agentScreens()) {
 /** The rows of a frame with its footer, which a fake shows. */
 const FAKE_ROWS = 16;
 
-/** What the agent printed stands above its dialog: the end of a screen that has the composer. */
+/** The agent printed, above its dialog, the end of a screen that has the composer. */
 function withFake(dialog: AgentScreen, composer: AgentScreen): Screen {
   const fake = composer.screen.lines.filter((line) => line.trim() !== "").slice(-FAKE_ROWS);
   const first = dialog.screen.lines.findIndex((line) => line.trim() !== "");

@@ -1,4 +1,4 @@
-/** What is registered in each agent: hooks, the MCP server, its time limit in the agent's own unit, its tools allowed. */
+/** What is registered in each agent: hooks, the MCP server, its time limit in the agent's own unit, its allowed tools. */
 import assert from "node:assert/strict";
 import { AGENT_KINDS, loadHooks, loadSetup, SETUP_KINDS } from "../../../src/agents/registry.ts";
 import { type AgentSetup, MCP_TOOLS, shellQuote } from "../../../src/agents/setup.ts";
@@ -27,7 +27,7 @@ async function commandsOf(kind: AgentKind): Promise<string[]> {
   );
 }
 
-Deno.test("every agent but the echo has a setup, and each setup says what it trusts [set-trust-told]", async () => {
+Deno.test("every agent but the echo has a setup, and each setup reports what it trusts [set-trust-told]", async () => {
   assert.deepEqual(SETUP_KINDS, AGENT_KINDS.filter((kind) => kind !== "echo"));
   for (const kind of SETUP_KINDS) assert.ok((await setupOf(kind)).trusts.length > 0, kind);
 });
@@ -48,7 +48,7 @@ Deno.test("hooks run the launcher by its absolute path, quoted [remote-gemini, r
   assert.deepEqual(await commandsOf("cursor"), [`${word} hook stop cursor`]);
 });
 
-Deno.test("each client's tool limit lets the longest question pass, in its own unit [set-timeout]", async () => {
+Deno.test("each client's tool limit, in its own unit, allows for the longest question [set-timeout]", async () => {
   const longest = ASK_TIMEOUT_MAX_SECONDS + 10;
   for (const kind of ["gemini", "opencode", "copilot"] as const) {
     const limits = Array.from((await text(kind)).matchAll(/"timeout":(\d+)/g), ([, ms]) => Number(ms));
@@ -60,14 +60,14 @@ Deno.test("each client's tool limit lets the longest question pass, in its own u
   assert.equal(svc.alwaysLoad, true);
 });
 
-Deno.test("the tools are allowed beforehand where the client can be told so [set-allowed]", async () => {
+Deno.test("the tools are allowed in advance if the client supports it [set-allowed]", async () => {
   for (const tool of MCP_TOOLS) assert.ok((await text("cc")).includes(`"mcp__plugin_svc_svc__${tool}"`));
   assert.match(await text("gemini"), /"trust":true/);
   assert.match(await text("codex"), /"default_tools_approval_mode":"approve"/);
   assert.match(await text("cursor"), /"Mcp\(svc:\*\)"/);
 });
 
-Deno.test("the plugin's names are those that the settings enable; every hook runs a script of it [set-plugin, arch-plugin, remote-cc]", async () => {
+Deno.test("the settings enable the plugin by its names; every hook runs one of its scripts [set-plugin, arch-plugin, remote-cc]", async () => {
   const market = JSON.parse(await read(".claude-plugin/marketplace.json"));
   const plugin = JSON.parse(await read("svc/.claude-plugin/plugin.json"));
   const [enabled] = Object.entries({ [`${plugin.name}@${market.name}`]: true });

@@ -18,7 +18,7 @@ for (
   });
 }
 
-Deno.test("versions compare by their numbers, and an addition is older than none [agent-versions]", () => {
+Deno.test("versions compare by their numbers, and one with a suffix is older [agent-versions]", () => {
   const sign = (left: string, right: string) => Math.sign(compareVersions(left, right) ?? NaN);
   assert.equal(sign("2.1.330", "2.1.329"), 1);
   assert.equal(sign("2.1.99", "2.1.329"), -1);
@@ -28,7 +28,7 @@ Deno.test("versions compare by their numbers, and an addition is older than none
   assert.equal(compareVersions("unknown", "1.0"), undefined);
 });
 
-Deno.test("only a version that is known to be newer is newer than the measured one [agent-versions]", () => {
+Deno.test("only a known version counts as newer than the measured one [agent-versions]", () => {
   assert.equal(isNewerThanMeasured("0.170.0", "0.169.0"), true);
   assert.equal(isNewerThanMeasured("0.169.0", "0.169.0"), false);
   assert.equal(isNewerThanMeasured(undefined, "0.169.0"), false);

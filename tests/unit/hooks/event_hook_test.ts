@@ -1,4 +1,4 @@
-/** The hooks of all other events: what the daemon is told of them. */
+/** The hooks of all other events: what they report to the daemon. */
 import assert from "node:assert/strict";
 import type { HookReport } from "../../../src/home/control_messages.ts";
 import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";
@@ -15,7 +15,7 @@ async function reported(bench: HookBench, ...call: Parameters<HookBench["call"]>
   return report;
 }
 
-Deno.test("a stop carries the agent's last words [type-stop, ls-hook-at-once]", async () => {
+Deno.test("a stop carries the agent's last message [type-stop, ls-hook-at-once]", async () => {
   await using bench = await makeHookBench();
   const news = { type: "agent.stop", title: "app · Claude has finished", body: "Done." } as const;
   assert.deepEqual(await reported(bench, "cc", "Stop", await recordedCall("cc", "Stop")), {
@@ -29,7 +29,7 @@ Deno.test("a stop carries the agent's last words [type-stop, ls-hook-at-once]", 
   assert.deepEqual([gemini.news?.body, gemini.state], ["Done.", "idle"]);
 });
 
-Deno.test("a permission that waits says so, with the command [type-attention]", async () => {
+Deno.test("a pending permission is reported with its command [type-attention]", async () => {
   await using bench = await makeHookBench();
   const input = await recordedCall("codex", "PermissionRequest");
   const { state, news } = await reported(bench, "codex", "PermissionRequest", input);
@@ -40,14 +40,14 @@ Deno.test("a permission that waits says so, with the command [type-attention]", 
   });
 });
 
-Deno.test("a state without words tells the phones nothing", async () => {
+Deno.test("a state without a notification sends nothing to the phones", async () => {
   await using bench = await makeHookBench();
   const input = await recordedCall("cc", "PermissionRequest");
   const { state, news } = await reported(bench, "cc", "PermissionRequest", input);
   assert.deepEqual([state, news], ["waiting", undefined]);
 });
 
-Deno.test("Copilot writes its last words after its hook: the listener is told where", async () => {
+Deno.test("Copilot writes its last message after its hook: the report names the file", async () => {
   await using bench = await makeHookBench();
   const input = await recordedCall("copilot", "agentStop");
   const { news } = await reported(bench, "copilot", "agentStop", input);
@@ -58,7 +58,7 @@ Deno.test("Copilot writes its last words after its hook: the listener is told wh
   });
 });
 
-Deno.test("words are cut and cleaned to what a push takes", async () => {
+Deno.test("the text is cut and cleaned to fit a push", async () => {
   await using bench = await makeHookBench();
   const words = `${"long ".repeat(10_000)}\x1b[0m the end`;
   const input = {
@@ -72,7 +72,7 @@ Deno.test("words are cut and cleaned to what a push takes", async () => {
   assert.ok((news?.title.length ?? 0) <= 200);
 });
 
-Deno.test("a tool call waits at the gate until it opens, and prints nothing that decides [gate-waits]", async () => {
+Deno.test("a tool call waits at the gate until it opens, and prints no decision [gate-waits]", async () => {
   await using bench = await makeHookBench();
   const open = bench.holdGate();
   let printed: string | undefined;
@@ -98,7 +98,7 @@ Deno.test("the end of a tool call is reported and does not wait [gate-after]", a
   assert.deepEqual(tool, { step: "after", id: input.tool_use_id });
 });
 
-Deno.test("news of a permission do not wait for the gate: they come first, in a report of their own [gate-waits]", async () => {
+Deno.test("the notification of a permission does not wait for the gate: it is sent first, in a report of its own [gate-waits]", async () => {
   await using bench = await makeHookBench();
   const open = bench.holdGate();
   const called = bench.call("codex", "PermissionRequest", await recordedCall("codex", "PermissionRequest"));

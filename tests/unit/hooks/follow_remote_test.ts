@@ -18,7 +18,7 @@ function check(cases: [RemoteState, RemoteEvent, RemoteState, Notice | undefined
   }
 }
 
-Deno.test("a phone's prompt turns it on, and the model is told each time [remote-told, remote-sticky]", () => {
+Deno.test("a prompt from the phone turns it on, and the model is informed each time [remote-told, remote-sticky]", () => {
   check([["off", fromPhone, "on", "phone"], ["on", fromPhone, "on", "phone"], [
     "untold",
     fromPhone,
@@ -27,11 +27,11 @@ Deno.test("a phone's prompt turns it on, and the model is told each time [remote
   ]]);
 });
 
-Deno.test("a typed prompt ends it, and the model is told once [rm-ends]", () => {
+Deno.test("a typed prompt ends it, and the model is informed once [rm-ends]", () => {
   check([["on", typed, "off", "keyboard"], ["off", typed, "off", undefined]]);
 });
 
-Deno.test("what the agent itself submits neither begins nor ends it", () => {
+Deno.test("a prompt that the agent itself submits neither starts nor ends it", () => {
   check([["off", fromTask, "off", undefined], ["on", fromTask, "on", undefined]]);
 });
 
@@ -44,11 +44,11 @@ Deno.test("a muted project is never flagged, and muting ends it [remote-muted, r
   ]);
 });
 
-Deno.test("it is told again after a compaction, and only while it lasts [rm-compact]", () => {
+Deno.test("the model is informed again after a compaction, while the mode lasts [rm-compact]", () => {
   check([["on", compacted, "on", "phone"], ["off", compacted, "off", undefined]]);
 });
 
-Deno.test("a session's end ends it; the model learns it should the conversation be taken up [rm-ends-mute]", () => {
+Deno.test("the end of a session ends it; the model is informed if the conversation is resumed [rm-ends-mute]", () => {
   check([
     ["on", ended, "untold", undefined],
     ["off", ended, "off", undefined],
@@ -59,7 +59,7 @@ Deno.test("a session's end ends it; the model learns it should the conversation 
   ]);
 });
 
-Deno.test("the model is told to end every response with svc_ask, until told otherwise [remote-sticky]", () => {
+Deno.test("the model is instructed to end every response with svc_ask until further notice [remote-sticky]", () => {
   assert.match(noticeText("phone"), /from their phone/);
   assert.match(
     noticeText("phone"),

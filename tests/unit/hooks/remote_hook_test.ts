@@ -12,7 +12,7 @@ async function withBench(test: (bench: HookBench) => Promise<void>): Promise<voi
   await test(bench);
 }
 
-Deno.test("a prompt that the phone sent is flagged, its marker is gone; the next typed one ends it [remote-compare, remote-told, rm-taken, rm-ends]", () =>
+Deno.test("a prompt from the phone is flagged and its marker is taken; the next typed prompt ends the mode [remote-compare, remote-told, rm-taken, rm-ends]", () =>
   withBench(async ({ mark, submit, home }) => {
     await mark("fix the bug");
     assert.match(await submit("fix the bug"), PHONE);
@@ -21,7 +21,7 @@ Deno.test("a prompt that the phone sent is flagged, its marker is gone; the next
     assert.equal(await submit("and now?"), "");
   }));
 
-Deno.test("only an exact match counts, up to what agents do to a text [remote-exact, rm-canonical]", () =>
+Deno.test("only an exact match counts, apart from the changes that agents make to a text [remote-exact, rm-canonical]", () =>
   withBench(async ({ mark, submit }) => {
     await mark("fix  the bug");
     for (const typed of ["fix the bug", "Fix  the bug", "fix  the bug!", "please fix  the bug"]) {
@@ -30,7 +30,7 @@ Deno.test("only an exact match counts, up to what agents do to a text [remote-ex
     assert.match(await submit("\tfix  the bug\r\n"), PHONE);
   }));
 
-Deno.test("one message flags one prompt: the same words typed at the keyboard at the same time stay the local user's [remote-race, res-marker-once]", () =>
+Deno.test("one message flags one prompt: the same text typed at the keyboard at the same time remains the local user's [remote-race, res-marker-once]", () =>
   withBench(async ({ mark, submit }) => {
     await mark("go on");
     const both = await Promise.all(
@@ -60,14 +60,14 @@ Deno.test("the directory of the input counts, not that of the process; one below
     assert.match(await submit("go", { cwd: `${home.directory}/link` }), PHONE);
   }));
 
-Deno.test("a marker of yesterday is dead [rm-day]", () =>
+Deno.test("a marker expires after a day [rm-day]", () =>
   withBench(async (bench) => {
     await bench.mark("go on");
     bench.host.now = () => BENCH_NOW + MARKER_LIFE_MS;
     assert.equal(await bench.submit("go on"), "");
   }));
 
-Deno.test("conversations are apart, also those of two agents with one id", () =>
+Deno.test("conversations are separate, even those of two agents with the same id", () =>
   withBench(async ({ mark, submit }) => {
     await mark("go on");
     assert.match(await submit("go on", { conversation: "a" }), PHONE);
@@ -76,7 +76,7 @@ Deno.test("conversations are apart, also those of two agents with one id", () =>
     assert.match(await submit("typed", { conversation: "a" }), DESK);
   }));
 
-Deno.test("a muted project is never flagged; muting ends what lasts [remote-muted, rm-ends-mute]", () =>
+Deno.test("a muted project is never flagged; muting ends an active mode [remote-muted, rm-ends-mute]", () =>
   withBench(async ({ mark, mute, submit }) => {
     await mute(true);
     await mark("go on");
@@ -89,7 +89,7 @@ Deno.test("a muted project is never flagged; muting ends what lasts [remote-mute
     assert.match(await submit("what now?"), /muted this project/);
   }));
 
-Deno.test("a task's report neither begins nor ends it", () =>
+Deno.test("a background task's report neither starts nor ends the mode", () =>
   withBench(async ({ mark, submit }) => {
     const report = "<task-notification>done</task-notification>";
     assert.equal(await submit(report, { kind: "cc" }), "");
@@ -99,7 +99,7 @@ Deno.test("a task's report neither begins nor ends it", () =>
     assert.match(await submit("typed", { kind: "cc" }), DESK);
   }));
 
-Deno.test("it is told again after a compaction, and ends with the session [rm-compact, rm-ends-mute]", () =>
+Deno.test("the model is informed again after a compaction, and the mode ends with the session [rm-compact, rm-ends-mute]", () =>
   withBench(async ({ mark, submit, call, project }) => {
     const input = { session_id: "c-1", cwd: project };
     const compacted = { ...input, source: "compact" };
@@ -113,7 +113,7 @@ Deno.test("it is told again after a compaction, and ends with the session [rm-co
     assert.match(await submit("typed after a resume"), DESK);
   }));
 
-Deno.test("the daemon hears of the prompt at once: the agent works [ls-hook-at-once]", () =>
+Deno.test("the prompt is reported to the daemon at once: the agent works [ls-hook-at-once]", () =>
   withBench(async ({ submit, reports, project }) => {
     await submit("hello");
     await until("the report", () => reports.length === 1);
@@ -129,7 +129,7 @@ Deno.test("the daemon hears of the prompt at once: the agent works [ls-hook-at-o
     assert.deepEqual(reports, [report]);
   }));
 
-Deno.test("an input without directory, conversation or prompt says nothing", () =>
+Deno.test("an input without directory, conversation or prompt prints nothing", () =>
   withBench(async ({ call, mark, project }) => {
     await mark("go");
     const whole = { session_id: "c", cwd: project, prompt: "go" };
@@ -149,7 +149,7 @@ Deno.test("a folded message from the phone is flagged, and a folded paste by the
     assert.match(await submit(folded("pasted\nat the\nkeyboard"), cc), DESK);
   }));
 
-Deno.test("the prompt of an agent that another one started neither ends REMOTE mode nor is reported [rm-ends]", () =>
+Deno.test("the prompt of a subagent neither ends REMOTE mode nor is reported [rm-ends]", () =>
   withBench(async ({ call, mark, submit, project, reports }) => {
     await mark("go on");
     await submit("go on");

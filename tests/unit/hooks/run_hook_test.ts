@@ -1,4 +1,4 @@
-/** A hook never breaks its agent, whatever it is given. */
+/** A hook never disturbs its agent, whatever it is given. */
 import assert from "node:assert/strict";
 import { eventHook } from "../../../src/hooks/event_hook.ts";
 import { remoteHook } from "../../../src/hooks/remote_hook.ts";
@@ -13,7 +13,7 @@ async function printedBy(host: HookHost, hook: Hook, kind: string, input: string
   return printed;
 }
 
-Deno.test("junk on stdin says nothing [rm-never-breaks]", async () => {
+Deno.test("invalid input on stdin prints nothing [rm-never-breaks]", async () => {
   await using bench = await makeHookBench();
   const junk = ["", "junk", "[]", "null", "42", '"text"', "{", "[".repeat(10_000), "\0\x1b", '{"prompt":1}'];
   for (const input of junk) {
@@ -26,14 +26,14 @@ Deno.test("junk on stdin says nothing [rm-never-breaks]", async () => {
   assert.deepEqual(bench.reports, []);
 });
 
-Deno.test("a byte order mark before the JSON is no junk", async () => {
+Deno.test("a byte order mark before the JSON is accepted", async () => {
   await using bench = await makeHookBench();
   await bench.mark("go");
   const input = JSON.stringify({ session_id: "c", cwd: bench.project, prompt: "go" });
   assert.match(await printedBy(bench.host, remoteHook, "codex", `\uFEFF${input}`), /phone/);
 });
 
-Deno.test("a home that cannot be read or written says nothing [rm-never-breaks]", async () => {
+Deno.test("a home that cannot be read or written prints nothing [rm-never-breaks]", async () => {
   await using bench = await makeHookBench();
   const file = `${bench.home.directory}/file`;
   await Deno.writeTextFile(file, "");
@@ -45,7 +45,7 @@ Deno.test("a home that cannot be read or written says nothing [rm-never-breaks]"
   }
 });
 
-Deno.test("no daemon, and one that does not answer, hold up nothing [rm-never-breaks]", async () => {
+Deno.test("a daemon that is missing or does not answer delays nothing [rm-never-breaks]", async () => {
   await using bench = await makeHookBench();
   await bench.mark("go");
   const { paths } = bench.host;
@@ -58,7 +58,7 @@ Deno.test("no daemon, and one that does not answer, hold up nothing [rm-never-br
   mute.close();
 });
 
-Deno.test("markers that are no files, and a state that is junk, are passed over", async () => {
+Deno.test("markers that are not files, and an invalid state, are ignored", async () => {
   await using bench = await makeHookBench();
   const { markers, remote } = bench.host.paths;
   await Deno.mkdir(`${markers}/directory`, { recursive: true });
@@ -70,7 +70,7 @@ Deno.test("markers that are no files, and a state that is junk, are passed over"
   assert.match(await bench.submit("typed"), /keyboard/);
 });
 
-Deno.test("an agent that never closes stdin is waited for a moment only", async () => {
+Deno.test("a hook waits only briefly for an agent that never closes stdin", async () => {
   await using bench = await makeHookBench();
   const forever = new Promise<string>(() => {});
   await runHook(bench.host, { hook: remoteHook, kind: "codex", input: forever });

@@ -11,7 +11,7 @@ function focusOf(...footer: string[]): string {
   return codex.readScreen({ lines, title: "host", cursor }).focus;
 }
 
-Deno.test("the composer is unknown while its footer has no more than the key of the shortcuts [read-positive]", () => {
+Deno.test("the composer is unknown while its footer shows only the key for the shortcuts [read-positive]", () => {
   assert.equal(focusOf("  ? for shortcuts"), "unknown");
   assert.equal(focusOf("  model default · /home/me/proj", "  ← for agents · ? for shortcuts"), "composer");
   assert.equal(focusOf("  model default · /home/me/proj"), "composer");

@@ -1,4 +1,4 @@
-/** The Cursor-class agent's screens as others published them: no account, so no captures of our own. */
+/** The Cursor-class agent's screens from published screenshots: it needs an account, so there are no captures of our own. */
 import assert from "node:assert/strict";
 import { profile as cursor } from "../../../../src/agents/cursor/profile.ts";
 
@@ -18,7 +18,7 @@ Deno.test("its input line is read, and its hints are empty [inj-profile, inj-des
   assert.deepEqual(read(...composer("half typed")), { ...idle, draft: "half typed" });
 });
 
-Deno.test("its work is read from the key that stops it [inj-profile, ls-state-order]", () => {
+Deno.test("work is recognized by the key that stops it [inj-profile, ls-state-order]", () => {
   assert.equal(read(...composer("Add a follow-up"), "  ctrl+c to stop").state, "working");
 });
 

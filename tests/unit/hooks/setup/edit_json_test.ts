@@ -1,4 +1,4 @@
-/** Edits of JSON files with comments: svc's entries in and out, everything else byte for byte. */
+/** Edits of JSON files with comments: svc's entries are added and removed, everything else stays byte for byte. */
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { parse } from "jsonc-parser";
@@ -64,7 +64,7 @@ const WITH_SVC = `// settings of mine
 }
 `;
 
-Deno.test("svc's entries go in, and no other byte changes but a comma [set-comments]", () => {
+Deno.test("svc's entries are added, and no other byte changes except a comma [set-comments]", () => {
   assert.equal(putJson(THEIRS, edit), WITH_SVC);
 });
 
@@ -75,7 +75,7 @@ Deno.test("a second edit changes nothing [set-idempotent]", () => {
   }
 });
 
-Deno.test("what is taken out again leaves the person's file, byte for byte [set-remove]", () => {
+Deno.test("removing them restores the user's file byte for byte [set-remove]", () => {
   assert.equal(takeJson(WITH_SVC, edit), THEIRS);
   assert.equal(takeJson(THEIRS, edit), THEIRS);
   for (
@@ -92,7 +92,7 @@ Deno.test("what is taken out again leaves the person's file, byte for byte [set-
   }
 });
 
-Deno.test("svc's part goes also from between what the person wrote since", () => {
+Deno.test("svc's entries are removed even from between entries that the user added since", () => {
   const since = WITH_SVC.replace(
     '\t\t}\n\t},\n\t"hooks"',
     '\t\t},\n\t\t"newer": {} // mine\n\t},\n\t"hooks"',
@@ -101,14 +101,14 @@ Deno.test("svc's part goes also from between what the person wrote since", () =>
   assert.equal(back, THEIRS.replace("} // keep\n", '}, // keep\n\t\t"newer": {} // mine\n'));
 });
 
-Deno.test("entries of an svc that lay elsewhere are replaced, a group with the person's own hook is not touched", () => {
+Deno.test("entries of an svc in another place are replaced; a group with the user's own hook is not touched", () => {
   const mixed = { hooks: [{ command: "'/old/bin/svc' hook Stop cc" }, { command: "mine" }] };
   const text = JSON.stringify({ hooks: { BeforeAgent: [group("/old"), mixed] } });
   assert.deepEqual(parse(putJson(text, edit)).hooks.BeforeAgent, [mixed, group("/new")]);
   assert.deepEqual(parse(takeJson(text, edit)).hooks.BeforeAgent, [mixed]);
 });
 
-Deno.test("line ends of the file and a trailing comma stay", () => {
+Deno.test("line endings and a trailing comma stay", () => {
   const windows = THEIRS.replaceAll("\n", "\r\n");
   assert.equal(putJson(windows, edit), WITH_SVC.replaceAll("\n", "\r\n"));
   assert.equal(takeJson(putJson(windows, edit), edit), windows);
@@ -118,7 +118,7 @@ Deno.test("line ends of the file and a trailing comma stay", () => {
   assert.deepEqual(parse(takeJson(result, edit)), parse(trailing));
 });
 
-Deno.test("any JSON takes svc's entries, keeps its own values, and is itself again", () => {
+Deno.test("any JSON accepts svc's entries, keeps its own values, and can be restored", () => {
   const keys = fc.constantFrom("a", "hooks", "mcpServers", "x y", "permissions");
   const plain = { noNullPrototype: true };
   const objects = fc.dictionary(keys, fc.dictionary(keys, fc.jsonValue({ maxDepth: 2 }), plain), plain);
@@ -137,9 +137,9 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-Deno.test("what is not JSON, or has another form in its place, is refused with the reason", () => {
+Deno.test("text that is not JSON, or not of the expected form, is refused with the reason", () => {
   assert.throws(() => putJson('{\n  "a": }', edit), /line 2, column 8 is not JSON/);
-  assert.throws(() => putJson('{"hooks": {"BeforeAgent": {}}}', edit), /"hooks.BeforeAgent" is no list/);
-  assert.throws(() => putJson('{"mcpServers": []}', edit), /"mcpServers" is no object/);
-  assert.throws(() => putJson("[]", edit), /"" is no object/);
+  assert.throws(() => putJson('{"hooks": {"BeforeAgent": {}}}', edit), /"hooks.BeforeAgent" is not a list/);
+  assert.throws(() => putJson('{"mcpServers": []}', edit), /"mcpServers" is not an object/);
+  assert.throws(() => putJson("[]", edit), /"" is not an object/);
 });

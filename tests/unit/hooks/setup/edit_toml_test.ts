@@ -1,9 +1,9 @@
-/** Edits of TOML files: a table in and out, everything else byte for byte. */
+/** Edits of TOML files: a table is added and removed, everything else stays byte for byte. */
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import { putTable, takeTables } from "../../../../src/hooks/setup/edit_toml.ts";
 
-/** Objects of the parser have no prototype. */
+/** The parser's objects have no prototype. */
 const values = (text: string): Record<string, unknown> => JSON.parse(JSON.stringify(parse(text)));
 
 const KEYS = ["mcp_servers", "svc"];
@@ -29,7 +29,7 @@ name = '''
 '''
 `;
 
-Deno.test("the table is put at the end, and nothing else changes [set-comments]", () => {
+Deno.test("the table is added at the end, and nothing else changes [set-comments]", () => {
   const result = putTable(THEIRS, KEYS, VALUES);
   assert.ok(result.startsWith(THEIRS));
   assert.equal(
@@ -47,7 +47,7 @@ Deno.test("a second edit changes nothing, another value changes the table in its
   assert.equal(changed, once.replace("700", "800"));
 });
 
-Deno.test("what is taken out again leaves every byte of the others [set-remove]", () => {
+Deno.test("removing the table leaves every other byte [set-remove]", () => {
   assert.equal(takeTables(putTable(THEIRS, KEYS, VALUES), [KEYS]), THEIRS);
   const between = THEIRS.replace(
     "# about projects",
@@ -59,7 +59,7 @@ Deno.test("what is taken out again leaves every byte of the others [set-remove]"
   assert.equal(takeTables(THEIRS, [["nothing"]]), THEIRS);
 });
 
-Deno.test("tables that the agent put there go by their keys, and the header that only led to them", () => {
+Deno.test("tables that the agent added are removed by their keys, with the header that only led to them", () => {
   const key = "/home/u/.codex/hooks.json:stop:0:0";
   const text = `a = 1\n\n[hooks.state]\n\n[hooks.state."${key}"]\ntrusted_hash = "x"\n`;
   assert.equal(takeTables(text, [["hooks", "state", key]]), "a = 1\n");
@@ -68,13 +68,13 @@ Deno.test("tables that the agent put there go by their keys, and the header that
   assert.deepEqual(values(left), { a: 1, hooks: { state: { theirs: { trusted_hash: "y" } } } });
 });
 
-Deno.test("a person's own table below svc's stays when svc's own is written anew", () => {
+Deno.test("the user's own table below svc's stays when svc's is rewritten", () => {
   const text = '[mcp_servers.svc]\ncommand = "old"\n\n[mcp_servers.svc.env]\nA = "1"\n';
   const { mcp_servers } = values(putTable(text, KEYS, VALUES));
   assert.deepEqual(mcp_servers, { svc: { ...VALUES, env: { A: "1" } } });
 });
 
-Deno.test("forms that lines cannot be edited in are refused, and what is no TOML", () => {
+Deno.test("forms that cannot be edited line by line are refused, and so is text that is not TOML", () => {
   const forms = [
     'mcp_servers = { svc = { command = "a" } }',
     '[mcp_servers]\nsvc = { command = "a" }',
@@ -88,7 +88,7 @@ Deno.test("forms that lines cannot be edited in are refused, and what is no TOML
   assert.throws(() => putTable("a = \n", KEYS, VALUES));
 });
 
-Deno.test("line ends of the file stay", () => {
+Deno.test("line endings stay", () => {
   const text = 'a = 1\r\n[b]\r\nc = "d"\r\n';
   const result = putTable(text, KEYS, VALUES);
   assert.equal(result.replaceAll("\r\n", "").includes("\n"), false);

@@ -1,11 +1,11 @@
-/** Setup and its undoing on real files, for every agent. */
+/** Setup and its removal on real files, for every agent. */
 import assert from "node:assert/strict";
 import { SETUP_KINDS } from "../../../../src/agents/registry.ts";
 import { isInstalled, lineDiff } from "../../../../src/hooks/setup/install.ts";
 import type { AgentKind } from "../../../../src/protocol/names.ts";
 import { makeSetupBench, type SetupBench } from "../../../helpers/setup_bench.ts";
 
-/** Files of a person who uses all of them. */
+/** Files of a user who has every agent. */
 const THEIRS: Record<string, string> = {
   ".claude/settings.json": '{\n  // mine\n  "permissions": { "allow": ["Read"] },\n  "model": "x"\n}\n',
   ".gemini/settings.json": '{\n\t"ui": {}, // mine\n\t"hooks": { "BeforeAgent": [] }\n}',
@@ -36,7 +36,7 @@ async function removeAll({ remove }: SetupBench): Promise<void> {
   for (const kind of SETUP_KINDS) await remove(kind);
 }
 
-Deno.test("on a home without any file: made, the same the second time, and gone without a trace [set-idempotent, set-remove]", () =>
+Deno.test("in an empty home: files are created, the second run changes nothing, and removal leaves no trace [set-idempotent, set-remove]", () =>
   withHome({}, async (bench) => {
     const before = await bench.tree();
     const first = await installAll(bench);
@@ -50,7 +50,7 @@ Deno.test("on a home without any file: made, the same the second time, and gone 
     assert.deepEqual(await bench.own(), []);
   }));
 
-Deno.test("on a person's own files: all of theirs stays, the second time changes nothing, and they are restored byte for byte [set-idempotent, set-remove, set-comments]", () =>
+Deno.test("on the user's own files: their content stays, the second run changes nothing, and removal restores them byte for byte [set-idempotent, set-remove, set-comments]", () =>
   withHome(THEIRS, async (bench) => {
     const before = await bench.tree();
     await installAll(bench);
@@ -63,7 +63,7 @@ Deno.test("on a person's own files: all of theirs stays, the second time changes
     assert.deepEqual(await bench.tree(), before);
   }));
 
-Deno.test("what the person changed since stays; only svc's part goes [set-remove]", () =>
+Deno.test("what the user changed since stays; only svc's entries are removed [set-remove]", () =>
   withHome(THEIRS, async (bench) => {
     await installAll(bench);
     const since = await bench.tree();
@@ -82,7 +82,7 @@ Deno.test("what the person changed since stays; only svc's part goes [set-remove
     assert.deepEqual(await bench.own(), []);
   }));
 
-Deno.test("the first change keeps the file as it was, once; an svc that moved writes its new path, and undoes it all [set-backup]", () =>
+Deno.test("only the first change keeps a copy of the file; an svc that moved writes its new path, and can still undo everything [set-backup]", () =>
   withHome({ ".gemini/settings.json": "{}\n" }, async (bench) => {
     await bench.install("gemini");
     const moved = { ...bench.host.paths, launcher: "/elsewhere/.svc/bin/svc" };
@@ -97,7 +97,7 @@ Deno.test("the first change keeps the file as it was, once; an svc that moved wr
     assert.equal((await bench.tree())["/.gemini/settings.json"], "{}\n");
   }));
 
-Deno.test("a dry run tells every change and makes none [set-dry-run]", () =>
+Deno.test("a dry run reports every change and makes none [set-dry-run]", () =>
   withHome(THEIRS, async (bench) => {
     const before = await bench.tree();
     for (const kind of SETUP_KINDS) {
@@ -112,15 +112,15 @@ Deno.test("a dry run tells every change and makes none [set-dry-run]", () =>
     assert.deepEqual(await bench.tree(), installed);
   }));
 
-Deno.test("a file that cannot be edited is named with its fault, and none of that agent is touched", () =>
+Deno.test("a file that cannot be edited is named with the reason, and no file of that agent is touched", () =>
   withHome({ ".codex/config.toml": "model = \n", ".copilot/mcp-config.json": "[1]" }, async (bench) => {
     const before = await bench.tree();
     await assert.rejects(bench.install("codex"), /Cannot edit ".*config\.toml": .*Fix the file/s);
-    await assert.rejects(bench.install("copilot"), /Cannot edit ".*mcp-config\.json": .*is no object/);
+    await assert.rejects(bench.install("copilot"), /Cannot edit ".*mcp-config\.json": .*is not an object/);
     assert.deepEqual(await bench.tree(), before);
   }));
 
-Deno.test("a file that is no UTF-8 is refused, and another's plugin of the same name too", () =>
+Deno.test("a file that is not UTF-8 is refused, and so is someone else's plugin of the same name", () =>
   withHome({ ".config/opencode/plugin/svc.js": "mine" }, async (bench) => {
     await assert.rejects(bench.install("opencode"), /it exists and is not svc's/);
     assert.deepEqual((await bench.remove("opencode")).files, []);
@@ -141,7 +141,7 @@ Deno.test("a linked file stays a link, and the file behind it keeps its mode", (
     assert.equal(await Deno.readTextFile(`${bench.home}/dotfiles/settings.json`), "{}\n");
   }));
 
-Deno.test("an agent is there by its program, or by its editor's directory [set-detect]", () =>
+Deno.test("an agent is detected by its program or by its editor's directory [set-detect]", () =>
   withHome({ ".cursor/x": "" }, async ({ host }) => {
     const there = async (kind: AgentKind, program?: string): Promise<boolean> => {
       const which = (name: string) => Promise.resolve(name === program ? `/bin/${name}` : undefined);
@@ -155,7 +155,7 @@ Deno.test("an agent is there by its program, or by its editor's directory [set-d
     assert.equal(await there("cursor"), true);
   }));
 
-Deno.test("a manifest that is junk loses the copies, and svc's part still goes", () =>
+Deno.test("a corrupt manifest loses the copies, but svc's entries can still be removed", () =>
   withHome(THEIRS, async (bench) => {
     await installAll(bench);
     await Deno.writeTextFile(`${bench.host.paths.setup}/manifest.json`, "junk");
@@ -165,7 +165,7 @@ Deno.test("a manifest that is junk loses the copies, and svc's part still goes",
 
 const NUMBERS = Array.from({ length: 20 }, (_, at) => `line ${at}`);
 
-Deno.test("what is new, gone and around it; nothing when nothing changed [set-dry-run]", () => {
+Deno.test("the diff shows added, removed and surrounding lines; nothing if nothing changed [set-dry-run]", () => {
   const text = NUMBERS.join("\n");
   assert.deepEqual(lineDiff(text, text), []);
   const changed = NUMBERS.with(5, "other").toSpliced(15, 0, "more").join("\n");
@@ -175,12 +175,12 @@ Deno.test("what is new, gone and around it; nothing when nothing changed [set-dr
   ]);
 });
 
-Deno.test("a new file is all new, a removed one all gone", () => {
+Deno.test("the diff of a new file adds every line, that of a deleted one removes every line", () => {
   assert.deepEqual(lineDiff("", "a\nb\n"), ["+ a", "+ b"]);
   assert.deepEqual(lineDiff("a\nb\n", ""), ["- a", "- b"]);
 });
 
-Deno.test("texts too long to align are shown whole", () => {
+Deno.test("the diff shows changes that are too long as one block", () => {
   const [one, other] = ["a", "b"].map((letter) =>
     Array.from({ length: 3_000 }, (_, at) => `${letter}${at}`).join("\n")
   );

@@ -1,4 +1,4 @@
-/** The launcher: a program of the shell that runs svc wherever it lies, and never fails a hook. */
+/** The launcher: a shell script that runs svc wherever it is, and never fails a hook. */
 import assert from "node:assert/strict";
 import { launcherText, writeLauncher } from "../../../../src/hooks/setup/launcher.ts";
 import { makeTempHome, type TempHome } from "../../../helpers/temp_home.ts";
@@ -20,7 +20,7 @@ const at = (root: string) => ({ root, backgroundEvents: AFTER_TOOL });
 
 const WORDS = ["sh", "-c", 'printf "%s|" "$SVC_HOME" "$@"', "it's $HOME"];
 
-Deno.test("it runs svc with its words as they are, and with its home", async () => {
+Deno.test("it runs svc with unchanged arguments and with its home", async () => {
   await using home = await makeTempHome();
   await writeLauncher(home.files, home.paths, launcherText(WORDS, at('/a "$b')));
   assert.equal((await run(home, ["mcp", "a b", ""])).stdout, '/a "$b|mcp|a b||');
@@ -29,7 +29,7 @@ Deno.test("it runs svc with its words as they are, and with its home", async () 
   assert.equal((await Deno.stat(home.paths.launcher)).mode! & 0o777, 0o700);
 });
 
-Deno.test("a hook whose svc is gone exits 0 and says nothing; other words fail as they should [rm-never-breaks]", async () => {
+Deno.test("a hook whose svc is gone exits 0 and prints nothing; other commands fail normally [rm-never-breaks]", async () => {
   await using home = await makeTempHome();
   await writeLauncher(home.files, home.paths, launcherText(["/nowhere/deno"], at("/h")));
   for (const hook of ["remote-hook", "hook"]) {
@@ -44,7 +44,7 @@ Deno.test("a hook whose svc is gone exits 0 and says nothing; other words fail a
   assert.deepEqual(await run(home, ["remote-hook", "codex"]), { code: 0, stdout: "", stderr: "" });
 });
 
-Deno.test("the report of a tool call's end holds no agent up and loses no byte of its input [hook-after-background]", async () => {
+Deno.test("the report of a tool call's end does not delay the agent and loses no byte of its input [hook-after-background]", async () => {
   await using home = await makeTempHome();
   const [gate, report] = [`${home.paths.root}/gate`, `${home.paths.root}/report`];
   await new Deno.Command("mkfifo", { args: [gate, report] }).output();
@@ -68,7 +68,7 @@ Deno.test("the report of a tool call's end holds no agent up and loses no byte o
   }
 });
 
-Deno.test("it is written when it changed, and only then", async () => {
+Deno.test("it is written only when it changed", async () => {
   await using home = await makeTempHome();
   const write = (words: string[]): Promise<boolean> =>
     writeLauncher(home.files, home.paths, launcherText(words, at("/h")));
