@@ -1,6 +1,6 @@
 /** What a person would use instead of the mirror: a program in a pty, its bytes over a WebSocket, in a process of its own. */
 import { type Emulator, makeEmulator } from "../src/phone/terminal_emulator.ts";
-import { Looks } from "../tests/helpers/looks.ts";
+import { DrawWaiter } from "../tests/helpers/draw_waiter.ts";
 import type { Sandbox } from "../tests/helpers/sandbox.ts";
 import { until } from "../tests/helpers/until.ts";
 import type { EchoTerminal } from "./echo_sample.ts";
@@ -72,19 +72,19 @@ export async function openPty(port: number): Promise<PtyTerminal> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
   socket.binaryType = "arraybuffer";
   await new Promise((resolve) => socket.onopen = resolve);
-  const looks = new Looks();
+  const draws = new DrawWaiter();
   let messages = 0;
   emulator.onData((text) => socket.send(new TextEncoder().encode(text)));
   socket.onmessage = ({ data }) => {
     messages += 1;
-    emulator.write(new Uint8Array(data), () => looks.drawn());
+    emulator.write(new Uint8Array(data), () => draws.drawn());
   };
   const type = (text: string): void => emulator.input(text);
   return {
     emulator,
     type,
     clear: () => type("\u0015"),
-    drawnWhen: (holds) => looks.when(holds),
+    drawnWhen: (holds) => draws.when(holds),
     messages: () => messages,
     close: () => socket.close(),
   };

@@ -38,20 +38,20 @@ export async function startRecorder(sandbox: Sandbox, session: string): Promise<
     const decoder = new TextDecoder();
     for await (const chunk of file.readable) {
       text += decoder.decode(chunk, { stream: true });
-      for (const look of [...waiting]) look();
+      for (const check of [...waiting]) check();
     }
   })();
   return {
     session,
     seen: (wanted) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (!text.includes(wanted)) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(performance.now());
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     async close(): Promise<void> {
       await sandbox.tmux("kill-session", "-t", `=${session}`);

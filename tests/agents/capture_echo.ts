@@ -1,4 +1,4 @@
-/** Takes the echo agent's screen fixtures anew: `deno run -A tests/agents/capture_echo.ts`. */
+/** Recaptures the echo agent's screen fixtures: `deno run -A tests/agents/capture_echo.ts`. */
 import { VERSION } from "../../src/protocol/version.ts";
 import { type EchoAgent, startEcho } from "../helpers/agents_echo.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";

@@ -1,4 +1,4 @@
-/** Takes the screen fixtures anew from a real agent: `deno run -A tests/agents/capture_screens.ts KIND [turns | shell | questions]`. */
+/** Recaptures the screen fixtures from a real agent: `deno run -A tests/agents/capture_screens.ts KIND [turns | shell | questions]`. */
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 import { capture, drawnScreen, idle, OPEN_DIALOG, working } from "./capture.ts";

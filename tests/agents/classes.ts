@@ -35,7 +35,7 @@ const command = (text: string): Step[] => [type(text), ENTER];
 
 const LINES = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`).join("\n");
 const CHARACTERS = "word ".repeat(1_200).trim();
-/** Text that looks like each agent's composer, in what the model is said to have run. */
+/** Text that looks like each agent's composer, in a command that the model asks to run. */
 const FAKE = [
   "rm -rf build",
   "─".repeat(30),

@@ -1,6 +1,6 @@
 /** Ends an agent and every process under it: some of them ignore the hang-up of their terminal. */
 
-/** Each process with its parent, as /proc tells. */
+/** Each process with its parent, from /proc. */
 async function readParents(): Promise<Map<number, number>> {
   const parents = new Map<number, number>();
   for await (const entry of Deno.readDir("/proc")) {

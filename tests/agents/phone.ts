@@ -7,7 +7,7 @@ import type { Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
 const LOOK_MS = 200;
-/** The listener reads its sessions every five seconds where no hook tells, and agents take their time. */
+/** The listener reads its sessions every five seconds where no hook reports, and agents may be slow. */
 const LIMIT_MS = 60_000;
 
 /** As `until`, with a pause between two questions. */
@@ -39,7 +39,7 @@ export function untilHeld({ api }: Stack, id: string): Promise<Receipt> {
   });
 }
 
-/** The last word about the push. */
+/** The push's final receipt. */
 export function untilFinal({ api }: Stack, id: string): Promise<Receipt> {
   return untilTold(() => "the last receipt", async () => {
     const { receipt } = await api.getPush(id);
@@ -47,7 +47,7 @@ export function untilFinal({ api }: Stack, id: string): Promise<Receipt> {
   });
 }
 
-/** Typed for sure, and submitted as far as the screen and the hook could tell in their time. */
+/** Certainly typed, and submitted as far as screen and hook could confirm in time. */
 export function assertTyped({ state, reason }: Receipt, text: string): void {
   assert.ok(state === "submitted" || state === "typed", `${text}: ${state} ${reason ?? ""}`);
 }

@@ -29,7 +29,7 @@ const COMPACT: Record<RealAgent, { command: string; shown: RegExp }> = {
   copilot: { command: "/compact", shown: /Compaction completed/ },
 };
 
-/** These have no hook that can tell the model something at a compaction. */
+/** These have no hook that can inform the model at a compaction. */
 const TOLD_LATER: readonly RealAgent[] = ["gemini", "copilot"];
 
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {

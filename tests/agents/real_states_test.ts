@@ -25,14 +25,14 @@ async function isThere(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-/** Keys that would approve: a digit, a letter, Enter. They are held until the phone looks away. */
+/** Keys that would approve: a digit, a letter, Enter. They are held until the phone closes the mirror. */
 async function tryKeys(stack: Stack, { kind, session }: SvcAgent): Promise<void> {
   const { wsUrl, apiKey, deviceId } = stack;
   using phone = new MirrorPhone({ wsUrl, apiKey, deviceId, session });
   await phone.live();
   phone.type({ type: "text", text: "1" }, { type: "text", text: "y" }, { type: "key", key: "Enter" });
-  const told = await until("a word about the keys", () => phone.keyStates().at(0));
-  assert.deepEqual([told.state, told.reason], ["held", "dialog_open"]);
+  const reported = await until("the keys' state", () => phone.keyStates().at(0));
+  assert.deepEqual([reported.state, reported.reason], ["held", "dialog_open"]);
   show(kind, "keys");
 }
 

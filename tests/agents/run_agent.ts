@@ -17,13 +17,13 @@ export interface SvcAgent extends AsyncDisposable {
   kind: RealAgent;
   /** The tmux session that svc gave it. */
   session: string;
-  /** As someone at the desk sees it and types into it. */
+  /** The agent's pane, as the local user sees it and types into it. */
   pane: Pane;
   standIn: StandIn;
   reading(): Promise<ScreenReading>;
   /** Resolves once the empty input line is on the screen and the agent does nothing. */
   untilIdle(): Promise<unknown>;
-  /** Someone at the desk types a line and presses Enter. */
+  /** Types a line and presses Enter, as the local user. */
   typeAtDesk(text: string): Promise<void>;
 }
 

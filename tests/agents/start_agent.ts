@@ -38,7 +38,7 @@ export interface StartOptions {
   asks?: StartQuestion;
   columns?: number;
   rows?: number;
-  /** What the terminal says of itself: 24-bit color, no more than its name tells, or none. */
+  /** The colors that the terminal announces: 24-bit, what its name implies, or none. */
   color?: keyof typeof COLORS;
   env?: Record<string, string>;
   /** Changes what was set up before the agent starts. */

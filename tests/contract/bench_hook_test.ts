@@ -1,4 +1,4 @@
-/** The bench's rows on hooks: the real hook, beside the bare runtime, with the aim of the design. No time is judged here. */
+/** The bench's hook rows: the real hook beside the bare runtime, with its aim. No time is asserted. */
 import assert from "node:assert/strict";
 import { figures } from "../../bench/measure.ts";
 import { hookRows } from "../../bench/rows/hook.ts";

@@ -1,4 +1,4 @@
-/** What the bench says: figures and ratios of two ways measured in turn. */
+/** The bench's output: figures and ratios of two alternatives, measured alternately. */
 import assert from "node:assert/strict";
 import { figures, measure } from "../../bench/measure.ts";
 import { resultsJson, resultText } from "../../bench/report.ts";

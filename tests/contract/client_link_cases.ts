@@ -11,7 +11,7 @@ import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { type Manner, TinyRelay } from "./tiny_relay.ts";
 
-/** Skips ahead until the condition holds: time passes quickly only where nothing has to happen in time. */
+/** Skips ahead until the condition holds: time passes quickly only where nothing must finish within a limit. */
 async function skipUntil(clock: SkippingClock, what: string, holds: () => boolean): Promise<void> {
   await until(what, () => {
     if (!holds()) clock.skip(1_000);

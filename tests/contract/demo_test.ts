@@ -1,4 +1,4 @@
-/** The demo's verdict: 0 when every step worked, 1 when one is broken. */
+/** The demo exits with 0 when every step worked, and 1 when one is broken. */
 import assert from "node:assert/strict";
 import { FROM_CHECKOUT } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";

@@ -10,7 +10,7 @@ import { until } from "../helpers/until.ts";
 /** Wide and high enough for every capture. */
 const SIZE = ["-x", "210", "-y", "52"];
 
-/** What an agent asks by itself, without a key of the user's: tmux must see it at the moment of typing. */
+/** Dialogs that an agent opens by itself, without a key of the user: tmux must notice them at the moment of typing. */
 const ASKED =
   /^(?:permission(?:_[a-z]+)?(?:_\d+x\d+)?|trust|question\w*|api_key|auto_mode|sign_in|create_file|leave_plan_mode|always_allow\w*|fetch_permission)$/;
 

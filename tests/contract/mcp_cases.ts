@@ -93,7 +93,7 @@ const TOOLS: readonly Case[] = [
     },
   ),
   caseOf(
-    "svc_ask gives the chosen options, or the person's own words [mcp-ask, type-ask, type-answer, flow-3]",
+    "svc_ask gives the chosen options, or the user's own text [mcp-ask, type-ask, type-answer, flow-3]",
     async (bench) => {
       const { phone, call } = bench;
       const one = call("svc_ask", { question: "Deploy?", options: ["Yes", "No"] });
@@ -135,7 +135,7 @@ const TOOLS: readonly Case[] = [
     assert.equal(await form, "port: 8080\ntls: true");
   }),
   caseOf(
-    "a secret field is refused in words where no phone is paired, and nothing is sent [mcp-input]",
+    "a secret field is refused with an explanation where no phone is paired, and nothing is sent [mcp-input]",
     async ({ phone, client }) => {
       const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
       const result = await client.callTool({ name: "svc_input", arguments: { question: "Login?", fields } });
@@ -154,7 +154,7 @@ const TOOLS: readonly Case[] = [
     assert.equal(note?.push.agentSessionName, "svc-proj");
   }),
   caseOf(
-    "arguments that are not accepted are told to the model with their place [lim-ask, other-mcp]",
+    "arguments that are not accepted are reported to the model with their place [lim-ask, other-mcp]",
     async ({ client, phone }) => {
       const wrong: [string, Record<string, unknown>, RegExp][] = [
         ["svc_ask", { question: "?", timeoutSeconds: 119 }, /timeoutSeconds/],
@@ -189,7 +189,7 @@ const WAITS: readonly Case[] = [
       const waiting = call("svc_prompt", { question: "Slow?", timeoutSeconds: 120 }, { onprogress });
       const asked = await phone.asked("Slow?");
       for (let n = 0; n < 4; n++) clock.advance(15_000);
-      await until("three words", () => heard.length === 3);
+      await until("three notifications", () => heard.length === 3);
       assert.deepEqual(heard, [20, 40, 60].map((progress) => ({ progress, total: 120 })));
       await phone.answer(asked, { body: "yes" });
       assert.equal(await waiting, "yes");
@@ -271,7 +271,7 @@ const WAITS: readonly Case[] = [
     await assert.rejects(waiting);
     await ends(phone, asked, "withdrawn");
   }),
-  caseOf("a key that may not send is told to the model with what to do", async ({ client }) => {
+  caseOf("a key that may not send is reported to the model with what to do", async ({ client }) => {
     const result = await client.callTool({ name: "svc_prompt", arguments: { question: "Allowed?" } });
     assert.equal(result.isError, true);
     assert.match(textOf(result), /lacks the scope push:send/);

@@ -11,7 +11,7 @@ interface Result {
   stderr: string;
 }
 
-/** In a process of its own, as a person does; it keeps the caches of the user's home. */
+/** Runs in a separate process, with the caches of the user's home. */
 async function build(outDir: string): Promise<void> {
   const script = new URL("../../scripts/build_npm.ts", import.meta.url).pathname;
   const args = ["run", "-A", "--quiet", "--no-check", script, outDir];

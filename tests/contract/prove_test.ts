@@ -1,4 +1,4 @@
-/** `deno task prove`: a line with a figure for each claim, and a verdict that a broken claim turns. */
+/** `deno task prove` prints a line with a figure for each claim, and fails when a claim is broken. */
 import assert from "node:assert/strict";
 import type { Claim } from "../../scripts/prove/claims.ts";
 import { CLAIMS } from "../../scripts/prove/claims.ts";

@@ -1,4 +1,4 @@
-/** The HTTP server's own bounds: time, number of connections, TLS. */
+/** The HTTP server's limits on time, connections and unread bytes. */
 import assert from "node:assert/strict";
 import {
   type HttpServer,

@@ -47,7 +47,7 @@ const reading: Case[] = [
     },
   },
   {
-    name: "info tells kind, size, mode, owner and time, through links",
+    name: "info reports kind, size, mode, owner and time, through links",
     async run({ files, commands, uid }, directory) {
       await files.writeText(`${directory}/file`, "four", { mode: 0o640 });
       await commands.run(["ln", "-s", "file", `${directory}/link`]);

@@ -1,4 +1,4 @@
-/** What every runtime tells about its process and machine, and its local sockets. */
+/** What every runtime reports about its process and machine, and its local sockets. */
 
 import assert from "node:assert/strict";
 import { MAX_LINE_BYTES } from "../../src/runtime/lines.ts";
@@ -8,7 +8,7 @@ import { until } from "../helpers/until.ts";
 
 const host: Case[] = [
   {
-    name: "tells who and where it is",
+    name: "reports its process and machine",
     async run(runtime, directory) {
       const shell = async (script: string): Promise<string> =>
         new TextDecoder().decode((await runtime.commands.run(["sh", "-c", script])).stdout).trim();

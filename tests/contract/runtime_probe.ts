@@ -1,11 +1,11 @@
-/** A program that shows one side of the runtime: the first word says which. */
+/** A program that demonstrates one part of the runtime, chosen by its first argument. */
 
 import { runtime } from "#runtime";
 
 const { terminal, commands } = runtime;
 const line = (value: unknown): void => terminal.write(`${JSON.stringify(value)}\n`);
 
-/** Says "ready" once the terminal is raw: a key that comes before would act as a line's. */
+/** Prints "ready" once the terminal is raw: an earlier key would be handled by the line discipline. */
 function startReading() {
   const keys = terminal.rawInput()[Symbol.asyncIterator]();
   const first = keys.next();

@@ -1,4 +1,4 @@
-/** The runtime as a whole program: its terminal, its pipes and how it starts itself again, on Deno and on Node. */
+/** The runtime in a whole program: its terminal, its pipes and how it starts itself again, on Deno and on Node. */
 
 import assert from "node:assert/strict";
 import { buildForNode } from "../helpers/node_build.ts";
@@ -9,7 +9,7 @@ import { until } from "../helpers/until.ts";
 const probe = new URL("runtime_probe.ts", import.meta.url).pathname;
 const denoRuntime = new URL("../../src/runtime/deno.ts", import.meta.url).pathname;
 
-/** Lays a program named `cli` into `root`; returns the argv that runs it. */
+/** Writes a program named `cli` into `root`; returns the argv that runs it. */
 type Layer = (root: string) => Promise<string[]>;
 
 const layers: Record<string, Layer> = {

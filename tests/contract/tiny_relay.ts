@@ -15,7 +15,7 @@ export class TinyRelay {
   readonly frames: Frame[] = [];
   readonly protocols: string[] = [];
   readonly bytes: Uint8Array[] = [];
-  /** The most connections that stood at one time. */
+  /** The largest number of simultaneous connections. */
   mostAtOnce = 0;
   readonly #server: Server;
   readonly #sockets: WebSocketServer;
@@ -62,7 +62,7 @@ export class TinyRelay {
     for (const socket of this.#sockets.clients) socket.send(data);
   }
 
-  /** The connections that stand look open from now on, and nothing on them is read or answered. */
+  /** Stops reading and answering existing connections, which stay open. */
   freeze(): void {
     for (const socket of this.#raw) socket.pause();
   }

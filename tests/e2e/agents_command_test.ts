@@ -27,7 +27,7 @@ Deno.test("svc agents check says ✗ and exits 1 when an agent's screen is not r
   await using sandbox = await makeSandbox();
   const program = `${sandbox.root}/bin/codex`;
   await Deno.mkdir(`${sandbox.root}/bin`);
-  // Nothing of an agent, so the check must not go on to type.
+  // Nothing that looks like an agent, so the check must not type anything.
   await Deno.writeTextFile(program, "#!/bin/sh\nprintf 'one line\\n'\nexec sleep 600\n", { mode: 0o755 });
   const env = { PATH: `${sandbox.root}/bin:${sandbox.env.PATH}` };
   const { code, stdout } = await runSvc(sandbox, ["agents", "check", "codex", "--wait", "2"], { env });

@@ -1,4 +1,4 @@
-/** The mirror's rows of the bench: each letter typed alone comes back, on the phone and in what a person would use instead. */
+/** The bench's mirror rows: each typed letter is echoed, on the phone and in the alternative. */
 import assert from "node:assert/strict";
 import { measure } from "../../bench/measure.ts";
 import { resultText } from "../../bench/report.ts";

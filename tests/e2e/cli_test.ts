@@ -1,4 +1,4 @@
-/** The commands as a shell meets them, where nothing is set up. */
+/** The commands from a shell, where nothing is set up. */
 import assert from "node:assert/strict";
 import { listedCommands } from "../../src/cli/commands.ts";
 import { VERSION } from "../../src/protocol/version.ts";

@@ -1,4 +1,4 @@
-/** Sessions that no wrapper made get no message for a shell, an editor or a prompt; a hostile screen delays nobody else. */
+/** Sessions that no wrapper made get no messages for a shell, an editor or a prompt; a hostile screen delays no other session. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { KeyInput } from "../../src/protocol/key_input.ts";
@@ -6,7 +6,7 @@ import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage } from "../helpers/mirror_stage.ts";
 import { until } from "../helpers/until.ts";
 
-/** A program in a session of its own, what its screen shows once it reads, and a message that would run a command in it. */
+/** A program in its own session, what its screen shows once it reads input, and a message that would run a command in it. */
 interface Program {
   session: string;
   argv(root: string): string[];
@@ -64,11 +64,11 @@ async function startProgram({ stack }: MirrorStage, { session, argv, ready }: Pr
   await until(`${session} to read`, async () => ready.test(await sandbox.screen(session)));
 }
 
-/** What became of the last key of the burst. */
+/** The state of the burst's last key. */
 async function lastState(phone: MirrorPhone, inputs: KeyInput[]): Promise<string> {
   phone.type(...inputs);
   const found = await until(
-    "what became of the keys",
+    "the keys' state",
     () => phone.keyStates().findLast(({ sequence }) => sequence >= inputs.length - 1),
   );
   return `${found.state} ${found.reason ?? ""}`.trim();
@@ -113,7 +113,7 @@ Deno.test("closed: a program that reads its input in a session that no wrapper m
   );
 });
 
-/** Each line makes a pattern look ahead from each of its columns. */
+/** Each line makes a pattern backtrack from every column. */
 const HOSTILE = `
 import { stdout } from "node:process";
 const draw = () => {

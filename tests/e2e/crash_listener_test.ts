@@ -1,4 +1,4 @@
-/** kill -9 of the listener after every step of an injection: nothing lost, nothing doubled, `unknown` where nobody can tell. */
+/** kill -9 of the listener after every step of an injection: nothing lost, nothing doubled, `unknown` where it cannot be known. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { crashingImportMap } from "../helpers/crashing_runtime.ts";
@@ -7,14 +7,14 @@ import { CHECKOUT } from "../helpers/sources.ts";
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-/** More steps than an injection has: the sweep ends by itself before. */
+/** More steps than an injection has: the sweep ends earlier. */
 const STEPS_MAX = 60;
 
 interface Crashed {
-  /** The step after which the listener died; undefined when it had no step left to die at. */
+  /** The step after which the listener died; undefined when the injection has fewer steps. */
   step: string | undefined;
   state: string;
-  /** Times that the text is in the agent: submitted, or in its input line. */
+  /** How often the agent has the text: submitted, or in its input line. */
   times: number;
 }
 
@@ -69,7 +69,7 @@ Deno.test("crash: kill -9 of the listener after each step of an injection loses 
       },
     );
   }
-  // Marker and journal are written at one time: which of them a count hits is chance.
+  // Marker and journal are written concurrently: which of them a count hits is random.
   for (const step of ["journal sync", "tmux request", "acknowledgement"]) {
     assert.ok(steps.includes(step), step);
   }

@@ -100,7 +100,7 @@ Deno.test("marker: it exists before Enter, is the canonical hash, and the agent 
   await using bench = await makeEchoBench({ realMarkers: true });
   const text = "e\u0301\twith tab ";
   assert.equal((await bench.send(text)).state, "submitted");
-  await until("the agent's word", async () => (await bench.entriesWith("fromPhone")).length === 1);
+  await until("the agent's first entry", async () => (await bench.entriesWith("fromPhone")).length === 1);
   assert.deepEqual((await bench.entriesWith("fromPhone")).map((entry) => entry.fromPhone), [true]);
   await bench.sandbox.tmux("send-keys", "-l", "-t", `=${bench.session}:`, text);
   await bench.sandbox.tmux("send-keys", "-t", `=${bench.session}:`, "Enter");

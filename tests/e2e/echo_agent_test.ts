@@ -53,7 +53,7 @@ async function clearLine(agent: EchoAgent): Promise<void> {
 
 type Check = (agent: EchoAgent, sandbox: Sandbox) => Promise<void>;
 
-/** What one agent must do, in this order; the last one ends it. */
+/** What one agent must do, in this order; the last check ends it. */
 const CHECKS: Record<string, Check> = {
   async "echoes exactly what was pasted and typed [show-echo]"(agent) {
     for (const body of [...BODIES, ...LONG_BODIES]) {

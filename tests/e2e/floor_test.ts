@@ -1,4 +1,4 @@
-/** The floor of encryption begins by itself with the first pairing; scripts pair too, and the host seals for itself. */
+/** The encryption floor starts with the first pairing; scripts pair too, and the host seals its own messages. */
 import assert from "node:assert/strict";
 import { outcomeOf } from "../helpers/outcome_of.ts";
 import { runSvc } from "../helpers/program.ts";

@@ -1,4 +1,4 @@
-/** No shell ever gets a message: exited agents, login shells, shells under an agent, and the exit between guard and typing. */
+/** No shell ever gets a message: after an agent's exit, login shells, shells under an agent, and an exit between guard and typing. */
 import assert from "node:assert/strict";
 import { makeInjectBench } from "../helpers/inject_bench.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
@@ -12,7 +12,7 @@ interface ShellPane {
   /** Runs a raw-reading program from the shell's prompt, as a person would; resolves with its pid once it reads. */
   startAgent(): Promise<number>;
   command(): Promise<string>;
-  /** What stands behind the shell's last prompt. */
+  /** The line with the shell's last prompt. */
   promptLine(): Promise<string>;
 }
 
@@ -36,7 +36,7 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
       let looks = 0;
       await until("the agent in the pane", async () => {
         if ((await command()) === "cat") return true;
-        // A shell that is just taking its terminal back may lose a key: the line is typed again.
+        // A shell that is taking back its terminal may lose a key, so the line is typed again.
         if (looks++ % RETYPE_LOOKS > 0 || !CLEAR_PROMPT.test(await promptLine())) return false;
         await sandbox.tmux("send-keys", "-t", "=svc-a:", `sh ${sandbox.root}/agent`, "Enter");
         return false;
@@ -55,7 +55,7 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
   let agent = 0;
   let waits = false;
   await using bench = makeInjectBench(sandbox, {
-    // The listener's own look at the pane is over here; only tmux's guard is left.
+    // The listener's own check of the pane has passed here; only tmux's guard is left.
     record: async (_id, step) => {
       if (step !== "typing") return;
       Deno.kill(agent, "SIGKILL");
@@ -68,7 +68,7 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
     agent = await pane.startAgent();
     const outcome = await bench.send("svc-a", `touch ${canary}\ntouch ${canary}\n`);
     assert.equal(outcome.reason, "shell_in_pane", `race ${race}`);
-    // A dying process keeps the terminal for a moment: what it did not read stands at the prompt, and must not run.
+    // A dying process keeps the terminal for a moment: what it did not read appears at the prompt, and must not run.
     if (waits) assert.equal(outcome.state, "refused", `race ${race}`);
     await until("the prompt after the agent", async () => (await pane.command()) === "bash");
     if (outcome.state === "typed") await sandbox.tmux("send-keys", "-t", "=svc-a:", "C-c");
@@ -77,7 +77,7 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
   await assert.rejects(Deno.stat(canary), Deno.errors.NotFound);
 });
 
-/** Runs `cat` in the foreground, as a shell does, and never collects it. Writes its pid into `$ARGV[0]`. */
+/** Runs `cat` in the foreground, as a shell does, and never reaps it. Writes its pid into `$ARGV[0]`. */
 const SLOW_SHELL = `
   $SIG{TTOU} = "IGNORE";
   my $agent = fork // die;

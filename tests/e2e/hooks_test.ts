@@ -37,7 +37,7 @@ Deno.test("the same text from the keyboard and from the phone at once: of two ho
   for (let round = 0; round < 5; round++) {
     await mark(sandbox, "go on");
     const both = await Promise.all(
-      ["desk", "phone"].map((conversation) =>
+      ["keyboard", "phone"].map((conversation) =>
         hook(sandbox, ["remote-hook", "gemini"], prompt(sandbox, "go on", `${conversation}-${round}`))
       ),
     );
@@ -144,7 +144,7 @@ async function untilState({ api }: Stack, name: string, state: string): Promise<
   });
 }
 
-/** As `until`, but asks a relay no more often than its limit allows. */
+/** Like `until`, but polls a relay no more often than its rate limit allows. */
 async function untilAsked<T>(what: string, ask: () => Promise<T>): Promise<NonNullable<T>> {
   let last = 0;
   return await until(what, async () => {
@@ -181,7 +181,7 @@ Deno.test("a stop and a wait reach the phones with the hook's id, and the state 
 Deno.test("a message from the phone, typed into a session, is flagged by the hook of its agent [remote-compare, rm-cwd]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
-  // A program that takes no marker itself, as an agent whose hook has not run yet.
+  // A program that takes no marker itself, like an agent whose hook has not run yet.
   const pane = await Pane.open(sandbox, { session: "svc-proj", argv: ["cat"] });
   const { receipt } = await stack.send(pane.session, "fix the bug, please");
   assert.ok(["submitted", "typed"].includes(receipt.state), JSON.stringify(receipt));

@@ -1,4 +1,4 @@
-/** A relay that does all that a relay can do to a phone and a host: what comes of it, attack by attack, paired and not. */
+/** Everything that a hostile relay can do to a phone and a host: the outcome of each attack, paired and not. */
 import assert from "node:assert/strict";
 import { FRAME_ROWS } from "../helpers/hostile_frames.ts";
 import { HANDSHAKE_ROWS } from "../helpers/hostile_handshakes.ts";
@@ -18,7 +18,7 @@ const ROWS: readonly Row[] = [
 
 const outcomeOf = ({ outcome = "reported" }: Expectation): string => outcome;
 
-/** The host's own screens, for as often as `text` stands there. */
+/** How often the host's screens show `text`. */
 async function count(stage: HostileStage, text: string): Promise<number> {
   return (await stage.screen()).split(text).length - 1;
 }
@@ -29,7 +29,7 @@ async function says(who: string, { pattern, words }: { pattern: RegExp; words():
   });
 }
 
-async function suffer(stage: HostileStage, row: Row, expect: Expectation): Promise<void> {
+async function runAttack(stage: HostileStage, row: Row, expect: Expectation): Promise<void> {
   const from = stage.logged;
   const typedBefore = await count(stage, EVIL);
   try {
@@ -61,11 +61,11 @@ for (const mode of ["psk", "base"] satisfies Mode[]) {
   Deno.test(`${title} [hostile-relay, seal-${mode}, sec-active-relay, sec-replay]`, async (t) => {
     await using stage = await HostileStage.make(mode);
     for (const { row, expect } of rows) {
-      await t.step(`${mode}: ${row.name} → ${outcomeOf(expect)}`, () => suffer(stage, row, expect));
+      await t.step(`${mode}: ${row.name} → ${outcomeOf(expect)}`, () => runAttack(stage, row, expect));
     }
     const counts = Map.groupBy(rows, ({ expect }) => outcomeOf(expect));
-    const told = [...counts].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
-    await t.step(`${mode}: ${rows.length} attacks: ${told}; all else arrived, each once`, async () => {
+    const summary = [...counts].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
+    await t.step(`${mode}: ${rows.length} attacks: ${summary}; everything else arrived once`, async () => {
       const prompts = (await stage.session.prompts()).filter((prompt) => mode === "psk" || prompt !== EVIL);
       assert.ok(prompts.every((prompt) => stage.texts.includes(prompt)), prompts.join("\n"));
       assert.equal(new Set(prompts).size, prompts.length);

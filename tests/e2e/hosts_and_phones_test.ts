@@ -1,4 +1,4 @@
-/** Two hosts and two phones of one account: who is paired with whom, what reaches whom, and what a revoked phone loses. */
+/** Two hosts and two phones of one account: pairing, delivery, and what a revoked phone loses. */
 import assert from "node:assert/strict";
 import { HostileRelay, WAYS } from "../helpers/hostile_relay.ts";
 import { PagePhone } from "../helpers/page_phone.ts";
@@ -9,13 +9,13 @@ const SEALED = /^Live, \d+ × \d+ · End-to-end encrypted$/;
 
 async function pair(phone: PagePhone, host: Stack): Promise<void> {
   await phone.open(await host.pairLink());
-  // A revoked phone gets a new account, which the person is asked about.
+  // A revoked phone gets a new account, which the user must confirm.
   if (phone.store.get().swap !== undefined) await phone.controller.swapAccount();
   await phone.controller.confirmPairing();
   assert.deepEqual(phone.signInWords(), "");
 }
 
-/** Text in, and the words of its bubble out. */
+/** Sends the text; returns the text of its bubble. */
 async function said(
   phone: PagePhone,
   { session, host, text }: { session: string; host: Stack; text: string },

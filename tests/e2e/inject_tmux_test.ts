@@ -6,7 +6,7 @@ import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-/** A program that reads its terminal raw into a file; it is no agent that svc knows. */
+/** A program, unknown to svc, that reads its terminal raw into a file. */
 async function startRecorder(sandbox: Sandbox, session: string): Promise<() => Promise<string>> {
   const file = `${sandbox.root}/${session}.bytes`;
   const ready = `${sandbox.root}/${session}.ready`;
@@ -122,7 +122,7 @@ Deno.test("inject: a muted project's session takes nothing [inj-muted]", async (
 
 Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-every-server]", async () => {
   await using sandbox = await makeSandbox();
-  // Every tmux server of this user is looked at, those of other tests too.
+  // Every tmux server of this user is searched, including those of other tests.
   const name = `svc-${crypto.randomUUID()}`;
   const other = `${sandbox.root}/tmux-${Deno.uid()}`;
   await Deno.mkdir(other, { mode: 0o700 });
@@ -175,7 +175,7 @@ Deno.test("inject: a directory whose name looks like a pane's record sends no me
   ];
   const directory = `${sandbox.root}/x\n${[...record, "80", "24", "t", "p"].join("\t")}`;
   await Deno.mkdir(directory);
-  // Listed before the others.
+  // Sorted before the others.
   await sandbox.tmux("new-session", "-d", "-s", "a", "-c", directory, "--", "cat", "-");
   await until("its directory", async () => (await sandbox.tmux("list-panes", "-a")).includes("%2"));
   const outcome = await bench.send("svc-meant", "hello");
@@ -194,7 +194,7 @@ Deno.test("inject: a session that is hidden from phones takes nothing: its progr
   await until("the second message alone", async () => (await own()) === "hello\r");
 });
 
-/** Shows what Cursor's terminal agent shows at its composer, with `hello` in it, and after Enter. */
+/** Imitates Cursor's terminal agent: the empty composer, the composer with `hello`, and the screen after Enter. */
 const CURSOR_SCREEN = String.raw`
   system "stty raw -echo"; $| = 1;
   my ($top, $rule) = ("▄" x 60, "▀" x 60);

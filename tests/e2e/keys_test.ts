@@ -1,4 +1,4 @@
-/** Live keys from a phone into real panes: exactly once, in order, behind the same guard as a message. */
+/** Live keys from a phone into real panes: exactly once, in order, and with the same guard as messages. */
 import assert from "node:assert/strict";
 import type { KeyInput } from "../../src/protocol/key_input.ts";
 import { canonicalDigest } from "../../src/protocol/canonical.ts";
@@ -15,11 +15,11 @@ const text = (text: string): KeyInput => ({ type: "text", text });
 const key = (key: string): KeyInput => ({ type: "key", key });
 const paste = (text: string): KeyInput => ({ type: "paste", text });
 
-/** The newest that was said of the keys with this number, or of later ones. */
+/** The newest reported state of the key with this number, or of a later one. */
 const said = (phone: MirrorPhone, sequence: number): Promise<string> =>
-  until(`a word about key ${sequence}`, () => {
+  until(`the state of key ${sequence}`, () => {
     const found = phone.keyStates().findLast((one) => one.sequence >= sequence);
-    return found && [found.state, found.reason].filter((word) => word !== undefined).join(" ");
+    return found && [found.state, found.reason].filter((part) => part !== undefined).join(" ");
   });
 
 async function startEcho(
@@ -36,10 +36,10 @@ async function startEcho(
   };
 }
 
-/** A pane that shows every byte it gets, as octal. */
+/** A pane that shows every byte that it receives, in octal. */
 const RECORDER = ["sh", "-c", "stty -icanon -echo -isig -icrnl -ixon; exec od -An -v -w1 -t o1"];
 
-/** A session that runs it; the shell before it takes no keys. */
+/** Starts a session with it; resolves once its shell has executed it. */
 async function startRecorder(stage: MirrorStage): Promise<string> {
   const session = await stage.start(RECORDER, { cols: 80, rows: 50 });
   const program = ["display-message", "-p", "-t", `=${session}:`, "#{pane_current_command}"];

@@ -1,4 +1,4 @@
-/** The main job on real parts: a message from a phone is typed, once, exactly, into the right pane. */
+/** The main flow with real processes: a message from a phone is typed exactly once, unchanged, into the right pane. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { NAUGHTY_BODIES, REFUSED_BODIES } from "../helpers/naughty.ts";
@@ -64,7 +64,7 @@ Deno.test("main flow: 31 messages at once: 30 in order, the last refused with th
   });
   const typed = await echo.prompts(last.receipt.state === "refused" ? 30 : 31);
   assert.deepEqual(typed, bodies.slice(0, typed.length));
-  // One token comes back every two seconds: a slow machine earns one or two meanwhile.
+  // One token returns every two seconds, so a slow machine may get one or two meanwhile.
   if (last.receipt.state === "refused") {
     assert.equal(last.receipt.reason, "rate_limited");
     assert.ok((last.receipt.retryAfterSeconds ?? 0) >= 1);

@@ -18,7 +18,7 @@ interface Program {
   argv: string[];
   /** A text that the program's first screen shows. */
   shows: string;
-  /** Keys that change the screen, one after the other. */
+  /** Keys that change the screen, pressed in this order. */
   keys: string[];
 }
 
@@ -44,10 +44,12 @@ async function programOnPath(...names: string[]): Promise<string> {
   throw new Error(`none of ${names.join(", ")} is installed: run scripts/prepare.ts`);
 }
 
-/** The figure that a proof counts, and the cells that tmux does not tell. */
-function figure(what: string, { terminal }: MirrorPhone, { untold }: Comparison): void {
+/** Prints the line that a claim counts, with the number of cells that tmux does not report. */
+function figure(what: string, { terminal }: MirrorPhone, { unreported }: Comparison): void {
   const cells = terminal.cols * terminal.rows;
-  say(`${what}: 0 of ${cells} cells differ, nor cursor and modes; ${untold.length} blank ones are not told`);
+  say(
+    `${what}: 0 of ${cells} cells differ, and neither do cursor and modes; ${unreported.length} blank ones are not reported`,
+  );
 }
 
 async function follow(stage: MirrorStage, name: string, program: Program): Promise<void> {
@@ -65,7 +67,7 @@ async function follow(stage: MirrorStage, name: string, program: Program): Promi
   await stage.tmux("kill-session", "-t", `=${session}`);
 }
 
-/** The program draws at the moment of each cut: nothing is waited for between key and cut. */
+/** Does not wait between key and cut, so that the program draws during the cut. */
 async function cutTenTimes(
   stage: MirrorStage,
   { phone, session, keys }: { phone: MirrorPhone; session: string; keys: string[] },
@@ -78,7 +80,7 @@ async function cutTenTimes(
 
 Deno.test("mirror cells: vim, less, htop and a copied file: the same cells [ux-resume, spec-mirror, flow-2]", async (t) => {
   await using stage = await makeMirrorStage();
-  // Between two programs the tmux server stays.
+  // Keeps the tmux server running between two programs.
   await stage.start(["cat"]);
   const text = await writeText(stage, "text.c");
   const vim = await programOnPath("vim.basic", "vim.tiny", "vim");
@@ -176,7 +178,7 @@ Deno.test("mirror cells: the phone follows the local terminal's size at once [ux
   for (const [cols, rows] of [[70, 20], [120, 40], [90, 26]] as const) {
     using _client = await attachClient(stage.stack.sandbox, { session, cols, rows });
     await until(`${cols} columns`, () => phone.terminal.cols === cols);
-    const what = `less, resized by the desk to ${cols} × ${rows}`;
+    const what = `less, resized by the local terminal to ${cols} × ${rows}`;
     figure(what, phone, await untilEqual(stage, { phone, session, what }));
     assert.equal(phone.terminal.rows, rows - 1, "the status line is tmux's own");
   }
@@ -219,7 +221,7 @@ Deno.test("mirror cells: a flood of a million lines, cut ten times in the middle
     await phone.cut();
   }
   await phone.shows("1000000");
-  const what = `a flood of 1,000,000 lines after ${CUTS} cuts, ${inTheMidst} of them in its midst`;
+  const what = `a flood of 1,000,000 lines after ${CUTS} cuts, ${inTheMidst} of them during the flood`;
   figure(what, phone, await untilEqual(stage, { phone, session, what }));
 });
 
@@ -257,11 +259,11 @@ Deno.test("mirror cells: the comparison itself sees each kind of difference", as
   await pane.draw("one 漢 \u001b[31mred\u001b[0m");
   await pane.settled();
   await untilEqual(stage, { phone, session: pane.session, what: "the same" });
-  const spoilt: [string, "characters" | "attributes" | "untold" | "facts"][] = [
+  const spoilt: [string, "characters" | "attributes" | "unreported" | "facts"][] = [
     ["\u001b[1;1HO", "characters"],
     ["\u001b[1;5Hxx", "characters"],
     ["\u001b[1;8H\u001b[32mr\u001b[0m", "attributes"],
-    ["\u001b[3;1H\u001b[41m \u001b[0m", "untold"],
+    ["\u001b[3;1H\u001b[41m \u001b[0m", "unreported"],
     ["\u001b[5;5H", "facts"],
     ["\u001b[?1h", "facts"],
   ];
@@ -271,6 +273,6 @@ Deno.test("mirror cells: the comparison itself sees each kind of difference", as
     await new Promise<void>((resolve) => phone.terminal.write(output, resolve));
     const found = await compare(phone.terminal, stage.tmux, `=${pane.session}:`);
     assert.notDeepEqual(found[kind], [], JSON.stringify(output));
-    assert.equal(isEqual(found), kind === "untold" && found.facts.length === 0);
+    assert.equal(isEqual(found), kind === "unreported" && found.facts.length === 0);
   }
 });

@@ -1,4 +1,4 @@
-/** A mirror's life: one client for all phones, nothing of the desk changed, every end told, every break mended. */
+/** A mirror's life cycle: one client for all phones, no effect on the local user, every end reported, every interruption recovered. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { TerminalState } from "../../src/phone/terminal_stream.ts";
@@ -15,7 +15,7 @@ const clients = async ({ tmux }: MirrorStage): Promise<string[]> =>
 const sizeOf = ({ tmux }: MirrorStage, session: string): Promise<string> =>
   tmux("display-message", "-p", "-t", `=${session}:`, "#{window_width}x#{window_height}");
 
-/** The reasons for which the mirror ended so far. */
+/** The reasons for which the mirror has ended so far. */
 const ends = ({ states }: MirrorPhone): string[] =>
   states.flatMap((state: TerminalState) => state.kind === "ended" ? [state.reason] : []);
 
@@ -64,7 +64,7 @@ Deno.test("mirror: renamed, killed, server restarted: reported at once, and mirr
     await ended("renamed", () => stage.tmux("rename-session", "-t", `=${session}`, "other")),
     "session_renamed",
   );
-  await until("the name to be missed", () => ends(phone).includes("no_such_session"));
+  await until("the missing name to be reported", () => ends(phone).includes("no_such_session"));
   await stage.tmux("rename-session", "-t", "=other", session);
   await back("renamed back");
 
@@ -100,7 +100,7 @@ Deno.test("mirror: it comes back after a restart of relay and listener [ux-resum
   await phone.shows("first");
   stack.listener.kill("SIGKILL");
   await stack.listener.exited;
-  await until("the listener to be missed", () => ends(phone).length > 0);
+  await until("the listener's end to be reported", () => ends(phone).length > 0);
   await stage.keys(session, " second");
   await stack.startListener();
   await phone.shows("first second");
@@ -136,7 +136,7 @@ Deno.test("mirror: lines above the screen come on request, before a screen that 
   await until("the lines in the pane", async () => /^500$/m.test(await stage.stack.sandbox.screen(session)));
   const phone = await stage.watch(session);
   await phone.shows("500");
-  assert.equal(phone.terminal.buffer.active.baseY, 0, "not unless it is asked for");
+  assert.equal(phone.terminal.buffer.active.baseY, 0, "only on request");
   phone.scrollback(300);
   const line = (y: number): string | undefined =>
     phone.terminal.buffer.active.getLine(y)?.translateToString(true);
@@ -152,23 +152,23 @@ Deno.test("mirror: the window fits the phone on request, and gets the local term
   const { stack } = stage;
   const session = await stage.start(["cat"], { cols: 120, rows: 35 });
   const back = (): Promise<unknown> =>
-    until("the desk's size", async () => await sizeOf(stage, session) === "120x35\n");
+    until("the local terminal's size", async () => await sizeOf(stage, session) === "120x35\n");
   const fitted = async (): Promise<MirrorPhone> => {
     const phone = await stage.watch(session);
     phone.type({ type: "fit", cols: 44, rows: 20 });
     await until("the phone's size", () => phone.terminal.cols === 44);
     assert.equal(await sizeOf(stage, session), "44x20\n");
-    await until("the phone to be told", () => phone.statuses.some(({ fit }) => fit === "on"));
+    await until("the phone's status", () => phone.statuses.some(({ fit }) => fit === "on"));
     return phone;
   };
   const option = (): Promise<string> =>
     stage.tmux("show-options", "-wv", "-t", `=${session}:`, "window-size");
-  await t.step("asked back", async () => {
+  await t.step("the phone asks for it", async () => {
     const phone = await fitted();
     phone.type({ type: "unfit" });
-    await until("the desk's size on the phone", () => phone.terminal.cols === 120);
+    await until("the local terminal's size on the phone", () => phone.terminal.cols === 120);
     await back();
-    assert.equal(await option(), "", "and follows the desk as before");
+    assert.equal(await option(), "", "and follows the local terminal as before");
     phone[Symbol.dispose]();
   });
   await t.step("the phone leaves", async () => {
@@ -180,12 +180,12 @@ Deno.test("mirror: the window fits the phone on request, and gets the local term
     phone.link.close();
     await back();
   });
-  await t.step("another phone goes on watching", async () => {
+  await t.step("another phone still watches", async () => {
     const other = await stage.watch(session);
     const phone = await fitted();
     await until("the other phone's size", () => other.terminal.cols === 44);
     phone[Symbol.dispose]();
-    await until("the desk's size on the other phone", () => other.terminal.cols === 120);
+    await until("the local terminal's size on the other phone", () => other.terminal.cols === 120);
     other[Symbol.dispose]();
   });
   await t.step("the listener is killed", async () => {

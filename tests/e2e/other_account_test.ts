@@ -1,4 +1,4 @@
-/** Another account on the same machine, a real second uid: it gets nothing of svc, and no tmux client's environment. */
+/** Another account on the same machine, a real second uid: it can access nothing of svc, and no tmux client's environment. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { runtime } from "../../src/runtime/deno.ts";
@@ -14,7 +14,7 @@ import { makeStack } from "../helpers/stack.ts";
 const CANARY = "sk-canary-of-the-model";
 /** `deno task prove keys` swaps for a minute. */
 const SWAP_SECONDS = Number(Deno.env.get("SVC_SWAP_SECONDS") ?? 10);
-/** With fewer the attack had no chance: a slow machine goes on until there are more. */
+/** With fewer the attack would have had no chance: on a slow machine it goes on longer. */
 const LOOKS_LEAST = 10;
 const WRAPPERS_LEAST = 1;
 
@@ -30,7 +30,7 @@ Deno.test({
     await phone.api.sendPush(await phone.pushOf("svc-nobody", "an entry for the journal"));
     const paired = await stack.svc("devices", "--json");
     assert.equal(paired.code, 0, paired.stderr);
-    // Each must keep itself, also where the folders around it are open to everybody.
+    // Each file must be protected by itself, even where the folders around it are open to everybody.
     const folders = [sandbox.root, sandbox.home, sandbox.svcHome];
     for (const folder of folders) await Deno.chmod(folder, 0o755);
     await using other = await otherAccount(sandbox.root);
@@ -48,7 +48,7 @@ Deno.test({
     assert.equal(new TextDecoder().decode(stderr), "");
     const rows: Probed[] = JSON.parse(new TextDecoder().decode(said));
     print(rows, sandbox.root);
-    // A folder's mode was opened by this test: its list of names is all that shows.
+    // This test opened the folders' modes, which shows only the names in them.
     const gained = rows.flatMap(({ what, read, write, swap, connect }) => {
       const isOpened = folders.includes(what);
       return [isOpened ? "-" : read, write, swap, connect].some((one) => one.includes("GOT IT"))
@@ -135,11 +135,11 @@ Deno.test({
 interface Visited {
   looks: number;
   wrappers: number;
-  /** What wrappers said that did not start. */
+  /** The errors of wrappers that did not start. */
   refusals: string[];
 }
 
-/** Everything of svc that speaks to tmux, over and over. */
+/** Runs everything in svc that talks to tmux, again and again. */
 async function visit(sandbox: Sandbox, shared: readonly string[]): Promise<Visited> {
   const envOf = (folder: string) => ({ TMUX_TMPDIR: folder, SVC_TMUX_SOCKET: "", ANTHROPIC_API_KEY: CANARY });
   await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
@@ -170,7 +170,7 @@ async function visit(sandbox: Sandbox, shared: readonly string[]): Promise<Visit
   return visited;
 }
 
-/** As the listener looks for servers, with the canary in this process's own environment. */
+/** Looks for servers as the listener does, with the canary in this process's environment. */
 async function look(shared: string): Promise<void> {
   const env = { ...Deno.env.toObject(), ANTHROPIC_API_KEY: CANARY };
   const commands = withEnvironment(runtime.commands, tmuxEnvironment(env));

@@ -1,8 +1,8 @@
-/** A listener whose network lets nothing out but through the proxy that its environment names. */
+/** A listener that can reach the relay only through the proxy in its environment. */
 import { makeStack } from "../helpers/stack.ts";
 import { startSvc } from "../helpers/program.ts";
 
-/** Takes the first request of each connection to `port`, whatever host it names, and then passes bytes on. */
+/** Forwards the first request of each connection to `port`, whatever host it names, and then all bytes. */
 function startProxy(port: number): Deno.TcpListener {
   const proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   (async () => {

@@ -1,4 +1,4 @@
-/** Follows the README's own words: the request that a script sends, as it is printed there. */
+/** Follows the README: sends the request that it shows for scripts. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { CHECKOUT } from "../helpers/sources.ts";

@@ -1,4 +1,4 @@
-/** A relay that replays, reorders, holds back, forges and restores a backup, with real restarts of host and relay. */
+/** A relay that replays, reorders, withholds, forges and restores a backup, with real restarts of host and relay. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { HostileStage } from "../helpers/hostile_stage.ts";
@@ -11,7 +11,7 @@ import { until } from "../helpers/until.ts";
 const EACH = 12;
 const FORGERIES = 300;
 
-/** Everything that went to the host as a message, the newest first. */
+/** Every message that went to the host, newest first. */
 function recorded(stage: HostileStage): WireFrame[] {
   return stage.relay.frames("push.new", WAYS.toHost).toReversed();
 }
@@ -46,7 +46,7 @@ Deno.test("across repetitions, reordering, forgeries and restarts of the host, e
     await stage.restartHost();
   }
   assert.deepEqual(ends().filter((end) => end !== "submitted"), []);
-  // A page that is opened anew goes on with its numbers.
+  // A reopened page continues its counters.
   using reopened = await stage.phone();
   const last = [stage.text(), stage.text()];
   for (const [place, page] of [phone, reopened].entries()) {
@@ -95,7 +95,7 @@ Deno.test("an old backup of the relay retypes nothing, and types nothing that wa
     await Deno.remove(data, { recursive: true });
     await copyFolder(`${root}/backup`, data);
   });
-  assert.deepEqual(await ended(), ["refused muted", "refused muted"], "as it was proven");
+  assert.deepEqual(await ended(), ["refused muted", "refused muted"], "as the host had proven");
   assert.equal((await phone.send(name, "last")).receipt.state, "submitted");
   assert.deepEqual(await prompts(2), ["first", "last"]);
 });

@@ -1,4 +1,4 @@
-/** Sealed mirrors on the real stack: a relay that listens sees no screen and no key; one that swaps keys gets neither. */
+/** Sealed mirrors on the real stack: a passive relay sees no screen and no keystroke; one that swaps keys gets neither. */
 import assert from "node:assert/strict";
 import { systemClock } from "../../src/async/clock.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
@@ -12,7 +12,7 @@ import { until } from "../helpers/until.ts";
 interface Watching {
   stream: TerminalStream;
   states: TerminalState[];
-  /** All that was written to the phone's terminal. */
+  /** Everything that was written to the phone's terminal. */
   shown(): string;
   isConnected(): boolean;
   close(): void;
@@ -96,7 +96,7 @@ Deno.test("a paired phone sees the screen and types, and neither crosses the rel
   assert.ok(!tap.seen().includes("typed-by-key") && !tap.seen().includes("Echo agent"));
 
   assert.equal((await stack.svc("devices", "revoke", phone.deviceId)).code, 0);
-  // The relay may close the phone's socket before it has passed this on.
+  // The relay may close the phone's socket before it has forwarded this.
   await until("the host ends the stream", () => /"pane\.closed"[^\n]{0,200}"revoked"/.test(tap.seen()));
   await until("the phone's end", () => ends(watching).includes("revoked") || !watching.isConnected());
   watching.close();
@@ -110,7 +110,7 @@ Deno.test("a relay that swaps the host's key of a mirror shows nothing and types
   const before = await screen();
   const phone = await pairScriptedPhone(await tapped.stack.pairLink());
   const watching = await watch(phone, { session: name, wsUrl: tapped.wsUrl });
-  await until("the phone's word", () => ends(watching).includes("unsealable"));
+  await until("the phone to report it", () => ends(watching).includes("unsealable"));
   watching.stream.type({ type: "text", text: "typed-by-key" });
   assert.equal(watching.shown().replaceAll("\u001bc", ""), "");
   assert.equal(await screen(), before);
@@ -123,7 +123,7 @@ Deno.test("a relay that swaps the phone's key gets no screen, and the phone says
   const { name } = await tapped.stack.echo();
   const phone = await pairScriptedPhone(await tapped.stack.pairLink());
   const watching = await watch(phone, { session: name, wsUrl: tapped.wsUrl });
-  await until("the phone's word", () => ends(watching).includes("unsealable"));
+  await until("the phone to report it", () => ends(watching).includes("unsealable"));
   assert.equal(watching.shown().replaceAll("\u001bc", ""), "");
   watching.close();
 });

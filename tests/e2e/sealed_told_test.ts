@@ -1,4 +1,4 @@
-/** What agents tell and ask, and what a paired phone answers, before a relay that writes down everything, and one that lies. */
+/** Agents' notifications and questions, and a paired phone's answers, with a relay that records everything, and one that tampers. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { createRelayApi } from "../../src/client/api.ts";
@@ -41,7 +41,7 @@ function readOne(phone: ScriptedPhone, type: string): Promise<Push> {
   return until(`a push "${type}"`, async () => (await phone.read(type)).at(-1));
 }
 
-/** An asker in this process, with the host's own keys and a clock that a test moves. */
+/** An MCP server in this process, with the host's own keys and a clock that a test advances. */
 function askerOf({ stack, tapped, echo }: Scene): Promise<Connected> {
   const settings = { baseUrl: stack.url, wsUrl: tapped.wsUrl, apiKey: stack.apiKey };
   return connectMcp({
@@ -82,8 +82,8 @@ Deno.test("the end of a turn, a note and a question reach the paired phone, whic
     const { client } = await startMcp(stack.sandbox, { env });
     const note = { title: "A secret title", body: "A secret note.", level: "warning" };
     await client.callTool({ name: "svc_notify", arguments: note });
-    const told = await readOne(phone, "note");
-    assert.deepEqual([told.title, told.body, told.data], [note.title, note.body, { level: "warning" }]);
+    const shown = await readOne(phone, "note");
+    assert.deepEqual([shown.title, shown.body, shown.data], [note.title, note.body, { level: "warning" }]);
 
     const options = ["the secret option", "another option"];
     const call = client.callTool({ name: "svc_ask", arguments: { question: "A secret question?", options } });

@@ -1,4 +1,4 @@
-/** `svc setup` as a person runs it, with agents' programs that stand in for the real ones. */
+/** `svc setup` as a user runs it, with programs that stand in for the real agents. */
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import type { SetupOutcome } from "../../src/cli/setup.ts";
@@ -15,7 +15,7 @@ async function outcome(sandbox: Sandbox, ...args: string[]): Promise<SetupOutcom
   return JSON.parse((await setup(sandbox, "--json", ...args)).stdout);
 }
 
-/** Name, mode and content of every file under the home, svc's own and Deno's apart. */
+/** Path and content of every file under the home, except svc's own and Deno's. */
 async function tree(sandbox: Sandbox, below = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const { name, isDirectory } of Deno.readDir(sandbox.home + below)) {
@@ -68,7 +68,7 @@ Deno.test("setup finds the agents, says what it did and trusts; again it changes
     ]);
   }));
 
-Deno.test("Codex itself marks svc's hooks as trusted, not the person's own [set-trust-told, remote-codex]", () =>
+Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-trust-told, remote-codex]", () =>
   withAgents(async (sandbox) => {
     const own = { hooks: { Stop: [{ hooks: [{ type: "command", command: "mine" }] }] } };
     await write(sandbox, ".codex/hooks.json", JSON.stringify(own));

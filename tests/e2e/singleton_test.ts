@@ -6,7 +6,7 @@ import { makeWrapperBench, type WrapperBench } from "../helpers/wrapper_bench.ts
 import type { Ran } from "../helpers/run.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 
-/** A relay that is not there: the daemon lives all the same. */
+/** No relay listens there; the daemon runs nevertheless. */
 const WS_URL = "ws://127.0.0.1:9/ws";
 
 interface Host extends WrapperBench {
@@ -16,9 +16,9 @@ interface Host extends WrapperBench {
   write(name: string, text: string): Promise<void>;
   /** Runs a wrapper to its end. */
   wrapper(env?: Record<string, string>): Promise<Ran>;
-  /** pid of the daemon that answers; it is ended with the test. */
+  /** The pid of the daemon that answers; it is killed at the end of the test. */
   daemon(): Promise<number>;
-  /** How often a daemon has started here. */
+  /** How many daemons have started in this home. */
   daemonStarts(): Promise<number>;
 }
 
@@ -55,7 +55,7 @@ async function makeHost(): Promise<Host> {
   return host;
 }
 
-/** A process that has nothing to do with svc. */
+/** A process unrelated to svc. */
 function startStranger(host: Host): number {
   const child = new Deno.Command("sleep", { args: ["600"] }).spawn();
   host.sandbox.killAtEnd(child.pid);

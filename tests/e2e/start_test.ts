@@ -14,7 +14,7 @@ async function makeHost(config: Record<string, unknown>): Promise<Stack> {
   return stack;
 }
 
-/** An agent ran in the project, was seen by the listener, and left. */
+/** Runs an agent in the project until the listener knows it, and ends it. */
 async function agentWasHere(stack: Stack): Promise<void> {
   const { name } = await stack.echo();
   const known = `${stack.sandbox.svcHome}/projects.json`;

@@ -1,4 +1,4 @@
-/** `svc up`: one command starts everything, shows what changes, and stops only what it started. */
+/** `svc up` starts everything, shows sessions as they change, and stops only what it started. */
 import assert from "node:assert/strict";
 import { qrLines } from "../../src/cli/pairing.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";

@@ -17,8 +17,8 @@ interface Broken {
   listener?: boolean;
   /** Gives the variables that verify is run with, where they are part of it. */
   breakIt(stack: Stack): Promise<Record<string, string> | void>;
-  /** The name of the line that tells it, its finding and its fix. */
-  told: [name: string, finding: RegExp, fix: RegExp];
+  /** The line that reports it: its name, finding and fix. */
+  expected: [name: string, finding: RegExp, fix: RegExp];
   /** Everything that is a fault then; nothing for what only warrants a warning. */
   faults: string[];
   /** The fix is a command: after it all is well. */
@@ -51,13 +51,13 @@ const BROKEN: Broken[] = [
   {
     what: "a config.json that is no JSON",
     breakIt: (stack) => Deno.writeTextFile(home(stack, "config.json"), '{\n  "apiKey": oops\n}'),
-    told: ["configuration", /config\.json": line 2, column 13 is not JSON/, /^fix ".*config\.json"$/],
+    expected: ["configuration", /config\.json": line 2, column 13 is not JSON/, /^fix ".*config\.json"$/],
     faults: ["configuration", ...ASKED, "encryption"],
   },
   {
     what: "a mistyped key in config.json",
     breakIt: (stack) => editConfig(stack, { requireEncrytion: "psk" }),
-    told: [
+    expected: [
       "configuration",
       /^"requireEncrytion" is not a key of config\.json and has no effect$/,
       /^rename it to "requireEncryption" in ".*config\.json"$/,
@@ -67,7 +67,7 @@ const BROKEN: Broken[] = [
   {
     what: "a key in config.json that is like no key of svc",
     breakIt: (stack) => editConfig(stack, { colourOfTheShed: "green" }),
-    told: [
+    expected: [
       "configuration",
       /^svc does not know "colourOfTheShed"$/,
       /^remove what no other version of svc needs/,
@@ -77,7 +77,7 @@ const BROKEN: Broken[] = [
   {
     what: "a config.json that others can read",
     breakIt: (stack) => Deno.chmod(home(stack, "config.json"), 0o644),
-    told: ["home", /^others could read .*config\.json; fixed$/, /make a new key/],
+    expected: ["home", /^others could read .*config\.json; fixed$/, /make a new key/],
     faults: [],
   },
   {
@@ -86,13 +86,13 @@ const BROKEN: Broken[] = [
       await Deno.writeTextFile(`${sandbox.root}/file`, "");
       return { SVC_HOME: `${sandbox.root}/file` };
     },
-    told: ["home", /\/file is not a directory$/, /^move it away, or set SVC_HOME/],
+    expected: ["home", /\/file is not a directory$/, /^move it away, or set SVC_HOME/],
     faults: ["home", "configuration", ...ASKED],
   },
   {
     what: "a key that the relay does not know",
     breakIt: (stack) => editConfig(stack, { apiKey: "svc_wrong" }),
-    told: ["key", /key/, /^make one: svc keys create --name NAME --scope push:read,push:send$/],
+    expected: ["key", /key/, /^make one: svc keys create --name NAME --scope push:read,push:send$/],
     faults: ["key", "relay, WebSocket"],
   },
   {
@@ -102,7 +102,7 @@ const BROKEN: Broken[] = [
       const [{ id }] = JSON.parse((await stack.svc("keys", "list", "--json", ...data)).stdout);
       assert.equal((await stack.svc("keys", "revoke", id, ...data)).code, 0);
     },
-    told: ["key", /key/, /^make one: svc keys create/],
+    expected: ["key", /key/, /^make one: svc keys create/],
     faults: ["key", "relay, WebSocket"],
   },
   {
@@ -111,7 +111,7 @@ const BROKEN: Broken[] = [
       relay.kill("SIGKILL");
       await relay.exited;
     },
-    told: ["relay, HTTP", /^Cannot /, /^check that svc server is running there/],
+    expected: ["relay, HTTP", /^Cannot /, /^check that svc server is running there/],
     faults: ASKED,
   },
   {
@@ -121,27 +121,27 @@ const BROKEN: Broken[] = [
       listener.kill("SIGKILL");
       await listener.exited;
     },
-    told: ["listener", /^it is not running$/, /^start an agent, which starts it: svc cc$/],
+    expected: ["listener", /^it is not running$/, /^start an agent, which starts it: svc cc$/],
     faults: [],
   },
   {
     what: "a listener that hangs",
     listener: true,
     breakIt: ({ listener }) => Promise.resolve(listener.kill("SIGSTOP")),
-    told: ["listener", /^it is running, but does not answer$/, /^run: svc listener --restart$/],
+    expected: ["listener", /^it is running, but does not answer$/, /^run: svc listener --restart$/],
     faults: ["listener"],
   },
   {
     what: "a listener of an older version",
     listener: true,
     breakIt: (stack) => Deno.writeTextFile(home(stack, "listener.version"), "0.0.1\n"),
-    told: ["listener", /^it is running v0\.0\.1, and v.* is installed$/, /^run: svc listener --restart$/],
+    expected: ["listener", /^it is running v0\.0\.1, and v.* is installed$/, /^run: svc listener --restart$/],
     faults: [],
   },
   {
     what: "SVC_WS_URL still set",
     breakIt: () => Promise.resolve({ SVC_WS_URL: "ws://old/ws" }),
-    told: ["SVC_WS_URL", /"ws:\/\/old\/ws" and has no effect/, /^put wsUrl into .* and unset it$/],
+    expected: ["SVC_WS_URL", /"ws:\/\/old\/ws" and has no effect/, /^put wsUrl into .* and unset it$/],
     faults: [],
   },
   {
@@ -150,19 +150,19 @@ const BROKEN: Broken[] = [
       await Deno.mkdir(`${sandbox.root}/empty`);
       return { PATH: `${sandbox.root}/empty` };
     },
-    told: ["tmux", /^tmux is not installed$/, /^install it as described at https:/],
+    expected: ["tmux", /^tmux is not installed$/, /^install it as described at https:/],
     faults: ["tmux"],
   },
   {
     what: "a floor of encryption that no phone can meet",
     breakIt: (stack) => editConfig(stack, { requireEncryption: "psk" }),
-    told: ["encryption", /must be sealed \("psk"\), and no phone is paired/, /^run: svc pair$/],
+    expected: ["encryption", /must be sealed \("psk"\), and no phone is paired/, /^run: svc pair$/],
     faults: ["encryption"],
   },
   {
     what: "an agent that was never set up",
     breakIt: (stack) => installProgram(stack.sandbox, "copilot"),
-    told: ["Copilot, hooks", /^svc's hooks are not set up$/, /^run: svc setup --agent copilot$/],
+    expected: ["Copilot, hooks", /^svc's hooks are not set up$/, /^run: svc setup --agent copilot$/],
     faults: [],
     fixIsCommand: true,
   },
@@ -172,7 +172,7 @@ const BROKEN: Broken[] = [
       await setUp(stack, "gemini");
       await edit(`${stack.sandbox.home}/.gemini/settings.json`, (text) => text.replace(":", ""));
     },
-    told: [
+    expected: [
       "Gemini, hooks",
       /^Cannot edit ".*\/\.gemini\/settings\.json": line 2, .* is not JSON/,
       /^fix that/,
@@ -185,7 +185,11 @@ const BROKEN: Broken[] = [
       await setUp(stack, "gemini");
       await Deno.remove(home(stack, "bin/svc"));
     },
-    told: ["Gemini, hooks", /^its command does not exist: .*not found$/, /^run: svc setup --agent gemini$/],
+    expected: [
+      "Gemini, hooks",
+      /^its command does not exist: .*not found$/,
+      /^run: svc setup --agent gemini$/,
+    ],
     faults: ["Gemini, hooks", "Gemini, MCP"],
     fixIsCommand: true,
   },
@@ -195,7 +199,7 @@ const BROKEN: Broken[] = [
       await setUp(stack, "copilot");
       await Deno.chmod(home(stack, "bin/svc"), 0o600);
     },
-    told: [
+    expected: [
       "Copilot, hooks",
       /^its command cannot be run: .*denied$/,
       /^run: svc setup --agent copilot$/,
@@ -209,7 +213,11 @@ const BROKEN: Broken[] = [
       await setUp(stack, "cc", "claude");
       await Deno.remove(home(stack, "bin/svc"));
     },
-    told: ["Claude, hooks", /prints nothing and leaves the phone's prompt unread/, /svc setup --agent cc$/],
+    expected: [
+      "Claude, hooks",
+      /prints nothing and leaves the phone's prompt unread/,
+      /svc setup --agent cc$/,
+    ],
     faults: ["Claude, hooks", "Claude, MCP"],
     fixIsCommand: true,
   },
@@ -222,7 +230,7 @@ const BROKEN: Broken[] = [
         (text) => text.replace("export SVC_HOME", 'export SVC_HOME="$HOME/other"'),
       );
     },
-    told: ["OpenCode, hooks", /has another home$/, /svc setup --agent opencode$/],
+    expected: ["OpenCode, hooks", /has another home$/, /svc setup --agent opencode$/],
     faults: ["OpenCode, hooks"],
     fixIsCommand: true,
   },
@@ -232,7 +240,7 @@ const BROKEN: Broken[] = [
       await setUp(stack, "gemini");
       await writeLauncher(stack, "exec sleep 600");
     },
-    told: ["Gemini, hooks", /^its command does not end within 5 s$/, /svc setup --agent gemini$/],
+    expected: ["Gemini, hooks", /^its command does not end within 5 s$/, /svc setup --agent gemini$/],
     faults: ["Gemini, hooks", "Gemini, MCP"],
     fixIsCommand: true,
   },
@@ -247,7 +255,7 @@ const BROKEN: Broken[] = [
       };
       await edit(`${stack.sandbox.home}/.gemini/settings.json`, change);
     },
-    told: ["Gemini, MCP", /^its command cannot be started: .*\/gone\/svc/, /svc setup --agent gemini$/],
+    expected: ["Gemini, MCP", /^its command cannot be started: .*\/gone\/svc/, /svc setup --agent gemini$/],
     faults: ["Gemini, MCP"],
     fixIsCommand: true,
   },
@@ -257,7 +265,7 @@ const BROKEN: Broken[] = [
       await installCodex(stack.sandbox, "unwilling");
       assert.equal((await stack.svc("setup", "--agent", "codex")).code, 1);
     },
-    told: ["Codex, hooks", /^they work, but do not run: Codex has not reviewed 8 of 8/, /--agent codex$/],
+    expected: ["Codex, hooks", /^they work, but do not run: Codex has not reviewed 8 of 8/, /--agent codex$/],
     faults: ["Codex, hooks"],
   },
   {
@@ -267,7 +275,7 @@ const BROKEN: Broken[] = [
       assert.equal((await stack.svc("setup", "--agent", "codex")).code, 0);
       await installCodex(stack.sandbox, "broken");
     },
-    told: ["Codex, hooks", /^they work; not checked whether Codex trusts them: /, /^start codex once/],
+    expected: ["Codex, hooks", /^they work; not checked whether Codex trusts them: /, /^start codex once/],
     faults: [],
   },
 ];
@@ -289,7 +297,7 @@ async function follow(stack: Stack, fix: string): Promise<void> {
 
 for (const row of BROKEN) {
   Deno.test(`svc verify names ${row.what}, and its fix [set-verify, tty-verify-agents]`, async () => {
-    const { faults, told: [name, finding, fix] } = row;
+    const { faults, expected: [name, finding, fix] } = row;
     await using stack = await makeStack({ listener: row.listener ?? false });
     const env = await row.breakIt(stack) ?? {};
     const [code, lines] = await verify(stack, env);

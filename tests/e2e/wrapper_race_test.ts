@@ -1,4 +1,4 @@
-/** Wrappers that ask at the same instant. */
+/** Wrappers that start at the same instant. */
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
@@ -29,6 +29,6 @@ Deno.test("ten started at once without a terminal all run under the names that t
   await using bench = await makeWrapperBench();
   const runs = await Promise.all(Array.from({ length: 10 }, () => bench.svc(["--detach", "cc"])));
   assert.deepEqual(runs.filter(({ code }) => code !== 0), []);
-  const told = new Set(runs.map(({ stdout }) => stdout.trim()));
-  assert.deepEqual([...told].sort(), Object.keys(await bench.sessions()).sort());
+  const printed = new Set(runs.map(({ stdout }) => stdout.trim()));
+  assert.deepEqual([...printed].sort(), Object.keys(await bench.sessions()).sort());
 });

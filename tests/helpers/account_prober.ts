@@ -1,4 +1,4 @@
-/** Run by another account: tries everything with each path and process that it is given, and says what it got. */
+/** Run by another account: tries to access each given path and process in every way, and prints what it got. */
 
 export interface Probed {
   what: string;
@@ -11,7 +11,7 @@ export interface Probed {
 
 const REFUSED = "refused";
 
-/** What came of it: refused, not applicable, or what was got. */
+/** The outcome: refused, not applicable, or what it got. */
 function attempt(action: () => string | void): string {
   try {
     return action() ?? "GOT IT";

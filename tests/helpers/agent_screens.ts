@@ -1,4 +1,4 @@
-/** The screens captured from real agents, with what a profile must read in each. */
+/** Screens captured from real agents, with what a profile must read in each. */
 import type { Focus, Screen, ScreenReading } from "../../src/agents/profile.ts";
 import { type AgentKind, isAgentKind } from "../../src/protocol/names.ts";
 

@@ -1,9 +1,9 @@
-/** A program in a real tmux pane, watched and typed into as a person at the desk would. */
+/** A program in a real tmux pane, which a test reads and types into like a local user. */
 import type { Screen } from "../../src/agents/profile.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
-/** Longer than an agent takes between two pictures of what it was given. */
+/** Longer than an agent takes between two draws of its input. */
 const QUIET_MS = 400;
 
 export interface PaneOptions {
@@ -19,7 +19,7 @@ export class Pane {
   readonly session: string;
   /** Pane id, `%n`. */
   readonly id: string;
-  /** Of the program. */
+  /** The program's pid. */
   readonly pid: number;
   #sandbox: Sandbox;
 
@@ -42,7 +42,7 @@ export class Pane {
     return new Pane(sandbox, { session, id, pid: Number(pid) });
   }
 
-  /** The only pane of a session that is there already. */
+  /** The only pane of an existing session. */
   static async of(sandbox: Sandbox, session: string): Promise<Pane> {
     const printed = await sandbox.tmux(
       "display-message",
@@ -70,7 +70,7 @@ export class Pane {
     return { lines, title: title.join(" "), cursor, ...(keypad === "00" ? {} : { applicationKeys: true }) };
   }
 
-  /** Pastes, bracketed where the program asked for it; presses no Enter. */
+  /** Pastes, bracketed if the program asked for that, without pressing Enter. */
   async paste(text: string): Promise<void> {
     const file = `${this.#sandbox.root}/paste-${crypto.randomUUID()}`;
     await Deno.writeTextFile(file, text);

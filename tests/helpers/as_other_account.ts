@@ -1,19 +1,19 @@
-/** Runs one of these programs as another account of this machine: a real second uid, without any group or capability. */
+/** Runs a helper program as another account of this machine: a real second uid, without groups or capabilities. */
 
-/** No account has it, and none is made. */
+/** No account has this uid, and none is created. */
 export const OTHER_UID = 12_345;
 
-/** Only root may become somebody else. */
+/** Only root can switch to another uid. */
 export const canBecomeOther = Deno.uid() === 0 && Deno.build.os === "linux";
 
 export interface OtherAccount extends AsyncDisposable {
-  /** A folder of the other account's own. */
+  /** A folder that the other account owns. */
   home: string;
   /** Starts `tests/helpers/<script>`, which imports nothing. */
   start(script: string, args: readonly string[]): Deno.ChildProcess;
 }
 
-/** `root`: a folder that everybody may enter. */
+/** `root` is a folder that everybody may enter. */
 export async function otherAccount(root: string): Promise<OtherAccount> {
   const home = `${root}/other`;
   await Deno.mkdir(home, { mode: 0o755 });

@@ -1,4 +1,4 @@
-/** Compares a terminal, cell by cell, with what tmux says of the pane at this moment. */
+/** Compares a terminal, cell by cell, with what tmux reports of the pane now. */
 import { type Emulator, type EmulatorCell, makeEmulator } from "../../src/phone/terminal_emulator.ts";
 
 /** Runs tmux on the pane's server. */
@@ -15,14 +15,14 @@ export interface Difference {
 export interface Comparison {
   /** Characters or widths. */
   characters: Difference[];
-  /** Attributes of cells that tmux tells. */
+  /** Attributes of cells that tmux reports. */
   attributes: Difference[];
   /**
-   * Attributes of blank cells behind the last one that tmux tells: lines that were erased with a background colour are
+   * Attributes of blank cells after the last one that tmux reports: lines that were erased with a background colour are
    * coloured on the screen, and `capture-pane` leaves them out.
    */
-  untold: Difference[];
-  /** What differs of cursor, size and modes, as `name phone tmux`. */
+  unreported: Difference[];
+  /** Differences of cursor, size and modes, as `name phone tmux`. */
   facts: string[];
 }
 
@@ -56,14 +56,21 @@ export async function compare(phone: Emulator, tmux: Tmux, pane: string): Promis
     pane,
   );
   const [first = "", ...lines] = printed.replace(/\n$/, "").split("\n");
-  const told = Object.fromEntries(first.split(" ").map((value, at) => [FACTS[at], Number(value)])) as Record<
+  const reported = Object.fromEntries(
+    first.split(" ").map((value, at) => [FACTS[at], Number(value)]),
+  ) as Record<
     Fact,
     number
   >;
-  const { terminal, ends } = await draw(lines, { cols: told.pane_width, rows: told.pane_height });
-  const found: Comparison = { characters: [], attributes: [], untold: [], facts: compareFacts(phone, told) };
-  for (let y = 0; y < told.pane_height; y++) {
-    for (let x = 0; x < told.pane_width; x++) {
+  const { terminal, ends } = await draw(lines, { cols: reported.pane_width, rows: reported.pane_height });
+  const found: Comparison = {
+    characters: [],
+    attributes: [],
+    unreported: [],
+    facts: compareFacts(phone, reported),
+  };
+  for (let y = 0; y < reported.pane_height; y++) {
+    for (let x = 0; x < reported.pane_width; x++) {
       const [seen, expected] = [cellAt(phone, x, y), cellAt(terminal, x, y)];
       const difference = {
         x,
@@ -74,7 +81,7 @@ export async function compare(phone: Emulator, tmux: Tmux, pane: string): Promis
       if (seen.characters !== expected.characters || seen.width !== expected.width) {
         found.characters.push(difference);
       } else if (seen.attributes !== expected.attributes) {
-        found[x >= (ends[y] ?? 0) ? "untold" : "attributes"].push(difference);
+        found[x >= (ends[y] ?? 0) ? "unreported" : "attributes"].push(difference);
       }
     }
   }
@@ -82,12 +89,12 @@ export async function compare(phone: Emulator, tmux: Tmux, pane: string): Promis
   return found;
 }
 
-/** tmux 3.3a spells "overlined" as "blinking, kind 3". */
+/** tmux 3.3a writes "overlined" as "blinking, kind 3". */
 const OVERLINED = /(?<=\[|;)5:3(?=;|m)/g;
-/** Of joined characters the phone shows the first: for tmux the others have no width, for other terminals they do. */
+/** The phone shows only the first of joined characters: the others have no width in tmux, but do in other terminals. */
 const JOINED = /\u200d[^\u0000-\u007f]/gu;
 
-/** tmux's lines on a screen of their own, each at its row, and where each ends. */
+/** Draws tmux's lines on a separate screen, each in its row; also returns where each ends. */
 async function draw(
   lines: readonly string[],
   size: { cols: number; rows: number },
@@ -104,7 +111,7 @@ async function draw(
   return { terminal, ends };
 }
 
-function compareFacts(phone: Emulator, told: Record<Fact, number>): string[] {
+function compareFacts(phone: Emulator, reported: Record<Fact, number>): string[] {
   const { modes, buffer, cols, rows } = phone;
   const seen: Record<Fact, number> = {
     pane_width: cols,
@@ -119,8 +126,8 @@ function compareFacts(phone: Emulator, told: Record<Fact, number>): string[] {
     wrap_flag: Number(modes.wraparoundMode),
     mouse_any_flag: Number(modes.mouseTrackingMode !== "none"),
   };
-  return FACTS.filter((name) => seen[name] !== told[name]).map((name) =>
-    `${name} ${seen[name]} ${told[name]}`
+  return FACTS.filter((name) => seen[name] !== reported[name]).map((name) =>
+    `${name} ${seen[name]} ${reported[name]}`
   );
 }
 

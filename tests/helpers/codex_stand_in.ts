@@ -1,4 +1,4 @@
-/** Stands in for `codex app-server`: lists the hooks of hooks.json, and keeps those that were trusted in config.toml. */
+/** Stands in for `codex app-server`: lists the hooks of hooks.json, and records trusted ones in config.toml. */
 
 const [directory = "", mode = "willing"] = Deno.args;
 const hooksFile = `${directory}/hooks.json`;

@@ -1,5 +1,5 @@
 /**
- * The runtime of a listener that dies by SIGKILL at one step of an injection: `SVC_TEST_CRASH=<n>` is the step, counted
+ * The runtime of a listener that is killed (SIGKILL) at one step of an injection: `SVC_TEST_CRASH=<n>` is the step, counted
  * from the first line of the journal. A step is anything that reaches the disk, tmux or the relay.
  */
 import { WebSocket as DirectSocket } from "ws";
@@ -13,7 +13,7 @@ function step(name: string): void {
   if (count === undefined || ++count !== at) return;
   Deno.stderr.writeSync(new TextEncoder().encode(`svc-test-crash after ${name}\n`));
   Deno.kill(Deno.pid, "SIGKILL");
-  // The signal is on its way: nothing more may happen.
+  // Nothing more may happen until the signal arrives.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 

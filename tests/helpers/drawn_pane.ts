@@ -1,18 +1,18 @@
-/** A pane whose program writes exactly what the test gives it, when it gives it. */
+/** A pane whose program writes exactly what the test draws. */
 import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
 export interface DrawnPane extends Disposable {
   session: string;
-  /** Resolves once it is written: the pane's terminal may still be reading it. */
+  /** Resolves once the output is written; tmux may not have read it yet. */
   draw(output: string | Uint8Array): Promise<void>;
-  /** Resolves once tmux has taken in everything that was drawn. */
+  /** Resolves once tmux has read everything that was drawn. */
   settled(): Promise<void>;
 }
 
 let panes = 0;
 
-/** Starts a session of this size; nothing translates what is drawn. */
+/** Starts a session of this size, with the terminal in raw mode. */
 export async function makeDrawnPane(
   sandbox: Sandbox,
   { cols, rows }: { cols: number; rows: number },
@@ -45,7 +45,7 @@ export async function makeDrawnPane(
       const mark = `mark ${++marks}`;
       await draw(`\u001b]2;${mark}\u0007`);
       await until(
-        "what was drawn to be in tmux",
+        "tmux to read what was drawn",
         async () =>
           (await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_title}")) === `${mark}\n`,
       );

@@ -1,4 +1,4 @@
-/** The real injection into the real echo agent, without a relay: a test can act between any two steps. */
+/** The real injection into the real echo agent, without a relay; a test can act between any two steps. */
 import assert from "node:assert/strict";
 import type { TypingEffects } from "../../src/listener/inject/context.ts";
 import type { Policy } from "../../src/listener/inject/policy.ts";

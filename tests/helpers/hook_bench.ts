@@ -1,4 +1,4 @@
-/** Hooks on a throw-away home: what they print, and what they tell the daemon. */
+/** Hooks in a temporary home: what they print, and what they report to the daemon. */
 import { runtime } from "#runtime";
 import type { HookInput } from "../../src/agents/hooks.ts";
 import { loadHooks } from "../../src/agents/registry.ts";
@@ -17,16 +17,16 @@ export interface HookBench extends AsyncDisposable {
   host: HookHost;
   /** A directory that exists. */
   project: string;
-  /** What the daemon was sent without waiting, in order. */
+  /** Reports that the daemon received, in order. */
   reports: HookReport[];
-  /** What waited at the gate, in order. */
+  /** Reports that waited at the gate, in order. */
   gated: HookReport[];
-  /** What waits at the gate stays there until the returned function is called. */
+  /** Keeps the gate closed until the returned function is called. */
   holdGate(): () => void;
-  /** As the listener does when it types a message. */
+  /** Writes a marker, as the listener does when it types a message. */
   mark(text: string, directory?: string): Promise<void>;
   mute(muted: boolean): Promise<void>;
-  /** What the prompt's hook printed; `""` when nothing. */
+  /** What the prompt hook printed. */
   submit(prompt: string, more?: Partial<Submission>): Promise<string>;
   /** What another hook printed. */
   call(kind: AgentKind, event: string, input: HookInput): Promise<string>;

@@ -1,4 +1,4 @@
-/** What the real agents gave their hooks on stdin, recorded once; homes and projects are renamed. */
+/** Recorded stdin of the real agents' hooks, with homes and projects renamed. */
 import type { HookInput } from "../../src/agents/hooks.ts";
 
 export interface HookCallSample {
@@ -6,7 +6,7 @@ export interface HookCallSample {
   input: HookInput;
 }
 
-/** In the order in which they happened: a prompt, its answer, a prompt with a permission, a compaction, the end. */
+/** In order: a prompt, its answer, a prompt with a permission dialog, a compaction, the end. */
 export async function recordedCalls(kind: string): Promise<HookCallSample[]> {
   const url = new URL(`../testdata/hooks/${kind}.json`, import.meta.url);
   return JSON.parse(await Deno.readTextFile(url)).calls;

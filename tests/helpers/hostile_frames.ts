@@ -1,4 +1,4 @@
-/** What a hostile relay does to the frames of a mirror that stands: to the screen on its way down, and to keys on their way up. */
+/** Attacks by a hostile relay on the frames of an open mirror: on screens to the phone, and on keys to the host. */
 import { encodeKeyInput } from "../../src/protocol/key_input.ts";
 import { MIRROR_SILENT_MS } from "../../src/protocol/limits.ts";
 import {
@@ -13,20 +13,20 @@ import { type Attack, isSame, type Way, WAYS } from "./hostile_relay.ts";
 import { attacked, EVIL, type Expectation, type Mode, type Row } from "./hostile_stage.ts";
 import { until } from "./until.ts";
 
-const MEDDLED = /^Live.*Some data was lost, changed or repeated on the way/;
+const TAMPERED = /^Live.*Some data was lost, changed or repeated on the way/;
 const UNOPENED = /^The data could not be decrypted/;
 const inBoth = (expect: Expectation): Record<Mode, Expectation> => ({ psk: expect, base: expect });
 
-/** Of a sealed frame: kind and stream, and what the nonce and the tag take. */
+/** A frame's header: kind and stream. */
 const HEADER_BYTES = 5;
 
-/** What becomes of the frames that come on this way; `done` once nothing more will. */
-interface Meddling extends Attack {
+/** Changes frames in one direction; `done` once it will change no more. */
+interface Tampering extends Attack {
   readonly done: boolean;
 }
 
-/** The first frame becomes what `change` makes of it; of two, when it waits for a second one. */
-function meddling(way: Way, change: (...frames: Uint8Array[]) => Uint8Array[] | undefined): Meddling {
+/** Replaces the first frame by what `change` returns; while that is undefined, it also gets the next frame. */
+function tampering(way: Way, change: (...frames: Uint8Array[]) => Uint8Array[] | undefined): Tampering {
   const held: Uint8Array[] = [];
   let done = false;
   return {
@@ -49,7 +49,7 @@ function flipped(frame: Uint8Array): Uint8Array {
   return changed;
 }
 
-/** A plain frame of its own in the same stream. */
+/** A plain frame made up by the relay, in the same stream. */
 function madeUp(frame: Uint8Array): Uint8Array {
   const { kind = 0, stream = 0 } = decodeBinaryFrame(frame) ?? {};
   const bytes = kind === PANE_FRAME
@@ -68,14 +68,14 @@ const CHANGES: Record<string, (...frames: Uint8Array[]) => Uint8Array[] | undefi
   "puts one of its own before": (one = new Uint8Array()) => [madeUp(one), one],
 };
 
-/** The screen is right again afterwards, whatever became of its frames. */
+/** Whatever happened to its frames, the screen is right again afterwards. */
 function onScreen(name: string): Row {
   return {
     name: `${name} a frame of the screen`,
-    expect: inBoth({ phone: MEDDLED }),
+    expect: inBoth({ phone: TAMPERED }),
     run: async (stage) => {
       const { phone, watched } = await stage.watching();
-      const attack = meddling(WAYS.toPhone, CHANGES[name] ?? (() => []));
+      const attack = tampering(WAYS.toPhone, CHANGES[name] ?? (() => []));
       stage.attack(attack);
       await until("the attack", async () => {
         await stage.draw(stage.text());
@@ -90,7 +90,7 @@ function onScreen(name: string): Row {
   };
 }
 
-/** Keys are typed before, so that the stream's key is agreed on, and after. */
+/** Keys are typed before the attack, which establishes the stream's key, and after it. */
 function onKeys(name: string, phone: RegExp): Row {
   return {
     name: `${name} a frame of keys`,
@@ -100,7 +100,7 @@ function onKeys(name: string, phone: RegExp): Row {
       const press = (): void => watched.type({ type: "text", text: stage.text() });
       press();
       await until("the first keys", () => watched.keys.at(-1)?.state === "typed");
-      const attack = meddling(WAYS.fromPhone, CHANGES[name] ?? (() => []));
+      const attack = tampering(WAYS.fromPhone, CHANGES[name] ?? (() => []));
       stage.attack(attack);
       press();
       press();
@@ -110,7 +110,7 @@ function onKeys(name: string, phone: RegExp): Row {
   };
 }
 
-/** Two mirrors of one phone; what is sealed for one comes in the other. */
+/** Two mirrors of one phone; frames sealed for one arrive in the other. */
 function splicing(way: Way, expect: Expectation): Row {
   const isDown = way.direction === "down";
   return {
@@ -172,7 +172,7 @@ const HOLDING_BACK: readonly Row[] = [
 export const FRAME_ROWS: readonly Row[] = [
   ...Object.keys(CHANGES).map(onScreen),
   ...Object.keys(CHANGES).map((name) => onKeys(name, /Some data was lost, changed or repeated on the way/)),
-  splicing(WAYS.toPhone, { phone: MEDDLED }),
+  splicing(WAYS.toPhone, { phone: TAMPERED }),
   splicing(WAYS.fromPhone, { phone: UNOPENED, host: /unsealable/ }),
   ...HOLDING_BACK,
 ];

@@ -1,4 +1,4 @@
-/** What a hostile relay does to the opening of a mirror. */
+/** Attacks by a hostile relay on the opening of a mirror. */
 import { importSecret, newSecret } from "../../src/crypto/paired_secret.ts";
 import { plainChannel } from "../../src/crypto/stream.ts";
 import { encodeBinaryFrame, encodeMirror, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const UNOPENED = /^The data could not be decrypted/;
 const BELOW_FLOOR = /^This host shows its terminals to paired phones only/;
-const BOTH_TOLD = { psk: { phone: UNOPENED }, base: { phone: UNOPENED } };
+const REPORTED = { psk: { phone: UNOPENED }, base: { phone: UNOPENED } };
 
 /** The phone opens the terminal while the relay does this. */
 function opening(
@@ -30,7 +30,7 @@ function opening(
 
 export const madeUpSecret = async (): Promise<CryptoKey | undefined> => await importSecret(newSecret());
 
-/** Answers as if nothing had been asked sealed, with a screen of its own. */
+/** Answers as if no encryption had been requested, with a screen of its own. */
 function answersPlain({ relay }: HostileStage): Attack {
   return rewriting("pane.opened", WAYS.toPhone, ({ stream, cols, rows }) => {
     void plainChannel().sealer.seal(encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVIL) }))
@@ -41,7 +41,7 @@ function answersPlain({ relay }: HostileStage): Attack {
   });
 }
 
-/** Gives the phone the answer and the frames of an earlier mirror. */
+/** Replays the answer and the frames of an earlier mirror to the phone. */
 async function replaysAnswer(stage: HostileStage): Promise<Attack> {
   const { relay } = stage;
   const before = relay.crossed.length;
@@ -66,18 +66,18 @@ async function replaysAnswer(stage: HostileStage): Promise<Attack> {
   };
 }
 
-/** The mirror stands, sealed as ever. */
+/** The mirror works, and is sealed as before. */
 const UNHARMED: Record<"psk" | "base", Expectation> = {
   psk: { outcome: "no effect", phone: /^Live, \d+ × \d+ · End-to-end encrypted$/ },
   base: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Encrypted, host not verified$/ },
 };
 
 export const HANDSHAKE_ROWS: readonly Row[] = [
-  opening("swaps the phone's key", BOTH_TOLD, async () => {
+  opening("swaps the phone's key", REPORTED, async () => {
     const publicKey = await newPublicKey();
     return rewriting("pane.open", WAYS.fromPhone, (data) => ({ ...data, publicKey }));
   }),
-  opening("swaps the host's key", BOTH_TOLD, async () => {
+  opening("swaps the host's key", REPORTED, async () => {
     const publicKey = await newPublicKey();
     return rewriting("pane.opened", WAYS.toPhone, (data) => ({ ...data, publicKey }));
   }),
@@ -91,7 +91,7 @@ export const HANDSHAKE_ROWS: readonly Row[] = [
   }, (stage) => mintedListener(stage, { seals: true })),
   opening(
     "mints a listener that speaks plain",
-    BOTH_TOLD,
+    REPORTED,
     (stage) => mintedListener(stage, { seals: false }),
   ),
   opening("names another phone", {
@@ -99,12 +99,12 @@ export const HANDSHAKE_ROWS: readonly Row[] = [
     base: { phone: UNOPENED },
   }, () => rewriting("pane.open", WAYS.fromPhone, (data) => ({ ...data, from: "dev_phone_other" }))),
   opening(
-    "opens another session than the one that was meant",
-    BOTH_TOLD,
+    "opens another session than the requested one",
+    REPORTED,
     ({ other }) => rewriting("pane.open", WAYS.toHost, (data) => ({ ...data, agentSessionName: other.name })),
   ),
   opening(
-    "asks the host for one mode less",
+    "asks the host for a weaker mode",
     {
       psk: { phone: BELOW_FLOOR, host: /sealed_required/ },
       base: { phone: BELOW_FLOOR, host: /sealed_required/ },
@@ -122,8 +122,8 @@ export const HANDSHAKE_ROWS: readonly Row[] = [
     base: { phone: BELOW_FLOOR, host: /sealed_required/ },
   }, () => rewriting("pane.open", WAYS.fromPhone, ({ publicKey: _key, mode: _mode, ...data }) => data)),
   opening(
-    "answers with one mode less",
-    BOTH_TOLD,
+    "answers with a weaker mode",
+    REPORTED,
     ({ mode }) =>
       rewriting(
         "pane.opened",
@@ -131,10 +131,10 @@ export const HANDSHAKE_ROWS: readonly Row[] = [
         (data) => ({ ...data, mode: mode === "psk" ? "base" : undefined }),
       ),
   ),
-  opening("answers plain, with a screen of its own", BOTH_TOLD, answersPlain),
-  opening("answers with an earlier mirror", BOTH_TOLD, replaysAnswer),
+  opening("answers plain, with a screen of its own", REPORTED, answersPlain),
+  opening("answers with an earlier mirror", REPORTED, replaysAnswer),
   {
-    name: "tells another size than the host's",
+    name: "reports another size than the host's",
     expect: UNHARMED,
     run: async (stage) => {
       const phone = await stage.phone();

@@ -1,4 +1,4 @@
-/** What a hostile relay does to messages, and what it says of them. */
+/** Attacks by a hostile relay on messages, and its false reports about them. */
 import assert from "node:assert/strict";
 import { rewriting, WAYS } from "./hostile_relay.ts";
 import {
@@ -20,18 +20,18 @@ const SUBMITTED: Expectation = { outcome: "no effect", phone: /^Submitted/ };
 const UNPROVEN = /^Queued\. The relay says “Refused”, but the host has not confirmed it/;
 export const NOT_OPENED = /not opened: it is damaged, forged, or sealed for another place/;
 
-/** A bubble in place of a terminal. */
-function told(phone: PagePhone, words: () => string): Attacked {
+/** Like `attacked`, for a message's bubble in place of a terminal. */
+function bubbleOf(phone: PagePhone, words: () => string): Attacked {
   const bodies = (): string => [...phone.store.get().messages.values()].map(({ body }) => body).join("\n");
   return { ...attacked(phone), words, shown: bodies };
 }
 
 async function sent(stage: HostileStage, phone: PagePhone): Promise<Attacked> {
   const message = await phone.send(stage.session.name, stage.text());
-  return told(phone, () => phone.wordsOf(message));
+  return bubbleOf(phone, () => phone.wordsOf(message));
 }
 
-/** The phone sends a message, and the host gets what the relay makes of it. */
+/** The phone sends a message, and the host gets the relay's version of it. */
 function changing(
   name: string,
   expect: Row["expect"],
@@ -73,7 +73,7 @@ const CHANGED: readonly Row[] = [
     sealed: { ...push.sealed, ciphertext: String(push.sealed.ciphertext).slice(0, -8) },
   })),
   changing(
-    "has a message typed over a busy desk",
+    "has a message typed over a local user's draft",
     { psk: { phone: UNOPENED, host: NOT_OPENED } },
     (push) => ({
       ...push,
@@ -81,30 +81,30 @@ const CHANGED: readonly Row[] = [
     }),
   ),
   changing(
-    "says that a message is another phone's",
+    "attributes a message to another phone",
     { psk: { phone: UNPROVEN, host: /not opened: this host is not paired with it/ } },
     (push) => ({ ...push, from: "dev_phone_other" }),
   ),
   changing(
-    "calls a message sealed in base mode",
+    "marks a message as sealed in base mode",
     { psk: { phone: UNPROVEN, host: /sealed_required/ } },
     (push) => ({
       ...push,
       sealed: { ...push.sealed, mode: "base" },
     }),
   ),
-  changing("puts a plain text in a message's place", {
+  changing("replaces a message by plain text", {
     psk: { phone: UNPROVEN, host: /sealed_required/ },
     base: { phone: BELOW_FLOOR },
   }, ({ sealed: _sealed, ...push }) => ({ ...push, body: EVIL })),
-  changing("puts a plain text beside a message", { psk: SUBMITTED }, (push) => ({ ...push, body: EVIL })),
-  changing("gives a message a longer life", { psk: SUBMITTED }, (push) => ({
+  changing("adds plain text to a message", { psk: SUBMITTED }, (push) => ({ ...push, body: EVIL })),
+  changing("extends a message's expiry", { psk: SUBMITTED }, (push) => ({
     ...push,
     expiresAt: Number(push.expiresAt) + 864e5,
   })),
 ];
 
-/** Gives the host the newest message again, perhaps changed, and waits for its answer. */
+/** Sends the host the newest message again, possibly changed, and waits for its answer. */
 async function giveAgain({ relay }: HostileStage, change: Data = {}): Promise<void> {
   const push = relay.frames("push.new", WAYS.toHost).at(-1);
   assert.ok(push);
@@ -147,7 +147,7 @@ const isSending = ({ method, path }: { method: string; path: string }): boolean 
 
 const LIES: readonly Row[] = [
   {
-    name: "refuses what is sealed, to be sent the plain text",
+    name: "refuses a sealed message, to make the phone send plain text",
     expect: { psk: SUBMITTED },
     run: async (stage) => {
       const phone = await stage.phone();
@@ -166,7 +166,7 @@ const LIES: readonly Row[] = [
       await phone.controller.resend(message);
       assert.deepEqual(bodies[1], bodies[0]);
       assert.ok(!JSON.stringify(bodies).includes(message.body));
-      return told(phone, () => phone.wordsOf(message));
+      return bubbleOf(phone, () => phone.wordsOf(message));
     },
   },
   {
@@ -183,7 +183,7 @@ const LIES: readonly Row[] = [
     },
   },
   {
-    name: "keeps a message back, and says that it was submitted",
+    name: "withholds a message, and reports that it was submitted",
     expect: {
       psk: { phone: /^Queued\. The relay says “Submitted”, but the host has not confirmed it/ },
       base: { outcome: "gap", phone: /^Submitted/ },
@@ -199,11 +199,11 @@ const LIES: readonly Row[] = [
       await phone.controller.send({ deviceId: stage.stack.deviceId, session }, text);
       const message = [...phone.store.get().messages.values()].find(({ body }) => body === text);
       assert.ok(message);
-      return told(phone, () => phone.wordsOf(message));
+      return bubbleOf(phone, () => phone.wordsOf(message));
     },
   },
   {
-    name: "tells another history of a message",
+    name: "forges a message in the history",
     expect: { psk: { outcome: "no effect" } },
     run: async (stage) => {
       const first = await stage.phone();
@@ -214,18 +214,18 @@ const LIES: readonly Row[] = [
       });
       const phone = await stage.phone();
       await until("the message", () => phone.store.get().messages.get(id)?.body === body);
-      return told(phone, () => "");
+      return bubbleOf(phone, () => "");
     },
   },
 ];
 
 function forged(answer: unknown, id: string): unknown {
   const { pushes, ...page } = answer as { pushes: { push: Data; receipt: unknown }[] };
-  const told = pushes.map(({ push: { sealed, ...push }, receipt }) => ({
+  const forgedPushes = pushes.map(({ push: { sealed, ...push }, receipt }) => ({
     push: push.id === id ? { ...push, body: EVIL } : { ...push, sealed },
     receipt,
   }));
-  return { ...page, pushes: told };
+  return { ...page, pushes: forgedPushes };
 }
 
 export const MESSAGE_ROWS: readonly Row[] = [...CHANGED, ...REPEATED, ...LIES];

@@ -1,4 +1,4 @@
-/** What a hostile relay sends of its own: mirrors of the past, phones and messages that nobody has. */
+/** What a hostile relay makes up: replays of earlier mirrors, and phones and messages that do not exist. */
 import { importSecret, newSecret } from "../../src/crypto/paired_secret.ts";
 import { sealMessage } from "../../src/crypto/stored_message.ts";
 import { beginStream } from "../../src/crypto/stream.ts";
@@ -11,7 +11,7 @@ import { until } from "./until.ts";
 
 type Data = Record<string, unknown>;
 
-/** A whole mirror of the past, with its keys, once more. */
+/** Replays a whole earlier mirror with its keys. */
 function replaying(name: string, between: (stage: HostileStage) => Promise<void>): Row {
   return {
     name,
@@ -39,7 +39,7 @@ function replaying(name: string, between: (stage: HostileStage) => Promise<void>
 const keyFrame = (stream: number, payload: Uint8Array): Uint8Array =>
   encodeBinaryFrame({ kind: KEY_FRAME, stream, payload });
 
-/** Asks the host for a mirror in a phone's name; undefined when it is refused. */
+/** Requests a mirror from the host in a phone's name; undefined when it is refused. */
 async function knock({ relay }: HostileStage, open: Data): Promise<Data | undefined> {
   const answers = (event: string): Data[] =>
     relay.frames(event, WAYS.fromHost).map(({ data }) => data).filter(({ stream }) => stream === open.stream);
@@ -54,7 +54,7 @@ async function knock({ relay }: HostileStage, open: Data): Promise<Data | undefi
 
 let minted = 910_000;
 
-/** The relay asks for a mirror by itself, and types. */
+/** The relay itself requests a mirror, and types. */
 function mintingPhone(name: string, expect: Row["expect"], as: "off" | Mode): Row {
   return {
     name,
@@ -79,7 +79,7 @@ function mintingPhone(name: string, expect: Row["expect"], as: "off" | Mode): Ro
   };
 }
 
-/** The relay sends a message by itself. */
+/** The relay itself sends a message. */
 function mintingMessage(name: string, expect: Row["expect"], as: "off" | Mode): Row {
   return {
     name,

@@ -1,4 +1,4 @@
-/** What a hostile relay does to a pairing, and to the list of hosts from which the phone picks. */
+/** Attacks by a hostile relay on a pairing, and on the phone's list of hosts. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { type Attack, type HttpCall, isSame, WAYS } from "./hostile_relay.ts";
@@ -37,7 +37,7 @@ function pairing(
         const { pairing: news } = phone.store.get();
         if (news?.kind !== "words") return phone.signInWords();
         const isSame = waiting.output().includes(`\n  ${news.words.join(" ")}\n`);
-        return isSame ? "Paired, with the host's words" : "Six words that the host does not show";
+        return isSame ? "Paired, with the host's six words" : "Six words that the host does not show";
       };
       return { ...attacked(phone), words, shown: () => "", host: () => waiting.output() };
     },
@@ -54,7 +54,7 @@ const OFFERS: readonly Row[] = [
       },
     };
   }),
-  pairing("keeps the host's offer from the phone", { phone: UNPROVEN }, () => ({
+  pairing("withholds the host's offer from the phone", { phone: UNPROVEN }, () => ({
     answer: (body, call) => {
       const { offer: _offer, ...claimed } = body as Data;
       return isClaim(call) ? claimed : body;
@@ -64,7 +64,7 @@ const OFFERS: readonly Row[] = [
     const publicKey = await newPublicKey();
     return { call: (call) => ({ body: isClaim(call) ? { ...call.body as Data, publicKey } : call.body }) };
   }),
-  pairing("keeps the phone's proof from the host", {
+  pairing("withholds the phone's proof from the host", {
     host: /^Joined without sealing: newcomer/m,
     phone: /^Six words that the host does not show/,
   }, () => ({
@@ -73,7 +73,7 @@ const OFFERS: readonly Row[] = [
       return { body: isClaim(call) ? claim : call.body };
     },
   })),
-  pairing("calls the phone by another name toward the host", {
+  pairing("reports another device id of the phone to the host", {
     phone: /^Six words that the host does not show/,
   }, () => ({
     answer: (body, call) => {
@@ -100,7 +100,7 @@ const OFFERS: readonly Row[] = [
 
 const INVENTED = "dev_listener_invented";
 
-/** Each session of the list with the other one's words. */
+/** Swaps the labels of the first and the last session. */
 function swapped({ devices }: { devices: Data[] }): { devices: Data[] } {
   return {
     devices: devices.map((device) => {
@@ -118,7 +118,7 @@ function swapped({ devices }: { devices: Data[] }): { devices: Data[] } {
 
 const LISTS: readonly Row[] = [
   {
-    name: "calls one session by the other one's name, and the host by another's",
+    name: "swaps the names of two sessions, and renames the host",
     expect: { psk: { outcome: "no effect", phone: /^\S+ svc-proj, svc-other$/ } },
     run: async (stage) => {
       const isOurs = (path: string): boolean => path === "/sessions";

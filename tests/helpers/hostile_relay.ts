@@ -1,4 +1,4 @@
-/** A hostile relay: host and phones speak to it over real HTTP and WebSockets; it speaks to the honest one, and lies as a test chooses. */
+/** A hostile relay: a proxy for real HTTP and WebSockets before an honest relay, which tampers as a test says. */
 import { parseJson } from "../../src/protocol/json.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
@@ -45,16 +45,16 @@ export interface HttpCall {
   body: unknown;
 }
 
-/** What stands in the place of what came; each part that is left out passes everything on. */
+/** Replaces what passes; a part that is left out passes everything unchanged. */
 export interface Attack {
   frame?(frame: WireFrame, way: Way): WireFrame[];
   bytes?(bytes: Uint8Array, way: Way): Uint8Array[];
-  /** The body that goes on, or the answer that the honest relay is never asked for. */
+  /** The body to forward, or an answer without asking the honest relay. */
   call?(call: HttpCall): { body: unknown } | { answer: unknown; status: number };
   answer?(body: unknown, call: HttpCall): unknown;
 }
 
-/** Control frames of this event on this way get these fields in place of theirs, or do not go on. */
+/** Replaces the data of control frames of this event in this direction; undefined drops them. */
 export function rewriting(
   event: string,
   way: Way,
@@ -79,7 +79,7 @@ interface Joined {
   side: Side;
   near: ServerSocket;
   far: WebSocket;
-  /** Frames from the client, until the honest relay is there. */
+  /** Frames from the client until the honest relay is connected. */
   early: (string | Uint8Array)[] | undefined;
 }
 
@@ -98,7 +98,7 @@ const LIMITS: HttpServerLimits = {
 
 export class HostileRelay implements AsyncDisposable {
   attack: Attack = {};
-  /** Everything that came over WebSockets, as it came. */
+  /** Everything received over WebSockets, before any change. */
   readonly crossed: Crossed[] = [];
   readonly #target: string;
   readonly #joined = new Set<Joined>();
@@ -136,7 +136,7 @@ export class HostileRelay implements AsyncDisposable {
     return `${this.url.replace("http", "ws")}/ws`;
   }
 
-  /** All that it could read, as text. */
+  /** Everything that it could read, as text. */
   seen(): string {
     const frames = this.crossed.map((one) =>
       "frame" in one ? JSON.stringify(one.frame) : new TextDecoder("latin1").decode(one.bytes)
@@ -144,7 +144,7 @@ export class HostileRelay implements AsyncDisposable {
     return [...this.#spoken, ...frames].join("\n");
   }
 
-  /** Control frames of this event that came on this way, oldest first. */
+  /** Control frames of this event in this direction, oldest first. */
   frames(event: string, way: Way): WireFrame[] {
     return this.crossed.flatMap((one) =>
       "frame" in one && one.frame.event === event && isSame(one.way, way) ? [one.frame] : []
@@ -155,7 +155,7 @@ export class HostileRelay implements AsyncDisposable {
     return this.crossed.flatMap((one) => "bytes" in one && isSame(one.way, way) ? [one.bytes] : []);
   }
 
-  /** Says something on this way, by the side's newest connection: down in the relay's name, up in the client's. */
+  /** Sends something over the side's newest connection: down in the relay's name, up in the client's. */
   say({ side, direction }: Way, said: WireFrame | Uint8Array): void {
     const newest = [...this.#joined].filter((one) => one.side === side).at(-1);
     if (newest === undefined) throw new Error(`no ${side} is connected`);
@@ -249,7 +249,7 @@ export class HostileRelay implements AsyncDisposable {
     }
   }
 
-  /** What goes on in place of what came. */
+  /** What to forward. */
   #changed(data: string | Uint8Array, way: Way): (string | Uint8Array)[] {
     if (typeof data !== "string") {
       this.crossed.push({ way, bytes: data.slice() });

@@ -1,4 +1,4 @@
-/** Screens made to cost a reader time: long runs of what agents draw, at any size up to 1000x500. */
+/** Screens that are expensive to read: long runs of what agents draw, up to 1000x500. */
 import type { Screen } from "../../src/agents/profile.ts";
 
 export interface HostileScreen {
@@ -11,7 +11,7 @@ interface Size {
   rows: number;
 }
 
-/** Up to the cap of the readers, at it, and beyond it. */
+/** Below the readers' size limit, at it, and beyond it. */
 const SIZES: readonly Size[] = [
   { columns: 80, rows: 24 },
   { columns: 200, rows: 300 },
@@ -20,7 +20,7 @@ const SIZES: readonly Size[] = [
   { columns: 1_000, rows: 500 },
 ];
 
-/** What one line repeats up to its end. */
+/** What a line repeats up to its end. */
 const RUNS = [
   ...["─", "▀", "▄", "▔", "╌", "│", "┃", "╹▀", " ", "❯ ", "› ", " > ", "→ ", "● ", "~"],
   ...[
@@ -48,7 +48,7 @@ function lineOf(
   return before + run.repeat(Math.ceil(length / run.length)).slice(0, length) + after;
 }
 
-/** Every line is the same, but for every `period`-th, which is another run. */
+/** All lines are the same, except every `period`-th, which is another run. */
 function linesOf({ columns, rows }: Size, { at, period }: { at: number; period: number }): string[] {
   const edge = EDGES[at % EDGES.length] ?? ["", ""];
   const line = (index: number): string => lineOf(columns, { run: RUNS[index % RUNS.length] ?? " ", edge });
@@ -56,7 +56,7 @@ function linesOf({ columns, rows }: Size, { at, period }: { at: number; period: 
   return Array.from({ length: rows }, (_, row) => row % period === 0 ? other : one);
 }
 
-/** A hostile screen of a size of its own, by its number. */
+/** The hostile screen with this number, at this size. */
 export function hostileScreen(at: number, size: Size): HostileScreen {
   const period = 1 + at % 7;
   const lines = linesOf(size, { at, period });
@@ -67,7 +67,7 @@ export function hostileScreen(at: number, size: Size): HostileScreen {
   return { name, screen: { lines, title: "", cursor } };
 }
 
-/** As many as are asked for, always the same. */
+/** The first `count` hostile screens, always the same. */
 export function hostileScreens(count = 200): HostileScreen[] {
   return Array.from(
     { length: count },

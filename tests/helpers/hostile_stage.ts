@@ -1,4 +1,4 @@
-/** Host and phones whose only way to each other is a hostile relay, in one mode of sealing. */
+/** A host and phones that reach each other only through a hostile relay, in one encryption mode. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/async/clock.ts";
 import { FakePairingStorage } from "../unit/phone/fake_pairing_storage.ts";
@@ -9,38 +9,38 @@ import { PagePhone, type Watched } from "./page_phone.ts";
 import { type EchoSession, makeStack, type Stack } from "./stack.ts";
 import { until } from "./until.ts";
 
-/** `psk`: phones are paired, and the host takes nothing less. `base`: none is, and it takes nothing plain. */
+/** `psk`: phones are paired, and the host accepts nothing weaker. `base`: none is, and the host accepts nothing plain. */
 export type Mode = "psk" | "base";
 
-/** Stands in everything that the relay makes up: it must be nowhere that a person or an agent looks. */
+/** Marks everything that the relay makes up: no user and no agent may ever see it. */
 export const EVIL = "made-up-by-the-relay";
 
 /** `reported`: the attack's only effect is a warning. `gap`: it succeeds, as docs/security.md says. */
 export interface Expectation {
   outcome?: "reported" | "no effect" | "gap";
-  /** What the phone says. */
+  /** What the phone shows. */
   phone?: RegExp;
-  /** What the host says. */
+  /** What the host prints. */
   host?: RegExp;
-  /** Where what the relay made up shows. */
+  /** Whether what the relay made up is typed on the host, or shown on the phone. */
   typed?: boolean;
   shown?: boolean;
 }
 
 export interface Row {
   name: string;
-  /** A mode that is left out has nothing to be attacked in this way. */
+  /** The attack does not apply to a mode that is left out. */
   expect: Partial<Record<Mode, Expectation>>;
   run(stage: HostileStage): Promise<Attacked>;
 }
 
-/** An attack under way. */
+/** An attack in progress. */
 export interface Attacked extends Disposable {
   /** What the phone says now. */
   words(): string;
-  /** All that the phone shows of a session. */
+  /** Everything that the phone shows of a session. */
   shown(): string;
-  /** What the host says; the listener's log without it. */
+  /** What the host prints; the listener's log without it. */
   host?(): string;
 }
 
@@ -54,11 +54,11 @@ export function attacked(phone: PagePhone, ...watched: Watched[]): Attacked {
 
 export class HostileStage implements AsyncDisposable {
   readonly #kept = { storage: new FakeStorage(), pairing: new FakePairingStorage() };
-  /** What was typed and sent honestly: each must arrive once at most. */
+  /** The user's own texts, each of which must arrive at most once. */
   readonly texts: string[] = [];
-  /** As the relay learned it when a pairing was offered. */
+  /** The host's public key, as the relay learned it from the offer of a pairing. */
   hostKey = "";
-  /** Of listeners before this one. */
+  /** The logs of listeners before this one. */
   #loggedBefore = "";
 
   private constructor(
@@ -66,7 +66,7 @@ export class HostileStage implements AsyncDisposable {
     readonly stack: Stack,
     readonly relay: HostileRelay,
     readonly session: EchoSession,
-    /** Of another project. */
+    /** A session of another project. */
     readonly other: Pick<EchoSession, "name" | "screen">,
   ) {}
 
@@ -88,7 +88,7 @@ export class HostileStage implements AsyncDisposable {
     }
   }
 
-  /** The phone of the stage, its page opened anew; nothing is attacked until it is live. */
+  /** Reopens the page of the stage's phone, and waits until it is live. */
   async phone(clock?: Clock): Promise<PagePhone> {
     const { storage, pairing } = this.#kept;
     const parts = { storage: new FakeStorage(storage.account), pairing, ...(clock ? { clock } : {}) };
@@ -118,7 +118,7 @@ export class HostileStage implements AsyncDisposable {
     this.relay.attack = attack;
   }
 
-  /** A text that no other attack has. */
+  /** A text that no other attack uses. */
   text(): string {
     const text = `mine-${this.mode}-${this.texts.length}.`;
     this.texts.push(text);
@@ -129,12 +129,12 @@ export class HostileStage implements AsyncDisposable {
     return await this.session.screen() + await this.other.screen();
   }
 
-  /** Something new on the screen, by the desk. */
+  /** Types as the local user, so that the screen changes. */
   async draw(text: string): Promise<void> {
     await this.stack.sandbox.tmux("send-keys", "-l", "-t", `=${this.session.name}:`, text);
   }
 
-  /** Takes away what was typed and not sent. */
+  /** Clears what was typed and not submitted. */
   async clearLine(): Promise<void> {
     for (const { name, screen } of [this.session, this.other]) {
       await this.stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-u");

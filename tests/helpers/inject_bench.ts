@@ -1,4 +1,4 @@
-/** The real injection into a real tmux server, with a journal and markers that a test can look into. */
+/** The real injection into a real tmux server, with a journal and markers that a test can inspect. */
 import { SessionRateLimit, type TypingEffects } from "../../src/listener/inject/context.ts";
 import { type Command, inject, type InjectContext } from "../../src/listener/inject/inject.ts";
 import { type Outcome, type Progress, Stopping } from "../../src/listener/inject/outcome.ts";
@@ -9,11 +9,11 @@ import { Targets } from "../../src/listener/targets.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** The speed of an injection's clock beside real time. */
+/** The speed of an injection's clock relative to real time. */
 export const CLOCK = {
-  /** Waits for what never comes are short. */
+  /** For tests in which a limit is reached. */
   quick: 4,
-  /** What comes is waited for, also on a machine that stalls. */
+  /** For tests in which no limit may be reached, even on a machine that stalls. */
   slow: 0.1,
 } as const;
 
@@ -38,9 +38,9 @@ export interface InjectBench extends AsyncDisposable {
   context: InjectContext;
   /** Steps, markers and progress in the order in which they happened. */
   events: string[];
-  /** Gives the injection's clock this speed from now on; CLOCK.quick at first. */
+  /** Sets the speed of the injection's clock; CLOCK.quick at first. */
   setClock(speed: number): void;
-  /** Ends pauses with Stopping from now on. */
+  /** From now on pauses throw Stopping. */
   stop(): void;
   send(session: string, body: string, options?: Partial<Command>): Promise<Outcome>;
 }

@@ -1,4 +1,4 @@
-/** The MCP server in this process, with the protocol's own client before it and a real relay behind it. */
+/** The MCP server in this process, between the protocol's own client and a real relay. */
 import {
   Client,
   deserializeMessage,
@@ -66,7 +66,7 @@ const PLAIN: HostSealing = {
 export interface Connected {
   client: Client;
   clock: FakeClock;
-  /** Resolves when the server is done. */
+  /** Resolves when the server has ended. */
   served: Promise<void>;
 }
 
@@ -144,7 +144,7 @@ export class PhoneSide {
   }
 }
 
-/** Keeps no connection, which a relay that stops would wait for. */
+/** Keeps no connection open, which a relay would wait for when it stops. */
 function fetchOnce(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("connection", "close");

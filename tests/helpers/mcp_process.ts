@@ -1,4 +1,4 @@
-/** `svc mcp` as a process, with the protocol's own client at its pipes. */
+/** `svc mcp` as a process, with the protocol's own client on its pipes. */
 import {
   Client,
   deserializeMessage,
@@ -50,7 +50,7 @@ class ProcessTransport implements Transport {
 
 export interface McpProcess {
   client: Client;
-  /** Without a word, as when its agent is killed. Resolves when the process is gone. */
+  /** Kills it, as when its agent is killed. Resolves when the process is gone. */
   kill(): Promise<void>;
 }
 

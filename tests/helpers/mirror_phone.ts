@@ -13,7 +13,7 @@ import { createDirectSocket } from "../../src/runtime/direct_socket.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { type Emulator, makeEmulator } from "../../src/phone/terminal_emulator.ts";
 import { type TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
-import { Looks } from "./looks.ts";
+import { DrawWaiter } from "./draw_waiter.ts";
 import { until } from "./until.ts";
 
 export interface MirrorPhoneOptions {
@@ -25,21 +25,21 @@ export interface MirrorPhoneOptions {
   clock?: Clock;
 }
 
-/** Signs in and opens the mirror; comes back by itself after every break, as the page does. */
+/** Signs in and opens the mirror; reconnects after every interruption, as the page does. */
 export class MirrorPhone implements Disposable {
   readonly terminal: Emulator;
   readonly link: RelayLink;
-  /** Every state the stream was in. */
+  /** Every state of the stream so far. */
   readonly states: TerminalState[] = [];
   readonly statuses: MirrorStatus[] = [];
-  /** Bytes of pane frames that came in, in all. */
+  /** Bytes of pane frames received so far. */
   received = 0;
   frames = 0;
   readonly #stream: TerminalStream;
   #lastStream = 0;
   #drawn = 0;
-  readonly #looks = new Looks();
-  /** While set, nothing is read: frames wait here. */
+  readonly #draws = new DrawWaiter();
+  /** While it is set, frames wait here unread. */
   #frozen: Uint8Array[] | undefined;
 
   constructor(options: MirrorPhoneOptions) {
@@ -53,7 +53,7 @@ export class MirrorPhone implements Disposable {
         else if (frame.event === "pane.closed") this.#stream.onClosed(frame.data);
       },
       onBinary: (bytes) => this.#bytes(bytes),
-      // As browsers do, it sends at once.
+      // Sends at once, as browsers do.
       createSocket: createDirectSocket,
       onState: ({ state }) => {
         if (state === "connected") void this.#stream.open();
@@ -72,7 +72,7 @@ export class MirrorPhone implements Disposable {
       onStatus: (status) => void this.statuses.push(status),
       onDrawn: () => {
         this.#drawn++;
-        this.#looks.drawn();
+        this.#draws.drawn();
       },
     });
     this.link.start();
@@ -91,9 +91,9 @@ export class MirrorPhone implements Disposable {
     return until(`"${text}" on the phone`, () => this.text().includes(text));
   }
 
-  /** Resolves at the first drawing after which it holds. */
+  /** Resolves at the first draw after which the condition holds. */
   drawnWhen(holds: () => boolean): Promise<void> {
-    return this.#looks.when(holds);
+    return this.#draws.when(holds);
   }
 
   /** The screen's lines. */
@@ -125,20 +125,20 @@ export class MirrorPhone implements Disposable {
     this.#stream.scrollback(lines);
   }
 
-  /** A new stream on the same link, which begins with a new screen. */
+  /** Opens a new stream on the same link, which begins with a new snapshot. */
   async reopen(): Promise<void> {
     await this.#stream.open();
     await this.#newScreen();
   }
 
-  /** Cuts the link, and comes back with a new one. */
+  /** Closes the link and opens a new one. */
   async cut(): Promise<void> {
     this.link.close();
     this.link.start();
     await this.#newScreen();
   }
 
-  /** Stops taking anything in, so that no credit goes back. */
+  /** Stops reading, so that no credit is returned. */
   freeze(): void {
     this.#frozen = [];
   }

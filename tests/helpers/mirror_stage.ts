@@ -8,11 +8,11 @@ export interface MirrorStage extends AsyncDisposable {
   stack: Stack;
   /** Starts the program as its pane's own process; resolves with the session's name. */
   start(argv: readonly string[], size?: { cols: number; rows: number }): Promise<string>;
-  /** A phone that mirrors the session; it is live. */
+  /** A phone with a live mirror of the session. */
   watch(session: string, more?: Partial<MirrorPhoneOptions>): Promise<MirrorPhone>;
-  /** A phone that asks for the session, whether it gets it or not. */
+  /** A phone that requests the session; the request may be refused. */
   ask(session: string, more?: Partial<MirrorPhoneOptions>): MirrorPhone;
-  /** Keys at the desk, as tmux names them. */
+  /** The local user's keys, by tmux's names for them. */
   keys(session: string, ...keys: string[]): Promise<void>;
   tmux(...args: string[]): Promise<string>;
 }
@@ -52,14 +52,14 @@ export async function makeMirrorStage(): Promise<MirrorStage> {
   };
 }
 
-/** Waits until the phone's terminal is tmux's pane: no character, cursor, mode or attribute that tmux tells differs. */
+/** Waits until the phone's terminal equals tmux's pane in every character, cursor, mode and attribute that tmux reports. */
 export async function untilEqual(
   stage: MirrorStage,
   { phone, session, what, inARow = 3 }: {
     phone: MirrorPhone;
     session: string;
     what: string;
-    /** While a program still draws, one comparison says little: so many must agree. */
+    /** How many comparisons in a row must agree: while a program still draws, one alone proves little. */
     inARow?: number;
   },
 ): Promise<Comparison> {

@@ -1,4 +1,4 @@
-/** Bodies that have broken terminals, shells and tmux before: each must arrive byte for byte. */
+/** Bodies that are known to break terminals, shells and tmux: each must arrive byte for byte. */
 export const NAUGHTY_BODIES: Readonly<Record<string, string>> = {
   "semicolon at the end": "hello;",
   "a lone semicolon": ";",
@@ -27,7 +27,7 @@ export const NAUGHTY_BODIES: Readonly<Record<string, string>> = {
   "the longest": `${"é;".repeat(5_461)}x`,
 };
 
-/** Bodies that are keys when typed: refused by the relay, and nothing is typed. */
+/** Bodies that the relay refuses, since typing them would press keys. */
 export const REFUSED_BODIES: Readonly<Record<string, string>> = {
   "ESC": "a\u001b[200~b",
   "NUL": "a\u0000b",

@@ -5,10 +5,10 @@ import process from "node:process";
 import { runtime } from "../../src/runtime/node.ts";
 import type { Case } from "./on_node.ts";
 
-/** Stops at a case that hangs, in milliseconds; a safety net, never a measure of speed. */
+/** Limit for a case that hangs, in milliseconds; a safety net, not a measure of speed. */
 const LIMIT_MS = 60_000;
 
-/** How long Node may take to end by itself after the last case, in milliseconds. */
+/** How long Node may take to exit by itself after the last case, in milliseconds. */
 const LEAK_MS = 60_000;
 
 async function failureOf(one: Case): Promise<string | undefined> {
@@ -26,7 +26,7 @@ async function failureOf(one: Case): Promise<string | undefined> {
   }
 }
 
-/** Ends a program that something left open keeps alive: on Node this stands for Deno's leak sanitizers. */
+/** Fails when something left open keeps the program alive: Node's substitute for Deno's leak sanitizers. */
 function watchForLeaks(): void {
   const report = (): void => {
     process.stderr.write(`still open after the last case: ${process.getActiveResourcesInfo().join(", ")}\n`);

@@ -4,13 +4,13 @@ import type { Runtime } from "../../src/runtime/types.ts";
 import { bundleForNode } from "../../scripts/bundle_for_node.ts";
 import { node22 } from "../../scripts/node22.ts";
 
-/** A test that knows its runtime only as a parameter. `directory` is empty and removed afterwards. */
+/** A test that gets its runtime as a parameter. `directory` is empty, and removed afterwards. */
 export interface Case {
   name: string;
   run(runtime: Runtime, directory: string): Promise<void> | void;
 }
 
-/** What the program on Node prints, one JSON line a case. */
+/** What the program on Node prints, one JSON line per case. */
 interface CaseResult {
   name: string;
   /** The failure's stack; absent for a case that passed. */
@@ -36,7 +36,7 @@ async function bundle(entryUrl: string, directory: string): Promise<string> {
 /**
  * Runs the cases that the module at `entryUrl` exports as `cases` under Node 22 or later.
  *
- * @returns one result a case, in their order
+ * @returns one result per case, in order
  * @throws when the module cannot be bundled or Node ends before the last case
  */
 export async function runCasesOnNode(entryUrl: string): Promise<CaseResult[]> {
@@ -56,7 +56,7 @@ export async function runCasesOnNode(entryUrl: string): Promise<CaseResult[]> {
 /**
  * Registers every case as a test on Deno and as a step of one test on Node.
  *
- * @param title begins the tests' names
+ * @param title the prefix of the tests' names
  * @param entryUrl the module that exports the same cases as `cases`
  */
 export async function testOnBothRuntimes(title: string, entryUrl: string): Promise<void> {

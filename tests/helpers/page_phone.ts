@@ -1,4 +1,4 @@
-/** The phone's page without a browser: its own controller, storage in memory, and what it would show in words. */
+/** The phone's page without a browser: the real controller, storage in memory, and the texts that it would show. */
 import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { Controller } from "../../src/phone/controller.ts";
 import { findSession } from "../../src/phone/sessions.ts";
@@ -19,7 +19,7 @@ import { until } from "./until.ts";
 export interface PagePhoneOptions {
   baseUrl: string;
   name?: string;
-  /** What an earlier page left. */
+  /** What an earlier page stored. */
   storage?: FakeStorage;
   pairing?: FakePairingStorage;
   clock?: Clock;
@@ -44,7 +44,7 @@ export class PagePhone implements Disposable {
     return this.storage.account?.deviceId ?? "";
   }
 
-  /** Opens the page, by a link that was scanned or as it was left. */
+  /** Opens the page with a scanned link, or in its stored state. */
   async open(link?: string): Promise<void> {
     await this.controller.start(link === undefined ? undefined : parseSignInLink(new URL(link).hash));
   }
@@ -55,7 +55,7 @@ export class PagePhone implements Disposable {
     await until("the page's link", () => this.store.get().link.kind === "live");
   }
 
-  /** The device under which the page lists the session, as long as it is online. */
+  /** The id of the online device under which the page lists the session. */
   hostOf(session: string, host?: string): string | undefined {
     const devices = this.store.get().devices ?? [];
     return devices.find(({ deviceId, online }) =>
@@ -71,7 +71,7 @@ export class PagePhone implements Disposable {
     return watched;
   }
 
-  /** Sends a message; resolves with what is known of it once it came no further, or the relay says more than is proven. */
+  /** Sends a message; resolves with its final state, or once the relay reports more than is proven. */
   async send(session: string, body: string, host = this.hostOf(session) ?? ""): Promise<Message> {
     await this.controller.send({ deviceId: host, session }, body);
     return await until(`"${body}" to end`, () => {
@@ -82,7 +82,7 @@ export class PagePhone implements Disposable {
     });
   }
 
-  /** What the message's bubble says. */
+  /** The text of the message's bubble. */
   wordsOf(message: Message): string {
     const circumstances = { live: true, hostOnline: true, sentAgain: false, now: Date.now() };
     const { state, detail } = receiptText(
@@ -92,7 +92,7 @@ export class PagePhone implements Disposable {
     return `${state}. ${detail}`;
   }
 
-  /** Why it is not signed in, or not paired, in the page's words. */
+  /** The page's explanation of why it is not signed in, or not paired. */
   signInWords(): string {
     const { signIn, pairing } = this.store.get();
     const code = pairing?.kind === "failed"
@@ -113,7 +113,7 @@ export class PagePhone implements Disposable {
 export class Watched {
   readonly terminal: Emulator = makeEmulator({ cols: 80, rows: 24 });
   readonly states: TerminalState[] = [];
-  /** What became of keys, oldest first. */
+  /** The states of keys, oldest first. */
   readonly keys: KeyState[] = [];
   drawn = 0;
   readonly #stream: TerminalStream | undefined;
@@ -135,14 +135,14 @@ export class Watched {
     await until("the terminal", () => this.state.kind === "live" && this.drawn > 0);
   }
 
-  /** The status line, with the lock's words. */
+  /** The status line, with the encryption's state. */
   words(): string {
     const { status, warning } = statusText({ stream: this.state, keys: this.keys.at(-1), fit: "off" });
     const sign = this.state.kind === "live" ? STRINGS.sealing.short[this.state.sealing] : "";
     return [status, sign, warning].filter((words) => words !== "").join(" · ");
   }
 
-  /** Everything that the terminal shows, with the lines above. */
+  /** Everything that the terminal shows, with its scrollback. */
   text(): string {
     const { active } = this.terminal.buffer;
     return Array.from({ length: active.length }, (_, y) => active.getLine(y)?.translateToString(true) ?? "")

@@ -1,4 +1,4 @@
-/** A mirror's phone in a process of its own, which a test can stop as a system stops a page: it compares its screen when it is asked. */
+/** A mirror's phone in a separate process, which a test can suspend as a system suspends a page; it compares its screen on request. */
 import { beginStream } from "../../src/crypto/stream.ts";
 import { compare } from "./cells.ts";
 import { MirrorPhone } from "./mirror_phone.ts";
@@ -6,15 +6,15 @@ import { isEqual, type MirrorStage } from "./mirror_stage.ts";
 import { until } from "./until.ts";
 
 export interface PhoneProcess {
-  /** Stops it in the middle of whatever it does (SIGSTOP). */
+  /** Suspends it, whatever it is doing (SIGSTOP). */
   stop(): void;
-  /** Lets it go on (SIGCONT). */
+  /** Resumes it (SIGCONT). */
   goOn(): void;
-  /** Whether its terminal is tmux's pane now, cell by cell; what differs otherwise, as JSON. */
+  /** Empty when its terminal equals tmux's pane, cell by cell; otherwise the differences as JSON. */
   difference(): Promise<string>;
 }
 
-interface Told {
+interface PhoneOptions {
   wsUrl: string;
   apiKey: string;
   deviceId: string;
@@ -25,9 +25,9 @@ interface Told {
 /** Starts a phone that watches the session, sealed; resolves when the mirror is live. */
 export async function startPhoneProcess({ stack }: MirrorStage, session: string): Promise<PhoneProcess> {
   const { sandbox, wsUrl, apiKey, deviceId } = stack;
-  const told: Told = { wsUrl, apiKey, deviceId, session, tmuxSocket: sandbox.tmuxSocket };
+  const options: PhoneOptions = { wsUrl, apiKey, deviceId, session, tmuxSocket: sandbox.tmuxSocket };
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", "--no-check", import.meta.url, JSON.stringify(told)],
+    args: ["run", "-A", "--quiet", "--no-check", import.meta.url, JSON.stringify(options)],
     env: sandbox.env,
     clearEnv: true,
     stdin: "piped",
@@ -51,18 +51,18 @@ export async function startPhoneProcess({ stack }: MirrorStage, session: string)
   };
 }
 
-async function main({ tmuxSocket, ...told }: Told): Promise<void> {
+async function main({ tmuxSocket, ...options }: PhoneOptions): Promise<void> {
   const say = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
   const tmux = async (...args: string[]): Promise<string> => {
     const { stdout } = await new Deno.Command("tmux", { args: ["-S", tmuxSocket, ...args] }).output();
     return new TextDecoder().decode(stdout);
   };
-  const parties = { phone: "", listener: told.deviceId, agentSessionName: told.session };
-  using phone = new MirrorPhone({ ...told, handshake: () => beginStream(parties) });
+  const parties = { phone: "", listener: options.deviceId, agentSessionName: options.session };
+  using phone = new MirrorPhone({ ...options, handshake: () => beginStream(parties) });
   await until("the mirror", () => phone.state.kind === "live");
   say("live");
   for await (const _question of Deno.stdin.readable) {
-    const found = await compare(phone.terminal, tmux, `=${told.session}:`);
+    const found = await compare(phone.terminal, tmux, `=${options.session}:`);
     const few = Object.entries(found).map(([name, all]) => [name, all.length, all.slice(0, 2)]);
     say(isEqual(found) ? "" : JSON.stringify(few));
   }

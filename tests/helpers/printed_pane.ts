@@ -29,9 +29,9 @@ const FACTS = {
 };
 
 export interface PrintedPane {
-  /** Others than those of a plain pane `%3` of 10 × 4. */
+  /** Differences from those of a plain pane `%3` of 10 × 4. */
   facts?: Partial<typeof FACTS>;
-  /** The lines; `↩` at the end of one that tmux wrapped. */
+  /** The lines; a line that tmux wrapped ends with `↩`. */
   cells?: string;
   pending?: string;
   /** The screen behind an alternate one. */

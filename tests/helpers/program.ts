@@ -44,9 +44,9 @@ export interface Started {
   pid: number;
   /** Everything printed so far, both streams. */
   output(): string;
-  /** The first line printed that matches; throws with the output when the program ends without one. */
+  /** Waits for the first printed line that matches; throws with the output when the program ends without one. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Does nothing once it has ended. */
+  /** Does nothing once the program has ended. */
   kill(signal: Deno.Signal): void;
   exited: Promise<Deno.CommandStatus>;
 }

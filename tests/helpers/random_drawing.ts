@@ -1,8 +1,8 @@
-/** Terminal output of every kind, at random but the same for a seed. */
+/** Random terminal output of every kind, the same for the same seed. */
 
 export interface DrawnPart {
   part: string;
-  /** The link is cut after it. */
+  /** Whether the link is cut after it. */
   cuts: boolean;
 }
 
@@ -12,7 +12,7 @@ const ATTRIBUTES = [
   ...["31", "32;44", "38;5;200", "48;5;22", "38;2;1;2;3", "48:2::9:8:7", "39", "49", "53", "55", "97", "101"],
 ];
 
-/** Everything but origin mode, in which the cursor can stand where no sequence brings it. */
+/** Everything except origin mode, in which the cursor can be where no sequence can put it. */
 export function* makeDrawing(seed: number, parts: number): Generator<DrawnPart> {
   let state = seed;
   const random = (below: number): number => {

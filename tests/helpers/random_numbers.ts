@@ -1,6 +1,6 @@
-/** Random numbers that are the same in each run (mulberry32). */
+/** Pseudo-random numbers, the same in each run (mulberry32). */
 
-/** Each call gives the next number, from 0 up to 1. */
+/** Each call returns the next number in [0, 1). */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

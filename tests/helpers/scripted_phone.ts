@@ -1,4 +1,4 @@
-/** A phone without a browser, of the page's own parts: it opens a pairing link, and sends as the page does. */
+/** A phone without a browser, built from the page's own code: it opens a pairing link, and sends as the page does. */
 import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
@@ -26,7 +26,7 @@ export interface ScriptedPhone {
   answerOf(question: Push, answer: Answer): Promise<PushRequestInput & { id: string }>;
 }
 
-/** `baseUrl` in place of the link's own, for a wire in between. Throws what the claim throws. */
+/** `baseUrl` replaces the link's own, for a proxy in between. Throws what the claim throws. */
 export async function pairScriptedPhone(
   link: string,
   options: { name?: string; baseUrl?: string; apiKey?: string } = {},

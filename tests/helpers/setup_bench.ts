@@ -1,4 +1,4 @@
-/** `svc setup` on a throw-away home, with agents that are there or not. */
+/** `svc setup` in a temporary home. */
 import { runtime } from "#runtime";
 import {
   type AgentReport,
@@ -13,18 +13,18 @@ import { makeTempHome } from "./temp_home.ts";
 
 export interface SetupBench extends AsyncDisposable {
   host: SetupHost;
-  /** The person's home. */
+  /** The user's home. */
   home: string;
   install(kind: AgentKind, options?: { dryRun?: boolean }): Promise<AgentReport>;
   remove(kind: AgentKind, options?: { dryRun?: boolean }): Promise<AgentReport>;
   write(path: string, text: string): Promise<void>;
-  /** Every file of the home but svc's own, by its path under the home. */
+  /** Every file of the home except svc's own, by its path under the home. */
   tree(): Promise<Record<string, string>>;
   /** Every file under `~/.svc`, by its path under it. */
   own(): Promise<string[]>;
 }
 
-/** No agent's program is there, so no agent is asked anything. */
+/** No agent is installed, so none is run. */
 export async function makeSetupBench(): Promise<SetupBench> {
   const temp = await makeTempHome();
   const home = temp.directory;

@@ -8,7 +8,7 @@ export interface SourceFile {
 
 export const CHECKOUT: string = new URL("../../", import.meta.url).pathname;
 
-/** Every file under `folder` (relative to the checkout) whose path satisfies `wanted`, sorted by path. */
+/** Every file under `folder` (relative to the checkout) whose path matches `wanted`, sorted by path. */
 export async function readSources(
   folder: string,
   wanted: (path: string) => boolean = (path) => /\.tsx?$/.test(path),

@@ -1,4 +1,4 @@
-/** A stack whose host and phones reach the relay only through a tap, and what a lying relay does there. */
+/** A stack whose host and phones reach the relay only through a tap, which can also tamper. */
 import { newPublicKey } from "./hostile_parties.ts";
 import { makeStack, type Stack } from "./stack.ts";
 import { type Tap, type TapOptions, tapWire } from "./tapped_wire.ts";
@@ -6,11 +6,11 @@ import { type Tap, type TapOptions, tapWire } from "./tapped_wire.ts";
 export interface Tapped extends AsyncDisposable {
   stack: Stack;
   tap: Tap;
-  /** The relay's, through the tap. */
+  /** The relay's WebSocket address, through the tap. */
   wsUrl: string;
 }
 
-/** All that goes to the relay, from host and phones, passes the tap. */
+/** All traffic between the relay and host and phones passes through the tap. */
 export async function tappedStack(
   config: Record<string, unknown> = {},
   change?: TapOptions["change"],
@@ -44,7 +44,7 @@ export async function storedBy({ sandbox }: Stack): Promise<string> {
   return stored.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
 }
 
-/** A relay that puts its own public key where `pattern` finds one; the length stays. */
+/** Replaces the public key in what `pattern` matches by the relay's own; the length stays the same. */
 export async function keySwapper(pattern: RegExp): Promise<(bytes: Uint8Array) => Uint8Array> {
   const own = await newPublicKey();
   return (bytes) => {

@@ -1,20 +1,20 @@
-/** A TCP proxy before a relay that writes down every byte, and may change some: what a hostile relay sees and does. */
+/** A TCP proxy before a relay that records every byte, and may change some: what a hostile relay sees and does. */
 
 const HOST = "127.0.0.1";
 const HEADERS_END = "\r\n\r\n";
 const latin1 = new TextDecoder("latin1");
 
 export interface Tap {
-  /** Of every connection and both directions, what clients masked unmasked. */
+  /** Both directions of every connection; WebSocket frames of clients are unmasked. */
   seen(): string;
-  /** `host:port` to speak to in place of the relay's. */
+  /** `host:port` to connect to in place of the relay's. */
   host: string;
   close(): Promise<void>;
 }
 
 export interface TapOptions {
   port: number;
-  /** Changes a chunk on its way; must keep its length. */
+  /** Changes a chunk; must keep its length. */
   change?: (bytes: Uint8Array, direction: "up" | "down") => Uint8Array;
 }
 
@@ -32,7 +32,7 @@ export function tapWire({ port, change = (bytes) => bytes }: TapOptions): Tap {
 
   async function join(near: Deno.TcpConn): Promise<void> {
     const far = await Deno.connect({ hostname: HOST, port }).catch(() => undefined);
-    // A relay that has ended: so does the connection.
+    // The relay has ended, so the connection does too.
     if (far === undefined) return close(near);
     const bytes = { up: [], down: [] };
     taken.push(bytes);
@@ -42,7 +42,7 @@ export function tapWire({ port, change = (bytes) => bytes }: TapOptions): Tap {
     ]);
   }
 
-  /** Until either end is gone; then both are. */
+  /** Copies until either end closes, and then closes both. */
   async function pass(
     from: Deno.TcpConn,
     to: Deno.TcpConn,
@@ -57,7 +57,7 @@ export function tapWire({ port, change = (bytes) => bytes }: TapOptions): Tap {
         writer.releaseLock();
       }
     } catch {
-      // An end that broke ends the other one, below.
+      // When one end breaks, the other is closed below.
     }
     for (const end of [from, to]) close(end);
   }

@@ -1,4 +1,4 @@
-/** A throw-away `~/.svc` on the real disk. */
+/** A temporary `~/.svc` on the real disk. */
 import { runtime } from "#runtime";
 import { type HomePaths, homePaths } from "../../src/home/paths.ts";
 import type { Files } from "../../src/runtime/types.ts";

@@ -1,5 +1,5 @@
 /**
- * Run by another account: makes two folders for tmux before their owner does, and says what came in at its own socket. One
+ * Run by another account: makes two folders for tmux before their owner does, and prints what arrived at its own socket. One
  * is a link that it keeps swapping between the owner's real folder and its own, one a folder with such a link in it.
  */
 
@@ -16,7 +16,7 @@ async function serve(path: string): Promise<void> {
   Deno.chmodSync(path, 0o777);
   for await (const connection of listener) {
     counts.connections += 1;
-    // A client that is left without an answer would wait for ever.
+    // A client without an answer would wait forever.
     setTimeout(() => connection.close(), 200);
     const buffer = new Uint8Array(65_536);
     void (async () => {
@@ -25,13 +25,13 @@ async function serve(path: string): Promise<void> {
           counts.text += new TextDecoder("latin1").decode(buffer.subarray(0, got));
         }
       } catch {
-        // The visitor went away.
+        // The client has disconnected.
       }
     })();
   }
 }
 
-/** The link is never absent: its owner must not be able to make the folder meanwhile. */
+/** The link must never be absent, or its owner could create the folder. */
 function swap(step: number): void {
   const target = step % 2 ? real : own;
   for (const [place, to] of [[link, target], [`${folder}/default`, `${target}/default`]] as const) {
@@ -48,7 +48,7 @@ void Deno.stdin.read(new Uint8Array(1)).then(() => isOver = true);
 for (let step = 0; !isOver; step++) {
   swap(step);
   if (step === 0) print("ready");
-  // The socket gets its turn.
+  // Lets the socket's events run.
   await Deno.stat(own);
 }
 print(JSON.stringify(counts));

@@ -6,7 +6,7 @@ type Truthy<T> = Exclude<NonNullable<T>, false | 0 | "">;
 
 /**
  * Resolves with the first truthy value of `probe`; throws after `limitMs` with `what` and the last value seen.
- * The limit is a safety net for a broken system, never a measure of speed.
+ * The limit is a safety net for a broken system, not a measure of speed.
  */
 export async function until<T>(
   what: string,

@@ -1,4 +1,4 @@
-/** Runs wrappers as people do: on terminals (panes of another tmux), with agents that record how they were started. */
+/** Runs wrappers on terminals (panes of another tmux), with agents that record how they were started. */
 import { FROM_CHECKOUT, runSvc, type SvcOptions } from "./program.ts";
 import type { Ran } from "./run.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
@@ -22,7 +22,7 @@ export interface Terminal {
 
 export interface WrapperBench extends AsyncDisposable {
   sandbox: Sandbox;
-  /** Where the recording agents lie. */
+  /** The directory of the recording agents. */
   bin: string;
   svc(args: readonly string[], options?: SvcOptions): Promise<Ran>;
   /** Runs `svc <args>` on a terminal of its own. */
@@ -30,9 +30,9 @@ export interface WrapperBench extends AsyncDisposable {
     args: readonly string[],
     options?: { cwd?: string; env?: Record<string, string> },
   ): Promise<Terminal>;
-  /** Every start of an agent so far, in no order. */
+  /** Every start of an agent so far, unordered. */
   starts(): Promise<AgentStart[]>;
-  /** Names of the sessions, with how many clients are attached. */
+  /** The number of attached clients, by session name. */
   sessions(): Promise<Record<string, number>>;
 }
 
@@ -143,7 +143,7 @@ class LocalTerminal {
     };
   }
 
-  /** As text. The title comes through the terminal, behind everything that the wrapper printed. */
+  /** As text. The title arrives through the terminal, after everything that the wrapper printed. */
   async #exitCode(name: string): Promise<string | undefined> {
     const title = await this.#tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_title}");
     return /^exit code (\d+)$/m.exec(title)?.[1];

@@ -1,4 +1,4 @@
-/** The rules of the tree, each a pure function from facts to sentences about what breaks it. */
+/** The rules of the tree, each a pure function from facts to descriptions of violations. */
 
 import type { Facts } from "./facts.ts";
 
@@ -35,7 +35,7 @@ export const BROWSER_SAFE: Readonly<Record<string, readonly string[]>> = {
   phone: ["async", "protocol", "crypto", "client", "phone"],
 };
 
-/** What `#runtime` stands for; nothing outside `src/runtime` names it otherwise. */
+/** The files behind `#runtime`; only `src/runtime` may import them directly. */
 const RUNTIME_FILES = /^src\/runtime\/(deno|node)(_\w+)?\.ts$/;
 
 const MAX_FILE_LINES = 500;
@@ -131,7 +131,7 @@ export function sizeBreaches(files: readonly Facts[]): string[] {
   ]);
 }
 
-/** What is long enough to want a reason, as `path` or `path name`. */
+/** Files and functions that are long enough to need a reason, as `path` or `path name`. */
 export function longOnes(files: readonly Facts[]): string[] {
   return files.flatMap(({ path, lines, functions }) => [
     ...(lines > LONG_FILE_LINES ? [path] : []),
@@ -180,10 +180,10 @@ export function sleepBreaches(files: readonly Facts[]): string[] {
   );
 }
 
-/** A difference of times that is compared, or a clock read inside an assertion. */
+/** A comparison with elapsed time, or a clock that is read inside an assertion. */
 const TIMED_VERDICT = /now\(\) *- *\w+ *[<>]|assert[.\w]*\([^;]*(?:Date|performance)\.now\(\)[^;]*[<>]/;
 
 export function timedBreaches(files: readonly Facts[]): string[] {
   return files.filter(({ text }) => TIMED_VERDICT.test(text))
-    .map(({ path, text }) => `${path} judges by a time: ${TIMED_VERDICT.exec(text)?.[0]}`);
+    .map(({ path, text }) => `${path} judges by elapsed time: ${TIMED_VERDICT.exec(text)?.[0]}`);
 }

@@ -16,7 +16,7 @@ const ARRIVAL_LIMIT_MS = 10_000;
 /** Tries in one session of the agent: a longer conversation makes each request larger. */
 const TRIES_A_SESSION = 25;
 
-/** Sessions that are begun anew because the person's own prompt did not reach the model. */
+/** Sessions that are restarted because the local user's prompt did not reach the model. */
 const UNBEGUN_MAX = 5;
 
 export interface Try {

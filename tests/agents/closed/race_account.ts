@@ -17,7 +17,7 @@ export interface RaceAccount {
   p99Ms: number;
 }
 
-/** A message is lost when it never reached the model, and its sender was not told that it did not go in. */
+/** A message is lost when it never reached the model, and its sender was not informed of that. */
 export function isLost(one: Try): boolean {
   const { arrived, receipt: { state } } = one;
   return arrived === 0 && !isReturned(one) && state !== "refused" && state !== "expired";

@@ -21,7 +21,7 @@ export class Tally {
   probes = 0;
   readonly outcomes = new Map<string, number>();
 
-  /** Adds what a phone was told of its keys: each refusal, and each key that was held. */
+  /** Adds the states of a phone's keys: each refusal, and each key that was held. */
   readKeys(states: readonly KeyState[]): void {
     for (const { state, reason } of states) if (state !== "typed") this.#add(`keys ${state} ${reason}`);
   }

@@ -17,7 +17,7 @@ const DIALOG_STANDS_MS = 4_000;
 /** Without an input line for so long the person tries to come back to it, by one key after the other. */
 const ASTRAY_MS = 6_000;
 const WAYS_BACK = ["Escape", "q", "Escape", "C-c", "Escape"];
-/** Files are read in each of so many looks. */
+/** Files are read once in this many checks. */
 const LOOKS_PER_FILES = 15;
 const SUSPENDED = /suspended\. Run `?fg|zsh: suspended|^\[1\]\+ +Stopped/m;
 
@@ -31,7 +31,7 @@ export interface WatchOptions {
 }
 
 export class Watch {
-  /** The agent no longer comes to its input line, also when it is started anew: signed out, for example. */
+  /** The agent no longer reaches its input line, even after a restart: signed out, for example. */
   isLost = false;
   readonly #stage: AgentStage;
   readonly #options: WatchOptions;
@@ -49,7 +49,7 @@ export class Watch {
     return modeOn(stage.kind, (await stage.screen()).lines);
   }
 
-  /** One look; `everything` reads the files too. */
+  /** Checks once; `everything` reads the files too. */
   async look(everything = false): Promise<Violation | undefined> {
     const files = everything || ++this.#looks % LOOKS_PER_FILES === 0;
     try {
