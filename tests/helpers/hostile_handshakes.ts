@@ -83,11 +83,11 @@ export const HANDSHAKE_ROWS: readonly Row[] = [
   }),
   opening("swaps both keys and stands in the middle", {
     psk: { phone: UNOPENED },
-    base: { outcome: "gap", phone: /relay unproven/, typed: true, shown: true },
+    base: { outcome: "gap", phone: /host not verified/, typed: true, shown: true },
   }, manInTheMiddle),
   opening("mints a listener that speaks for the host", {
     psk: { phone: UNOPENED },
-    base: { outcome: "gap", phone: /relay unproven/, shown: true },
+    base: { outcome: "gap", phone: /host not verified/, shown: true },
   }, (stage) => mintedListener(stage, { seals: true })),
   opening(
     "mints a listener that speaks plain",
