@@ -70,7 +70,7 @@ export function pushSteps({ injection, starting, keys, audit, log }: PushStepsOp
       if ("state" in found || found.body === undefined || found.agentSessionName === undefined) return;
       const resolved = await targets.resolve(found.agentSessionName);
       // The next message to this session finds the text there and removes it.
-      if ("target" in resolved) inputs.of(resolved.target).leftBehind = { before: "", text: found.body };
+      if (resolved.kind === "found") inputs.of(resolved.target).leftBehind = { before: "", text: found.body };
     },
     async ended(push, outcome, elapsedMs) {
       const reason = outcome.reason ? ` ${outcome.reason}` : "";

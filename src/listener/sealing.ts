@@ -121,10 +121,10 @@ function ageOf(notAfter: number, now: number): "fresh" | "old" | "too far" {
   return notAfter > now + TTL_MAX_SECONDS * 1_000 + SKEW_MS ? "too far" : "fresh";
 }
 
-/** `hello` goes into `pane.opened`; `refused` is the reason of a `pane.closed`. */
+/** `hello` goes into `pane.opened`; `reason` into `pane.closed`. */
 export type GrantedStream =
-  | { channel: StreamChannel; hello: StreamHello | undefined }
-  | { refused: "sealed_required" | "unsealable" };
+  | { kind: "granted"; channel: StreamChannel; hello: StreamHello | undefined }
+  | { kind: "refused"; reason: "sealed_required" | "unsealable" };
 
 export async function grantStream(
   open: EventData<"pane.open">,
@@ -136,9 +136,14 @@ export async function grantStream(
 ): Promise<GrantedStream> {
   const { publicKey, from = "", agentSessionName } = open;
   const mode = publicKey === undefined ? "off" : open.mode ?? "base";
-  if (!isEnough(mode, floor)) return { refused: "sealed_required" };
-  if (publicKey === undefined || mode === "off") return { channel: plainChannel(), hello: undefined };
+  if (!isEnough(mode, floor)) return { kind: "refused", reason: "sealed_required" };
+  if (publicKey === undefined || mode === "off") {
+    return { kind: "granted", channel: plainChannel(), hello: undefined };
+  }
   const secret = mode === "psk" ? await keys.secretOf(from) : undefined;
   const parties = { phone: from, listener: keys.deviceId, agentSessionName };
-  return await acceptStream(parties, { hello: { publicKey, mode }, secret }) ?? { refused: "unsealable" };
+  const accepted = await acceptStream(parties, { hello: { publicKey, mode }, secret });
+  return accepted === undefined
+    ? { kind: "refused", reason: "unsealable" }
+    : { kind: "granted", channel: accepted.channel, hello: accepted.hello };
 }

@@ -60,10 +60,10 @@ export class Targets {
   /** A name that no known server has causes one full search. */
   async resolve(name: string): Promise<Resolved> {
     const quick = resolveTarget(name, await this.#discovery.sessionsOfKnown());
-    if ("target" in quick) return { target: await this.#recognise(quick.target) };
-    if (quick.refused !== "no_such_session") return quick;
+    if (quick.kind === "found") return { ...quick, target: await this.#recognise(quick.target) };
+    if (quick.reason !== "no_such_session") return quick;
     const found = resolveTarget(name, await this.#discovery.sessions({ deep: true }));
-    return "target" in found ? { target: await this.#recognise(found.target) } : found;
+    return found.kind === "found" ? { ...found, target: await this.#recognise(found.target) } : found;
   }
 
   /** Gives a known agent in a session that the wrapper did not create its own profile. */
@@ -126,22 +126,23 @@ export interface Target {
   spawnOnly: boolean;
 }
 
-export type Resolved = { target: Target } | { refused: Reason };
+export type Resolved = { kind: "found"; target: Target } | { kind: "refused"; reason: Reason };
 
 /**
  * Picks the session by its exact name (tmux's own `-t` would match by prefix). Only sessions
  * that the phone shows take messages.
  */
 export function resolveTarget(name: string, sessions: readonly TmuxSession[]): Resolved {
-  if (!isSessionName(name)) return { refused: "invalid_session_name" };
+  if (!isSessionName(name)) return { kind: "refused", reason: "invalid_session_name" };
   const [session, another] = sessions.filter((one) => one.name === name);
-  if (session === undefined) return { refused: "no_such_session" };
-  if (another !== undefined) return { refused: "ambiguous_session" };
+  if (session === undefined) return { kind: "refused", reason: "no_such_session" };
+  if (another !== undefined) return { kind: "refused", reason: "ambiguous_session" };
   // The guard knows shells, but not every editor and interpreter in a user's own session.
-  if (!isReported(session)) return { refused: "no_such_session" };
-  if (session.pane === undefined) return { refused: "pane_dead" };
+  if (!isReported(session)) return { kind: "refused", reason: "no_such_session" };
+  if (session.pane === undefined) return { kind: "refused", reason: "pane_dead" };
   const kind = session.recorded.agent;
   return {
+    kind: "found",
     target: {
       socket: session.socket,
       session: session.name,

@@ -74,7 +74,7 @@ type Attempt = InjectContext & PaneContext & { command: Command };
 export async function inject(command: Command, context: InjectContext): Promise<Outcome> {
   // 1. Name and target; from here on the pane's id is its only name.
   const resolved = await context.targets.resolve(command.session);
-  if ("refused" in resolved) return refused(resolved.refused);
+  if (resolved.kind === "refused") return refused(resolved.reason);
   const { target } = resolved;
   return { ...await injectInto({ ...paneContext(context, target), command }), pane: target.pane };
 }

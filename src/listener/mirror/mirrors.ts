@@ -32,6 +32,10 @@ interface Stream {
   session?: WatchedSession;
 }
 
+type FoundSession =
+  | { kind: "found"; target: Target; granted: Extract<GrantedStream, { kind: "granted" }> }
+  | { kind: "refused"; reason: string };
+
 export class Mirrors {
   readonly #options: MirrorsOptions;
   /** By number, from `pane.open` to the end. */
@@ -56,8 +60,8 @@ export class Mirrors {
     const found = await this.#find(open);
     // Closed or reopened meanwhile.
     if (this.#streams.get(stream) !== entry) return;
-    if ("refused" in found) {
-      return this.#ended(stream, found.refused);
+    if (found.kind === "refused") {
+      return this.#ended(stream, found.reason);
     }
     entry.session = this.#sessionOf(found.target);
     const ended = (reason: string): void => this.#ended(stream, reason);
@@ -110,17 +114,17 @@ export class Mirrors {
 
   async #find(
     open: EventData<"pane.open">,
-  ): Promise<{ target: Target; granted: Exclude<GrantedStream, { refused: string }> } | { refused: string }> {
+  ): Promise<FoundSession> {
     try {
       const resolved = await this.#options.targets.resolve(open.agentSessionName);
-      if ("refused" in resolved) return resolved;
-      if (resolved.target.spawnOnly) return { refused: "destroy_unattached" };
+      if (resolved.kind === "refused") return resolved;
+      if (resolved.target.spawnOnly) return { kind: "refused", reason: "destroy_unattached" };
       const { keys, config } = this.#options;
       const granted = await grantStream(open, { keys, floor: await keys.floor(config) });
-      return "refused" in granted ? granted : { target: resolved.target, granted };
+      return granted.kind === "refused" ? granted : { ...resolved, granted };
     } catch (error) {
       this.#options.log(`mirror of ${open.agentSessionName}: not opened: ${error}`);
-      return { refused: "mirror_lost" };
+      return { kind: "refused", reason: "mirror_lost" };
     }
   }
 

@@ -32,7 +32,7 @@ export interface MirrorContext {
 
 export interface Watching {
   open: EventData<"pane.open">;
-  granted: Exclude<GrantedStream, { refused: string }>;
+  granted: Extract<GrantedStream, { kind: "granted" }>;
   /** Called once when the stream ends on this side. */
   ended(reason: string): void;
 }

@@ -225,8 +225,14 @@ Deno.test("a stream is as sealed as the phone asks for, and works on both sides 
 
 Deno.test("below the host's floor a stream is refused with the reason [seal-floor]", async () => {
   const base = (await asked(undefined)).open;
-  assert.deepEqual(await grantStream(plain, { keys, floor: "base" }), { refused: "sealed_required" });
-  assert.deepEqual(await grantStream(base, { keys, floor: "psk" }), { refused: "sealed_required" });
+  assert.deepEqual(await grantStream(plain, { keys, floor: "base" }), {
+    kind: "refused",
+    reason: "sealed_required",
+  });
+  assert.deepEqual(await grantStream(base, { keys, floor: "psk" }), {
+    kind: "refused",
+    reason: "sealed_required",
+  });
   assert.ok("channel" in await grantStream(base, { keys, floor: "base" }));
   assert.ok("channel" in await grantStream((await asked(secret)).open, { keys, floor: "psk" }));
 });
@@ -235,7 +241,8 @@ Deno.test("psk mode without a shared secret, and an invalid key, are unsealable"
   const { open } = await asked(secret);
   for (const change of [{ from: "dev_phone_b" }, { from: undefined }, { publicKey: "AAAA" }]) {
     assert.deepEqual(await grantStream({ ...open, ...change }, { keys, floor: "off" }), {
-      refused: "unsealable",
+      kind: "refused",
+      reason: "unsealable",
     });
   }
 });

@@ -113,7 +113,7 @@ Deno.test("state: its start is remembered per session and forgotten with the ses
 Deno.test("target: a name means exactly one session, and its recorded pane [inj-1-name, err-name, lim-charset, wr-exact, ls-ambiguous]", () => {
   const resolve = (name: string, sessions: TmuxSession[]): string => {
     const resolved = resolveTarget(name, sessions);
-    return "refused" in resolved ? resolved.refused : resolved.target.pane;
+    return resolved.kind === "refused" ? resolved.reason : resolved.target.pane;
   };
   assert.equal(resolve("svc-shop-2", [session]), "%1");
   assert.equal(resolve("svc-shop", [session]), "no_such_session");

@@ -20,7 +20,10 @@ const target: Target = {
 };
 const noServer = { socket: target.socket, run: () => Promise.resolve("") };
 
-const targets = { resolve: () => Promise.resolve({ target }), server: () => noServer };
+const targets = {
+  resolve: () => Promise.resolve({ kind: "found" as const, target }),
+  server: () => noServer,
+};
 const notTyped = (): never => {
   throw new Error("nothing is typed");
 };
