@@ -45,6 +45,23 @@ Deno.test("dialog: one that opens between typing and Enter gets no Enter; the ma
   assert.deepEqual(bench.events.slice(5, 6), ["marker written"]);
 });
 
+Deno.test("dialog: a tool call waits until the agent has read Enter, however slow the machine is [inj-gate, gate-waits]", async () => {
+  await using bench = await makeEchoBench({ holdEnter: true });
+  const sent = bench.send("before the tool");
+  await until("Enter", () => bench.events.filter((event) => event === "typed").length === 2);
+  let hasBegun = false;
+  const call = bench.toolBegins().then(() => {
+    hasBegun = true;
+  });
+  assert.match(await bench.screen(), /❯ before the tool/u);
+  assert.equal(hasBegun, false, "its dialog would take Enter for the answer");
+  await bench.releaseEnter();
+  await call;
+  assert.doesNotMatch(await bench.screen(), /❯ before the tool/u);
+  assert.equal((await sent).state, "submitted");
+  await bench.untilPrompts(["before the tool"]);
+});
+
 Deno.test("dialog: a message held past its time expires with nothing typed [inj-dialog-expires, proto-push-ttl]", async () => {
   await using bench = await makeEchoBench();
   await bench.control({ op: "permit" });

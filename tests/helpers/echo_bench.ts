@@ -26,6 +26,10 @@ export interface EchoBench extends AsyncDisposable {
   send(body: string, options?: { sendAnyway?: boolean; expiresInMs?: number }): Promise<Outcome>;
   /** Sends the request to the agent's control socket, and waits until the screen shows its effect. */
   control(request: { op: "permit" } | { op: "deny" }): Promise<void>;
+  /** With the option `holdEnter`: sends the Enter that was held back. */
+  releaseEnter(): Promise<void>;
+  /** The agent reports that a tool call is about to begin; resolves once it may. */
+  toolBegins(): Promise<void>;
   prompts(): Promise<string[]>;
   /** Waits for as many prompts, and asserts that they are these: the agent writes its transcript after its screen. */
   untilPrompts(expected: string[]): Promise<void>;
@@ -38,6 +42,8 @@ export interface EchoBenchOptions {
   realMarkers?: boolean;
   /** The clock is the real one, for tests that depend on tmux's times. */
   realTime?: boolean;
+  /** The agent gets Enter only at `releaseEnter`, like one on a machine that has no time for it. */
+  holdEnter?: boolean;
 }
 
 export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<EchoBench> {
@@ -56,6 +62,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
   const session = started.stdout.trim();
   const screen = (): Promise<string> => sandbox.screen(session);
   await until("the input line", async () => /^❯/mu.test(await screen()));
+  let heldEnter = (): Promise<string> => Promise.reject(new Error("no Enter is held back"));
   const change: InjectChanges = {
     record: async (_id, step) => {
       inner.events.push(step);
@@ -63,6 +70,22 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
     },
     ...(options.policy && { policy: options.policy }),
     ...(options.realTime && { now: Date.now }),
+    ...(options.holdEnter && {
+      targets: {
+        resolve: (name) => inner.targets.resolve(name),
+        server: (target) => {
+          const { socket, run } = inner.targets.server(target);
+          return {
+            socket,
+            run: (...commands) => {
+              if (!/send-keys [^;]*\bEnter\b/.test(JSON.stringify(commands))) return run(...commands);
+              heldEnter = () => run(...commands);
+              return Promise.resolve("");
+            },
+          };
+        },
+      },
+    }),
     ...(options.realMarkers && { writeMarker: realMarkers(sandbox) }),
   };
   const inner = makeInjectBench(sandbox, change);
@@ -89,6 +112,8 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
         async () => (await screen()).includes("Enter to confirm") === opens,
       );
     },
+    releaseEnter: async () => void await heldEnter(),
+    toolBegins: () => inner.toolBegins(session),
     prompts: async () => promptsIn(await readTranscript(transcript)),
     untilPrompts: async (expected) => {
       await until("the prompts", async () => (await bench.prompts()).length >= expected.length);

@@ -42,6 +42,8 @@ export interface InjectBench extends AsyncDisposable {
   setClock(speed: number): void;
   /** From now on pauses throw Stopping. */
   stop(): void;
+  /** An agent in this session reports that a tool call is about to begin; resolves once it may. */
+  toolBegins(session: string): Promise<void>;
   send(session: string, body: string, options?: Partial<Command>): Promise<Outcome>;
 }
 
@@ -99,6 +101,15 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
     stop: () => {
       stopped = true;
     },
+    toolBegins: (session) =>
+      inputs.toolBegins({
+        event: "PreToolUse",
+        agent: "echo",
+        cwd: sandbox.project,
+        session,
+        gates: true,
+        tool: { step: "before" },
+      }),
     send: (session, body, options = {}) => {
       const command = {
         id: crypto.randomUUID(),

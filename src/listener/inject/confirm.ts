@@ -72,6 +72,14 @@ function shows(screen: Screen, body: string): boolean {
   return line !== "" && screen.lines.some((shown) => shown.includes(line));
 }
 
+/**
+ * The agent has read Enter: the composer no longer shows what it showed before. Until then a dialog that opens would take
+ * the key for its answer. True where nobody can tell.
+ */
+export function enterWasRead(before: ObservedScreen, { reading }: ObservedScreen): boolean {
+  return !before.reading.draft || reading.draft !== before.reading.draft;
+}
+
 /** The same text is still in the composer after this many screen changes since Enter. */
 export function enterWasLost(before: ObservedScreen, { reading }: ObservedScreen, changes: number): boolean {
   const isThere = (reading.focus === "composer" || reading.cut === true) && Boolean(before.reading.draft) &&

@@ -1,7 +1,7 @@
 /** Injects one message into its pane: the steps of its section in the specification, in order. */
 import { TmuxError } from "../../tmux/server.ts";
 import { composerShows } from "./composer.ts";
-import { enterWasLost, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
+import { enterWasLost, enterWasRead, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
 import {
   type PaneContext,
   paneContext,
@@ -294,11 +294,8 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
     if (!isSent) return await holdTyped({ ...typed, marker, inFlight }, "agent_working");
     input.entered();
     attempt.typed();
-    const { afterEnterMs = 0 } = target.profile.gate ?? {};
-    if (afterEnterMs > 0) await attempt.pause(afterEnterMs);
-    inFlight.end();
     // 10. The confirmation. 11. The caller writes the journal and acknowledges.
-    const outcome = await confirm(attempt, { ...typed, marker }, before);
+    const outcome = await confirm(attempt, { ...typed, marker, inFlight }, before);
     if (target.profile.takesNoMarkers || outcome.state === "refused") await marker.withdraw();
     return { kind: "ended", outcome };
   } finally {
@@ -331,16 +328,18 @@ async function takeBack(attempt: Attempt, typed: Typed, pane: PaneState): Promis
 /** After Enter: `submitted` once the marker was taken or the screen confirms it. */
 async function confirm(
   attempt: Attempt,
-  typed: Typed & { marker: WrittenMarker },
+  typed: Typed & { marker: WrittenMarker; inFlight: InFlight },
   before: PaneState,
 ): Promise<Outcome> {
   const { command, target } = attempt;
   const { marker, untouched } = typed;
+  const { afterEnterMs = 0 } = target.profile.gate ?? {};
   const start = attempt.now();
   const changes = new ScreenChanges(before.screen);
   const confirmation = new ScreenConfirmation(command.body, { untouched, before });
   const isRead = before.reading.draft !== undefined;
   let now: PaneState = before;
+  let inFlight: InFlight | undefined = typed.inFlight;
   try {
     attempt.report(command.id, { state: "typed" });
     for (
@@ -351,40 +350,42 @@ async function confirm(
       const check = await checkPane(attempt);
       if (check.kind === "refused") break;
       now = check.pane;
+      // Dialogs wait until the agent has read Enter, however busy the machine is.
+      if (enterWasRead(before, now) && attempt.now() - start >= afterEnterMs) inFlight?.end();
       if (confirmation.add(now, attempt.now())) return { state: "submitted" };
       changes.add(now.screen);
       const isLate = attempt.now() - start >= ENTER_AGAIN_MS;
       if (isLate && !again && enterWasLost(before, now, changes.count)) {
         again = true;
-        await pressAgain(attempt, now);
+        inFlight = inFlight?.mayGoOn() ? inFlight : attempt.input.gate.begin();
+        if (inFlight !== undefined && mayPressAgain(attempt, now)) await pressKey(attempt, now, "Enter");
       }
       await attempt.pause(CHECK_STEPS_MS[checks++] ?? CHECK_STEPS_MS[5]);
     }
     if (await marker.taken()) return { state: "submitted" };
-    if (isRead && target.isProfiled) {
-      if (await removeText(attempt, typed.text, now)) return refused("not_submitted");
-      // It may stand in the composer when the dialog that swallowed Enter closes.
-      attempt.input.leftBehind = typed.text;
+    if (isRead && target.isProfiled && await removeUnsent(attempt, typed.text, now)) {
+      return refused("not_submitted");
     }
   } catch (error) {
     if (!(error instanceof TmuxError) && !(error instanceof Stopping)) throw error;
     if (await marker.taken()) return { state: "submitted" };
+  } finally {
+    inFlight?.end();
   }
   return target.isProfiled && !attempt.policy.allowUnknownScreens
     ? { state: "unknown", reason: "not_confirmed" }
     : { state: "typed" };
 }
 
-/** Presses Enter again, but only if no dialog can have opened since. */
-async function pressAgain(attempt: Attempt, pane: PaneState): Promise<void> {
-  const { input, target } = attempt;
-  const isSafe = input.isGated(target.profile, pane.created) || input.isIdle(pane.reading) ||
-    attempt.policy.steer ||
+/** False when the text may still be in the composer when a dialog closes: the next message removes it then. */
+async function removeUnsent(attempt: Attempt, text: LeftBehind, now: PaneState): Promise<boolean> {
+  const isRemoved = await removeText(attempt, text, now);
+  if (!isRemoved) attempt.input.leftBehind = text;
+  return isRemoved;
+}
+
+/** No dialog can have opened since the first Enter: those of a gated agent still wait. */
+function mayPressAgain({ input, target, policy }: Attempt, pane: PaneState): boolean {
+  return input.isGated(target.profile, pane.created) || input.isIdle(pane.reading) || policy.steer ||
     !target.isProfiled;
-  const inFlight = isSafe ? input.gate.begin() : undefined;
-  try {
-    if (inFlight !== undefined) await pressKey(attempt, pane, "Enter");
-  } finally {
-    inFlight?.end();
-  }
 }

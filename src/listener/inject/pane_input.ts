@@ -32,7 +32,7 @@ const PERMISSION_EVENT = /^permissionRequest$/i;
 
 /** The right to type into a pane until `end`. */
 export interface InFlight {
-  /** False once a tool call has gone ahead without waiting any longer. */
+  /** False once a tool call has gone ahead without waiting any longer, and after the end. */
   mayGoOn(): boolean;
   end(): void;
 }
@@ -73,7 +73,7 @@ class ToolGate {
     const inFlight = { done: promise, isCancelled: false };
     this.#inFlight = inFlight;
     return {
-      mayGoOn: () => !inFlight.isCancelled,
+      mayGoOn: () => this.#inFlight === inFlight && !inFlight.isCancelled,
       end: () => {
         if (this.#inFlight === inFlight) this.#inFlight = undefined;
         resolve();

@@ -5,6 +5,7 @@
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
+import { enterWasRead } from "../inject/confirm.ts";
 import { mayOpenDialog, START_HOLD_MS } from "../inject/hold_reason.ts";
 import { failureOutcome } from "../inject/pane_check.ts";
 import type { PaneContext, TypingContext } from "../inject/context.ts";
@@ -20,7 +21,7 @@ import {
   submits,
 } from "./keystroke_rules.ts";
 import { checkPane, guardOf, type PaneState } from "../inject/pane_check.ts";
-import { ESCAPE_JOIN_MS, type InFlight } from "../inject/pane_input.ts";
+import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
 import { GUARD_REFUSED, guarded, typingRequests } from "../inject/typing.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
@@ -144,13 +145,24 @@ async function typeInFlight(
     Object.assign(context.input.model, afterInput(context.input.model, input, context.now()));
     if (submits(input)) {
       context.input.entered();
-      const { afterEnterMs = 0 } = target.profile.gate ?? {};
-      if (afterEnterMs > 0) await context.pause(afterEnterMs);
+      if (context.input.isGated(target.profile, pane.created)) await enterIsRead(context, pane);
     }
     context.typed();
     return outcome;
   } finally {
     inFlight.end();
+  }
+}
+
+/** Waits until the agent has read Enter: a dialog that opens before would take the key for its answer. */
+async function enterIsRead(context: KeystrokeContext, before: PaneState): Promise<void> {
+  const { afterEnterMs = 0 } = context.target.profile.gate ?? {};
+  const start = context.now();
+  while (context.now() - start < GATE_HOLD_MS) {
+    const check = await checkPane(context);
+    if (check.kind === "refused") return;
+    if (enterWasRead(before, check.pane) && context.now() - start >= afterEnterMs) return;
+    await context.pause(STALE_STEP_MS);
   }
 }
 
