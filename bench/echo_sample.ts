@@ -1,21 +1,21 @@
-/** A letter's way to its echo in a terminal, whatever lies between. */
+/** Measures the time from a typed letter to its echo in a terminal. */
 import type { Emulator } from "../src/phone/terminal_emulator.ts";
 import { type Sample, timed } from "./measure.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
-/** Letters typed on one line before it is begun anew. */
+/** Letters typed on one line before it is cleared. */
 const LINE_LETTERS = 60;
 
 export interface EchoTerminal {
   emulator: Emulator;
   type(letter: string): void;
-  /** Ctrl-U: the line is empty again. */
+  /** Clears the line (Ctrl-U). */
   clear(): void;
-  /** Resolves at the first drawing after which it holds. */
+  /** Resolves at the first draw after which the condition holds. */
   drawnWhen(holds: () => boolean): Promise<void>;
 }
 
-/** Types a letter and waits until the terminal shows it; the pane's program echoes and nothing else. */
+/** Types a letter and waits until the terminal shows it; the pane's program only echoes. */
 export function echoSample({ emulator, type, clear, drawnWhen }: EchoTerminal): Sample {
   const column = (): number => emulator.buffer.active.cursorX;
   let typed = 0;

@@ -1,4 +1,4 @@
-/** `deno task bench [filter]`: every row beside what a person would use instead, in one run; writes `bench/results/`. */
+/** `deno task bench [filter]`: measures every row beside its alternative; writes `bench/results/`. */
 import { say } from "../scripts/say.ts";
 import { measure, type Result, type Row } from "./measure.ts";
 import { resultsJson, resultText } from "./report.ts";

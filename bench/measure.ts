@@ -1,18 +1,18 @@
-/** Samples, their figures, and the comparison of two ways to do one thing, measured in turn. */
+/** Samples, their statistics, and the comparison of two alternatives, measured alternately. */
 
-/** Does the thing once and returns its milliseconds, or how many of the row's unit there were. */
+/** Runs once and returns the milliseconds, or the number in the row's unit. */
 export type Sample = () => Promise<number>;
 
 export interface Row {
   name: string;
-  /** What a person would use instead. */
+  /** What a user would use instead. */
   beside: string;
-  /** The ratio of the medians that is aimed at. */
+  /** The target ratio of the medians. */
   aim: string;
-  /** Prepares both ways; `close` ends what was started. */
+  /** Prepares both alternatives; `close` ends what was started. */
   open(): Promise<{ ours: Sample; theirs: Sample; close(): Promise<void> }>;
   samples: number;
-  /** Of the figures; milliseconds when left out. */
+  /** The figures' unit; milliseconds when left out. */
   unit?: string;
 }
 
@@ -31,7 +31,7 @@ export interface Result {
   samples: number;
   ours: Figures;
   theirs: Figures;
-  /** Ours by theirs. */
+  /** Ours divided by theirs. */
   ratio: { median: number; p99: number };
 }
 
@@ -42,7 +42,7 @@ export function figures(values: readonly number[]): Figures {
   return { min: at(0), median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Both ways in turn, so that the machine's moods strike both. */
+/** Measures both alternately, so that other load affects both. */
 export async function measure(row: Row): Promise<Result> {
   const { ours, theirs, close } = await row.open();
   const own: number[] = [];

@@ -1,4 +1,4 @@
-/** What a person would use instead of the mirror: a program in a pty, its bytes over a WebSocket, in a process of its own. */
+/** The alternative to the mirror: a program in a pty whose bytes go over a WebSocket, in a separate process. */
 import { type Emulator, makeEmulator } from "../src/phone/terminal_emulator.ts";
 import { DrawWaiter } from "../tests/helpers/draw_waiter.ts";
 import type { Sandbox } from "../tests/helpers/sandbox.ts";
@@ -11,10 +11,10 @@ export interface PtyServer {
   close(): Promise<void>;
 }
 
-/** A page's terminal at a server. */
+/** A page's terminal that is connected to a server. */
 export interface PtyTerminal extends EchoTerminal {
   emulator: Emulator;
-  /** Messages that came. */
+  /** Messages received. */
   messages(): number;
   close(): void;
 }
@@ -66,7 +66,7 @@ export async function startPtyServer(sandbox: Sandbox, command: string): Promise
   };
 }
 
-/** As ttyd's page does: keys are the terminal's input, what comes is written to it. */
+/** Works like ttyd's page: sends keys as the terminal's input, and writes what it receives. */
 export async function openPty(port: number): Promise<PtyTerminal> {
   const emulator = makeEmulator({ cols: 80, rows: 24 });
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
@@ -90,7 +90,7 @@ export async function openPty(port: number): Promise<PtyTerminal> {
   };
 }
 
-/** A tmux that attaches drops what is typed meanwhile. */
+/** tmux drops what is typed while it attaches. */
 export async function untilEchoing({ emulator, type, clear, drawnWhen }: EchoTerminal): Promise<void> {
   const column = (): number => emulator.buffer.active.cursorX;
   await until("the pty", () => {

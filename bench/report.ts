@@ -1,4 +1,4 @@
-/** The figures for a person and for a file. */
+/** Formats the figures as text and as JSON. */
 import type { Figures, Result } from "./measure.ts";
 
 const figure = (value: number): string => value.toFixed(2).padStart(8);

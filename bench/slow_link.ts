@@ -1,4 +1,4 @@
-/** A network as a phone has it: a TCP proxy through which each byte takes its time, in order. */
+/** A mobile network: a TCP proxy that delays every byte and keeps their order. */
 
 const HOST = "127.0.0.1";
 const CHUNK_BYTES = 65_536;
@@ -27,7 +27,7 @@ export function slowLink(port: number, { oneWayMs }: { oneWayMs: number }): Slow
     }
   }
 
-  /** Until either end is gone; then both are. */
+  /** Copies until either end closes, and then closes both. */
   async function pass(from: Deno.TcpConn, to: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(CHUNK_BYTES);
     let written: Promise<unknown> = Promise.resolve();
@@ -54,7 +54,7 @@ export function slowLink(port: number, { oneWayMs }: { oneWayMs: number }): Slow
   };
 }
 
-/** 0 at the end, however it comes. */
+/** 0 at the end of the stream, or when it breaks. */
 async function read(from: Deno.TcpConn, buffer: Uint8Array): Promise<number> {
   try {
     return await from.read(buffer) ?? 0;

@@ -9,7 +9,7 @@ import { say } from "./say.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const SHEBANG = "#!/usr/bin/env node\n";
-/** What goes along as it is. */
+/** Files that are copied unchanged. */
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
 
 /** The declarations name zod's types, so a user's compiler must find them; the code of every dependency is bundled. */
@@ -29,14 +29,14 @@ function packageJson(): Record<string, unknown> {
   };
 }
 
-/** The one shebang of the package: the source's own names another runtime. */
+/** The package's shebang: the source's own names another runtime. */
 async function setShebang(path: string): Promise<void> {
   const text = await Deno.readTextFile(path);
   await Deno.writeTextFile(path, SHEBANG + text.replace(/^#!.*\n/, ""));
   await Deno.chmod(path, 0o755);
 }
 
-/** Runs a program to its end; gives its output or throws with what it said. */
+/** Runs a program to its end; returns its output, or throws with it. */
 async function run(argv: readonly string[], cwd: string): Promise<string> {
   const [program = "", ...args] = argv;
   const output = await new Deno.Command(program, { args, cwd }).output();
@@ -45,7 +45,7 @@ async function run(argv: readonly string[], cwd: string): Promise<string> {
   throw new Error(`${argv.join(" ")}: exit code ${output.code}\n${stderr}`);
 }
 
-/** With the modes of the files: scripts among them are run. */
+/** Keeps the files' modes, since some are executable scripts. */
 async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to, { recursive: true });
   for await (const { name, isDirectory } of Deno.readDir(from)) {
@@ -54,7 +54,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** Leaves a whole package, and nothing older, in `outDir`. */
+/** Replaces the content of `outDir` by a complete package. */
 export async function buildNpm(outDir: string): Promise<void> {
   await Deno.mkdir(outDir, { recursive: true });
   for await (const { name } of Deno.readDir(outDir)) {
@@ -73,7 +73,7 @@ export async function buildNpm(outDir: string): Promise<void> {
   await Deno.writeTextFile(`${outDir}/package.json`, `${JSON.stringify(packageJson(), null, 2)}\n`);
 }
 
-/** Throws when the package does not run, tells another version, or cannot be packed. */
+/** Throws when the package does not run, prints another version, or cannot be packed. */
 async function tryOut(outDir: string): Promise<void> {
   const version = (await run([await node22(), `${outDir}/cli.js`, "--version"], outDir)).trim();
   if (version !== config.version) {

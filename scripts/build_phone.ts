@@ -4,7 +4,7 @@ import { runEsbuild } from "./run_esbuild.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const PHONE = `${ROOT}src/phone/`;
-/** Folders and files on which the page depends; a change in any of them builds it anew. */
+/** Folders and files on which the page depends; a change in any of them triggers a build. */
 const SOURCES = [
   "src/async",
   "src/phone",
@@ -18,7 +18,7 @@ const SOURCES = [
 ];
 /** Holds the digest of the sources from which the folder was built. */
 const DIGEST_FILE = "sources.sha256";
-/** What the page may weigh over the wire, without and with the terminal. */
+/** Size limits of the page over the wire, without and with the terminal. */
 export const PAGE_MAX_GZIP_BYTES = 150 * 1_024;
 export const WHOLE_MAX_GZIP_BYTES = 300 * 1_024;
 /** Loaded when a terminal is first shown. */
@@ -26,7 +26,7 @@ const LAZY = /^terminal_screen-/;
 
 export interface BuildPhoneOptions {
   outDir: string;
-  /** Builds also when nothing changed. */
+  /** Builds even if nothing changed. */
   force?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface BuiltPhone {
   files: BuiltFile[];
 }
 
-/** Leaves the whole page, and nothing older, in `outDir`; throws when it weighs too much. */
+/** Replaces the content of `outDir` by the complete page; throws when it is too large. */
 export async function buildPhone({ outDir, force = false }: BuildPhoneOptions): Promise<BuiltPhone> {
   const digest = await sourcesDigest();
   const fresh = !force && await readOrEmpty(`${outDir}/${DIGEST_FILE}`) === digest;
@@ -66,7 +66,7 @@ export function weightsOf(files: readonly BuiltFile[]): { first: number; whole: 
   return { first: sum(files.filter(({ path }) => !LAZY.test(path))), whole: sum(files) };
 }
 
-/** Every file of the page by its name: script and style carry their digest in theirs. */
+/** Every file of the page by its name; the names of script and style contain their digest. */
 async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
   const files = await bundle();
   const texts = { ...STRINGS.app, script: nameOf(files, /^app-.*\.js$/), style: nameOf(files, /\.css$/) };
@@ -122,7 +122,7 @@ function fill(template: string, texts: Record<string, string>): string {
   });
 }
 
-/** Writes beside and renames over: whoever builds at the same time finds a whole page. */
+/** Writes to a temporary folder and renames it, so that concurrent builds see a complete page. */
 async function replaceFolder(outDir: string, files: Map<string, Uint8Array>): Promise<void> {
   const fresh = `${outDir}.new-${crypto.randomUUID()}`;
   await Deno.mkdir(fresh, { recursive: true });

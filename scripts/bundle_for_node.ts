@@ -5,8 +5,8 @@ import { runEsbuild } from "./run_esbuild.ts";
 const ROOT = new URL("..", import.meta.url).pathname;
 
 /**
- * CommonJS packages ask for built-in modules through `require`, which an ECMAScript module has not. It throws for any
- * other module: packages try optional ones and do without.
+ * CommonJS packages load built-in modules through `require`, which an ECMAScript module lacks. It throws for any
+ * other module: packages try optional ones and work without them.
  */
 const REQUIRE_BUILTIN = [
   "var require=(name)=>{",
@@ -23,10 +23,10 @@ export interface BundleOptions {
 }
 
 /**
- * Shared code goes into chunks of its own, so that a command loads only what it uses. They lie beside the entries, where
+ * Shared code goes into separate chunks, so that a command loads only what it uses. They are beside the entries, where
  * `import.meta.url` finds the package's other files.
  *
- * @throws with the bundler's words when it finds a fault
+ * @throws with the bundler's messages when it fails
  */
 export async function bundleForNode({ entries, outdir, minify = false }: BundleOptions): Promise<void> {
   await runEsbuild({
@@ -40,7 +40,7 @@ export async function bundleForNode({ entries, outdir, minify = false }: BundleO
     splitting: true,
     format: "esm",
     platform: "node",
-    // Modules that esbuild can split; some packages' main file loads its parts in a way that it cannot follow.
+    // Modules that esbuild can split; some packages' main file loads its parts in a way that esbuild cannot analyze.
     mainFields: ["module", "main"],
     target: "node22",
     chunkNames: "chunk-[hash]",

@@ -10,7 +10,7 @@ interface DeclarationOptions {
   outDir: string;
 }
 
-/** A browser's types alone: what a user's program may lack must not be needed. */
+/** Only a browser's types: a user's program may not have more. */
 function tsconfig({ entry, root, outDir }: DeclarationOptions): Record<string, unknown> {
   return {
     files: [entry],
@@ -32,7 +32,7 @@ function tsconfig({ entry, root, outDir }: DeclarationOptions): Record<string, u
   };
 }
 
-/** @throws with the compiler's words when it finds a fault */
+/** @throws with the compiler's messages when it fails */
 export async function emitDeclarations(options: DeclarationOptions): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "svc-types-" });
   try {

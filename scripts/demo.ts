@@ -1,9 +1,9 @@
-/** The whole path by itself, with a scripted phone: relay, listener, session, POST, typed, submitted, read back. Exits 1 at the first broken step. */
+/** Runs the whole path with a scripted phone: relay, listener, session, POST, typed, submitted, read back. Exits 1 at the first broken step. */
 import { makeStack, type Stack } from "../tests/helpers/stack.ts";
 import { until } from "../tests/helpers/until.ts";
 import { say } from "./say.ts";
 
-/** What the scripted phone sends: everything that has ever broken on the way into a terminal. */
+/** What the scripted phone sends: everything that is known to break on the way into a terminal. */
 const MESSAGE =
   `Hello; from the phone -- "quoted" 'and' $(not run) #{pane_id}\n\ttabs, é e\u0301, 日本語, 👨‍👩‍👧\\`;
 

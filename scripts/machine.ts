@@ -47,14 +47,14 @@ async function isThere({ programs }: Tool): Promise<boolean> {
   return (await Promise.all(programs.map(isOnPath))).includes(true);
 }
 
-/** What the purpose needs and the machine has not. */
+/** The tools that the purpose needs and the machine lacks. */
 export async function missingTools(purpose: Purpose): Promise<Tool[]> {
   const wanted = TOOLS.filter(({ purposes }) => purposes.includes(purpose));
   const there = await Promise.all(wanted.map(isThere));
   return wanted.filter((_, at) => !there[at]);
 }
 
-/** One line that says how to get a tool by hand. */
+/** One line on how to install a tool by hand. */
 export function toolHint({ name, debian, brew }: Tool): string {
   const others = brew === undefined ? "" : `, or on macOS: brew install ${brew}`;
   return `✗ ${name} is missing: on Debian and Ubuntu run "sudo apt-get install ${debian}"${others}`;
@@ -69,7 +69,7 @@ async function succeeds(program: string, args: readonly string[]): Promise<boole
   }
 }
 
-/** The words before `apt-get` that give its rights, or undefined where nobody has them without a question. */
+/** The command prefix that gives `apt-get` its rights, or undefined where that would need a password. */
 async function rootPrefix(): Promise<string[] | undefined> {
   if (!await isOnPath("apt-get")) return undefined;
   if (Deno.uid() === 0) return [];
@@ -82,7 +82,7 @@ async function runAs(prefix: readonly string[], argv: readonly string[]): Promis
   return success;
 }
 
-/** Installs what it may; what is still missing afterwards is for the caller to name. */
+/** Installs what it can; the caller reports what is still missing. */
 export async function install(tools: readonly Tool[], say: (line: string) => void): Promise<void> {
   const prefix = await rootPrefix();
   if (prefix === undefined) return;

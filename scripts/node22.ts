@@ -3,7 +3,7 @@
 /** The oldest Node the package runs on. */
 export const OLDEST_NODE = 22;
 
-/** The npm package of Node that is installed when the system's will not do. */
+/** The npm package of Node that is installed when the system's is too old. */
 const NODE_PACKAGE = "node@22.23.3";
 
 const decoder = new TextDecoder();

@@ -24,7 +24,7 @@ async function buildPhone(): Promise<void> {
   }
 }
 
-/** Installs and builds what is missing. Quick when nothing is. Returns false when something has to be done by hand. */
+/** Installs and builds what is missing; quick when nothing is. Returns false when something must be done by hand. */
 export async function prepare(purpose: Purpose): Promise<boolean> {
   if (!await ensureTools(purpose)) return false;
   await buildPhone();

@@ -11,7 +11,7 @@ import { ROUTES } from "../src/relay/routes.ts";
 const ROOT = new URL("../", import.meta.url);
 export const PAGE: URL = new URL("docs/protocol.md", ROOT);
 
-/** The page with the text between each pair of `<!-- name -->` and `<!-- /name -->` made anew. */
+/** The page with the text between each pair of `<!-- name -->` and `<!-- /name -->` regenerated. */
 export async function renderPage(page: string): Promise<string> {
   const tables = await makeTables();
   return page.replace(/<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
@@ -41,7 +41,7 @@ async function makeTables(): Promise<Record<string, string>> {
   };
 }
 
-/** The comment that stands above each key or name of a file of src/protocol. */
+/** The comment above each key or name of a file of src/protocol. */
 async function readComments(file: string): Promise<Map<string, string>> {
   const source = await Deno.readTextFile(new URL(`src/protocol/${file}.ts`, ROOT));
   const commented = /\/\*\* (.+?) \*\/\n\s*(?:export const )?"?([\w.]+)"?/g;

@@ -1,4 +1,4 @@
-/** `deno task prove <capability>`: shows again what a capability must show, a line and a figure each; exits by the result. */
+/** `deno task prove <capability>`: runs the proof of each claim of a capability, and prints a line with a figure for it; exits 1 when one fails. */
 import { CLAIMS } from "./prove/claims.ts";
 import { runClaim } from "./prove/run_claim.ts";
 import { say, write } from "./say.ts";

@@ -1,13 +1,13 @@
-/** Runs esbuild in a process of its own: its service ends some time after `stop`, and a test must leave nothing behind. */
+/** Runs esbuild in a separate process: its service ends some time after `stop`, and a test must leave nothing behind. */
 
 import { build, type BuildOptions, stop } from "esbuild";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
 /**
- * Writes what `options` ask for; paths are relative to the checkout.
+ * Builds with these options; paths are relative to the checkout.
  *
- * @throws with esbuild's words when it finds a fault
+ * @throws with esbuild's messages when it fails
  */
 export async function runEsbuild(options: BuildOptions): Promise<void> {
   const args = ["run", "-A", "--quiet", "--no-check", import.meta.url, JSON.stringify(options)];

@@ -1,4 +1,4 @@
-/** Prints for the scripts of this folder. */
+/** Prints lines and text to standard output. */
 
 const utf8 = new TextEncoder();
 

@@ -2,7 +2,7 @@
 
 export interface Step {
   name: string;
-  /** Words after `deno`. */
+  /** Arguments of `deno`. */
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
 }
@@ -26,13 +26,13 @@ export function countTests(output: string): { passed: number; failed: number } {
   return { passed: total(1), failed: total(2) };
 }
 
-/** What a person needs of a failed step: the failures without the tests that passed before them. */
+/** The output of a failed step from its failures on, without the tests that passed. */
 export function failureText(output: string): string {
   const errors = output.indexOf("\n ERRORS \n");
   return errors < 0 ? output : output.slice(errors);
 }
 
-/** A developer's own session and svc must not reach the tests. */
+/** A developer's own session and svc settings must not reach the tests. */
 function cleanEnvironment(): Record<string, string> {
   const isOurs = (name: string): boolean => /^(TMUX.*|SVC_.*|NO_COLOR|FORCE_COLOR)$/.test(name);
   const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !isOurs(name));

@@ -5,7 +5,7 @@ import { runSvc } from "../../tests/helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../../tests/helpers/sandbox.ts";
 import { type Row, timed } from "../measure.ts";
 
-/** A control socket as a listener's, which reads every report. */
+/** A control socket like a listener's, which reads every report. */
 async function serveDaemon({ svcHome }: Sandbox): Promise<{ close(): void }> {
   await Deno.mkdir(svcHome, { recursive: true });
   return await runtime.sockets.listen(`${svcHome}/listener.sock`, (connection) => void drain(connection));
@@ -15,7 +15,7 @@ async function drain({ lines }: LineConnection): Promise<void> {
   for await (const _ of lines);
 }
 
-/** A program that did not start would be fast, and no hook. */
+/** Throws when the hook fails, since a program that does not start would be fast. */
 async function runHook(
   sandbox: Sandbox,
   { args, stdin }: { args: string[]; stdin: string },

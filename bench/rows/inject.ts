@@ -1,4 +1,4 @@
-/** The listener's own part: from the push in hand to the text typed, with journal and marker on the disk, beside one tmux spawn. */
+/** The listener's own part: from receiving the push to the typed text, with journal and marker on disk, beside one tmux spawn. */
 import { openJournal } from "../../src/home/journal.ts";
 import { withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";

@@ -5,7 +5,7 @@ import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
 import type { Row, Sample } from "../measure.ts";
 import { type Recorder, startRecorder } from "../recorder.ts";
 
-/** The rate limit is 30 a minute for each session: the sessions take turns. */
+/** The rate limit is 30 per minute and session, so the sessions take turns. */
 const SESSIONS = 5;
 
 const SCRIPT = `tmux -S "$1" display-message -p -t "$2" '#{pane_current_command}' > /dev/null
@@ -13,7 +13,7 @@ tmux -S "$1" send-keys -l -t "$2" "$3"
 tmux -S "$1" send-keys -t "$2" Enter
 `;
 
-/** As an agent's hooks do that hold its dialogs back: the listener need not wait for the end of its turn. */
+/** Reports like hooks that gate dialogs, so that the listener need not wait for the end of the agent's turn. */
 async function reportHooks({ sandbox }: Stack, session: string): Promise<void> {
   const report = { event: "SessionStart", agent: "echo", cwd: sandbox.project, session, gates: true };
   const path = `${sandbox.svcHome}/listener.sock`;

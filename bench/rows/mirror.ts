@@ -1,4 +1,4 @@
-/** The mirror: a key's way to its echo, what a flood costs the pane, and frames a second. */
+/** The mirror: the time from key to echo, the cost of a flood for the pane, and frames per second. */
 import { beginStream } from "../../src/crypto/stream.ts";
 import type { MirrorPhone } from "../../tests/helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage } from "../../tests/helpers/mirror_stage.ts";
@@ -10,17 +10,17 @@ import { type SlowLink, slowLink } from "../slow_link.ts";
 
 /** Half of a good mobile network's round trip. */
 const ONE_WAY_MS = 10;
-/** Frames are counted for so long. */
+/** How long frames are counted. */
 const COUNT_MS = 1_000;
 
 interface EchoOptions {
   sealed: boolean;
-  /** The alternative is a tmux in the pty. */
+  /** The alternative runs tmux in the pty. */
   tmux?: boolean;
   oneWayMs?: number;
 }
 
-/** A phone in the mode that a phone has which is not paired: sealed, or plain where the page has no cryptography. */
+/** An unpaired phone: sealed, or plain where the page has no cryptography. */
 function watch(
   stage: MirrorStage,
   session: string,
@@ -38,13 +38,13 @@ const echoOf = (phone: MirrorPhone): Sample =>
     drawnWhen: (holds) => phone.drawnWhen(holds),
   });
 
-/** A pane whose program only echoes: no agent that svc knows, so that its screen need not show a composer. */
+/** A pane whose program only echoes; it is unknown to svc, so its screen need not show a composer. */
 const startEcho = (stage: MirrorStage): Promise<string> => stage.start(["cat"]);
 
 const attachTo = ({ stack }: MirrorStage, session: string): string =>
   `tmux -S ${stack.sandbox.tmuxSocket} attach -t =${session}`;
 
-/** Both ways through links of the same kind. */
+/** Connects both alternatives through the same kind of link. */
 async function openEcho(options: EchoOptions): Promise<Awaited<ReturnType<Row["open"]>>> {
   const { sealed, tmux = false, oneWayMs = 0 } = options;
   const stage = await makeMirrorStage();
@@ -106,7 +106,7 @@ const floodRow: Row = {
   },
 };
 
-/** What `count` gains in a second. */
+/** How much `count` grows in a second. */
 const perSecond = (count: () => number): Sample => async () => {
   const before = count();
   const took = await timed(() => new Promise((resolve) => setTimeout(resolve, COUNT_MS)));
@@ -136,7 +136,7 @@ function framesRow(what: string, { program, aim }: { program: string[]; aim: str
   };
 }
 
-/** A line each 5 ms: more often than a screen is drawn. */
+/** A line every 5 ms, more often than a screen is drawn. */
 const BUSY = [
   "perl",
   "-e",
