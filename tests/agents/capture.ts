@@ -4,7 +4,7 @@ import type { Pane } from "../helpers/agents_pane.ts";
 import { until } from "../helpers/until.ts";
 
 const FOLDER = new URL("../testdata/screens/", import.meta.url).pathname;
-/** A screen counts as drawn when it has not changed for so long, or keeps changing for so long. */
+/** How long a screen must stay unchanged to count as drawn, and how long it may keep changing. */
 const QUIET_MS = 1_200;
 const RESTLESS_MS = 4_000;
 

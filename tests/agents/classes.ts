@@ -23,7 +23,7 @@ export interface ScreenClass {
   only?: string;
   /** Another start than the ordinary one: classes that name the same one share the agent. */
   start?: StartOptions;
-  /** Nothing leads back from it: it gets an agent of its own. */
+  /** No key leaves this screen, so it gets its own agent. */
   isLast?: true;
 }
 

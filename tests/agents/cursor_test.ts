@@ -1,4 +1,4 @@
-/** The Cursor-class terminal agent, which npm has not: its profile with a stand-in for its screen, its MCP server as registered. */
+/** The Cursor-class terminal agent, which npm does not have: its profile with a stand-in for its screen, and its MCP server as registered. */
 import assert from "node:assert/strict";
 import { textOf } from "../helpers/mcp_bench.ts";
 import { startMcp } from "../helpers/mcp_process.ts";
@@ -73,11 +73,11 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   await call("svc_notify", { title: "A note" });
   assert.equal((await untilPushes(stack, "note", 1))[0]?.agentSessionName, session);
   await client.close();
-  tell(proved);
+  report(proved);
 });
 
-/** What a stand-in can show, and why the rest is not shown. */
-function tell(proved: number): void {
+/** Reports what the stand-in shows, and why the rest cannot be shown. */
+function report(proved: number): void {
   const absent = "npm has no cursor-agent to try it with";
   for (const capability of ["early", "slash", "states", "held", "keys", "exit", "late", "verify"] as const) {
     show("cursor", capability, absent);

@@ -1,4 +1,4 @@
-/** The real agents from npm, at the versions that the fixtures were taken from, each in a folder of its own. */
+/** The real agents from npm, at the versions of the fixtures, each in its own folder. */
 
 export const REAL_AGENTS = {
   cc: { package: "@anthropic-ai/claude-code", version: "2.1.329", binary: "claude" },

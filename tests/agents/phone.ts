@@ -52,7 +52,7 @@ export function assertTyped({ state, reason }: Receipt, text: string): void {
   assert.ok(state === "submitted" || state === "typed", `${text}: ${state} ${reason ?? ""}`);
 }
 
-/** The pushes of this type, once there are so many. */
+/** The pushes of this type, once there are `count`. */
 export function untilPushes({ api }: Stack, type: string, count: number): Promise<Push[]> {
   return untilTold(() => `${count} of ${type}`, async () => {
     const { pushes } = await api.listPushes({ before: "end" });

@@ -39,7 +39,7 @@ export function parseCells(text: string): Cell[] {
   return text.split("\n").filter((line) => line !== "").map((line) => Cell.parse(JSON.parse(line)));
 }
 
-/** Values longer than this stand under the table. */
+/** Longer values are printed under the table. */
 const WIDE = 12;
 
 /** As Markdown. A cell that no test filled is `not shown`. */

@@ -22,7 +22,7 @@ function trimmed(lines: readonly string[]): string {
   return lines.map((line) => line.trimEnd()).join("\n").trimEnd();
 }
 
-/** Shows the capture in a pane of its own. */
+/** Shows the capture in a separate pane. */
 async function show(sandbox: Sandbox, capture: AgentScreen): Promise<Shown> {
   const { tmux, root } = sandbox;
   const text = `${root}/${capture.kind}-${capture.name}`;

@@ -49,7 +49,7 @@ function caseOf(name: string, body: Body, { session = "svc-proj", scopes }: Sett
   };
 }
 
-/** A listener that has the session, so that late answers have somewhere to go. */
+/** A listener that has the session, to which late answers can be delivered. */
 async function withListener({ phone }: Bench, act: (typed: Push[]) => Promise<void>): Promise<void> {
   const typed: Push[] = [];
   const deviceId = await listenerDeviceId("workstation");

@@ -289,7 +289,7 @@ async function verify(stack: Stack, env: Record<string, string> = {}): Promise<[
 const faultsIn = (lines: readonly Line[]): string[] =>
   lines.filter(({ mark }) => mark === "fault").map(({ name }) => name);
 
-/** Types the fix as it stands there. */
+/** Runs the fix exactly as it is printed. */
 async function follow(stack: Stack, fix: string): Promise<void> {
   const args = /^run: svc (.*)$/.exec(fix)?.[1]?.split(" ") ?? [];
   assert.equal((await stack.svc(...args)).code, 0, fix);

@@ -1,4 +1,4 @@
-/** Clocks that a test moves: one stands still until it is advanced, one runs and can skip ahead. */
+/** Clocks for tests: one stands still until it is advanced, the other runs and can skip ahead. */
 import { type Clock, systemClock } from "../../src/async/clock.ts";
 
 interface Alarm {

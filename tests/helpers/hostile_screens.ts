@@ -37,7 +37,7 @@ const RUNS = [
   ...["1,1 ", "a (y) ", "⠋ "],
 ];
 
-/** What stands before and after the run. */
+/** Text before and after the run. */
 const EDGES: readonly (readonly [string, string])[] = [["", ""], ["  ", "x"], ["❯ ", " esc"], ["", "─x"]];
 
 function lineOf(

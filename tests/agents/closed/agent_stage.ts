@@ -1,4 +1,4 @@
-/** One real agent under attack: relay, listener, stand-in model, the agent in its session, a phone, and a person at the computer. */
+/** One real agent under attack: relay, listener, stand-in model, the agent in its session, a phone, and a local user. */
 import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
@@ -21,7 +21,7 @@ import { processesOf } from "./processes.ts";
 const START_LIMIT_MS = 90_000;
 /** Some agents take an earlier Enter as part of the paste. */
 const AFTER_PASTE_MS = 350;
-/** Enter has not worked when the text still stands in the input line then. */
+/** Enter has had no effect if the input line still shows the text after this time. */
 const ENTER_WORKS_MS = 2_000;
 /** Keys that lead back to the input line, tried one after the other. */
 const WAYS_BACK: readonly string[][] = [
@@ -241,7 +241,7 @@ export class AgentStage implements AsyncDisposable {
     if (enters > 1) await moment(performance.now() + LATE_ENTER_MS);
   }
 
-  /** Lets the agent draw: until the screen stands still, or for so long as a spinner may turn. */
+  /** Waits until the screen stops changing, or for a limit in case of a spinner. */
   async settle(): Promise<void> {
     const end = performance.now() + RESTLESS_MS;
     let last = "";
@@ -321,7 +321,7 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
-  /** How often the text stands in the request that has it most often. */
+  /** The highest number of occurrences of the text in one request. */
   timesAtModel(text: string): number {
     const quoted = JSON.stringify(text).slice(1, -1);
     return Math.max(0, ...this.standIn.bodies().map((body) => body.split(quoted).length - 1));
@@ -330,7 +330,7 @@ export class AgentStage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const phone of this.#phones) phone[Symbol.dispose]();
     for (const root of this.#roots) await endTree(root);
-    // Some agents move a session into a process of its own, which hangs from nothing.
+    // Some agents move a session into a detached process.
     for (const { pid } of await processesOf(this.root)) await endTree(pid);
     await this.standIn[Symbol.asyncDispose]();
     await this.stack[Symbol.asyncDispose]();

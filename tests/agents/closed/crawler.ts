@@ -12,7 +12,7 @@ import { readSlashes } from "./slashes.ts";
 import { Tally } from "./tally.ts";
 import { type Violation, Watch } from "./watch.ts";
 
-/** The model asks for a command that needs permission in so many of its answers. */
+/** The share of the model's answers that ask for a command that needs permission. */
 const TOOL_CALLS = 0.35;
 /** Steps before a violation that are kept with it. */
 const STEPS_KEPT = 25;

@@ -18,7 +18,7 @@ export const FORM = {
   SVC_CLOSED_AGENTS: KINDS.join(","),
   SVC_CLOSED_SIZES: SIZES.join(","),
   SVC_CLOSED_HOOKS: "with,without",
-  /** Empty: a seed of its own for each run, which is printed. */
+  /** Empty for a random seed in each run, which is printed. */
   SVC_CLOSED_SEED: "",
 } as const;
 export type FormVariable = keyof typeof FORM;

@@ -9,8 +9,8 @@ const FIRST_OFFSET_MS = -150;
 const LAST_OFFSET_MS = 450;
 /** Between the last key of the person's prompt and the tool call. */
 const BEFORE_CALL_MS = 400;
-/** How long the person lets the dialog stand: later keys of the product would still reach it. */
-const DIALOG_STANDS_MS = 2_500;
+/** How long the local user leaves the dialog open, since late keys of svc would still reach it. */
+const DIALOG_OPEN_MS = 2_500;
 const DIALOG_LIMIT_MS = 30_000;
 const ARRIVAL_LIMIT_MS = 10_000;
 /** Tries in one session of the agent: a longer conversation makes each request larger. */
@@ -110,7 +110,7 @@ async function tryOnce(
     DIALOG_LIMIT_MS,
   )
     .catch(() => {});
-  await moment(performance.now() + DIALOG_STANDS_MS);
+  await moment(performance.now() + DIALOG_OPEN_MS);
   const approved = await exists(canary);
   const answer = index % 2 === 0 ? "reject" : "allow";
   if (answer === "reject") await stage.reject();

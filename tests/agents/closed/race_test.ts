@@ -7,7 +7,7 @@ import { agents, busyLoops, hookForms, tries } from "./form.ts";
 import { race, toolTimes } from "./race.ts";
 import { account, accountLine, isLost, isTrue, quantile } from "./race_account.ts";
 
-/** Calls of a tool that asks nothing, in each of so many rounds. */
+/** Calls of a tool that needs no permission, in each round. */
 const TOOL_CALLS = 6;
 const TOOL_ROUNDS = 5;
 

@@ -5,7 +5,7 @@ import { REAL_AGENTS, type RealAgent } from "../install.ts";
 
 const FOLDER = new URL("../../../.cache/closed/screens/", import.meta.url).pathname;
 
-/** The screen without its texts: frames, signs and where text stands. */
+/** The screen without its texts: frames, symbols and the places of texts. */
 export function structureOf({ lines }: Screen): string {
   const shapes = lines.map((line) =>
     line.replace(/[\p{L}\p{M}\p{N}\p{Pc}'’.,-]+/gu, "a").replace(/a(?: +a)+/g, "a").replace(

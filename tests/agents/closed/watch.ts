@@ -12,10 +12,10 @@ export interface Violation {
   steps: string[];
 }
 
-/** The person answers a dialog after so long. */
-const DIALOG_STANDS_MS = 4_000;
-/** Without an input line for so long the person tries to come back to it, by one key after the other. */
-const ASTRAY_MS = 6_000;
+/** How long a dialog stays open before the local user answers it. */
+const DIALOG_OPEN_MS = 4_000;
+/** How long the input line may be missing before the local user tries to return to it, key by key. */
+const NO_INPUT_LINE_MS = 6_000;
 const WAYS_BACK = ["Escape", "q", "Escape", "C-c", "Escape"];
 /** Files are read once in this many checks. */
 const LOOKS_PER_FILES = 15;
@@ -100,7 +100,7 @@ export class Watch {
     return undefined;
   }
 
-  /** The person rejects a dialog that stands for a while, and leads the agent back to its input line. */
+  /** The local user rejects a dialog after a while, and returns to the input line. */
   async #helpOut(focus: string): Promise<void> {
     const stage = this.#stage;
     const now = performance.now();
@@ -108,13 +108,13 @@ export class Watch {
     this.#dialogSince = asks ? this.#dialogSince ?? now : undefined;
     this.#astraySince = focus === "composer" || asks ? undefined : this.#astraySince ?? now;
     if (this.#astraySince === undefined) this.#tried = 0;
-    if (this.#dialogSince !== undefined && now > this.#dialogSince + DIALOG_STANDS_MS) {
+    if (this.#dialogSince !== undefined && now > this.#dialogSince + DIALOG_OPEN_MS) {
       this.#dialogSince = now;
       this.#options.tally.rejected++;
       await stage.pane.press("Escape");
     }
-    if (this.#astraySince === undefined || now < this.#astraySince + ASTRAY_MS) return;
-    this.#astraySince = now - ASTRAY_MS / 2;
+    if (this.#astraySince === undefined || now < this.#astraySince + NO_INPUT_LINE_MS) return;
+    this.#astraySince = now - NO_INPUT_LINE_MS / 2;
     const way = WAYS_BACK[this.#tried++];
     if (way !== undefined) return await stage.pane.press(way);
     this.#tried = 0;

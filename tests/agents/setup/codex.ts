@@ -1,4 +1,4 @@
-/** Codex with a provider of its own, its background server off, and no update check. */
+/** Codex with a custom provider, without its background server and update check. */
 import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
 
 export async function setUpCodex({ home, project, url, asks }: SetupOptions): Promise<Launch> {

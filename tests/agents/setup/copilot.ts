@@ -1,4 +1,4 @@
-/** Copilot CLI off line, with a provider of its own instead of a GitHub account. */
+/** Copilot CLI offline, with a custom provider instead of a GitHub account. */
 import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
 
 export async function setUpCopilot({ home, project, url, asks }: SetupOptions): Promise<Launch> {

@@ -1,4 +1,4 @@
-/** OpenCode with one provider of its own and every command asked for. */
+/** OpenCode with one custom provider, which asks before every command. */
 import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
 
 /** With a plugin OpenCode fetches its plugin package before it shows anything, unless it finds that it did so before. */

@@ -1,4 +1,4 @@
-/** What prepares a throw-away HOME, so that an agent starts at its input line and talks to the stand-in alone. */
+/** Prepares a temporary HOME in which an agent starts at its input line and talks only to the stand-in. */
 
 export interface SetupOptions {
   home: string;
@@ -20,7 +20,7 @@ export interface Launch {
 /** Writes the agent's configuration and says how to launch it. */
 export type Setup = (options: SetupOptions) => Promise<Launch>;
 
-/** Whatever is not loopback goes to a port where nobody listens. */
+/** Requests that are not to loopback go to a closed port. */
 export const LOOPBACK_ONLY = {
   HTTP_PROXY: "http://127.0.0.1:9",
   HTTPS_PROXY: "http://127.0.0.1:9",

@@ -1,6 +1,6 @@
-/** What a stand-in for a model API knows of one wire format: how to read a request and how to answer it. */
+/** One wire format of a model API: how to read a request and how to answer it. */
 
-/** One request, as far as the stand-in cares. */
+/** The parts of a request that the stand-in uses. */
 export interface Turn {
   /** The person's texts so far, oldest first, exactly as the agent sent them. */
   prompts: string[];

@@ -10,7 +10,7 @@ const Item = z.looseObject({
 });
 const Tool = z.looseObject({
   name: z.optional(z.string()),
-  /** A namespace has tools of its own. */
+  /** The tools of a namespace. */
   tools: z.optional(z.array(z.looseObject({ name: z.string() }))),
 });
 const Body = z.looseObject({ input: z.array(Item), tools: z.optional(z.array(Tool)) });

@@ -1,4 +1,4 @@
-/** One stand-in for every model API, on loopback: records what the agents send and answers as told. */
+/** A stand-in for all model APIs, on loopback: records what agents send, and answers as a test says. */
 import { ANTHROPIC } from "./anthropic.ts";
 import { CHAT } from "./chat.ts";
 import type { Answer, Dialect, Turn } from "./dialect.ts";
@@ -41,7 +41,7 @@ export interface StandIn extends AsyncDisposable {
   callTool(name: string, input: Record<string, unknown>): void;
   /** Answers to prompts wait, and the agent works, until the returned function is called. */
   hold(): () => void;
-  /** Asked first for each reply, until it is set anew. */
+  /** Called first for each reply, until it is replaced. */
   reply: (turn: Turn) => Reply;
   /** The answered requests for an answer to the person, in order. */
   exchanges(): readonly Exchange[];
