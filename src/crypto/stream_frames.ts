@@ -1,4 +1,5 @@
 /** Frames of one direction of a stream: sealed and opened with the key that HPKE agreed on, or sent plain. */
+import { concatBytes } from "../async/bytes.ts";
 import { Mutex } from "../async/mutex.ts";
 import { decodeSequenced, encodeSequenced } from "../protocol/pane_frame.ts";
 import { ENC_BYTES } from "./hpke.ts";
@@ -64,7 +65,7 @@ export class StreamSealer implements FrameSealer {
       const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
       const plain = new Uint8Array(encodeSequenced(sequence, bytes));
       const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: "AES-GCM", iv }, this.#key, plain));
-      const payload = this.#isFirst ? concat(this.#enc, iv, sealed) : concat(iv, sealed);
+      const payload = this.#isFirst ? concatBytes([this.#enc, iv, sealed]) : concatBytes([iv, sealed]);
       this.#isFirst = false;
       return payload;
     } catch {
@@ -134,16 +135,6 @@ async function openFrame(
   const iv = payload.subarray(0, NONCE_BYTES);
   const plain = await crypto.subtle.decrypt({ name: "AES-GCM", iv }, key, payload.subarray(NONCE_BYTES));
   return decodeSequenced(new Uint8Array(plain));
-}
-
-function concat(...parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    bytes.set(part, offset);
-    offset += part.length;
-  }
-  return bytes;
 }
 
 export class PlainSealer implements FrameSealer {

@@ -1,4 +1,5 @@
 /** Cuts a stream of bytes into lines of bounded length. */
+import { concatBytes } from "../async/bytes.ts";
 
 /** The longest line of the control socket in bytes; a peer that sends more is cut off. */
 export const MAX_LINE_BYTES = 1024 * 1024;
@@ -17,22 +18,11 @@ export async function* splitLines(
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       if (held + end - start > maxBytes) return;
-      yield decoder.decode(join([...parts, chunk.subarray(start, end)]));
+      yield decoder.decode(concatBytes([...parts, chunk.subarray(start, end)]));
       [parts, held, start] = [[], 0, end + 1];
     }
     held += chunk.length - start;
     if (held > maxBytes) return;
     if (start < chunk.length) parts.push(chunk.slice(start));
   }
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1 && parts[0]) return parts[0];
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

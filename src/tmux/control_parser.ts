@@ -1,4 +1,5 @@
 /** Parses the output of a tmux control-mode client: command results, notifications, and one pane's output byte for byte. */
+import { concatBytes } from "../async/bytes.ts";
 
 /** The output of one command. */
 export interface Block {
@@ -108,16 +109,6 @@ export function unescapeOctal(escaped: Uint8Array): Uint8Array {
 function octalAt(escaped: Uint8Array, backslash: number): number {
   const digit = (offset: number): number => (escaped[backslash + offset] ?? 0) & 7;
   return (digit(1) << 6 | digit(2) << 3 | digit(3)) & 0xff;
-}
-
-export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    bytes.set(part, offset);
-    offset += part.length;
-  }
-  return bytes;
 }
 
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {

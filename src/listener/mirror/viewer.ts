@@ -8,7 +8,7 @@ import {
   type MirrorStatus,
   PANE_FRAME,
 } from "../../protocol/pane_frame.ts";
-import { concatBytes } from "../../tmux/control_parser.ts";
+import { concatBytes } from "../../async/bytes.ts";
 
 /** Maximum output that waits for a phone. Beyond it the phone gets a new snapshot instead. */
 export const BACKLOG_MAX_BYTES = 262_144;

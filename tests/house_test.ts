@@ -1,0 +1,161 @@
+/** Keeps the sources easy to follow: how many files an event passes, no import circles, nothing written twice. */
+import assert from "node:assert/strict";
+import { say } from "../scripts/say.ts";
+import { readSources } from "./helpers/sources.ts";
+import { duplicates } from "./layers/duplicates.ts";
+import { readFacts } from "./layers/facts.ts";
+import { resolveImport } from "./layers/rules.ts";
+import {
+  filesOfWalk,
+  forwarders,
+  type Graph,
+  importCircles,
+  importGraph,
+  type Walk,
+} from "./layers/walks.ts";
+
+const sources = await readSources("src");
+const facts = sources.map(({ path, text }) => readFacts(path, text));
+const graph = importGraph(facts);
+
+/** Files of `src` without folder and extension in common: the stations of each event, a list for each stretch. */
+const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[] }>> = {
+  "message → pane": {
+    most: 23,
+    stretches: [
+      "relay/routes relay/push_routes relay/pushes relay/hub relay/connection",
+      "relay/pushes store/store store/sqlite_pushes",
+      "client/socket client/relay_link listener/listener listener/pushes home/journal",
+      "listener/pushes listener/inject/inject listener/inject/pane_check listener/inject/guard",
+      "listener/inject/inject listener/inject/hold_reason",
+      "listener/inject/inject listener/inject/typing tmux/argv",
+      "listener/inject/inject listener/inject/context home/markers",
+      "listener/inject/inject listener/inject/confirm",
+      "listener/listener listener/targets",
+      "listener/listener listener/acknowledge",
+    ],
+  },
+  "question → late answer": {
+    most: 20,
+    stretches: [
+      "mcp/serve mcp/tools",
+      "mcp/serve mcp/ask_client client/api",
+      "mcp/ask_client mcp/follow_question",
+      "relay/routes relay/push_routes relay/asks relay/pushes relay/hub",
+      "relay/asks store/store store/sqlite_pushes",
+      "phone/live_relay phone/state",
+      "phone/views/ask_form phone/views/ask_card",
+      "phone/controller client/api",
+    ],
+  },
+  "hook event → picker": {
+    most: 22,
+    stretches: [
+      "hooks/event_hook hooks/run_hook",
+      "hooks/event_hook agents/hooks agents/registry",
+      "agents/claude/hooks agents/hooks",
+      "hooks/event_hook home/notify_daemon home/control_messages",
+      "home/control_server listener/daemon listener/listener listener/inventory/reporter",
+      "listener/inventory/reporter listener/inventory/inventory listener/inventory/agent_state",
+      "listener/listener client/relay_link",
+      "relay/websocket relay/sessions relay/hub",
+      "relay/sessions store/store store/sqlite_devices",
+      "phone/live_relay phone/state phone/views/picker",
+    ],
+  },
+  "pane → phone": {
+    most: 22,
+    stretches: [
+      "tmux/control_client listener/mirror/session_mirror tmux/mirror_snapshot",
+      "listener/mirror/session_mirror tmux/mirror_filter",
+      "listener/mirror/session_mirror listener/mirror/viewer",
+      "listener/mirror/session_mirror listener/mirror/watched_session listener/mirror/mirrors",
+      "listener/mirror/mirrors listener/listener client/relay_link",
+      "listener/sealing crypto/stream crypto/stream_frames",
+      "relay/websocket relay/streams relay/connection",
+      "phone/live_relay phone/terminal_streams phone/terminal_stream",
+      "phone/terminal_screen phone/views/terminal",
+    ],
+  },
+  "keystroke → pane": {
+    most: 20,
+    stretches: [
+      "phone/terminal_input phone/views/live_field",
+      "phone/terminal_streams phone/terminal_stream crypto/stream crypto/stream_frames",
+      "relay/websocket relay/streams relay/connection",
+      "client/relay_link listener/listener listener/mirror/mirrors listener/mirror/watched_session",
+      "listener/mirror/watched_session listener/keystrokes/keystroke_stream",
+      "listener/keystrokes/keystroke_stream listener/keystrokes/keystroke_rules",
+      "listener/keystrokes/keystroke_stream listener/keystrokes/type_keystroke listener/inject/pane_check",
+      "listener/inject/pane_check listener/inject/guard",
+      "listener/keystrokes/type_keystroke tmux/argv",
+    ],
+  },
+};
+
+function walkOf(stretches: readonly string[]): Walk {
+  const pathOf = (station: string): string =>
+    facts.find(({ path }) => path.replace(/\.tsx?$/, "") === `src/${station}`)?.path ?? station;
+  return stretches.map((stretch) => stretch.split(" ").map(pathOf));
+}
+
+for (const [name, { most, stretches }] of Object.entries(WALKS)) {
+  Deno.test(`${name}: an event passes few files`, () => {
+    const files = filesOfWalk(graph, walkOf(stretches));
+    say(`walk ${name}: ${files.length} files`);
+    assert.ok(files.length <= most, `${files.length} files:\n${files.join("\n")}`);
+  });
+}
+
+Deno.test("the sources have no import circle, by type or by value, and no file that only forwards", () => {
+  say(`${sources.length} files in src`);
+  assert.deepEqual(importCircles(facts), []);
+  assert.deepEqual(forwarders(facts), []);
+});
+
+/** Runs of lines that look alike and are not the same thing, by the files that they stand in. */
+const COINCIDENCES: Readonly<Record<string, string>> = {
+  "agents/codex/setup.ts agents/copilot/setup.ts": "what each agent's setup writes, as data",
+  "agents/codex/setup.ts agents/gemini/setup.ts": "what each agent's setup writes, as data",
+  "cli/agents.ts cli/keys.ts": "a command's subcommands, as data",
+  "cli/agents.ts cli/server.ts": "a command's name, summary and examples, as data",
+  "cli/status.ts cli/verify.ts": "a command's name, summary and examples, as data",
+  "crypto/stream_frames.ts crypto/stream_frames.ts": "two openers drop repeats, each by its own count",
+  "phone/pairing_storage.ts phone/storage.ts": "a transaction for each kind of record",
+  "phone/views/inbox.tsx phone/views/session.tsx": "two heads of views with the same link back",
+  "store/migrations.ts store/migrations.ts": "tables, as data",
+};
+
+Deno.test("nothing in the sources is written twice", () => {
+  const fileOf = (place: string): string => place.replace(/:\d+$/, "").replace(/^src\//, "");
+  const unknown = duplicates(sources).filter(({ first, second }) =>
+    COINCIDENCES[`${fileOf(first)} ${fileOf(second)}`] === undefined
+  );
+  say(`${duplicates(sources).length} runs of six or more similar lines`);
+  assert.deepEqual(unknown, []);
+});
+
+Deno.test("a circle, a forwarder, a missing link and a doubled run are found", () => {
+  const made = (files: Record<string, string>): ReturnType<typeof readFacts>[] =>
+    Object.entries(files).map(([path, text]) => readFacts(path, text));
+  const circle = made({
+    "src/a/one.ts": 'import type { Two } from "./two.ts";\nexport type One = Two;',
+    "src/a/two.ts": 'import { one } from "./one.ts";\nexport type Two = typeof one;',
+    "src/a/three.ts": '/** Forwards. */\nexport { one } from "./one.ts";',
+  });
+  assert.deepEqual(importCircles(circle), [["src/a/one.ts", "src/a/two.ts"]]);
+  assert.deepEqual(forwarders(circle), ["src/a/three.ts"]);
+  const links: Graph = importGraph(circle);
+  assert.deepEqual(filesOfWalk(links, [["src/a/two.ts", "src/a/three.ts"]]).sort(), [
+    "src/a/one.ts",
+    "src/a/three.ts",
+    "src/a/two.ts",
+  ]);
+  assert.throws(() => filesOfWalk(links, [["src/a/two.ts", "src/a/four.ts"]]), /no chain/);
+  const body = (name: string): string =>
+    `function ${name}() {\n  const ${name}1 = read(5);\n  if (${name}1 === undefined) return "";\n` +
+    `  for (const part of ${name}1.split(" ")) {\n    found.push(part.trim());\n  }\n  await save(found);\n  return found.join();\n}\n`;
+  const doubled = duplicates([{ path: "a.ts", text: body("first") }, { path: "b.ts", text: body("second") }]);
+  assert.deepEqual(doubled.map(({ first, second }) => [first, second]), [["a.ts:1", "b.ts:1"]]);
+  assert.equal(resolveImport("src/a/one.ts", "#runtime"), "src/runtime/types.ts");
+});
