@@ -21,22 +21,20 @@ const graph = importGraph(facts);
 /** Files of `src` without folder and extension in common: the stations of each event, a list for each stretch. */
 const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[] }>> = {
   "message → pane": {
-    most: 23,
+    most: 21,
     stretches: [
       "relay/routes relay/push_routes relay/pushes relay/hub relay/connection",
       "relay/pushes store/store store/sqlite_pushes",
       "client/socket client/relay_link listener/listener listener/pushes home/journal",
       "listener/pushes listener/inject/inject listener/inject/pane_check listener/inject/guard",
-      "listener/inject/inject listener/inject/hold_reason",
       "listener/inject/inject listener/inject/typing tmux/argv",
       "listener/inject/inject listener/inject/context home/markers",
       "listener/inject/inject listener/inject/confirm",
       "listener/listener listener/targets",
-      "listener/listener listener/acknowledge",
     ],
   },
   "question → late answer": {
-    most: 20,
+    most: 17,
     stretches: [
       "mcp/serve mcp/tools",
       "mcp/serve mcp/ask_client client/api",

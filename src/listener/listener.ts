@@ -20,7 +20,6 @@ import type { EventData, Frame } from "../protocol/frames.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { Acknowledger } from "./acknowledge.ts";
 import { EndedAgents } from "./ended_agents.ts";
 import { SessionRateLimit, typingEffects } from "./inject/context.ts";
 import type { InjectContext } from "./inject/inject.ts";
@@ -31,7 +30,7 @@ import { InventoryPolling } from "./inventory/reporter.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
 import { restoreAllWindowSizes } from "./mirror/window_size.ts";
 import { runningVersion } from "./process_facts.ts";
-import { PushIntake, pushSteps } from "./pushes.ts";
+import { Acknowledger, PushIntake, pushSteps } from "./pushes.ts";
 import { projectsOf, startEffects } from "./start_agent.ts";
 import { openTargets, type Targets } from "./targets.ts";
 

@@ -1,4 +1,7 @@
-/** Accepts pushes from the relay: each is journalled, waits its turn, is injected or starts an agent, and is acknowledged. */
+/**
+ * Accepts pushes from the relay: each is journalled, waits its turn, is injected or starts an agent, and is acknowledged.
+ * For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
+ */
 import { Mutex } from "../async/mutex.ts";
 import { errorText } from "../async/error_text.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
@@ -12,6 +15,7 @@ import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import { startAgent, type StartOptions } from "./start_agent.ts";
 import type { Audit, AuditEntry } from "../home/audit.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
+import { receiptProof } from "../crypto/proofs.ts";
 
 export type Acknowledgement = EventData<"push.ack">;
 
@@ -295,5 +299,56 @@ export class SessionQueues {
   /** Resolves when all accepted work is done. */
   async idle(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
+  }
+}
+
+/** Pushes awaiting their final acknowledgement. Beyond this, the oldest are acknowledged without proof. */
+const PENDING_MAX = 10_000;
+
+export interface AcknowledgerOptions {
+  /** The secret this host shares with a phone. */
+  secretOf(phone: string): Promise<CryptoKey | undefined>;
+  /** The outcome of this push is kept whatever else arrives: only such an outcome gets a proof. */
+  isLasting(id: string): boolean;
+  send(ack: Acknowledgement): void;
+  log(line: string): void;
+}
+
+interface Proving {
+  secret: Promise<CryptoKey | undefined>;
+  /** Acknowledgements of one push are sent in order. */
+  sent: Promise<void>;
+}
+
+export class Acknowledger {
+  readonly #options: AcknowledgerOptions;
+  readonly #proving = new Map<string, Proving>();
+
+  constructor(options: AcknowledgerOptions) {
+    this.#options = options;
+  }
+
+  /** Called for each incoming push. */
+  expect({ id, sealed, from }: Push): void {
+    if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
+    const secret = this.#options.secretOf(from).catch((error) => {
+      this.#options.log(`push ${id}: acknowledged without proof: ${error}`);
+      return undefined;
+    });
+    this.#proving.set(id, { secret, sent: Promise.resolve() });
+    if (this.#proving.size <= PENDING_MAX) return;
+    for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
+  }
+
+  acknowledge(ack: Acknowledgement): void {
+    const proving = this.#proving.get(ack.id);
+    if (proving === undefined) return this.#options.send(ack);
+    if (ack.final) this.#proving.delete(ack.id);
+    const isProven = !ack.final || this.#options.isLasting(ack.id);
+    proving.sent = proving.sent.then(async () => {
+      const secret = await proving.secret;
+      const proof = isProven && secret && await receiptProof(secret, { ...ack, state: ack.outcome });
+      this.#options.send({ ...ack, ...(proof ? { proof } : {}) });
+    });
   }
 }

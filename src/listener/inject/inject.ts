@@ -9,12 +9,14 @@ import {
   type TypingContext,
   type WrittenMarker,
 } from "./context.ts";
-import { type HoldReason, holdReason, LOCAL_USER_HOLD_MS } from "./hold_reason.ts";
 import { type Outcome, type Progress, refused, Stopping } from "./outcome.ts";
 import {
   checkPane,
   failureOutcome,
   guardOf,
+  type HoldReason,
+  holdReason,
+  LOCAL_USER_HOLD_MS,
   type PaneCheck,
   type PaneState,
   pressKey,

@@ -6,8 +6,14 @@ import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
 import { enterWasRead } from "../inject/confirm.ts";
-import { mayOpenDialog, START_HOLD_MS } from "../inject/hold_reason.ts";
-import { failureOutcome } from "../inject/pane_check.ts";
+import {
+  checkPane,
+  failureOutcome,
+  guardOf,
+  mayOpenDialog,
+  type PaneState,
+  START_HOLD_MS,
+} from "../inject/pane_check.ts";
 import type { PaneContext, TypingContext } from "../inject/context.ts";
 import {
   afterInput,
@@ -20,7 +26,6 @@ import {
   screenRefusal,
   submits,
 } from "./keystroke_rules.ts";
-import { checkPane, guardOf, type PaneState } from "../inject/pane_check.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
 import { GUARD_REFUSED, guarded, typingRequests } from "../inject/typing.ts";
 

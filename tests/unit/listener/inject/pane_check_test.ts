@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
-import { type HoldContext, holdReason } from "../../../../src/listener/inject/hold_reason.ts";
+import { type HoldContext, holdReason } from "../../../../src/listener/inject/pane_check.ts";
 import type { Observation } from "../../../../src/listener/inject/pane_check.ts";
 import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 
