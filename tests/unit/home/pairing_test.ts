@@ -184,5 +184,5 @@ Deno.test("damaged files are told with what to do, and not written over", async 
   await assert.rejects(changePaired(home.files, home.paths, (file) => file), /Remove it and pair again/);
   assert.equal(await Deno.readTextFile(home.paths.paired), '{"phones": 1}');
   await Deno.writeTextFile(home.paths.identity, "{}");
-  await assert.rejects(loadIdentity(home.files, home.paths), /it is none of P-256/);
+  await assert.rejects(loadIdentity(home.files, home.paths), /it is not a P-256 key/);
 });

@@ -22,7 +22,7 @@ Deno.test("the table is printed once, then only the rows that changed; again whe
   assert.deepEqual(changedLines(later, shownOf(before), NOW + 60_000), []);
   const working = [entry("svc-a"), entry("svc-b", { state: "working", stateSince: NOW })];
   assert.deepEqual(changedLines(working, shownOf(before), NOW), [
-    "svc-b    p · Claude  working  0 s    -     desk",
+    "svc-b    p · Claude  working  0 s    -         desk",
   ]);
   assert.equal(changedLines([entry("svc-a")], shownOf(before), NOW).length, 3);
   assert.deepEqual(changedLines([], shownOf(before), NOW), ["", "No sessions. Start one with: svc cc"]);
