@@ -35,8 +35,11 @@ function hookRow(args: string[], options: { daemon: boolean }): Row {
       const daemon = options.daemon ? await serveDaemon(sandbox) : undefined;
       const empty = `${sandbox.root}/empty.ts`;
       await Deno.writeTextFile(empty, "");
-      const args = ["run", "-A", "--quiet", "--no-check", "--no-config", empty];
-      const bare = new Deno.Command(Deno.execPath(), { args, env: sandbox.env, clearEnv: true });
+      const bare = new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--quiet", "--no-check", "--no-config", empty],
+        env: sandbox.env,
+        clearEnv: true,
+      });
       const stdin = JSON.stringify({ session_id: "1", cwd: sandbox.project, prompt: "go on" });
       return {
         ours: () => timed(() => runHook(sandbox, { args, stdin })),
