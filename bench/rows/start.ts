@@ -13,8 +13,11 @@ function startRow(args: string[], aim: string): Row {
       const sandbox = await makeSandbox();
       const empty = `${sandbox.root}/empty.ts`;
       await Deno.writeTextFile(empty, "");
-      const args = ["run", "-A", "--quiet", "--no-check", "--no-config", empty];
-      const bare = new Deno.Command(Deno.execPath(), { args, env: sandbox.env, clearEnv: true });
+      const bare = new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--quiet", "--no-check", "--no-config", empty],
+        env: sandbox.env,
+        clearEnv: true,
+      });
       return {
         ours: () => timed(() => runSvc(sandbox, args)),
         theirs: () => timed(() => bare.output()),
