@@ -123,8 +123,9 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   const { tmux, session: { name, pid, created } } = attachment;
   const started = host.clock.elapsed();
   const identity = run.profile.ignoresHangup ? await processIdentity(host, pid) : "";
-  if (!created) sayReattached(host, run, name);
   const code = await holdTerminal(run, attachment);
+  // Not before: tmux discards what a slow terminal has not read when it takes the terminal over.
+  if (!created) sayReattached(host, run, name);
   if (await sessionExists(tmux, name)) {
     if (created) await stopSavingLastWords(host, run, { tmux, name });
     return code;

@@ -83,7 +83,7 @@ Deno.test("a session that is attached leads to the next number, a detached one i
   for (const terminal of [first, third, again]) await leave(terminal);
   assert.match(
     await again.screen(),
-    /Reattached to svc-proj-2, which was already running: the arguments .* were not used/,
+    /detached[^]*Reattached to svc-proj-2, which was already running: the arguments .* were not used/,
   );
 });
 
