@@ -1,5 +1,6 @@
 /** The claims of each capability, as data, with the tests that prove them. */
 import { CLOSED } from "./claims_closed.ts";
+import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
 
@@ -214,4 +215,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   mirror: MIRROR,
   closed: CLOSED,
   keys: [...KEYS, ...KEYS_HOST],
+  house: HOUSE,
 };
