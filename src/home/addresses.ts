@@ -1,4 +1,4 @@
-/** Which relay this host speaks to, and with which key: the precedence of options, configuration and environment. */
+/** Which relay this host connects to, and with which key: the precedence of options, configuration and environment. */
 import { httpBaseFromWs } from "../client/addresses.ts";
 import type { Config } from "./config.ts";
 

@@ -16,7 +16,7 @@ export const AuditEntry = z.object({
   digest: z.string(),
   /** Length of the text in characters. */
   length: z.number(),
-  /** The outcome, with its reason where it has one: `submitted`, `refused shell_in_pane`. */
+  /** The outcome, with its reason if there is one: `submitted`, `refused shell_in_pane`. */
   outcome: z.string(),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
@@ -27,7 +27,7 @@ export const AUDIT_KEPT = 3;
 export interface Audit {
   /** Queues the entry; never throws. */
   record(entry: AuditEntry): void;
-  /** Writes what is queued and closes the file. */
+  /** Writes the queued entries and closes the file. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function openAudit(files: Files, path: string): Audit {
   };
 }
 
-/** The entry on this line, or undefined when it holds none. */
+/** The entry on this line; undefined when the line is not an entry. */
 export function parseAuditLine(line: string): AuditEntry | undefined {
   const entry = AuditEntry.safeParse(parseJson(line)?.value);
   return entry.success ? entry.data : undefined;

@@ -5,7 +5,7 @@ import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
 export const KnownProject = z.object({
-  /** As session names have it. */
+  /** As in session names. */
   project: z.string(),
   directory: z.string(),
 });
@@ -13,7 +13,7 @@ export type KnownProject = z.infer<typeof KnownProject>;
 
 const KnownProjectsFile = z.object({ projects: z.array(KnownProject) });
 
-/** The one known longest goes when there are more. */
+/** Beyond this many, the oldest is dropped. */
 export const KNOWN_PROJECTS_MAX = 200;
 
 /** Only the daemon writes the file. */
@@ -27,17 +27,17 @@ export class KnownProjects {
     this.#path = projects;
   }
 
-  /** A file that is broken counts as empty: what runs is learned again. */
+  /** A broken file counts as empty: running agents are added again. */
   list(): Promise<readonly KnownProject[]> {
     this.#known ??= this.#read();
     return this.#known;
   }
 
-  /** Remembers what is new among these. */
+  /** Adds the projects that are new. */
   async learn(seen: readonly KnownProject[]): Promise<void> {
     const known = await this.list();
-    const added = seen.filter((one, place) =>
-      !known.some(isSame(one)) && seen.findIndex(isSame(one)) === place
+    const added = seen.filter((one, index) =>
+      !known.some(isSame(one)) && seen.findIndex(isSame(one)) === index
     );
     if (added.length === 0) return;
     const projects = [...known, ...added].slice(-KNOWN_PROJECTS_MAX);

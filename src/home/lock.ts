@@ -1,4 +1,4 @@
-/** An exclusive lock on a file that the kernel drops when its holder dies, and that both runtimes see. */
+/** An exclusive file lock that the kernel releases when its holder dies, and that works across both runtimes. */
 import type { Files } from "../runtime/types.ts";
 
 export interface FileLock {
@@ -8,8 +8,8 @@ export interface FileLock {
 type LockFiles = Pick<Files, "createText" | "writeText">;
 
 /**
- * The lock, or undefined while another holds it. It is SQLite's lock on its database file (fcntl): the one exclusive
- * file lock that Deno and Node share. POSIX drops such a lock when its process closes the file by any other handle, so
+ * The lock, or undefined while another process holds it. It is SQLite's lock on its database file (fcntl), the only
+ * exclusive file lock that Deno and Node share. POSIX releases it when the process closes any other handle of the file, so
  * nothing else may open `path` while the lock is held.
  */
 export async function tryLock(files: LockFiles, path: string): Promise<FileLock | undefined> {
@@ -19,7 +19,7 @@ export async function tryLock(files: LockFiles, path: string): Promise<FileLock 
   } catch (error) {
     if (!hasMessage(error, "file is not a database")) throw error;
   }
-  // Emptied in place: a new file would be a second lock beside the one that someone may hold on this one.
+  // Truncated, not replaced: a new file would be a second lock, and another process may hold the one on this file.
   await files.writeText(path, "", { mode: 0o600 });
   return await openExclusive(path);
 }
@@ -28,7 +28,7 @@ async function openExclusive(path: string): Promise<FileLock | undefined> {
   const { openDatabase } = await import("../runtime/sqlite.ts");
   const database = await openDatabase(path, { busyMs: 0 });
   try {
-    // Nothing is ever written: a journal would only be left behind by a crash.
+    // Nothing is ever written, and a crash would leave a journal file behind.
     database.exec("PRAGMA journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
     return { release: () => database.close() };

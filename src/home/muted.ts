@@ -4,8 +4,8 @@ import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
 /**
- * Real paths of the muted directories; none when the file is missing or broken. Parsed by hand: a hook asks at every
- * prompt, and loading a schema would cost more than all the rest.
+ * Real paths of the muted directories; none when the file is missing or broken. Parsed by hand: a hook reads it at every
+ * prompt, and loading a schema would cost more than all its other work.
  */
 export async function loadMuted(files: Pick<Files, "readText">, paths: HomePaths): Promise<string[]> {
   const list = parseJson(await files.readText(paths.muted) ?? "")?.value;
@@ -13,12 +13,12 @@ export async function loadMuted(files: Pick<Files, "readText">, paths: HomePaths
   return Array.isArray(directories) ? directories.filter((one) => typeof one === "string") : [];
 }
 
-/** A directory is muted with everything below it. `directory` must be a real path. */
+/** Muting a directory mutes everything below it. `directory` must be a real path. */
 export function isMuted(muted: readonly string[], directory: string): boolean {
   return muted.some((one) => directory === one || directory.startsWith(one === "/" ? "/" : `${one}/`));
 }
 
-/** Mutes or unmutes; false when it was so before. `directory` must be a real path. */
+/** Mutes or unmutes; false when nothing changed. `directory` must be a real path. */
 export async function setMuted(
   files: Files,
   paths: HomePaths,

@@ -1,4 +1,4 @@
-/** Where everything of one account's `~/.svc` lies. */
+/** The paths of everything in an account's `~/.svc`. */
 import { MAX_SOCKET_PATH_BYTES } from "../runtime/socket_path.ts";
 import { sha256Hex } from "../async/sha256.ts";
 
@@ -15,32 +15,32 @@ export interface HomePaths {
   /** The control socket; outside `root` when the path would be too long for a socket. */
   socket: string;
   markers: string;
-  /** Which sessions of agents are in REMOTE mode. */
+  /** Which conversations are in REMOTE mode. */
   remote: string;
   journal: string;
   audit: string;
   muted: string;
   /** Where svc has started agents. */
   projects: string;
-  /** The listener's own key pair, whose public half paired phones hold. */
+  /** The listener's own key pair; paired phones have its public key. */
   identity: string;
   /** Paired phones, each with its secret, and the pairings that wait for one. */
   paired: string;
   /** Held while one process changes `identity` or `paired`. */
   pairedLock: string;
-  /** Which sealed answers were taken, and by whom. */
+  /** Which sealed answers were claimed, and by which program. */
   answers: string;
-  /** What an agent showed last, by session, for the wrapper that was attached. */
+  /** The last screen of agents that exited, by session, for the wrapper that was attached. */
   lastWords: string;
-  /** What hooks and MCP registrations run: starts the svc that `svc setup` ran with. */
+  /** The program that hooks and MCP registrations run: it starts the svc that `svc setup` was run with. */
   launcher: string;
-  /** What `svc setup` changed, and the files as they were before. */
+  /** The changes of `svc setup`, and the previous content of the files. */
   setup: string;
 }
 
-/** What the paths depend on. */
+/** The environment that the paths depend on. */
 export interface HomePlace {
-  /** `SVC_HOME`, where it is set. */
+  /** `SVC_HOME`, if it is set. */
   svcHome?: string | undefined;
   homeDirectory: string;
   /** Resolves a relative `SVC_HOME`. */

@@ -1,4 +1,4 @@
-/** Keeps `~/.svc` to its owner: directories 0700, files 0600, looser ones mended. */
+/** Keeps `~/.svc` private: directories 0700, files 0600, looser modes corrected. */
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -6,7 +6,7 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const OTHERS = 0o077;
 
-/** Makes the directories, mends loose modes, and returns the mended paths. Throws when a directory is another user's. */
+/** Creates the directories, corrects loose modes, and returns the corrected paths. Throws when a directory belongs to another user. */
 export async function secureHome(files: Files, home: { paths: HomePaths; uid: number }): Promise<string[]> {
   const { paths, uid } = home;
   for (const directory of [paths.root, paths.markers, parentOf(paths.socket)]) {
@@ -14,12 +14,12 @@ export async function secureHome(files: Files, home: { paths: HomePaths; uid: nu
     await checkOwner(files, directory, uid);
   }
   const loose = await looseEntries(files, paths);
-  for (const { path, wanted } of loose) await mend(files, path, wanted);
+  for (const { path, wanted } of loose) await correct(files, path, wanted);
   return loose.map(({ path }) => path);
 }
 
-/** A file may go away between the look and the change. */
-async function mend(files: Files, path: string, mode: number): Promise<void> {
+/** The file may disappear between the check and the change. */
+async function correct(files: Files, path: string, mode: number): Promise<void> {
   try {
     await files.chmod(path, mode);
   } catch (error) {
@@ -27,7 +27,7 @@ async function mend(files: Files, path: string, mode: number): Promise<void> {
   }
 }
 
-/** What others may read or write, with the mode it should have. */
+/** The paths that others may read or write, with the mode they should have. */
 export async function looseEntries(
   files: Files,
   paths: HomePaths,
@@ -43,7 +43,7 @@ export async function looseEntries(
   return loose;
 }
 
-/** A directory that someone else made first, or a link in its place, would hand them the control socket. */
+/** A directory or link that another user created first would give them the control socket. */
 async function checkOwner(files: Files, directory: string, uid: number): Promise<void> {
   const info = await files.info(directory);
   if (info === undefined || info.uid === uid) return;

@@ -1,9 +1,9 @@
-/** Which conversations are in REMOTE mode: one small file each, so that it holds from one prompt to the next. */
+/** Which conversations are in REMOTE mode: a small file for each, because every prompt runs a new hook process. */
 import type { Files } from "../runtime/types.ts";
 import { sha256Hex } from "../async/sha256.ts";
 
 /**
- * `on`: the model was told that the user drives from the phone. `untold`: that is over, and the model does not know it
+ * `on`: the model knows that the user drives from the phone. `untold`: that has ended, and the model does not know it
  * yet. `off`: neither.
  */
 export type RemoteState = "off" | "on" | "untold";
@@ -14,13 +14,13 @@ export interface RemoteHome {
   remote: string;
 }
 
-/** A conversation, as its agent names it. */
+/** A conversation, with the id that its agent gives it. */
 export interface Conversation {
   agent: string;
   id: string;
 }
 
-/** Agents keep conversations for weeks; the oldest states go when there are more than these. */
+/** Agents keep conversations for weeks; beyond this many, the oldest states are removed. */
 export const CONVERSATIONS_MAX = 200;
 
 export async function readRemote(home: RemoteHome, conversation: Conversation): Promise<RemoteState> {
@@ -42,8 +42,8 @@ export async function writeRemote(
 }
 
 /**
- * The name of its file, which is there unless the state is `off`. Agents name conversations by UUIDs and the like; any
- * other name is hashed, so that it names no other path.
+ * The name of the conversation's file, which exists unless the state is `off`. The ids are usually UUIDs; any other id is
+ * hashed, so that it cannot name another path.
  */
 export async function remoteName({ agent, id }: Conversation): Promise<string> {
   const isPlain = /^[\w-]{1,100}$/.test(id);

@@ -1,20 +1,20 @@
-/** A file of lines that grows at its end, and is put aside when it is large. */
+/** An append-only file of lines that is rotated when it gets large. */
 import type { AppendFile, Files } from "../runtime/types.ts";
 
 export interface RotatingOptions {
   path: string;
-  /** The file is put aside once it is larger, in bytes. */
+  /** The file is rotated once it is larger than this, in bytes. */
   maxBytes: number;
-  /** How many old files are kept, as `<path>.1` (the youngest) and so on. */
+  /** How many old files are kept, as `<path>.1` (the newest) and so on. */
   kept: number;
 }
 
-/** Lines that wait for the disk; beyond it lines are dropped and counted. */
+/** At most this many lines wait for the disk; further ones are dropped and counted. */
 export const PENDING_LINES_MAX = 10_000;
 
 /**
- * Lines are written in the order of the calls, and never by halves between two files. The old text is copied and the
- * file emptied in place, not renamed: the daemon's stdout and stderr are the same file, and must stay so.
+ * Lines are written in the order of the calls, each whole in one file. Rotating copies the text and truncates the file
+ * instead of renaming it, because the daemon's stdout and stderr are the same file.
  */
 export class RotatingFile {
   readonly #files: Files;
@@ -30,14 +30,14 @@ export class RotatingFile {
     this.#options = options;
   }
 
-  /** Queues one line, without its end. Never throws: what cannot be written is told by a later line that can. */
+  /** Queues one line, without its line end. Never throws: a later line reports how many could not be written. */
   append(line: string): void {
     if (this.#pending.length >= PENDING_LINES_MAX) this.#lost++;
     else this.#pending.push(line);
     this.#work ??= this.#drain().finally(() => this.#work = undefined);
   }
 
-  /** Resolves once every line so far is written or given up. */
+  /** Resolves once every queued line is written or dropped. */
   async flush(): Promise<void> {
     while (this.#work !== undefined) await this.#work;
   }
@@ -51,11 +51,11 @@ export class RotatingFile {
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {
       const batch = this.#pending;
-      const told = this.#lost;
+      const reported = this.#lost;
       this.#pending = [];
       try {
-        await this.#write(lossNote(told) + batch.map((line) => `${line}\n`).join(""));
-        this.#lost -= told;
+        await this.#write(lossNote(reported) + batch.map((line) => `${line}\n`).join(""));
+        this.#lost -= reported;
       } catch {
         this.#lost += batch.length;
         this.#file?.close();
@@ -72,10 +72,10 @@ export class RotatingFile {
     }
     await this.#file.append(text);
     this.#bytes += new TextEncoder().encode(text).length;
-    if (this.#bytes > maxBytes) await this.#putAside();
+    if (this.#bytes > maxBytes) await this.#rotate();
   }
 
-  async #putAside(): Promise<void> {
+  async #rotate(): Promise<void> {
     const { path, kept } = this.#options;
     for (let age = kept - 1; age >= 1; age--) {
       if (await this.#files.info(`${path}.${age}`)) {

@@ -1,4 +1,4 @@
-/** Starts a process that outlives this one and its terminal. */
+/** Starts a process that keeps running after this one and its terminal are gone. */
 
 import { spawn } from "node:child_process";
 import { closeSync, fchmodSync, openSync } from "node:fs";

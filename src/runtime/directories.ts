@@ -1,6 +1,6 @@
-/** Where a user's home and temporary files are, from the environment alone, the same on every runtime. */
+/** The home and temporary directories from the environment, the same on every runtime. */
 
-/** @throws when HOME is unset or not absolute: guessing would write keys to the wrong place. */
+/** @throws when HOME is unset or not absolute: guessing could write keys to the wrong place. */
 export function homeFrom(home: string | undefined): string {
   if (home?.startsWith("/")) return home;
   throw new Error(

@@ -1,12 +1,12 @@
-/** Reads the system's error code from whatever was thrown. */
+/** Errors of the operating system: their codes, and which of them are expected. */
 
-/** `ENOENT`, `EACCES` and the like, or undefined for an error that is not the system's. */
+/** A code such as `ENOENT` or `EACCES`; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Awaits `work`; gives `instead` when it fails with one of `codes`, and throws every other failure. */
+/** The result of `work`, or `instead` when it fails with one of `codes`. Throws any other failure. */
 export async function unless<T, U>(
   codes: readonly string[],
   work: Promise<T>,
@@ -20,8 +20,8 @@ export async function unless<T, U>(
   }
 }
 
-/** A path with no file behind it, also because a part of it is a file. */
+/** There is no file at the path, or a part of the path is not a directory. */
 export const MISSING: readonly string[] = ["ENOENT", "ENOTDIR"];
 
-/** No socket, one whose owner is gone, and one whose owner is just going. */
+/** There is no socket, its owner is gone, or its owner is just exiting. */
 export const NOBODY_LISTENS: readonly string[] = [...MISSING, "ECONNREFUSED", "ECONNRESET"];

@@ -1,4 +1,4 @@
-/** Chooses the address under which the local network reaches this machine. */
+/** Chooses the address at which other devices on the local network reach this machine. */
 
 export interface InterfaceAddress {
   /** The interface's, such as `eth0`. */
@@ -10,7 +10,7 @@ export interface InterfaceAddress {
 /** Bridges of containers and virtual machines, which a phone cannot reach. */
 const VIRTUAL = /^(docker|br-|veth|virbr|podman|cni)/;
 
-/** The first IPv4 address that is neither loopback nor of a virtual interface. */
+/** The first IPv4 address that is not loopback and not on a virtual interface. */
 export function lanAddressAmong(addresses: readonly InterfaceAddress[]): string | undefined {
   return addresses.find(({ name, family, address }) =>
     family === "IPv4" && !address.startsWith("127.") && !VIRTUAL.test(name)

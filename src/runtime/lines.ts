@@ -1,12 +1,12 @@
-/** Cuts a stream of bytes into lines of bounded length. */
+/** Splits a stream of bytes into lines of bounded length. */
 import { concatBytes } from "../async/bytes.ts";
 
-/** The longest line of the control socket in bytes; a peer that sends more is cut off. */
+/** The longest line of the control socket in bytes; a peer that sends a longer one is disconnected. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** Yields each complete line without its end; ends early, without the line, when one grows over the limit. */
+/** Yields each complete line without its line end. Ends early when a line exceeds the limit. */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number = MAX_LINE_BYTES,

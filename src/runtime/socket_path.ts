@@ -1,9 +1,9 @@
-/** The rule for paths of unix-domain sockets. */
+/** The limits and modes of unix-domain sockets. */
 
 /** The longest path in bytes that every system takes (macOS: 104 with its NUL; Linux: 108). */
 export const MAX_SOCKET_PATH_BYTES = 103;
 
-/** The mode of a socket only its owner may use, and the umask that creates it so. */
+/** Only the owner may use a socket; the umask creates it with this mode. */
 export const SOCKET_MODE = 0o600;
 export const SOCKET_UMASK = 0o177;
 

@@ -1,4 +1,4 @@
-/** SQLite as both runtimes have it built in: the only importer of `node:sqlite`, loaded when a database is opened. */
+/** SQLite, built into both runtimes: the only importer of `node:sqlite`, which is loaded when a database is opened. */
 
 import process from "node:process";
 import { setImmediate } from "node:timers";
@@ -16,7 +16,7 @@ export interface Statement {
 export interface Database {
   exec(sql: string): void;
   prepare(sql: string): Statement;
-  /** A sound copy in `file`, while others read and write; replaces what is there. */
+  /** Writes a consistent copy to `file` while others read and write; replaces an existing file. */
   backup(file: string): Promise<void>;
   close(): void;
 }
@@ -28,7 +28,7 @@ export interface DatabaseOptions {
 
 const WARNING = "SQLite is an experimental feature";
 
-/** Node 22 calls SQLite experimental on stderr, once, at the import: that one warning is dropped, others pass. */
+/** Node 22 prints one warning at the import that SQLite is experimental: that warning is dropped, others are printed. */
 async function loadSqlite(): Promise<typeof import("node:sqlite")> {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: []) => {
@@ -41,7 +41,7 @@ async function loadSqlite(): Promise<typeof import("node:sqlite")> {
   }
 }
 
-/** Opens or creates the database. Errors are SQLite's own, to be told apart by their message. */
+/** Opens or creates the database. Errors are SQLite's own and differ only in their messages. */
 export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
   const { backup, DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(path, { timeout: options.busyMs });
@@ -60,7 +60,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
   };
 }
 
-/** Runs `action` once everything that is ready to be read has been read: the moment to commit what came together. */
+/** Runs `action` once all input that is ready has been read: the moment to commit the writes that arrived together. */
 export function afterReads(action: () => void): void {
   setImmediate(action);
 }

@@ -1,8 +1,8 @@
-/** Writes all bytes through a call that may take only some of them. */
+/** Writes all bytes through a call that may write only some of them. */
 
 import { codeOf } from "./failure.ts";
 
-/** How long to wait, in milliseconds, for a full pipe or terminal that was left non-blocking by another process. */
+/** The pause before writing again to a full pipe or terminal that another process made non-blocking, in milliseconds. */
 const RETRY_MS = 1;
 
 /** @throws what `write` throws, with code `EPIPE` when the reader is gone. */
