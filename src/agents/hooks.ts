@@ -71,6 +71,14 @@ export function plainPrompt({ prompt }: HookInput): string | undefined {
   return typeof prompt === "string" ? prompt : undefined;
 }
 
+/** What most agents' hooks have in common: the names of their fields, and prompts that only a person writes. */
+export const COMMON_HOOKS = {
+  sessionOf: (input) => textOf(input, "session_id"),
+  directoryOf: (input) => textOf(input, "cwd"),
+  promptOf: plainPrompt,
+  isFromMachine: () => false,
+} as const satisfies Partial<AgentHooks>;
+
 /** The longest id of a tool call that a report accepts. */
 const ID_MAX_CHARS = 200;
 

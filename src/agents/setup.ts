@@ -81,23 +81,61 @@ export const MCP_TOOLS = ["svc_ask", "svc_prompt", "svc_input", "svc_notify"] as
 export const TOOL_LIMIT_SECONDS = ASK_TIMEOUT_MAX_SECONDS + 100;
 export const TOOL_LIMIT_MS = TOOL_LIMIT_SECONDS * 1_000;
 /** How long an agent waits for a hook. A hook takes far less, and must not be cut off on a busy machine. */
-export const HOOK_LIMIT_SECONDS = 10;
+const HOOK_LIMIT_SECONDS = 10;
 /** The same for a hook that holds back a tool call: it stops waiting by itself long before. */
-export const GATE_HOOK_LIMIT_SECONDS = 30;
+const GATE_HOOK_LIMIT_SECONDS = 30;
 
 /** The hook of a submitted prompt. */
-export function remoteHookCommand(launcher: string, kind: AgentKind): string {
+function remoteHookCommand(launcher: string, kind: AgentKind): string {
   return `${shellQuote(launcher)} remote-hook ${kind} ${GATES_ARGUMENT}`;
 }
 
 /** The hook of any other event. */
-export function hookCommand(launcher: string, kind: AgentKind, event: string): string {
+function hookCommand(launcher: string, kind: AgentKind, event: string): string {
   return `${ungatedHookCommand(launcher, kind, event)} ${GATES_ARGUMENT}`;
 }
 
 /** The same for an agent without a hook that comes before its dialogs. */
 export function ungatedHookCommand(launcher: string, kind: AgentKind, event: string): string {
   return `${shellQuote(launcher)} hook ${event} ${kind}`;
+}
+
+/** The events at which an agent runs svc, by what their hook does. */
+export interface HookEvents {
+  /** A prompt was submitted. */
+  prompt: string;
+  /** Those that only report. */
+  reports: readonly string[];
+  /** Those for which the agent waits before a tool runs or its dialog opens. */
+  gates: readonly string[];
+}
+
+interface HookRegistration {
+  event: string;
+  command: string;
+  limitSeconds: number;
+}
+
+/** The entries of a hooks file that has a list for each event; `entryOf` writes one in the agent's format. */
+export function appendHooks(
+  { kind, launcher, events }: { kind: AgentKind; launcher: string; events: HookEvents },
+  entryOf: (registration: HookRegistration) => unknown,
+): NonNullable<JsonEdit["append"]> {
+  const report = (event: string, limitSeconds: number): HookRegistration => ({
+    event,
+    command: hookCommand(launcher, kind, event),
+    limitSeconds,
+  });
+  return [
+    { event: events.prompt, command: remoteHookCommand(launcher, kind), limitSeconds: HOOK_LIMIT_SECONDS },
+    ...events.reports.map((event) => report(event, HOOK_LIMIT_SECONDS)),
+    ...events.gates.map((event) => report(event, GATE_HOOK_LIMIT_SECONDS)),
+  ].map((registration) => ({ at: ["hooks", registration.event], values: [entryOf(registration)] }));
+}
+
+/** The names of all events, for the user to read. */
+export function eventNames({ prompt, reports, gates }: HookEvents): string {
+  return [prompt, ...reports, ...gates].join(", ");
 }
 
 /** Whether a hook entry runs any svc launcher: an earlier setup may have written another path. */

@@ -1,6 +1,7 @@
 /** Hooks of agent 1, the primary agent. */
 import {
   type AgentHooks,
+  COMMON_HOOKS,
   type HookInput,
   type HookMeaning,
   objectOf,
@@ -14,9 +15,8 @@ import {
 const MACHINE_PROMPT = /^\s*<task-notification>/;
 
 export const hooks: AgentHooks = {
+  ...COMMON_HOOKS,
   promptEvent: "UserPromptSubmit",
-  sessionOf: (input) => textOf(input, "session_id"),
-  directoryOf: (input) => textOf(input, "cwd"),
   promptOf(input) {
     const prompt = plainPrompt(input);
     return prompt === undefined ? undefined : unescaped(unfolded(prompt));

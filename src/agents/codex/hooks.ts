@@ -1,21 +1,18 @@
 /** Hooks of agent 3, the Codex command line. */
 import {
   type AgentHooks,
+  COMMON_HOOKS,
   describeTool,
   type HookInput,
   type HookMeaning,
-  plainPrompt,
   textOf,
   toolStep,
   workingAt,
 } from "../hooks.ts";
 
 export const hooks: AgentHooks = {
+  ...COMMON_HOOKS,
   promptEvent: "UserPromptSubmit",
-  sessionOf: (input) => textOf(input, "session_id"),
-  directoryOf: (input) => textOf(input, "cwd"),
-  promptOf: plainPrompt,
-  isFromMachine: () => false,
   meaning,
   contextOutput: (hookEventName, additionalContext) =>
     JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),

@@ -2,41 +2,36 @@
 import { trustCodexHooks } from "./trust.ts";
 import {
   type AgentSetup,
-  GATE_HOOK_LIMIT_SECONDS,
-  HOOK_LIMIT_SECONDS,
-  hookCommand,
+  appendHooks,
+  eventNames,
+  type HookEvents,
   MCP_SERVER,
   MCP_TOOLS,
-  remoteHookCommand,
   type SetupContext,
   TOOL_LIMIT_SECONDS,
 } from "../setup.ts";
 
-const PROMPT_EVENT = "UserPromptSubmit";
-const EVENTS = ["SessionStart", "PostToolUse", "Stop", "Interrupt", "SessionEnd"] as const;
-/** Codex waits for these before a tool runs and before its dialog opens; questions come only with the first. */
-const GATE_EVENTS = ["PreToolUse", "PermissionRequest"] as const;
+const EVENTS: HookEvents = {
+  prompt: "UserPromptSubmit",
+  reports: ["SessionStart", "PostToolUse", "Stop", "Interrupt", "SessionEnd"],
+  // Questions come only with the first.
+  gates: ["PreToolUse", "PermissionRequest"],
+};
 /** Codex passes only a few variables to MCP servers. */
 const HANDED_DOWN = ["SVC_SESSION", "SVC_HOME"];
 const START_LIMIT_SECONDS = 30;
 
 export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
   const directory = env.CODEX_HOME || `${home}/.codex`;
-  const list = (event: string, command: string, timeout = HOOK_LIMIT_SECONDS) => ({
-    at: ["hooks", event],
-    values: [{ hooks: [{ type: "command", command, timeout }] }],
-  });
+  const hooks = appendHooks(
+    { kind: "codex", launcher, events: EVENTS },
+    ({ command, limitSeconds }) => ({ hooks: [{ type: "command", command, timeout: limitSeconds }] }),
+  );
   return {
     files: [{
       form: "json",
       paths: [`${directory}/hooks.json`],
-      append: [
-        list(PROMPT_EVENT, remoteHookCommand(launcher, "codex")),
-        ...EVENTS.map((event) => list(event, hookCommand(launcher, "codex", event))),
-        ...GATE_EVENTS.map((event) =>
-          list(event, hookCommand(launcher, "codex", event), GATE_HOOK_LIMIT_SECONDS)
-        ),
-      ],
+      append: hooks,
     }, {
       form: "toml",
       paths: [`${directory}/config.toml`],
@@ -52,9 +47,7 @@ export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
     }],
     backgroundEvents: ["PostToolUse"],
     trusts: [
-      `hooks that run "${launcher}" at ${
-        [PROMPT_EVENT, ...EVENTS, ...GATE_EVENTS].join(", ")
-      }, marked as reviewed by you`,
+      `hooks that run "${launcher}" at ${eventNames(EVENTS)}, marked as reviewed by you`,
       `the MCP server svc: its tools ${MCP_TOOLS.join(", ")} run without asking`,
     ],
     notes: [],

@@ -2,21 +2,19 @@
 import { parseJson } from "../../protocol/json.ts";
 import {
   type AgentHooks,
+  COMMON_HOOKS,
   type HookInput,
   type HookMeaning,
   objectOf,
-  plainPrompt,
   textOf,
   toolStep,
   workingAt,
 } from "../hooks.ts";
 
 export const hooks: AgentHooks = {
+  ...COMMON_HOOKS,
   promptEvent: "userPromptSubmitted",
   sessionOf: (input) => textOf(input, "sessionId"),
-  directoryOf: (input) => textOf(input, "cwd"),
-  promptOf: plainPrompt,
-  isFromMachine: () => false,
   meaning,
   // Unlike the other agents, it ignores `hookSpecificOutput`.
   contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
@@ -52,8 +50,8 @@ function lastMessage(text: string): string | undefined {
     if (!line.includes('"assistant.message"')) continue;
     const event = parseJson(line)?.value;
     if (typeof event !== "object" || event === null) continue;
-    const words = textOf(objectOf({ ...event }, "data"), "content");
-    if (words !== undefined) return words;
+    const content = textOf(objectOf({ ...event }, "data"), "content");
+    if (content !== undefined) return content;
   }
   return undefined;
 }

@@ -1,14 +1,13 @@
 /** Hooks of the Cursor-class agent: none can give text to the model. */
-import { type AgentHooks, type HookInput, type HookMeaning, plainPrompt, textOf } from "../hooks.ts";
+import { type AgentHooks, COMMON_HOOKS, type HookInput, type HookMeaning, textOf } from "../hooks.ts";
 
 export const hooks: AgentHooks = {
+  ...COMMON_HOOKS,
   // Its prompt hook answers `{continue, user_message}`, which has no field that the model reads.
   promptEvent: undefined,
   sessionOf: (input) => textOf(input, "conversation_id"),
   directoryOf: ({ workspace_roots: roots }) =>
     Array.isArray(roots) && typeof roots[0] === "string" ? roots[0] : undefined,
-  promptOf: plainPrompt,
-  isFromMachine: () => false,
   meaning,
   contextOutput: () => "",
 };

@@ -1,21 +1,18 @@
 /** Hooks of agent 2, the Gemini command line. */
 import {
   type AgentHooks,
+  COMMON_HOOKS,
   type HookInput,
   type HookMeaning,
   objectOf,
-  plainPrompt,
   textOf,
   toolStep,
   workingAt,
 } from "../hooks.ts";
 
 export const hooks: AgentHooks = {
+  ...COMMON_HOOKS,
   promptEvent: "BeforeAgent",
-  sessionOf: (input) => textOf(input, "session_id"),
-  directoryOf: (input) => textOf(input, "cwd"),
-  promptOf: plainPrompt,
-  isFromMachine: () => false,
   meaning,
   // Plain text never reaches this model.
   contextOutput: (_event, additionalContext) => JSON.stringify({ hookSpecificOutput: { additionalContext } }),

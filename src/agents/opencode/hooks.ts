@@ -1,20 +1,17 @@
 /** What svc's plugin for OpenCode reports; the plugin defines the form of its messages. */
 import {
   type AgentHooks,
+  COMMON_HOOKS,
   type HookInput,
   type HookMeaning,
-  plainPrompt,
   textOf,
   toolStep,
   workingAt,
 } from "../hooks.ts";
 
 export const hooks: AgentHooks = {
+  ...COMMON_HOOKS,
   promptEvent: "chat.message",
-  sessionOf: (input) => textOf(input, "session_id"),
-  directoryOf: (input) => textOf(input, "cwd"),
-  promptOf: plainPrompt,
-  isFromMachine: () => false,
   meaning,
   contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
 };
