@@ -1,6 +1,8 @@
 /** Builds the phone's page into a folder that the relay serves: `deno run -A scripts/build_phone.ts [folder]`. */
+import { sha256Hex } from "../src/async/sha256.ts";
 import { STRINGS } from "../src/phone/strings.ts";
-import { runEsbuild } from "./run_esbuild.ts";
+import type { Shell } from "../src/phone/worker/shell.ts";
+import { type BuildOptions, runEsbuild } from "./run_esbuild.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const PHONE = `${ROOT}src/phone/`;
@@ -21,6 +23,7 @@ const DIGEST_FILE = "sources.sha256";
 /** Size limits of the page over the wire, without and with the terminal. */
 export const PAGE_MAX_GZIP_BYTES = 150 * 1_024;
 export const WHOLE_MAX_GZIP_BYTES = 300 * 1_024;
+const VERSION_CHARS = 16;
 /** Loaded when a terminal is first shown. */
 const LAZY = /^terminal_screen-/;
 
@@ -68,35 +71,62 @@ export function weightsOf(files: readonly BuiltFile[]): { first: number; whole: 
 
 /** Every file of the page by its name; the names of script and style contain their digest. */
 async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
-  const files = await bundle();
+  const files = await bundlePage();
   const texts = { ...STRINGS.app, script: nameOf(files, /^app-.*\.js$/), style: nameOf(files, /\.css$/) };
   const encoder = new TextEncoder();
   for (const name of ["index.html", "manifest.webmanifest"]) {
     files.set(name, encoder.encode(fill(await Deno.readTextFile(PHONE + name), texts)));
   }
   files.set("icon.svg", await Deno.readFile(`${PHONE}icon.svg`));
+  files.set("icon.svg", await Deno.readFile(`${PHONE}icon.svg`));
+  for (const [name, bytes] of await bundleWorker(await shellOf(files))) files.set(name, bytes);
   files.set(DIGEST_FILE, encoder.encode(digest));
   return files;
 }
 
+/** What the service worker keeps: every file, by a version that changes with any of them. */
+async function shellOf(files: ReadonlyMap<string, Uint8Array>): Promise<Shell> {
+  const names = [...files.keys()].sort();
+  const parts = names.flatMap((name) => [name, new TextDecoder().decode(files.get(name))]);
+  const version = (await sha256Hex(parts.join("\0"))).slice(0, VERSION_CHARS);
+  return { version, files: names.map((name) => name === "index.html" ? "./" : name) };
+}
+
+const COMMON: BuildOptions = {
+  minify: true,
+  platform: "browser",
+  target: ["es2022", "safari16.4", "chrome111", "firefox113"],
+  legalComments: "none",
+};
+
 /** Scripts and style by their names. */
-async function bundle(): Promise<Map<string, Uint8Array>> {
+function bundlePage(): Promise<Map<string, Uint8Array>> {
+  return bundle({
+    ...COMMON,
+    entryPoints: { app: `${PHONE}main.tsx`, style: `${PHONE}styles.css` },
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    splitting: true,
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+  });
+}
+
+/** A classic script: not every browser runs modules as service workers. Its name stays the same. */
+function bundleWorker(shell: Shell): Promise<Map<string, Uint8Array>> {
+  return bundle({
+    ...COMMON,
+    entryPoints: { service_worker: `${PHONE}service_worker.ts` },
+    format: "iife",
+    define: { SHELL: JSON.stringify(shell) },
+  });
+}
+
+async function bundle(options: BuildOptions): Promise<Map<string, Uint8Array>> {
   const outdir = await Deno.makeTempDir({ prefix: "svc-page-" });
   try {
-    await runEsbuild({
-      entryPoints: { app: `${PHONE}main.tsx`, style: `${PHONE}styles.css` },
-      entryNames: "[name]-[hash]",
-      chunkNames: "[name]-[hash]",
-      splitting: true,
-      outdir,
-      minify: true,
-      format: "esm",
-      platform: "browser",
-      target: ["es2022", "safari16.4", "chrome111", "firefox113"],
-      jsx: "automatic",
-      jsxImportSource: "preact",
-      legalComments: "none",
-    });
+    await runEsbuild({ ...options, outdir });
     const names = [...Deno.readDirSync(outdir)].map(({ name }) => name);
     const files = names.map(async (name): Promise<[string, Uint8Array]> => [
       name,
@@ -156,8 +186,7 @@ async function sourcesDigest(): Promise<string> {
   for (const source of SOURCES) {
     for (const path of await filesUnder(ROOT + source)) parts.push(path, await Deno.readTextFile(path));
   }
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(parts.join("\0")));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await sha256Hex(parts.join("\0"));
 }
 
 async function filesUnder(path: string): Promise<string[]> {

@@ -2,6 +2,8 @@
 
 import { build, type BuildOptions, stop } from "esbuild";
 
+export type { BuildOptions };
+
 const ROOT = new URL("..", import.meta.url).pathname;
 
 /**

@@ -5,6 +5,7 @@ import { VERSION } from "../protocol/version.ts";
 import { deviceName, followVisibleHeight } from "./browser.ts";
 import { Controller } from "./controller.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
+import { registerWorker } from "./register_worker.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { createStore, outboxOf } from "./state.ts";
 import { openStorage } from "./storage.ts";
@@ -57,6 +58,7 @@ async function start(): Promise<void> {
   followLink(controller);
   followVisibleHeight(window);
   await controller.start(link);
+  await registerWorker();
 }
 
 /** Removes the key or code from the address and the history before anything else happens. */

@@ -97,6 +97,9 @@ function pageHeaders(request: Request): Record<string, string> {
     "frame-ancestors": "'none'",
     "base-uri": "'none'",
     "form-action": "'none'",
+    // Where the browser has them: only the page's own policy makes strings that are loaded as scripts.
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "svc",
   };
   return {
     "content-security-policy": Object.entries(policy).map((entry) => entry.join(" ")).join("; "),

@@ -33,6 +33,9 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-small": phone(
     "The app works at 320 px, in landscape, with keyboards open, with a screen reader, at 44 px targets.",
   ),
+  "ph-offline-shell": phone(
+    "A page that was open once opens without a network; the service worker keeps nothing that the relay says.",
+  ),
   "ux-strings": phone("Every text is in one catalogue."),
   "ux-shots": phone("The browser's tests leave screenshots of each view in light and dark."),
 });

@@ -1,0 +1,29 @@
+/** What the service worker uses of its global scope: the DOM's types lack the worker's own. */
+
+/** An event whose handling the browser waits for. */
+export interface WorkerEvent extends Event {
+  waitUntil(done: Promise<unknown>): void;
+}
+
+export interface FetchEvent extends WorkerEvent {
+  readonly request: Request;
+  respondWith(answer: Promise<Response>): void;
+}
+
+export interface WorkerEvents {
+  install: WorkerEvent;
+  activate: WorkerEvent;
+  fetch: FetchEvent;
+}
+
+export interface WorkerScope {
+  readonly registration: ServiceWorkerRegistration;
+  readonly caches: CacheStorage;
+  readonly clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  fetch(request: Request): Promise<Response>;
+  addEventListener<Name extends keyof WorkerEvents>(
+    name: Name,
+    listener: (event: WorkerEvents[Name]) => void,
+  ): void;
+}

@@ -1,0 +1,39 @@
+/** The installed page: it opens without a network from the service worker's copy, and is replaced by a newer one. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { until } from "../helpers/until.ts";
+import { withScene } from "./scene.ts";
+
+/** Waits until the page's copy is kept and answers for this page. */
+async function untilKept(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    if (navigator.serviceWorker.controller !== null) return;
+    await new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done));
+  });
+}
+
+Deno.test("a page that was open once opens without a network, terminal included, and needs no exception of the policy [ph-offline-shell, sec-csp]", () =>
+  withScene(async ({ phone, wire, relay, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
+    await untilKept(page);
+
+    wire.pointTo(1);
+    await page.reload();
+    await page.getByText("Reconnecting…").first().waitFor();
+    const parts = await page.evaluate(async () => {
+      const names = (await caches.keys()).filter((name) => name.startsWith("svc-shell-"));
+      const kept = await Promise.all(names.map(async (name) => await (await caches.open(name)).keys()));
+      return kept.flat().map(({ url }) => new URL(url).pathname);
+    });
+    assert.ok(parts.includes("/"), parts.join(" "));
+    assert.ok(parts.some((part) => part.startsWith("/terminal_screen-")), parts.join(" "));
+    assert.deepEqual(parts.filter((part) => part.startsWith("/v1")), [], "what the relay says is not kept");
+
+    wire.pointTo(relay.port);
+    await until("the list", async () => await page.getByRole("link", { name: /demo · Claude/ }).isVisible());
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
