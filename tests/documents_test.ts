@@ -124,7 +124,7 @@ Deno.test("docs/agents.md names each agent's program and how to install it", asy
   for (const { text } of await readSources("src/agents")) {
     const [, binary] = /binary: "([^"]+)"/.exec(text) ?? [];
     const [, install] = /install: "([^"]+)"/.exec(text) ?? [];
-    if (binary) assert.ok(page.includes(`\`${binary}\``), binary);
-    if (binary && install) assert.ok(page.includes(install), install);
+    if (binary) assert.ok(page.includes(`\`${binary}\``), `docs/agents.md has no program "${binary}"`);
+    if (binary && install) assert.ok(page.includes(install), `docs/agents.md does not say "${install}"`);
   }
 });
