@@ -214,6 +214,7 @@ export class Controller {
     this.#live?.reconnectNow();
   }
 
+  /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
   async #compose(content: Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
     const { store, outboxStore, clock = systemClock } = this.#options;
     const entry = { id: randomUuid(), ...content, createdAt: clock.now() + store.get().clockOffsetMs };

@@ -17,7 +17,7 @@ export interface IncomingPush {
   request: PushRequest;
 }
 
-/** Sending the same push twice gives the first answer and delivers it once. */
+/** Stores the push, then publishes it; the caller answers 202. Sending it twice gives the first answer and delivers it once. */
 export async function acceptPush(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
   const { store, clock, metrics } = services;
   const { account, request } = incoming;

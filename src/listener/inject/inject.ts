@@ -1,4 +1,4 @@
-/** Injects one message into its pane: the steps of its section in the specification, in order. */
+/** Injects one message into its pane (docs/specification.md, Injection). The numbers count the steps as they happen, in more detail than there. */
 import { TmuxError } from "../../tmux/server.ts";
 import { composerShows } from "./composer.ts";
 import { enterWasLost, enterWasRead, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
@@ -46,6 +46,7 @@ export const CONFIRM_LIMIT_MS = 10_000;
 export const HOOK_CONFIRM_LIMIT_MS = 1_000;
 /** If the text is still in the composer after this time, Enter was lost and is pressed once more. */
 export const ENTER_AGAIN_MS = 800;
+
 /** A message to type. `expiresAt` is in this host's epoch milliseconds. */
 export interface Command {
   id: string;
