@@ -214,7 +214,7 @@ function unansweredError(
     ? `"${relay.baseUrl}" did not answer within ${CALL_LIMIT_MS / 1_000} s`
     : `no relay answers at "${relay.baseUrl}"`;
   return new RelayError(
-    `Cannot ${call.what}: ${why}; check the network, the address, and that svc server is running`,
+    `Cannot ${call.what}: ${why}; check the network, the address, and that the relay runs (svc up or svc server)`,
     {
       code: facts.timedOut ? "timeout" : "unreachable",
       cause: facts.error,

@@ -32,7 +32,8 @@ export interface LinkProblem {
 const MESSAGES: Record<LinkProblemCode, string> = {
   unauthenticated: "The relay does not know this key: use another key, or pair again.",
   missing_scope: "The key lacks the scope push:read: use a key that has it.",
-  unreachable: "No relay answers at this address: check the network, and that svc server is running.",
+  unreachable:
+    "No relay answers at this address: check the network, and that the relay runs (svc up or svc server).",
   timeout: "The relay did not answer in time.",
   bad_answer: "Whatever answers at this address is not a relay: check the address.",
   handshake_failed:

@@ -111,7 +111,7 @@ const BROKEN: Broken[] = [
       relay.kill("SIGKILL");
       await relay.exited;
     },
-    expected: ["relay, HTTP", /^Cannot /, /^check that svc server is running there/],
+    expected: ["relay, HTTP", /^Cannot /, /^check that the relay runs there/],
     faults: ASKED,
   },
   {

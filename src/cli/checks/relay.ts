@@ -24,7 +24,10 @@ export const relayCheck: Check = {
       return ok(`v${version} at ${api.baseUrl}`);
     } catch (error) {
       if (!(error instanceof RelayError)) return fault(errorText(error), CONFIGURE);
-      return fault(errorText(error), "check that svc server is running there, and that the address is right");
+      return fault(
+        errorText(error),
+        "check that the relay runs there (svc up or svc server), and that the address is right",
+      );
     }
   },
 };
