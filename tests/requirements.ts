@@ -14,6 +14,7 @@ import { SECURITY_ROWS } from "./requirements/security.ts";
 import { SPEC_ROWS } from "./requirements/spec.ts";
 import { SPEC_WIRE_ROWS } from "./requirements/spec_wire.ts";
 import { STYLE_ROWS } from "./requirements/style.ts";
+import { WEB_PUSH_ROWS } from "./requirements/web_push.ts";
 
 export { BUILT, CAPABILITIES, type Capability, type Requirement } from "./requirements/row.ts";
 
@@ -24,6 +25,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...INJECTION_ROWS,
   ...HOOK_ROWS,
   ...PROTOCOL_ROWS,
+  ...WEB_PUSH_ROWS,
   ...SECURITY_ROWS,
   ...CLOSED_ROWS,
   ...KEYS_ROWS,

@@ -17,6 +17,8 @@ interface ServerOptions {
   trustedProxy?: string | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
+  webPushContact?: string | undefined;
+  webPushLoopback?: true | undefined;
 }
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -41,7 +43,9 @@ async function serve(args: readonly string[]): Promise<number> {
       "addresses of reverse proxies, separated by commas, whose X-Forwarded-For header is trusted",
     )
     .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
-    .option("--tls-key <file>", "its key (PEM)");
+    .option("--tls-key <file>", "its key (PEM)")
+    .option("--web-push-contact <address>", "mailto: or https: address for the browsers' push services")
+    .option("--web-push-loopback", "for tests: allow push services on this machine over plain http");
   const options: ServerOptions = parseOptions(command, args).opts();
   const stopped = nextStopSignal();
   const relay = await startRelay({
@@ -50,6 +54,8 @@ async function serve(args: readonly string[]): Promise<number> {
     publicUrl: publicUrl(options),
     trustedProxies: trustedProxies(options),
     tls: await readTls(options),
+    webPushContact: webPushContact(options),
+    webPushLoopback: options.webPushLoopback,
     phoneDirectory: await phoneDirectory(),
     log: (line) => runtime.terminal.writeError(`[${new Date().toISOString()}] ${line}\n`),
   });
@@ -97,6 +103,13 @@ function publicUrl({ publicUrl: text }: ServerOptions): string | undefined {
   if (text === undefined) return undefined;
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
   throw new UsageError(`Cannot use the public address "${text}": give one such as https://relay.example.`);
+}
+
+function webPushContact({ webPushContact: text }: ServerOptions): string | undefined {
+  if (text === undefined || /^(mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/.test(text)) return text;
+  throw new UsageError(
+    `Cannot use the contact "${text}": give one such as mailto:you@example.com or https://relay.example.`,
+  );
 }
 
 function nextStopSignal(): Promise<void> {

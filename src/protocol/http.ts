@@ -93,12 +93,5 @@ export const PairingStatus = z.object({
 });
 export type PairingStatus = z.infer<typeof PairingStatus>;
 
-/** `PUT /devices/{id}/web-push`: the browser's PushSubscription. */
-export const WebPushSubscription = z.object({
-  endpoint: z.string().check(z.startsWith("https://", "an https:// address"), z.maxLength(1_000)),
-  keys: z.object({ p256dh: PublicKey, auth: z.string().check(z.maxLength(100)) }),
-});
-export type WebPushSubscription = z.infer<typeof WebPushSubscription>;
-
 /** `GET /healthz` and `GET /readyz`. */
 export const Health = z.object({ status: z.enum(["ok", "unavailable"]), version: z.string() });

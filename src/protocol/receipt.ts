@@ -67,6 +67,20 @@ export const Reason = z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]);
 
 export const ReceiptProof = z.string().check(z.maxLength(100));
 
+/** Phones whose reports one receipt holds. */
+export const SHOWN_PHONES_MAX = 50;
+
+/** What a phone was shown of a push to phones: epoch milliseconds by the relay's clock. */
+export const Shown = z.object({
+  /** The browser's vendor accepted the Web Push message. */
+  sent: z.optional(z.number()),
+  /** The phone's service worker showed the notification. */
+  notified: z.optional(z.number()),
+  /** The user tapped it, or the page showed the push while it was visible. */
+  seen: z.optional(z.number()),
+});
+export type Shown = z.infer<typeof Shown>;
+
 /** `at` holds the epoch milliseconds at which each state was first reached. */
 export const Receipt = z.object({
   state: PushState,
@@ -82,5 +96,7 @@ export const Receipt = z.object({
   proof: z.optional(ReceiptProof),
   /** With `answered`: the id of the answer. */
   answer: z.optional(PushId),
+  /** By the phone's device id. The relay's word: no proof covers it. */
+  shown: z.optional(z.record(z.string(), Shown)),
 });
 export type Receipt = z.infer<typeof Receipt>;

@@ -31,7 +31,7 @@ import {
   repeatedAnswer,
   routePush,
 } from "./pushes.ts";
-import { changeReceipt, publishReceipt, queuedReceipt } from "./receipts.ts";
+import { changeReceipt, publishReceipt, queuedReceipt, shownOf } from "./receipts.ts";
 import type { Services } from "./services.ts";
 
 /** Validates a question and sends it to every phone. */
@@ -181,7 +181,8 @@ function newAnswer(incoming: IncomingPush, { route, now }: { route: AnswerRoute;
 /** The question's receipt once it is answered; undefined when it is already closed. */
 export function answeredBy(receipt: Receipt, answer: { id: string; now: number }): Receipt | undefined {
   if (receipt.final) return undefined;
-  return { state: "answered", final: true, at: { answered: answer.now, ...receipt.at }, answer: answer.id };
+  const at = { answered: answer.now, ...receipt.at };
+  return { state: "answered", final: true, at, answer: answer.id, ...shownOf(receipt) };
 }
 
 function deliver(
@@ -197,6 +198,7 @@ function deliver(
       services.metrics.pushes.add({ outcome: "accepted" });
       publishPush(services, { stored: outcome.answer, to: { phones: true } });
       publishReceipt(services, outcome.question);
+      services.webPush.withdraw(outcome.question, incoming.from);
       // If this fails, upkeep tries again: the 202 only promises that the answer is stored.
       if (route.kind === "session") services.tasks.run(typeLateAnswer(services, outcome.answer));
       return answerOf(outcome.answer);
@@ -298,7 +300,7 @@ function acknowledgedByAsker(
 export function withdrawnAt(receipt: Receipt, now: number): Receipt | undefined {
   return receipt.final
     ? undefined
-    : { state: "withdrawn", final: true, at: { withdrawn: now, ...receipt.at } };
+    : { state: "withdrawn", final: true, at: { withdrawn: now, ...receipt.at }, ...shownOf(receipt) };
 }
 
 function isAnswerFor({ push, target }: StoredPush, device: DeviceName): boolean {

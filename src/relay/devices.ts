@@ -1,8 +1,8 @@
-/** The HTTP routes of devices: listing, revoking, releasing, and Web Push subscriptions. */
-import type { DevicesAnswer, WebPushSubscription as Subscription } from "../protocol/http.ts";
-import { WebPushSubscription } from "../protocol/http.ts";
+/** The HTTP routes of devices: listing, revoking and releasing. */
+import type { DevicesAnswer } from "../protocol/http.ts";
+import type { DeviceName, KeyRecord } from "../store/store.ts";
 import { mayChangeDevice } from "./api_keys.ts";
-import { json, type KeyedCall, noContent, readBody, Refusal } from "./handler.ts";
+import { json, type KeyedCall, noContent, Refusal } from "./handler.ts";
 import type { Services } from "./services.ts";
 
 /** `GET /devices`. */
@@ -41,27 +41,11 @@ export async function releaseDevice({ store, log }: Services, { key, param }: Ke
   return noContent();
 }
 
-/** `PUT /devices/{id}/web-push`. */
-export async function saveWebPush({ store }: Services, call: KeyedCall): Promise<Response> {
-  const device = await ownDevice({ store }, call);
-  const options = { schema: WebPushSubscription, code: "invalid_request" } as const;
-  const subscription: Subscription = await readBody(call, options);
-  await store.saveWebPush(device, subscription);
-  return noContent();
-}
-
-/** `DELETE /devices/{id}/web-push`. */
-export async function removeWebPush({ store }: Services, call: KeyedCall): Promise<Response> {
-  await store.removeWebPush(await ownDevice({ store }, call));
-  return noContent();
-}
-
-/** The device in the path, if the key may change it. */
-async function ownDevice(
+/** The device, if the key may change it. */
+export async function ownDevice(
   { store }: Pick<Services, "store">,
-  { key, param }: KeyedCall,
-): Promise<{ account: string; id: string }> {
-  const id = param("id");
+  { key, id }: { key: KeyRecord; id: string },
+): Promise<DeviceName> {
   const name = { account: key.account, id };
   const [device, owner] = await Promise.all([store.findDevice(name), store.deviceOwner(name)]);
   if (device === undefined || device.revokedAt !== undefined) throw unknownDevice();

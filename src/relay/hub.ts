@@ -2,7 +2,7 @@
 import type { Audience, Bus, BusMessage } from "../bus/bus.ts";
 import { CLOSE } from "../protocol/errors.ts";
 import { encodeFrame, type EventData, type EventName, ROLES } from "../protocol/frames.ts";
-import type { Revocation } from "../store/store.ts";
+import type { DeviceName, Revocation } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { Gauge, type RelayMetrics } from "./metrics.ts";
 
@@ -115,6 +115,12 @@ export class Hub {
   listener(account: string, deviceId: string): Connection | undefined {
     const { connections } = this.#accounts.get(account) ?? {};
     return find(connections, (one) => isAddressed(one, { listener: deviceId }));
+  }
+
+  /** True while the device has an open connection to this node. */
+  isConnected({ account, id }: DeviceName): boolean {
+    const { connections } = this.#accounts.get(account) ?? {};
+    return find(connections, ({ isOpen, greeted }) => isOpen && greeted?.deviceId === id) !== undefined;
   }
 
   /** Closes the connections of a revoked key or device. */

@@ -139,6 +139,10 @@ export class RelayMetrics {
     "svc_identity_changed_total",
     "Listeners that reconnected with a new identity and the same key.",
   );
+  readonly webPush = new Counter(
+    "svc_web_push_total",
+    "Web Push messages by outcome: sent, dead, failed, dropped, and unnecessary because the push was seen or closed.",
+  );
   readonly delivered = new Histogram(
     "svc_push_delivered_seconds",
     "From acceptance to the first acknowledgement.",

@@ -38,7 +38,10 @@ export async function acceptPush(services: Services, incoming: IncomingPush): Pr
   });
   if (duplicate) return firstAnswer(services, { stored, request });
   metrics.pushes.add({ outcome: "accepted" });
-  if (!isMuted) publishPush(services, { stored, to: route });
+  if (!isMuted) {
+    publishPush(services, { stored, to: route });
+    services.webPush.ring(stored, route);
+  }
   return answerOf(stored);
 }
 

@@ -60,7 +60,12 @@ export function ended(receipt: Receipt, state: "expired" | "unknown", now: numbe
 
 /** Drops reason, wait and proof, which belong to the previous state. */
 function movedTo(receipt: Receipt, to: { state: PushState; now: number; final: boolean }): Receipt {
-  return { state: to.state, final: to.final, at: { [to.state]: to.now, ...receipt.at } };
+  return { state: to.state, final: to.final, at: { [to.state]: to.now, ...receipt.at }, ...shownOf(receipt) };
+}
+
+/** What phones were shown stays known whatever becomes of the push. */
+export function shownOf({ shown }: Receipt): Pick<Receipt, "shown"> {
+  return shown === undefined ? {} : { shown };
 }
 
 /** A held push is never final, whatever the listener says; only `typed` may be either. */
@@ -81,12 +86,13 @@ export async function changeReceipt(
   const outcome = await services.store.changeReceipt(push, decide);
   if (outcome?.changed !== true) return undefined;
   publishReceipt(services, outcome.stored);
+  services.webPush.withdraw(outcome.stored);
   count(services, outcome.stored);
   return outcome.stored;
 }
 
 /** Sends the receipt to phones and scripts. */
-export function publishReceipt({ bus }: Services, { account, push, receipt }: StoredPush): void {
+export function publishReceipt({ bus }: Pick<Services, "bus">, { account, push, receipt }: StoredPush): void {
   publishFrame(bus, { account, to: { phones: true }, event: "push.updated", data: { id: push.id, receipt } });
 }
 

@@ -10,17 +10,24 @@ import {
   PairingCreated,
   PairingRequest,
   PairingStatus,
-  WebPushSubscription,
 } from "../protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, PushRequest } from "../protocol/push.ts";
 import { SessionsAnswer } from "../protocol/session.ts";
-import { listDevices, releaseDevice, removeWebPush, revokeDevice, saveWebPush } from "./devices.ts";
+import {
+  ShownReport,
+  WebPushKey,
+  WebPushSubscription,
+  WebPushTest,
+  WebPushTested,
+} from "../protocol/web_push.ts";
+import { listDevices, releaseDevice, revokeDevice } from "./devices.ts";
 import type { Route } from "./handler.ts";
 import { changeHook, listHooks } from "./hooks.ts";
 import { health, metrics, openApi, ready } from "./operation.ts";
 import { claimPairing, createPairing, pairingStatus } from "./pairings.ts";
 import { getPush, listPushes, sendPush } from "./push_routes.ts";
 import { listSessions } from "./sessions.ts";
+import { removeWebPush, reportShown, saveWebPush, testWebPush, webPushKey } from "./web_push_routes.ts";
 
 const PUSHES: readonly Route[] = [
   {
@@ -107,10 +114,22 @@ const DEVICES: readonly Route[] = [
     errors: ["unknown_device", "store_unavailable"],
     handle: releaseDevice,
   },
+];
+
+const WEB_PUSH: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/web-push/key",
+    summary: "The key with which the relay signs Web Push messages (VAPID), for a phone that subscribes.",
+    scopes: ["push:read"],
+    answer: { status: 200, schema: WebPushKey },
+    errors: ["store_unavailable"],
+    handle: webPushKey,
+  },
   {
     method: "PUT",
     path: "/devices/{id}/web-push",
-    summary: "Stores a phone's Web Push subscription.",
+    summary: "Stores a phone's Web Push subscription, and what it wants to be rung for.",
     scopes: ["push:read"],
     body: WebPushSubscription,
     answer: { status: 204 },
@@ -125,6 +144,40 @@ const DEVICES: readonly Route[] = [
     answer: { status: 204 },
     errors: ["unknown_device", "store_unavailable"],
     handle: removeWebPush,
+  },
+  {
+    method: "POST",
+    path: "/devices/{id}/web-push/test",
+    summary: "Sends the phone a test message, and answers once the browser's vendor has answered.",
+    scopes: ["push:read"],
+    body: WebPushTest,
+    answer: { status: 200, schema: WebPushTested },
+    errors: [
+      "invalid_request",
+      "unknown_device",
+      "not_found",
+      "too_large",
+      "unsupported_media_type",
+      "store_unavailable",
+    ],
+    handle: testWebPush,
+  },
+  {
+    method: "PUT",
+    path: "/pushes/{id}/shown",
+    summary: "A phone reports what it has shown of a push to phones; the push's receipt holds it.",
+    scopes: ["push:read"],
+    body: ShownReport,
+    answer: { status: 204 },
+    errors: [
+      "invalid_request",
+      "unknown_device",
+      "unknown_push",
+      "too_large",
+      "unsupported_media_type",
+      "store_unavailable",
+    ],
+    handle: reportShown,
   },
 ];
 
@@ -229,4 +282,11 @@ const OPERATION: readonly Route[] = [
   },
 ];
 
-export const ROUTES: readonly Route[] = [...PUSHES, ...DEVICES, ...HOOKS, ...PAIRINGS, ...OPERATION];
+export const ROUTES: readonly Route[] = [
+  ...PUSHES,
+  ...DEVICES,
+  ...WEB_PUSH,
+  ...HOOKS,
+  ...PAIRINGS,
+  ...OPERATION,
+];

@@ -20,10 +20,12 @@ import { makeBudgets } from "./budgets.ts";
 import { problemResponse } from "./handler.ts";
 import { Hub } from "./hub.ts";
 import { RelayMetrics } from "./metrics.ts";
+import { publishReceipt } from "./receipts.ts";
 import { type Services, Tasks } from "./services.ts";
 import { readStaticFiles } from "./static_files.ts";
 import { Streams } from "./streams.ts";
 import { Upkeep } from "./upkeep.ts";
+import { WebPush } from "./web_push.ts";
 import { admit, SOCKET_PATH } from "./websocket.ts";
 
 export interface RelayOptions {
@@ -43,6 +45,10 @@ export interface RelayOptions {
   clock?: Clock | undefined;
   /** Requests and handshakes, per key. */
   rateLimit?: TokenRate | undefined;
+  /** `mailto:` or `https:`: what a browser's vendor is given to reach the operator. */
+  webPushContact?: string | undefined;
+  /** For tests: Web Push also goes to plain http addresses of this machine. */
+  webPushLoopback?: boolean | undefined;
 }
 
 export interface RunningRelay {
@@ -130,13 +136,24 @@ function makeServices(store: Store, options: RelayOptions): Services {
   const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
   const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
+  const clock = options.clock ?? systemClock;
+  const isSecure = options.publicUrl?.startsWith("https:") === true;
+  const webPush = new WebPush({
+    ...{ store, clock, metrics, log },
+    isConnected: (device) => hub.isConnected(device),
+    run: (work) => tasks.run(work),
+    changed: (stored) => publishReceipt({ bus }, stored),
+    contact: options.webPushContact ?? (isSecure ? options.publicUrl : undefined),
+    allowLoopback: options.webPushLoopback,
+  });
   return {
     store,
     bus,
     metrics,
     hub,
     streams: new Streams({ store, hub, metrics }),
-    clock: options.clock ?? systemClock,
+    webPush,
+    clock,
     budgets: makeBudgets({ requests: options.rateLimit }),
     historyReads: new Mutex(),
     tasks,
@@ -187,8 +204,9 @@ async function stop(
   services: Services,
   { server, stops }: { server: HttpServer; stops: (() => void)[] },
 ): Promise<void> {
-  const { hub, tasks, store, bus, clock, log } = services;
+  const { hub, tasks, store, bus, clock, log, webPush } = services;
   for (const end of stops) end();
+  webPush.stop();
   const timer = setTimeout(() => hub.terminateAll(), STOP_GRACE_MS);
   await Promise.all([hub.stop(), server.stop(STOP_GRACE_MS)]);
   clearTimeout(timer);

@@ -7,12 +7,14 @@ import type { Budgets } from "./budgets.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { Streams } from "./streams.ts";
+import type { WebPush } from "./web_push.ts";
 
 export interface Services {
   store: Store;
   bus: Bus;
   hub: Hub;
   streams: Streams;
+  webPush: WebPush;
   metrics: RelayMetrics;
   clock: Clock;
   budgets: Budgets;

@@ -142,8 +142,13 @@ const OWNERS = `
   CREATE INDEX pairings_by_key ON pairings (key_id, expires_at);
 `;
 
+/** The relay's own secrets, such as its VAPID key pair. */
+const SECRETS = `
+  CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
 /** Step n upgrades version n to version n + 1. Never edit a released step: add a new one. */
-export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS];
+export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS, SECRETS];
 
 function schemaVersion(database: Database): number {
   database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");

@@ -1,5 +1,6 @@
-/** Pairing codes and Web Push subscriptions in SQLite. */
-import type { PairingOffer, Scope, WebPushSubscription } from "../protocol/http.ts";
+/** Pairing codes, Web Push subscriptions and the relay's own secrets in SQLite. */
+import type { PairingOffer, Scope } from "../protocol/http.ts";
+import type { WebPushSubscription } from "../protocol/web_push.ts";
 import type { SqliteContext } from "./sqlite_context.ts";
 import type { PairedPhone, PairingRecord, PairingStore, WebPushStore } from "./store.ts";
 
@@ -63,15 +64,36 @@ const SAVE = `
 export function sqliteWebPush({ database, read, write }: SqliteContext): WebPushStore {
   const save = database.prepare(SAVE);
   const remove = database.prepare("DELETE FROM web_push WHERE account = ? AND device_id = ?");
+  const removeEndpoint = database.prepare(
+    "DELETE FROM web_push WHERE account = ? AND device_id = ? AND json_extract(subscription, '$.endpoint') = ?",
+  );
   const find = database.prepare("SELECT subscription FROM web_push WHERE account = ? AND device_id = ?");
+  const list = database.prepare(
+    "SELECT device_id, subscription FROM web_push WHERE account = ? ORDER BY device_id",
+  );
+  const keep = database.prepare(
+    "INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+  );
+  const kept = database.prepare("SELECT value FROM secrets WHERE name = ?");
+  const parse = (text: unknown): WebPushSubscription => JSON.parse(String(text));
   return {
     saveWebPush: ({ account, id }, subscription) =>
       write(() => void save.run(account, id, JSON.stringify(subscription))),
-    removeWebPush: ({ account, id }) => write(() => remove.run(account, id) > 0),
+    removeWebPush: ({ account, id }, endpoint) =>
+      write(() =>
+        (endpoint === undefined ? remove.run(account, id) : removeEndpoint.run(account, id, endpoint)) > 0
+      ),
     findWebPush: ({ account, id }) =>
       read(() => {
-        const text = find.get(account, id)?.subscription as string | undefined;
-        return text === undefined ? undefined : JSON.parse(text) as WebPushSubscription;
+        const text = find.get(account, id)?.subscription;
+        return text === undefined ? undefined : parse(text);
+      }),
+    listWebPush: (account) =>
+      read(() => new Map(list.all(account).map((row) => [String(row.device_id), parse(row.subscription)]))),
+    keepSecret: (name, made) =>
+      write(() => {
+        keep.run(name, made);
+        return String(kept.get(name)?.value);
       }),
   };
 }

@@ -1,9 +1,10 @@
 /** The relay's persistence as an interface: keys, devices, pushes, inventories, pairings, subscriptions and hooks. */
-import type { HookState, PairingOffer, PairingStatus, Scope, WebPushSubscription } from "../protocol/http.ts";
+import type { HookState, PairingOffer, PairingStatus, Scope } from "../protocol/http.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Role } from "../protocol/frames.ts";
+import type { WebPushSubscription } from "../protocol/web_push.ts";
 
 /** Nothing was stored: the disk is full, another program has locked the database, or the file is gone. */
 export class StoreUnavailable extends Error {
@@ -238,9 +239,13 @@ export interface PairingStore {
 
 export interface WebPushStore {
   saveWebPush(device: DeviceName, subscription: WebPushSubscription): Promise<void>;
-  /** False when there was none. */
-  removeWebPush(device: DeviceName): Promise<boolean>;
+  /** False when there was none. With an endpoint, a subscription that has replaced it stays. */
+  removeWebPush(device: DeviceName, endpoint?: string): Promise<boolean>;
   findWebPush(device: DeviceName): Promise<WebPushSubscription | undefined>;
+  /** The subscriptions of an account, by device id. */
+  listWebPush(account: string): Promise<ReadonlyMap<string, WebPushSubscription>>;
+  /** A secret of the relay, by its name: the stored one, or `made`, which is stored durably. */
+  keepSecret(name: string, made: string): Promise<string>;
 }
 
 export interface HookStore {

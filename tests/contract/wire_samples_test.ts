@@ -7,6 +7,7 @@ import { encodeFrame, EVENTS, type Frame, parseFrame } from "../../src/protocol/
 import * as http from "../../src/protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, PushRequest } from "../../src/protocol/push.ts";
 import { SessionsAnswer } from "../../src/protocol/session.ts";
+import * as webPush from "../../src/protocol/web_push.ts";
 import { ROUTES } from "../../src/relay/routes.ts";
 import { readSources } from "../helpers/sources.ts";
 
@@ -28,7 +29,12 @@ const MESSAGES: Record<string, z.ZodMiniType> = {
   pairing_status: http.PairingStatus,
   pairing_claim: http.PairingClaim,
   pairing_claimed: http.PairingClaimed,
-  web_push_subscription: http.WebPushSubscription,
+  web_push_subscription: webPush.WebPushSubscription,
+  web_push_key: webPush.WebPushKey,
+  web_push_test: webPush.WebPushTest,
+  web_push_tested: webPush.WebPushTested,
+  web_push_payload: webPush.WebPushPayload,
+  shown_report: webPush.ShownReport,
   health: http.Health,
   problem: Problem,
 };

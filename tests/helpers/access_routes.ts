@@ -12,15 +12,15 @@ import {
   SECRET,
   SESSION,
 } from "./access_stage.ts";
+import { SUBSCRIPTION } from "./push_vendor.ts";
 
 interface Probe {
   /** What is requested, where the route alone does not say it. */
   about?: string;
   path(stage: AccessStage): string;
-  body?: unknown;
+  body?: unknown | ((stage: AccessStage) => unknown);
 }
 
-const SUBSCRIPTION = { endpoint: "https://push.example/x", keys: { p256dh: "p", auth: "a" } };
 const COMMAND = { type: "agent.command", agentSessionName: SESSION, targetDeviceId: HOST, body: "x" };
 const ASK = {
   type: "ask",
@@ -47,6 +47,21 @@ const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   ],
   "DELETE /devices/{id}/web-push": [
     { about: "the phone's", path: ({ phoneId }) => `/devices/${phoneId}/web-push` },
+  ],
+  "GET /web-push/key": plain("/web-push/key"),
+  "POST /devices/{id}/web-push/test": [
+    {
+      about: "the phone's",
+      path: ({ phoneId }) => `/devices/${phoneId}/web-push/test`,
+      body: { id: "00000000-0000-4000-8000-000000000009" },
+    },
+  ],
+  "PUT /pushes/{id}/shown": [
+    {
+      about: "by the phone",
+      path: ({ noteId }) => `/pushes/${noteId}/shown`,
+      body: ({ phoneId }: AccessStage) => ({ deviceId: phoneId, how: "page" }),
+    },
   ],
   "GET /hooks": plain("/hooks"),
   "PUT /hooks/{id}": [{ path: () => `/hooks/${HOOK}`, body: { state: "muted" } }],
@@ -83,7 +98,7 @@ async function answerOf(kind: KeyKind, { route, probe }: { route: Route; probe: 
   await using stage = await makeAccessStage();
   const answer = await stage.relay.request(route.method, probe.path(stage), {
     key: stage.keys[kind],
-    body: probe.body,
+    body: typeof probe.body === "function" ? probe.body(stage) : probe.body,
   });
   const text = await answer.text();
   if (!answer.ok) return `\`${JSON.parse(text).code}\``;

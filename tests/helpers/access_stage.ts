@@ -1,5 +1,6 @@
 /** One account with two hosts, a phone of each, and every kind of key, for the tests of what keys may do. */
 import { PairingClaimed, PairingCreated } from "../../src/protocol/http.ts";
+import { SUBSCRIPTION } from "./push_vendor.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "../unit/relay/fixture.ts";
 
 /** The kinds of key. The phone is paired with the host under test. */
@@ -31,6 +32,8 @@ export interface AccessStage extends AsyncDisposable {
   keys: Record<KeyKind, string | undefined>;
   /** A push from the phone that is queued for the host. */
   pushId: string;
+  /** A push to phones. */
+  noteId: string;
   phoneId: string;
   /** The host's unclaimed pairing code. */
   code: string;
@@ -67,15 +70,17 @@ export async function makeAccessStage(): Promise<AccessStage> {
   await relay.connect(hostKey, { role: "script", deviceId: ASKER });
   const phone = await relay.connect(paired.apiKey);
   await phone.send("pane.open", { stream: 1, agentSessionName: SESSION, deviceId: HOST });
-  const pushId = uuid(1);
+  const [pushId, noteId] = [uuid(1), uuid(2)];
   const push = { id: pushId, type: "agent.command", agentSessionName: SESSION, targetDeviceId: HOST };
   await relay.request("POST", "/pushes/send", { key: paired.apiKey, body: { ...push, body: SECRET } });
-  const note = { type: "note", body: SECRET, data: { hookId: HOOK } };
+  const note = { id: noteId, type: "note", body: SECRET, data: { hookId: HOOK } };
   await relay.request("POST", "/pushes/send", { key: hostKey, body: note });
+  await relay.services.store.saveWebPush({ account: "default", id: paired.deviceId }, SUBSCRIPTION);
   return {
     relay,
     keys,
     pushId,
+    noteId,
     phoneId: paired.deviceId,
     code: await codeOf(relay, hostKey),
     host,

@@ -1,6 +1,7 @@
 /** Bodies of the routes other than pushes and sessions, with bad input. */
 import assert from "node:assert/strict";
-import { PairingClaim, Scope, SCOPES, WebPushSubscription } from "../../../src/protocol/http.ts";
+import { PairingClaim, Scope, SCOPES } from "../../../src/protocol/http.ts";
+import { WebPushSubscription } from "../../../src/protocol/web_push.ts";
 
 Deno.test("there are exactly three scopes", () => {
   assert.deepEqual([...SCOPES], ["push:send", "push:read", "admin"]);

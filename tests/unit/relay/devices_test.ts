@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { DevicesAnswer, PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
 import { SessionsAnswer } from "../../../src/protocol/session.ts";
+import { SUBSCRIPTION } from "../../helpers/push_vendor.ts";
 import { Fixture, sessionNamed } from "./fixture.ts";
 
 const LISTENER = "dev_listener_0a1b2c3d";
@@ -144,7 +145,7 @@ Deno.test("a phone can change only its own subscription [http-web-push]", async 
     await (await claim(relay, await code(relay, owner))).json(),
   );
   await relay.listener();
-  const body = { endpoint: "https://push.example/x", keys: { p256dh: "p", auth: "a" } };
+  const body = SUBSCRIPTION;
   const path = `/devices/${deviceId}/web-push`;
   assert.equal((await relay.request("PUT", path, { key: apiKey, body })).status, 204);
   const device = { account: "default", id: deviceId };

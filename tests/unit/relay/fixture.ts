@@ -17,11 +17,14 @@ import { makeBudgets } from "../../../src/relay/budgets.ts";
 import { Hub } from "../../../src/relay/hub.ts";
 import { createKey, type NewKey } from "../../../src/relay/api_keys.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
+import { publishReceipt } from "../../../src/relay/receipts.ts";
 import { type Services, Tasks } from "../../../src/relay/services.ts";
 import { admit } from "../../../src/relay/websocket.ts";
 import type { StaticFiles } from "../../../src/relay/static_files.ts";
 import { Streams } from "../../../src/relay/streams.ts";
+import { WebPush } from "../../../src/relay/web_push.ts";
 import { Upkeep } from "../../../src/relay/upkeep.ts";
+import type { PostAnswer, PublicPost } from "../../../src/runtime/public_post.ts";
 import type { ServerSocket, SocketHandlers } from "../../../src/runtime/http_server.ts";
 import { openStore } from "../../../src/store/sqlite.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -105,6 +108,8 @@ export class Fixture implements AsyncDisposable {
   readonly logged: string[] = [];
   readonly bus = new LocalBus();
   readonly metrics = new RelayMetrics();
+  /** The browser vendor's answer to a Web Push message. */
+  vendor: (post: PublicPost) => Promise<PostAnswer> = () => Promise.resolve({ status: 201 });
   readonly services: Services;
   readonly upkeep: Upkeep;
   readonly app: App;
@@ -122,6 +127,14 @@ export class Fixture implements AsyncDisposable {
       metrics,
       hub,
       streams: new Streams({ store, hub, metrics }),
+      webPush: new WebPush({
+        ...{ store, metrics, clock: this.clock },
+        isConnected: (device) => hub.isConnected(device),
+        run: (work) => tasks.run(work),
+        changed: (stored) => publishReceipt({ bus }, stored),
+        log: (line) => void this.logged.push(line),
+        post: (post) => this.vendor(post),
+      }),
       clock: this.clock,
       budgets: { ...makeBudgets(), claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }) },
       historyReads: new Mutex(),
@@ -193,6 +206,7 @@ export class Fixture implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.services.webPush.stop();
     await this.settle();
     await this.services.store.close();
     await Deno.remove(this.#directory, { recursive: true });

@@ -1,0 +1,319 @@
+/** Rings phones whose page is closed: decides who is rung for a push, and takes a closed question's notification away. */
+import type { Audience } from "../bus/bus.ts";
+import { type Clock, delay } from "../async/clock.ts";
+import { errorText } from "../async/error_text.ts";
+import { Mutex } from "../async/mutex.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
+import type { Push } from "../protocol/push.ts";
+import { type Receipt, type Shown, SHOWN_PHONES_MAX } from "../protocol/receipt.ts";
+import {
+  hostOf,
+  type RingKind,
+  ringKindOf,
+  rings,
+  type WebPushPayload,
+  type WebPushSubscription,
+  type WebPushTest,
+  type WebPushTested,
+} from "../protocol/web_push.ts";
+import { type PostAnswer, postPublicly, type PublicPost } from "../runtime/public_post.ts";
+import type { DeviceName, Store, StoredPush } from "../store/store.ts";
+import type { RelayMetrics } from "./metrics.ts";
+import {
+  deliver,
+  type DeliveryOptions,
+  loadVapidKeys,
+  PAYLOAD_MAX_BYTES,
+  postOnce,
+  subscriptionFault,
+  topicOf,
+  type VapidKeys,
+  type WebPushMessage,
+  type WebPushOutcome,
+} from "./web_push_delivery.ts";
+
+/** A connected phone has this long to report that the push is on its screen, which makes a notification unnecessary. */
+export const IN_VIEW_LIMIT_MS = 1_500;
+/** Messages of all accounts that wait or are being sent; more are dropped. */
+export const MESSAGES_MAX = 1_000;
+/** Messages of one account. */
+export const MESSAGES_PER_ACCOUNT_MAX = 100;
+/** How long a vendor keeps a message that is older than its push's time to live allows. */
+const TTL_MIN_SECONDS = 60;
+const TEST_TTL_SECONDS = 60;
+
+interface WebPushOptions {
+  store: Store;
+  clock: Clock;
+  metrics: RelayMetrics;
+  /** True while the phone is connected to this relay. */
+  isConnected(device: DeviceName): boolean;
+  /** Runs work in the background. */
+  run(work: Promise<void>): void;
+  /** Sends phones the receipt after it changed. */
+  changed(stored: StoredPush): void;
+  log(line: string): void;
+  /** See `DeliveryOptions`. */
+  contact?: string | undefined;
+  allowLoopback?: boolean | undefined;
+  /** Defaults to the network. */
+  post?: ((post: PublicPost) => Promise<PostAnswer>) | undefined;
+}
+
+/** Vendors refuse a contact that is no address; a relay that knows its public address gives that one. */
+const CONTACT = "mailto:relay@example.com";
+
+interface Recipient {
+  device: DeviceName;
+  subscription: WebPushSubscription;
+}
+
+export class WebPush {
+  readonly #options: WebPushOptions;
+  readonly #end = new AbortController();
+  /** One message at a time to each phone, so that a withdrawal follows its notification. */
+  readonly #lanes = new Map<string, Mutex>();
+  readonly #waiting = new Map<string, number>();
+  #messages = 0;
+  #keys: Promise<VapidKeys> | undefined;
+
+  constructor(options: WebPushOptions) {
+    this.#options = options;
+  }
+
+  async publicKey(): Promise<string> {
+    return (await this.#vapidKeys()).publicKey;
+  }
+
+  /** Why a subscription cannot be used; undefined when it can. */
+  fault(subscription: WebPushSubscription): { pointer: string; detail: string } | undefined {
+    return subscriptionFault(subscription, { allowLoopback: this.#options.allowLoopback ?? false });
+  }
+
+  /** Rings the phones that the push is for. */
+  ring(stored: StoredPush, to: Audience): void {
+    const kind = ringKindOf(stored.push);
+    if (kind === undefined || "listener" in to) return;
+    this.#options.run(this.#ringAll(stored, { kind, only: "device" in to ? to.device : undefined }));
+  }
+
+  /** Takes the notifications of a question away that was closed, from every phone but the one that closed it. */
+  withdraw({ account, push, receipt }: StoredPush, closedBy?: string): void {
+    if (push.type !== "ask" || !receipt.final) return;
+    const rung = Object.entries(receipt.shown ?? {}).filter(([, { sent }]) => sent !== undefined);
+    const devices = rung.map(([id]) => id).filter((id) => id !== closedBy);
+    if (devices.length > 0) this.#options.run(this.#withdrawFrom(devices, { account, push }));
+  }
+
+  /** One try, whose answer the phone waits for. Undefined without a subscription. */
+  async test(device: DeviceName, { id, sealedFor }: WebPushTest): Promise<WebPushTested | undefined> {
+    const { store, clock } = this.#options;
+    const subscription = await store.findWebPush(device);
+    if (subscription === undefined) return undefined;
+    const payload: WebPushPayload = { kind: "test", id, ...(sealedFor === undefined ? {} : { sealedFor }) };
+    const message = messageOf(payload, { ttlSeconds: TEST_TTL_SECONDS, urgency: "high", group: id });
+    const began = clock.elapsed();
+    const outcome = await postOnce({ subscription, message }, await this.#delivery()).catch((error) => ({
+      kind: "failed" as const,
+      status: error instanceof Error && "status" in error ? Number(error.status) : 0,
+      why: errorText(error),
+    }));
+    await this.#settle({ device, subscription }, outcome);
+    const milliseconds = Math.round(clock.elapsed() - began);
+    return {
+      status: outcome.status,
+      milliseconds,
+      ...(outcome.kind === "sent" ? {} : { detail: outcome.why }),
+    };
+  }
+
+  /** Ends waits and requests. */
+  stop(): void {
+    this.#end.abort(new Stopped());
+  }
+
+  async #ringAll(
+    stored: StoredPush,
+    { kind, only }: { kind: RingKind; only: string | undefined },
+  ): Promise<void> {
+    const { store, clock } = this.#options;
+    const { account, push } = stored;
+    for (const [id, subscription] of await store.listWebPush(account)) {
+      if (id === push.from || (only !== undefined && id !== only)) continue;
+      if (!rings(subscription.preferences, { push, kind, now: clock.now() })) continue;
+      const recipient = { device: { account, id }, subscription };
+      this.#enqueue(recipient, () => this.#ringOne(recipient, { push, kind }));
+    }
+  }
+
+  async #ringOne(recipient: Recipient, { push, kind }: { push: Push; kind: RingKind }): Promise<void> {
+    const { clock, isConnected } = this.#options;
+    const { device, subscription } = recipient;
+    const { signal } = this.#end;
+    if (isConnected(device)) await delay(IN_VIEW_LIMIT_MS, { clock, signal });
+    const message = messageOf(ringPayload(push, { kind, phone: device.id }), {
+      ttlSeconds: Math.max(TTL_MIN_SECONDS, (push.expiresAt - clock.now()) / 1_000),
+      urgency: kind === "ask" || kind === "agent.attention" ? "high" : "normal",
+      group: groupOf(push, kind),
+    });
+    const isWanted = (): Promise<boolean> => this.#isWanted(device, push.id);
+    const outcome = await deliver({ subscription, message, isWanted }, await this.#delivery());
+    if (outcome === undefined) return this.#count("unnecessary");
+    await this.#settle(recipient, outcome);
+    if (outcome.kind !== "sent") return;
+    const now = clock.now();
+    const stored = await this.note({ account: device.account, id: push.id }, {
+      phone: device.id,
+      shown: { sent: now },
+    });
+    // Answered while the message was on its way.
+    if (stored?.receipt.final === true) this.withdraw(only(stored, device.id));
+  }
+
+  /** A question that is closed, and a push that the phone's page has shown, need no notification. */
+  async #isWanted({ account, id }: DeviceName, push: string): Promise<boolean> {
+    const stored = await this.#options.store.findPush({ account, id: push });
+    if (stored === undefined) return false;
+    if (stored.push.type === "ask" && stored.receipt.final) return false;
+    return stored.receipt.shown?.[id]?.seen === undefined;
+  }
+
+  async #withdrawFrom(
+    ids: readonly string[],
+    { account, push }: { account: string; push: Push },
+  ): Promise<void> {
+    const subscriptions = await this.#options.store.listWebPush(account);
+    for (const id of ids) {
+      const subscription = subscriptions.get(id);
+      if (subscription === undefined) continue;
+      const recipient = { device: { account, id }, subscription };
+      const payload: WebPushPayload = { kind: "withdraw", ...aboutOf(push, "ask") };
+      const message = messageOf(payload, {
+        ttlSeconds: Math.max(TTL_MIN_SECONDS, (push.expiresAt - this.#options.clock.now()) / 1_000),
+        urgency: "normal",
+        group: groupOf(push, "ask"),
+      });
+      this.#enqueue(recipient, async () => {
+        const always = (): Promise<boolean> => Promise.resolve(true);
+        const outcome = await deliver({ subscription, message, isWanted: always }, await this.#delivery());
+        if (outcome !== undefined) await this.#settle(recipient, outcome);
+      });
+    }
+  }
+
+  /** Notes in the receipt what a phone was shown; the first time of each stays. Undefined when nothing changed. */
+  async note(
+    push: { account: string; id: string },
+    { phone, shown }: { phone: string; shown: Shown },
+  ): Promise<StoredPush | undefined> {
+    const outcome = await this.#options.store.changeReceipt(
+      push,
+      ({ receipt }) => withShown(receipt, phone, shown),
+    );
+    if (outcome?.changed !== true) return undefined;
+    this.#options.changed(outcome.stored);
+    return outcome.stored;
+  }
+
+  #enqueue(recipient: Recipient, send: () => Promise<void>): void {
+    const { account, id } = recipient.device;
+    const ofAccount = this.#waiting.get(account) ?? 0;
+    if (this.#end.signal.aborted) return;
+    if (this.#messages >= MESSAGES_MAX || ofAccount >= MESSAGES_PER_ACCOUNT_MAX) {
+      return this.#count("dropped");
+    }
+    this.#messages++;
+    this.#waiting.set(account, ofAccount + 1);
+    const key = JSON.stringify([account, id]);
+    const lane = this.#lanes.get(key) ?? new Mutex();
+    this.#lanes.set(key, lane);
+    const sent = lane.run(send).catch((error) => {
+      if (!(error instanceof Stopped)) throw error;
+    }).finally(() => {
+      this.#messages--;
+      if (!lane.isBusy) this.#lanes.delete(key);
+      const left = (this.#waiting.get(account) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(account);
+      else this.#waiting.set(account, left);
+    });
+    this.#options.run(sent);
+  }
+
+  async #settle({ device, subscription }: Recipient, outcome: WebPushOutcome): Promise<void> {
+    const { store, log } = this.#options;
+    this.#count(outcome.kind);
+    if (outcome.kind === "sent") return;
+    const removed = outcome.kind === "dead" && await store.removeWebPush(device, subscription.endpoint);
+    log(`! web push to ${device.id}: ${outcome.why}${removed ? "; the subscription was removed" : ""}`);
+  }
+
+  async #delivery(): Promise<DeliveryOptions> {
+    const { clock, contact = CONTACT, allowLoopback = false, post = postPublicly } = this.#options;
+    return { keys: await this.#vapidKeys(), contact, clock, signal: this.#end.signal, allowLoopback, post };
+  }
+
+  async #vapidKeys(): Promise<VapidKeys> {
+    this.#keys ??= loadVapidKeys(this.#options.store);
+    try {
+      return await this.#keys;
+    } catch (error) {
+      this.#keys = undefined;
+      throw error;
+    }
+  }
+
+  #count(outcome: string): void {
+    this.#options.metrics.webPush.add({ outcome });
+  }
+}
+
+class Stopped extends Error {
+  override readonly name = "Stopped";
+}
+
+/** The stored push with the reports of one phone only. */
+function only(stored: StoredPush, phone: string): StoredPush {
+  const shown = stored.receipt.shown?.[phone];
+  return { ...stored, receipt: { ...stored.receipt, shown: shown === undefined ? {} : { [phone]: shown } } };
+}
+
+/** The receipt with a phone's report; undefined when it says nothing new. */
+export function withShown(receipt: Receipt, phone: string, shown: Shown): Receipt | undefined {
+  const all = receipt.shown ?? {};
+  const known = Object.hasOwn(all, phone) ? all[phone] : undefined;
+  if (known === undefined && Object.keys(all).length >= SHOWN_PHONES_MAX) return undefined;
+  const next = { ...shown, ...known };
+  if (known !== undefined && Object.keys(next).length === Object.keys(known).length) return undefined;
+  return { ...receipt, shown: { ...all, [phone]: next } };
+}
+
+/** What a withdrawal and later notifications replace: a question by itself, turns and dialogs of a session together. */
+function groupOf(push: Push, kind: RingKind): string {
+  const isOwn = kind === "ask" || kind === "note" || push.agentSessionName === undefined;
+  return isOwn ? push.id : `${hostOf(push)}/${push.agentSessionName}`;
+}
+
+function aboutOf(push: Push, type: RingKind): { id: string; type: RingKind; host: string; session?: string } {
+  const { id, agentSessionName: session } = push;
+  return { id, type, host: hostOf(push), ...(session === undefined ? {} : { session }) };
+}
+
+/** With the key for this phone only. A text that nobody sealed stays out: a phone without it shows only the kind. */
+function ringPayload(push: Push, { kind, phone }: { kind: RingKind; phone: string }): WebPushPayload {
+  const payload = { kind: "ring", ...aboutOf(push, kind), createdAt: push.createdAt } as const;
+  const { sealedFor } = push;
+  const key = sealedFor !== undefined && Object.hasOwn(sealedFor.keys, phone)
+    ? sealedFor.keys[phone]
+    : undefined;
+  if (sealedFor === undefined || key === undefined) return payload;
+  const whole = { ...payload, sealedFor: { ...sealedFor, keys: { [phone]: key } } };
+  const isShort = encodeUtf8(JSON.stringify(whole)).length <= PAYLOAD_MAX_BYTES;
+  return isShort ? whole : { ...payload, load: true };
+}
+
+function messageOf(
+  payload: WebPushPayload,
+  { ttlSeconds, urgency, group }: { ttlSeconds: number; urgency: "normal" | "high"; group: string },
+): WebPushMessage {
+  return { payload, ttlSeconds, urgency, topic: topicOf(group) };
+}

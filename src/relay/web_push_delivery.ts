@@ -1,0 +1,189 @@
+/** One Web Push message: encrypted for a subscription (RFC 8291), signed with the relay's key (RFC 8292), posted, and posted again after a passing failure. */
+import { encryptNotification, vapidHeaders } from "@block65/webcrypto-web-push";
+import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import type { Clock } from "../async/clock.ts";
+import { errorText } from "../async/error_text.ts";
+import { retry } from "../async/retry.ts";
+import { sha256 } from "../runtime/digest.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
+import type { WebPushPayload, WebPushSubscription } from "../protocol/web_push.ts";
+import { addressFault, ForbiddenAddress, type PostAnswer, type PublicPost } from "../runtime/public_post.ts";
+import type { Store } from "../store/store.ts";
+
+/** Bytes of a message's text: a vendor takes 4,096 bytes with header and padding (RFC 8030, section 7.2). */
+export const PAYLOAD_MAX_BYTES = 3_993;
+/** How long the vendor may take to answer. */
+const POST_LIMIT_MS = 10_000;
+/** Tries of one message. */
+const TRIES_MAX = 6;
+/** A vendor that asks for a longer wait does not get the message. */
+const RETRY_AFTER_MAX_SECONDS = 600;
+const BACKOFF = { minMs: 1_000, maxMs: 60_000 };
+
+/** These answers mean that the subscription does not work any more: it was made with another key, or is gone. */
+const DEAD: ReadonlySet<number> = new Set([400, 403, 404, 410]);
+
+export type WebPushOutcome =
+  /** The vendor has the message. */
+  | { kind: "sent"; status: number }
+  /** The subscription is to be removed. */
+  | { kind: "dead"; status: number; why: string }
+  | { kind: "failed"; status: number; why: string };
+
+export interface WebPushMessage {
+  payload: WebPushPayload;
+  /** How long the vendor keeps it for a phone that is off. */
+  ttlSeconds: number;
+  urgency: "normal" | "high";
+  /** A later message with the same topic replaces one that the phone has not got. */
+  topic: string;
+}
+
+export interface DeliveryOptions {
+  keys: VapidKeys;
+  /** An address at which the vendor reaches the relay's operator: `mailto:` or `https:`. */
+  contact: string;
+  clock: Clock;
+  signal: AbortSignal;
+  allowLoopback: boolean;
+  post(post: PublicPost): Promise<PostAnswer>;
+}
+
+export interface VapidKeys {
+  /** base64url of the uncompressed point. */
+  publicKey: string;
+  /** base64url of the private number. */
+  privateKey: string;
+}
+
+/** The relay's key pair: made once, because each subscription is bound to it. */
+export async function loadVapidKeys(store: Pick<Store, "keepSecret">): Promise<VapidKeys> {
+  return JSON.parse(await store.keepSecret("vapid", JSON.stringify(await makeVapidKeys())));
+}
+
+async function makeVapidKeys(): Promise<VapidKeys> {
+  const params = { name: "ECDSA", namedCurve: "P-256" };
+  const pair = await crypto.subtle.generateKey(params, true, ["sign", "verify"]);
+  const [point, { d = "" }] = await Promise.all([
+    crypto.subtle.exportKey("raw", pair.publicKey),
+    crypto.subtle.exportKey("jwk", pair.privateKey),
+  ]);
+  return { publicKey: encodeBase64url(new Uint8Array(point)), privateKey: d };
+}
+
+/** Why a subscription cannot be used; undefined when it can. */
+export function subscriptionFault(
+  { endpoint, keys }: WebPushSubscription,
+  options: { allowLoopback: boolean },
+): { pointer: string; detail: string } | undefined {
+  const detail = addressFault(endpoint, options);
+  if (detail !== undefined) return { pointer: "/endpoint", detail };
+  const point = decodeBase64url(keys.p256dh);
+  if (point?.length !== 65 || point[0] !== 4) {
+    return { pointer: "/keys/p256dh", detail: "an uncompressed point of P-256 in base64url" };
+  }
+  return decodeBase64url(keys.auth)?.length === 16
+    ? undefined
+    : { pointer: "/keys/auth", detail: "16 bytes in base64url" };
+}
+
+/** At most 32 characters of base64url (RFC 8030, section 5.4), which say nothing about what they stand for. */
+export function topicOf(group: string): string {
+  return encodeBase64url(sha256(group)).slice(0, 32);
+}
+
+/**
+ * Posts the message until the vendor has it or refuses it. `isWanted` is asked before each try; undefined when it says
+ * no. Throws the signal's reason.
+ */
+export async function deliver(
+  { subscription, message, isWanted }: {
+    subscription: WebPushSubscription;
+    message: WebPushMessage;
+    isWanted(): Promise<boolean>;
+  },
+  options: DeliveryOptions,
+): Promise<WebPushOutcome | undefined> {
+  const { clock, signal } = options;
+  const end = clock.elapsed() + message.ttlSeconds * 1_000;
+  let tries = 0;
+  const attempt = async (): Promise<WebPushOutcome | undefined> => {
+    tries++;
+    return await isWanted() ? await postOnce({ subscription, message }, options) : undefined;
+  };
+  const mayRetry = ({ retryAfterSeconds = 0 }: Refused): boolean =>
+    tries < TRIES_MAX && retryAfterSeconds <= RETRY_AFTER_MAX_SECONDS &&
+    clock.elapsed() + retryAfterSeconds * 1_000 < end;
+  try {
+    return await retry(attempt, {
+      isTransient: (error) => error instanceof Refused && mayRetry(error),
+      backoff: BACKOFF,
+      clock,
+      signal,
+    });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { kind: "failed", status: error.status, why: error.message };
+  }
+}
+
+/** The vendor did not take the message this time. */
+class Refused extends Error {
+  override readonly name = "Refused";
+  readonly status: number;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(why: string, { status = 0, retryAfterSeconds }: Partial<PostAnswer> = {}) {
+    super(why);
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Throws Refused after a passing failure. */
+export async function postOnce(
+  { subscription, message }: { subscription: WebPushSubscription; message: WebPushMessage },
+  options: DeliveryOptions,
+): Promise<WebPushOutcome> {
+  const { signal, allowLoopback, post } = options;
+  const { endpoint } = subscription;
+  const request = await encrypted(subscription, message, options);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_LIMIT_MS)]);
+  const answer = await post({ url: endpoint, ...request, signal: limit, allowLoopback }).catch((error) => {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof ForbiddenAddress) return error;
+    throw new Refused(errorText(error));
+  });
+  if (answer instanceof ForbiddenAddress) return { kind: "dead", status: 0, why: answer.message };
+  const { status } = answer;
+  const why = `${new URL(endpoint).host} answered ${status}`;
+  if (status >= 200 && status < 300) return { kind: "sent", status };
+  if (DEAD.has(status)) return { kind: "dead", status, why };
+  if (status === 429 || status >= 500) throw new Refused(why, answer);
+  return { kind: "failed", status, why };
+}
+
+async function encrypted(
+  subscription: WebPushSubscription,
+  { payload, ttlSeconds, urgency, topic }: WebPushMessage,
+  { keys, contact }: DeliveryOptions,
+): Promise<{ headers: Record<string, string>; body: Uint8Array }> {
+  // The library signs for https only; a test's endpoint on this machine gets the token of the same host.
+  const endpoint = subscription.endpoint.replace(/^http:/, "https:");
+  const recipient = { endpoint, expirationTime: null, keys: subscription.keys };
+  const [{ headers }, body] = await Promise.all([
+    vapidHeaders(recipient, { subject: contact, ...keys }),
+    encryptNotification(recipient, encodeUtf8(JSON.stringify(payload))),
+  ]);
+  return {
+    headers: {
+      ...headers,
+      ttl: String(Math.max(0, Math.floor(ttlSeconds))),
+      urgency,
+      topic,
+      "content-encoding": "aes128gcm",
+      "content-type": "application/octet-stream",
+    },
+    body,
+  };
+}

@@ -1,0 +1,22 @@
+/** Web Push, from the event to the notification and back. */
+import { phone, type Requirement, rows } from "./row.ts";
+
+export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web Push", {
+  "push-rings": phone(
+    "A question, an open dialog, a turn's end and a note ring the phones; nothing else does.",
+  ),
+  "push-phones": phone("Every subscribed phone of the account is rung."),
+  "push-textless": phone("A text that nobody sealed stays out of Web Push."),
+  "push-sealed": phone("A sealed text goes along with the key of that phone alone; a long one is fetched."),
+  "push-vapid": phone("A message is encrypted for the browser and signed with the relay's own key."),
+  "push-preferences": phone("A phone switches kinds off, for all sessions or for one."),
+  "push-quiet": phone("A phone does not ring in its quiet hours, by its own time zone."),
+  "push-in-view": phone("A push that is on the phone's screen does not ring that phone."),
+  "push-withdrawn": phone("A question that was closed does not ring, and its notification is taken away."),
+  "push-dead": phone("A subscription that the vendor answers with 400, 403, 404 or 410 is removed."),
+  "push-retry": phone("A busy vendor is asked again after its Retry-After, a limited number of times."),
+  "push-bounded": phone("Messages that wait for vendors are bounded for each account."),
+  "push-receipt": phone("A receipt holds what each phone was sent and shown, and when it was seen."),
+  "push-test": phone("A test message is answered with the vendor's answer and its time."),
+  "push-ssrf": phone("The relay posts to public https addresses only, also when a name resolves to another."),
+});

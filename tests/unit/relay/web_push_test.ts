@@ -1,0 +1,342 @@
+/** Web Push at the relay: who is rung, what a message holds, what takes it away, and what becomes of dead endpoints. */
+import assert from "node:assert/strict";
+import { decodeBase64url } from "../../../src/async/base64url.ts";
+import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
+import type { PushRecord, SealedForPhones } from "../../../src/protocol/push.ts";
+import type { RingPreferences, WebPushPayload } from "../../../src/protocol/web_push.ts";
+import { IN_VIEW_LIMIT_MS, MESSAGES_PER_ACCOUNT_MAX } from "../../../src/relay/web_push.ts";
+import type { PublicPost } from "../../../src/runtime/public_post.ts";
+import { makeSubscriber, openMessage, openToken, type Subscriber } from "../../helpers/push_vendor.ts";
+import { until } from "../../helpers/until.ts";
+import { Fixture, uuid } from "./fixture.ts";
+
+const HOST = "dev_listener_0a1b2c3d";
+const SESSION = "svc-p";
+
+interface RungPhone {
+  id: string;
+  key: string;
+  subscriber: Subscriber;
+}
+
+/** A relay whose vendor records what it gets, a host's key, and helpers to subscribe phones. */
+class Stage implements AsyncDisposable {
+  readonly posts: PublicPost[] = [];
+  /** The vendor's next answers; then 201. */
+  readonly answers: { status: number; retryAfterSeconds?: number }[] = [];
+  private constructor(readonly relay: Fixture, readonly host: string) {
+    relay.vendor = (post) => {
+      this.posts.push(post);
+      return Promise.resolve(this.answers.shift() ?? { status: 201 });
+    };
+  }
+
+  static async make(): Promise<Stage> {
+    const relay = await Fixture.make();
+    const host = await relay.key(["push:read", "push:send"], { role: "listener", deviceId: HOST });
+    await relay.connect(host, { role: "listener", deviceId: HOST });
+    return new Stage(relay, host);
+  }
+
+  /** A paired phone with a subscription, whose page is closed. */
+  async phone(preferences?: RingPreferences): Promise<RungPhone> {
+    const { relay, host } = this;
+    const { code } = PairingCreated.parse(
+      await (await relay.request("POST", "/pairings", { key: host })).json(),
+    );
+    const claimed = await relay.request("POST", `/pairings/${code}/claim`, { body: { name: "iPhone" } });
+    const { deviceId: id, apiKey: key } = PairingClaimed.parse(await claimed.json());
+    const subscriber = await makeSubscriber(`https://push.example/${id}`);
+    const body = { ...subscriber.subscription, ...(preferences ? { preferences } : {}) };
+    assert.equal((await relay.request("PUT", `/devices/${id}/web-push`, { key, body })).status, 204);
+    return { id, key, subscriber };
+  }
+
+  async push(fields: Record<string, unknown>): Promise<void> {
+    const answer = await this.relay.request("POST", "/pushes/send", { key: this.host, body: fields });
+    assert.equal(answer.status, 202, await answer.text());
+  }
+
+  async ask(n: number, fields: Record<string, unknown> = {}): Promise<void> {
+    const data = { kind: "ask", options: ["yes", "no"], timeoutSeconds: 300, replyTo: HOST };
+    await this.push({
+      id: uuid(n),
+      type: "ask",
+      body: "Deploy?",
+      agentSessionName: SESSION,
+      data,
+      ...fields,
+    });
+  }
+
+  async answer(n: number, by: RungPhone): Promise<void> {
+    const body = { type: "ask.answer", inReplyTo: uuid(n), data: { choices: ["yes"] } };
+    const answer = await this.relay.request("POST", "/pushes/send", { key: by.key, body });
+    assert.equal(answer.status, 202, await answer.text());
+    await this.relay.settle();
+  }
+
+  async seen(n: number, { id, key }: RungPhone, how = "page"): Promise<number> {
+    const body = { deviceId: id, how };
+    return (await this.relay.request("PUT", `/pushes/${uuid(n)}/shown`, { key, body })).status;
+  }
+
+  async record(n: number): Promise<PushRecord> {
+    return await (await this.relay.request("GET", `/pushes/${uuid(n)}`, { key: this.host })).json();
+  }
+
+  async sentTo({ subscriber }: RungPhone): Promise<WebPushPayload[]> {
+    await this.relay.settle();
+    const own = this.posts.filter(({ url }) => url === subscriber.subscription.endpoint);
+    return await Promise.all(own.map(({ body }) => openMessage(body, subscriber)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.relay[Symbol.asyncDispose]();
+  }
+}
+
+const kinds = (payloads: readonly WebPushPayload[]): string[] => payloads.map(({ kind }) => kind);
+
+Deno.test("a question, a dialog, a turn's end and a note ring every phone; other pushes do not [push-rings, push-phones]", async () => {
+  await using stage = await Stage.make();
+  const phones = [await stage.phone(), await stage.phone()];
+  await stage.ask(1);
+  for (const [n, type] of ["agent.attention", "agent.stop", "note", "broadcast", "weather"].entries()) {
+    await stage.push({ id: uuid(n + 2), type, body: "text", agentSessionName: SESSION });
+  }
+  await stage.push({ type: "agent.command", targetDeviceId: HOST, agentSessionName: SESSION, body: "x" });
+  for (const phone of phones) {
+    const sent = await stage.sentTo(phone);
+    const types = sent.map((payload) => payload.kind === "ring" ? payload.type : payload.kind);
+    assert.deepEqual(types, ["ask", "agent.attention", "agent.stop", "note"]);
+  }
+});
+
+Deno.test("a message carries no text that nobody sealed, and the session to open [push-textless]", async () => {
+  await using stage = await Stage.make();
+  const phone = await stage.phone();
+  await stage.ask(1);
+  const createdAt = stage.relay.clock.now();
+  const about = { id: uuid(1), type: "ask", host: HOST, session: SESSION };
+  assert.deepEqual(await stage.sentTo(phone), [{ kind: "ring", ...about, createdAt }]);
+});
+
+Deno.test("a sealed text goes along with the key of this phone alone; one that is too long is to be fetched [push-sealed]", async () => {
+  await using stage = await Stage.make();
+  const [phone, other] = [await stage.phone(), await stage.phone()];
+  const key = { enc: "AAAA", ciphertext: "AAAA" };
+  const sealedFor = (bytes: number): SealedForPhones => ({
+    host: HOST,
+    nonce: "AAAA",
+    ciphertext: "A".repeat(bytes),
+    keys: { [phone.id]: key, dev_phone_gone: key },
+  });
+  await stage.push({ id: uuid(1), type: "note", sealedFor: sealedFor(1_000) });
+  await stage.push({ id: uuid(2), type: "note", sealedFor: sealedFor(20_000) });
+  const [short, long] = await stage.sentTo(phone);
+  assert.ok(short?.kind === "ring" && long?.kind === "ring");
+  assert.deepEqual(short.sealedFor, { ...sealedFor(1_000), keys: { [phone.id]: key } });
+  assert.deepEqual([long.sealedFor, long.load], [undefined, true]);
+  for (const payload of await stage.sentTo(other)) {
+    assert.ok(!("sealedFor" in payload) && !("load" in payload));
+  }
+});
+
+Deno.test("messages have a token of the relay's key, a time to live, an urgency and a topic [push-vapid]", async () => {
+  await using stage = await Stage.make();
+  const phone = await stage.phone();
+  await stage.ask(1, { ttlSeconds: 600 });
+  await stage.push({ id: uuid(2), type: "agent.stop", agentSessionName: SESSION, ttlSeconds: 10 });
+  await stage.push({ id: uuid(3), type: "agent.attention", agentSessionName: SESSION });
+  await stage.sentTo(phone);
+  const [ask, stop, attention] = stage.posts.map(({ headers }) => headers);
+  assert.ok(ask && stop && attention);
+  assert.deepEqual([ask["ttl"], ask["urgency"]], ["600", "high"]);
+  assert.deepEqual([stop["ttl"], stop["urgency"]], ["60", "normal"]);
+  assert.equal(attention["topic"], stop["topic"], "a session's later notification replaces the earlier one");
+  assert.notEqual(ask["topic"], stop["topic"]);
+  assert.match(ask["topic"] ?? "", /^[A-Za-z0-9_-]{1,32}$/);
+  const { publicKey, claims } = await openToken(ask);
+  const answer = await (await stage.relay.request("GET", "/web-push/key", { key: phone.key })).json();
+  assert.deepEqual(answer, { publicKey });
+  assert.equal(decodeBase64url(publicKey)?.length, 65);
+  assert.equal(claims["aud"], "https://push.example");
+  assert.match(String(claims["sub"]), /^mailto:/);
+});
+
+Deno.test("kinds, sessions and quiet hours that a phone switched off do not ring it [push-preferences, push-quiet]", async () => {
+  await using stage = await Stage.make();
+  const none = { off: [], sessions: {} };
+  const noNotes = await stage.phone({ ...none, off: ["note"] });
+  const noSession = await stage.phone({ ...none, sessions: { [`${HOST}/${SESSION}`]: ["ask"] } });
+  // The fake clock stands at 08:00 UTC.
+  const asleep = await stage.phone({ ...none, quiet: { from: "23:30", to: "09:30", timeZone: "Etc/UTC" } });
+  const awake = await stage.phone({ ...none, quiet: { from: "23:30", to: "09:30", timeZone: "Asia/Tokyo" } });
+  await stage.ask(1);
+  await stage.push({ id: uuid(2), type: "note", body: "x", agentSessionName: SESSION });
+  const ids = async (phone: RungPhone): Promise<string[]> => (await stage.sentTo(phone)).map(({ id }) => id);
+  assert.deepEqual(await ids(noNotes), [uuid(1)]);
+  assert.deepEqual(await ids(noSession), [uuid(2)]);
+  assert.deepEqual(await ids(asleep), []);
+  assert.deepEqual(await ids(awake), [uuid(1), uuid(2)]);
+});
+
+Deno.test("a push that a connected phone reports as in view does not ring it; one that it does not report does [push-in-view]", async () => {
+  await using stage = await Stage.make();
+  const [open, closed] = [await stage.phone(), await stage.phone()];
+  await stage.relay.connect(open.key);
+  await stage.ask(1);
+  await until("the closed phone rings at once", () => stage.posts.length === 1);
+  assert.equal(await stage.seen(1, open), 204);
+  stage.relay.clock.advance(IN_VIEW_LIMIT_MS);
+  assert.deepEqual(await stage.sentTo(open), []);
+  await stage.ask(2);
+  await until("the wait", () => stage.relay.clock.pending > 0);
+  stage.relay.clock.advance(IN_VIEW_LIMIT_MS);
+  assert.deepEqual((await stage.sentTo(open)).map(({ id }) => id), [uuid(2)]);
+  assert.deepEqual(kinds(await stage.sentTo(closed)), ["ring", "ring"]);
+});
+
+Deno.test("a question that is answered meanwhile does not ring, and its notification goes from the other phones [push-withdrawn]", async () => {
+  await using stage = await Stage.make();
+  const [one, other] = [await stage.phone(), await stage.phone()];
+  await stage.relay.connect(other.key);
+  await stage.relay.connect(stage.host, { role: "script", deviceId: "dev_script_asker" });
+  await stage.ask(1);
+  await until("the first phone rings", () => stage.posts.length === 1);
+  await until("its receipt", async () => (await stage.record(1)).receipt.shown?.[one.id]?.sent);
+  await stage.push({ type: "ask.answer", inReplyTo: uuid(1), data: { choices: ["yes"] } });
+  stage.relay.clock.advance(IN_VIEW_LIMIT_MS);
+  assert.deepEqual(kinds(await stage.sentTo(one)), ["ring", "withdraw"]);
+  assert.deepEqual(kinds(await stage.sentTo(other)), []);
+  assert.equal(stage.posts[0]?.headers["topic"], stage.posts[1]?.headers["topic"]);
+});
+
+Deno.test("the phone that answers gets no withdrawal of its own question [push-withdrawn]", async () => {
+  await using stage = await Stage.make();
+  const [one, other] = [await stage.phone(), await stage.phone()];
+  await stage.ask(1);
+  await stage.relay.settle();
+  await stage.answer(1, one);
+  assert.deepEqual(kinds(await stage.sentTo(one)), ["ring"]);
+  assert.deepEqual(kinds(await stage.sentTo(other)), ["ring", "withdraw"]);
+});
+
+for (const status of [400, 403, 404, 410]) {
+  Deno.test(`a subscription that the vendor answers with ${status} is removed [push-dead]`, async () => {
+    await using stage = await Stage.make();
+    const phone = await stage.phone();
+    stage.answers.push({ status });
+    await stage.push({ id: uuid(1), type: "note", body: "x" });
+    await stage.push({ id: uuid(2), type: "note", body: "x" });
+    await stage.relay.settle();
+    const device = { account: "default", id: phone.id };
+    assert.equal(await stage.relay.services.store.findWebPush(device), undefined);
+    assert.equal((await stage.record(1)).receipt.shown, undefined);
+  });
+}
+
+Deno.test("a busy vendor is asked again after its Retry-After, and not for ever [push-retry]", async () => {
+  await using stage = await Stage.make();
+  const { clock } = stage.relay;
+  const phone = await stage.phone();
+  stage.answers.push({ status: 429, retryAfterSeconds: 30 }, { status: 503, retryAfterSeconds: 7 });
+  await stage.push({ id: uuid(1), type: "note", body: "x" });
+  await until("the first try", () => stage.posts.length === 1 && clock.pending > 0);
+  clock.advance(29_999);
+  assert.equal(stage.posts.length, 1);
+  clock.advance(1);
+  await until("the second try", () => stage.posts.length === 2 && clock.pending > 0);
+  clock.advance(7_000);
+  assert.deepEqual(kinds(await stage.sentTo(phone)), ["ring", "ring", "ring"]);
+  stage.answers.push(...Array.from({ length: 20 }, () => ({ status: 500 })));
+  await stage.push({ id: uuid(2), type: "note", body: "x" });
+  const done = stage.relay.settle().then(() => "done");
+  await until("the end of the tries", async () => {
+    clock.advance(60_000);
+    return await Promise.race([done, Promise.resolve("")]) === "done";
+  });
+  assert.equal(stage.posts.length, 3 + 6);
+});
+
+Deno.test("messages that wait are bounded for each account [push-bounded]", async () => {
+  await using stage = await Stage.make();
+  const waiting: (() => void)[] = [];
+  stage.relay.vendor = (post) => {
+    stage.posts.push(post);
+    return new Promise((resolve) => waiting.push(() => resolve({ status: 201 })));
+  };
+  await stage.phone();
+  for (let n = 0; n < MESSAGES_PER_ACCOUNT_MAX + 20; n++) await stage.push({ type: "note", body: "x" });
+  const dropped = (): boolean =>
+    stage.relay.metrics.render([]).includes('svc_web_push_total{outcome="dropped"} 20');
+  await until("twenty dropped messages", dropped);
+  const settled = stage.relay.settle().then(() => true);
+  await until("the rest", async () => {
+    waiting.shift()?.();
+    return await Promise.race([settled, Promise.resolve(false)]);
+  });
+  assert.equal(stage.posts.length, MESSAGES_PER_ACCOUNT_MAX);
+});
+
+Deno.test("a receipt holds what each phone was shown, and phones report only for themselves [push-receipt]", async () => {
+  await using stage = await Stage.make();
+  const [one, other] = [await stage.phone(), await stage.phone()];
+  await stage.ask(1);
+  await stage.relay.settle();
+  const sent = stage.relay.clock.now();
+  stage.relay.clock.advance(1_000);
+  assert.equal(await stage.seen(1, one, "notification"), 204);
+  stage.relay.clock.advance(1_000);
+  assert.equal(await stage.seen(1, one, "tap"), 204);
+  stage.relay.clock.advance(1_000);
+  assert.equal(await stage.seen(1, one, "tap"), 204);
+  assert.deepEqual((await stage.record(1)).receipt.shown, {
+    [one.id]: { sent, notified: sent + 1_000, seen: sent + 2_000 },
+    [other.id]: { sent },
+  });
+  assert.equal(await stage.seen(1, { ...one, key: other.key }), 404);
+  assert.equal(await stage.seen(7, one), 404);
+  await stage.answer(1, other);
+  const { state, shown } = (await stage.record(1)).receipt;
+  assert.deepEqual([state, shown?.[one.id]?.seen], ["answered", sent + 2_000]);
+});
+
+Deno.test("a test message is answered with the vendor's answer [push-test]", async () => {
+  await using stage = await Stage.make();
+  const phone = await stage.phone();
+  const path = `/devices/${phone.id}/web-push/test`;
+  const test = (): Promise<Response> =>
+    stage.relay.request("POST", path, { key: phone.key, body: { id: uuid(1) } });
+  assert.deepEqual(await (await test()).json(), { status: 201, milliseconds: 0 });
+  assert.deepEqual(await stage.sentTo(phone), [{ kind: "test", id: uuid(1) }]);
+  stage.answers.push({ status: 503 });
+  assert.equal((await (await test()).json()).status, 503);
+  stage.answers.push({ status: 410 });
+  assert.match((await (await test()).json()).detail, /push\.example answered 410/);
+  assert.equal((await (await test()).json()).code, "not_found");
+});
+
+Deno.test("a subscription with an address that is not public, or with bad keys, is refused [push-ssrf]", async () => {
+  await using stage = await Stage.make();
+  const { id, key, subscriber: { subscription } } = await stage.phone();
+  const put = async (body: unknown): Promise<number> =>
+    (await stage.relay.request("PUT", `/devices/${id}/web-push`, { key, body })).status;
+  for (
+    const endpoint of [
+      "https://127.0.0.1/x",
+      "https://10.0.0.1/x",
+      "https://[::1]/x",
+      "https://[::ffff:192.168.0.1]/x",
+      "https://2130706433/x",
+      "https://localhost/x",
+      "https://router.local/x",
+      "https://me@push.example/x",
+      "http://127.0.0.1:8080/x",
+    ]
+  ) assert.equal(await put({ ...subscription, endpoint }), 400, endpoint);
+  assert.equal(await put({ ...subscription, keys: { ...subscription.keys, auth: "AAAA" } }), 400);
+  assert.equal(await put({ ...subscription, keys: { ...subscription.keys, p256dh: "AAAA" } }), 400);
+  assert.equal(await put(subscription), 204);
+});
