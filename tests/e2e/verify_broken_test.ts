@@ -240,7 +240,7 @@ const BROKEN: Broken[] = [
       await setUp(stack, "gemini");
       await writeLauncher(stack, "exec sleep 600");
     },
-    expected: ["Gemini, hooks", /^its command does not end within 5 s$/, /svc setup --agent gemini$/],
+    expected: ["Gemini, hooks", /^its command does not end within 15 s$/, /svc setup --agent gemini$/],
     faults: ["Gemini, hooks", "Gemini, MCP"],
     fixIsCommand: true,
   },

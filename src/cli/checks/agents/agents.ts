@@ -1,6 +1,7 @@
 /** Checks each installed agent: that its hook fires, and that its MCP server lists svc's tools. */
 import { runtime } from "#runtime";
 import { errorText } from "../../../async/error_text.ts";
+import { Mutex } from "../../../async/mutex.ts";
 import { codexHooks, isTrusted, withCodexServer } from "../../../agents/codex/trust.ts";
 import { agentProfile } from "../../../agents/profiles.ts";
 import { loadHooks, SETUP_KINDS } from "../../../agents/registry.ts";
@@ -23,21 +24,23 @@ export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const found = await Promise.all(SETUP_KINDS.map((kind) => isInstalled(host, kind)));
   const here = SETUP_KINDS.filter((_, at) => found[at]);
   const ask = mcpAsker();
+  const hooksInTurn = new Mutex();
   return [
     presenceCheck(host, here),
     versionCheck(host, here),
-    ...here.flatMap((kind) => [hookCheck(host, kind), mcpCheck(host, kind, ask)]),
+    ...here.flatMap((kind) => [hookCheck(host, kind, hooksInTurn), mcpCheck(host, kind, ask)]),
   ];
 }
 
 const fixOf = (kind: AgentKind): string => `run: svc setup --agent ${kind}`;
 
-function hookCheck(host: SetupHost, kind: AgentKind): Check {
+/** Hooks run `inTurn`, so that a slow machine does not start them all at once and each one late. */
+function hookCheck(host: SetupHost, kind: AgentKind, inTurn: Mutex): Check {
   return {
     name: `${AGENT_LABELS[kind]}, hooks`,
     async run() {
       try {
-        return await hookFinding(host, kind);
+        return await inTurn.run(() => hookFinding(host, kind));
       } catch (error) {
         return fault(errorText(error), `fix that, then ${fixOf(kind)}`);
       }

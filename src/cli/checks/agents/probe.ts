@@ -12,8 +12,8 @@ import type { PipedChild } from "../../../runtime/types.ts";
 import * as z from "zod/mini";
 import { errorText } from "../../../async/error_text.ts";
 
-/** Longest time that a hook or a server may take, in milliseconds. */
-export const PROBE_LIMIT_MS = 5_000;
+/** Longest time that a hook or a server may take, in milliseconds. Agents themselves wait for 30 s and more. */
+export const PROBE_LIMIT_MS = 15_000;
 
 export interface ProbeHost {
   files: Files;
