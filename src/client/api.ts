@@ -4,6 +4,7 @@ import { describeFaults } from "../protocol/faults.ts";
 import {
   DevicesAnswer,
   Health,
+  HooksAnswer,
   type PairingClaim,
   PairingClaimed,
   PairingCreated,
@@ -51,6 +52,8 @@ export interface RelayApi {
   revokeDevice(id: string, options?: CallOptions): Promise<void>;
   /** The next key that sends hello with this device id owns it. */
   releaseDevice(id: string, options?: CallOptions): Promise<void>;
+  /** The installations whose hooks have sent pushes. */
+  hooks(options?: CallOptions): Promise<HooksAnswer>;
   /** `offer` comes from the host that the code is for. */
   createPairing(options?: CallOptions & PairingRequest): Promise<PairingCreated>;
   pairingStatus(code: string, options?: CallOptions): Promise<PairingStatus>;
@@ -93,6 +96,7 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
       remove({ path: `/devices/${segment(id)}`, what: `revoke the device "${id}"` }, given),
     releaseDevice: (id, given) =>
       remove({ path: `/devices/${segment(id)}/owner`, what: `release the device "${id}"` }, given),
+    hooks: (given) => call(HooksAnswer, { method: "GET", path: "/hooks", what: "read the hooks" }, given),
     createPairing: ({ offer, ...given } = {}) => {
       const body = offer === undefined ? {} : { body: { offer } };
       return call(

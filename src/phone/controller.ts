@@ -1,17 +1,18 @@
 /** Carries out the user's actions: sign in and out, pair, send, resend, discard, answer. */
 import { systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/uuid.ts";
-import { createRelayApi } from "../client/api.ts";
+import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { type Claimed, claimPairing, UnprovenHost } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
+import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import type { Message } from "./message.ts";
 import { OutboxStore } from "./outbox.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import type { SignInLink } from "./route.ts";
 import { Sealing } from "./sealing.ts";
-import { sessionKey, type SessionName } from "./sessions.ts";
+import { sessionKey, type SessionName, trustedSessions } from "./sessions.ts";
 import { answerDraftKey, type PairingResult, type SignInProblem } from "./state.ts";
 import { type Account, accountName, type OutboxEntry } from "./storage.ts";
 import type { TerminalStream } from "./terminal_stream.ts";
@@ -136,6 +137,59 @@ export class Controller {
   /** The check words differ, so someone is intercepting: erase everything. */
   async wordsDiffer(): Promise<void> {
     await this.signOut({ code: "words_differ", message: "The check words differ" });
+  }
+
+  /** The paired hosts, by their names on this phone. */
+  pairedHosts(): { deviceId: string; host: string }[] {
+    return this.#options.sealing.pairedHosts();
+  }
+
+  /** The name stays on this phone; the host is not told. */
+  async renameHost(deviceId: string, name: string): Promise<void> {
+    const { sealing } = this.#options;
+    const host = sealing.pairedHost(deviceId);
+    if (host === undefined) return;
+    await sealing.keepHost({ ...host, host: name });
+    this.#showHosts();
+  }
+
+  /** Erases the secret that this phone shares with the host. */
+  async forgetHost(deviceId: string): Promise<void> {
+    await this.#options.sealing.forgetHost(deviceId);
+    this.#showHosts();
+  }
+
+  #showHosts(): void {
+    const { store, sealing } = this.#options;
+    store.dispatch({ type: "paired", paired: sealing.confirmedHosts() });
+    const devices = store.get().devices?.map((one) => trustedSessions(one, sealing.pairedHost(one.deviceId)));
+    if (devices !== undefined) store.dispatch({ type: "sessions", devices });
+  }
+
+  async account(): Promise<{ name: string; deviceId?: string | undefined } | undefined> {
+    const account = await this.#options.storage.readAccount();
+    return account && { name: accountName(account), deviceId: account.deviceId };
+  }
+
+  /** Calls of the relay with this account's key. */
+  async api(): Promise<RelayApi> {
+    const account = await this.#options.storage.readAccount();
+    return createRelayApi({ ...this.#options, apiKey: account?.apiKey });
+  }
+
+  /** Every push that the relay keeps, oldest first, a line of JSON each; throws RelayError. */
+  async exportHistory(onProgress: (pushes: number) => void): Promise<Blob> {
+    const api = await this.api();
+    const lines: string[] = [];
+    for (let after: string | undefined, isLast = false; !isLast;) {
+      const { pushes, next } = await api.listPushes({ limit: PAGE_LIMIT_MAX, ...(after ? { after } : {}) });
+      const records = await this.#options.sealing.openRecords(pushes);
+      lines.push(...records.map((record) => `${JSON.stringify(record)}\n`));
+      onProgress(lines.length);
+      after = next;
+      isLast = next === undefined || pushes.length === 0;
+    }
+    return new Blob(lines, { type: "application/jsonl" });
   }
 
   /** Erases the account, the paired hosts and the unsent messages. */

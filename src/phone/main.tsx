@@ -6,15 +6,18 @@ import { deviceName, followVisibleHeight } from "./browser.ts";
 import { Controller } from "./controller.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
 import { registerWorker } from "./register_worker.ts";
+import { applyPreferences, readPreferences } from "./preferences.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
-import { createStore, outboxOf } from "./state.ts";
+import { createStore, outboxOf, type Store } from "./state.ts";
 import { openStorage } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
 import { App, type AppActions } from "./views/app.tsx";
+import type { SettingsActions } from "./views/settings.tsx";
 
 await start();
 
 async function start(): Promise<void> {
+  applyPreferences(readPreferences(), document);
   const link = takeSignInLink();
   const root = document.getElementById("app");
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
@@ -28,7 +31,22 @@ async function start(): Promise<void> {
     // Browsers offer WebCrypto only on https and localhost.
     pairing: isSecureContext ? await openPairingStorage(generateKeyPair) : undefined,
   });
-  const actions: AppActions = {
+  const actions = actionsOf(controller, store);
+  const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
+  followRoute();
+  addEventListener("hashchange", () => {
+    const link = takeSignInLink();
+    followRoute();
+    if (link !== undefined) void controller.start(link);
+  });
+  followLink(controller);
+  followVisibleHeight(window);
+  await controller.start(link);
+  await registerWorker();
+}
+
+function actionsOf(controller: Controller, store: Store): AppActions {
+  return {
     signIn: (key) => void controller.signIn(key),
     signOut: () => {
       const unsent = outboxOf(store.get()).length;
@@ -47,18 +65,25 @@ async function start(): Promise<void> {
     mirror: (name, viewer) => controller.mirror(name, viewer),
     readOlder: () => controller.readOlder(),
     reconnectNow: () => controller.reconnectNow(),
+    openLink: (link) => {
+      location.hash = formatRoute({ view: "picker" });
+      void controller.start(link);
+    },
+    ...settingsActions(controller),
   };
-  const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
-  followRoute();
-  addEventListener("hashchange", () => {
-    const link = takeSignInLink();
-    followRoute();
-    if (link !== undefined) void controller.start(link);
-  });
-  followLink(controller);
-  followVisibleHeight(window);
-  await controller.start(link);
-  await registerWorker();
+}
+
+function settingsActions(controller: Controller): Omit<SettingsActions, "signOut"> {
+  return {
+    pairedHosts: () => controller.pairedHosts(),
+    renameHost: (deviceId, name) => controller.renameHost(deviceId, name),
+    forgetHost: (deviceId) => controller.forgetHost(deviceId),
+    account: () => controller.account(),
+    devices: async () => (await (await controller.api()).devices()).devices,
+    hooks: async () => (await (await controller.api()).hooks()).hooks,
+    revokeDevice: async (id) => await (await controller.api()).revokeDevice(id),
+    exportHistory: (onProgress) => controller.exportHistory(onProgress),
+  };
 }
 
 /** Removes the key or code from the address and the history before anything else happens. */

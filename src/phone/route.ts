@@ -3,6 +3,8 @@
 export type Route =
   | { view: "picker" }
   | { view: "inbox" }
+  | { view: "settings" }
+  | { view: "add-host" }
   /** Without `panel`, the terminal. */
   | { view: "session"; deviceId: string; session: string; panel?: "messages" };
 
@@ -11,8 +13,12 @@ export type SignInLink =
   | { kind: "pair"; code: string; secret?: string }
   | { kind: "key"; key: string };
 
+/** The views that are named by a single word. */
+const PLAIN = ["inbox", "settings", "add-host"] as const;
+
 export function parseRoute(fragment: string): Route {
-  if (fragment === "#/inbox") return { view: "inbox" };
+  const plain = PLAIN.find((view) => fragment === `#/${view}`);
+  if (plain !== undefined) return { view: plain };
   const match = /^#\/s\/([^/]+)\/([^/]+)(\/messages)?$/.exec(fragment);
   const [deviceId, session] = [decode(match?.[1]), decode(match?.[2])];
   if (!deviceId || !session) return { view: "picker" };
@@ -21,7 +27,7 @@ export function parseRoute(fragment: string): Route {
 
 export function formatRoute(route: Route): string {
   if (route.view === "picker") return "#/";
-  if (route.view === "inbox") return "#/inbox";
+  if (route.view !== "session") return `#/${route.view}`;
   const panel = route.panel === undefined ? "" : `/${route.panel}`;
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}${panel}`;
 }
@@ -34,6 +40,22 @@ export function parseSignInLink(fragment: string): SignInLink | undefined {
   if (code) return { kind: "pair", code, ...(secret ? { secret } : {}) };
   const key = fields.get("key");
   return key ? { kind: "key", key } : undefined;
+}
+
+/** What a text from the camera or the clipboard is worth to a page at `pageUrl`. */
+export type ReadLink =
+  | { kind: "link"; link: SignInLink & { kind: "pair" } }
+  /** A code of another relay is not sent to this one: it could claim it there. */
+  | { kind: "other_relay"; relay: string }
+  | { kind: "none" };
+
+/** Reads a pairing link. A link with an API key is not one: keys are entered on the sign-in page. */
+export function readLink(text: string, pageUrl: string): ReadLink {
+  const url = URL.parse(text.trim());
+  const link = url === null || !/^https?:$/.test(url.protocol) ? undefined : parseSignInLink(url.hash);
+  if (url === null || link?.kind !== "pair") return { kind: "none" };
+  const relay = new URL(".", url).href;
+  return relay === new URL(".", pageUrl).href ? { kind: "link", link } : { kind: "other_relay", relay };
 }
 
 function decode(text: string | undefined): string | undefined {

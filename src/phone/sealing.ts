@@ -57,6 +57,15 @@ export class Sealing {
     return this.#hosts.get(deviceId);
   }
 
+  pairedHosts(): { deviceId: string; host: string }[] {
+    return [...this.#hosts.values()].map(({ deviceId, host }) => ({ deviceId, host }));
+  }
+
+  async forgetHost(deviceId: string): Promise<void> {
+    await this.#options.storage?.removeHost(deviceId);
+    this.#hosts.delete(deviceId);
+  }
+
   /** Device ids of the paired hosts whose check words the user has confirmed. */
   confirmedHosts(): ReadonlySet<string> {
     const hosts = [...this.#hosts.values()];
@@ -81,8 +90,7 @@ export class Sealing {
 
   /** For a change of account: the new one has other hosts. */
   async forgetHosts(): Promise<void> {
-    for (const deviceId of this.#hosts.keys()) await this.#options.storage?.removeHost(deviceId);
-    this.#hosts.clear();
+    for (const deviceId of [...this.#hosts.keys()]) await this.forgetHost(deviceId);
   }
 
   async clear(): Promise<void> {

@@ -82,7 +82,10 @@ export function trustedSessions(
   host: Pick<PairedHost, "host"> | undefined,
 ): DeviceSessions {
   if (host === undefined) return device;
-  return { ...device, host: host.host, sessions: device.sessions.map(trustedEntry) };
+  const sessions = device.sessions.map(trustedEntry)
+    // The host's own name is tmux's default title; on this phone the host may have another one.
+    .map((entry) => entry.title === device.host ? { ...entry, title: "" } : entry);
+  return { ...device, host: host.host, sessions };
 }
 
 /** Derives the label from the name: a forged label could make the user seal a message for the wrong session. */

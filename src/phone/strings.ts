@@ -5,6 +5,7 @@ import type { AgentState } from "../protocol/session.ts";
 import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
+import { SETTINGS_STRINGS } from "./strings_settings.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
 export const STRINGS = {
@@ -18,6 +19,9 @@ export const STRINGS = {
   signIn: {
     heading: "Your agents on your phone",
     lead: "See what your terminal agents are doing, and answer them from here.",
+    pairHeading: "Pair with your computer",
+    pairLead: "Run this on it, then scan the QR code:",
+    keyHeading: "Or sign in with an API key",
     keyLabel: "API key",
     keyHint: "It starts with svc_ and stays on this device.",
     submit: "Sign in",
@@ -26,9 +30,8 @@ export const STRINGS = {
     show: "Show",
     hide: "Hide",
     noKeyHeading: "No key yet?",
-    noKeyPair: "Run this on the host and scan the QR code:",
     pairCommand: "svc up",
-    noKeyMake: "Or create a key and paste it here:",
+    noKeyMake: "Create one on the host:",
     keyCommand: "svc keys create --name phone --scope push:read,push:send",
     problems: {
       unauthenticated: "The relay does not know this key. Check that you copied all of it.",
@@ -196,6 +199,7 @@ export const STRINGS = {
     loading: "Loading messages…",
   },
   ...TERMINAL_STRINGS,
+  ...SETTINGS_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
     placeholders: {

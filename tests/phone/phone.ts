@@ -1,6 +1,8 @@
 /** A phone: the system's Chromium with a phone's screen and touch, showing only the page under test. */
 import { readFile } from "node:fs/promises";
 import { type BrowserContext, chromium, devices, type Page } from "playwright-core";
+import { encode } from "uqr";
+import { concatBytes } from "../../src/async/bytes.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 
 /** With `1` in this variable the browser is shown. */
@@ -15,6 +17,8 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
+const CAMERA_FLAGS = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+const CAMERA = { width: 640, height: 480 };
 const SCHEMES = ["light", "dark"] as const;
 /** The narrowest screen that the page supports. */
 const NARROW = { width: 320, height: 568 };
@@ -50,7 +54,7 @@ export class Phone {
     const context = await chromium.launchPersistentContext(profile, {
       ...iPhone,
       executablePath: "/usr/bin/chromium",
-      args: FLAGS,
+      args: [...FLAGS, ...CAMERA_FLAGS, `--use-file-for-fake-video-capture=${cameraFile(profile)}`],
       headless: Deno.env.get(HEADED) !== "1",
       locale: "en-GB",
     });
@@ -60,6 +64,12 @@ export class Phone {
       if (!request.url().startsWith(`${origin}/`)) phone.strangers.push(request.url());
     });
     return phone;
+  }
+
+  /** Holds a QR code with this text before the phone's camera, which the page may use from now on. */
+  async showToCamera(text: string): Promise<void> {
+    await Deno.writeFile(cameraFile(this.#profile), pictureOf(text));
+    await this.#context.grantPermissions(["camera"]);
   }
 
   /** Saves screenshots of the view, light and dark, on a normal and on the narrowest screen, in `.cache/screenshots`. */
@@ -102,6 +112,27 @@ export class Phone {
     await this.#context.close();
     await Deno.remove(this.#profile, { recursive: true });
   }
+}
+
+function cameraFile(profile: string): string {
+  return `${profile}/camera.y4m`;
+}
+
+/** A film of one grey frame in the YUV4MPEG2 format, with the text as a QR code in its middle. */
+function pictureOf(text: string): Uint8Array {
+  const { width, height } = CAMERA;
+  const luma = new Uint8Array(width * height).fill(200);
+  const code = encode(text, { border: 4 }).data;
+  const scale = Math.floor((height - 40) / code.length);
+  const [left, top] = [width, height].map((side) => Math.floor((side - scale * code.length) / 2));
+  for (let y = 0; y < scale * code.length; y++) {
+    for (let x = 0; x < scale * code.length; x++) {
+      const isDark = code[Math.floor(y / scale)]?.[Math.floor(x / scale)];
+      luma[((top ?? 0) + y) * width + (left ?? 0) + x] = isDark ? 20 : 235;
+    }
+  }
+  const head = new TextEncoder().encode(`YUV4MPEG2 W${width} H${height} F10:1 Ip A1:1 C420jpeg\nFRAME\n`);
+  return concatBytes([head, luma, new Uint8Array(width * height / 2).fill(128)]);
 }
 
 /** Runs in the page: collects the browser's reports of policy violations, even those that are not logged. */

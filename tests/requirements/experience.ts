@@ -3,6 +3,9 @@ import { agents, main, mirror, phone, type Requirement, rows } from "./row.ts";
 
 const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-pair": mirror("Pairing is a scan and the same six words on both screens."),
+  "ux-scan": phone(
+    "The app reads a pairing link by camera or from a text field, and only one of its own relay.",
+  ),
   "ux-cards": phone(
     "Every session is a card with label, state, host, last line and lock; waiting ones come first.",
   ),
@@ -22,7 +25,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-notify": phone(
     "Web Push for questions, attention and ended turns can be switched off separately, with quiet hours and a test.",
   ),
-  "ux-settings": phone("Settings hold devices, encryption, theme, text size, mute, export."),
+  "ux-settings": phone(
+    "Settings hold paired hosts, devices, hooks, theme, text size, mute, and an export of what was sent.",
+  ),
 });
 
 const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {

@@ -4,14 +4,16 @@ import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type InboxActions, InboxView } from "./inbox.tsx";
 import { LinkNotice } from "./link_notice.tsx";
+import { AddHostView, type LinkActions } from "./link_reader.tsx";
 import { PickerView } from "./picker.tsx";
 import { type SessionActions, SessionView } from "./session.tsx";
+import { type SettingsActions, SettingsView } from "./settings.tsx";
 import { Mark } from "./shared.tsx";
 import { type PairingActions, PairingView, SignInView, type SwapActions, SwapView } from "./sign_in.tsx";
 
-export interface AppActions extends SessionActions, PairingActions, InboxActions, SwapActions {
+export interface AppActions
+  extends SessionActions, PairingActions, InboxActions, SwapActions, LinkActions, SettingsActions {
   signIn(key: string): void;
-  signOut(): void;
   reconnectNow(): void;
 }
 
@@ -26,7 +28,7 @@ export function App({ state, actions }: { state: PhoneState; actions: AppActions
       );
     case "out":
     case "busy":
-      return <SignInView signIn={state.signIn} onKey={actions.signIn} />;
+      return <SignInView signIn={state.signIn} onKey={actions.signIn} actions={actions} />;
     case "in":
       return <Routed state={state} actions={actions} />;
   }
@@ -42,6 +44,10 @@ function Routed({ state, actions }: { state: PhoneState; actions: AppActions }):
       return <PickerView state={state} notice={notice} onSignOut={actions.signOut} />;
     case "inbox":
       return <InboxView state={state} notice={notice} actions={actions} />;
+    case "settings":
+      return <SettingsView state={state} notice={notice} actions={actions} />;
+    case "add-host":
+      return <AddHostView notice={notice} actions={actions} />;
     case "session":
       return (
         <SessionView

@@ -1,13 +1,11 @@
 /** The inbox: open questions first, then notifications and closed questions. */
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import { formatTime } from "../format_time.ts";
 import { closedItems, type InboxItem, type NotificationItem, openQuestions } from "../inbox.ts";
-import { formatRoute } from "../route.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
-import { Icon, PlainSign, SourceSession, useNow } from "./shared.tsx";
+import { Icon, PageHead, PlainSign, SourceSession, useNow } from "./shared.tsx";
 
 const { inbox: TEXT, question: QUESTION } = STRINGS;
 /** The time left to answer is shown in minutes. */
@@ -30,7 +28,7 @@ export function InboxView({ state, notice, actions }: Props): JSX.Element {
   const closed = closedItems(state.inbox);
   return (
     <div class="page">
-      <InboxHead />
+      <PageHead heading={TEXT.heading} back={TEXT.back} backTo={{ view: "picker" }} />
       <main class="picker inbox">
         <p class="visually-hidden" role="status">{QUESTION.announce(open.length)}</p>
         {state.inbox.size === 0 && <EmptyState isLoaded={state.history !== "unread"} />}
@@ -44,21 +42,6 @@ export function InboxView({ state, notice, actions }: Props): JSX.Element {
       </main>
       {notice}
     </div>
-  );
-}
-
-function InboxHead(): JSX.Element {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-  return (
-    <header class="session-head">
-      <a class="back" href={formatRoute({ view: "picker" })} aria-label={TEXT.back}>
-        <Icon name="back" />
-      </a>
-      <div class="session-title">
-        <h1 ref={heading} tabIndex={-1}>{TEXT.heading}</h1>
-      </div>
-    </header>
   );
 }
 

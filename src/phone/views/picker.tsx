@@ -60,7 +60,12 @@ function PickerHead({ state }: { state: PhoneState }): JSX.Element {
         <h1>{TEXT.heading}</h1>
         {sessions > 0 && <p class="summary">{TEXT.summary(sessions, devices.length)}</p>}
       </div>
-      <LinkSign link={state.link} />
+      <div class="picker-side">
+        <LinkSign link={state.link} />
+        <a class="icon-link" href={formatRoute({ view: "settings" })} aria-label={STRINGS.settings.heading}>
+          <Icon name="settings" />
+        </a>
+      </div>
     </header>
   );
 }

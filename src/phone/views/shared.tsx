@@ -1,12 +1,12 @@
 /** Small elements that several views share: icons, checkbox, state chip, lock sign, session labels. */
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import { askDataOf } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
 import { formatAge } from "../format_time.ts";
 import type { Tone } from "../receipt_text.ts";
-import { formatRoute } from "../route.ts";
+import { formatRoute, type Route } from "../route.ts";
 import { findSession, type HostSession } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
@@ -26,6 +26,8 @@ const PATHS = {
   unlocked: "M7 11V8a5 5 0 0 1 9.6-2M6 11h12v9H6z",
   inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1.5 2.5h3L15 13h5",
   bell: "M6 16h12l-1.5-2.2V10a4.5 4.5 0 0 0-9 0v3.8zM10.5 19a1.7 1.7 0 0 0 3 0",
+  settings:
+    "M12 15.2a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM12 3v2.4M12 18.6V21M3 12h2.4M18.6 12H21M5.6 5.6l1.7 1.7M16.7 16.7l1.7 1.7M5.6 18.4l1.7-1.7M16.7 7.3l1.7-1.7",
   cross: "M9 9l6 6M15 9l-6 6M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
 } as const;
 
@@ -56,6 +58,65 @@ export function Mark(): JSX.Element {
       <path class="mark-prompt" d="M13 16l8 8-8 8" />
       <path class="mark-cursor" d="M25 33h11" />
     </svg>
+  );
+}
+
+/** The head of a view with a way back. The heading takes the focus, so that a screen reader announces the view. */
+export function PageHead(
+  { heading, back, backTo }: { heading: string; back: string; backTo: Route },
+): JSX.Element {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus(), []);
+  return (
+    <header class="session-head">
+      <a class="back" href={formatRoute(backTo)} aria-label={back}>
+        <Icon name="back" />
+      </a>
+      <div class="session-title">
+        <h1 ref={title} tabIndex={-1}>{heading}</h1>
+      </div>
+    </header>
+  );
+}
+
+interface TextFieldProps {
+  id: string;
+  label: string;
+  /** Explains the field, below it. */
+  hint: string;
+  value: string;
+  onText(text: string): void;
+  isSecret?: boolean;
+  isWrong?: boolean;
+  autocomplete: "off" | "current-password";
+  /** Beside the field. */
+  button: JSX.Element;
+}
+
+/** A labelled field for a text that is copied rather than written: nothing corrects or capitalizes it. */
+export function TextField(
+  { id, label, hint, value, onText, isSecret = false, isWrong = false, autocomplete, button }: TextFieldProps,
+): JSX.Element {
+  return (
+    <>
+      <label for={id}>{label}</label>
+      <div class="field">
+        <input
+          id={id}
+          {...(isSecret ? { type: "password" } : { type: "text" })}
+          value={value}
+          onInput={(event) => onText(event.currentTarget.value)}
+          autocomplete={autocomplete}
+          autocapitalize="none"
+          spellcheck={false}
+          aria-describedby={`${id}-hint`}
+          aria-invalid={isWrong}
+          required
+        />
+        {button}
+      </div>
+      <p id={`${id}-hint`} class="hint">{hint}</p>
+    </>
   );
 }
 

@@ -10,16 +10,18 @@ import {
   type SignInProblem,
 } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Mark } from "./shared.tsx";
+import { type LinkActions, LinkReader } from "./link_reader.tsx";
+import { Mark, TextField } from "./shared.tsx";
 
 const { signIn: SIGN_IN, pairing: PAIRING, swap: SWAP } = STRINGS;
 
 interface Props {
   signIn: SignIn;
   onKey(key: string): void;
+  actions: LinkActions;
 }
 
-export function SignInView({ signIn, onKey }: Props): JSX.Element {
+export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
   const busy = signIn.kind === "busy" ? signIn.how : undefined;
   return (
     <main class="sign-in">
@@ -28,13 +30,23 @@ export function SignInView({ signIn, onKey }: Props): JSX.Element {
         <h1>{SIGN_IN.heading}</h1>
         <p class="lead">{SIGN_IN.lead}</p>
       </div>
-      {busy === "pair"
-        ? <p class="busy" role="status">{SIGN_IN.pairing}</p>
-        : <KeyForm busy={busy !== undefined} signIn={signIn} onKey={onKey} />}
+      {busy === "pair" ? <p class="busy" role="status">{SIGN_IN.pairing}</p> : (
+        <>
+          <Problem signIn={signIn} />
+          <section class="panel">
+            <h2>{SIGN_IN.pairHeading}</h2>
+            <p class="hint">{SIGN_IN.pairLead}</p>
+            <code class="command">{SIGN_IN.pairCommand}</code>
+            <LinkReader actions={actions} />
+          </section>
+          <section class="panel">
+            <h2>{SIGN_IN.keyHeading}</h2>
+            <KeyForm busy={busy !== undefined} signIn={signIn} onKey={onKey} />
+          </section>
+        </>
+      )}
       <section class="help">
         <h2>{SIGN_IN.noKeyHeading}</h2>
-        <p>{SIGN_IN.noKeyPair}</p>
-        <code class="command">{SIGN_IN.pairCommand}</code>
         <p>{SIGN_IN.noKeyMake}</p>
         <code class="command">{SIGN_IN.keyCommand}</code>
       </section>
@@ -42,7 +54,13 @@ export function SignInView({ signIn, onKey }: Props): JSX.Element {
   );
 }
 
-function KeyForm({ busy, signIn, onKey }: Props & { busy: boolean }): JSX.Element {
+/** Why the phone is signed out, or why signing in failed. */
+function Problem({ signIn }: { signIn: SignIn }): JSX.Element {
+  const problem = signIn.kind === "out" ? signIn.problem : undefined;
+  return <div role="alert">{problem && <p class="problem">{problemText(problem)}</p>}</div>;
+}
+
+function KeyForm({ busy, signIn, onKey }: Omit<Props, "actions"> & { busy: boolean }): JSX.Element {
   const [key, setKey] = useState("");
   const [shown, setShown] = useState(false);
   const problem = signIn.kind === "out" ? signIn.problem : undefined;
@@ -52,27 +70,22 @@ function KeyForm({ busy, signIn, onKey }: Props & { busy: boolean }): JSX.Elemen
   };
   return (
     <form class="panel" onSubmit={submit}>
-      <label for="key">{SIGN_IN.keyLabel}</label>
-      <div class="field">
-        <input
-          id="key"
-          {...(shown ? { type: "text" } : { type: "password" })}
-          value={key}
-          onInput={(event) => setKey(event.currentTarget.value)}
-          autocomplete="current-password"
-          autocapitalize="none"
-          spellcheck={false}
-          aria-describedby="key-hint"
-          aria-invalid={problem !== undefined}
-          required
-        />
-        <button type="button" class="quiet" aria-pressed={shown} onClick={() => setShown(!shown)}>
-          {shown ? SIGN_IN.hide : SIGN_IN.show}
-        </button>
-      </div>
-      <p id="key-hint" class="hint">{SIGN_IN.keyHint}</p>
-      <div role="alert">{problem && <p class="problem">{problemText(problem)}</p>}</div>
-      <button type="submit" class="primary" disabled={busy || key.trim() === ""}>
+      <TextField
+        id="key"
+        label={SIGN_IN.keyLabel}
+        hint={SIGN_IN.keyHint}
+        isSecret={!shown}
+        isWrong={problem !== undefined}
+        value={key}
+        onText={setKey}
+        autocomplete="current-password"
+        button={
+          <button type="button" class="quiet" aria-pressed={shown} onClick={() => setShown(!shown)}>
+            {shown ? SIGN_IN.hide : SIGN_IN.show}
+          </button>
+        }
+      />
+      <button type="submit" class="secondary" disabled={busy || key.trim() === ""}>
         {busy ? SIGN_IN.checking : SIGN_IN.submit}
       </button>
     </form>

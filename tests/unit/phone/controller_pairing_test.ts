@@ -151,3 +151,24 @@ Deno.test("a pairing link of another account asks first, and pairs with nobody i
   assert.equal(store.get().pairing?.kind, "words");
   controller.stop();
 });
+
+Deno.test("a renamed host keeps its name and its secret; a forgotten one is no longer paired [ux-settings]", async () => {
+  const host = await offeringHost();
+  const phone = phoneBefore(host);
+  await phone.controller.start({ kind: "pair", code: "c", secret: host.word });
+  await phone.controller.confirmPairing();
+  await phone.controller.renameHost(HOST_ID, "Attic");
+  phone.controller.stop();
+
+  const { controller, store } = reopened(phone);
+  await controller.start();
+  assert.deepEqual(controller.pairedHosts(), [{ deviceId: HOST_ID, host: "Attic" }]);
+  assert.deepEqual([...store.get().paired], [HOST_ID]);
+  await controller.forgetHost(HOST_ID);
+  assert.deepEqual([controller.pairedHosts(), [...store.get().paired], phone.pairing.hosts.size], [
+    [],
+    [],
+    0,
+  ]);
+  controller.stop();
+});

@@ -1,7 +1,7 @@
 /** Routes and sign-in links in the address's fragment. */
 
 import assert from "node:assert/strict";
-import { formatRoute, parseRoute, parseSignInLink } from "../../../src/phone/route.ts";
+import { formatRoute, parseRoute, parseSignInLink, readLink } from "../../../src/phone/route.ts";
 
 Deno.test("a session's address survives a round trip, whatever its name", () => {
   assert.deepEqual(parseRoute(formatRoute({ view: "inbox" })), { view: "inbox" });
@@ -36,4 +36,26 @@ Deno.test("a link carries a pairing code or a key", () => {
   assert.deepEqual(parseSignInLink("#pair=abc&more=x"), { kind: "pair", code: "abc" });
   assert.deepEqual(parseSignInLink("#key=svc_k"), { kind: "key", key: "svc_k" });
   for (const fragment of ["", "#/", "#/s/a/b", "#pair="]) assert.equal(parseSignInLink(fragment), undefined);
+});
+
+Deno.test("a text is a pairing link only if it is this relay's and carries a code [ux-scan]", () => {
+  const page = "https://relay.example/svc/#/add-host";
+  const link = { kind: "link", link: { kind: "pair", code: "abc", secret: "x" } };
+  assert.deepEqual(readLink(" https://relay.example/svc/#pair=abc&s=x\n", page), link);
+  assert.deepEqual(readLink("https://relay.example/#pair=abc", page), {
+    kind: "other_relay",
+    relay: "https://relay.example/",
+  });
+  for (
+    const text of [
+      "",
+      "abc",
+      "#pair=abc",
+      "javascript:#pair=abc",
+      `${page}`,
+      "https://relay.example/svc/#key=svc_k",
+    ]
+  ) {
+    assert.deepEqual(readLink(text, page), { kind: "none" });
+  }
 });

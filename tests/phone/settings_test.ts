@@ -1,0 +1,125 @@
+/** Pairing inside the app by camera and by link, and the settings, in a real browser with a real host. */
+import assert from "node:assert/strict";
+import { buildPhone } from "../../scripts/build_phone.ts";
+import { startSvc } from "../helpers/program.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { Phone } from "./phone.ts";
+import { withScene } from "./scene.ts";
+
+Deno.test("the app pairs by its camera, names the host, forgets it, and exports what was sent [ux-scan, ux-settings]", async () => {
+  await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
+  const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
+  const phone = await Phone.start(origin);
+  try {
+    const { page } = phone;
+    await phone.showToCamera(link);
+    await page.goto(origin);
+    await page.getByRole("button", { name: "Scan the QR code" }).tap();
+    await page.getByRole("heading", { name: /^Compare with / }).waitFor();
+    await page.getByRole("button", { name: "They match" }).tap();
+    await page.locator(".card", { hasText: "demo · Echo" }).first().tap();
+    await page.getByText("End-to-end encrypted").first().waitFor();
+    await page.goto(`${origin}/#/s/x/y`);
+    await page.goto(`${origin}/#/`);
+
+    await page.getByRole("link", { name: "Settings" }).tap();
+    await page.getByRole("heading", { name: "Paired hosts" }).waitFor();
+    const hosts = page.getByRole("region", { name: "Paired hosts" });
+    await hosts.getByRole("button", { name: "Rename" }).tap();
+    await hosts.getByLabel("Name on this phone").fill("Attic");
+    await hosts.getByRole("button", { name: "Save" }).tap();
+    await hosts.getByText("Attic").waitFor();
+    await page.getByText("This phone", { exact: true }).waitFor();
+    await phone.shoot("settings");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+
+    await page.goto(`${origin}/#/`);
+    await page.locator(".card", { hasText: "Attic" }).first().waitFor();
+    await page.reload();
+    await page.locator(".card", { hasText: "Attic" }).first().waitFor();
+
+    await page.goto(`${origin}/#/settings`);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export as a file" }).tap();
+    const file = await (await saved).path();
+    const lines = (await Deno.readTextFile(file)).trim().split("\n").filter((line) => line !== "");
+    assert.ok(lines.every((line) => typeof JSON.parse(line).push.id === "string"));
+
+    page.once("dialog", (dialog) => void dialog.accept());
+    await hosts.getByRole("button", { name: "Forget" }).tap();
+    await hosts.getByText("No host is paired").waitFor();
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  } finally {
+    await phone.close();
+    up.kill("SIGINT");
+    await up.exited;
+  }
+});
+
+Deno.test("a link that is not this relay's pairing link is explained and goes nowhere [ux-scan]", () =>
+  withScene(async ({ phone, wire }) => {
+    const { page } = phone;
+    await page.goto(wire.url);
+    const field = page.getByLabel("Pairing link");
+    const refusals: [string, RegExp][] = [
+      ["https://other.example/#pair=abc&s=def", /another relay, https:\/\/other\.example\//],
+      [`${wire.url}/#key=svc_abc`, /not a pairing link/],
+      ["hello", /not a pairing link/],
+      [`${wire.url}/#pair=gone`, /has been used or has expired/],
+    ];
+    for (const [text, answer] of refusals) {
+      await field.fill(text);
+      await page.getByRole("button", { name: "Pair", exact: true }).tap();
+      await page.getByRole("alert").getByText(answer).waitFor();
+    }
+    await phone.shoot("link-refused");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("the camera ignores other codes, and its refusal names what else helps [ux-scan]", () =>
+  withScene(async ({ phone, wire }) => {
+    const { page } = phone;
+    await phone.showToCamera("https://example.com/menu");
+    await page.goto(wire.url);
+    await page.getByRole("button", { name: "Scan the QR code" }).tap();
+    await page.getByRole("alert").getByText("not a pairing link").waitFor();
+    await phone.shoot("scanning");
+    await page.getByRole("button", { name: "Stop the camera" }).tap();
+    await page.evaluate(() => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+    });
+    await page.getByRole("button", { name: "Scan the QR code" }).tap();
+    await page.getByRole("alert").getByText("Allow it in the browser's settings").waitFor();
+  }));
+
+Deno.test("the theme and the text size apply at once and after a reload; a key without admin revokes nobody [ux-settings]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report();
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: "Settings" }).tap();
+    const ground = (): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await ground();
+    await page.getByLabel("Theme").selectOption("Dark");
+    const dark = await ground();
+    assert.notEqual(dark, light);
+    await page.getByLabel("Text size").selectOption("200 %");
+    await phone.shoot("settings-large");
+    assert.deepEqual(await phone.misfits(), []);
+    await page.reload();
+    await page.getByLabel("Theme").waitFor();
+    assert.equal(await ground(), dark);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize), "32px");
+    await page.getByLabel("Theme").selectOption("Automatic");
+    assert.equal(await ground(), light);
+
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("region", { name: "Devices" }).getByRole("button", { name: /^Revoke/ }).first()
+      .tap();
+    await page.getByText(/^svc devices revoke dev_/).waitFor();
+  }));
