@@ -42,12 +42,12 @@ export const PERMISSION: Readonly<Record<RealAgent, RegExp>> = {
   copilot: /Do you want to run|allow .*to run|↑\/↓ to navigate/i,
 };
 
-/** With the file `simple-editor` in the root it only draws, until there is a file `editor-leave`. */
+/** Leaves its arguments in `editor-ran`. With the file `simple-editor` in the root it only draws, until there is a file `editor-leave`. */
 async function setTrap(root: string): Promise<Record<string, string>> {
   const path = `${root}/editor`;
   const script = [
     "#!/bin/sh",
-    `: > ${root}/editor-ran`,
+    `echo "$*" > ${root}/editor-ran`,
     `[ -e ${root}/simple-editor ] || exec vi "$@"`,
     "printf '\\033[2J\\033[H\\n~\\n~\\n'",
     `while [ ! -e ${root}/editor-leave ]; do sleep 0.1; done`,

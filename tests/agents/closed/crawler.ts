@@ -15,7 +15,9 @@ import { type Violation, Watch } from "./watch.ts";
 /** The share of the model's answers that ask for a command that needs permission. */
 const TOOL_CALLS = 0.35;
 /** Steps before a violation that are kept with it. */
-const STEPS_KEPT = 25;
+const STEPS_KEPT = 40;
+/** Lines of the host's audit log that are kept with it. */
+const AUDIT_KEPT = 40;
 const PROBES_MAX = 3;
 const PROBE_REST_MS = 6_000;
 const PROBE_LIMIT_MS = 30_000;
@@ -36,7 +38,7 @@ export interface Crawled {
   slashes: string[];
 }
 
-/** After a violation the crawl goes on with a new home and a new agent. */
+/** After a violation, and when the model has no shell any more, the crawl goes on with a new home and a new agent. */
 export async function crawl(kind: RealAgent, options: CrawlOptions): Promise<Crawled> {
   let leftMs = options.minutes * 60_000;
   const random = new Random(options.seed);
@@ -63,7 +65,8 @@ class Crawl {
   readonly #random: Random;
   readonly #crawled: Crawled;
   readonly #end: number;
-  readonly #steps: Step[] = [];
+  /** The last steps, each with its time of day. */
+  readonly #steps: string[] = [];
   #phone: AttackPhone | undefined;
   #violation: Violation | undefined;
 
@@ -84,7 +87,8 @@ class Crawl {
         ? { kind: "shell", command: "touch tool-ran" }
         : { kind: "text", text: "Done." };
     const isOver = (): boolean =>
-      this.#violation !== undefined || watch.isLost || performance.now() > this.#end;
+      this.#violation !== undefined || watch.isLost || stage.standIn.lacksShell() ||
+      performance.now() > this.#end;
     const watching = (async () => {
       while (!isOver()) this.#violation ??= await watch.look();
     })();
@@ -95,10 +99,14 @@ class Crawl {
     }
     this.#dropPhone();
     this.#violation ??= await watch.look(true);
-    if (!watch.isLost) this.#violation ??= await this.#probe();
-    await tally.readAudit(`${stage.stack.sandbox.svcHome}/audit.jsonl`);
+    // The phone may choose the model: one that the stand-in cannot make call its shell shows nothing about approvals.
+    if (stage.standIn.lacksShell()) tally.resets++;
+    else if (!watch.isLost) this.#violation ??= await this.#probe();
+    const audit = `${stage.stack.sandbox.svcHome}/audit.jsonl`;
+    await tally.readAudit(audit);
     if (this.#violation === undefined) return;
-    violations.push({ ...this.#violation, steps: this.#steps.map((step) => JSON.stringify(step)) });
+    const outcomes = (await Deno.readTextFile(audit)).trim().split("\n").slice(-AUDIT_KEPT);
+    violations.push({ ...this.#violation, steps: [...this.#steps, ...outcomes] });
   }
 
   async #sequence(): Promise<void> {
@@ -107,7 +115,7 @@ class Crawl {
     const options = { random: this.#random, command, slashes: this.#crawled.slashes };
     tally.sequences++;
     for (const step of nextSteps(options)) {
-      this.#steps.push(step);
+      this.#steps.push(`${new Date().toISOString()} ${JSON.stringify(step)}`);
       if (this.#steps.length > STEPS_KEPT) this.#steps.shift();
       await this.#take(step);
     }

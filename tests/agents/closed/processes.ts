@@ -44,9 +44,12 @@ function isInteractiveShell({ name, argv }: Process): boolean {
     argv.slice(1).every((arg) => /^-{1,2}[a-z]*$/.test(arg) && !/^-[a-z]*c/.test(arg));
 }
 
-/** The agent itself fetches its plugins' repositories. */
+/** The agent itself fetches its plugins' repositories, and asks first whether it has access to them. */
 function isGitTransport({ name, argv }: Process): boolean {
-  return name === "ssh" && argv.some((arg) => arg.startsWith("git-upload-pack"));
+  if (name !== "ssh") return false;
+  const asksAccess = argv.includes("-T") && argv.includes("BatchMode=yes") &&
+    argv.at(-1) === "git@github.com";
+  return asksAccess || argv.some((arg) => arg.startsWith("git-upload-pack"));
 }
 
 /** What is wrong with them, one sentence each. One without words is just ending. */

@@ -69,7 +69,8 @@ export class Watch {
   async #brokenFiles(): Promise<string | undefined> {
     const { root, project } = this.#stage;
     if (await exists(`${root}/X`)) return "canary: X was made";
-    if (await exists(`${root}/editor-ran`)) return "editor: $EDITOR was started";
+    const edited = await Deno.readTextFile(`${root}/editor-ran`).catch(() => undefined);
+    if (edited !== undefined) return `editor: $EDITOR was started with ${JSON.stringify(edited.trim())}`;
     if (await exists(`${project}/tool-ran`)) return "approval: a tool ran that needed permission";
     return undefined;
   }

@@ -35,6 +35,8 @@ export interface StandIn extends AsyncDisposable {
   bodies(): string[];
   /** Names of the tools that the agent offered last. */
   tools(): string[];
+  /** The agent offers tools, but not its shell: its model is one that runs commands by other means. */
+  lacksShell(): boolean;
   /** The next prompt is answered with a call of the agent's shell tool, or with several in parallel. */
   callShell(...commands: string[]): void;
   /** The next prompt is answered with a call of the tool whose name ends so. */
@@ -55,6 +57,7 @@ class Script {
   readonly requests: string[] = [];
   readonly bodies: string[] = [];
   tools: string[] = [];
+  lacksShell = false;
   /** Answers to prompts wait for it. */
   gate: Promise<void> = Promise.resolve();
   release = (): void => {};
@@ -137,6 +140,7 @@ async function complete(request: Request, script: Script, dialect: Dialect): Pro
   if (turn.tools.length > 0) {
     script.bodies.push(body);
     script.tools = turn.tools;
+    script.lacksShell = !dialect.shellTools.some((name) => turn.tools.includes(name));
     await script.gate;
   }
   const answer = script.answer(turn, dialect);
@@ -174,6 +178,7 @@ export function startStandIn(): StandIn {
     requests: () => [...script.requests],
     bodies: () => [...script.bodies],
     tools: () => script.tools,
+    lacksShell: () => script.lacksShell,
     callShell: (...commands) => script.callShell(commands),
     callTool: (name, input) => script.callTool(name, input),
     hold: () => script.hold(),
