@@ -38,6 +38,11 @@ export class TokenBucket {
     return this.#tokens >= amount ? 0 : (amount - this.#tokens) / this.#perSecond;
   }
 
+  isFull(now: number): boolean {
+    this.#refill(now);
+    return this.#tokens >= this.#burst;
+  }
+
   /** A clock that was set back earns nothing. */
   #refill(now: number): void {
     const earned = Math.max(0, now - this.#at) / 1_000 * this.#perSecond;
@@ -46,20 +51,26 @@ export class TokenBucket {
   }
 }
 
-export interface TokenBucketsOptions extends TokenRate {
-  /** Buckets kept; beyond it the one used longest ago is forgotten. */
+interface TokenBucketsOptions extends TokenRate {
+  /** Most buckets kept. */
   keys?: number;
 }
 
 const KEYS_MAX = 10_000;
+/** How often a full table is searched for buckets that can be forgotten, in milliseconds. */
+const SWEEP_MS = 1_000;
 
 export class TokenBuckets {
   readonly #buckets = new Map<string, TokenBucket>();
+  /** Of all keys that are not in the table. */
+  readonly #shared: TokenBucket;
   readonly #rate: TokenRate;
   readonly #keys: number;
+  #sweptAt = -Infinity;
 
   constructor({ perSecond, burst, keys = KEYS_MAX }: TokenBucketsOptions) {
     this.#rate = { perSecond, burst };
+    this.#shared = new TokenBucket(this.#rate, 0);
     this.#keys = keys;
   }
 
@@ -73,12 +84,20 @@ export class TokenBuckets {
     this.#of(key, now).charge(now, amount);
   }
 
+  /** Forgets only full buckets: a caller that fills the table must not get its own bucket back as a full one. */
   #of(key: string, now: number): TokenBucket {
-    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#rate, now);
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > this.#keys && oldest !== undefined) this.#buckets.delete(oldest);
-    return bucket;
+    const known = this.#buckets.get(key);
+    if (known !== undefined) return known;
+    if (this.#buckets.size >= this.#keys) this.#forgetFull(now);
+    if (this.#buckets.size >= this.#keys) return this.#shared;
+    const made = new TokenBucket(this.#rate, now);
+    this.#buckets.set(key, made);
+    return made;
+  }
+
+  #forgetFull(now: number): void {
+    if (Math.abs(now - this.#sweptAt) < SWEEP_MS) return;
+    this.#sweptAt = now;
+    for (const [key, bucket] of this.#buckets) if (bucket.isFull(now)) this.#buckets.delete(key);
   }
 }

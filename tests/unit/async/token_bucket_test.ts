@@ -26,10 +26,19 @@ Deno.test("a clock that is set back earns nothing and locks nobody out", () => {
   assert.equal(limit.take("a", 1_000), 0);
 });
 
-Deno.test("the keys remembered are bounded", () => {
-  const limit = new TokenBuckets({ perSecond: 1, burst: 1, keys: 2 });
-  for (const caller of ["a", "b", "c"]) limit.take(caller, 0);
-  assert.deepEqual(["c", "a"].map((caller) => limit.take(caller, 0)), [1, 0]);
+Deno.test("a caller under many names does not get its own bucket back as a full one [flood-table]", () => {
+  const limit = new TokenBuckets({ perSecond: 1, burst: 10, keys: 2 });
+  limit.charge("a", 0, 10);
+  limit.charge("b", 0, 10);
+  for (const name of ["c", "d", "e"]) limit.take(name, 0);
+  assert.equal(limit.take("a", 0), 1);
+});
+
+Deno.test("beyond the keys remembered, callers share one bucket until others are full again [flood-table]", () => {
+  const limit = new TokenBuckets({ perSecond: 1, burst: 2, keys: 2 });
+  for (const name of ["a", "b"]) limit.charge(name, 0, 2);
+  assert.deepEqual(["c", "d", "e"].map((name) => limit.take(name, 0)), [0, 0, 1]);
+  assert.deepEqual(["f", "g", "h", "i"].map((name) => limit.take(name, 2_000, 2)), [0, 0, 0, 2]);
 });
 
 Deno.test("a single bucket returns the exact wait, and a charge may leave it in debt", () => {
