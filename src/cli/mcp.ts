@@ -8,7 +8,7 @@ import type { HostSealing } from "../home/host_sealing.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
-import { splitLines } from "../runtime/lines.ts";
+import { splitLines } from "../runtime/input.ts";
 import { accountPaths } from "./context.ts";
 import { UsageError } from "./exit.ts";
 import { addressInputs, listenerSettings, pairingHost } from "./settings.ts";

@@ -1,6 +1,6 @@
 /** The paths of everything in an account's `~/.svc`. */
-import { MAX_SOCKET_PATH_BYTES } from "../runtime/socket_path.ts";
 import { sha256Hex } from "../async/sha256.ts";
+import { MAX_SOCKET_PATH_BYTES } from "../runtime/system.ts";
 
 /** Absolute paths under `~/.svc`, or under `SVC_HOME`. */
 export interface HomePaths {

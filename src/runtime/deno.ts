@@ -1,8 +1,7 @@
 /** The runtime on Deno. Nothing here loads a `node:` module at start: each costs 10 to 20 ms. */
 import { files, runtime as lean } from "./deno_lean.ts";
 import { failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
-import { codeOf, unless } from "./failure.ts";
-import { lanAddressAmong } from "./lan_address.ts";
+import { codeOf, lanAddressAmong, unless } from "./system.ts";
 import type { Commands, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
 
 interface Place {

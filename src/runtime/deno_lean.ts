@@ -1,10 +1,18 @@
 /** The part of the runtime that an agent's hook needs, on Deno: the agent waits for every module that it loads. */
 import { Mutex } from "../async/mutex.ts";
-import { homeFrom, temporaryFrom } from "./directories.ts";
-import { codeOf, MISSING, NOBODY_LISTENS, unless } from "./failure.ts";
-import { splitLines } from "./lines.ts";
-import { DEFAULT_SIZE, type KeySource, rawInput } from "./terminal.ts";
-import { checkSocketPath, SOCKET_MODE, SOCKET_UMASK } from "./socket_path.ts";
+import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
+import {
+  checkSocketPath,
+  codeOf,
+  homeFrom,
+  MISSING,
+  NOBODY_LISTENS,
+  SOCKET_MODE,
+  SOCKET_UMASK,
+  temporaryFrom,
+  unless,
+  writeFully,
+} from "./system.ts";
 import type {
   AppendFile,
   FileInfo,
@@ -14,7 +22,6 @@ import type {
   LocalSockets,
   Terminal,
 } from "./types.ts";
-import { writeFully } from "./write_fully.ts";
 
 const utf8 = new TextEncoder();
 

@@ -5,16 +5,21 @@ import { createConnection, createServer, type Server, type Socket } from "node:n
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { hostname, networkInterfaces } from "node:os";
-import { homeFrom, temporaryFrom } from "./directories.ts";
-import { NOBODY_LISTENS, unless } from "./failure.ts";
-import { lanAddressAmong } from "./lan_address.ts";
-import { splitLines } from "./lines.ts";
+import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
 import { commands } from "./node_commands.ts";
 import { files } from "./node_files.ts";
-import { DEFAULT_SIZE, type KeySource, rawInput } from "./terminal.ts";
-import { checkSocketPath, SOCKET_MODE, SOCKET_UMASK } from "./socket_path.ts";
+import {
+  checkSocketPath,
+  homeFrom,
+  lanAddressAmong,
+  NOBODY_LISTENS,
+  SOCKET_MODE,
+  SOCKET_UMASK,
+  temporaryFrom,
+  unless,
+  writeFully,
+} from "./system.ts";
 import type { LineConnection, LocalSockets, Runtime, Signal, Terminal } from "./types.ts";
-import { writeFully } from "./write_fully.ts";
 
 /** Bytes until the peer closes. A reset, or a close on this side, ends them too. */
 async function* readChunks(socket: Socket): AsyncIterable<Uint8Array> {

@@ -7,8 +7,8 @@ import process from "node:process";
 import type { Readable, Writable } from "node:stream";
 import { spawnDetached } from "./detached.ts";
 import { exitCode, failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
-import { codeOf } from "./failure.ts";
 import { files } from "./node_files.ts";
+import { codeOf } from "./system.ts";
 import type { Commands, PipedChild, RunOptions, RunResult, Signal } from "./types.ts";
 
 interface Place {

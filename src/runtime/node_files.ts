@@ -20,10 +20,8 @@ import {
 } from "node:fs/promises";
 import process from "node:process";
 import { promisify } from "node:util";
-import { temporaryFrom } from "./directories.ts";
-import { MISSING, unless } from "./failure.ts";
+import { MISSING, temporaryFrom, unless, writeFully } from "./system.ts";
 import type { AppendFile, FileInfo, Files } from "./types.ts";
-import { writeFully } from "./write_fully.ts";
 
 const utf8 = new TextEncoder();
 const FORBIDDEN = ["EACCES", "EPERM"];

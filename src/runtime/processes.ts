@@ -1,6 +1,6 @@
 /** What both runtimes do alike with processes: finding a program, exit codes, and whether a process is alive. */
 import { errorText } from "../async/error_text.ts";
-import { codeOf } from "./failure.ts";
+import { codeOf } from "./system.ts";
 import type { RunResult } from "./types.ts";
 
 /** The absolute path of the first executable on `path`. A name with a slash is used as it is. */

@@ -1,7 +1,7 @@
 /** What every runtime reports about its process and machine, and its local sockets. */
 
 import assert from "node:assert/strict";
-import { MAX_LINE_BYTES } from "../../src/runtime/lines.ts";
+import { MAX_LINE_BYTES } from "../../src/runtime/input.ts";
 import type { LineConnection, Runtime } from "../../src/runtime/types.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";

@@ -1,7 +1,7 @@
 /** Where the home's files lie. */
 import assert from "node:assert/strict";
 import { homePaths } from "../../../src/home/paths.ts";
-import { MAX_SOCKET_PATH_BYTES } from "../../../src/runtime/socket_path.ts";
+import { MAX_SOCKET_PATH_BYTES } from "../../../src/runtime/system.ts";
 
 const place = { homeDirectory: "/home/a", cwd: "/work", temporaryDirectory: "/tmp/", uid: 7 };
 

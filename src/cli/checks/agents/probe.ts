@@ -1,16 +1,15 @@
 /** Runs an agent's hook and its MCP server as the agent would, and leaves nothing behind. */
+import * as z from "zod/mini";
 import type { AgentHooks } from "../../../agents/hooks.ts";
+import { errorText } from "../../../async/error_text.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../../home/markers.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { writeRemote } from "../../../home/remote_mode.ts";
 import { parseJson } from "../../../protocol/json.ts";
 import type { AgentKind } from "../../../protocol/names.ts";
 import { VERSION } from "../../../protocol/version.ts";
-import { splitLines } from "../../../runtime/lines.ts";
-import type { Commands, Files, RunResult } from "../../../runtime/types.ts";
-import type { PipedChild } from "../../../runtime/types.ts";
-import * as z from "zod/mini";
-import { errorText } from "../../../async/error_text.ts";
+import { splitLines } from "../../../runtime/input.ts";
+import type { Commands, Files, PipedChild, RunResult } from "../../../runtime/types.ts";
 
 /** Longest time that a hook or a server may take, in milliseconds. Agents themselves wait for 30 s and more. */
 export const PROBE_LIMIT_MS = 15_000;

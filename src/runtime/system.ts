@@ -1,0 +1,93 @@
+/** What both runtimes share of the operating system: its errors, directories, sockets and addresses, and writing all of a text. */
+
+/** A code such as `ENOENT` or `EACCES`; undefined for any other error. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The result of `work`, or `instead` when it fails with one of `codes`. Throws any other failure. */
+export async function unless<T, U>(
+  codes: readonly string[],
+  work: Promise<T>,
+  instead: U,
+): Promise<T | U> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codes.includes(codeOf(error) ?? "")) return instead;
+    throw error;
+  }
+}
+
+/** There is no file at the path, or a part of the path is not a directory. */
+export const MISSING: readonly string[] = ["ENOENT", "ENOTDIR"];
+
+/** There is no socket, its owner is gone, or its owner is just exiting. */
+export const NOBODY_LISTENS: readonly string[] = [...MISSING, "ECONNREFUSED", "ECONNRESET"];
+
+/** The pause before writing again to a full pipe or terminal that another process made non-blocking, in milliseconds. */
+const RETRY_MS = 1;
+
+/** @throws what `write` throws, with code `EPIPE` when the reader is gone. */
+export function writeFully(write: (bytes: Uint8Array) => number, bytes: Uint8Array): void {
+  let rest = bytes;
+  while (rest.length > 0) rest = rest.subarray(writeOrWait(write, rest));
+}
+
+function writeOrWait(write: (bytes: Uint8Array) => number, bytes: Uint8Array): number {
+  try {
+    return write(bytes);
+  } catch (error) {
+    if (codeOf(error) !== "EAGAIN") throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    return 0;
+  }
+}
+
+/** @throws when HOME is unset or not absolute: guessing could write keys to the wrong place. */
+export function homeFrom(home: string | undefined): string {
+  if (home?.startsWith("/")) return home;
+  throw new Error(
+    `cannot find the home directory: HOME is ${JSON.stringify(home ?? null)}; set it to an absolute path`,
+  );
+}
+
+/** The directory without its trailing slash (macOS sets one in TMPDIR). */
+export function temporaryFrom(tmpdir: string | undefined): string {
+  return tmpdir?.startsWith("/") ? tmpdir.replace(/(?<=.)\/+$/, "") : "/tmp";
+}
+
+/** The longest path in bytes that every system takes (macOS: 104 with its NUL; Linux: 108). */
+export const MAX_SOCKET_PATH_BYTES = 103;
+
+/** Only the owner may use a socket; the umask creates it with this mode. */
+export const SOCKET_MODE = 0o600;
+export const SOCKET_UMASK = 0o177;
+
+/** @throws when the path is too long: the system would cut it or refuse it with a bare EINVAL. */
+export function checkSocketPath(path: string): void {
+  const bytes = new TextEncoder().encode(path).length;
+  if (bytes <= MAX_SOCKET_PATH_BYTES) return;
+  throw new Error(
+    `cannot use the socket path "${path}": it has ${bytes} bytes, the system takes at most ${MAX_SOCKET_PATH_BYTES}; ` +
+      `choose a shorter SVC_HOME`,
+  );
+}
+
+export interface InterfaceAddress {
+  /** The interface's, such as `eth0`. */
+  name: string;
+  family: string;
+  address: string;
+}
+
+/** Bridges of containers and virtual machines, which a phone cannot reach. */
+const VIRTUAL = /^(docker|br-|veth|virbr|podman|cni)/;
+
+/** The first IPv4 address that is not loopback and not on a virtual interface. */
+export function lanAddressAmong(addresses: readonly InterfaceAddress[]): string | undefined {
+  return addresses.find(({ name, family, address }) =>
+    family === "IPv4" && !address.startsWith("127.") && !VIRTUAL.test(name)
+  )?.address;
+}

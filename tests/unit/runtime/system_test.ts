@@ -1,0 +1,44 @@
+/** What both runtimes share of the operating system. */
+import assert from "node:assert/strict";
+import { homeFrom, lanAddressAmong, temporaryFrom, writeFully } from "../../../src/runtime/system.ts";
+
+Deno.test("a home is taken as it is set, and never guessed", () => {
+  assert.equal(homeFrom("/home/me"), "/home/me");
+  assert.throws(() => homeFrom(undefined), /HOME is null; set it to an absolute path/);
+  assert.throws(() => homeFrom("me"), /HOME is "me"/);
+});
+
+Deno.test("the temporary directory has no slash at its end", () => {
+  assert.equal(temporaryFrom("/var/folders/x/T/"), "/var/folders/x/T");
+  assert.equal(temporaryFrom("/"), "/");
+  assert.equal(temporaryFrom(undefined), "/tmp");
+  assert.equal(temporaryFrom("relative"), "/tmp");
+});
+
+Deno.test("the address for the phone is neither loopback nor a container's bridge [up-addresses]", () => {
+  const loopback = { name: "lo", family: "IPv4", address: "127.0.0.1" };
+  const bridge = { name: "docker0", family: "IPv4", address: "172.17.0.1" };
+  const six = { name: "eth0", family: "IPv6", address: "fd00::2" };
+  const four = { name: "eth0", family: "IPv4", address: "192.168.1.5" };
+  assert.equal(lanAddressAmong([loopback, bridge, six, four]), "192.168.1.5");
+  assert.equal(lanAddressAmong([loopback, bridge, six]), undefined);
+});
+
+Deno.test("short writes are continued and a full pipe is tried again", () => {
+  const taken: number[] = [];
+  let calls = 0;
+  writeFully((bytes) => {
+    if (++calls % 2 === 0) throw Object.assign(new Error("full"), { code: "EAGAIN" });
+    taken.push(...bytes.subarray(0, 2));
+    return Math.min(2, bytes.length);
+  }, new Uint8Array([1, 2, 3, 4, 5]));
+  assert.deepEqual(taken, [1, 2, 3, 4, 5]);
+});
+
+Deno.test("another failure is thrown as it is", () => {
+  const gone = Object.assign(new Error("gone"), { code: "EPIPE" });
+  const write = (): number => {
+    throw gone;
+  };
+  assert.throws(() => writeFully(write, new Uint8Array(1)), gone);
+});
