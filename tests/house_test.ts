@@ -49,10 +49,9 @@ const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[
   "hook event → picker": {
     most: 22,
     stretches: [
-      "hooks/event_hook hooks/run_hook",
-      "hooks/event_hook agents/hooks agents/registry",
+      "hooks/run_hook agents/hooks agents/registry",
       "agents/claude/hooks agents/hooks",
-      "hooks/event_hook home/notify_daemon home/control_messages",
+      "hooks/run_hook home/notify_daemon home/control_messages",
       "home/control_server listener/daemon listener/listener listener/inventory/reporter",
       "listener/inventory/reporter listener/inventory/inventory listener/inventory/agent_state",
       "listener/listener client/relay_link",

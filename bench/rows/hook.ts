@@ -5,14 +5,14 @@ import { runSvc } from "../../tests/helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../../tests/helpers/sandbox.ts";
 import { type Row, timed } from "../measure.ts";
 
-/** A control socket like a listener's, which reads every report. */
+/** A control socket like a listener's, which answers every report. */
 async function serveDaemon({ svcHome }: Sandbox): Promise<{ close(): void }> {
   await Deno.mkdir(svcHome, { recursive: true });
-  return await runtime.sockets.listen(`${svcHome}/listener.sock`, (connection) => void drain(connection));
+  return await runtime.sockets.listen(`${svcHome}/listener.sock`, (connection) => void answer(connection));
 }
 
-async function drain({ lines }: LineConnection): Promise<void> {
-  for await (const _ of lines);
+async function answer(connection: LineConnection): Promise<void> {
+  for await (const _ of connection.lines) await connection.send('{"ok":true}').catch(() => {});
 }
 
 /** Throws when the hook fails, since a program that does not start would be fast. */
@@ -57,4 +57,5 @@ export const hookRows: Row[] = [
   hookRow(["remote-hook", "codex"], { daemon: false }),
   hookRow(["remote-hook", "codex"], { daemon: true }),
   hookRow(["hook", "Stop", "codex"], { daemon: true }),
+  hookRow(["hook", "PreToolUse", "codex", "gates"], { daemon: true }),
 ];

@@ -14,7 +14,7 @@ export const COMMANDS = {
   logs: "show the listener's log, or the audit of remote input",
   verify: "check the setup, and say how to fix it",
   agents: "check that svc recognizes the agents' screens, or record one",
-  "remote-hook": "what an agent's prompt hook runs: tells the model who is driving",
+  "remote-hook": "what an agent's prompt hook runs: informs the model who is driving",
   hook: "what an agent's other hooks run: reports to the listener",
   setup: "register svc's hooks and tools with the agents; --remove undoes it",
   mute: "silence a project: no remote mode, no messages",

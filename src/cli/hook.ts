@@ -2,36 +2,29 @@
 import { runtime } from "#runtime-lean";
 import { GATES_ARGUMENT } from "../agents/hooks.ts";
 import { homePaths } from "../home/paths.ts";
-import { type Hook, type HookHost, runHook } from "../hooks/run_hook.ts";
-import { UsageError } from "./exit.ts";
+import { type HookHost, runHook } from "../hooks/run_hook.ts";
 
 /** The hook of a submitted prompt. */
 export async function runPromptHook(args: readonly string[]): Promise<number> {
   const [kind, mark] = args;
-  if (kind === "--help" || kind === "-h") return await promptHookHelp();
+  if (kind === "--help" || kind === "-h") return await printHelp(PROMPT_HOOK);
   if (kind === undefined) {
-    throw new UsageError("Name the agent whose hook this is. See: svc remote-hook --help");
+    throw await usageError("Name the agent whose hook this is. See: svc remote-hook --help");
   }
-  return await callHook({
-    load: async () => (await import("../hooks/remote_hook.ts")).remoteHook,
-    kind,
-    mark,
-  });
+  return await callHook({ kind, mark });
 }
 
 /** The hooks of all other events. */
 export async function runEventHook(args: readonly string[]): Promise<number> {
   const [event, kind, mark] = args;
-  if (event === "--help" || event === "-h") return await eventHookHelp();
+  if (event === "--help" || event === "-h") return await printHelp(EVENT_HOOK);
   if (event === undefined || kind === undefined) {
-    throw new UsageError("Name the event and the agent whose hook this is. See: svc hook --help");
+    throw await usageError("Name the event and the agent whose hook this is. See: svc hook --help");
   }
-  const load = async (): Promise<Hook> => (await import("../hooks/event_hook.ts")).eventHook;
-  return await callHook({ load, kind, event, mark });
+  return await callHook({ kind, event, mark });
 }
 
 interface HookCall {
-  load(): Promise<Hook>;
   kind: string;
   event?: string;
   /** The argument after the agent's kind. */
@@ -39,11 +32,10 @@ interface HookCall {
 }
 
 /** Always 0: exit code 2 would block the prompt in some agents. */
-async function callHook({ load, mark, ...call }: HookCall): Promise<number> {
+async function callHook({ mark, ...call }: HookCall): Promise<number> {
   const input = runtime.terminal.readAll().catch(() => "");
   try {
-    const [hook, host] = await Promise.all([load(), hookHost(mark === GATES_ARGUMENT)]);
-    await runHook(host, { ...call, hook, input });
+    await runHook(await hookHost(mark === GATES_ARGUMENT), { ...call, input });
   } catch {
     // Without a home directory there is nothing to report to: the agent goes on.
   }
@@ -68,34 +60,40 @@ function paneId(text: string | undefined): string | undefined {
   return text !== undefined && /^%\d{1,9}$/.test(text) ? text : undefined;
 }
 
-async function promptHookHelp(): Promise<number> {
-  const { defineCommand, parseOptions } = await import("./command.ts");
-  const command = defineCommand({
-    name: "remote-hook",
-    summary: "What an agent's prompt hook runs: reads its JSON on stdin and tells the model who is driving.",
-    examples: [
-      `echo '{"session_id":"1","cwd":"/work/app","prompt":"go on"}' | svc remote-hook codex`,
-    ],
-  })
-    .argument("<agent>", "the kind of agent, as in svc --help")
-    .argument("[gates]", "the agent is set up to ask before each tool call");
-  parseOptions(command, ["--help"]);
-  return 0;
+async function usageError(message: string): Promise<Error> {
+  const { UsageError } = await import("./exit.ts");
+  return new UsageError(message);
 }
 
-async function eventHookHelp(): Promise<number> {
+interface HookText {
+  name: string;
+  summary: string;
+  example: string;
+  /** Its first argument, if that is not the agent. */
+  first?: [name: string, meaning: string];
+}
+
+const PROMPT_HOOK: HookText = {
+  name: "remote-hook",
+  summary: "What an agent's prompt hook runs: reads its JSON on stdin and informs the model who is driving.",
+  example: `echo '{"session_id":"1","cwd":"/work/app","prompt":"go on"}' | svc remote-hook codex`,
+};
+
+const EVENT_HOOK: HookText = {
+  name: "hook",
+  summary:
+    "What an agent's other hooks run: reads their JSON on stdin and reports states, tool calls and final messages to the listener.",
+  example:
+    `echo '{"session_id":"1","cwd":"/work/app","last_assistant_message":"Done."}' | svc hook Stop codex`,
+  first: ["<event>", "the agent's own name for the event"],
+};
+
+async function printHelp({ name, summary, example, first }: HookText): Promise<number> {
   const { defineCommand, parseOptions } = await import("./command.ts");
-  const command = defineCommand({
-    name: "hook",
-    summary:
-      "What an agent's other hooks run: reads their JSON on stdin and reports states, tool calls and final messages to the listener.",
-    examples: [
-      `echo '{"session_id":"1","cwd":"/work/app","last_assistant_message":"Done."}' | svc hook Stop codex`,
-    ],
-  })
-    .argument("<event>", "the agent's own name for the event")
-    .argument("<agent>", "the kind of agent, as in svc --help")
-    .argument("[gates]", "the agent is set up to ask before each tool call");
+  const command = defineCommand({ name, summary, examples: [example] });
+  if (first !== undefined) command.argument(...first);
+  command.argument("<agent>", "the kind of agent, as in svc --help");
+  command.argument("[gates]", "the agent is set up to ask before each tool call");
   parseOptions(command, ["--help"]);
   return 0;
 }

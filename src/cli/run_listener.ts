@@ -1,6 +1,5 @@
 /** The listener in this process, with what reports the hooks' news to the phones. */
 import { runtime } from "#runtime";
-import { toBodyText } from "../agents/body_text.ts";
 import { loadHooks } from "../agents/registry.ts";
 import { createRelayApi } from "../client/api.ts";
 import { systemClock } from "../async/clock.ts";
@@ -8,6 +7,7 @@ import { type Config, ensureHookId } from "../home/config.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { hostKeys, hostSealing } from "../home/host_sealing.ts";
+import { toBodyText } from "../hooks/news.ts";
 import { runDaemon } from "../listener/daemon.ts";
 import { HookNotifier, withNotifications } from "../listener/hook_notifier.ts";
 import { startListener } from "../listener/listener.ts";
@@ -49,7 +49,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
   });
 }
 
-/** Reports what the hooks tell, such as the end of a turn, to the phones. */
+/** Passes on to the phones what the hooks report, such as the end of a turn. */
 async function makeHookNotifier(
   paths: HomePaths,
   options: { baseUrl: string; apiKey: string; log(line: string): void },
@@ -74,6 +74,6 @@ async function lastWords(agent: string, transcript: string): Promise<string | un
   const hooks = isAgentKind(agent) ? await loadHooks(agent) : undefined;
   const info = await files.info(transcript);
   if (hooks?.transcript === undefined || !info?.isFile || info.size > TRANSCRIPT_MAX_BYTES) return undefined;
-  const words = hooks.transcript.lastMessage(await files.readText(transcript) ?? "");
-  return words && toBodyText(words);
+  const text = hooks.transcript.lastMessage(await files.readText(transcript) ?? "");
+  return text && toBodyText(text);
 }

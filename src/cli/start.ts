@@ -1,4 +1,6 @@
 /** The program's first step: runs a hook before anything else is loaded, because an agent waits for it. */
+import { loadHooks } from "../agents/registry.ts";
+import { isAgentKind } from "../protocol/names.ts";
 
 /** The number of arguments each hook requires; one more is optional. Any other call, such as `--help`, goes to main.ts. */
 const HOOKS = { "remote-hook": 1, hook: 2 } as const;
@@ -7,6 +9,9 @@ const HOOKS = { "remote-hook": 1, hook: 2 } as const;
 export async function start(args: readonly string[]): Promise<number> {
   const [word = "", ...rest] = args;
   if (isHook(word) && isHookCall(rest, HOOKS[word])) {
+    const kind = rest[HOOKS[word] - 1] ?? "";
+    // At the same time as the hook itself, which needs it.
+    if (isAgentKind(kind)) loadHooks(kind).catch(() => {});
     const { runEventHook, runPromptHook } = await import("./hook.ts");
     return word === "hook" ? await runEventHook(rest) : await runPromptHook(rest);
   }

@@ -35,12 +35,15 @@ export async function waitAtGate(
 ): Promise<void> {
   const requests = gateRequests(report);
   await withDaemon(socket, async (connection) => {
-    const timer = setTimeout(() => connection.close(), limitMs);
+    // `setTimeout` would cost Deno more than the rest of a hook.
+    const limit = AbortSignal.timeout(limitMs);
+    const close = (): void => connection.close();
+    limit.addEventListener("abort", close);
     try {
       await connection.send(requests.map((request) => JSON.stringify(request)).join("\n"));
       await takeAnswers(connection, requests.length);
     } finally {
-      clearTimeout(timer);
+      limit.removeEventListener("abort", close);
     }
   });
 }

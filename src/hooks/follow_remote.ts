@@ -1,8 +1,29 @@
 /** Follows the REMOTE mode of a conversation from event to event: decides, instructs the model, keeps the state. */
+import type { AgentHooks, HookInput } from "../agents/hooks.ts";
 import { takeMarker } from "../home/markers.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
+import type { HomePaths } from "../home/paths.ts";
 import { type Conversation, readRemote, type RemoteState, writeRemote } from "../home/remote_mode.ts";
-import type { HookCall, HookHost } from "./run_hook.ts";
+import type { AgentKind } from "../protocol/names.ts";
+import type { Files } from "../runtime/types.ts";
+
+export interface RemoteHost {
+  files: Files;
+  paths: HomePaths;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Gives the text to the agent. */
+  print(text: string): void;
+}
+
+/** A run of an agent's hook, with the agent's input. */
+export interface HookCall {
+  kind: AgentKind;
+  hooks: AgentHooks;
+  /** The agent's name for it. */
+  event: string;
+  input: HookInput;
+}
 
 export interface SubmittedPrompt {
   /** As the agent spells it. */
@@ -12,7 +33,7 @@ export interface SubmittedPrompt {
 }
 
 export async function followPrompt(
-  host: HookHost,
+  host: RemoteHost,
   call: HookCall,
   submitted: SubmittedPrompt,
 ): Promise<void> {
@@ -28,7 +49,7 @@ export async function followPrompt(
 }
 
 export async function followSession(
-  host: HookHost,
+  host: RemoteHost,
   call: HookCall,
   { directory, kind }: { directory: string; kind: "compacted" | "ended" },
 ): Promise<void> {
@@ -47,14 +68,14 @@ interface Step {
   event: RemoteEvent;
 }
 
-async function step(host: HookHost, call: HookCall, { conversation, before, event }: Step): Promise<void> {
+async function step(host: RemoteHost, call: HookCall, { conversation, before, event }: Step): Promise<void> {
   const { state, notice } = nextRemote(before, event);
   if (notice !== undefined) host.print(call.hooks.contextOutput(call.event, noticeText(notice)));
   if (state === before) return;
   await writeRemote({ files: host.files, remote: host.paths.remote }, conversation, state);
 }
 
-async function isMutedHere({ files, paths }: HookHost, directory: string): Promise<boolean> {
+async function isMutedHere({ files, paths }: RemoteHost, directory: string): Promise<boolean> {
   const muted = await loadMuted(files, paths);
   return muted.length > 0 && isMuted(muted, await files.realPath(directory) ?? directory);
 }

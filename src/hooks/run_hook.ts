@@ -1,49 +1,27 @@
-/** Runs a hook so that it never disturbs its agent: on any failure it prints nothing, and the agent goes on. */
-import type { AgentHooks, HookInput } from "../agents/hooks.ts";
+/** Runs an agent's hook: it reports to the listener, informs the model of REMOTE mode, and never disturbs the agent. */
+import { type HookInput, isFromSubagent } from "../agents/hooks.ts";
 import { loadHooks } from "../agents/registry.ts";
 import type { HookReport } from "../home/control_messages.ts";
-import type { HomePaths } from "../home/paths.ts";
-import { type AgentKind, isAgentKind } from "../protocol/names.ts";
-import type { Files, LocalSockets } from "../runtime/types.ts";
+import { notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
+import { isAgentKind } from "../protocol/names.ts";
+import type { Conversation } from "../home/remote_mode.ts";
+import type { LocalSockets } from "../runtime/types.ts";
+import type { HookCall, RemoteHost } from "./follow_remote.ts";
 
-export interface HookHost {
-  files: Files;
+export interface HookHost extends RemoteHost {
   sockets: Pick<LocalSockets, "connect">;
-  paths: HomePaths;
-  /** Epoch milliseconds. */
-  now(): number;
   /** `SVC_SESSION`: the session in which svc started the agent. */
   session: string | undefined;
   /** `TMUX_PANE`: the pane in which the agent runs, `%<n>`. */
   pane: string | undefined;
   /** The registration that ran this hook makes the agent ask at the gate before each tool call. */
   gates: boolean;
-  /** Gives the text to the agent. */
-  print(text: string): void;
-}
-
-export interface HookCall {
-  kind: AgentKind;
-  hooks: AgentHooks;
-  /** The agent's name for it. */
-  event: string;
-  input: HookInput;
-}
-
-/** Called before the agent's input has arrived, to start what does not depend on it; the result handles the call. */
-export type Hook = (host: HookHost) => (call: HookCall) => Promise<void>;
-
-/** The fields of every report: whose it is. */
-export function reportOf(host: HookHost, { event, kind }: HookCall, directory: string): HookReport {
-  const { session, pane, gates } = host;
-  return { event, agent: kind, cwd: directory, session, pane, ...(gates ? { gates } : {}) };
 }
 
 /** How long a hook waits for an agent that never closes our stdin, in milliseconds. */
 export const INPUT_LIMIT_MS = 1_000;
 
 export interface HookRun {
-  hook: Hook;
   /** The agent's kind as given on the command line. */
   kind: string;
   /** The event as given on the command line; left out for the prompt hook. */
@@ -52,23 +30,92 @@ export interface HookRun {
   input: Promise<string>;
 }
 
+/** On any failure it prints nothing, because it would print the reason to the agent. */
 export async function runHook(host: HookHost, run: HookRun): Promise<void> {
   try {
     await dispatch(host, run);
   } catch {
-    // Printing the reason would print it to the agent.
+    // The agent goes on.
   }
 }
 
 async function dispatch(host: HookHost, run: HookRun): Promise<void> {
-  const { hook, kind } = run;
+  const { kind } = run;
   if (!isAgentKind(kind)) return;
-  const handle = hook(host);
+  const handle = run.event === undefined ? promptHook(host) : eventHook(host);
   const hooks = await loadHooks(kind);
   const event = run.event ?? hooks?.promptEvent;
   if (hooks === undefined || event === undefined) return;
   const input = parseInput(await within(INPUT_LIMIT_MS, run.input) ?? "{}");
   if (input !== undefined) await handle({ kind, hooks, event, input });
+}
+
+/** Called before the agent's input has arrived, to start what does not depend on it; the result handles the call. */
+type Hook = (host: HookHost) => (call: HookCall) => Promise<void>;
+
+/** Of a submitted prompt: informs the model when the user starts to drive from the phone, and when that ends. */
+export const promptHook: Hook = (host) => {
+  const outstanding = readOutstanding(host);
+  return async (call) => await takePrompt(host, call, await outstanding);
+};
+
+/** The names of the markers and states in the home; none if it cannot be read. */
+interface Outstanding {
+  markers: string[];
+  remote: string[];
+}
+
+async function readOutstanding({ files, paths }: HookHost): Promise<Outstanding> {
+  const list = (path: string): Promise<string[]> => files.list(path).catch(() => []);
+  const [markers, remote] = await Promise.all([list(paths.markers), list(paths.remote)]);
+  return { markers, remote };
+}
+
+/** Keyed by the directory in the input, never by the environment: some agents' hooks run in a shared server. */
+async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: Outstanding): Promise<void> {
+  const { kind, hooks, input } = call;
+  // A prompt to a subagent: nobody typed it, and the agent's own turn may have ended.
+  if (isFromSubagent(input)) return;
+  const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), hooks.promptOf(input)];
+  if (directory === undefined || id === undefined || prompt === undefined) return;
+  const conversation = { agent: kind, id };
+  // Otherwise the local user typed this and no message from a phone is outstanding, so nothing else is loaded.
+  if (markers.length > 0 || await isNamedIn(remote, conversation)) {
+    const { followPrompt } = await import("./follow_remote.ts");
+    await followPrompt(host, call, { directory, conversation, prompt });
+  }
+  const report = { ...reportOf(host, call, directory), state: "working" } as const;
+  await notifyDaemon({ sockets: host.sockets, path: host.paths.socket }, { op: "hook", report });
+}
+
+async function isNamedIn(remote: readonly string[], conversation: Conversation): Promise<boolean> {
+  if (remote.length === 0) return false;
+  const { remoteName } = await import("../home/remote_mode.ts");
+  return remote.includes(await remoteName(conversation));
+}
+
+/** Of every other event: reports state, tool calls and final messages to the listener; a tool call waits at its gate. */
+export const eventHook: Hook = (host) => (call) => takeEvent(host, call);
+
+async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
+  const directory = call.hooks.directoryOf(call.input);
+  if (directory === undefined) return;
+  const { state, notification, session, tool } = call.hooks.meaning(call.event, call.input);
+  if (session !== undefined) {
+    const { followSession } = await import("./follow_remote.ts");
+    await followSession(host, call, { directory, kind: session });
+  }
+  const news = notification && (await import("./news.ts")).toNews(call, notification, directory);
+  const report = { ...reportOf(host, call, directory), state, news, tool };
+  const socket = { sockets: host.sockets, path: host.paths.socket };
+  if (tool?.step === "before") await waitAtGate(socket, report);
+  else await notifyDaemon(socket, { op: "hook", report });
+}
+
+/** The fields of every report: whose it is. */
+function reportOf(host: HookHost, { event, kind }: HookCall, directory: string): HookReport {
+  const { session, pane, gates } = host;
+  return { event, agent: kind, cwd: directory, session, pane, ...(gates ? { gates } : {}) };
 }
 
 /** One agent puts a byte order mark before its JSON. Throws if it is not JSON. */
@@ -78,7 +125,7 @@ function parseInput(text: string): HookInput | undefined {
   return isObject ? { ...value } : undefined;
 }
 
-/** Undefined if it takes longer. A timer costs Deno more than the rest of a hook, so a settled promise sets none. */
+/** Undefined if it takes longer. `setTimeout` would cost Deno more than the rest of a hook. */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
   const pending = Symbol();
   const soon = await Promise.race([work, Promise.resolve(pending)]);

@@ -5,9 +5,7 @@ import { loadHooks } from "../../src/agents/registry.ts";
 import { ControlRequest, type HookReport } from "../../src/home/control_messages.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import { setMuted } from "../../src/home/muted.ts";
-import { eventHook } from "../../src/hooks/event_hook.ts";
-import { remoteHook } from "../../src/hooks/remote_hook.ts";
-import type { HookHost } from "../../src/hooks/run_hook.ts";
+import { eventHook, type HookHost, promptHook } from "../../src/hooks/run_hook.ts";
 import type { AgentKind } from "../../src/protocol/names.ts";
 import type { LineConnection } from "../../src/runtime/types.ts";
 import { makeTempHome, type TempHome } from "./temp_home.ts";
@@ -66,7 +64,7 @@ export async function makeHookBench(): Promise<HookBench> {
   const call: HookBench["call"] = async (kind, event, input) => {
     const hooks = await loadHooks(kind);
     if (hooks === undefined) throw new Error(`no hooks of "${kind}"`);
-    const hook = event === hooks.promptEvent ? remoteHook : eventHook;
+    const hook = event === hooks.promptEvent ? promptHook : eventHook;
     const printed: string[] = [];
     await hook({ ...host, print: (text) => void printed.push(text) })({ kind, hooks, event, input });
     return printed.join("\n");

@@ -32,8 +32,7 @@ const HOT = [
   "src/cli/agent.ts",
   "src/cli/help.ts",
   "src/cli/hook.ts",
-  "src/hooks/remote_hook.ts",
-  "src/hooks/event_hook.ts",
+  "src/hooks/run_hook.ts",
   "src/hooks/follow_remote.ts",
 ];
 
@@ -44,6 +43,15 @@ for (const path of HOT) {
     assert.deepEqual(loaded.filter((specifier) => !specifier.startsWith("file:")), []);
   });
 }
+
+/** An agent waits for each of them before each tool call. */
+const HOOK_MODULES_MAX = 18;
+
+Deno.test("the hook of a tool call loads few modules [perf-hook]", async () => {
+  const parts = ["cli.ts", "src/cli/hook.ts", "src/agents/gemini/hooks.ts"];
+  const loaded = new Set((await Promise.all(parts.map(loadedWith))).flat());
+  assert.ok(loaded.size <= HOOK_MODULES_MAX, [...loaded].join("\n"));
+});
 
 for (const kind of AGENT_KINDS) {
   Deno.test(`the modules of ${kind} that a hook or the wrapper loads load no package [arch-lazy, dep-hot-words]`, async () => {

@@ -126,3 +126,25 @@ Deno.test("at the gate: nobody there ends the wait at once, a daemon that never 
   await waiting;
   assert.ok(GATE_LIMIT_MS > 1_000);
 });
+
+Deno.test("a tool call at the gate starts no timer of setTimeout, which costs Deno more than the rest of the hook", async () => {
+  await using home = await makeTempHome();
+  const answering = await runtime.sockets.listen(home.paths.socket, async (connection) => {
+    for await (const _request of connection.lines) await connection.send('{"ok":true}');
+  });
+  const { setTimeout } = globalThis;
+  let started = 0;
+  globalThis.setTimeout = new Proxy(setTimeout, {
+    apply(target, self, args) {
+      started++;
+      return Reflect.apply(target, self, args);
+    },
+  });
+  try {
+    await waitAtGate({ sockets: runtime.sockets, path: home.paths.socket }, GATE_REPORT);
+  } finally {
+    globalThis.setTimeout = setTimeout;
+    answering.close();
+  }
+  assert.equal(started, 0);
+});

@@ -1,25 +1,26 @@
 /** A hook never disturbs its agent, whatever it is given. */
 import assert from "node:assert/strict";
-import { eventHook } from "../../../src/hooks/event_hook.ts";
-import { remoteHook } from "../../../src/hooks/remote_hook.ts";
-import { type Hook, type HookHost, runHook } from "../../../src/hooks/run_hook.ts";
+import { type HookHost, type HookRun, runHook } from "../../../src/hooks/run_hook.ts";
 import { makeHookBench } from "../../helpers/hook_bench.ts";
 
-async function printedBy(host: HookHost, hook: Hook, kind: string, input: string): Promise<string> {
+type Called = Pick<HookRun, "kind" | "event">;
+
+async function printedBy(host: HookHost, called: Called, input: string): Promise<string> {
   let printed = "";
-  const event = hook === eventHook ? { event: "Stop" } : {};
   const print = (text: string): void => void (printed += text);
-  await runHook({ ...host, print }, { hook, kind, ...event, input: Promise.resolve(input) });
+  await runHook({ ...host, print }, { ...called, input: Promise.resolve(input) });
   return printed;
 }
+
+const PROMPT: Called = { kind: "codex" };
 
 Deno.test("invalid input on stdin prints nothing [rm-never-breaks]", async () => {
   await using bench = await makeHookBench();
   const junk = ["", "junk", "[]", "null", "42", '"text"', "{", "[".repeat(10_000), "\0\x1b", '{"prompt":1}'];
   for (const input of junk) {
-    for (const hook of [remoteHook, eventHook]) {
-      for (const kind of ["cc", "codex", "gemini", "cursor", "echo", "nobody", "__proto__"]) {
-        assert.equal(await printedBy(bench.host, hook, kind, input), "", `${kind} ${input.slice(0, 20)}`);
+    for (const kind of ["cc", "codex", "gemini", "cursor", "echo", "nobody", "__proto__"]) {
+      for (const called of [{ kind }, { kind, event: "Stop" }]) {
+        assert.equal(await printedBy(bench.host, called, input), "", `${kind} ${input.slice(0, 20)}`);
       }
     }
   }
@@ -30,7 +31,7 @@ Deno.test("a byte order mark before the JSON is accepted", async () => {
   await using bench = await makeHookBench();
   await bench.mark("go");
   const input = JSON.stringify({ session_id: "c", cwd: bench.project, prompt: "go" });
-  assert.match(await printedBy(bench.host, remoteHook, "codex", `\uFEFF${input}`), /phone/);
+  assert.match(await printedBy(bench.host, PROMPT, `\uFEFF${input}`), /phone/);
 });
 
 Deno.test("a home that cannot be read or written prints nothing [rm-never-breaks]", async () => {
@@ -40,8 +41,8 @@ Deno.test("a home that cannot be read or written prints nothing [rm-never-breaks
   const { paths } = bench.host;
   const broken = { ...paths, markers: `${file}/markers`, remote: `${file}/remote`, muted: `${file}/muted` };
   const input = JSON.stringify({ session_id: "c", cwd: bench.project, prompt: "go" });
-  for (const hook of [remoteHook, eventHook]) {
-    assert.equal(await printedBy({ ...bench.host, paths: broken }, hook, "codex", input), "");
+  for (const called of [PROMPT, { kind: "codex", event: "Stop" }]) {
+    assert.equal(await printedBy({ ...bench.host, paths: broken }, called, input), "");
   }
 });
 
@@ -51,10 +52,10 @@ Deno.test("a daemon that is missing or does not answer delays nothing [rm-never-
   const { paths } = bench.host;
   const host = { ...bench.host, paths: { ...paths, socket: `${bench.home.directory}/nobody.sock` } };
   const input = JSON.stringify({ session_id: "c", cwd: bench.project, prompt: "go" });
-  assert.match(await printedBy(host, remoteHook, "codex", input), /phone/);
+  assert.match(await printedBy(host, PROMPT, input), /phone/);
   const mute = await Deno.listen({ transport: "unix", path: host.paths.socket });
   await bench.mark("go");
-  assert.match(await printedBy(host, remoteHook, "codex", input), /phone/);
+  assert.match(await printedBy(host, PROMPT, input), /phone/);
   mute.close();
 });
 
@@ -73,6 +74,6 @@ Deno.test("markers that are not files, and an invalid state, are ignored", async
 Deno.test("a hook waits only briefly for an agent that never closes stdin", async () => {
   await using bench = await makeHookBench();
   const forever = new Promise<string>(() => {});
-  await runHook(bench.host, { hook: remoteHook, kind: "codex", input: forever });
+  await runHook(bench.host, { ...PROMPT, input: forever });
   assert.deepEqual(bench.reports, []);
 });

@@ -1,6 +1,6 @@
 /** An agent's text as the body of a push. */
 import assert from "node:assert/strict";
-import { toBodyText } from "../../../src/agents/body_text.ts";
+import { toBodyText } from "../../../src/hooks/news.ts";
 import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";
 import { Body } from "../../../src/protocol/push.ts";
 
