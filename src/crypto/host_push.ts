@@ -1,5 +1,6 @@
 /** A push from a host to its paired phones: the text is sealed once with a key of its own, and that key once for each phone (RFC 9180, section 6.1). */
 import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 import type { Push, PushRequestInput, SealedForPhones } from "../protocol/push.ts";
 import { decodePushContent, encodePushContent } from "../protocol/sealed_text.ts";
 import { encodeFields, SUITE } from "./hpke.ts";
@@ -62,7 +63,7 @@ export interface PhoneKeys {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-const INFO = new TextEncoder().encode("svc.v1 told");
+const INFO = encodeUtf8("svc.v1 told");
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -76,7 +77,7 @@ export async function sealForPhones(
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const key = await importContentKey(contentKey, "encrypt");
   const content = new Uint8Array(
-    await crypto.subtle.encrypt(gcm(nonce, boundTo), key, new TextEncoder().encode(text)),
+    await crypto.subtle.encrypt(gcm(nonce, boundTo), key, encodeUtf8(text)),
   );
   const keys: SealedForPhones["keys"] = {};
   for (const phone of phones) keys[phone.deviceId] = await sealKey(contentKey, { boundTo, phone, content });

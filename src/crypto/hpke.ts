@@ -1,5 +1,6 @@
 /** The one HPKE suite, and the fields that keys and ciphertexts are bound to. */
 import { Aes256Gcm, CipherSuite, DhkemP256HkdfSha256, HkdfSha256 } from "@hpke/core";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 export const SUITE = new CipherSuite({
   kem: new DhkemP256HkdfSha256(),
@@ -17,5 +18,5 @@ export async function bind(fields: readonly string[]): Promise<Uint8Array<ArrayB
 
 /** The UTF-8 of the fields as a JSON array. */
 export function encodeFields(fields: readonly string[]): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify(fields));
+  return encodeUtf8(JSON.stringify(fields));
 }

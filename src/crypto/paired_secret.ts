@@ -1,5 +1,6 @@
 /** The secret that host and phone share through the QR code. Each use has its own key, derived by HKDF. */
 import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 /** 256 bits. */
 export const SECRET_BYTES = 32;
@@ -32,7 +33,7 @@ export async function deriveBytes(
   secret: CryptoKey,
   { use, context = "" }: { use: SecretUse; context?: string },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const info = new TextEncoder().encode(JSON.stringify(["svc.v1", use, context]));
+  const info = encodeUtf8(JSON.stringify(["svc.v1", use, context]));
   const params = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info };
   return new Uint8Array(await crypto.subtle.deriveBits(params, secret, SECRET_BYTES * 8));
 }
@@ -42,7 +43,7 @@ export async function pskOf(
   secret: CryptoKey,
   { use, phone }: { use: "stream" | "push" | "told"; phone: string },
 ): Promise<{ id: Uint8Array; key: Uint8Array }> {
-  return { id: new TextEncoder().encode(phone), key: await deriveBytes(secret, { use }) };
+  return { id: encodeUtf8(phone), key: await deriveBytes(secret, { use }) };
 }
 
 /** Identifies a pairing in files without revealing its secret: 22 characters of base64url. */

@@ -1,6 +1,7 @@
 /** A stored message sealed for one device: HPKE single-shot, bound to its destination (RFC 9180, section 6.1). */
 import type { SealedBody } from "../protocol/push.ts";
 import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 import { encodeFields, SUITE } from "./hpke.ts";
 import { importPublicKey } from "./keys.ts";
 import { pskOf } from "./paired_secret.ts";
@@ -25,7 +26,7 @@ export interface SealedContent {
   counter?: number | undefined;
 }
 
-const INFO = new TextEncoder().encode("svc.v1 push");
+const INFO = encodeUtf8("svc.v1 push");
 const NUMBER_BYTES = 8;
 /** This bit of the time marks a message that has a counter: no real time sets it. */
 const COUNTED = 1n << 63n;
@@ -84,7 +85,7 @@ function bindingOf(boundTo: MessageBinding): Uint8Array {
 
 /** `notAfter u64 · body`, or `(COUNTED | notAfter) u64 · counter u64 · body`, big-endian. */
 function encodeContent({ body, notAfter, counter }: SealedContent): Uint8Array {
-  const text = new TextEncoder().encode(body);
+  const text = encodeUtf8(body);
   const time = BigInt(Math.trunc(notAfter));
   const numbers = counter === undefined ? [time] : [COUNTED | time, BigInt(counter)];
   const bytes = new Uint8Array(numbers.length * NUMBER_BYTES + text.length);

@@ -11,6 +11,7 @@ import {
   StreamOpener,
   StreamSealer,
 } from "./stream_frames.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 /** Who the stream is between: its keys are bound to these three. */
 export interface StreamParties {
@@ -131,7 +132,7 @@ export interface Agreement {
   psk?: { id: Uint8Array; key: Uint8Array } | undefined;
 }
 
-const FRAME_KEY = { label: new TextEncoder().encode("svc.v1 frames"), bytes: 32 };
+const FRAME_KEY = { label: encodeUtf8("svc.v1 frames"), bytes: 32 };
 
 interface Exporter {
   export(context: Uint8Array, bytes: number): Promise<ArrayBuffer>;

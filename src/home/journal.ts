@@ -1,6 +1,7 @@
 /** The journal of injections: each step of a push is on the disk before the next one, so that no crash types a message twice. */
 import * as z from "zod/mini";
 import { Mutex } from "../async/mutex.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
 import { parseJson } from "../protocol/json.ts";
 import { PushId } from "../protocol/push.ts";
@@ -309,7 +310,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 /** Eight lower-case hexadecimal digits. */
 export function checksum(text: string): string {
   let sum = 0xffff_ffff;
-  for (const byte of new TextEncoder().encode(text)) {
+  for (const byte of encodeUtf8(text)) {
     sum = (sum >>> 8) ^ (TABLE[(sum ^ byte) & 0xff] ?? 0);
   }
   return (~sum >>> 0).toString(16).padStart(8, "0");

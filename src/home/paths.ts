@@ -1,5 +1,6 @@
 /** The paths of everything in an account's `~/.svc`. */
 import { sha256Hex } from "../async/sha256.ts";
+import { utf8Length } from "../async/utf8.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../runtime/system.ts";
 
 /** Absolute paths under `~/.svc`, or under `SVC_HOME`. */
@@ -84,7 +85,7 @@ function homeRoot({ svcHome, homeDirectory, cwd }: HomePlace): string {
 
 async function socketPath(root: string, { temporaryDirectory, uid }: HomePlace): Promise<string> {
   const plain = `${root}/listener.sock`;
-  if (new TextEncoder().encode(plain).length <= MAX_SOCKET_PATH_BYTES) return plain;
+  if (utf8Length(plain) <= MAX_SOCKET_PATH_BYTES) return plain;
   const short = (await sha256Hex(root)).slice(0, 16);
   return `${temporaryDirectory.replace(/\/+$/, "")}/svc-${uid}-${short}/listener.sock`;
 }

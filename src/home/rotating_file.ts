@@ -1,5 +1,6 @@
 /** An append-only file of lines that is rotated when it gets large. */
 import type { AppendFile, Files } from "../runtime/types.ts";
+import { utf8Length } from "../async/utf8.ts";
 
 export interface RotatingOptions {
   path: string;
@@ -71,7 +72,7 @@ export class RotatingFile {
       this.#bytes = (await this.#files.info(path))?.size ?? 0;
     }
     await this.#file.append(text);
-    this.#bytes += new TextEncoder().encode(text).length;
+    this.#bytes += utf8Length(text);
     if (this.#bytes > maxBytes) await this.#rotate();
   }
 

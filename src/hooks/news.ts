@@ -5,6 +5,7 @@ import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
 import { BODY_MAX_BYTES, TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, projectName, sessionLabel } from "../protocol/names.ts";
 import type { HookCall } from "./follow_remote.ts";
+import { encodeUtf8, utf8Length } from "../async/utf8.ts";
 
 export function toNews(
   { kind, hooks, input }: HookCall,
@@ -28,9 +29,9 @@ export function toBodyText(text: string): string | undefined {
 }
 
 function lastBytes(text: string, limit: number): string {
-  const bytes = new TextEncoder().encode(text);
+  const bytes = encodeUtf8(text);
   if (bytes.length <= limit) return text;
-  const from = bytes.length - limit + new TextEncoder().encode(CUT).length;
+  const from = bytes.length - limit + utf8Length(CUT);
   const start = bytes.findIndex((byte, at) => at >= from && isFirstByte(byte));
   return CUT + new TextDecoder().decode(bytes.subarray(start));
 }

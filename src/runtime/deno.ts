@@ -3,6 +3,7 @@ import { files, runtime as lean } from "./deno_lean.ts";
 import { failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
 import { codeOf, lanAddressAmong, unless } from "./system.ts";
 import type { Commands, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 interface Place {
   cwd?: string;
@@ -30,7 +31,7 @@ async function collect(
 /** A child may exit without reading its input. */
 async function feed(child: Deno.ChildProcess, input: string | Uint8Array | undefined): Promise<void> {
   if (input === undefined) return;
-  const bytes = typeof input === "string" ? new TextEncoder().encode(input) : new Uint8Array(input);
+  const bytes = typeof input === "string" ? encodeUtf8(input) : new Uint8Array(input);
   const writer = child.stdin.getWriter();
   await unless(["EPIPE"], writer.write(bytes).then(() => writer.close()), undefined);
 }

@@ -1,5 +1,6 @@
 /** The part of the runtime that an agent's hook needs, on Deno: the agent waits for every module that it loads. */
 import { Mutex } from "../async/mutex.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
 import {
   checkSocketPath,
@@ -23,8 +24,6 @@ import type {
   Terminal,
 } from "./types.ts";
 
-const utf8 = new TextEncoder();
-
 function toInfo(stat: Deno.FileInfo): FileInfo {
   return {
     isFile: stat.isFile,
@@ -45,7 +44,7 @@ async function writeTo(
   options: { path: string; mode?: number },
 ): Promise<void> {
   if (options.mode !== undefined) await Deno.chmod(options.path, options.mode);
-  writeFully((bytes) => file.writeSync(bytes), utf8.encode(text));
+  writeFully((bytes) => file.writeSync(bytes), encodeUtf8(text));
 }
 
 async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
@@ -91,7 +90,7 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
   const file = await Deno.open(path, { append: true, create: true, ...options });
   return {
     append(text) {
-      writeFully((bytes) => file.writeSync(bytes), utf8.encode(text));
+      writeFully((bytes) => file.writeSync(bytes), encodeUtf8(text));
       return Promise.resolve();
     },
     sync: () => file.syncData(),
@@ -175,7 +174,7 @@ class DenoLineConnection implements LineConnection {
 
   /** Lines are sent whole, in the order of the calls. */
   send(line: string): Promise<void> {
-    return this.#sending.run(() => this.#write(new TextEncoder().encode(`${line}\n`)));
+    return this.#sending.run(() => this.#write(encodeUtf8(`${line}\n`)));
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
@@ -283,8 +282,8 @@ const terminal: Terminal = {
   isInputTerminal: () => Deno.stdin.isTerminal(),
   isOutputTerminal: () => Deno.stdout.isTerminal(),
   size,
-  write: (text) => writeFully((bytes) => Deno.stdout.writeSync(bytes), utf8.encode(text)),
-  writeError: (text) => writeFully((bytes) => Deno.stderr.writeSync(bytes), utf8.encode(text)),
+  write: (text) => writeFully((bytes) => Deno.stdout.writeSync(bytes), encodeUtf8(text)),
+  writeError: (text) => writeFully((bytes) => Deno.stderr.writeSync(bytes), encodeUtf8(text)),
   readAll,
   rawInput: () => rawInput(openKeys),
 };

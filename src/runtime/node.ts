@@ -20,6 +20,7 @@ import {
   writeFully,
 } from "./system.ts";
 import type { LineConnection, LocalSockets, Runtime, Signal, Terminal } from "./types.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 /** Bytes until the peer closes. A reset, or a close on this side, ends them too. */
 async function* readChunks(socket: Socket): AsyncIterable<Uint8Array> {
@@ -95,7 +96,6 @@ async function connect(path: string): Promise<LineConnection | undefined> {
 
 const sockets: LocalSockets = { listen, connect };
 
-const utf8 = new TextEncoder();
 const input = 0;
 const output = 1;
 const errors = 2;
@@ -141,8 +141,8 @@ const terminal: Terminal = {
   isInputTerminal: () => isatty(input),
   isOutputTerminal: () => isatty(output),
   size,
-  write: (text) => writeFully((bytes) => writeSync(output, bytes), utf8.encode(text)),
-  writeError: (text) => writeFully((bytes) => writeSync(errors, bytes), utf8.encode(text)),
+  write: (text) => writeFully((bytes) => writeSync(output, bytes), encodeUtf8(text)),
+  writeError: (text) => writeFully((bytes) => writeSync(errors, bytes), encodeUtf8(text)),
   readAll,
   rawInput: () => rawInput(openKeys),
 };

@@ -22,8 +22,8 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { MISSING, temporaryFrom, unless, writeFully } from "./system.ts";
 import type { AppendFile, FileInfo, Files } from "./types.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
-const utf8 = new TextEncoder();
 const FORBIDDEN = ["EACCES", "EPERM"];
 
 function toInfo(found: Stats): FileInfo {
@@ -42,7 +42,7 @@ function toInfo(found: Stats): FileInfo {
 /** Sets the mode before the first byte: others must not read the new text through the old mode. */
 async function writeTo(file: FileHandle, text: string, mode?: number): Promise<void> {
   if (mode !== undefined) await file.chmod(mode);
-  writeFully((bytes) => writeSync(file.fd, bytes), utf8.encode(text));
+  writeFully((bytes) => writeSync(file.fd, bytes), encodeUtf8(text));
 }
 
 async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
@@ -88,7 +88,7 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
   const sync = promisify(fdatasync);
   return {
     append(text) {
-      writeFully((bytes) => writeSync(file.fd, bytes), utf8.encode(text));
+      writeFully((bytes) => writeSync(file.fd, bytes), encodeUtf8(text));
       return Promise.resolve();
     },
     sync: () => sync(file.fd),

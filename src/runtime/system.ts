@@ -1,4 +1,5 @@
 /** What both runtimes share of the operating system: its errors, directories, sockets and addresses, and writing all of a text. */
+import { utf8Length } from "../async/utf8.ts";
 
 /** A code such as `ENOENT` or `EACCES`; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
@@ -67,7 +68,7 @@ export const SOCKET_UMASK = 0o177;
 
 /** @throws when the path is too long: the system would cut it or refuse it with a bare EINVAL. */
 export function checkSocketPath(path: string): void {
-  const bytes = new TextEncoder().encode(path).length;
+  const bytes = utf8Length(path);
   if (bytes <= MAX_SOCKET_PATH_BYTES) return;
   throw new Error(
     `cannot use the socket path "${path}": it has ${bytes} bytes, the system takes at most ${MAX_SOCKET_PATH_BYTES}; ` +

@@ -1,11 +1,11 @@
 /** Builds every tmux command, and its forms for a spawned process, a control client and a nested command. */
+import { encodeUtf8 } from "../async/utf8.ts";
 
 /** One tmux command and its arguments, which are data and never syntax. */
 export type TmuxCommand = readonly string[];
 
 /** Arguments that need no quotes. One that begins with `%` is a pane id, or else syntax. */
 const SAFE_WORD = /^(%\d+|[A-Za-z0-9_@=:,.\/+-][A-Za-z0-9_@%=:,.\/+-]*)$/;
-const encoder = new TextEncoder();
 
 /**
  * Quotes an argument for tmux's own parser: double quotes with octal escapes for all but plain bytes, which is exact for
@@ -14,7 +14,7 @@ const encoder = new TextEncoder();
 export function quoteWord(word: string): string {
   if (SAFE_WORD.test(word)) return word;
   let quoted = "";
-  for (const byte of encoder.encode(word)) {
+  for (const byte of encodeUtf8(word)) {
     const plain = byte >= 0x20 && byte < 0x7f && !`"\\$~;#{}'`.includes(String.fromCharCode(byte));
     quoted += plain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`;
   }

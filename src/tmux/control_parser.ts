@@ -1,5 +1,6 @@
 /** Parses the output of a tmux control-mode client: command results, notifications, and one pane's output byte for byte. */
 import { concatBytes } from "../async/bytes.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 /** The output of one command. */
 export interface Block {
@@ -32,7 +33,7 @@ export type ControlItem = Block | Notification | PaneOutput | OtherOutput;
 
 const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
-const OUTPUT = new TextEncoder().encode("%output ");
+const OUTPUT = encodeUtf8("%output ");
 
 /**
  * Works on bytes, because a line of pane output may end inside a character that the next line continues. tmux writes
@@ -48,7 +49,7 @@ export class ControlParser {
 
   /** `pane`: the pane whose output is returned. */
   constructor(pane?: string) {
-    this.#followed = pane === undefined ? undefined : new TextEncoder().encode(`%output ${pane} `);
+    this.#followed = pane === undefined ? undefined : encodeUtf8(`%output ${pane} `);
   }
 
   /** Calls `take` for each complete item before parsing the next one. */

@@ -1,11 +1,12 @@
 /** Filters a pane's raw output for another terminal: only whole sequences and characters, without those that tmux itself handles. */
 import { boundCount, type Doubt, Drawing } from "./mirror_drawing.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 /** A longer control sequence is dropped, as terminals do. */
 const SEQUENCE_MAX_BYTES = 1_024;
 
 const [BEL, CAN, SUB, ESC, ZWJ] = [0x07, 0x18, 0x1a, 0x1b, 0x200d];
-const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
+const decoder = new TextDecoder();
 const NOTHING: readonly number[] = [];
 
 type State = "ground" | "escape" | "csi" | "string" | "character";
@@ -162,7 +163,7 @@ export class OutputFilter {
     this.#begin("ground");
     if (this.keepsScreen && /^\?(.*;)?(47|1047|1049)(;.*)?[hl]$/.test(text)) return NOTHING;
     this.#drawing.csi(text);
-    return encoder.encode(`\u001b[${text}`);
+    return encodeUtf8(`\u001b[${text}`);
   }
 }
 

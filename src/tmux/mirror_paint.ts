@@ -1,13 +1,13 @@
 /** Renders a snapshot as terminal output that makes another terminal show the same. */
 import type { Line, PaneFacts, Snapshot } from "./mirror_snapshot.ts";
 import { Pen } from "./mirror_pen.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 const CSI = "\u001b[";
 const SGR = /\u001b\[([\d:;]*)m/g;
 /** tmux prints line drawing between SO and SI. */
 const CHARSETS = "\u001b(B\u001b)0\u000f";
 const TAB_EVERY = 8;
-const encoder = new TextEncoder();
 
 export interface PaintOptions {
   /** Sequences that restore the attributes the program draws with next. Empty if unknown. */
@@ -26,7 +26,7 @@ export function paintAnew(snapshot: Snapshot, { pen }: PaintOptions): Uint8Array
     settle(snapshot),
     pen,
   ];
-  return encoder.encode(parts.join(""));
+  return encodeUtf8(parts.join(""));
 }
 
 /**
@@ -35,7 +35,7 @@ export function paintAnew(snapshot: Snapshot, { pen }: PaintOptions): Uint8Array
  */
 export function paintOver(snapshot: Snapshot, { pen }: PaintOptions): Uint8Array {
   const clean = `${CSI}?6l${CSI}r${CSI}4l${CSI}?7h${CHARSETS}${CSI}0m${CSI}H${CSI}J`;
-  return encoder.encode([clean, paintLines(snapshot.screen), settle(snapshot), pen].join(""));
+  return encodeUtf8([clean, paintLines(snapshot.screen), settle(snapshot), pen].join(""));
 }
 
 /** Writes the lines to an empty screen and scrolls them off the top. */

@@ -2,6 +2,7 @@
 import { type TmuxCommand, verbs } from "./argv.ts";
 import { fieldsFormat, parseFields } from "./fields.ts";
 import { unescapeOctal } from "./control_parser.ts";
+import { encodeUtf8 } from "../async/utf8.ts";
 
 const FACTS = {
   pane: "#{pane_id}",
@@ -92,7 +93,7 @@ export function parseSnapshot(pane: string, texts: readonly string[]): Snapshot 
     history: facts.history === 0 || texts[6] === undefined
       ? []
       : toLines({ cells: texts[6], joined: texts[7] ?? "", cols }),
-    pending: unescapeOctal(new TextEncoder().encode(pending)),
+    pending: unescapeOctal(encodeUtf8(pending)),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What an agent printed before it exited right away: tmux clears it off the terminal, so it is saved and shown again. */
 import type { Clock } from "../async/clock.ts";
 import { waitFor } from "../async/wait_for.ts";
+import { utf8Length } from "../async/utf8.ts";
 import type { Files } from "../runtime/types.ts";
 import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
 
@@ -50,7 +51,7 @@ export async function takeLastWords(
 
 /** Empty when the agent had drawn a screen. */
 export function readableWords(saved: string): string {
-  const isScreen = SCREEN_DRAWING.test(saved) || new TextEncoder().encode(saved).length >= WORDS_MAX_BYTES;
+  const isScreen = SCREEN_DRAWING.test(saved) || utf8Length(saved) >= WORDS_MAX_BYTES;
   return isScreen ? "" : saved.replaceAll("\r\n", "\n").trimEnd();
 }
 

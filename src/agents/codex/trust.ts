@@ -1,6 +1,7 @@
 /** Marks svc's own hooks as reviewed in Codex, by asking its app server: only Codex knows how it hashes a hook. */
 import * as z from "zod/mini";
 import { errorText } from "../../async/error_text.ts";
+import { encodeUtf8 } from "../../async/utf8.ts";
 import { parseJson } from "../../protocol/json.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { PipedChild } from "../../runtime/types.ts";
@@ -116,7 +117,7 @@ class Client {
   }
 
   async send(message: Record<string, unknown>): Promise<void> {
-    await this.#child.stdin.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`)).catch(() => {});
+    await this.#child.stdin.write(encodeUtf8(`${JSON.stringify(message)}\n`)).catch(() => {});
   }
 
   async #read(): Promise<void> {

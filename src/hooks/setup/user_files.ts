@@ -1,15 +1,14 @@
 /** The user's files: read exactly, written whole, with the directories that they need. */
+import { decodeUtf8 } from "../../async/utf8.ts";
 import type { Files } from "../../runtime/types.ts";
 
 /** The text, byte for byte; undefined if there is no file. Throws if it is not UTF-8: it could not be written back. */
 export async function readExactly(files: Files, path: string): Promise<string | undefined> {
   const bytes = await files.readBytes(path);
   if (bytes === undefined) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error("it is not UTF-8");
-  }
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw new Error("it is not UTF-8");
+  return text;
 }
 
 /** The first path that exists; the first of all if none does. */

@@ -1,6 +1,7 @@
 /** Builds the guarded tmux commands that type a text. */
 import type { TypingProfile } from "../../agents/profile.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
+import { utf8Length } from "../../async/utf8.ts";
 
 /** Text per tmux command; with every byte escaped it stays below tmux's 16,384-byte message. */
 export const PIECE_MAX_BYTES = 2_000;
@@ -9,7 +10,6 @@ export const PIECE_MAX_BYTES = 2_000;
 export const GUARD_REFUSED = "svc-guard-refused";
 
 const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
-const encoder = new TextEncoder();
 
 function isSlashCommand(body: string): boolean {
   return !body.includes("\n") && SLASH_COMMAND.test(body);
@@ -60,7 +60,7 @@ export function pieces(text: string): string[] {
   let piece = "";
   let bytes = 0;
   for (const character of text) {
-    const more = encoder.encode(character).length;
+    const more = utf8Length(character);
     if (bytes + more > PIECE_MAX_BYTES) {
       list.push(piece);
       [piece, bytes] = ["", 0];

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import type { AgentHooks } from "../../../agents/hooks.ts";
 import { errorText } from "../../../async/error_text.ts";
+import { encodeUtf8 } from "../../../async/utf8.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../../home/markers.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { writeRemote } from "../../../home/remote_mode.ts";
@@ -157,7 +158,7 @@ async function askForTools(child: PipedChild): Promise<McpProbe> {
 /** A failure is ignored: when the server is gone, its output ends. */
 async function say({ stdin }: PipedChild, message: Readonly<Record<string, unknown>>): Promise<void> {
   const line = `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
-  await stdin.write(new TextEncoder().encode(line)).catch(() => {});
+  await stdin.write(encodeUtf8(line)).catch(() => {});
 }
 
 async function timeOut(): Promise<McpProbe> {
