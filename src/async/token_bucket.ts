@@ -1,4 +1,4 @@
-/** Rate limits: a token bucket, and one for each of many keys. Times are milliseconds of a clock of the caller's. */
+/** Rate limits: one token bucket, or one for each of many keys. `now` is in milliseconds, of any clock. */
 
 export interface TokenRate {
   perSecond: number;
@@ -19,7 +19,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Takes the tokens and returns 0, or takes none and returns the seconds until they are there. */
+  /** Takes the tokens and returns 0, or takes none and returns the seconds until there are enough. */
   take(now: number, amount = 1): number {
     const wait = this.secondsUntil(now, amount);
     if (wait === 0) this.#tokens -= amount;
@@ -32,7 +32,7 @@ export class TokenBucket {
     this.#tokens -= amount;
   }
 
-  /** Seconds until there are so many tokens; 0 when they are there. */
+  /** Seconds until there are `amount` tokens; 0 if there are. */
   secondsUntil(now: number, amount: number): number {
     this.#refill(now);
     return this.#tokens >= amount ? 0 : (amount - this.#tokens) / this.#perSecond;
@@ -43,7 +43,7 @@ export class TokenBucket {
     return this.#tokens >= this.#burst;
   }
 
-  /** A clock that was set back earns nothing. */
+  /** Nothing is earned while the clock is set back. */
   #refill(now: number): void {
     const earned = Math.max(0, now - this.#at) / 1_000 * this.#perSecond;
     this.#tokens = Math.min(this.#burst, this.#tokens + earned);
@@ -74,7 +74,7 @@ export class TokenBuckets {
     this.#keys = keys;
   }
 
-  /** Takes the tokens and returns 0, or takes none and returns the whole seconds until they are there, for Retry-After. */
+  /** The same in whole seconds, for Retry-After. */
   take(key: string, now: number, amount = 1): number {
     return Math.ceil(this.#of(key, now).take(now, amount));
   }

@@ -35,7 +35,7 @@ export const REPAIR_INTERVAL_MS = 30_000;
 
 /** Resolves with the exit code once the daemon has ended. */
 export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<number> {
-  const mended = await secureHome(host.files, { paths: run.paths, uid: host.uid });
+  const corrected = await secureHome(host.files, { paths: run.paths, uid: host.uid });
   const lock = await claim(host, run.paths);
   if (lock === undefined) {
     host.show(await whoRuns(host, run.paths));
@@ -47,7 +47,7 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
     echo: run.background ? undefined : host.show,
   });
   log.line(startLine(run.version, run.wsUrl));
-  for (const path of mended) log.line(`mended the mode of "${path}": others could read it`);
+  for (const path of corrected) log.line(`"${path}" was readable by others: its mode is corrected`);
   try {
     return await live(host, run, log);
   } catch (error) {

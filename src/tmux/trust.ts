@@ -69,7 +69,7 @@ function socketFault(path: string, info: FileInfo, uid: number): string | undefi
 
 /** The folder may be closed to this account, or a symlink loop. */
 function unreadable(path: string, error: unknown): string {
-  return `"${path}" cannot be looked at (${errorText(error)})`;
+  return `"${path}" cannot be read (${errorText(error)})`;
 }
 
 function isOwn({ uid }: FileInfo, own: number): boolean {

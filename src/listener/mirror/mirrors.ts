@@ -1,4 +1,5 @@
 /** Opens and closes streams at the relay's request, and routes each to the mirror of its session. */
+import { errorText } from "../../async/error_text.ts";
 import type { Config } from "../../home/config.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import type { EventData } from "../../protocol/frames.ts";
@@ -164,7 +165,9 @@ export class Mirrors {
   #drop(session: WatchedSession): void {
     this.#stay(session);
     for (const [key, known] of this.#sessions) if (known === session) this.#sessions.delete(key);
-    const closing = session.close().catch((error) => this.#options.log(`mirror: not closed well: ${error}`));
+    const closing = session.close().catch((error) =>
+      this.#options.log(`mirror: could not be closed: ${errorText(error)}`)
+    );
     this.#closing.add(closing);
     void closing.then(() => this.#closing.delete(closing));
   }

@@ -6,7 +6,7 @@ import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const mode = (path: string): number => (Deno.statSync(path).mode ?? 0) & 0o777;
 
-Deno.test("directories are made 0700, looser modes mended and told [sec-other-account]", async () => {
+Deno.test("directories are made 0700, looser modes corrected and reported [sec-other-account]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   await Deno.writeTextFile(paths.config, "{}", { mode: 0o644 });

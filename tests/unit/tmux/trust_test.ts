@@ -77,7 +77,7 @@ Deno.test("a socket that another account owns, or could swap anywhere on its pat
 Deno.test("a path that cannot be checked is refused, not an error [tmux-trust]", async () => {
   const closed = (): Promise<never> => Promise.reject(new Error("EACCES"));
   const found = await socketTrust("/tmp/a", { uid: OWN, files: { info: closed, realPath: closed } });
-  assert.deepEqual(found, { kind: "refused", why: '"/tmp/a" cannot be looked at (EACCES)' });
+  assert.deepEqual(found, { kind: "refused", why: '"/tmp/a" cannot be read (EACCES)' });
 });
 
 Deno.test("tmux clients get only the variables tmux reads, and no API key [tmux-env]", async () => {
