@@ -1,5 +1,6 @@
 /** A session that phones watch: its mirror, their keystrokes, and the window's size while a phone has fitted it. */
 import { type Clock, delay } from "../../async/clock.ts";
+import { errorText } from "../../async/error_text.ts";
 import { Mutex } from "../../async/mutex.ts";
 import type { RelayLink } from "../../client/relay_link.ts";
 import type { Audit } from "../../home/audit.ts";
@@ -192,10 +193,12 @@ export class WatchedSession {
   }
 
   #size(change: () => Promise<void>): void {
-    void this.#sizing.run(() =>
-      change().catch((error) =>
-        this.#context.log(`window of ${this.#target.session}: size not changed: ${error}`)
-      )
-    );
+    void this.#sizing.run(async () => {
+      try {
+        await change();
+      } catch (error) {
+        this.#context.log(`window of ${this.#target.session}: size not changed: ${errorText(error)}`);
+      }
+    });
   }
 }

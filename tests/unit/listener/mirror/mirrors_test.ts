@@ -32,6 +32,8 @@ class Bench {
   readonly clock = new FakeClock();
   readonly clients: { events: ControlEvents; isClosed: boolean }[] = [];
   readonly closed: string[] = [];
+  readonly log: string[] = [];
+  anyServer: () => typeof noServer = () => noServer;
   readonly mirrors: Mirrors;
 
   constructor() {
@@ -39,7 +41,7 @@ class Bench {
       clock: this.clock,
       targets: {
         ...targets,
-        anyServer: () => noServer,
+        anyServer: () => this.anyServer(),
         openMirror: (_target, events) => {
           const client = { events, isClosed: false };
           this.clients.push(client);
@@ -68,7 +70,7 @@ class Bench {
         sendBinary: () => true,
       },
       audit: { record: () => {} },
-      log: () => {},
+      log: (line) => void this.log.push(line),
     });
   }
 
@@ -115,4 +117,14 @@ Deno.test("mirrors: a client that ended is not reused [ev-pane-closed]", async (
   assert.deepEqual(bench.ended, [true, false]);
   await bench.mirrors.close();
   assert.equal(bench.clock.pending, 0);
+});
+
+Deno.test("mirrors: a window whose server cannot be reached is logged and the stream goes on", async () => {
+  const bench = new Bench();
+  bench.anyServer = () => {
+    throw new TypeError("no connection is left");
+  };
+  await bench.open(1);
+  await bench.mirrors.close();
+  assert.deepEqual(bench.log, ["window of svc-p: size not changed: no connection is left"]);
 });
