@@ -68,7 +68,10 @@ export interface KeyRules {
 
 /** For an agent whose hook holds back its permission dialog while a message is being typed. */
 export interface GateProfile {
-  /** Milliseconds between Enter and the moment from which a dialog may open without swallowing it. */
+  /**
+   * A dialog that opens within this many milliseconds after Enter may swallow it. A confirmed submission ends the wait
+   * earlier.
+   */
   afterEnterMs: number;
 }
 

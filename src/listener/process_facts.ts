@@ -92,14 +92,14 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
 const TREE_MAX = 32;
 
 /**
- * True if a process of this tree is running, or waiting for a CPU or disk, so it may not have read its input yet. If
- * the system does not say, nothing counts as busy.
+ * True if a process of this tree is running, or waiting for a CPU or disk, so it may not have read its input yet.
+ * Undefined if the system does not say.
  */
 export async function isTreeBusy(
   pid: number,
   host: Pick<ProcessHost, "files" | "platform">,
-): Promise<boolean> {
-  if (host.platform !== "linux") return false;
+): Promise<boolean | undefined> {
+  if (host.platform !== "linux") return undefined;
   const pids = [pid];
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const process = pids[at];

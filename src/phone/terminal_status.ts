@@ -57,6 +57,7 @@ export function statusText({ stream, keys, fit, unsure = false }: TerminalInfo):
 
 function keysText(keys: TerminalInfo["keys"]): string {
   if (keys === undefined || keys.state === "typed") return "";
+  if (keys.state === "unknown") return TEXT.unsure;
   const reason = keys.reason ?? "";
   if (keys.state === "held") {
     if (reason === "dialog_open" || !(reason in REASONS)) return TEXT.held;

@@ -53,7 +53,8 @@ export function decodeSequenced(payload: Uint8Array): { sequence: bigint; bytes:
 export const KeyState = z.object({
   /** The frame's sequence number. */
   sequence: z.number(),
-  state: z.enum(["typed", "held", "refused"]),
+  /** `unknown`: they may have been typed. */
+  state: z.enum(["typed", "held", "refused", "unknown"]),
   /** Why they are held or were refused. */
   reason: z.optional(z.string().check(z.maxLength(64))),
 });

@@ -59,7 +59,7 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
   const targets = new Targets({ uid, env, files, commands, platform, now });
   const rateLimit = new SessionRateLimit(now);
   const events: string[] = [];
-  const inputs = new PaneInputs(now, (done) => done);
+  const inputs = new PaneInputs({ now, after: () => () => {} });
   let stopped = false;
   const effects: TypingEffects = {
     processFacts: processFacts ?? ((pid) => readProcessFacts(pid, { platform, files, commands })),

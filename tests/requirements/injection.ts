@@ -42,7 +42,7 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
     "Without hooks that hold dialogs back, a message waits for the end of the turn as agent_working, unless the host sets steer.",
   ),
   "inj-gate": main(
-    "An injection and a tool call exclude each other: the hook waits for Enter, and no injection begins until the dialog has ended.",
+    "An injection and a tool call exclude each other: the hook waits until Enter was read, and no injection begins until the dialog has ended.",
   ),
   "inj-approval-command": main(
     "A slash command that is not known to leave approvals alone is refused as approval_change.",
@@ -113,6 +113,9 @@ const AT_MOST_ONCE_AND_IN_ORDER = rows("docs/specification.md, At most once and 
   ),
   "inj-unknown": main(
     "After a crash between typing and recording the receipt is unknown and nothing is typed again.",
+  ),
+  "inj-lost": main(
+    "When the connection to tmux breaks while Enter or a key is sent, it is unknown whether it was typed.",
   ),
   "inj-rate-wait": main("Beyond the limit a push is refused as rate_limited with the wait in seconds."),
   "inj-rate-resend": main("The phone offers to send a refused message again."),

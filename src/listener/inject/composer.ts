@@ -25,6 +25,24 @@ export function isSameText(one: string, other: string): boolean {
   return comparable(one) === comparable(other);
 }
 
+/** Text that svc typed and could not submit. */
+export interface LeftBehind {
+  /** The draft before it. */
+  before: string;
+  text: string;
+  /** The draft that showed it, if one did. */
+  shown?: string;
+}
+
+/** True if the draft is what svc left there. Folded pastes look alike: one must be the draft that svc saw. */
+export function showsLeftBehind(
+  draft: string,
+  left: LeftBehind,
+  profile: Pick<AgentProfile, "foldedPaste">,
+): boolean {
+  return profile.foldedPaste?.test(draft) ? draft === left.shown : composerShows(draft, left, profile);
+}
+
 /** True if the draft shows `before` followed by the typed `text`. */
 export function composerShows(
   draft: string,

@@ -10,6 +10,8 @@ export const CHANGES_AT_WORK = 3;
  * that closes a dialog draws its composer empty first and puts the draft back in a later frame.
  */
 export const STEADY_MS = 1_500;
+/** A screen may be unreadable for this long while it is being drawn. */
+export const DRAW_LIMIT_MS = 500;
 /** How much of a message's first line is searched for: narrow panes wrap the rest. */
 const SHOWN_CHARS = 24;
 
@@ -72,12 +74,28 @@ function shows(screen: Screen, body: string): boolean {
   return line !== "" && screen.lines.some((shown) => shown.includes(line));
 }
 
-/**
- * The agent has read Enter: the composer no longer shows what it showed before. Until then a dialog that opens would take
- * the key for its answer. True where nobody can tell.
- */
-export function enterWasRead(before: ObservedScreen, { reading }: ObservedScreen): boolean {
-  return !before.reading.draft || reading.draft !== before.reading.draft;
+/** Watches the screens after Enter until the agent has read it: a dialog that opens before would take it for its answer. */
+export class EnterWatch {
+  readonly #before: string | undefined;
+  #goneSince: number | undefined;
+
+  constructor({ reading }: ObservedScreen) {
+    this.#before = reading.draft;
+  }
+
+  /**
+   * True once the composer no longer shows what it showed before, and where nobody can tell. A screen without a composer
+   * may be half drawn: it counts only after DRAW_LIMIT_MS. `at`: milliseconds.
+   */
+  isRead({ reading }: ObservedScreen, at: number): boolean {
+    if (!this.#before) return true;
+    if (reading.draft !== undefined) {
+      this.#goneSince = undefined;
+      return reading.draft !== this.#before;
+    }
+    this.#goneSince ??= at;
+    return at - this.#goneSince >= DRAW_LIMIT_MS;
+  }
 }
 
 /** The same text is still in the composer after this many screen changes since Enter. */

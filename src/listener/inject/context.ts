@@ -45,8 +45,8 @@ export interface WrittenMarker {
 /** Replaced by tests. */
 export interface TypingEffects {
   processFacts(pid: number): Promise<ProcessFacts>;
-  /** A process of this tree is running or runnable: it may not have read its input. */
-  isBusy(pid: number): Promise<boolean>;
+  /** A process of this tree is running or runnable: it may not have read its input. Undefined if the system does not say. */
+  isBusy(pid: number): Promise<boolean | undefined>;
   /** The local user has muted the project in this directory. */
   isMuted(directory: string): Promise<boolean>;
   writeMarker(directory: string, body: string): Promise<WrittenMarker>;

@@ -1,7 +1,7 @@
 /** Injects one message into its pane (docs/specification.md, Injection). The numbers count the steps as they happen, in more detail than there. */
 import { TmuxError } from "../../tmux/server.ts";
-import { composerShows } from "./composer.ts";
-import { enterWasLost, enterWasRead, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
+import { composerShows, type LeftBehind } from "./composer.ts";
+import { DRAW_LIMIT_MS, enterWasLost, EnterWatch, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
 import {
   type PaneContext,
   paneContext,
@@ -21,9 +21,9 @@ import {
   type PaneState,
   pressKey,
 } from "./pane_check.ts";
-import type { InFlight, LeftBehind } from "./pane_input.ts";
+import type { InFlight } from "./pane_input.ts";
 import { changesApproval, mayAnswerDialogs } from "./policy.ts";
-import { removeText, withoutLeftBehind } from "./remove_text.ts";
+import { removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
 import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests } from "./typing.ts";
 
 /** How often a held message checks its pane again; a hook's report comes sooner. */
@@ -36,8 +36,6 @@ export const SHOW_LIMIT_MS = 60_000;
 export const AFTER_DIALOG_LIMIT_MS = 5_000;
 /** After this time the pane is released to keys and to the agent's tool calls. */
 export const SHOW_HOLD_MS = 2_000;
-/** A screen may be unreadable for this long while it is being drawn. */
-export const DRAW_LIMIT_MS = 500;
 /** Pauses between checks of the screen while a change is expected; the last one repeats. */
 export const CHECK_STEPS_MS = [1, 2, 4, 8, 16, 25] as const;
 /** How long to wait for confirmation after Enter. */
@@ -161,13 +159,15 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
   try {
-    // 7. The marker, and the journal. The agent's hook runs right after Enter.
-    const [marker] = await Promise.all([
-      attempt.effects.writeMarker(pane.directory, command.body),
-      attempt.record(command.id, "typing"),
-    ]);
-    // 8. The text.
-    const typing = await typeText(attempt, pane);
+    // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text.
+    const marking = attempt.effects.writeMarker(pane.directory, command.body);
+    const typing = await Promise.all([marking, attempt.record(command.id, "typing")])
+      .then(async () => await typeText(attempt, pane))
+      .catch(async (error) => {
+        await (await marking).withdraw();
+        throw error;
+      });
+    const marker = await marking;
     if (typing === "typed") {
       const text = { before: pane.reading.draft ?? "", text: command.body };
       return await submitTyped(attempt, { text, untouched: pane, at: attempt.now(), marker, inFlight });
@@ -267,6 +267,7 @@ function draftStatus(
   const isKeyed = typingMethod(command.body, { typing, shellBelow: false }) === "plain";
   if (composerShows(reading.draft, typed.text, target.profile)) {
     delete typed.missingSince;
+    typed.text.shown = reading.draft;
     typed.shownSince ??= now;
     const isSettled = isKeyed
       ? now - typed.at >= typing.settleMs
@@ -292,7 +293,7 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
   const inFlight = typed.inFlight ?? input.gate.begin();
   if (inFlight === undefined) return await holdTyped(typed, "agent_working");
   try {
-    const marker = typed.marker ?? await attempt.effects.writeMarker(before.directory, command.body);
+    const marker = typed.marker ??= await attempt.effects.writeMarker(before.directory, command.body);
     const isSent = inFlight.mayGoOn() && await pressKey(attempt, before, "Enter");
     if (!isSent) return await holdTyped({ ...typed, marker, inFlight }, "agent_working");
     input.entered();
@@ -301,6 +302,12 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
     const outcome = await confirm(attempt, { ...typed, marker, inFlight }, before);
     if (target.profile.takesNoMarkers || outcome.state === "refused") await marker.withdraw();
     return { kind: "ended", outcome };
+  } catch (error) {
+    if (!(error instanceof TmuxError) || !error.lost) throw error;
+    // Enter may have been sent: the marker stays for the agent's hook.
+    if (target.profile.takesNoMarkers) await typed.marker?.withdraw();
+    input.leftBehind = typed.text;
+    return { kind: "ended", outcome: unconfirmed(attempt) };
   } finally {
     inFlight.end();
   }
@@ -340,6 +347,7 @@ async function confirm(
   const start = attempt.now();
   const changes = new ScreenChanges(before.screen);
   const confirmation = new ScreenConfirmation(command.body, { untouched, before });
+  const watch = new EnterWatch(before);
   const isRead = before.reading.draft !== undefined;
   let now: PaneState = before;
   let inFlight: InFlight | undefined = typed.inFlight;
@@ -353,8 +361,8 @@ async function confirm(
       const check = await checkPane(attempt);
       if (check.kind === "refused") break;
       now = check.pane;
-      // Dialogs wait until the agent has read Enter, however busy the machine is.
-      if (enterWasRead(before, now) && attempt.now() - start >= afterEnterMs) inFlight?.end();
+      // Dialogs wait until the agent has read Enter, for at most GATE_HOLD_MS.
+      if (watch.isRead(now, attempt.now()) && attempt.now() - start >= afterEnterMs) inFlight?.end();
       if (confirmation.add(now, attempt.now())) return { state: "submitted" };
       changes.add(now.screen);
       const isLate = attempt.now() - start >= ENTER_AGAIN_MS;
@@ -375,19 +383,17 @@ async function confirm(
   } finally {
     inFlight?.end();
   }
-  return target.isProfiled && !attempt.policy.allowUnknownScreens
+  return unconfirmed(attempt);
+}
+
+/** The outcome of a message that was typed when nothing shows whether it was submitted. */
+function unconfirmed({ target, policy }: Attempt): Outcome {
+  return target.isProfiled && !policy.allowUnknownScreens
     ? { state: "unknown", reason: "not_confirmed" }
     : { state: "typed" };
 }
 
-/** False when the text may still be in the composer when a dialog closes: the next message removes it then. */
-async function removeUnsent(attempt: Attempt, text: LeftBehind, now: PaneState): Promise<boolean> {
-  const isRemoved = await removeText(attempt, text, now);
-  if (!isRemoved) attempt.input.leftBehind = text;
-  return isRemoved;
-}
-
-/** No dialog can have opened since the first Enter: those of a gated agent still wait. */
+/** No dialog can have opened since the first Enter: those of a gated agent wait longer than ENTER_AGAIN_MS. */
 function mayPressAgain({ input, target, policy }: Attempt, pane: PaneState): boolean {
   return input.isGated(target.profile, pane.created) || input.isIdle(pane.reading) || policy.steer ||
     !target.isProfiled;

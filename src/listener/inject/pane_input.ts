@@ -2,10 +2,12 @@
  * Coordinates what svc types into a pane: one input at a time, not during the agent's tool calls, with a model of the
  * composer.
  */
+import { type Clock, systemClock } from "../../async/clock.ts";
 import { Mutex } from "../../async/mutex.ts";
+import { Wakeup } from "../../async/wakeup.ts";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
 import type { HookReport } from "../../home/control_messages.ts";
-import { composerShows, isSameText } from "./composer.ts";
+import { composerShows, isSameText, type LeftBehind } from "./composer.ts";
 import type { Target } from "../targets.ts";
 
 /** How long a hook waits for an input in flight; after that the input may no longer press Enter. */
@@ -30,6 +32,8 @@ export const ESCAPE_JOIN_MS = 5_000;
 /** The permission event, which some agents send after the event of the tool call itself. */
 const PERMISSION_EVENT = /^permissionRequest$/i;
 
+type InputClock = Pick<Clock, "now" | "after">;
+
 /** The right to type into a pane until `end`. */
 export interface InFlight {
   /** False once a tool call has gone ahead without waiting any longer, and after the end. */
@@ -52,14 +56,14 @@ interface ToolCall {
  * flight the hook waits, and from the hook until the end of the dialog no input begins.
  */
 class ToolGate {
-  readonly #now: () => number;
+  readonly #clock: InputClock;
   #calls: ToolCall[] = [];
-  #inFlight: { done: Promise<void>; isCancelled: boolean } | undefined;
+  #inFlight: { ended: Wakeup; isCancelled: boolean } | undefined;
   /** When a hook of this pane last reported that it holds dialogs back; epoch milliseconds. */
   heardAt = 0;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clock: InputClock) {
+    this.#clock = clock;
   }
 
   get isOpen(): boolean {
@@ -69,28 +73,27 @@ class ToolGate {
   /** Undefined while a dialog may open. */
   begin(): InFlight | undefined {
     if (!this.isOpen) return undefined;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const inFlight = { done: promise, isCancelled: false };
+    const inFlight = { ended: new Wakeup(this.#clock), isCancelled: false };
     this.#inFlight = inFlight;
     return {
       mayGoOn: () => this.#inFlight === inFlight && !inFlight.isCancelled,
       end: () => {
         if (this.#inFlight === inFlight) this.#inFlight = undefined;
-        resolve();
+        inFlight.ended.wake();
       },
     };
   }
 
   /** A tool call is about to begin: resolves once it may. */
-  async toolBegins(report: HookReport, wait: (done: Promise<void>) => Promise<void>): Promise<void> {
+  async toolBegins(report: HookReport): Promise<void> {
     const call = this.#called(report);
     Object.assign(call, { begunAt: undefined, composerSince: undefined });
     const inFlight = this.#inFlight;
     if (inFlight !== undefined) {
-      await wait(inFlight.done);
+      await inFlight.ended.sleep(GATE_HOLD_MS);
       inFlight.isCancelled = true;
     }
-    call.begunAt = this.#now();
+    call.begunAt = this.#clock.now();
   }
 
   /** Ends the call with this id, or the oldest one without an id. */
@@ -118,7 +121,7 @@ class ToolGate {
    * Parallel calls may each still open one after another has run: they stay until their own end, or the turn's.
    */
   observed({ focus, state }: ScreenReading): void {
-    const now = this.#now();
+    const now = this.#clock.now();
     for (const call of this.#calls) {
       if (focus === "dialog") call.hadDialog = true;
       call.composerSince = focus === "composer" && call.begunAt !== undefined
@@ -153,12 +156,6 @@ export interface ComposerModel {
   keyAt: number;
 }
 
-/** Text that svc left in the composer. */
-export interface LeftBehind {
-  before: string;
-  text: string;
-}
-
 export class PaneInput {
   readonly gate: ToolGate;
   /** Undefined if svc left nothing in the composer. */
@@ -190,7 +187,7 @@ export class PaneInput {
 
   /** Runs one input at a time; `waited` if another one came before it. */
   async alone<T>(work: (turn: { waited: boolean }) => Promise<T>): Promise<T> {
-    const waited = this.#inputs.isBusy;
+    const waited = this.#inputs.size > 0;
     return await this.#inputs.run(() => work({ waited }));
   }
 
@@ -269,24 +266,18 @@ export class PaneInput {
 
 /** The inputs of all panes, found by target and by hook report. */
 export class PaneInputs {
-  readonly #now: () => number;
-  /** Resolves when `done` does, or after GATE_HOLD_MS. */
-  readonly #wait: (done: Promise<void>) => Promise<void>;
+  readonly #clock: InputClock;
   readonly #panes = new Map<string, PaneInput>();
   readonly #gates = new Map<string, ToolGate>();
 
-  constructor(
-    now: () => number = Date.now,
-    wait: (done: Promise<void>) => Promise<void> = (done) => orAfter(done, GATE_HOLD_MS),
-  ) {
-    this.#now = now;
-    this.#wait = wait;
+  constructor(clock: InputClock = systemClock) {
+    this.#clock = clock;
   }
 
   of(target: Pick<Target, "socket" | "pane" | "session" | "recordedPid">): PaneInput {
     const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
     const known = this.#panes.get(key);
-    const input = known ?? new PaneInput(this.#gate(target.pane, target.session), this.#now);
+    const input = known ?? new PaneInput(this.#gate(target.pane, target.session), () => this.#clock.now());
     keepNewest(this.#panes, key, input);
     return input;
   }
@@ -294,7 +285,7 @@ export class PaneInputs {
   /** Resolves once the tool call that the report announces may begin. */
   async toolBegins(report: HookReport): Promise<void> {
     const gate = this.#heard(report);
-    await gate?.toolBegins(report, this.#wait);
+    await gate?.toolBegins(report);
   }
 
   /** Any other report of a hook. */
@@ -307,14 +298,14 @@ export class PaneInputs {
   #heard(report: HookReport): ToolGate | undefined {
     if (report.pane === undefined && report.session === undefined) return undefined;
     const gate = this.#gate(report.pane, report.session);
-    if (report.gates === true) gate.heardAt = this.#now();
+    if (report.gates === true) gate.heardAt = this.#clock.now();
     return gate;
   }
 
   #gate(pane: string | undefined, session: string | undefined): ToolGate {
     const keys = [pane, session].filter((key) => key !== undefined);
     const gate = keys.map((key) => this.#gates.get(key)).find((one) => one !== undefined) ??
-      new ToolGate(this.#now);
+      new ToolGate(this.#clock);
     for (const key of keys) keepNewest(this.#gates, key, gate);
     return gate;
   }
@@ -325,12 +316,4 @@ function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   map.set(key, value);
   const [oldest] = map.keys();
   if (map.size > PANES_MAX && oldest !== undefined) map.delete(oldest);
-}
-
-/** Resolves when `done` does, or after `ms`. */
-async function orAfter(done: Promise<void>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([done, promise]);
-  clearTimeout(timer);
 }

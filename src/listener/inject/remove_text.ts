@@ -1,8 +1,7 @@
 /** Removes text that svc typed and could not submit from an agent's composer. */
-import { composerShows } from "./composer.ts";
+import { type LeftBehind, showsLeftBehind } from "./composer.ts";
 import type { PaneContext } from "./context.ts";
 import { checkPane, type PaneState, pressKey } from "./pane_check.ts";
-import type { LeftBehind } from "./pane_input.ts";
 
 /** Most keys pressed to empty a composer. */
 export const REMOVE_KEYS_MAX = 400;
@@ -25,6 +24,22 @@ export async function withoutLeftBehind(context: RemoveContext, pane: PaneState)
   return check.kind === "refused" ? pane : check.pane;
 }
 
+/**
+ * After Enter: empties the composer if it still shows the text. If that fails although the text may be there, the next
+ * message removes it.
+ */
+export async function removeUnsent(
+  context: RemoveContext,
+  text: LeftBehind,
+  now: PaneState,
+): Promise<boolean> {
+  if (await removeText(context, text, now)) return true;
+  const { draft } = now.reading;
+  const mayBeThere = draft === undefined || showsLeftBehind(draft, text, context.target.profile);
+  if (mayBeThere) context.input.leftBehind = text;
+  return false;
+}
+
 /** Empties the composer if it shows exactly what svc typed. False if it shows something else or cannot be emptied. */
 export async function removeText(
   context: RemoveContext,
@@ -32,7 +47,7 @@ export async function removeText(
   first: PaneState,
 ): Promise<boolean> {
   const { target, input } = context;
-  const isOurs = composerShows(first.reading.draft ?? "", text, target.profile);
+  const isOurs = showsLeftBehind(first.reading.draft ?? "", text, target.profile);
   const inFlight = isOurs && text.before === "" ? input.gate.begin() : undefined;
   if (inFlight === undefined) return false;
   try {

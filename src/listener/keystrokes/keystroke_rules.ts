@@ -171,6 +171,17 @@ export function afterInput(model: ComposerModel, input: Keystroke, now: number):
   return { ...next, expected: undefined, isAtEnd: false, hasMovedChoice, afterEscape: key === "Escape" };
 }
 
+/** The same for an input that may not have arrived. */
+export function afterUncertainInput(model: ComposerModel, input: Keystroke, now: number): ComposerModel {
+  const next = afterInput(model, input, now);
+  return {
+    ...next,
+    ...{ isConfirmed: false, expected: undefined, isAtEnd: false },
+    hasPaste: model.hasPaste || next.hasPaste,
+    hasMovedChoice: model.hasMovedChoice || next.hasMovedChoice,
+  };
+}
+
 function typedText(input: Keystroke): string | undefined {
   if (input.type !== "key") return input.text;
   return input.key === "Space" ? " " : undefined;

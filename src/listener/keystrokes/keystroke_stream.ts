@@ -120,9 +120,9 @@ export class KeystrokeStream {
       if (input.type === "fit" || input.type === "unfit") return await this.#options.fit(input);
       const outcome = await this.#typed(input, { sequence, at });
       if (outcome === undefined) return;
-      const reason = outcome.state === "typed" ? undefined : outcome.reason;
+      const reason = "reason" in outcome ? outcome.reason : undefined;
       this.#options.audit(input, ["keys", outcome.state, ...(reason ? [reason] : [])].join(" "));
-      if (reason !== undefined || this.#waiting.length === 1) {
+      if (outcome.state !== "typed" || this.#waiting.length === 1) {
         this.#options.sendState({ sequence, ...outcome });
       }
     } catch (error) {

@@ -5,7 +5,7 @@
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
-import { enterWasRead } from "../inject/confirm.ts";
+import { EnterWatch } from "../inject/confirm.ts";
 import {
   checkPane,
   failureOutcome,
@@ -17,6 +17,7 @@ import {
 import type { PaneContext, TypingContext } from "../inject/context.ts";
 import {
   afterInput,
+  afterUncertainInput,
   continuesEscape,
   draftRefusal,
   isLineBegun,
@@ -37,8 +38,10 @@ export const CALM_STEP_MS = 50;
 /** Pause between two checks of the screen. */
 export const STALE_STEP_MS = 20;
 
-/** `held`: nothing was typed, and the same input may be typed later. */
-export type KeystrokeOutcome = { state: "typed" } | { state: "held" | "refused"; reason: Reason };
+/** `held`: nothing was typed, and the same input may be typed later. `unknown`: it may have been typed. */
+export type KeystrokeOutcome =
+  | { state: "typed" | "unknown" }
+  | { state: "held" | "refused"; reason: Reason };
 
 export interface KeystrokeContext extends PaneContext, Pick<TypingContext, "typed"> {
   /** Resolves after `ms`. */
@@ -139,35 +142,46 @@ async function typeInFlight(
   input: Keystroke,
   pane: PaneState,
 ): Promise<KeystrokeOutcome> {
-  const { target } = context;
   const inFlight: InFlight | undefined = neverApproves(input)
     ? { mayGoOn: () => true, end: () => {} }
     : context.input.gate.begin();
   if (inFlight === undefined) return notTyped("agent_working");
   try {
     const outcome = await send(context, input, pane);
-    if (outcome.state !== "typed") return outcome;
-    Object.assign(context.input.model, afterInput(context.input.model, input, context.now()));
+    if (outcome.state !== "typed" && outcome.state !== "unknown") return outcome;
+    const after = outcome.state === "typed" ? afterInput : afterUncertainInput;
+    Object.assign(context.input.model, after(context.input.model, input, context.now()));
+    context.typed();
     if (submits(input)) {
       context.input.entered();
-      if (context.input.isGated(target.profile, pane.created)) await enterIsRead(context, pane);
+      await untilSubmitted(context, input, pane);
     }
-    context.typed();
     return outcome;
   } finally {
     inFlight.end();
   }
 }
 
-/** Waits until the agent has read Enter: a dialog that opens before would take the key for its answer. */
-async function enterIsRead(context: KeystrokeContext, before: PaneState): Promise<void> {
-  const { afterEnterMs = 0 } = context.target.profile.gate ?? {};
-  const start = context.now();
-  while (context.now() - start < GATE_HOLD_MS) {
+/**
+ * Waits until the agent has read the key: a dialog that opens before would take it for its answer. After Enter the screen
+ * shows that, or a process that has been calm; other keys may leave the draft as it is.
+ */
+async function untilSubmitted(context: KeystrokeContext, input: Keystroke, before: PaneState): Promise<void> {
+  const { target, effects, now, pause } = context;
+  const { gate } = target.profile;
+  if (gate === undefined) return;
+  const isWatched = input.type === "key" && input.key === "Enter" &&
+    context.input.isGated(target.profile, before.created);
+  if (!isWatched) return gate.afterEnterMs > 0 ? await pause(gate.afterEnterMs) : undefined;
+  const watch = new EnterWatch(before);
+  const start = now();
+  for (let calm = 0; now() - start < GATE_HOLD_MS;) {
     const check = await checkPane(context);
     if (check.kind === "refused") return;
-    if (enterWasRead(before, check.pane) && context.now() - start >= afterEnterMs) return;
-    await context.pause(STALE_STEP_MS);
+    calm = await effects.isBusy(check.pane.facts.pid) === false ? calm + 1 : 0;
+    const isRead = watch.isRead(check.pane, now()) || calm >= CALM_LOOKS;
+    if (isRead && now() - start >= gate.afterEnterMs) return;
+    await pause(CALM_STEP_MS);
   }
 }
 
@@ -183,7 +197,9 @@ async function typeUnrecognised(
     input.text.trimStart().startsWith("!");
   if (beginsShell && !policy.allowShellEscape) return notTyped("shell_escape");
   const outcome = await send(context, input, pane);
-  if (outcome.state === "typed") paneInput.isLineBegun = isLineBegun(paneInput.isLineBegun, input);
+  const isBegun = isLineBegun(paneInput.isLineBegun, input);
+  if (outcome.state === "typed") paneInput.isLineBegun = isBegun;
+  if (outcome.state === "unknown") paneInput.isLineBegun &&= isBegun;
   context.typed();
   return outcome;
 }
@@ -197,6 +213,7 @@ async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState
     if (!answer.includes(GUARD_REFUSED)) return { state: "typed" };
   } catch (error) {
     if (!(error instanceof TmuxError)) throw error;
+    if (error.lost) return { state: "unknown" };
     return { state: "refused", reason: failureOutcome(error).reason ?? "tmux_failed" };
   }
   const again = await checkPane(context);

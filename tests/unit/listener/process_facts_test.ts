@@ -1,6 +1,6 @@
 /** What the system tells of a process is read rightly, whatever its name holds. */
 import assert from "node:assert/strict";
-import { parseStat, readProcessFacts } from "../../../src/listener/process_facts.ts";
+import { isTreeBusy, parseStat, readProcessFacts } from "../../../src/listener/process_facts.ts";
 import { runtime } from "../../../src/runtime/deno.ts";
 import { until } from "../../helpers/until.ts";
 
@@ -39,6 +39,14 @@ Deno.test("process facts: a stopped process is recognised [inj-dead]", async () 
   await until("the stop", stopped);
   Deno.kill(child.pid, "SIGCONT");
   await until("its end", async () => !(await stopped()));
+  await child.stdin.close();
+  await child.status;
+});
+
+Deno.test("process facts: where the system does not show it, nobody knows whether a process is busy", async () => {
+  const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
+  assert.equal(await isTreeBusy(child.pid, { files: runtime.files, platform: "darwin" }), undefined);
+  await until("its rest", async () => await isTreeBusy(child.pid, runtime) === false);
   await child.stdin.close();
   await child.status;
 });

@@ -1,6 +1,7 @@
 /** What the terminal's status line says. */
 
 import assert from "node:assert/strict";
+import type { KeyState } from "../../../src/protocol/pane_frame.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
 import { isBlocked, statusText } from "../../../src/phone/terminal_status.ts";
 
@@ -12,7 +13,7 @@ Deno.test("terminal status: its state, and what became of the newest keys", () =
     warning: "",
     tone: "good",
   });
-  const warning = (state: "typed" | "held" | "refused", reason?: string): string =>
+  const warning = (state: KeyState["state"], reason?: string): string =>
     statusText({ stream: LIVE, fit: "off", keys: { sequence: 1, state, reason } }).warning;
   assert.equal(warning("typed"), "");
   assert.equal(warning("held", "dialog_open"), STRINGS.terminal.held);
@@ -20,6 +21,7 @@ Deno.test("terminal status: its state, and what became of the newest keys", () =
   assert.match(warning("refused", "shell_escape"), /would run a shell command/);
   assert.equal(warning("refused", "of_tomorrow"), "Not typed. of_tomorrow");
   assert.equal(warning("refused", "repeated"), STRINGS.terminal.keysRepeated);
+  assert.equal(warning("unknown"), STRINGS.terminal.unsure);
   for (const trouble of ["silent", "keys_late", "tampered"] as const) {
     const found = statusText({ stream: { ...LIVE, trouble }, fit: "off" });
     assert.deepEqual([found.warning, found.tone], [STRINGS.terminal.troubles[trouble], "bad"]);

@@ -25,12 +25,7 @@ const DIALOG: ScreenReading = { state: "waiting", focus: "dialog", draft: undefi
 
 function makeBench() {
   const clock = new FakeClock();
-  const inputs = new PaneInputs(() => clock.now(), async (done) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(GATE_HOLD_MS, resolve);
-    await Promise.race([done, promise]);
-    cancel();
-  });
+  const inputs = new PaneInputs(clock);
   const report = (event: string, more: Record<string, unknown> = {}) => ({
     ...{ event, agent: "cc", cwd: "/p", session: "svc-a", pane: "%1", gates: true },
     ...more,

@@ -81,6 +81,14 @@ Deno.test("keystrokes: typed in order, the newest one confirmed, each one audite
   assert.deepEqual(bench.audited, ["a: keys typed", "Up: keys typed", "漢: keys typed"]);
 });
 
+Deno.test("keystrokes: a key that may not have been typed is reported, whatever follows it, and audited", async () => {
+  const bench = new Bench();
+  bench.outcome = () => bench.audited.length === 0 ? { state: "unknown" } : TYPED;
+  await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up"))]);
+  assert.deepEqual(bench.told, ["0 unknown", "1 typed"]);
+  assert.deepEqual(bench.audited, ["a: keys unknown", "Up: keys typed"]);
+});
+
 Deno.test("keystrokes: a repeated frame types nothing, a missing one ends the stream [enc-no-replay, sec-replay]", async () => {
   const bench = new Bench();
   await bench.press(0, text("a"));

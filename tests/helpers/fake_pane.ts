@@ -1,0 +1,157 @@
+/** A pane of an agent whose screen, clock and answers a test decides, behind tmux's command line. */
+import type { GateProfile, ScreenReading } from "../../src/agents/profile.ts";
+import type { TypingEffects } from "../../src/listener/inject/context.ts";
+import { type Command, inject, type InjectContext } from "../../src/listener/inject/inject.ts";
+import type { Outcome } from "../../src/listener/inject/outcome.ts";
+import { type PaneInput, PaneInputs } from "../../src/listener/inject/pane_input.ts";
+import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
+import type { Keystroke } from "../../src/listener/keystrokes/keystroke_rules.ts";
+import { type KeystrokeOutcome, typeKeystroke } from "../../src/listener/keystrokes/type_keystroke.ts";
+import type { Target } from "../../src/listener/targets.ts";
+import type { TmuxCommand } from "../../src/tmux/argv.ts";
+import { TmuxError, type TmuxServer } from "../../src/tmux/server.ts";
+import { FakeClock } from "./fake_clock.ts";
+
+const PID = 7;
+
+export class FakePane {
+  readonly clock = new FakeClock();
+  readonly inputs = new PaneInputs(this.clock);
+  /** Texts, keys, markers, journal steps and reports, in the order in which they happened. */
+  readonly events: string[] = [];
+  reading: ScreenReading = { state: "idle", focus: "composer", draft: "" };
+  /** Undefined: the system does not say. */
+  isBusy: boolean | undefined = false;
+  /** What the agent does with a key; at first it submits at Enter, and Ctrl-U empties the composer. */
+  onKey: (key: string) => void = (key) => {
+    if (["Enter", "C-u"].includes(key)) this.draw("");
+  };
+  /** Called before each pause, after which that much time has passed. */
+  onPause: (ms: number) => void = () => {};
+  /** Called for each step before the journal has it. */
+  onRecord: (step: string) => void = () => {};
+  readonly target: Target;
+  readonly #buffers = new Map<string, string>();
+
+  constructor({ gate }: { gate?: GateProfile } = {}) {
+    const profile: Target["profile"] = {
+      typing: { method: "paste", settleMs: 0, spaceAfter: "none" },
+      dialog: { lines: ["no such line"], titles: [] },
+      menus: {},
+      keys: { alsoAllowed: [], forbidden: [] },
+      commands: [],
+      foldedPaste: /^\[Pasted text #\d+\]$/,
+      ...(gate && { gate }),
+      readScreen: () => ({ ...this.reading }),
+    };
+    this.target = {
+      ...{ socket: "/tmux.sock", session: "svc-p", sessionId: "$1", pane: "%3" },
+      ...{ panePid: PID, recordedPid: PID, profile, isProfiled: true, spawnOnly: false },
+    };
+  }
+
+  get input(): PaneInput {
+    return this.inputs.of(this.target);
+  }
+
+  /** The agent's hooks hold its dialogs back. */
+  gated(): this {
+    this.inputs.hook({ event: "SessionStart", agent: "cc", cwd: "/p", session: "svc-p", gates: true });
+    return this;
+  }
+
+  /** The composer shows this draft; without one another screen is drawn. */
+  draw(draft: string | undefined, change: Partial<ScreenReading> = {}): void {
+    this.reading = { state: "idle", focus: draft === undefined ? "unknown" : "composer", draft, ...change };
+  }
+
+  async inject(body: string, command: Partial<Command> = {}): Promise<Outcome> {
+    const expiresAt = this.clock.now() + 3_600_000;
+    return await inject({ id: "1", session: "svc-p", body, expiresAt, sendAnyway: false, ...command }, {
+      ...this.#context(),
+      rateLimit: { take: () => 0 },
+      record: (_id, step) =>
+        new Promise((resolve) => {
+          this.onRecord(step);
+          resolve(void this.events.push(step));
+        }),
+      report: (_id, { state, reason }) =>
+        void this.events.push(["reported", state, reason ?? ""].join(" ").trim()),
+    });
+  }
+
+  async press(input: Keystroke): Promise<KeystrokeOutcome> {
+    const server = { socket: this.target.socket, run: this.#run };
+    const context = { ...this.#context(), target: this.target, server, input: this.input };
+    return await typeKeystroke(context, input);
+  }
+
+  #context(): Omit<InjectContext, "rateLimit" | "record" | "report"> {
+    const server: TmuxServer = { socket: this.target.socket, run: this.#run };
+    return {
+      targets: {
+        resolve: () => Promise.resolve({ kind: "found", target: this.target }),
+        server: () => server,
+      },
+      inputs: this.inputs,
+      policy: DEFAULT_POLICY,
+      effects: this.#effects(),
+      now: () => this.clock.now(),
+      typed: () => void this.events.push("activity"),
+      pause: (ms) => {
+        this.onPause(ms);
+        this.clock.advance(ms);
+        return Promise.resolve();
+      },
+    };
+  }
+
+  #effects(): TypingEffects {
+    const facts = { stopped: false, foreground: "agent", argv: ["agent"], shellBelow: false };
+    return {
+      processFacts: () => Promise.resolve(facts),
+      isBusy: () => Promise.resolve(this.isBusy),
+      isMuted: () => Promise.resolve(false),
+      writeMarker: () => {
+        this.events.push("marker written");
+        return Promise.resolve({
+          withdraw: () => Promise.resolve(this.events.push("marker withdrawn") > 0),
+          taken: () => Promise.resolve(false),
+        });
+      },
+    };
+  }
+
+  /** What throws is a rejection. */
+  readonly #run = (...commands: TmuxCommand[]): Promise<string> =>
+    new Promise((resolve) => resolve(this.#answer(commands)));
+
+  #answer([[verb = "", ...words] = []]: TmuxCommand[]): string {
+    if (verb === "display-message") return this.#facts();
+    if (verb === "set-buffer") {
+      this.#buffers.set(words[2] ?? "", words.at(-1) ?? "");
+      return "";
+    }
+    const then = words[4] ?? "";
+    const pasted = /paste-buffer .*-b (\S+)/.exec(then)?.[1];
+    const text = pasted === undefined
+      ? /send-keys -l .* -- (\S+)$/.exec(then)?.[1]
+      : this.#buffers.get(pasted);
+    if (text !== undefined) {
+      this.events.push(`text ${text}`);
+      this.draw((this.reading.draft ?? "") + text);
+      return "";
+    }
+    const key = /send-keys -t \S+ (\S+)$/.exec(then)?.[1];
+    if (key === undefined) throw new TmuxError(`unexpected command: ${verb} ${words.join(" ")}`);
+    this.events.push(`key ${key}`);
+    this.onKey(key);
+    return "";
+  }
+
+  #facts(): string {
+    const created = Math.floor(this.clock.now() / 1_000) - 600;
+    const facts = ["$1", created, 0, 0, 0, PID, "agent", 0, 0, 1, 0, 0, "title", "/p"];
+    return [["facts", ...facts].join("\t"), "row\t0", this.reading.draft ?? "another screen"].join("\n");
+  }
+}

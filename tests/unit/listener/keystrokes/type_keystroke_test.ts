@@ -1,0 +1,86 @@
+/** What one keystroke waits for after it was typed, and what it reports when that is not known. */
+import assert from "node:assert/strict";
+import { GATE_HOLD_MS } from "../../../../src/listener/inject/pane_input.ts";
+import { TmuxError } from "../../../../src/tmux/server.ts";
+import { FakePane } from "../../../helpers/fake_pane.ts";
+
+const ENTER = { type: "key", key: "Enter" } as const;
+const AFTER_ENTER_MS = 200;
+
+/** Presses a key with this draft in the composer; returns how long that took. */
+async function pressAt(
+  pane: FakePane,
+  { draft, key = "Enter" }: { draft: string; key?: string },
+): Promise<number> {
+  pane.draw(draft);
+  const start = pane.clock.now();
+  assert.deepEqual(await pane.press({ type: "key", key }), { state: "typed" });
+  return pane.clock.now() - start;
+}
+
+const gatedPane = (): FakePane => new FakePane({ gate: { afterEnterMs: AFTER_ENTER_MS } }).gated();
+
+Deno.test("keystroke: Enter keeps dialogs back until the agent has read it [inj-gate]", async () => {
+  const pane = gatedPane();
+  pane.isBusy = true;
+  pane.onKey = () => {};
+  let left = 1_000;
+  pane.onPause = (ms) => {
+    left -= ms;
+    if (left <= 0) pane.draw("");
+  };
+  const took = await pressAt(pane, { draft: "hello" });
+  assert.ok(took >= 1_000 && took < GATE_HOLD_MS, `${took}`);
+});
+
+Deno.test("keystroke: an Enter that leaves the draft as it is holds dialogs back only until the agent is calm [inj-gate]", async () => {
+  for (const isBusy of [false, true, undefined]) {
+    const pane = gatedPane();
+    pane.isBusy = isBusy;
+    pane.onKey = () => {};
+    const took = await pressAt(pane, { draft: "hello" });
+    assert.ok(took >= AFTER_ENTER_MS, `${isBusy} ${took}`);
+    assert.equal(took < GATE_HOLD_MS, isBusy === false, `${isBusy} ${took}`);
+  }
+});
+
+Deno.test("keystroke: a key that may leave the draft as it is, or a session without hooks, waits for no screen [inj-gate]", async () => {
+  for (const key of ["M-Enter", "Tab"]) {
+    const pane = gatedPane();
+    pane.isBusy = true;
+    pane.onKey = () => {};
+    assert.equal(await pressAt(pane, { draft: "hello", key }), AFTER_ENTER_MS, key);
+  }
+  const pane = new FakePane({ gate: { afterEnterMs: AFTER_ENTER_MS } });
+  pane.isBusy = true;
+  pane.onKey = () => {};
+  assert.equal(await pressAt(pane, { draft: "hello" }), AFTER_ENTER_MS);
+  assert.equal(await pressAt(new FakePane(), { draft: "hello" }), 0);
+});
+
+Deno.test("keystroke: the inventory is read while the agent reads Enter", async () => {
+  const pane = gatedPane();
+  pane.onPause = () => void pane.events.push("pause");
+  await pressAt(pane, { draft: "hello" });
+  assert.deepEqual(pane.events.slice(0, 3), ["key Enter", "activity", "pause"]);
+});
+
+Deno.test("keystroke: a connection that is lost during a key leaves open whether it was typed [inj-lost]", async () => {
+  const pane = new FakePane();
+  pane.draw("hello");
+  assert.deepEqual(await pane.press({ type: "text", text: "a" }), { state: "typed" });
+  pane.draw("helloa");
+  pane.onKey = () => {
+    throw new TmuxError("tmux ended the control client", { lost: true });
+  };
+  assert.deepEqual(await pane.press(ENTER), { state: "unknown" });
+  assert.deepEqual(pane.events, ["text a", "activity", "key Enter", "activity"]);
+  assert.deepEqual([pane.input.model.isConfirmed, pane.input.model.expected], [false, undefined]);
+  pane.onKey = () => {
+    throw new TmuxError("can't find pane: %3");
+  };
+  assert.deepEqual(await pane.press({ type: "key", key: "Escape" }), {
+    state: "refused",
+    reason: "pane_dead",
+  });
+});
