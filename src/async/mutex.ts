@@ -4,11 +4,6 @@ export class Mutex {
   #tail: Promise<void> = Promise.resolve();
   #tasks = 0;
 
-  /** A task is running or waiting. */
-  get isBusy(): boolean {
-    return this.#tasks > 0;
-  }
-
   /** Tasks that are running or waiting. */
   get size(): number {
     return this.#tasks;

@@ -21,16 +21,14 @@ import { listenerDeviceId } from "../protocol/names.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { EndedAgents } from "./ended_agents.ts";
-import { SessionRateLimit, typingEffects } from "./inject/context.ts";
-import type { InjectContext } from "./inject/inject.ts";
-import { Stopping } from "./inject/outcome.ts";
+import { SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
 import { policyOf, widenedBy } from "./inject/policy.ts";
 import { InventoryPolling } from "./inventory/reporter.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
 import { restoreAllWindowSizes } from "./mirror/window_size.ts";
 import { runningVersion } from "./process_facts.ts";
-import { Acknowledger, PushIntake, pushSteps } from "./pushes.ts";
+import { Acknowledger, type Injection, PushIntake, pushSteps } from "./pushes.ts";
 import { projectsOf, startEffects } from "./start_agent.ts";
 import { openTargets, type Targets } from "./targets.ts";
 
@@ -116,8 +114,6 @@ class Listener implements RunningListener {
   readonly #restoring: Promise<void>;
   /** Ends the pauses of held messages. */
   readonly #messages = new Wakeup();
-  /** Aborted with Stopping when the daemon stops, and replaced when another listener takes over. */
-  #injecting = new AbortController();
   /** The relay's clock minus this one, in milliseconds. */
   #clockOffsetMs = 0;
 
@@ -181,7 +177,6 @@ class Listener implements RunningListener {
 
   async stop(): Promise<void> {
     this.#pushes.stop();
-    this.#injecting.abort(new Stopping("the daemon stops"));
     this.#inventory.stop();
     await this.#pushes.idle();
     await this.#inventory.close();
@@ -233,18 +228,12 @@ class Listener implements RunningListener {
       this.#inventory.connected();
       log(`connected to ${wsUrl}`);
     } else if (state.state === "waiting") {
-      if (state.problem?.code === "replaced") this.#handOver();
+      // Another listener of this device took over: it types what is held or queued here.
+      if (state.problem?.code === "replaced") this.#pushes.drop();
       this.#mirrors.lost();
       const why = state.problem ? `: ${state.problem.message}` : "";
       log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
-  }
-
-  /** Another listener of this device took over: it types what is held or queued here. */
-  #handOver(): void {
-    this.#pushes.drop();
-    this.#injecting.abort(new Stopping("another listener took over"));
-    this.#injecting = new AbortController();
   }
 
   #makeLink(): RelayLink {
@@ -285,7 +274,7 @@ class Listener implements RunningListener {
     return sessions;
   }
 
-  #injection(): InjectContext {
+  #injection(): Injection {
     return {
       targets: this.#targets,
       inputs: this.#inputs,
@@ -294,13 +283,13 @@ class Listener implements RunningListener {
       rateLimit: new SessionRateLimit(now),
       now,
       typed: () => this.#inventory.typed(),
-      pause: (ms) => this.#messages.sleep(ms, this.#injecting.signal),
+      pause: (ms, signal) => this.#messages.sleep(ms, signal),
       record: (id, step) => this.#journal.record(id, { step }),
       report: (id, progress) => this.#pushes.report(id, progress),
     };
   }
 
-  #makePushes(injection: InjectContext, projects: KnownProjects): PushIntake {
+  #makePushes(injection: Injection, projects: KnownProjects): PushIntake {
     const { paths, config, env, log } = this.#options;
     const starting = {
       allowed: config.allowAgentStart === true,
@@ -320,7 +309,7 @@ class Listener implements RunningListener {
     });
   }
 
-  #makeMirrors(typing: InjectContext): Mirrors {
+  #makeMirrors(typing: TypingContext): Mirrors {
     const { config, log } = this.#options;
     return new Mirrors({
       targets: this.#targets,

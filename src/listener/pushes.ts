@@ -46,7 +46,8 @@ interface Answer {
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps {
   unseal(push: Push): Promise<Unsealed>;
-  inject(command: Command): Promise<Outcome>;
+  /** `signal`: aborted with Stopping when this listener may type nothing more. */
+  inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
@@ -55,11 +56,17 @@ export interface PushSteps {
 }
 
 export interface PushStepsOptions {
-  injection: InjectContext;
+  injection: Injection;
   starting: StartOptions;
   keys: Omit<UnsealHost, "now" | "log">;
   audit: Pick<Audit, "record">;
   log(line: string): void;
+}
+
+/** What all injections share. */
+export interface Injection extends Omit<InjectContext, "pause"> {
+  /** Resolves after `ms`, or earlier when a hook reported; throws the signal's reason. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 export function pushSteps({ injection, starting, keys, audit, log }: PushStepsOptions): PushSteps {
@@ -67,7 +74,8 @@ export function pushSteps({ injection, starting, keys, audit, log }: PushStepsOp
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
   return {
     unseal: open,
-    inject: (command) => inject(command, injection),
+    inject: (command, signal) =>
+      inject(command, { ...injection, pause: (ms) => injection.pause(ms, signal) }),
     start: (push) => startAgent(push, starting),
     async leftBehind(push) {
       const { found } = push.sealed ? await open(push) : { found: push };
@@ -112,24 +120,28 @@ export interface PushOptions extends PushSteps {
   floor(): Promise<Sealing>;
 }
 
+/** From the start, or a hand-over, to the next hand-over or the stop. */
+class Era {
+  readonly inHand = new Map<string, Progress>();
+  /** Aborted with Stopping at the end: work that waits does nothing then. */
+  readonly end = new AbortController();
+}
+
 export class PushIntake {
   readonly #options: PushOptions;
   readonly #queues: SessionQueues;
-  #inHand = new Map<string, Progress>();
   /** By turn: arrivals that are not queued yet. */
   #arrivals = new Map<string, Promise<void>>();
-  #stopping = false;
-  /** Increases when queued work is dropped; work of an earlier era does nothing. */
-  #era = 0;
+  #era = new Era();
 
   constructor(options: PushOptions) {
     this.#options = options;
     this.#queues = options.queues ?? new SessionQueues();
   }
 
-  /** Accepts nothing more: new pushes stay with the relay. */
+  /** Accepts nothing more: new pushes stay with the relay, and so do those that wait. */
   stop(): void {
-    this.#stopping = true;
+    this.#era.end.abort(new Stopping("the daemon stops"));
   }
 
   /** Resolves when every push that was accepted has ended. */
@@ -139,33 +151,43 @@ export class PushIntake {
 
   /** Drops what waits: another listener of this device took over and gets it from the relay. */
   drop(): void {
-    this.#era += 1;
-    this.#inHand.clear();
+    this.#era.end.abort(new Stopping("another listener took over"));
+    this.#era = new Era();
   }
 
   /** Acknowledges a known push again; accepts a new one. Resolves before the outcome is known. */
   async receive(push: Push): Promise<void> {
-    const inHand = this.#inHand.get(push.id);
+    const era = this.#era;
+    const inHand = era.inHand.get(push.id);
     if (inHand) return this.#acknowledge(push.id, inHand, { final: false });
     const known = this.#options.journal.state(push.id);
     if (known?.step === "done") {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
     if (known?.step === "typing" || known?.step === "typed") {
-      await this.#options.leftBehind(push);
+      await this.#leftBehind(push);
       return await this.#end(push, { state: "unknown" });
     }
-    if (this.#stopping) return;
+    if (era.end.signal.aborted) return;
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
     const turn = push.type === START ? START_TURN : push.agentSessionName ?? "";
-    this.#inHand.set(push.id, { state: "delivered" });
-    await this.#inOrder(turn, () => this.#arrive(push, turn));
+    era.inHand.set(push.id, { state: "delivered" });
+    await this.#inOrder(turn, () => this.#arrive(push, { turn, era }));
   }
 
   /** Reports an intermediate state. */
   report(id: string, progress: Progress): void {
-    this.#inHand.set(id, progress);
+    const { inHand } = this.#era;
+    if (inHand.has(id)) inHand.set(id, progress);
     this.#acknowledge(id, progress, { final: false });
+  }
+
+  async #leftBehind(push: Push): Promise<void> {
+    try {
+      await this.#options.leftBehind(push);
+    } catch (error) {
+      this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`);
+    }
   }
 
   async #fault(push: Push): Promise<Reason | undefined> {
@@ -190,18 +212,17 @@ export class PushIntake {
   }
 
   /** Only authentic, recorded pushes take a place in the queue: forgeries must not fill it. */
-  async #arrive(push: Push, turn: string): Promise<void> {
-    const [arrived, era] = [this.#options.now(), this.#era];
+  async #arrive(push: Push, { turn, era }: { turn: string; era: Era }): Promise<void> {
+    const arrived = this.#options.now();
     const opened = await this.#open(push);
-    if (era !== this.#era) return;
-    if (opened === undefined) return void this.#inHand.delete(push.id);
+    if (opened === undefined || era.end.signal.aborted) return void era.inHand.delete(push.id);
     if ("state" in opened) {
-      this.#inHand.delete(push.id);
+      era.inHand.delete(push.id);
       return await this.#end(push, opened, arrived);
     }
     const taken = this.#queues.add(turn, () => this.#work(opened, { arrived, era }));
     if (taken) return this.report(push.id, { state: "delivered" });
-    this.#inHand.delete(push.id);
+    era.inHand.delete(push.id);
     // Without an answer it would block the relay's window, and with it every other session's messages.
     await this.#end(push, refused("rate_limited", QUEUE_FULL_WAIT_SECONDS), arrived);
   }
@@ -224,19 +245,20 @@ export class PushIntake {
     }
   }
 
-  async #work(push: Push, { arrived, era }: { arrived: number; era: number }): Promise<void> {
+  async #work(push: Push, { arrived, era }: { arrived: number; era: Era }): Promise<void> {
+    const { signal } = era.end;
     try {
-      if (this.#stopping || era !== this.#era) return;
-      await this.#end(push, await this.#act(push), arrived);
+      if (signal.aborted) return;
+      await this.#end(push, await this.#act(push, signal), arrived);
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
     } finally {
-      if (era === this.#era) this.#inHand.delete(push.id);
+      era.inHand.delete(push.id);
     }
   }
 
-  async #act(push: Push): Promise<Outcome> {
-    if (push.type !== START) return await this.#options.inject(this.#command(push));
+  async #act(push: Push, signal: AbortSignal): Promise<Outcome> {
+    if (push.type !== START) return await this.#options.inject(this.#command(push), signal);
     const isOver = this.#options.now() >= this.#options.toLocalTime(push.expiresAt);
     return isOver ? { state: "expired" } : await this.#options.start(push);
   }
@@ -291,7 +313,7 @@ export class SessionQueues {
     if (queue.size >= QUEUE_MAX) return false;
     this.#queues.set(session, queue);
     void queue.run(work).then(() => {
-      if (!queue.isBusy && this.#queues.get(session) === queue) this.#queues.delete(session);
+      if (queue.size === 0 && this.#queues.get(session) === queue) this.#queues.delete(session);
     });
     return true;
   }

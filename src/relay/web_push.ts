@@ -231,7 +231,7 @@ export class WebPush {
       if (!(error instanceof Stopped)) throw error;
     }).finally(() => {
       this.#messages--;
-      if (!lane.isBusy) this.#lanes.delete(key);
+      if (lane.size === 0) this.#lanes.delete(key);
       const left = (this.#waiting.get(account) ?? 1) - 1;
       if (left === 0) this.#waiting.delete(account);
       else this.#waiting.set(account, left);

@@ -17,7 +17,7 @@ Deno.test("tasks run one at a time in the order of the calls", async () => {
   await mutex.idle();
   assert.deepEqual(log, ["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
   assert.deepEqual(await Promise.all(running), ["a", "b", "c"]);
-  assert.equal(mutex.isBusy, false);
+  assert.equal(mutex.size, 0);
 });
 
 Deno.test("a free mutex starts a task at once", async () => {

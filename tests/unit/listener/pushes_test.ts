@@ -41,7 +41,7 @@ interface Bench {
 }
 
 function makeBench(
-  inject: (command: Command) => Promise<Outcome> = () => Promise.resolve({ state: "submitted" }),
+  inject: PushOptions["inject"] = () => Promise.resolve({ state: "submitted" }),
   change: Partial<PushOptions> = {},
 ): Bench {
   const acks: Acknowledgement[] = [];
@@ -64,9 +64,9 @@ function makeBench(
       promise: (id) => promised.push(id) > 0,
     },
     queues,
-    inject: (command) => {
+    inject: (command, signal) => {
       injected.push(command);
-      return inject(command);
+      return inject(command, signal);
     },
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
     leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
@@ -215,6 +215,59 @@ Deno.test("pushes: messages that another listener took over are dropped, and acc
   release();
   await bench.queues.idle();
   assert.equal(bench.injected.length, 2);
+});
+
+Deno.test("pushes: a hand-over or the stop ends the waits of the injections begun before it, and of no later one [ls-handover]", async () => {
+  const signals: AbortSignal[] = [];
+  const bench = makeBench((_command, signal) => {
+    signals.push(signal);
+    return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  await bench.intake.receive(push);
+  bench.intake.drop();
+  await bench.intake.receive(push);
+  assert.deepEqual(signals.map(({ aborted }) => aborted), [true, false]);
+  bench.intake.stop();
+  await bench.queues.idle();
+  assert.ok(signals[1]?.aborted);
+  assert.deepEqual(outcomes(bench.acks), ["delivered", "delivered"], "both stay open");
+});
+
+Deno.test("pushes: what arrives while the daemon stops stays with the relay, unacknowledged [ls-handover]", async () => {
+  const opening = Promise.withResolvers<void>();
+  const bench = makeBench(undefined, {
+    unseal: async (push) => {
+      await opening.promise;
+      return { found: push, seal: { pairing: "a", counter: 1 } };
+    },
+  });
+  const arriving = bench.intake.receive({ ...push, sealed });
+  bench.intake.stop();
+  opening.resolve();
+  await arriving;
+  await bench.intake.receive({ ...push, sealed });
+  await bench.queues.idle();
+  assert.deepEqual([bench.acks, bench.injected], [[], []]);
+});
+
+Deno.test("pushes: an injection that goes on after a hand-over leaves nothing in hand", async () => {
+  const entered = Promise.withResolvers<Outcome>();
+  const bench = makeBench(() => entered.promise);
+  await bench.intake.receive(push);
+  bench.intake.drop();
+  bench.intake.report(ID, { state: "typed" });
+  entered.resolve({ state: "submitted" });
+  await bench.queues.idle();
+  await bench.intake.receive(push);
+  assert.deepEqual(outcomes(bench.acks), ["delivered", "typed", "submitted final", "submitted final"]);
+});
+
+Deno.test("pushes: an interrupted push is acknowledged even if its session cannot be found [inj-unknown]", async () => {
+  const bench = makeBench(undefined, { leftBehind: () => Promise.reject(new Error("no tmux")) });
+  bench.steps.set(ID, { id: ID, at: 0, step: "typing" });
+  await bench.intake.receive(push);
+  assert.deepEqual(outcomes(bench.acks), ["unknown final"]);
+  assert.match(bench.log.join(), /no tmux/);
 });
 
 Deno.test("pushes: a failure before typing is a refusal, one after it is unknown [inj-unknown]", async () => {
