@@ -54,7 +54,9 @@ const INVENTORY = rows("docs/specification.md, Inventory", {
   "inv-activity": main("Activity in a session causes a report."),
   "inv-unchanged": main("An unchanged inventory is not reported at each poll."),
   "inv-heartbeat": main("An unchanged inventory is sent again after 30 seconds as a heartbeat."),
-  "inv-rejected": main("A rejected report is sent again with a growing delay of at most 30 seconds."),
+  "inv-rejected": main(
+    "After a rejected report the next one, changed or not, follows after a growing delay of at most 30 seconds.",
+  ),
   "inv-picker": main("The phone's picker follows the inventory without any configuration."),
   "res-inventory": main("The inventory lists tmux sessions by name with the agent's state and activity."),
   "res-inventory-stored": main("The relay stores the inventory, and the picker reads it."),

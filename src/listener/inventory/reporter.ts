@@ -8,7 +8,7 @@ import { Wakeup } from "../../async/wakeup.ts";
 import type { HookReport } from "../../home/control_messages.ts";
 import { Stopping } from "../inject/outcome.ts";
 
-/** Delay before a rejected report is sent again. It doubles with each further rejection, up to the heartbeat. */
+/** Delay before a report is sent again after a rejection. It doubles with each further one, up to the heartbeat. */
 const RETRY_MIN_MS = 1_000;
 
 export interface ReportFacts {
@@ -17,20 +17,28 @@ export interface ReportFacts {
   reported: readonly SessionEntry[] | undefined;
   /** Milliseconds since that report. */
   sinceReportMs: number;
-  /** Milliseconds since that report after which it is sent again, because the relay rejected it. */
+  /**
+   * Set since the relay rejected a report and until it stores one: milliseconds since the last report after which the
+   * next one is sent, Infinity until that one was answered.
+   */
   retryAfterMs?: number | undefined;
 }
 
-/** A changed inventory is reported at once, a rejected one after its delay, an unchanged one as a heartbeat. */
+/**
+ * A changed inventory is reported at once, an unchanged one as a heartbeat. After a rejection even a changed one waits
+ * for the delay.
+ */
 export function shouldReport(
-  { current, reported, sinceReportMs, retryAfterMs = Infinity }: ReportFacts,
+  { current, reported, sinceReportMs, retryAfterMs }: ReportFacts,
 ): "changed" | "retry" | "heartbeat" | undefined {
-  if (reported === undefined || JSON.stringify(current) !== JSON.stringify(reported)) return "changed";
-  if (sinceReportMs >= retryAfterMs) return "retry";
+  if (reported === undefined) return "changed";
+  const isChanged = JSON.stringify(current) !== JSON.stringify(reported);
+  if (isChanged && retryAfterMs === undefined) return "changed";
+  if (retryAfterMs !== undefined && sinceReportMs >= retryAfterMs) return "retry";
   return sinceReportMs >= INVENTORY_HEARTBEAT_MS ? "heartbeat" : undefined;
 }
 
-function retryDelayMs(rejections: number): number {
+function rejectionDelayMs(rejections: number): number {
   return Math.min(INVENTORY_HEARTBEAT_MS, RETRY_MIN_MS * 2 ** rejections);
 }
 
@@ -47,7 +55,7 @@ export interface ReporterOptions {
 interface Report {
   sessions: readonly SessionEntry[];
   at: number;
-  /** Set when the relay rejected it. */
+  /** As in ReportFacts. */
   retryAfterMs?: number;
 }
 
@@ -83,11 +91,11 @@ export class Reporter {
     this.#options.log(`✓ server persisted ${count} session(s)`);
   }
 
-  /** The relay rejected a report: it is sent again after a delay that doubles with each rejection. */
+  /** The relay rejected a report: the next one follows after a delay that doubles with each rejection. */
   rejected(reason: string): void {
     if (this.#report !== undefined) {
       const sinceReportMs = this.#options.now() - this.#report.at;
-      this.#report.retryAfterMs = sinceReportMs + retryDelayMs(this.#rejections++);
+      this.#report.retryAfterMs = sinceReportMs + rejectionDelayMs(this.#rejections++);
     }
     this.#options.log(`! server rejected listener.sessions: ${reason}`);
   }
@@ -95,12 +103,11 @@ export class Reporter {
   /** Runs until `pause` throws. A failed read is logged, and the next one follows at its usual time. */
   async run(): Promise<void> {
     for (;;) {
-      try {
-        await this.poll();
-      } catch (error) {
+      const isRead = await this.poll().then(() => true, (error) => {
         this.#options.log(`! cannot read the tmux sessions: ${errorText(error)}`);
-      }
-      await this.#pause();
+        return false;
+      });
+      await this.#pause(isRead);
     }
   }
 
@@ -119,16 +126,16 @@ export class Reporter {
       return void (this.#report = undefined);
     }
     this.#sequence += 1;
-    this.#report = { sessions: this.#sessions, at };
+    this.#report = { sessions: this.#sessions, at, ...(this.#rejections > 0 && { retryAfterMs: Infinity }) };
     const names = this.#sessions.map((session) => session.name).join(", ");
     log(`reported ${this.#sessions.length} session(s): ${names}`);
   }
 
   /** Hooks may end the pause at any rate, so a minimum gap follows. */
-  async #pause(): Promise<void> {
+  async #pause(isRead: boolean): Promise<void> {
     const { now, pause } = this.#options;
     const since = now();
-    await pause(Math.min(this.#inventory.nextReadMs(), this.#retryInMs(since)));
+    await pause(Math.min(this.#inventory.nextReadMs(), isRead ? this.#retryInMs(since) : Infinity));
     const left = since + POLL_GAP_MS - now();
     if (left > 0) await pause(left);
   }
@@ -186,6 +193,7 @@ export class InventoryPolling {
 
   /** Something was typed: reads the inventory a moment later, after the input itself. */
   typed(): void {
+    if (this.#end.signal.aborted) return;
     this.#inventory.readSoon();
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
