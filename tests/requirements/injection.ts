@@ -61,6 +61,9 @@ const KEYS = rows("docs/specification.md, Keys", {
   "inj-fresh-screen": main(
     "A key that submits waits for a screen that is newer than the last key, else it is screen_stale.",
   ),
+  "inj-key-view": main(
+    "After a key that may open another view nothing is typed until a screen shows what came of it.",
+  ),
   "inj-after-escape": main("Nothing follows Escape until the agent has taken it as a key of its own."),
   "inj-one-at-a-time": main("Messages and keys of one pane go in one after the other."),
 });

@@ -24,6 +24,8 @@ export const PANES_MAX = 500;
 export const TURN_START_MS = 2_000;
 /** A draft that has been stable for this long since the last key shows the effect of that key. */
 export const CALM_MS = 1_000;
+/** An agent whose composer has not changed for this long has read its keys, even if it is busy. */
+export const KEY_READ_MS = 3_000;
 /** Nothing follows an Escape for this long, because an agent that reads both at once takes them for one sequence. */
 export const ESCAPE_MS = 1_000;
 /** The same for text that would turn the Escape into another key, such as `[Z`. */
@@ -150,6 +152,8 @@ export interface ComposerModel {
   hasPaste: boolean;
   /** The selection in the suggestions was moved: Enter may run a different command from the one shown. */
   hasMovedChoice: boolean;
+  /** A key was typed that may open another view, and no screen has confirmed since that the composer is still there. */
+  mayHaveLeft: boolean;
   /** The last key was Escape. */
   afterEscape: boolean;
   /** Time of the last key, epoch milliseconds. */
@@ -169,6 +173,7 @@ export class PaneInput {
     isAtEnd: false,
     hasPaste: false,
     hasMovedChoice: false,
+    mayHaveLeft: false,
     afterEscape: false,
     keyAt: 0,
   };
@@ -211,6 +216,7 @@ export class PaneInput {
   forgetKeys(): void {
     Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false });
     this.model.afterEscape = false;
+    this.model.mayHaveLeft = false;
     this.#messageAt = this.#now();
   }
 
@@ -243,6 +249,13 @@ export class PaneInput {
     const calm = this.#calmDraft;
     const now = this.#now();
     return calm !== undefined && now - Math.max(this.model.keyAt, this.#messageAt, calm.since) >= CALM_MS;
+  }
+
+  /** A key that opens another view was typed just now, and the screen that shows the composer may be older. */
+  async mayHaveLeft({ focus }: ScreenReading, isBusy: () => Promise<boolean>): Promise<boolean> {
+    const { mayHaveLeft, isConfirmed, keyAt } = this.model;
+    if (!mayHaveLeft || isConfirmed || focus !== "composer") return false;
+    return !this.isCalm || (this.#now() - keyAt < KEY_READ_MS && await isBusy());
   }
 
   /** Accepts the screen as the result of all keys so far. */

@@ -28,6 +28,8 @@ const REJECTS = new Set(["Escape", "C-c"]);
 const APPROVAL_KEYS = new Set(["BTab", "C-y"]);
 /** Keys after which the agent may act on the draft. */
 const SUBMITS = new Set(["Enter", "M-Enter", "Tab"]);
+/** Keys after which the agent may show something other than its composer: all but those that edit or move. */
+const MAY_LEAVE = (key: string): boolean => SUBMITS.has(key) || !PHONE_KEYS.includes(key);
 /** Keys that move the cursor and leave the draft as it is. */
 const MOVES = new Set(["Left", "Home", "C-a", "C-b", "M-b"]);
 /** Keys that end the current input line. */
@@ -60,6 +62,11 @@ export function needsCaughtUp(input: Keystroke, model: ComposerModel, profile: T
   if (input.type !== "key") return input.text.includes("!");
   const mayBeEmpty = model.expected === undefined || model.expected.trim() === "";
   return submits(input) || (isForbiddenWhenEmpty(input.key, profile) && mayBeEmpty);
+}
+
+/** True if the agent may have left its composer since the screen was captured: there a letter can be a command. */
+export function mayBeElsewhere(input: Keystroke, { mayHaveLeft, isConfirmed }: ComposerModel): boolean {
+  return mayHaveLeft && !isConfirmed && !neverApproves(input);
 }
 
 function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
@@ -153,7 +160,9 @@ export function draftRefusal(
 
 /** The expected effect of an input on the draft. */
 export function afterInput(model: ComposerModel, input: Keystroke, now: number): ComposerModel {
-  const next: ComposerModel = { ...model, isConfirmed: false, afterEscape: false, keyAt: now };
+  const leaves = input.type === "key" && MAY_LEAVE(input.key);
+  const mayHaveLeft = leaves || (model.mayHaveLeft && !model.isConfirmed);
+  const next: ComposerModel = { ...model, mayHaveLeft, isConfirmed: false, afterEscape: false, keyAt: now };
   const text = typedText(input);
   if (text !== undefined) {
     const expected = model.isAtEnd && model.expected !== undefined ? model.expected + text : undefined;

@@ -22,12 +22,13 @@ import {
   draftRefusal,
   isLineBegun,
   type Keystroke,
+  mayBeElsewhere,
   needsCaughtUp,
   neverApproves,
   screenRefusal,
   submits,
 } from "./keystroke_rules.ts";
-import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
+import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight, KEY_READ_MS } from "../inject/pane_input.ts";
 import { GUARD_REFUSED, guarded, typingRequests } from "../inject/typing.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
@@ -70,8 +71,9 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
   if (!target.isProfiled) return await typeUnrecognised(context, input, pane);
   const refusal = screenRefusal(input, { ...target, reading: pane.reading, policy });
   if (refusal !== undefined) return notTyped(startingOr(context, pane, refusal));
-  const ready = pane.reading.focus === "composer" && needsCaughtUp(input, context.input.model, target.profile)
-    ? await caughtUp(context, pane)
+  const isStrict = needsCaughtUp(input, context.input.model, target.profile);
+  const ready = pane.reading.focus === "composer" && (isStrict || mayBeElsewhere(input, context.input.model))
+    ? await caughtUp(context, pane, { isStrict })
     : { pane };
   if ("reason" in ready) return notTyped(ready.reason);
   const isComposer = ready.pane.reading.focus === "composer";
@@ -114,17 +116,20 @@ function startingOr({ target, now }: KeystrokeContext, pane: PaneState, reason: 
 /**
  * Waits until a screen shows the effect of every earlier key: the predicted draft, or one that has not changed
  * for a while in an agent that is not busy. A screen captured before the agent has read its keys confirms nothing.
+ * Unless `isStrict`, the agent may be busy, with a build for example, but not for longer than it takes to read a key.
  */
 async function caughtUp(
   context: KeystrokeContext,
   first: PaneState,
+  { isStrict }: { isStrict: boolean },
 ): Promise<{ pane: PaneState } | { reason: Reason }> {
   const { input } = context;
   const begun = context.now();
   for (let pane = first;;) {
     if (pane.reading.focus !== "composer") return { reason: "screen_stale" };
     if (input.model.isConfirmed) return { pane };
-    if (input.isCalm && !await context.effects.isBusy(pane.facts.pid)) {
+    const isLongAgo = !isStrict && context.now() - input.model.keyAt >= KEY_READ_MS;
+    if (input.isCalm && (isLongAgo || !await context.effects.isBusy(pane.facts.pid))) {
       input.confirmCalm();
       return { pane };
     }

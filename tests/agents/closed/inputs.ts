@@ -50,6 +50,8 @@ function attacks({ command }: InputsOptions): KeyInput[][] {
     [key("C-x"), key("C-e"), editor, ENTER],
     [key("C-x"), key("e"), editor, ENTER],
     [ESCAPE, text("v"), editor, ENTER],
+    [key("C-o"), text("v"), editor, ENTER],
+    [key("C-t"), text("v"), editor, ENTER],
     [text("a"), key("BSpace"), shell, ENTER],
     [text("a"), key("C-u"), shell, ENTER],
     [text("a"), key("Home"), text("!"), key("End"), text(`;${command}`), ENTER],

@@ -10,6 +10,7 @@ import {
   draftRefusal,
   isLineBegun,
   type Keystroke,
+  mayBeElsewhere,
   needsCaughtUp,
   PHONE_KEYS,
   screenRefusal,
@@ -34,7 +35,7 @@ const PROFILE: TargetProfile = {
 
 const model = (change: Partial<ComposerModel>): ComposerModel => ({
   ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true },
-  ...{ hasPaste: false, hasMovedChoice: false, afterEscape: false, keyAt: 0 },
+  ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, afterEscape: false, keyAt: 0 },
   ...change,
 });
 
@@ -93,6 +94,26 @@ Deno.test("keystroke rules: a composer takes the common keys except those its pr
   for (const name of ["BTab", "C-y"]) {
     assert.equal(onScreen(key(name), {}), "approval_change", name);
     assert.equal(onScreen(key(name), {}, { allowApprovalChange: true }), undefined, name);
+  }
+});
+
+Deno.test("keystroke rules: after a key that may open another view nothing is typed until a screen shows what came of it [inj-key-view]", () => {
+  for (const name of ["C-o", "Enter", "Tab", "M-Enter"]) {
+    const after = afterInput(model({ seen: "ab" }), key(name), 1);
+    for (const next of [text("v"), paste("v"), key("BSpace"), key("C-o")]) {
+      assert.equal(mayBeElsewhere(next, after), true, name);
+    }
+    assert.equal(mayBeElsewhere(key("Escape"), after), false, "it leads back");
+    assert.equal(
+      mayBeElsewhere(text("v"), afterInput(after, key("Escape"), 2)),
+      true,
+      "Escape shows nothing",
+    );
+    assert.equal(mayBeElsewhere(text("v"), { ...after, isConfirmed: true }), false);
+    assert.equal(mayBeElsewhere(text("v"), afterInput({ ...after, isConfirmed: true }, text("a"), 2)), false);
+  }
+  for (const input of [text("a"), key("Left"), key("BSpace"), key("Up"), paste("a")]) {
+    assert.equal(mayBeElsewhere(text("v"), afterInput(model({}), input, 1)), false);
   }
 });
 
