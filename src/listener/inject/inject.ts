@@ -155,7 +155,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   // 4. to 6. The screen, the agent's turn, the local user.
   const pane = await withoutLeftBehind(attempt, check.pane);
   const { sendAnyway } = command;
-  const isBusy = (): Promise<boolean> => attempt.effects.isBusy(pane.facts.pid);
+  const isBusy = (): Promise<boolean | undefined> => attempt.effects.isBusy(pane.facts.pid);
   if (await input.mayHaveLeft(pane.reading, isBusy)) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
   const inFlight = reason === undefined ? input.gate.begin() : undefined;

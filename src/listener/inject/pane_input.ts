@@ -252,10 +252,10 @@ export class PaneInput {
   }
 
   /** A key that opens another view was typed just now, and the screen that shows the composer may be older. */
-  async mayHaveLeft({ focus }: ScreenReading, isBusy: () => Promise<boolean>): Promise<boolean> {
+  async mayHaveLeft({ focus }: ScreenReading, isBusy: () => Promise<boolean | undefined>): Promise<boolean> {
     const { mayHaveLeft, isConfirmed, keyAt } = this.model;
     if (!mayHaveLeft || isConfirmed || focus !== "composer") return false;
-    return !this.isCalm || (this.#now() - keyAt < KEY_READ_MS && await isBusy());
+    return !this.isCalm || (this.#now() - keyAt < KEY_READ_MS && await isBusy() !== false);
   }
 
   /** Accepts the screen as the result of all keys so far. */
