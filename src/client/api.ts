@@ -117,7 +117,7 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
   };
 }
 
-function relayAddress(
+export function relayAddress(
   { baseUrl, apiKey, fetch: fetchIt = (url, init) => fetch(url, init) }: RelayApiOptions,
 ): RelayAddress {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, fetch: fetchIt };
@@ -131,7 +131,8 @@ function checkId({ id }: PushRequestInput, accepted: PushAccepted): PushAccepted
   });
 }
 
-const segment = (text: string): string => encodeURIComponent(text);
+/** A path parameter. */
+export const segment = (text: string): string => encodeURIComponent(text);
 
 function query(page: PageOptions = {}): string {
   const fields = new URLSearchParams();
@@ -164,7 +165,7 @@ interface Call {
 }
 
 /** Throws RelayError, or the signal's reason if the caller aborted it. */
-async function callRelay<S extends z.core.$ZodType>(
+export async function callRelay<S extends z.core.$ZodType>(
   relay: RelayAddress,
   call: Call & { schema: S },
 ): Promise<z.output<S>> {

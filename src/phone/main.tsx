@@ -5,6 +5,7 @@ import { VERSION } from "../protocol/version.ts";
 import { deviceName, followVisibleHeight } from "./browser.ts";
 import { Controller } from "./controller.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
+import { pushPage } from "./push_page.ts";
 import { registerWorker } from "./register_worker.ts";
 import { applyPreferences, readPreferences } from "./preferences.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
@@ -21,17 +22,28 @@ async function start(): Promise<void> {
   const link = takeSignInLink();
   const root = document.getElementById("app");
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
-  const store = createStore((state) => render(<App state={state} actions={actions} />, root));
+  const store = createStore((state) => {
+    render(<App state={state} actions={actions} ringing={push.ringing} />, root);
+    push.changed();
+  });
+  const baseUrl = new URL(".", location.href).href;
+  const storage = await openStorage(isSecureContext ? crypto.subtle : undefined);
+  // Browsers offer WebCrypto only on https and localhost.
+  const pairing = isSecureContext ? await openPairingStorage(generateKeyPair) : undefined;
+  const push = pushPage({
+    ...{ baseUrl, storage, pairing },
+    state: store.get,
+    open: (hash) => location.hash = hash,
+  });
   const controller = new Controller({
-    baseUrl: new URL(".", location.href).href,
+    baseUrl,
     name: deviceName(navigator.userAgent),
     version: VERSION,
     store,
-    storage: await openStorage(isSecureContext ? crypto.subtle : undefined),
-    // Browsers offer WebCrypto only on https and localhost.
-    pairing: isSecureContext ? await openPairingStorage(generateKeyPair) : undefined,
+    storage,
+    pairing,
   });
-  const actions = actionsOf(controller, store);
+  const actions = actionsOf(controller, { store, leave: () => push.ringing.leave() });
   const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
   followRoute();
   addEventListener("hashchange", () => {
@@ -43,14 +55,20 @@ async function start(): Promise<void> {
   followVisibleHeight(window);
   await controller.start(link);
   await registerWorker();
+  await push.ringing.load();
 }
 
-function actionsOf(controller: Controller, store: Store): AppActions {
+/** `leave` ends the notifications of the account. */
+function actionsOf(
+  controller: Controller,
+  { store, leave }: { store: Store; leave: () => Promise<void> },
+): AppActions {
   return {
     signIn: (key) => void controller.signIn(key),
     signOut: () => {
       const unsent = outboxOf(store.get()).length;
-      if (unsent === 0 || confirm(STRINGS.picker.signOutAsk(unsent))) void controller.signOut();
+      if (unsent > 0 && !confirm(STRINGS.picker.signOutAsk(unsent))) return;
+      void leave().finally(() => controller.signOut());
     },
     send: (to, body) => void controller.send(to, body),
     resend: (message) => void controller.resend(message),
@@ -58,10 +76,10 @@ function actionsOf(controller: Controller, store: Store): AppActions {
     draft: (to, text) => controller.draft(to, text),
     answer: (question, answer) => void controller.answer(question, answer),
     draftAnswer: (question, text) => controller.draftAnswer(question, text),
-    swapAccount: () => void controller.swapAccount(),
+    swapAccount: () => void leave().finally(() => controller.swapAccount()),
     keepAccount: () => controller.keepAccount(),
     confirmPairing: () => void controller.confirmPairing(),
-    wordsDiffer: () => void controller.wordsDiffer(),
+    wordsDiffer: () => void leave().finally(() => controller.wordsDiffer()),
     mirror: (name, viewer) => controller.mirror(name, viewer),
     readOlder: () => controller.readOlder(),
     reconnectNow: () => controller.reconnectNow(),

@@ -2,11 +2,13 @@
 
 export type Route =
   | { view: "picker" }
-  | { view: "inbox" }
+  /** `item`: the push at which the list opens. */
+  | { view: "inbox"; item?: string }
+  | { view: "notifications" }
   | { view: "settings" }
   | { view: "add-host" }
   /** Without `panel`, the terminal. */
-  | { view: "session"; deviceId: string; session: string; panel?: "messages" };
+  | { view: "session"; deviceId: string; session: string; panel?: "messages"; item?: string };
 
 /** A credential from a link or a QR code. It is in the fragment because browsers do not send that to a server. */
 export type SignInLink =
@@ -14,21 +16,25 @@ export type SignInLink =
   | { kind: "key"; key: string };
 
 /** The views that are named by a single word. */
-const PLAIN = ["inbox", "settings", "add-host"] as const;
+const PLAIN = ["inbox", "notifications", "settings", "add-host"] as const;
 
 export function parseRoute(fragment: string): Route {
+  const inbox = /^#\/inbox\/([0-9a-f-]+)$/.exec(fragment);
+  if (inbox?.[1]) return { view: "inbox", item: inbox[1] };
   const plain = PLAIN.find((view) => fragment === `#/${view}`);
   if (plain !== undefined) return { view: plain };
-  const match = /^#\/s\/([^/]+)\/([^/]+)(\/messages)?$/.exec(fragment);
+  const match = /^#\/s\/([^/]+)\/([^/]+)(\/messages)?(?:\/([0-9a-f-]+))?$/.exec(fragment);
   const [deviceId, session] = [decode(match?.[1]), decode(match?.[2])];
   if (!deviceId || !session) return { view: "picker" };
-  return { view: "session", deviceId, session, ...(match?.[3] ? { panel: "messages" } : {}) };
+  const item = match?.[3] && match[4] ? { item: match[4] } : {};
+  return { view: "session", deviceId, session, ...(match?.[3] ? { panel: "messages" } : {}), ...item };
 }
 
 export function formatRoute(route: Route): string {
   if (route.view === "picker") return "#/";
-  if (route.view !== "session") return `#/${route.view}`;
-  const panel = route.panel === undefined ? "" : `/${route.panel}`;
+  const item = "item" in route && route.item !== undefined ? `/${route.item}` : "";
+  if (route.view !== "session") return `#/${route.view}${item}`;
+  const panel = route.panel === undefined ? "" : `/${route.panel}${item}`;
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}${panel}`;
 }
 

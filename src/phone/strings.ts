@@ -6,6 +6,7 @@ import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import { SETTINGS_STRINGS } from "./strings_settings.ts";
+import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
 export const STRINGS = {
@@ -200,6 +201,7 @@ export const STRINGS = {
   },
   ...TERMINAL_STRINGS,
   ...SETTINGS_STRINGS,
+  ...NOTIFICATION_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
     placeholders: {

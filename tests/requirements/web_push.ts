@@ -17,6 +17,12 @@ export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web
   "push-retry": phone("A busy vendor is asked again after its Retry-After, a limited number of times."),
   "push-bounded": phone("Messages that wait for vendors are bounded for each account."),
   "push-receipt": phone("A receipt holds what each phone was sent and shown, and when it was seen."),
+  "push-opened": phone(
+    "The service worker opens the sealed text; a session's later turn replaces the earlier one.",
+  ),
+  "push-tap": phone("A tap opens the session at the question, in the open page if there is one."),
+  "push-switch": phone("A tap switches notifications on; signing out and switching off end them."),
+  "push-why-not": phone("A browser without push says why, and what to do."),
   "push-test": phone("A test message is answered with the vendor's answer and its time."),
   "push-ssrf": phone("The relay posts to public https addresses only, also when a name resolves to another."),
 });

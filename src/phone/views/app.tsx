@@ -1,11 +1,14 @@
 /** Chooses the view for the current state. */
 import type { JSX } from "preact";
+import type { Ringing } from "../ringing.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type InboxActions, InboxView } from "./inbox.tsx";
 import { LinkNotice } from "./link_notice.tsx";
 import { AddHostView, type LinkActions } from "./link_reader.tsx";
 import { PickerView } from "./picker.tsx";
+import { NotificationsView } from "./notifications.tsx";
+import { useItemInView } from "./opened_item.tsx";
 import { type SessionActions, SessionView } from "./session.tsx";
 import { type SettingsActions, SettingsView } from "./settings.tsx";
 import { Mark } from "./shared.tsx";
@@ -17,7 +20,13 @@ export interface AppActions
   reconnectNow(): void;
 }
 
-export function App({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
+interface Props {
+  state: PhoneState;
+  actions: AppActions;
+  ringing: Ringing;
+}
+
+export function App({ state, actions, ringing }: Props): JSX.Element {
   switch (state.signIn.kind) {
     case "restoring":
       return (
@@ -30,11 +39,12 @@ export function App({ state, actions }: { state: PhoneState; actions: AppActions
     case "busy":
       return <SignInView signIn={state.signIn} onKey={actions.signIn} actions={actions} />;
     case "in":
-      return <Routed state={state} actions={actions} />;
+      return <Routed state={state} actions={actions} ringing={ringing} />;
   }
 }
 
-function Routed({ state, actions }: { state: PhoneState; actions: AppActions }): JSX.Element {
+function Routed({ state, actions, ringing }: Props): JSX.Element {
+  useItemInView(state);
   const { route, link, pairing, swap } = state;
   if (swap !== undefined) return <SwapView swap={swap} state={state} actions={actions} />;
   if (pairing !== undefined) return <PairingView result={pairing} actions={actions} />;
@@ -48,12 +58,15 @@ function Routed({ state, actions }: { state: PhoneState; actions: AppActions }):
       return <SettingsView state={state} notice={notice} actions={actions} />;
     case "add-host":
       return <AddHostView notice={notice} actions={actions} />;
+    case "notifications":
+      return <NotificationsView state={state} ringing={ringing} notice={notice} />;
     case "session":
       return (
         <SessionView
           state={state}
           name={route}
           panel={route.panel ?? "terminal"}
+          item={route.item}
           notice={notice}
           actions={actions}
         />

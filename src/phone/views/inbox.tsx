@@ -72,12 +72,17 @@ function Group({ name, items, state, now, actions }: GroupProps): JSX.Element | 
   );
 }
 
-function NotificationCard(
+export function NotificationCard(
   { state, item, now }: { state: PhoneState; item: NotificationItem; now: number },
 ): JSX.Element {
   const { push, type } = item;
   return (
-    <li class="card notification" data-type={type} data-level={String(push.data?.["level"] ?? "")}>
+    <li
+      class="card notification"
+      data-id={push.id}
+      data-type={type}
+      data-level={String(push.data?.["level"] ?? "")}
+    >
       <div class="card-head">
         <SourceSession state={state} push={push} />
         <time class="card-time" dateTime={new Date(push.createdAt).toISOString()}>

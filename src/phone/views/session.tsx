@@ -11,7 +11,9 @@ import { findSession, type HostSession, screenTitle, sessionKey, type SessionNam
 import { isSentAgain, messagesOf, type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Composer } from "./composer.tsx";
+import type { AskActions } from "./ask_card.tsx";
 import { type MessageActions, MessageList } from "./message_list.tsx";
+import { OpenedItem } from "./opened_item.tsx";
 import { Icon, SealSign, SessionLabel, StateChip, useNow } from "./shared.tsx";
 import { TerminalPanel } from "./terminal.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
@@ -22,7 +24,7 @@ const AGES_EVERY_MS = 15_000;
 const GOOD_RECEIPT_MS = 60_000;
 const BAD_RECEIPT_MS = 600_000;
 
-export interface SessionActions extends MessageActions {
+export interface SessionActions extends MessageActions, AskActions {
   send(to: SessionName, body: string): void;
   draft(to: SessionName, text: string): void;
   mirror: OpenMirror;
@@ -34,12 +36,14 @@ interface Props {
   state: PhoneState;
   name: SessionName;
   panel: Panel;
+  /** The push at which the messages open. */
+  item?: string | undefined;
   /** The link's notice. */
   notice: JSX.Element;
   actions: SessionActions;
 }
 
-export function SessionView({ state, name, panel, notice, actions }: Props): JSX.Element {
+export function SessionView({ state, name, panel, item, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const session = findSession(state.devices ?? [], name);
   const label = session?.entry.label || name.session;
@@ -67,6 +71,7 @@ export function SessionView({ state, name, panel, notice, actions }: Props): JSX
         : (
           <>
             <div class="notice-anchor">{notice}</div>
+            <OpenedItem state={state} item={item} actions={actions} />
             <MessageList
               shown={shown}
               history={state.history}

@@ -56,6 +56,9 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
       <PageHead heading={TEXT.heading} back={TEXT.back} backTo={{ view: "picker" }} />
       <main class="picker settings">
         <Hosts state={state} now={now} actions={actions} />
+        <a class="button secondary" href={formatRoute({ view: "notifications" })}>
+          {STRINGS.notifications.link}
+        </a>
         <Appearance />
         <Devices now={now} actions={actions} />
         <Hooks now={now} actions={actions} />

@@ -10,16 +10,38 @@ export interface FetchEvent extends WorkerEvent {
   respondWith(answer: Promise<Response>): void;
 }
 
+export interface PushEvent extends WorkerEvent {
+  readonly data: { text(): string } | null;
+}
+
+export interface NotificationEvent extends WorkerEvent {
+  readonly notification: Notification;
+}
+
+/** A page of the app. */
+export interface PageClient {
+  focus(): Promise<unknown>;
+  postMessage(message: unknown): void;
+}
+
 export interface WorkerEvents {
   install: WorkerEvent;
   activate: WorkerEvent;
   fetch: FetchEvent;
+  push: PushEvent;
+  notificationclick: NotificationEvent;
+  /** The browser replaced the subscription. */
+  pushsubscriptionchange: WorkerEvent;
 }
 
 export interface WorkerScope {
   readonly registration: ServiceWorkerRegistration;
   readonly caches: CacheStorage;
-  readonly clients: { claim(): Promise<void> };
+  readonly clients: {
+    claim(): Promise<void>;
+    matchAll(options: { type: "window"; includeUncontrolled: true }): Promise<readonly PageClient[]>;
+    openWindow(url: string): Promise<unknown>;
+  };
   skipWaiting(): Promise<void>;
   fetch(request: Request): Promise<Response>;
   addEventListener<Name extends keyof WorkerEvents>(

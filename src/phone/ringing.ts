@@ -1,0 +1,214 @@
+/** Notifications on this phone: switches them on and off, keeps what rings, and runs the test. */
+import type { WebPushApi } from "../client/web_push_api.ts";
+import type { SealedForPhones } from "../protocol/push.ts";
+import {
+  RING_KINDS,
+  type RingKind,
+  type RingPreferences,
+  type WebPushSubscription,
+} from "../protocol/web_push.ts";
+import { errorText } from "../async/error_text.ts";
+import type { PushStorage } from "./push_storage.ts";
+import type { PushSupport } from "./push_support.ts";
+import type { WorkerMessage } from "./worker/push.ts";
+
+/** How a test went; times in milliseconds from the tap. */
+export interface TestRun {
+  id: string;
+  startedAt: number;
+  relay?: { milliseconds: number } | { problem: string };
+  vendor?: { milliseconds: number } | { problem: string };
+  phone?: { opened: number; shown: number; sealed: boolean };
+}
+
+export interface RingingState {
+  support: PushSupport;
+  isOn: boolean;
+  busy: boolean;
+  preferences: RingPreferences;
+  problem?: string | undefined;
+  test?: TestRun | undefined;
+}
+
+/** What the browser does. */
+export interface PushBrowser {
+  support(): PushSupport;
+  /** Asks the user, who must have tapped. */
+  allow(): Promise<boolean>;
+  /** Rejects with the browser's reason. */
+  subscribe(key: string): Promise<WebPushSubscription>;
+  unsubscribe(): Promise<void>;
+  isSubscribed(): Promise<boolean>;
+  timeZone(): string;
+}
+
+interface RingingOptions {
+  browser: PushBrowser;
+  storage: PushStorage;
+  /** Undefined while signed out, or before the phone has a device id. */
+  relay(): Promise<{ api: WebPushApi; deviceId: string } | undefined>;
+  /** A text sealed as a host would seal it for this phone; undefined when it is paired with none. */
+  seal(id: string): Promise<SealedForPhones | undefined>;
+  newId(): string;
+  now(): number;
+}
+
+const EVERYTHING: RingPreferences = { off: [], sessions: {} };
+const NIGHT = { from: "22:00", to: "07:00" };
+
+export class Ringing {
+  readonly #options: RingingOptions;
+  readonly #listeners = new Set<(state: RingingState) => void>();
+  #state: RingingState;
+  /** Saves one after the other, so that the last change stays. */
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(options: RingingOptions) {
+    this.#options = options;
+    this.#state = { support: options.browser.support(), isOn: false, busy: false, preferences: EVERYTHING };
+  }
+
+  get state(): RingingState {
+    return this.#state;
+  }
+
+  /** Returns the function that ends it. */
+  watch(listener: (state: RingingState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Finds out whether notifications are on, and stores the subscription again: the relay may have lost it. */
+  async load(): Promise<void> {
+    const { browser, storage } = this.#options;
+    const preferences = await storage.readPreferences();
+    this.#change({ support: browser.support(), preferences: preferences ?? EVERYTHING });
+    if (preferences === undefined || this.#state.support !== "ready") return;
+    if (!await browser.isSubscribed()) return;
+    this.#change({ isOn: true });
+    await this.#save(preferences);
+  }
+
+  /** For a tap. */
+  async switchOn(): Promise<void> {
+    const { browser, storage } = this.#options;
+    this.#change({ busy: true, problem: undefined });
+    const isAllowed = await browser.allow();
+    this.#change({ support: browser.support() });
+    if (isAllowed) {
+      const { preferences } = this.#state;
+      const problem = await this.#subscribe(preferences);
+      if (problem === undefined) await storage.writePreferences(preferences);
+      this.#change({ isOn: problem === undefined, problem });
+    }
+    this.#change({ busy: false });
+  }
+
+  /** Before the phone leaves its account. */
+  async leave(): Promise<void> {
+    if (await this.#options.storage.readPreferences() !== undefined) await this.switchOff();
+  }
+
+  async switchOff(): Promise<void> {
+    const { browser, storage, relay } = this.#options;
+    this.#change({ busy: true, problem: undefined, test: undefined });
+    const found = await relay();
+    await storage.clear();
+    await browser.unsubscribe().catch(() => undefined);
+    // The push service refuses the relay's next message if this fails, which removes the subscription.
+    await found?.api.removeWebPush(found.deviceId).catch(() => undefined);
+    this.#change({ isOn: false, busy: false });
+  }
+
+  setKind(kind: RingKind, rings: boolean): void {
+    this.#prefer({ off: withKind(this.#state.preferences.off, kind, rings) });
+  }
+
+  /** `session` is a `sessionKey`. */
+  setSession(session: string, kind: RingKind, rings: boolean): void {
+    const { [session]: kinds = [], ...others } = this.#state.preferences.sessions;
+    const off = withKind(kinds, kind, rings);
+    this.#prefer({ sessions: off.length === 0 ? others : { ...others, [session]: off } });
+  }
+
+  setQuiet(quiet: { from: string; to: string } | undefined): void {
+    const timeZone = this.#options.browser.timeZone();
+    this.#prefer({ quiet: quiet === undefined ? undefined : { ...quiet, timeZone } });
+  }
+
+  startQuiet(): void {
+    this.setQuiet(NIGHT);
+  }
+
+  /** Sends a message the whole way and shows the time of each part. */
+  async test(): Promise<void> {
+    const { relay, seal, newId, now } = this.#options;
+    const id = newId();
+    const startedAt = now();
+    this.#change({ test: { id, startedAt } });
+    try {
+      const found = await relay();
+      if (found === undefined) throw new Error("signed out");
+      const sealedFor = await seal(id);
+      const answer = await found.api.testWebPush(found.deviceId, { id, ...(sealedFor ? { sealedFor } : {}) });
+      const whole = now() - startedAt;
+      const { status, milliseconds, detail } = answer;
+      const isAccepted = status >= 200 && status < 300;
+      this.#testStep(id, {
+        relay: { milliseconds: Math.max(0, whole - milliseconds) },
+        vendor: isAccepted ? { milliseconds } : { problem: detail ?? String(status) },
+      });
+    } catch (error) {
+      this.#testStep(id, { relay: { problem: errorText(error) } });
+    }
+  }
+
+  /** A message of the service worker about a test. */
+  tested({ id, openedAt, shownAt, sealed }: Extract<WorkerMessage, { kind: "svc-tested" }>): void {
+    const startedAt = this.#state.test?.startedAt ?? 0;
+    this.#testStep(id, { phone: { opened: openedAt - startedAt, shown: shownAt - startedAt, sealed } });
+  }
+
+  #testStep(id: string, step: Partial<TestRun>): void {
+    const { test } = this.#state;
+    if (test?.id === id) this.#change({ test: { ...test, ...step } });
+  }
+
+  #prefer(change: { [Name in keyof RingPreferences]?: RingPreferences[Name] | undefined }): void {
+    const { quiet, ...rest } = { ...this.#state.preferences, ...change };
+    const preferences = { ...EVERYTHING, ...rest, ...(quiet === undefined ? {} : { quiet }) };
+    this.#change({ preferences });
+    this.#saving = this.#saving.then(async () => {
+      await this.#options.storage.writePreferences(preferences);
+      await this.#save(preferences);
+    });
+  }
+
+  async #save(preferences: RingPreferences): Promise<void> {
+    this.#change({ problem: await this.#subscribe(preferences) });
+  }
+
+  /** Why it failed; undefined when the relay has the subscription. */
+  async #subscribe(preferences: RingPreferences): Promise<string | undefined> {
+    const { browser, relay } = this.#options;
+    try {
+      const found = await relay();
+      if (found === undefined) return undefined;
+      const { api, deviceId } = found;
+      const subscription = await browser.subscribe(await api.webPushKey());
+      await api.saveWebPush(deviceId, { ...subscription, preferences });
+      return undefined;
+    } catch (error) {
+      return errorText(error);
+    }
+  }
+
+  #change(change: Partial<RingingState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener(this.#state);
+  }
+}
+
+function withKind(off: readonly RingKind[], kind: RingKind, rings: boolean): RingKind[] {
+  return RING_KINDS.filter((one) => one === kind ? !rings : off.includes(one));
+}

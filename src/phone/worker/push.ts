@@ -1,0 +1,147 @@
+/** Shows what the relay pushes while the page is closed, opens the sealed text, and leads a tap to the page. */
+import { parseJson } from "../../protocol/json.ts";
+import type { Push } from "../../protocol/push.ts";
+import { type ShownReport, WebPushPayload } from "../../protocol/web_push.ts";
+import { NOTIFICATION_STRINGS } from "../strings_notifications.ts";
+import { type NotificationData, notificationOf, tagOf } from "./notification.ts";
+import type { NotificationEvent, PushEvent, WorkerScope } from "./scope.ts";
+
+const { notification: TEXT } = NOTIFICATION_STRINGS;
+/** A browser ends a worker that takes longer, and shows a text of its own. */
+const LOAD_LIMIT_MS = 8_000;
+
+/** What the worker needs of the phone's storage and of the relay. */
+export interface PushParts {
+  /** The push with its text; undefined when it is not sealed for this phone. */
+  open(push: Push): Promise<Push | undefined>;
+  /** The push from the relay. Rejects when it cannot be reached. */
+  load(id: string, signal: AbortSignal): Promise<Push>;
+  /** Reports what was shown. Rejects when the relay cannot be reached. */
+  report(push: string, how: ShownReport["how"]): Promise<void>;
+  /** Subscribes again, after the browser dropped the subscription. */
+  resubscribe(): Promise<void>;
+  now(): number;
+}
+
+/** A message to the pages: the address that a tapped notification leads to, or how a test went. */
+export type WorkerMessage =
+  | { kind: "svc-open"; hash: string }
+  | { kind: "svc-tested"; id: string; openedAt: number; shownAt: number; sealed: boolean };
+
+export function showPushes(scope: WorkerScope, parts: PushParts): void {
+  scope.addEventListener("push", (event) => event.waitUntil(onPush(scope, parts, event)));
+  scope.addEventListener("notificationclick", (event) => event.waitUntil(onClick(scope, parts, event)));
+  scope.addEventListener("pushsubscriptionchange", (event) => event.waitUntil(quietly(parts.resubscribe())));
+}
+
+async function onPush(scope: WorkerScope, parts: PushParts, { data }: PushEvent): Promise<void> {
+  const openedAt = parts.now();
+  const payload = WebPushPayload.safeParse(parseJson(data?.text() ?? "")?.value).data;
+  switch (payload?.kind) {
+    case "ring":
+      return await ring(scope, parts, payload);
+    case "withdraw":
+      return await withdraw(scope, payload);
+    case "test":
+      return await showTest(scope, parts, { payload, openedAt });
+    case undefined:
+      // A newer relay's: the browser wants every push to be shown.
+      return await scope.registration.showNotification(TEXT.unknown);
+  }
+}
+
+async function ring(
+  scope: WorkerScope,
+  parts: PushParts,
+  payload: Extract<WebPushPayload, { kind: "ring" }>,
+): Promise<void> {
+  const { title, options } = notificationOf(payload, await openedText(parts, payload));
+  await scope.registration.showNotification(title, options);
+  await quietly(parts.report(payload.id, "notification"));
+}
+
+/** The push with its text, from the message itself or, where that was too long for it, from the relay. */
+async function openedText(
+  { open, load }: PushParts,
+  payload: Extract<WebPushPayload, { kind: "ring" }>,
+): Promise<Push | undefined> {
+  try {
+    const { id } = payload;
+    const push = payload.load === true
+      ? await load(id, AbortSignal.timeout(LOAD_LIMIT_MS))
+      : sealedPush(payload);
+    return push.id === id ? await open(push) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields that the sealed text is bound to. */
+function sealedPush({ id, type, session, sealedFor }: {
+  id: string;
+  type: string;
+  session?: string | undefined;
+  sealedFor?: Push["sealedFor"];
+}): Push {
+  return {
+    ...{ id, type, from: "", createdAt: 0, expiresAt: 0 },
+    ...(session === undefined ? {} : { agentSessionName: session }),
+    ...(sealedFor === undefined ? {} : { sealedFor }),
+  };
+}
+
+/**
+ * Browsers that want every push to be shown count a notification that replaces the old one, even when it is closed at
+ * once.
+ */
+async function withdraw(
+  { registration }: WorkerScope,
+  payload: Extract<WebPushPayload, { kind: "withdraw" }>,
+): Promise<void> {
+  const tag = tagOf(payload);
+  await registration.showNotification(TEXT.answered, { tag, silent: true });
+  for (const notification of await registration.getNotifications({ tag })) notification.close();
+}
+
+async function showTest(
+  scope: WorkerScope,
+  { open, now }: PushParts,
+  { payload, openedAt }: { payload: Extract<WebPushPayload, { kind: "test" }>; openedAt: number },
+): Promise<void> {
+  const { id } = payload;
+  const opened = await open(sealedPush({ ...payload, type: "note" })).catch(() => undefined);
+  const body = opened === undefined ? TEXT.testPlain : TEXT.testSealed;
+  const data: NotificationData = { id, hash: "#/notifications" };
+  await scope.registration.showNotification(TEXT.test, { body, tag: "test", icon: "icon.svg", data });
+  await tellPages(scope, { kind: "svc-tested", id, openedAt, shownAt: now(), sealed: opened !== undefined });
+}
+
+/** Brings the page to the front, or opens it, at the session and the question. */
+async function onClick(
+  scope: WorkerScope,
+  parts: PushParts,
+  { notification }: NotificationEvent,
+): Promise<void> {
+  notification.close();
+  const data = notification.data as Partial<NotificationData> | null;
+  const hash = data?.hash ?? "#/";
+  const [page] = await scope.clients.matchAll({ type: "window", includeUncontrolled: true });
+  if (page === undefined) await scope.clients.openWindow(new URL(hash, scope.registration.scope).href);
+  else {
+    const message: WorkerMessage = { kind: "svc-open", hash };
+    page.postMessage(message);
+    await quietly(page.focus());
+  }
+  if (data?.id !== undefined && notification.tag !== "test") await quietly(parts.report(data.id, "tap"));
+}
+
+async function tellPages(scope: WorkerScope, message: WorkerMessage): Promise<void> {
+  for (const page of await scope.clients.matchAll({ type: "window", includeUncontrolled: true })) {
+    page.postMessage(message);
+  }
+}
+
+/** Nothing can be done in a worker about a relay that does not answer. */
+async function quietly(work: Promise<unknown>): Promise<void> {
+  await work.catch(() => undefined);
+}

@@ -1,0 +1,175 @@
+/** Notifications on the phone: on and off, what rings, the test, and browsers that cannot. */
+import assert from "node:assert/strict";
+import type { RingPreferences, WebPushSubscription } from "../../../src/protocol/web_push.ts";
+import { type PushFacts, pushSupport } from "../../../src/phone/push_support.ts";
+import { type PushBrowser, Ringing } from "../../../src/phone/ringing.ts";
+import { subscribe } from "../../../src/phone/push_subscription.ts";
+import { SUBSCRIPTION } from "../../helpers/push_vendor.ts";
+import { until } from "../../helpers/until.ts";
+
+const FACTS: PushFacts = {
+  isSecureContext: true,
+  hasPushManager: true,
+  permission: "default",
+  userAgent: "Mozilla/5.0 (Linux; Android 15) Chrome/140",
+  touchPoints: 5,
+  isInstalled: false,
+};
+
+Deno.test("a browser without push says why: no https, not on the home screen, not able, or blocked [push-why-not]", () => {
+  const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1";
+  const without = { ...FACTS, hasPushManager: false };
+  assert.equal(pushSupport(FACTS), "ready");
+  assert.equal(pushSupport({ ...without, isSecureContext: false }), "insecure");
+  assert.equal(pushSupport({ ...without, userAgent: iPhone }), "install");
+  assert.equal(pushSupport({ ...without, userAgent: "Macintosh; Safari" }), "install");
+  assert.equal(pushSupport({ ...without, userAgent: iPhone, isInstalled: true }), "unsupported");
+  assert.equal(pushSupport(without), "unsupported");
+  assert.equal(pushSupport({ ...FACTS, permission: "denied" }), "denied");
+});
+
+class Stage {
+  readonly saved: WebPushSubscription[] = [];
+  stored: RingPreferences | undefined;
+  isAllowed = true;
+  removed = 0;
+  relayProblem: string | undefined;
+  vendorStatus = 201;
+  now = 0;
+  #subscribed = false;
+  readonly ringing: Ringing;
+
+  constructor() {
+    const browser: PushBrowser = {
+      support: () => "ready",
+      allow: () => Promise.resolve(this.isAllowed),
+      subscribe: () => {
+        this.#subscribed = true;
+        return Promise.resolve(SUBSCRIPTION);
+      },
+      unsubscribe: () => Promise.resolve(void (this.#subscribed = false)),
+      isSubscribed: () => Promise.resolve(this.#subscribed),
+      timeZone: () => "Europe/Berlin",
+    };
+    this.ringing = new Ringing({
+      browser,
+      storage: {
+        readPreferences: () => Promise.resolve(this.stored),
+        writePreferences: (preferences) => Promise.resolve(void (this.stored = preferences)),
+        clear: () => Promise.resolve(void (this.stored = undefined)),
+      },
+      relay: () => Promise.resolve({ deviceId: "dev_phone_1", api: this.#api() }),
+      seal: () => Promise.resolve(undefined),
+      newId: () => "test-1",
+      now: () => this.now,
+    });
+  }
+
+  #api() {
+    return {
+      webPushKey: () => Promise.resolve("key"),
+      saveWebPush: (_device: string, subscription: WebPushSubscription) => {
+        if (this.relayProblem !== undefined) return Promise.reject(new Error(this.relayProblem));
+        return Promise.resolve(void this.saved.push(subscription));
+      },
+      removeWebPush: () => Promise.resolve(void this.removed++),
+      testWebPush: () => {
+        this.now += 300;
+        if (this.relayProblem !== undefined) return Promise.reject(new Error(this.relayProblem));
+        return Promise.resolve({ status: this.vendorStatus, milliseconds: 200, detail: "gone" });
+      },
+      reportShown: () => Promise.resolve(),
+    };
+  }
+}
+
+Deno.test("a tap switches notifications on, a later start keeps the relay's copy fresh, and off removes it [push-switch]", async () => {
+  const stage = new Stage();
+  await stage.ringing.load();
+  assert.deepEqual([stage.ringing.state.isOn, stage.saved.length], [false, 0]);
+  await stage.ringing.switchOn();
+  assert.deepEqual([stage.ringing.state.isOn, stage.ringing.state.busy], [true, false]);
+  assert.deepEqual(stage.saved, [{ ...SUBSCRIPTION, preferences: { off: [], sessions: {} } }]);
+  await stage.ringing.load();
+  assert.equal(stage.saved.length, 2);
+  await stage.ringing.switchOff();
+  assert.deepEqual([stage.ringing.state.isOn, stage.removed, stage.stored], [false, 1, undefined]);
+  await stage.ringing.leave();
+  assert.equal(stage.removed, 1);
+});
+
+Deno.test("a user who does not allow it, and a relay that does not answer, leave notifications off [push-switch]", async () => {
+  const stage = new Stage();
+  stage.isAllowed = false;
+  await stage.ringing.switchOn();
+  assert.deepEqual([stage.ringing.state.isOn, stage.ringing.state.problem], [false, undefined]);
+  stage.isAllowed = true;
+  stage.relayProblem = "no relay answers";
+  await stage.ringing.switchOn();
+  assert.deepEqual([stage.ringing.state.isOn, stage.ringing.state.problem], [false, "no relay answers"]);
+  assert.equal(stage.stored, undefined);
+});
+
+Deno.test("kinds, one session's kinds and quiet hours reach the relay [push-preferences, push-quiet]", async () => {
+  const stage = new Stage();
+  await stage.ringing.switchOn();
+  stage.ringing.setKind("note", false);
+  stage.ringing.setSession("dev_listener_1/svc-a", "agent.stop", false);
+  stage.ringing.setSession("dev_listener_1/svc-b", "ask", false);
+  stage.ringing.setSession("dev_listener_1/svc-b", "ask", true);
+  stage.ringing.startQuiet();
+  await until("the last change", () => stage.saved.at(-1)?.preferences?.quiet);
+  const preferences = {
+    off: ["note"],
+    sessions: { "dev_listener_1/svc-a": ["agent.stop"] },
+    quiet: { from: "22:00", to: "07:00", timeZone: "Europe/Berlin" },
+  };
+  assert.deepEqual(stage.saved.at(-1)?.preferences, preferences);
+  assert.deepEqual(stage.stored, preferences);
+  stage.ringing.setQuiet(undefined);
+  await until(
+    "the end of the quiet hours",
+    () => !("quiet" in (stage.saved.at(-1)?.preferences ?? { quiet: 1 })),
+  );
+});
+
+Deno.test("the test shows the time of each part, and where it ends [push-test]", async () => {
+  const stage = new Stage();
+  await stage.ringing.test();
+  stage.ringing.tested({ kind: "svc-tested", id: "test-1", openedAt: 450, shownAt: 470, sealed: true });
+  stage.ringing.tested({ kind: "svc-tested", id: "another", openedAt: 1, shownAt: 1, sealed: false });
+  assert.deepEqual(stage.ringing.state.test, {
+    id: "test-1",
+    startedAt: 0,
+    relay: { milliseconds: 100 },
+    vendor: { milliseconds: 200 },
+    phone: { opened: 450, shown: 470, sealed: true },
+  });
+  stage.vendorStatus = 410;
+  await stage.ringing.test();
+  assert.deepEqual(stage.ringing.state.test?.vendor, { problem: "gone" });
+  stage.relayProblem = "no relay answers";
+  await stage.ringing.test();
+  assert.deepEqual(stage.ringing.state.test?.relay, { problem: "no relay answers" });
+});
+
+Deno.test("a subscription for an earlier relay's key is replaced [push-switch]", async () => {
+  const steps: string[] = [];
+  const made = (key: number): PushSubscription =>
+    ({
+      options: { applicationServerKey: new Uint8Array([key]).buffer },
+      unsubscribe: () => Promise.resolve(steps.push("unsubscribe") > 0),
+      toJSON: () => SUBSCRIPTION,
+    }) as unknown as PushSubscription;
+  const manager = {
+    getSubscription: () => Promise.resolve(made(1)),
+    subscribe: () => {
+      steps.push("subscribe");
+      return Promise.resolve(made(2));
+    },
+  };
+  assert.deepEqual(await subscribe(manager, "AQ"), SUBSCRIPTION);
+  assert.deepEqual(steps, []);
+  await subscribe(manager, "Ag");
+  assert.deepEqual(steps, ["unsubscribe", "subscribe"]);
+});
