@@ -65,7 +65,8 @@ export async function readAllowed(
 /** The marks of a mode on the screen of each agent. */
 const MODES: Readonly<Record<RealAgent, RegExp>> = {
   cc: /(?:⏵⏵|⏸) ?(?:accept edits|plan mode|bypass permissions|auto mode|don't ask)[a-z ]*on/u,
-  codex: /\b(?:Plan mode|Full access|YOLO mode|Auto-review)\b/,
+  // Not the list of commands, which explains them by these words.
+  codex: /^(?!› ?\/| {2}\/).*\b(Plan mode|Full access|YOLO mode|Auto-review)\b/m,
   gemini: /\b(?:YOLO|auto-accept edits|accepting edits|plan mode|auto-edit)\b/i,
   opencode: /^.*┃ +(?:Build|Plan)\b|^ +(?:Plan)\b/m,
   copilot: /\b(?:Autopilot|Plan|Assisted \w+|Allow[- ]All|YOLO)(?= ·)/,
@@ -80,5 +81,6 @@ export function modeOn(kind: RealAgent, lines: readonly string[]): string {
   const end = lines.findLastIndex((line) => line.trim() !== "") + 1;
   const footer = lines.slice(Math.max(0, end - (kind === "opencode" ? OPENCODE_ROWS : FOOTER_ROWS)), end)
     .join("\n");
-  return MODES[kind].exec(footer)?.[0].replace(/.*┃/s, "").trim() ?? "";
+  const [whole = "", named = whole] = MODES[kind].exec(footer) ?? [];
+  return named.replace(/.*┃/s, "").trim();
 }
