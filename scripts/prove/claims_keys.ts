@@ -34,9 +34,9 @@ export const KEYS: Claim[] = [
   },
   {
     text:
-      "60 keystroke frames of 1 MB from one phone close that phone, never the listener; another phone keeps typing",
+      "1 MB keystroke frames, and credit granted on 20 sockets, close the flooder, never the listener; another phone keeps typing",
     tests: { files: ["tests/e2e/floods_keys_test.ts"] },
-    quote: { part: /^keys flood: (.*)$/gm, as: "$1" },
+    quote: { part: /^(longKeys|credits) flood: (.*)$/gm, as: "$1: $2" },
   },
   {
     text: "a key that posts, reports, joins or reads without end is refused or closed, and others are served",

@@ -24,6 +24,8 @@ export const TERMINAL_STRINGS = {
       listener_offline: "The host is offline.",
       listener_gone: "The host went offline.",
       too_many_streams: "Too many terminals are open.",
+      phone_behind: "The connection is too slow for this screen.",
+      listener_behind: "The host's connection is too slow right now.",
       destroy_unattached:
         "This session ends when its last client detaches (destroy-unattached), so the phone does not attach to it.",
       sealed_required: "This host shows its terminals to paired phones only: svc pair.",

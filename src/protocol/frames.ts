@@ -9,6 +9,8 @@ import { DeviceSessions, SessionList } from "./session.ts";
 
 const stream = z.int().check(z.minimum(1), z.maximum(0xffff_ffff));
 const size = z.int().check(z.minimum(1), z.maximum(PANE_SIZE_MAX));
+/** A short code, which the relay stores and passes on. */
+const reason = z.string().check(z.maxLength(200));
 
 export const ROLES = ["listener", "phone", "script"] as const;
 export type Role = (typeof ROLES)[number];
@@ -42,9 +44,9 @@ export const EVENTS = {
   "push.ack": z.object({
     id: PushId,
     outcome: PushState,
-    reason: z.optional(z.string()),
+    reason: z.optional(reason),
     retryAfterSeconds: z.optional(z.number()),
-    agentSessionName: z.optional(z.string()),
+    agentSessionName: z.optional(z.string().check(z.maxLength(256))),
     final: z.boolean(),
     /** See `Receipt`. */
     proof: z.optional(ReceiptProof),
@@ -84,7 +86,7 @@ export const EVENTS = {
     rows: size,
   }),
   /** both ways: the mirror ended. */
-  "pane.closed": z.object({ stream, reason: z.string() }),
+  "pane.closed": z.object({ stream, reason }),
   /** phone → listener: how many more bytes the phone can accept. */
   "pane.credit": z.object({ stream, bytes: z.int().check(z.minimum(1), z.maximum(0x7fff_ffff)) }),
   /** phone → listener: send the screen again, with this many lines above it. */

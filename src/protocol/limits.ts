@@ -101,7 +101,7 @@ export const DEVICES_PER_ACCOUNT_MAX = 1_000;
 export const DEVICES_PER_KEY = 200;
 /** Unclaimed pairing codes of one key. */
 export const OPEN_PAIRINGS_PER_KEY = 20;
-/** Bytes of pushes that one key may store in a day; the budget refills evenly over the day. */
+/** Bytes of pushes that one key may store in a day, over restarts of the relay; the budget refills evenly over the day. */
 export const STORED_PER_DAY_MAX_BYTES = 67_108_864;
 /** Bytes of a page of the history; a page ends early, with a cursor, when the next push does not fit. */
 export const PAGE_MAX_BYTES = 1_048_576;
@@ -117,8 +117,14 @@ export const INVENTORIES_BURST = 50;
 export const INVENTORY_BYTES_PER_SECOND = 262_144;
 /** Bytes of inventories that one key may report in a burst. */
 export const INVENTORY_BYTES_BURST = 2_097_152;
+/** Bytes of the inventories that all devices of one key may have stored. */
+export const INVENTORIES_PER_KEY_MAX_BYTES = 2_097_152;
 /** Bytes of a keystroke frame; the longest paste fits. */
 export const KEY_FRAME_MAX_BYTES = 131_072;
+/** Bytes of control frames that one key may send per second, sustained. */
+export const TEXT_BYTES_PER_SECOND = 1_048_576;
+/** Bytes of control frames that one key may send in a burst. */
+export const TEXT_BYTES_BURST = 8_388_608;
 /** Bytes of keystroke frames that one key may send per second, sustained. */
 export const KEY_BYTES_PER_SECOND = 262_144;
 /** Bytes of keystroke frames that one key may send in a burst. */
@@ -131,6 +137,8 @@ export const OPEN_BYTES_PER_SECOND = 8_388_608;
 export const OPEN_BYTES_BURST = 33_554_432;
 /** Bytes of answers that one address may leave unread. */
 export const UNSENT_PER_ADDRESS_MAX_BYTES = 33_554_432;
+/** Mirrors that all WebSockets of one key may have open. */
+export const STREAMS_PER_KEY = 128;
 /** Unread bytes of all WebSockets of one key together. */
 export const UNREAD_PER_KEY_MAX_BYTES = 33_554_432;
 

@@ -25,7 +25,7 @@ export interface NewKey {
   role?: Role | undefined;
   /** The only device that may say hello with the key. */
   deviceId?: string | undefined;
-  /** The key whose pairing code created this one. */
+  /** The key whose pairing code created this one; it must not have been revoked. */
   parent?: string | undefined;
   /** Epoch milliseconds. */
   now?: number;
@@ -44,15 +44,22 @@ export function randomToken(bytes: number): string {
   return encodeBase64url(crypto.getRandomValues(new Uint8Array(bytes)));
 }
 
-/** Creates a key of 256 random bits and stores its SHA-256. */
+/** Creates a key of 256 random bits and stores its SHA-256. Throws when its parent was revoked. */
 export async function createKey(store: Store, wanted: NewKey): Promise<CreatedKey> {
+  const created = await createKeyUnlessRevoked(store, wanted);
+  if (created !== undefined) return created;
+  throw new Error(`Cannot create the key "${wanted.name}": its parent "${wanted.parent}" was revoked`);
+}
+
+/** The same; undefined when its parent was revoked. */
+export async function createKeyUnlessRevoked(store: Store, wanted: NewKey): Promise<CreatedKey | undefined> {
   const { name, scopes, account = DEFAULT_ACCOUNT, deviceId, parent, now = Date.now() } = wanted;
   const role = wanted.role ?? roleOfDevice(deviceId);
   const id = `key_${randomToken(KEY_ID_BYTES)}`;
   const key = KEY_PREFIX + randomToken(KEY_BYTES);
   const hash = sha256(key);
-  await store.insertKey({ id, account, name, hash, scopes, role, deviceId, parent, createdAt: now });
-  return { id, name, scopes, key };
+  const record = { id, account, name, hash, scopes, role, deviceId, parent, createdAt: now };
+  return await store.insertKey(record) ? { id, name, scopes, key } : undefined;
 }
 
 /** The role in a device id's prefix. */

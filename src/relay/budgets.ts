@@ -1,14 +1,13 @@
 /** The rate limits of the relay, by key, address or socket. */
-import type { Clock } from "../async/clock.ts";
-import { TokenBucket, TokenBuckets, type TokenRate } from "../async/token_bucket.ts";
+import { TokenBuckets, type TokenRate } from "../async/token_bucket.ts";
 import type { EventName } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
 
-/** Frames that a socket may send, by kind; exceeding one closes the socket. Normal clients stay under a tenth of each. */
+/** Frames that a key may send, by kind; the socket that exceeds one is closed. Normal clients stay under a tenth of each. */
 export const FRAME_RATES = {
   /** Keep-alive frames. */
-  ping: { perSecond: 20, burst: 200 },
-  "push.ack": { perSecond: 500, burst: 5_000 },
+  ping: { perSecond: 200, burst: 2_000 },
+  "push.ack": { perSecond: 1_000, burst: 5_000 },
   "listener.sessions": { perSecond: 20, burst: 100 },
   "pane.open": { perSecond: 20, burst: 200 },
   "pane.opened": { perSecond: 50, burst: 500 },
@@ -23,34 +22,14 @@ export const FRAME_RATES = {
   other: { perSecond: 50, burst: 1_000 },
 } as const satisfies Record<string, TokenRate>;
 
-type FrameKind = keyof typeof FRAME_RATES;
+export type FrameKind = keyof typeof FRAME_RATES;
 
 export function frameKind(event: EventName | undefined): FrameKind {
   if (event === "ping" || event === "pong") return "ping";
   return event !== undefined && Object.hasOwn(FRAME_RATES, event) ? event as FrameKind : "other";
 }
 
-/** One socket's frame budget. */
-export class FrameBudget {
-  readonly #clock: Pick<Clock, "elapsed">;
-  readonly #buckets = new Map<FrameKind, TokenBucket>();
-
-  constructor(clock: Pick<Clock, "elapsed">) {
-    this.#clock = clock;
-  }
-
-  /** False when the socket has sent too many frames of this kind. */
-  take(kind: FrameKind): boolean {
-    const now = this.#clock.elapsed();
-    const bucket = this.#buckets.get(kind) ?? new TokenBucket(FRAME_RATES[kind], now);
-    this.#buckets.set(kind, bucket);
-    return bucket.take(now) === 0;
-  }
-}
-
-const DAY_SECONDS = 86_400;
-
-/** Limits per key, or per address where no key is needed. */
+/** Limits per key, or per address where no key is needed. All times are the clock's `elapsed`. */
 export interface Budgets {
   /** Requests and handshakes, per key. */
   requests: TokenBuckets;
@@ -58,26 +37,30 @@ export interface Budgets {
   claims: TokenBuckets;
   /** Bytes of answers that need no key, per address. */
   openBytes: TokenBuckets;
+  /** Frames of all sockets of a key together: neither more sockets nor reconnecting allows more. */
+  frames: Record<FrameKind, TokenBuckets>;
+  textBytes: TokenBuckets;
   inventories: TokenBuckets;
   inventoryBytes: TokenBuckets;
   keyBytes: TokenBuckets;
-  storedBytes: TokenBuckets;
   pageBytes: TokenBuckets;
 }
 
 /** `requests` overrides the limit on requests. */
 export function makeBudgets({ requests }: { requests?: TokenRate | undefined } = {}): Budgets {
   const of = (perSecond: number, burst: number): TokenBuckets => new TokenBuckets({ perSecond, burst });
+  const frames = Object.entries(FRAME_RATES).map(([kind, rate]) => [kind, new TokenBuckets(rate)]);
   return {
     requests: new TokenBuckets(
       requests ?? { perSecond: limits.HTTP_REQUESTS_PER_SECOND, burst: limits.HTTP_REQUESTS_BURST },
     ),
     claims: of(0.2, 10),
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
+    frames: Object.fromEntries(frames),
+    textBytes: of(limits.TEXT_BYTES_PER_SECOND, limits.TEXT_BYTES_BURST),
     inventories: of(limits.INVENTORIES_PER_SECOND, limits.INVENTORIES_BURST),
     inventoryBytes: of(limits.INVENTORY_BYTES_PER_SECOND, limits.INVENTORY_BYTES_BURST),
     keyBytes: of(limits.KEY_BYTES_PER_SECOND, limits.KEY_BYTES_BURST),
-    storedBytes: of(limits.STORED_PER_DAY_MAX_BYTES / DAY_SECONDS, limits.STORED_PER_DAY_MAX_BYTES),
     pageBytes: of(limits.PAGE_BYTES_PER_SECOND, limits.PAGE_BYTES_BURST),
   };
 }

@@ -4,6 +4,7 @@ import { problem, type WireErrorCode } from "../protocol/errors.ts";
 import { fieldFaults } from "../protocol/faults.ts";
 import type { Scope } from "../protocol/http.ts";
 import { parseJson } from "../protocol/json.ts";
+import { afterReads } from "../runtime/sqlite.ts";
 import type { KeyRecord } from "../store/store.ts";
 import type { Services } from "./services.ts";
 
@@ -86,7 +87,12 @@ function utf8Text(bytes: ArrayBuffer): string | undefined {
 const ANSWER_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 export function json(body: unknown, status = 200): Response {
-  return new Response(JSON.stringify(body), {
+  return jsonText(JSON.stringify(body), status);
+}
+
+/** A body that is JSON already. */
+export function jsonText(text: string, status = 200): Response {
+  return new Response(text, {
     status,
     headers: { "content-type": "application/json", ...ANSWER_HEADERS },
   });
@@ -138,8 +144,28 @@ export function tooManyRequests(waitSeconds: number): Refusal {
 
 /** Counts a request or a handshake against its key; throws the refusal when the key sends too many. */
 export function countRequest({ budgets, clock, metrics }: Services, { id }: KeyRecord): void {
-  const wait = budgets.requests.take(id, clock.now());
+  const wait = budgets.requests.take(id, clock.elapsed());
   if (wait === 0) return;
   metrics.overBudget.add({ budget: "requests" });
   throw tooManyRequests(wait);
+}
+
+/** Makes answers with much data one at a time, and no more of them for a key than its budget in bytes allows. */
+export function readPage<T>(
+  { pageReads, budgets, clock, metrics }: Services,
+  { key, read }: { key: KeyRecord; read: () => Promise<{ value: T; bytes: number }> },
+): Promise<T> {
+  return pageReads.run(async () => {
+    // Lets other input be handled between two pages.
+    await new Promise<void>((resolve) => afterReads(resolve));
+    // Only now: what was requested at the same time has been charged.
+    const wait = budgets.pageBytes.take(key.id, clock.elapsed(), 0);
+    if (wait > 0) {
+      metrics.overBudget.add({ budget: "page_bytes" });
+      throw tooManyRequests(wait);
+    }
+    const { value, bytes } = await read();
+    budgets.pageBytes.charge(key.id, clock.elapsed(), bytes);
+    return value;
+  });
 }

@@ -3,7 +3,7 @@ import { CLOSE } from "../protocol/errors.ts";
 import type { EventData } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
 import { VERSION } from "../protocol/version.ts";
-import type { DeviceName, DeviceRecord, KeyRecord, Store } from "../store/store.ts";
+import type { ClaimOutcome, DeviceName, DeviceRecord, KeyRecord } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { helloDeviceId, helloFault } from "./api_keys.ts";
 import { Outbox } from "./outbox.ts";
@@ -83,11 +83,7 @@ async function checkHello(services: Services, claim: Claim): Promise<Rejection |
   if (known !== undefined && known.kind !== hello.role) {
     return { code: CLOSE.POLICY, reason: `the device is a ${known.kind}` };
   }
-  if (isOtherHome(services, { claim, known })) return deviceTaken(services, device);
-  const full = owner === undefined ? await tooManyDevices(store, { claim, known }) : undefined;
-  if (full === undefined) return undefined;
-  services.metrics.overBudget.add({ budget: "devices" });
-  return { code: CLOSE.POLICY, reason: full };
+  return isOtherHome(services, { claim, known }) ? deviceTaken(services, device) : undefined;
 }
 
 function deviceTaken({ log, metrics }: Services, { id }: DeviceName): Rejection {
@@ -112,22 +108,7 @@ function isOtherHome(
   return hub.listener(device.account, device.id) !== undefined;
 }
 
-async function tooManyDevices(
-  store: Store,
-  { claim: { device, key }, known }: { claim: Claim; known: DeviceRecord | undefined },
-): Promise<string | undefined> {
-  const { devices } = await store.keyUse(key.id, 0);
-  if (devices >= limits.DEVICES_PER_KEY) {
-    return `the key has ${limits.DEVICES_PER_KEY} devices: release or revoke some`;
-  }
-  if (known !== undefined) return undefined;
-  const all = await store.listDevices(device.account);
-  return all.length < limits.DEVICES_PER_ACCOUNT_MAX
-    ? undefined
-    : `the account has ${limits.DEVICES_PER_ACCOUNT_MAX} devices: revoke some`;
-}
-
-/** Stores the device as owned by its key, unless another key claimed it first. */
+/** Stores the device as owned by its key; decides again, because other processes and clients change the store too. */
 async function claimDevice(
   services: Services,
   { device, hello, key }: Claim,
@@ -145,13 +126,30 @@ async function claimDevice(
     online: true,
     createdAt: known?.createdAt ?? now,
     lastSeen: now,
-  }, key.id);
-  if (outcome === "taken") return deviceTaken(services, device);
+  }, { keyId: key.id, most: MOST_DEVICES });
+  if (outcome !== "claimed") return claimRejection(services, { device, outcome });
   if (hello.role === "listener" && known?.publicKey !== undefined && known.publicKey !== publicKey) {
     metrics.identityChanged.add();
     log(`! ${device.id} has a new identity: its home was set up again, so its phones must be paired again`);
   }
   return undefined;
+}
+
+const MOST_DEVICES = { ofKey: limits.DEVICES_PER_KEY, ofAccount: limits.DEVICES_PER_ACCOUNT_MAX };
+
+function claimRejection(
+  services: Services,
+  { device, outcome }: { device: DeviceName; outcome: Exclude<ClaimOutcome, "claimed"> },
+): Rejection {
+  if (outcome === "taken") return deviceTaken(services, device);
+  if (outcome === "revoked") {
+    return { code: CLOSE.REVOKED, reason: "the key or the device was revoked" };
+  }
+  services.metrics.overBudget.add({ budget: "devices" });
+  const reason = outcome === "key_full"
+    ? `the key has ${MOST_DEVICES.ofKey} devices: release or revoke some`
+    : `the account has ${MOST_DEVICES.ofAccount} devices: revoke some`;
+  return { code: CLOSE.POLICY, reason };
 }
 
 function outboxOf(

@@ -58,15 +58,13 @@ export class Hub {
   }
 
   /** A key's open connections on this node. */
-  socketsOf(keyId: string): number {
-    return this.#ofKeys.get(keyId)?.size ?? 0;
+  ofKey(keyId: string): Connection[] {
+    return [...this.#ofKeys.get(keyId) ?? []];
   }
 
   /** Unread bytes of all of a key's connections. */
   unreadOf(keyId: string): number {
-    let bytes = 0;
-    for (const connection of this.#ofKeys.get(keyId) ?? []) bytes += connection.unread;
-    return bytes;
+    return this.ofKey(keyId).reduce((bytes, connection) => bytes + connection.unread, 0);
   }
 
   add(connection: Connection): void {
@@ -228,8 +226,9 @@ function isAddressed({ greeted, isOpen }: Connection, to: Audience): boolean {
   return greeted.role === "listener" && greeted.deviceId === to.listener;
 }
 
-function isRevoked({ account, key, greeted }: Connection, revocation: Revocation): boolean {
+/** A device also while its hello is being answered. */
+function isRevoked({ account, key, claimed }: Connection, revocation: Revocation): boolean {
   if (account !== revocation.account) return false;
   if (revocation.kind === "key") return key.id === revocation.id;
-  return key.deviceId === revocation.id || greeted?.deviceId === revocation.id;
+  return key.deviceId === revocation.id || claimed === revocation.id;
 }

@@ -9,8 +9,9 @@ import {
 } from "../protocol/http.ts";
 import { DEVICES_PER_KEY, OPEN_PAIRINGS_PER_KEY, PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { sha256 } from "../runtime/digest.ts";
+import { networkOf } from "../runtime/plain_connections.ts";
 import type { KeyRecord, PairingRecord } from "../store/store.ts";
-import { createKey, findKey, keyOfRequest, mayPair, randomToken } from "./api_keys.ts";
+import { createKeyUnlessRevoked, findKey, keyOfRequest, mayPair, randomToken } from "./api_keys.ts";
 import {
   type Call,
   json,
@@ -89,10 +90,13 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
   const now = clock.now();
   const claim = await readBody(call, { schema: PairingClaim, code: "invalid_request" });
   const codeHash = sha256(call.param("code"));
-  const pairing = await store.takePairing(codeHash, now);
+  // A wrong code costs a read; only a known one takes the write lock.
+  const known = await store.findPairing(codeHash);
+  const pairing = known && await store.takePairing(codeHash, now);
   if (pairing === undefined || !await isStillGranted(services, pairing)) throw wrongCode(services, call);
   const own = await ownKey(services, { call, pairing });
   const phone = own ?? await newPhone(services, { pairing, claim, now });
+  if (phone === undefined) throw wrongCode(services, call);
   await store.completePairing(codeHash, { ...claim, deviceId: phone.deviceId });
   const { offer } = pairing;
   const answer: PairingClaimed = { ...phone, ...(offer ? { offer } : {}) };
@@ -100,7 +104,7 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
 }
 
 function wrongCode({ budgets, clock, metrics }: Services, { address }: Call): Error {
-  const wait = budgets.claims.take(address, clock.now());
+  const wait = budgets.claims.take(networkOf(address), clock.elapsed());
   if (wait === 0) return unknownCode();
   metrics.overBudget.add({ budget: "claims" });
   return tooManyRequests(wait);
@@ -134,9 +138,13 @@ interface Claimed {
 
 type Phone = Pick<PairingClaimed, "deviceId" | "apiKey">;
 
-async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): Promise<Phone> {
+/** Undefined when the key that created the code was revoked a moment ago. */
+async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): Promise<Phone | undefined> {
   const { account, scopes, keyId: parent } = pairing;
   const id = `dev_phone_${randomToken(DEVICE_ID_BYTES).replaceAll("-", "_")}`;
+  const of = { account, name: claim.name, scopes, role: "phone", deviceId: id, parent, now } as const;
+  const created = await createKeyUnlessRevoked(store, of);
+  if (created === undefined) return undefined;
   await store.saveDevice({
     account,
     id,
@@ -148,9 +156,7 @@ async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): 
     createdAt: now,
     lastSeen: now,
   });
-  const of = { account, name: claim.name, scopes, role: "phone", deviceId: id, parent, now } as const;
-  const { key } = await createKey(store, of);
-  return { deviceId: id, apiKey: key };
+  return { deviceId: id, apiKey: created.key };
 }
 
 function unknownCode(): Refusal {

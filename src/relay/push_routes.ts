@@ -6,23 +6,20 @@ import {
   STORED_PER_DAY_MAX_BYTES,
 } from "../protocol/limits.ts";
 import { type PushAccepted, PushId, type PushPage, type PushRecord, PushRequest } from "../protocol/push.ts";
-import { afterReads } from "../runtime/sqlite.ts";
-import type { KeyRecord, StoredPush } from "../store/store.ts";
+import { type KeyRecord, STORED_REGAINED_PER_MS, type StoredPush } from "../store/store.ts";
 import { acceptAnswer, acceptAsk } from "./asks.ts";
-import { json, type KeyedCall, overBudget, readBody, Refusal, tooManyRequests } from "./handler.ts";
+import { json, type KeyedCall, overBudget, readBody, readPage, Refusal } from "./handler.ts";
 import { acceptPush, type IncomingPush } from "./pushes.ts";
 import type { Services } from "./services.ts";
-
-/** What a push costs in the store besides its own text: receipt, digest and indexes. */
-const STORED_OVERHEAD_BYTES = 512;
 
 /** `POST /pushes/send`. */
 export async function sendPush(services: Services, call: KeyedCall): Promise<Response> {
   const request = await readBody(call, { schema: PushRequest, code: "invalid_push" });
   const { account, deviceId, id } = call.key;
-  chargeStorage(services, { keyId: id, bytes: JSON.stringify(request).length });
+  const push: IncomingPush = { account, from: deviceId ?? id, request };
+  await checkStorage(services, push);
   await checkReplyTo(services, { key: call.key, request });
-  return json(await accept(services, { account, from: deviceId ?? id, request }), 202);
+  return json(await accept(services, push), 202);
 }
 
 /** Each type of push has its own checks. */
@@ -37,14 +34,12 @@ function accept(services: Services, push: IncomingPush): Promise<PushAccepted> {
   }
 }
 
-/** Charges the sender for the push, even when the push was sent before. */
-function chargeStorage(
-  { budgets, clock, metrics }: Services,
-  { keyId, bytes }: { keyId: string; bytes: number },
-): void {
-  const wait = budgets.storedBytes.take(keyId, clock.elapsed(), bytes + STORED_OVERHEAD_BYTES);
-  if (wait === 0) return;
+/** The store charges the sender for what it stores, so that a restart of the relay forgives nothing. */
+async function checkStorage({ store, clock, metrics }: Services, sender: IncomingPush): Promise<void> {
+  const over = await store.storedBytes(sender, clock.now()) - STORED_PER_DAY_MAX_BYTES;
+  if (over < 0) return;
   metrics.overBudget.add({ budget: "stored_bytes" });
+  const wait = Math.ceil((over + 1) / STORED_REGAINED_PER_MS / 1_000);
   throw overBudget(`the key has stored ${STORED_PER_DAY_MAX_BYTES} bytes within a day`, wait);
 }
 
@@ -74,26 +69,22 @@ export async function getPush({ store }: Services, call: KeyedCall): Promise<Res
 
 /** `GET /pushes?after=&before=&limit=`: the cursor is a push's id. */
 export async function listPushes(services: Services, call: KeyedCall): Promise<Response> {
-  const { store, historyReads, budgets, clock, metrics } = services;
+  const { store } = services;
   const limit = pageLimit(call.query("limit"));
   const after = cursor(call, "after");
   const before = cursor(call, "before");
   if (after !== undefined && before !== undefined) {
     throw new Refusal("invalid_request", "Cannot page in both directions: give either after or before");
   }
-  const { id: keyId, account } = call.key;
-  const wait = budgets.pageBytes.take(keyId, clock.elapsed(), 0);
-  if (wait > 0) {
-    metrics.overBudget.add({ budget: "page_bytes" });
-    throw tooManyRequests(wait);
-  }
-  const page = await historyReads.run(async () => {
-    // Lets other input be handled between two pages.
-    await new Promise<void>((resolve) => afterReads(resolve));
-    return await store.pagePushes({ account, after, before, limit, bytes: PAGE_MAX_BYTES });
+  const { account } = call.key;
+  const page = await readPage(services, {
+    key: call.key,
+    async read() {
+      const value = await store.pagePushes({ account, after, before, limit, bytes: PAGE_MAX_BYTES });
+      return { value, bytes: value?.bytes ?? 0 };
+    },
   });
   if (page === undefined) throw badCursor("names no push of this account");
-  budgets.pageBytes.charge(keyId, clock.elapsed(), page.bytes);
   const pushes = page.pushes.map(recordOf);
   const next = before === undefined && page.hasMore ? pushes.at(-1)?.push.id : undefined;
   const answer: PushPage = next === undefined ? { pushes } : { pushes, next };

@@ -155,7 +155,7 @@ function makeServices(store: Store, options: RelayOptions): Services {
     webPush,
     clock,
     budgets: makeBudgets({ requests: options.rateLimit }),
-    historyReads: new Mutex(),
+    pageReads: new Mutex(),
     tasks,
     publicUrl: options.publicUrl,
     log,

@@ -18,8 +18,8 @@ export interface Services {
   metrics: RelayMetrics;
   clock: Clock;
   budgets: Budgets;
-  /** Pages of the history are read one at a time. */
-  historyReads: Mutex;
+  /** Answers with much data are made one at a time. */
+  pageReads: Mutex;
   /** Work that continues after its caller has been answered. */
   tasks: Tasks;
   /** Where others reach this relay, when that is known. */

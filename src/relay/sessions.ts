@@ -1,44 +1,59 @@
 /** Inventories: stored as listeners report them, and sent to phones. */
+import { utf8Length } from "../async/utf8.ts";
+import { INVENTORIES_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
 import type { DeviceSessions, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
-import type { DeviceName, DeviceRecord, InventoryRecord } from "../store/store.ts";
-import { json, type KeyedCall } from "./handler.ts";
+import type { DeviceName, DeviceRecord, InventoryRecord, KeyRecord } from "../store/store.ts";
+import { jsonText, type KeyedCall, readPage } from "./handler.ts";
 import { publishFrame } from "./hub.ts";
 import type { Services } from "./services.ts";
 
 /** `GET /sessions`. */
-export async function listSessions({ store }: Services, { key }: KeyedCall): Promise<Response> {
-  const [devices, inventories] = await Promise.all([
-    store.listDevices(key.account),
-    store.listInventories(key.account),
-  ]);
-  const listeners = devices.filter((device) => device.kind === "listener");
-  const answer: SessionsAnswer = { devices: listeners.map((device) => sessionsOf(device, inventories)) };
-  return json(answer);
+export async function listSessions(services: Services, { key }: KeyedCall): Promise<Response> {
+  const text = await readPage(services, {
+    key,
+    async read() {
+      const value = JSON.stringify(await readSessions(services, key.account));
+      return { value, bytes: utf8Length(value) };
+    },
+  });
+  return jsonText(text);
 }
 
-function sessionsOf(device: DeviceRecord, inventories: readonly InventoryRecord[]): DeviceSessions {
-  const found = inventories.find((inventory) => inventory.deviceId === device.id);
+async function readSessions({ store }: Services, account: string): Promise<SessionsAnswer> {
+  const [devices, inventories] = await Promise.all([
+    store.listDevices(account),
+    store.listInventories(account),
+  ]);
+  const found = new Map(inventories.map((inventory) => [inventory.deviceId, inventory]));
+  const listeners = devices.filter((device) => device.kind === "listener");
+  return { devices: listeners.map((device) => sessionsOf(device, found.get(device.id))) };
+}
+
+function sessionsOf(device: DeviceRecord, found: InventoryRecord | undefined): DeviceSessions {
   const { id, name, online, lastSeen } = device;
   const sessions = [...found?.sessions ?? []];
   return { deviceId: id, host: name, online, lastSeen: Math.max(lastSeen, found?.reportedAt ?? 0), sessions };
 }
 
-/** Stores a report; resolves once it is durable. */
+/** Stores a report; resolves once it is durable. Returns why it was not stored. */
 export async function saveInventory(
-  { store, clock }: Services,
-  { device, sessions }: { device: DeviceName; sessions: readonly SessionEntry[] },
-): Promise<void> {
+  { store, clock, metrics }: Services,
+  { device, key, sessions }: { device: DeviceName; key: KeyRecord; sessions: readonly SessionEntry[] },
+): Promise<"over_budget" | undefined> {
   const { account, id } = device;
+  const bytes = utf8Length(JSON.stringify(sessions)) + await store.inventoryBytes(key.id, device);
+  if (bytes > INVENTORIES_PER_KEY_MAX_BYTES) {
+    metrics.overBudget.add({ budget: "stored_inventories" });
+    return "over_budget";
+  }
   await store.saveInventory({ account, deviceId: id, sessions, reportedAt: clock.now() });
+  return undefined;
 }
 
 /** Sends phones the stored sessions of a listener, and whether it is online. */
-export async function publishSessions({ store, bus }: Services, { account, id }: DeviceName): Promise<void> {
-  const [device, inventories] = await Promise.all([
-    store.findDevice({ account, id }),
-    store.listInventories(account),
-  ]);
+export async function publishSessions({ store, bus }: Services, name: DeviceName): Promise<void> {
+  const [device, inventory] = await Promise.all([store.findDevice(name), store.findInventory(name)]);
   if (device?.kind !== "listener") return;
-  const data = sessionsOf(device, inventories);
-  publishFrame(bus, { account, to: { phones: true }, event: "sessions.changed", data });
+  const data = sessionsOf(device, inventory);
+  publishFrame(bus, { account: name.account, to: { phones: true }, event: "sessions.changed", data });
 }

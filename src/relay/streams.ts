@@ -1,5 +1,6 @@
 /** Mirrors between phones and listeners: maps each phone's own stream numbers to numbers that the relay assigns. */
 import type { EventData } from "../protocol/frames.ts";
+import { BINARY_FRAME_MAX_BYTES, STREAMS_PER_KEY } from "../protocol/limits.ts";
 import { decodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../protocol/pane_frame.ts";
 import type { Store } from "../store/store.ts";
 import { type Connection, UNREAD_MAX_BYTES } from "./connection.ts";
@@ -8,8 +9,10 @@ import type { RelayMetrics } from "./metrics.ts";
 
 /** Unread bytes of a listener above which a long keystroke frame closes its sender. */
 const LONG_UNREAD_MAX_BYTES = 1_048_576;
-/** Unread bytes of a listener above which a short keystroke frame is dropped; below the limit that closes the listener. */
+/** Unread bytes of a listener above which other frames of a phone are dropped; below the limit that closes the listener. */
 const SHORT_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES / 2;
+/** Unread bytes of a phone above which a stream of its is ended; below the limit that closes the phone. */
+const PANE_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES - BINARY_FRAME_MAX_BYTES;
 /** Keystroke frames of live typing are shorter. */
 const SHORT_KEYS_BYTES = 4_096;
 /** Mirrors that one phone's connection may have open. */
@@ -49,7 +52,7 @@ export class Streams {
   /** Opening a number that is in use replaces its stream, so that a phone can start over. */
   async open(phone: Connection, open: EventData<"pane.open">): Promise<void> {
     this.#end(this.#ofPhones.get(phone)?.get(open.stream), { toListener: "reopened" });
-    if ((this.#ofPhones.get(phone)?.size ?? 0) >= STREAMS_PER_PHONE) {
+    if (!this.#mayOpen(phone)) {
       return phone.sendFrame("pane.closed", { stream: open.stream, reason: "too_many_streams" });
     }
     const stream: Stream = { phone, phoneStream: open.stream, listenerStream: 0 };
@@ -58,10 +61,20 @@ export class Streams {
     // The stream may have been closed or reopened, or the phone may have left, in the meantime.
     if (this.#ofPhones.get(phone)?.get(open.stream) !== stream) return;
     if (typeof found === "string") return this.#end(stream, { toPhone: found });
+    if (!this.#listenerHasRoom(found, { from: phone, length: 0 })) {
+      return this.#end(stream, { toPhone: "listener_behind" });
+    }
     this.#join(stream, found);
     const { sender: _claimed, ...asked } = open;
     const sender = phone.greeted?.deviceId;
     found.sendFrame("pane.open", { ...asked, ...(sender ? { sender } : {}), stream: stream.listenerStream });
+  }
+
+  #mayOpen(phone: Connection): boolean {
+    const countOf = (one: Connection): number => this.#ofPhones.get(one)?.size ?? 0;
+    if (countOf(phone) >= STREAMS_PER_PHONE) return false;
+    const ofKey = this.#options.hub.ofKey(phone.key.id);
+    return ofKey.reduce((sum, one) => sum + countOf(one), 0) < STREAMS_PER_KEY;
   }
 
   /** The connection of the listener that has the session, or the reason for `pane.closed`. */
@@ -98,20 +111,33 @@ export class Streams {
   ): void {
     const stream = this.#ofPhones.get(phone)?.get(data.stream);
     if (stream?.listener === undefined) return this.#countStray();
+    if (!this.#listenerHasRoom(stream.listener, { from: phone, length: 0 })) return;
     stream.listener.sendFrame(event, { ...data, stream: stream.listenerStream });
   }
 
   /** Forwards a binary frame: only its stream number is read, and replaced in place. */
   bytes(from: Connection, bytes: Uint8Array): void {
-    const to = this.#receiver(from, bytes);
-    if (to === undefined) return this.#countStray();
-    new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).setUint32(STREAM_BYTES_OFFSET, to.number);
-    if (bytes[0] === PANE_FRAME || this.#hasRoom(to.connection, { from, bytes })) to.connection.send(bytes);
+    const stream = this.#streamOf(from, bytes);
+    if (stream?.listener === undefined) return this.#countStray();
+    const isPane = bytes[0] === PANE_FRAME;
+    const number = isPane ? stream.phoneStream : stream.listenerStream;
+    new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).setUint32(STREAM_BYTES_OFFSET, number);
+    if (isPane) this.#toPhone(stream, bytes);
+    else if (this.#listenerHasRoom(stream.listener, { from, length: bytes.length })) {
+      stream.listener.send(bytes);
+    }
   }
 
-  /** Keystrokes must never close a listener that reads slowly: long frames are refused first, then short ones too. */
-  #hasRoom({ unread }: Connection, { from, bytes }: { from: Connection; bytes: Uint8Array }): boolean {
-    const isShort = bytes.length <= SHORT_KEYS_BYTES;
+  /** A listener that sends more than its phone reads loses the stream; it must never close the phone. */
+  #toPhone(stream: Stream, bytes: Uint8Array): void {
+    if (stream.phone.unread <= PANE_UNREAD_MAX_BYTES) return stream.phone.send(bytes);
+    this.#options.metrics.overBudget.add({ budget: "phone_unread" });
+    this.#end(stream, { toPhone: "phone_behind", toListener: "phone_behind" });
+  }
+
+  /** A phone must never close a listener that reads slowly: long frames are refused first, then short ones too. */
+  #listenerHasRoom({ unread }: Connection, { from, length }: { from: Connection; length: number }): boolean {
+    const isShort = length <= SHORT_KEYS_BYTES;
     if (unread <= (isShort ? SHORT_UNREAD_MAX_BYTES : LONG_UNREAD_MAX_BYTES)) return true;
     this.#options.metrics.overBudget.add({ budget: "listener_unread" });
     if (!isShort) from.closeForFlood("listener_unread");
@@ -134,16 +160,12 @@ export class Streams {
   }
 
   /** Pane frames go from listeners to phones; keystrokes go the other way, and need a key that may send. */
-  #receiver(from: Connection, bytes: Uint8Array): { connection: Connection; number: number } | undefined {
+  #streamOf(from: Connection, bytes: Uint8Array): Stream | undefined {
     const frame = decodeBinaryFrame(bytes);
     if (frame === undefined) return undefined;
-    if (frame.kind === PANE_FRAME) {
-      const stream = this.#ofListeners.get(from)?.get(frame.stream);
-      return stream && { connection: stream.phone, number: stream.phoneStream };
-    }
+    if (frame.kind === PANE_FRAME) return this.#ofListeners.get(from)?.get(frame.stream);
     if (frame.kind !== KEY_FRAME || !from.key.scopes.includes("push:send")) return undefined;
-    const stream = this.#ofPhones.get(from)?.get(frame.stream);
-    return stream?.listener && { connection: stream.listener, number: stream.listenerStream };
+    return this.#ofPhones.get(from)?.get(frame.stream);
   }
 
   #join(stream: Stream, listener: Connection): void {

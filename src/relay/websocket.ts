@@ -1,4 +1,6 @@
 /** A client's WebSocket: the upgrade, the budget and the handling of each frame, and the close. */
+import type { TokenBuckets } from "../async/token_bucket.ts";
+import { utf8Length } from "../async/utf8.ts";
 import { CLOSE } from "../protocol/errors.ts";
 import {
   type EventData,
@@ -13,7 +15,7 @@ import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
 import { type DeviceName, StoreUnavailable } from "../store/store.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
 import { takeAskerAck } from "./asks.ts";
-import { FrameBudget, frameKind } from "./budgets.ts";
+import { frameKind } from "./budgets.ts";
 import { Connection } from "./connection.ts";
 import { countRequest, Refusal } from "./handler.ts";
 import { greet } from "./hello.ts";
@@ -35,7 +37,7 @@ export async function admit(services: Services, request: Request): Promise<OpenS
   const key = await authenticate(store, { key: keyOfHandshake(request), scopes: ["push:read"] });
   checkSubprotocol(request);
   countRequest(services, key);
-  if (hub.socketsOf(key.id) >= SOCKETS_PER_KEY) {
+  if (hub.ofKey(key.id).length >= SOCKETS_PER_KEY) {
     metrics.overBudget.add({ budget: "sockets" });
     throw new Refusal(
       "too_many_sockets",
@@ -54,20 +56,22 @@ export async function admit(services: Services, request: Request): Promise<OpenS
 class Client implements SocketHandlers {
   readonly #services: Services;
   readonly #connection: Connection;
-  readonly #budget: FrameBudget;
   #early: Frame[] | undefined;
 
   constructor(services: Services, connection: Connection) {
     this.#services = services;
     this.#connection = connection;
-    this.#budget = new FrameBudget(services.clock);
   }
 
   text(text: string): void {
     this.#connection.markAlive();
     if (!this.#connection.isOpen) return;
+    const bytes = utf8Length(text);
+    const { budgets } = this.#services;
+    // Before it is parsed: parsing is what a long frame costs.
+    if (!this.#spend("text_bytes", budgets.textBytes, bytes)) return;
     const frame = parseFrame(text);
-    if (!this.#isTextWithinBudget(frame.event, text.length)) return;
+    if (!this.#isTextWithinBudget(frame.event, bytes)) return;
     if ("fault" in frame) this.#reject(frame);
     else if (this.#connection.greeted !== undefined) this.#handle(frame);
     else if (this.#early !== undefined) this.#keepForLater(this.#early, frame);
@@ -95,34 +99,32 @@ class Client implements SocketHandlers {
     if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));
   }
 
-  /** Closes a sender that is over a budget. */
   #isTextWithinBudget(event: EventName | undefined, bytes: number): boolean {
-    const connection = this.#connection;
-    const { budgets, clock } = this.#services;
+    const { budgets } = this.#services;
     const kind = frameKind(event);
-    if (!this.#budget.take(kind)) connection.closeForFlood(kind);
-    else if (event === "listener.sessions") {
-      const { id } = connection.key;
-      const now = clock.elapsed();
-      if (budgets.inventories.take(id, now) > 0) connection.closeForFlood("inventories");
-      else if (budgets.inventoryBytes.take(id, now, bytes) > 0) connection.closeForFlood("inventory_bytes");
-    }
-    return connection.isOpen;
+    if (!this.#spend(kind, budgets.frames[kind])) return false;
+    return event !== "listener.sessions" ||
+      this.#spend("inventories", budgets.inventories) &&
+        this.#spend("inventory_bytes", budgets.inventoryBytes, bytes);
   }
 
   #areBytesWithinBudget(bytes: Uint8Array): boolean {
-    const connection = this.#connection;
-    const { budgets, clock } = this.#services;
-    if (connection.greeted?.role === "listener") {
-      if (!this.#budget.take("pane")) connection.closeForFlood("pane");
-    } else if (bytes[0] !== KEY_FRAME) {
-      if (!this.#budget.take("other")) connection.closeForFlood("other");
-    } else if (bytes.length > KEY_FRAME_MAX_BYTES) connection.closeForFlood("key_frame_bytes");
-    else if (!this.#budget.take("keys")) connection.closeForFlood("keys");
-    else if (budgets.keyBytes.take(connection.key.id, clock.elapsed(), bytes.length) > 0) {
-      connection.closeForFlood("key_bytes");
+    const { frames, keyBytes } = this.#services.budgets;
+    if (this.#connection.greeted?.role === "listener") return this.#spend("pane", frames.pane);
+    if (bytes[0] !== KEY_FRAME) return this.#spend("other", frames.other);
+    if (bytes.length > KEY_FRAME_MAX_BYTES) {
+      this.#connection.closeForFlood("key_frame_bytes");
+      return false;
     }
-    return connection.isOpen;
+    return this.#spend("keys", frames.keys) && this.#spend("key_bytes", keyBytes, bytes.length);
+  }
+
+  /** Takes from a budget of the key, or closes this socket when the key has used it up. */
+  #spend(budget: string, buckets: TokenBuckets, amount = 1): boolean {
+    const { key } = this.#connection;
+    if (buckets.take(key.id, this.#services.clock.elapsed(), amount) === 0) return true;
+    this.#connection.closeForFlood(budget);
+    return false;
   }
 
   #handle(frame: Frame): void {
@@ -233,14 +235,15 @@ async function takeSessions(
   services: Services,
   { connection, frame }: Received<Extract<Frame, { event: "listener.sessions" }>>,
 ): Promise<void> {
-  const { account, greeted } = connection;
+  const { account, greeted, key } = connection;
   const { sessions } = frame.data;
   if (greeted?.role !== "listener") {
     return rejectSessions(connection, { id: frame.id, detail: "not a listener" });
   }
   const device = { account, id: greeted.deviceId };
   try {
-    await saveInventory(services, { device, sessions });
+    const refused = await saveInventory(services, { device, key, sessions });
+    if (refused !== undefined) return rejectSessions(connection, { id: frame.id, detail: refused });
   } catch (error) {
     const detail = error instanceof StoreUnavailable ? "store_unavailable" : "internal";
     rejectSessions(connection, { id: frame.id, detail });

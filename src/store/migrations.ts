@@ -147,8 +147,23 @@ const SECRETS = `
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+/** The inventory of a revoked device was kept. */
+const STORED = `
+  CREATE TABLE stored_bytes (
+    account TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    bytes REAL NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (account, sender)
+  ) STRICT, WITHOUT ROWID;
+
+  DELETE FROM inventories WHERE NOT EXISTS (
+    SELECT 1 FROM devices
+    WHERE devices.account = inventories.account AND devices.id = device_id AND revoked_at IS NULL);
+`;
+
 /** Step n upgrades version n to version n + 1. Never edit a released step: add a new one. */
-export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS, SECRETS];
+export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS, SECRETS, STORED];
 
 function schemaVersion(database: Database): number {
   database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");

@@ -3,8 +3,16 @@ import type { Role } from "../protocol/frames.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
-import { OWN, revokeKeysOf } from "./sqlite_keys.ts";
-import type { DeviceName, DeviceRecord, DeviceStore, InventoryRecord, InventoryStore } from "./store.ts";
+import { DEVICES_OF_KEY, OWN, revokeKeysOf } from "./sqlite_keys.ts";
+import type {
+  ClaimOutcome,
+  DeviceClaim,
+  DeviceName,
+  DeviceRecord,
+  DeviceStore,
+  InventoryRecord,
+  InventoryStore,
+} from "./store.ts";
 
 interface DeviceRow {
   account: string;
@@ -50,6 +58,7 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
   );
   const offline = database.prepare("UPDATE devices SET online = 0, last_seen = ? WHERE online = 1");
   const owners = ownersOf(database);
+  const refuse = claimRefusalOf(database, owners);
   const revoke = revokeOf(database);
   const saveNow = (device: Omit<DeviceRecord, "revokedAt">): void => {
     const { account, id, kind, name, version, createdAt, lastSeen } = device;
@@ -58,11 +67,11 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
   };
   return {
     saveDevice: (device) => write(() => saveNow(device)),
-    claimDevice: (device, keyId) =>
+    claimDevice: (device, claim) =>
       write(() => {
-        const owner = owners.find(device);
-        if (owner !== undefined && owner !== keyId) return "taken";
-        owners.set(device, keyId);
+        const refusal = refuse(device, claim);
+        if (refusal !== undefined) return refusal;
+        owners.set(device, claim.keyId);
         saveNow(device);
         return "claimed";
       }),
@@ -87,14 +96,45 @@ function revokeOf(database: Database): (device: DeviceName, now: number) => stri
   );
   const boundKeys = database.prepare("SELECT id FROM keys WHERE account = ? AND device_id = ?");
   const revokeKeys = revokeKeysOf(database);
-  const forgetWebPush = database.prepare("DELETE FROM web_push WHERE account = ? AND device_id = ?");
+  const forget = ["web_push", "inventories", "session_names"].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE account = ? AND device_id = ?`)
+  );
   const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('device', ?, ?)");
   return ({ account, id }, now) => {
     if (revoke.run(now, account, id) === 0) return undefined;
     const keys = revokeKeys(boundKeys.all(account, id).map((row) => row.id as string), { now });
-    forgetWebPush.run(account, id);
+    for (const statement of forget) statement.run(account, id);
     record.run(account, id);
     return keys;
+  };
+}
+
+const STANDING = `
+  SELECT
+    (SELECT count(*) FROM keys WHERE id = ?1 AND revoked_at IS NULL) AS works,
+    (SELECT revoked_at FROM devices WHERE account = ?2 AND id = ?3) AS revoked,
+    (SELECT count(*) FROM devices WHERE account = ?2 AND id = ?3) AS known`;
+
+/** Why the key cannot claim the device. */
+function claimRefusalOf(
+  database: Database,
+  owners: Owners,
+): (device: DeviceName, claim: DeviceClaim) => Exclude<ClaimOutcome, "claimed"> | undefined {
+  const standing = database.prepare(STANDING);
+  const ofKey = database.prepare(`SELECT ${DEVICES_OF_KEY} AS devices`);
+  const ofAccount = database.prepare(
+    "SELECT count(*) AS devices FROM devices WHERE account = ? AND revoked_at IS NULL",
+  );
+  return (device, { keyId, most }) => {
+    const { works, revoked, known } = standing.get(keyId, device.account, device.id) ?? {};
+    if (works === 0 || revoked !== null) return "revoked";
+    const owner = owners.find(device);
+    if (owner !== undefined) return owner === keyId ? undefined : "taken";
+    if (Number(ofKey.get(keyId)?.devices) >= most.ofKey) return "key_full";
+    if (known === 0 && Number(ofAccount.get(device.account)?.devices) >= most.ofAccount) {
+      return "account_full";
+    }
+    return undefined;
   };
 }
 
@@ -138,6 +178,11 @@ const SAVE_INVENTORY = `
   INSERT INTO inventories (account, device_id, sessions, reported_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (account, device_id) DO UPDATE SET sessions = excluded.sessions, reported_at = excluded.reported_at`;
 
+const INVENTORY_BYTES = `
+  SELECT coalesce(sum(octet_length(sessions)), 0) AS bytes
+  FROM device_owners JOIN inventories USING (account, device_id)
+  WHERE key_id = ?1 AND NOT (account = ?2 AND device_id = ?3)`;
+
 const WITH_SESSION = `
   SELECT device_id FROM session_names JOIN devices
     ON devices.account = session_names.account AND devices.id = session_names.device_id
@@ -151,7 +196,9 @@ export function sqliteInventories({ database, read, write }: SqliteContext): Inv
   const insertName = database.prepare(
     "INSERT INTO session_names (account, name, device_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   );
+  const find = database.prepare("SELECT * FROM inventories WHERE account = ? AND device_id = ?");
   const list = database.prepare("SELECT * FROM inventories WHERE account = ? ORDER BY device_id");
+  const bytesOf = database.prepare(INVENTORY_BYTES);
   const withSession = database.prepare(WITH_SESSION);
 
   return {
@@ -161,6 +208,12 @@ export function sqliteInventories({ database, read, write }: SqliteContext): Inv
         removeNames.run(account, deviceId);
         for (const { name } of sessions) insertName.run(account, name, deviceId);
       }),
+    findInventory: ({ account, id }) =>
+      read(() => {
+        const row = find.get(account, id) as unknown as InventoryRow | undefined;
+        return row && toInventory(row);
+      }),
+    inventoryBytes: (keyId, { account, id }) => read(() => Number(bytesOf.get(keyId, account, id)?.bytes)),
     listInventories: (account) =>
       read(() => (list.all(account) as unknown as InventoryRow[]).map(toInventory)),
     devicesWithSession: (account, name) =>

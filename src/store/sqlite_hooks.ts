@@ -25,13 +25,24 @@ const COUNT = `
   ON CONFLICT (account, id) DO UPDATE SET pushes = pushes + 1, last_seen = excluded.last_seen
   RETURNING *`;
 
+/** Muted and revoked hooks stay: whoever invents ids must not be able to activate one. */
+const MAKE_ROOM = `
+  DELETE FROM hooks WHERE account = ?1 AND id = (
+    SELECT id FROM hooks WHERE account = ?1 AND state = 'active' ORDER BY last_seen, id LIMIT 1)`;
+
 export function sqliteHooks({ database, read, write, writeUnsynced }: SqliteContext): HookStore {
   const count = database.prepare(COUNT);
+  const makeRoom = database.prepare(MAKE_ROOM);
   const list = database.prepare("SELECT * FROM hooks WHERE account = ? ORDER BY first_seen, id");
   const set = database.prepare("UPDATE hooks SET state = ? WHERE account = ? AND id = ? RETURNING *");
   return {
     countHook: ({ account, id }, now) =>
-      writeUnsynced(() => (count.get(account, id, now) as unknown as HookRow | undefined)?.state ?? "active"),
+      writeUnsynced(() => {
+        const counted = (): HookRow | undefined =>
+          count.get(account, id, now) as unknown as HookRow | undefined;
+        const row = counted() ?? (makeRoom.run(account) > 0 ? counted() : undefined);
+        return row?.state ?? "active";
+      }),
     listHooks: (account) => read(() => (list.all(account) as unknown as HookRow[]).map(toHook)),
     setHookState: ({ account, id }, state) =>
       write(() => {

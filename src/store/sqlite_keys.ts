@@ -41,9 +41,7 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
   const insertAccount = database.prepare(
     "INSERT INTO accounts (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
   );
-  const insert = database.prepare(
-    "INSERT INTO keys (id, account, name, hash, scopes, role, device_id, parent, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-  );
+  const insert = database.prepare(INSERT);
   const own = database.prepare(OWN);
   const restoreDevice = database.prepare("UPDATE devices SET revoked_at = NULL WHERE account = ? AND id = ?");
   const byHash = database.prepare("SELECT * FROM keys WHERE hash = ?");
@@ -59,10 +57,12 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
       write(() => {
         insertAccount.run(key.account, key.createdAt);
         const { id, account, name, hash, role = null, deviceId = null, parent = null } = key;
-        insert.run(id, account, name, hash, key.scopes.join(" "), role, deviceId, parent, key.createdAt);
-        if (deviceId === null) return;
+        const fields = [id, account, name, hash, key.scopes.join(" "), role, deviceId, parent, key.createdAt];
+        if (insert.run(...fields) === 0) return false;
+        if (deviceId === null) return true;
         restoreDevice.run(account, deviceId);
         own.run(account, deviceId, id);
+        return true;
       }),
     findKey: (hash) => read(() => keyOf(byHash.get(hash))),
     findKeyById: (id) => read(() => keyOf(byId.get(id))),
@@ -86,6 +86,12 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
   };
 }
 
+/** Not for a child of a revoked key: revoking the parent was meant to revoke this key too. */
+const INSERT = `
+  INSERT INTO keys (id, account, name, hash, scopes, role, device_id, parent, created_at)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+    WHERE NOT EXISTS (SELECT 1 FROM keys WHERE id = ?8 AND revoked_at IS NOT NULL)`;
+
 /** Makes a key the owner of a device, whoever owned it before. */
 export const OWN = `
   INSERT INTO device_owners (account, device_id, key_id) VALUES (?, ?, ?)
@@ -97,10 +103,13 @@ const MOVE_DEVICES = `
     SELECT 1 FROM devices
     WHERE devices.account = device_owners.account AND devices.id = device_id AND devices.kind = 'phone')`;
 
+/** The devices of the key `?1`, plus those of the keys that its pairing codes created. */
+export const DEVICES_OF_KEY = `
+  (SELECT count(*) FROM device_owners WHERE key_id = ?1) +
+    (SELECT count(*) FROM keys WHERE parent = ?1 AND revoked_at IS NULL)`;
+
 const USE = `
-  SELECT
-    (SELECT count(*) FROM device_owners WHERE key_id = ?1) +
-      (SELECT count(*) FROM keys WHERE parent = ?1 AND revoked_at IS NULL) AS devices,
+  SELECT ${DEVICES_OF_KEY} AS devices,
     count(*) AS open, min(expires_at) AS ends
   FROM pairings WHERE key_id = ?1 AND taken = 0 AND expires_at > ?2`;
 

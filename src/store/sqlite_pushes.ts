@@ -3,7 +3,15 @@ import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
-import type { NewPush, Page, PageRequest, PushName, PushStore, StoredPush } from "./store.ts";
+import {
+  type NewPush,
+  type Page,
+  type PageRequest,
+  type PushName,
+  type PushStore,
+  STORED_REGAINED_PER_MS,
+  type StoredPush,
+} from "./store.ts";
 
 interface PushRow {
   seq: number;
@@ -27,7 +35,16 @@ const toPushes = (rows: unknown[]): StoredPush[] => (rows as PushRow[]).map(toPu
 
 const INSERT = `
   INSERT INTO pushes (account, id, target, digest, push, receipt, state, final, created_at, expires_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (account, id) DO NOTHING RETURNING seq`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (account, id) DO NOTHING
+  RETURNING seq, octet_length(push) + octet_length(receipt) AS bytes`;
+
+/** What a push costs besides its own text: digest, indexes, and a longer receipt. */
+const OVERHEAD_BYTES = 512;
+
+const CHARGE = `
+  INSERT INTO stored_bytes (account, sender, bytes, at) VALUES (?, ?, ?, ?)
+  ON CONFLICT (account, sender) DO UPDATE SET at = excluded.at, bytes = excluded.bytes +
+    max(0, bytes - ${STORED_REGAINED_PER_MS} * max(0, excluded.at - at))`;
 
 /** Rows removed by one statement, so that no other write waits long. */
 const REMOVED_AT_ONCE = 500;
@@ -49,6 +66,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
     "SELECT * FROM pushes WHERE final = 0 AND seq > ? AND expires_at <= ? ORDER BY seq LIMIT ?",
   );
   const remove = database.prepare(REMOVE);
+  const forgetCharges = database.prepare("DELETE FROM stored_bytes WHERE at < ?");
 
   return {
     insertPush: (push) =>
@@ -64,6 +82,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
         return { kind: "stored", answer: inserted.stored, question: question.stored };
       }),
     findPush: ({ account, id }) => read(() => find(account, id)),
+    storedBytes: storedBytesOf(context),
     pagePushes: pageOf(context),
     changeReceipt: (name, decide) => writeUnsynced(() => change(name, decide)),
     openPushes: ({ account, id }, { afterSeq, limit }) =>
@@ -74,9 +93,19 @@ export function sqlitePushes(context: SqliteContext): PushStore {
       for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE; removed += last) {
         last = await write(() => remove.run(madeBefore, expiredBefore));
       }
+      await write(() => void forgetCharges.run(madeBefore));
       return removed;
     },
   };
+}
+
+function storedBytesOf({ database, read }: SqliteContext): PushStore["storedBytes"] {
+  const select = database.prepare("SELECT bytes, at FROM stored_bytes WHERE account = ? AND sender = ?");
+  return ({ account, from }, now) =>
+    read(() => {
+      const { bytes = 0, at = now } = select.get(account, from) ?? {};
+      return Math.max(0, Number(bytes) - STORED_REGAINED_PER_MS * Math.max(0, now - Number(at)));
+    });
 }
 
 /** Returns undefined when the account has already used the id. */
@@ -84,6 +113,7 @@ function insertOf(
   database: Database,
 ): (push: NewPush) => { stored: StoredPush; duplicate: boolean } | undefined {
   const statement = database.prepare(INSERT);
+  const charge = database.prepare(CHARGE);
   return (entry) => {
     const { account, target, digest, push, receipt } = entry;
     const row = statement.get(
@@ -98,7 +128,9 @@ function insertOf(
       push.createdAt,
       push.expiresAt,
     );
-    return row && { stored: { ...entry, seq: row.seq as number }, duplicate: false };
+    if (row === undefined) return undefined;
+    charge.run(account, push.from, Number(row.bytes) + OVERHEAD_BYTES, push.createdAt);
+    return { stored: { ...entry, seq: row.seq as number }, duplicate: false };
   };
 }
 

@@ -1,5 +1,6 @@
 /** The relay's persistence as an interface: keys, devices, pushes, inventories, pairings, subscriptions and hooks. */
 import type { HookState, PairingOffer, PairingStatus, Scope } from "../protocol/http.ts";
+import { STORED_PER_DAY_MAX_BYTES } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
@@ -97,6 +98,9 @@ export type AnswerOutcome =
   | { kind: "duplicate"; answer: StoredPush }
   | { kind: "closed" };
 
+/** Bytes of pushes that a sender's budget regains per millisecond: the whole of it in a day. */
+export const STORED_REGAINED_PER_MS = STORED_PER_DAY_MAX_BYTES / 86_400_000;
+
 /** One installation's hooks. */
 export interface HookRecord {
   account: string;
@@ -107,7 +111,7 @@ export interface HookRecord {
   lastSeen: number;
 }
 
-/** Hooks recorded per account; pushes of further hooks are delivered but not counted. */
+/** Hooks recorded per account; a further one replaces the active hook that was used longest ago. */
 export const HOOKS_MAX = 1_000;
 
 /** A revoked key, or a revoked device with all its keys. */
@@ -143,8 +147,11 @@ interface KeyUse {
 }
 
 export interface KeyStore {
-  /** Creates the account if needed. A key bound to a device becomes its owner and undoes the device's revocation. */
-  insertKey(key: KeyRecord): Promise<void>;
+  /**
+   * Creates the account if needed. A key bound to a device becomes its owner and undoes the device's revocation. False,
+   * and nothing is stored, when the key's parent was revoked.
+   */
+  insertKey(key: KeyRecord): Promise<boolean>;
   /** Also finds revoked keys. */
   findKey(hash: Uint8Array): Promise<KeyRecord | undefined>;
   findKeyById(id: string): Promise<KeyRecord | undefined>;
@@ -162,14 +169,26 @@ export interface KeyStore {
   watchRevocations(handler: (revocation: Revocation) => void): () => void;
 }
 
+export interface DeviceClaim {
+  keyId: string;
+  /** Most devices of the key, counted as in `KeyUse`, and of the account. */
+  most: { ofKey: number; ofAccount: number };
+}
+
+/**
+ * `taken`: another key owns the device. `revoked`: the key or the device was revoked. `key_full`, `account_full`: one
+ * device more than the key or the account may have.
+ */
+export type ClaimOutcome = "claimed" | "taken" | "revoked" | "key_full" | "account_full";
+
 export interface DeviceStore {
   /** Inserts the device, or replaces all fields except `createdAt` and `revokedAt`. */
   saveDevice(device: Omit<DeviceRecord, "revokedAt">): Promise<void>;
   /**
    * Like `saveDevice`, for a key that says hello: it must own the device, or be the first to claim it. A revoked key owns
-   * nothing. `taken`: another key owns the device, and nothing was stored.
+   * nothing. Stores nothing unless the outcome is `claimed`.
    */
-  claimDevice(device: Omit<DeviceRecord, "revokedAt">, keyId: string): Promise<"claimed" | "taken">;
+  claimDevice(device: Omit<DeviceRecord, "revokedAt">, claim: DeviceClaim): Promise<ClaimOutcome>;
   /** The id of the active key that owns the device. */
   deviceOwner(device: DeviceName): Promise<string | undefined>;
   /** Lets the next key that says hello as the device own it; false when no key owned it. */
@@ -181,8 +200,8 @@ export interface DeviceStore {
   /** For a starting relay: marks every device offline, last seen now if it was online. */
   setAllOffline(now: number): Promise<void>;
   /**
-   * Revokes the device and every key bound to it with their descendants, and removes its subscription. Returns the ids
-   * of the keys, or undefined when the account has no such device.
+   * Revokes the device and every key bound to it with their descendants, and removes its subscription and inventory.
+   * Returns the ids of the keys, or undefined when the account has no such device.
    */
   revokeDevice(device: DeviceName, now: number): Promise<string[] | undefined>;
 }
@@ -196,6 +215,8 @@ export interface PushStore {
     question: { id: string; close: (stored: StoredPush) => Receipt | undefined },
   ): Promise<AnswerOutcome>;
   findPush(push: PushName): Promise<StoredPush | undefined>;
+  /** Bytes that the sender (`from` of its pushes) has stored, less what its budget has regained since then. */
+  storedBytes(sender: { account: string; from: string }, now: number): Promise<number>;
   /** Newest last; undefined when the cursor names no push of the account. */
   pagePushes(request: PageRequest): Promise<Page | undefined>;
   /**
@@ -220,7 +241,10 @@ export interface PushStore {
 export interface InventoryStore {
   /** Replaces the device's sessions. */
   saveInventory(inventory: InventoryRecord): Promise<void>;
+  findInventory(device: DeviceName): Promise<InventoryRecord | undefined>;
   listInventories(account: string): Promise<InventoryRecord[]>;
+  /** Bytes of the inventories of a key's devices, except this one. */
+  inventoryBytes(keyId: string, except: DeviceName): Promise<number>;
   /** Listeners, not revoked, whose latest inventory has a session with this name. */
   devicesWithSession(account: string, name: string): Promise<string[]>;
 }

@@ -1,7 +1,13 @@
 /** The store's contract: one set of cases, run over each implementation on each runtime. */
 import assert from "node:assert/strict";
 import type { Receipt } from "../../src/protocol/receipt.ts";
-import { HOOKS_MAX, type PageRequest, type Revocation, type Store } from "../../src/store/store.ts";
+import {
+  HOOKS_MAX,
+  type PageRequest,
+  type Revocation,
+  type Store,
+  STORED_REGAINED_PER_MS,
+} from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { OWNERS } from "./store_owners.ts";
 import {
@@ -131,6 +137,35 @@ const BODIES: Record<string, Body> = {
     assert.equal(await page({ after: uuid(99) }), undefined);
     assert.equal(await pageOf(store, { account: "b", after: uuid(1), limit: 2 }), undefined);
   },
+  "the bytes that a sender stores are counted in UTF-8, once per push, over restarts, and regained over a day [flood-stored]":
+    async (store, again) => {
+      const sender = { account: "a", from: "key_1" };
+      const stored = (now = NOW): Promise<number> => store.storedBytes(sender, now);
+      assert.equal(await stored(), 0);
+      const { push, ...rest } = aPush(1);
+      await store.insertPush({ ...rest, push: { ...push, body: "€".repeat(10_000) } });
+      const first = await stored();
+      assert.ok(first > 30_000 && first < 32_000, `${first}`);
+      await store.insertPush({ ...rest, push });
+      assert.equal(await stored(), first);
+      await store.insertPush({ ...aPush(2), push: { ...aPush(2).push, from: "key_other" } });
+      await store.insertPush(aPush(3, { account: "b" }));
+      assert.equal(await stored(), first);
+      store = await again();
+      assert.equal(await stored(), first);
+      const second = { ...aPush(4).push, createdAt: NOW + 10_000 };
+      await store.insertPush(aPush(4, { push: second }));
+      const regained = 10_000 * STORED_REGAINED_PER_MS;
+      const size = await stored(NOW + 10_000) - (first - regained);
+      assert.ok(size > 512 && size < 1_500, `${size}`);
+      assert.equal(await stored(NOW + 86_400_000), 0);
+      assert.ok(
+        await stored(NOW - 86_400_000) > first - regained,
+        "a clock that was set back regains nothing",
+      );
+      await store.removePushes({ madeBefore: NOW + 20_000, expiredBefore: 0 });
+      assert.equal(await stored(NOW + 10_000), 0);
+    },
   "a receipt changes by a decision on its current state": async (store) => {
     await store.insertPush(aPush(1));
     const name = { account: "a", id: uuid(1) };
@@ -280,7 +315,16 @@ const BODIES: Record<string, Body> = {
     await Promise.all(many.map((one) => store.countHook(one, NOW + 9)));
     assert.equal((await store.listHooks("a")).length, HOOKS_MAX);
     assert.equal(await store.countHook(hook, NOW + 10), "muted");
-    assert.equal(await store.countHook({ account: "a", id: "hook_new" }, NOW + 11), "active");
+    const latest = { account: "a", id: "hook_new" };
+    assert.equal(await store.countHook(latest, NOW + 11), "active");
+    // Whoever invents ids can neither keep out a new installation nor activate a muted one.
+    assert.equal((await store.setHookState(latest, "muted"))?.pushes, 1);
+    const listed = await store.listHooks("a");
+    assert.equal(listed.length, HOOKS_MAX);
+    assert.deepEqual(listed.filter(({ state }) => state === "muted").map(({ id }) => id), [
+      "hook_1",
+      "hook_new",
+    ]);
   },
   "the store is ready while it is open": async (store) => {
     await store.ready();

@@ -1,6 +1,6 @@
 /** The store's contract for keys, the devices that they own, and the keys created from them. */
 import assert from "node:assert/strict";
-import { aDevice, aKey, type Body, bytes, NOW } from "./store_samples.ts";
+import { aClaim, aDevice, aKey, type Body, bytes, NOW } from "./store_samples.ts";
 
 export const OWNERS: Record<string, Body> = {
   "revoking a key revokes the keys created from it, unless `only` is set [role-cascade]": async (
@@ -20,7 +20,7 @@ export const OWNERS: Record<string, Body> = {
     async (store) => {
       await store.insertKey(aKey(5));
       const name = { account: "a", id: "dev_l" };
-      const claim = (keyId: string) => store.claimDevice(aDevice("dev_l", { name: keyId }), keyId);
+      const claim = (keyId: string) => store.claimDevice(aDevice("dev_l", { name: keyId }), aClaim(keyId));
       assert.equal(await store.deviceOwner(name), undefined);
       assert.deepEqual(await Promise.all([claim("key_1"), claim("key_5")]), ["claimed", "taken"]);
       assert.equal((await store.findDevice(name))?.name, "key_1");
@@ -33,12 +33,42 @@ export const OWNERS: Record<string, Body> = {
       assert.equal(await store.deviceOwner(name), undefined);
       assert.equal(await claim("key_1"), "claimed");
     },
+  "a revoked key, and any key for a revoked device, claims nothing [http-revoke]": async (store) => {
+    await store.insertKey(aKey(5));
+    await store.revokeKey("key_5", NOW);
+    assert.equal(await store.claimDevice(aDevice("dev_l"), aClaim("key_5")), "revoked");
+    assert.equal(await store.findDevice({ account: "a", id: "dev_l" }), undefined);
+    assert.equal(await store.claimDevice(aDevice("dev_l"), aClaim("key_1")), "claimed");
+    await store.revokeDevice({ account: "a", id: "dev_l" }, NOW);
+    assert.equal(await store.claimDevice(aDevice("dev_l"), aClaim("key_1")), "revoked");
+  },
+  "claims are bounded by key and by account, also when many are made at once [flood-devices]": async (
+    store,
+  ) => {
+    await store.insertKey(aKey(5));
+    const claim = (n: number, keyId: string) =>
+      store.claimDevice(aDevice(`dev_${n}`), aClaim(keyId, { ofKey: 2, ofAccount: 3 }));
+    assert.deepEqual(await Promise.all([1, 2, 3].map((n) => claim(n, "key_1"))), [
+      "claimed",
+      "claimed",
+      "key_full",
+    ]);
+    assert.deepEqual(await Promise.all([4, 5].map((n) => claim(n, "key_5"))), ["claimed", "account_full"]);
+    assert.equal(await claim(1, "key_1"), "claimed");
+  },
+  "a key whose parent was revoked is not stored [role-cascade]": async (store) => {
+    await store.revokeKey("key_1", NOW);
+    assert.equal(await store.insertKey(aKey(5, { parent: "key_1", deviceId: "dev_p" })), false);
+    assert.equal(await store.findKeyById("key_5"), undefined);
+    assert.equal(await store.deviceOwner({ account: "a", id: "dev_p" }), undefined);
+    assert.equal(await store.insertKey(aKey(6, { parent: "key_2" })), true);
+  },
   "a key created for a device owns it at once, and a replacement key inherits what the old key had [role-owner]":
     async (store) => {
       await store.insertKey(aKey(5, { deviceId: "dev_l", role: "listener" }));
-      assert.equal(await store.claimDevice(aDevice("dev_l"), "key_1"), "taken");
+      assert.equal(await store.claimDevice(aDevice("dev_l"), aClaim("key_1")), "taken");
       await store.insertKey(aKey(6, { parent: "key_5" }));
-      await store.claimDevice(aDevice("dev_phone_browser", { kind: "phone" }), "key_5");
+      await store.claimDevice(aDevice("dev_phone_browser", { kind: "phone" }), aClaim("key_5"));
       await store.replaceKey({ from: "key_5", to: "key_1" });
       assert.equal(await store.deviceOwner({ account: "a", id: "dev_phone_browser" }), "key_5");
       assert.equal(await store.deviceOwner({ account: "a", id: "dev_l" }), "key_1");

@@ -3,6 +3,7 @@ import type { Push } from "../../src/protocol/push.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import type { Runtime } from "../../src/runtime/types.ts";
 import type {
+  DeviceClaim,
   DeviceRecord,
   KeyRecord,
   NewPush,
@@ -48,6 +49,10 @@ export function aDevice(id: string, fields: Partial<DeviceRecord> = {}): DeviceR
     revokedAt: undefined,
     ...fields,
   };
+}
+
+export function aClaim(keyId: string, most = { ofKey: 9, ofAccount: 9 }): DeviceClaim {
+  return { keyId, most };
 }
 
 export const queued: Receipt = { state: "queued", final: false, at: { queued: NOW } };

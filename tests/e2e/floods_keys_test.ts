@@ -1,8 +1,8 @@
-/** One phone floods the listener with keystroke frames of 1 MB: its socket closes, and another phone keeps typing. */
+/** A phone's key floods the listener: the flooder's sockets close, and another phone keeps typing. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { say } from "../../scripts/say.ts";
-import { startAttack } from "../helpers/attack.ts";
+import { type AttackName, startAttack } from "../helpers/attack.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage } from "../helpers/mirror_stage.ts";
 import { until } from "../helpers/until.ts";
@@ -28,7 +28,24 @@ async function typeKeys(phone: MirrorPhone): Promise<number[]> {
   return times;
 }
 
-Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket, never the listener's, and another phone keeps typing [flood-keys]", async () => {
+interface Flood {
+  name: AttackName;
+  /** Scopes of the attacker's key. */
+  scope: string;
+  options: Record<string, unknown>;
+}
+
+interface Flooded {
+  /** How often the relay closed the listener. */
+  kicks: number;
+  /** How the attacker's sockets ended, by close code. */
+  closes: Record<string, number>;
+  /** Another phone's keys during the attack, relative to before. */
+  ratio: number;
+}
+
+/** Runs the attack on a session's host while an honest phone types into the session. */
+async function typeDuring({ name, scope, options }: Flood): Promise<Flooded> {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const { wsUrl, url, apiKey, deviceId, sandbox } = stack;
@@ -36,19 +53,11 @@ Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket,
   const honest = await stage.watch(session);
   await typeKeys(honest);
   const calm = median(await typeKeys(honest));
-  const { stdout } = await stack.svc(
-    "keys",
-    "create",
-    "--name",
-    "flooder",
-    "--scope",
-    "push:read,push:send",
-    "--data",
-    `${sandbox.svcHome}/server`,
-    "--json",
-  );
+  const data = `${sandbox.svcHome}/server`;
+  const made = ["keys", "create", "--name", "flooder", "--scope", scope, "--data", data, "--json"];
+  const { stdout } = await stack.svc(...made);
   const target = { url, wsUrl, port: Number(new URL(url).port), apiKey: JSON.parse(stdout).key };
-  await using attack = startAttack("longKeys", { target, options: { frames: FRAMES, deviceId, session } });
+  await using attack = startAttack(name, { target, options: { deviceId, session, ...options } });
   let isDone = false;
   const done = attack.result.finally(() => isDone = true);
   const flooded: number[] = [];
@@ -57,13 +66,27 @@ Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket,
   const ratio = median(flooded) / calm;
   const kicks = stack.listener.output().match(/disconnected/g)?.length ?? 0;
   say(
-    `keys flood: ${kicks} kicks of the listener, the flooder closed ${
+    `${name} flood: ${kicks} kicks of the listener, the flooder closed ${
       JSON.stringify(closes)
     }, another phone's keys in ${ratio.toFixed(2)} of their time (${calm.toFixed(1)} ms calm)`,
   );
-  assert.equal(kicks, 0);
-  assert.deepEqual(Object.keys(closes), ["4429"]);
-  assert.ok(ratio < SLOWER_MAX, `${ratio}`);
   const { devices } = await createRelayApi({ baseUrl: url, apiKey }).devices();
   assert.equal(devices.find(({ id }) => id === deviceId)?.online, true);
+  return { kicks, closes, ratio };
+}
+
+Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket, never the listener's, and another phone keeps typing [flood-keys]", async () => {
+  const options = { frames: FRAMES };
+  const flooded = await typeDuring({ name: "longKeys", scope: "push:read,push:send", options });
+  assert.equal(flooded.kicks, 0);
+  assert.deepEqual(Object.keys(flooded.closes), ["4429"]);
+  assert.ok(flooded.ratio < SLOWER_MAX, `${flooded.ratio}`);
+});
+
+Deno.test("a key that may only read grants credit on 20 sockets without pause: they are closed, never the listener [flood-frames]", async () => {
+  const options = { sockets: 20, frames: 1_000 };
+  const flooded = await typeDuring({ name: "credits", scope: "push:read", options });
+  assert.equal(flooded.kicks, 0);
+  assert.ok((flooded.closes["4429"] ?? 0) > 0, JSON.stringify(flooded.closes));
+  assert.ok(flooded.ratio < SLOWER_MAX, `${flooded.ratio}`);
 });

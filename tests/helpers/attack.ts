@@ -25,6 +25,7 @@ const ATTACKS = {
   postAll,
   inventories,
   longKeys,
+  credits,
   devices,
   pages,
 } satisfies Record<string, (attack: Attack) => Promise<Record<string, unknown>>>;
@@ -121,6 +122,31 @@ async function longKeys({ target, options }: Attack): Promise<Record<string, unk
     }
     const { code } = await until("the end", () => client.closed);
     closes[code] = (closes[code] ?? 0) + 1;
+  }
+  return { closes };
+}
+
+/** Opens a mirror on each of many sockets and grants credit on all of them without pause. */
+async function credits({ target, options }: Attack): Promise<Record<string, unknown>> {
+  const { sockets, frames, deviceId, session } = options as {
+    sockets: number;
+    frames: number;
+    deviceId: string;
+    session: string;
+  };
+  const clients = await Promise.all(
+    Array.from({ length: sockets }, () => greeted(target, { role: "phone" })),
+  );
+  for (const client of clients) {
+    client.send("pane.open", { stream: 1, agentSessionName: session, deviceId });
+    for (let n = 0; n < frames; n++) client.send("pane.credit", { stream: 1, bytes: 1 });
+    client.send("ping", {});
+  }
+  await until("an answer", () => clients.every((client) => client.closed ?? client.received("pong")));
+  const closes: Record<string, number> = {};
+  for (const { closed } of clients) {
+    const how = closed?.code ?? "open";
+    closes[how] = (closes[how] ?? 0) + 1;
   }
   return { closes };
 }

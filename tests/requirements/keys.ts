@@ -45,11 +45,18 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
   ),
   "flood-open": main("What needs no key is bounded in bytes per address."),
   "flood-keys": main("A flood of keystrokes closes its sender's socket, never the listener's."),
-  "flood-frames": main("Each kind of frame has a rate limit per socket."),
+  "flood-frames": main(
+    "Each kind of frame has a rate limit per key, over all its sockets and reconnects, and so have their bytes.",
+  ),
+  "flood-table": main("A caller under many names or addresses does not get a used-up budget back."),
+  "flood-streams": main("The mirrors that one key may have open are bounded, so that others can open one."),
+  "flood-panes": main("A listener that sends more than a phone reads loses the stream; the phone stays."),
   "flood-inventories": main(
     "Inventories are bounded in number and bytes; over it their sender's socket closes.",
   ),
-  "flood-stored": main("A key can store a limited number of bytes a day; over it 429 with Retry-After."),
+  "flood-stored": main(
+    "A key can store a limited number of bytes a day, over restarts of the relay; over it 429 with Retry-After.",
+  ),
   "flood-devices": main(
     "A key can own a limited number of devices; over it its socket closes, and others can still join.",
   ),

@@ -2,7 +2,11 @@
 import assert from "node:assert/strict";
 import { CLOSE } from "../../../src/protocol/errors.ts";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
-import { DEVICES_PER_KEY, OPEN_PAIRINGS_PER_KEY } from "../../../src/protocol/limits.ts";
+import {
+  DEVICES_PER_ACCOUNT_MAX,
+  DEVICES_PER_KEY,
+  OPEN_PAIRINGS_PER_KEY,
+} from "../../../src/protocol/limits.ts";
 import { createKey, findKey } from "../../../src/relay/api_keys.ts";
 import { command, type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 
@@ -195,10 +199,14 @@ Deno.test("the devices and unclaimed codes of one key are limited [flood-devices
   assert.equal((await relay.request("POST", "/pairings", { key })).status, 201);
   const device = { account: "default", kind: "script", name: "", version: "", online: false } as const;
   const times = { createdAt: 1, lastSeen: 1 };
+  const claim = {
+    keyId: made?.id ?? "",
+    most: { ofKey: DEVICES_PER_KEY, ofAccount: DEVICES_PER_ACCOUNT_MAX },
+  };
   await Promise.all(
     Array.from(
       { length: DEVICES_PER_KEY },
-      (_, n) => store.claimDevice({ ...device, ...times, id: `dev_script_${n}` }, made?.id ?? ""),
+      (_, n) => store.claimDevice({ ...device, ...times, id: `dev_script_${n}` }, claim),
     ),
   );
   const more = await relay.connect(key, { role: "script", deviceId: "dev_script_more" });

@@ -10,12 +10,13 @@ import {
   PAGE_BYTES_BURST,
   PAGE_MAX_BYTES,
   STORED_PER_DAY_MAX_BYTES,
+  TEXT_BYTES_BURST,
 } from "../../../src/protocol/limits.ts";
 import { encodeBinaryFrame, KEY_FRAME } from "../../../src/protocol/pane_frame.ts";
 import { FRAME_RATES } from "../../../src/relay/budgets.ts";
 import { UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
 import { networkOf } from "../../../src/runtime/plain_connections.ts";
-import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
+import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 
 const keys = (client: FakeClient, bytes: number): void =>
   client.socket.handlers?.bytes(
@@ -52,7 +53,7 @@ Deno.test("a keystroke frame larger than any paste closes its phone, not the lis
   assert.deepEqual(over(relay), ['svc_over_budget_total{budget="key_frame_bytes"} 1']);
 });
 
-Deno.test("keystrokes are limited in bytes per key and in number per socket, and the budget refills [flood-keys]", async () => {
+Deno.test("keystrokes are limited in bytes and in number per key, and the budget refills [flood-keys]", async () => {
   await using relay = await Fixture.make();
   const { listener, flooder, honest } = await makeMirrors(relay);
   const long = KEY_BYTES_BURST / KEY_FRAME_MAX_BYTES;
@@ -123,18 +124,80 @@ Deno.test("each kind of frame has its rate, including unknown ones, and a sender
   ) assert.equal(closed(await flood(text, burst)), CLOSE.FLOOD, text);
 });
 
+Deno.test("neither more sockets nor reconnecting gives a key more frames [flood-frames]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const ping = '{"event":"ping"}';
+  const { burst } = FRAME_RATES.ping;
+  const [one, two] = [await relay.connect(key), await relay.connect(key)];
+  for (let n = 0; n < burst; n++) (n % 2 === 0 ? one : two).socket.handlers?.text(ping);
+  assert.deepEqual([closed(one), closed(two)], [undefined, undefined]);
+  one.socket.handlers?.text(ping);
+  assert.equal(closed(one), CLOSE.FLOOD);
+  const again = await relay.connect(key);
+  again.socket.handlers?.text(ping);
+  assert.equal(closed(again), CLOSE.FLOOD);
+  const other = await relay.connect(await relay.key());
+  other.socket.handlers?.text(ping);
+  assert.equal(closed(other), undefined);
+  relay.clock.advance(1_000);
+  two.socket.handlers?.text(ping);
+  assert.equal(closed(two), undefined);
+});
+
+Deno.test("control frames of a key are limited in bytes before they are parsed, over all its sockets [flood-frames]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const long = JSON.stringify({ event: "ping", data: { junk: "x".repeat(200_000) } });
+  let sent = 0;
+  let client = await relay.connect(key);
+  for (let sockets = 1; sockets < 4; client = await relay.connect(key), sockets++) {
+    for (; closed(client) === undefined && sent < 10 * TEXT_BYTES_BURST; sent += long.length) {
+      client.socket.handlers?.text(long);
+    }
+  }
+  assert.ok(sent <= TEXT_BYTES_BURST + 4 * long.length, `${sent} bytes`);
+  const reports = over(relay).map((line) => /budget="(\w+)"/.exec(line)?.[1]);
+  assert.deepEqual(reports, ["text_bytes"]);
+});
+
+Deno.test("a listener cannot store a long text as the reason of a receipt [flood-stored]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  const sent = await relay.request("POST", "/pushes/send", {
+    key: await relay.key(),
+    body: { type: "agent.command", agentSessionName: "svc-p", body: "x" },
+  });
+  const { id } = await sent.json();
+  await listener.send("push.ack", { id, outcome: "held", reason: "x".repeat(201), final: false });
+  const push = await relay.services.store.findPush({ account: "default", id });
+  assert.equal(push?.receipt.state, "queued");
+});
+
+/** Stores so much in the name of the newest key that `left` bytes are left of its budget. */
+async function storeAllBut(relay: Fixture, left: number): Promise<void> {
+  const { store, clock } = relay.services;
+  const from = (await store.listKeys()).at(-1)?.id ?? "";
+  const now = clock.now();
+  const parts = 4;
+  for (let n = 0; n < parts; n++) {
+    const body = "x".repeat((STORED_PER_DAY_MAX_BYTES - left) / parts - 1_000);
+    const push = { id: uuid(1_000 + n), type: "note", from, body, createdAt: now, expiresAt: now };
+    const receipt = { state: "delivered", final: true, at: {} } as const;
+    await store.insertPush({ account: "default", digest: new Uint8Array(32), push, receipt });
+  }
+}
+
 Deno.test("a key that has stored its bytes for the day gets 429 with Retry-After, and other keys are unaffected [flood-stored]", async () => {
   await using relay = await Fixture.make();
-  const [flooder, other] = [await relay.key(), await relay.key()];
-  const { budgets, clock, store } = relay.services;
-  const [made] = (await store.listKeys()).slice(0, 1);
-  const keyIds = (await store.listKeys()).map(({ id }) => id);
-  assert.ok(made);
-  for (const id of keyIds) budgets.storedBytes.charge(id, clock.elapsed(), STORED_PER_DAY_MAX_BYTES - 20_000);
+  const flooder = await relay.key();
+  await storeAllBut(relay, 20_000);
+  relay.clock.advance(1);
+  const other = await relay.key();
   const body = { type: "note", body: "x".repeat(16_000) };
   const send = (key: string): Promise<Response> => relay.request("POST", "/pushes/send", { key, body });
-  assert.equal((await send(flooder)).status, 202);
-  const refused = await send(flooder);
+  let refused = await send(flooder);
+  for (let n = 0; n < 3 && refused.status === 202; n++) refused = await send(flooder);
   assert.deepEqual([refused.status, (await refused.json()).code], [429, "over_budget"]);
   const wait = Number(refused.headers.get("retry-after"));
   assert.ok(wait > 0 && wait < 60, `${wait} s`);
@@ -169,6 +232,24 @@ Deno.test("a page of the history ends at its byte limit with a cursor, and the p
   budgets.pageBytes.charge(made?.id ?? "", clock.elapsed(), PAGE_BYTES_BURST);
   const refused = await relay.request("GET", "/pushes", { key });
   assert.deepEqual([refused.status, refused.headers.has("retry-after")], [429, true]);
+});
+
+Deno.test("pages requested at the same time are charged before the next one is made [flood-pages]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const body = { type: "note", body: "x".repeat(16_000) };
+  for (let n = 0; n < 80; n++) {
+    relay.clock.advance(50);
+    await relay.request("POST", "/pushes/send", { key, body });
+  }
+  relay.clock.advance(10_000);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () => relay.request("GET", "/pushes?limit=200", { key })),
+  );
+  const read = (await Promise.all(answers.filter(({ ok }) => ok).map((answer) => answer.text())))
+    .reduce((sum, text) => sum + text.length, 0);
+  assert.ok(read < PAGE_BYTES_BURST + 2 * PAGE_MAX_BYTES, `${read} bytes`);
+  assert.equal(answers.at(-1)?.status, 429);
 });
 
 Deno.test("unread bytes are limited over all sockets of a key, and those that do not read are closed [flood-unread]", async () => {

@@ -137,7 +137,7 @@ export class Fixture implements AsyncDisposable {
       }),
       clock: this.clock,
       budgets: { ...makeBudgets(), claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }) },
-      historyReads: new Mutex(),
+      pageReads: new Mutex(),
       tasks,
       log: (line) => void this.logged.push(line),
     };

@@ -6,6 +6,8 @@ import {
   KEY_FRAME,
   PANE_FRAME,
 } from "../../../src/protocol/pane_frame.ts";
+import { STREAMS_PER_KEY } from "../../../src/protocol/limits.ts";
+import { UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
 import { STREAMS_PER_PHONE } from "../../../src/relay/streams.ts";
 import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 
@@ -175,4 +177,50 @@ Deno.test("a mirror closed while its listener is being found is not opened", asy
   one.socket.handlers?.text('{"event":"pane.closed","data":{"stream":1,"reason":"changed my mind"}}');
   await open;
   assert.deepEqual(streamsAt(listener), []);
+});
+
+Deno.test("the mirrors of one key are bounded over its sockets, and another key can still open one [flood-streams]", async () => {
+  await using relay = await Fixture.make();
+  const { listener, two } = await makeMirror(relay);
+  const key = await relay.key(["push:read"]);
+  for (let sockets = 0; sockets < STREAMS_PER_KEY / STREAMS_PER_PHONE + 1; sockets++) {
+    const phone = await relay.connect(key);
+    for (let stream = 1; stream <= STREAMS_PER_PHONE; stream++) {
+      relay.clock.advance(100);
+      await phone.send("pane.open", { ...OPEN, stream });
+    }
+  }
+  assert.equal(streamsAt(listener).length, STREAMS_PER_KEY);
+  await two.send("pane.open", OPEN);
+  assert.equal(streamsAt(listener).length, STREAMS_PER_KEY + 1);
+});
+
+Deno.test("a phone's control frames never close a listener that reads slowly [flood-keys]", async () => {
+  await using relay = await Fixture.make();
+  const { listener, one } = await makeMirror(relay);
+  await one.send("pane.open", OPEN);
+  listener.socket.unread = UNREAD_MAX_BYTES + 1;
+  await one.send("pane.credit", { stream: 1, bytes: 500 });
+  await one.send("pane.scrollback", { stream: 1, lines: 100 });
+  await one.send("pane.open", { ...OPEN, stream: 2 });
+  assert.equal(listener.socket.closedWith, undefined);
+  assert.deepEqual(one.received("pane.closed").map(({ data }) => data), [
+    { stream: 2, reason: "listener_behind" },
+  ]);
+});
+
+Deno.test("a listener that sends more than a phone reads loses the stream, and the phone stays [flood-panes]", async () => {
+  await using relay = await Fixture.make();
+  const { listener, one } = await makeMirror(relay);
+  await one.send("pane.open", OPEN);
+  const [stream = 0] = streamsAt(listener);
+  one.socket.unread = UNREAD_MAX_BYTES;
+  sendBytes(listener, { kind: PANE_FRAME, stream, payload: "x" });
+  one.socket.unread = 0;
+  assert.deepEqual([one.socket.closedWith, listener.socket.closedWith], [undefined, undefined]);
+  const end = { reason: "phone_behind" };
+  assert.deepEqual(one.received("pane.closed").map(({ data }) => data), [{ stream: 1, ...end }]);
+  assert.deepEqual(listener.received("pane.closed").map(({ data }) => data), [{ stream, ...end }]);
+  sendBytes(listener, { kind: PANE_FRAME, stream, payload: "x" });
+  assert.deepEqual(bytesOf(one), []);
 });

@@ -89,8 +89,9 @@ Deno.test("keys of version 4 still work: bound ones own their device, revoking a
     );
     const listener = await store.findDevice({ account: "default", id: "dev_listener_0a1b2c3d" });
     assert.ok(listener);
-    assert.equal(await store.claimDevice(listener, "key_up"), "claimed");
-    assert.equal(await store.claimDevice(listener, "key_old"), "taken");
+    const most = { ofKey: 9, ofAccount: 9 };
+    assert.equal(await store.claimDevice(listener, { keyId: "key_up", most }), "claimed");
+    assert.equal(await store.claimDevice(listener, { keyId: "key_old", most }), "taken");
     const ended = await store.revokeDevice({ account: "default", id: "dev_phone_1" }, 1);
     assert.deepEqual(ended, ["key_phone", "key_clone"]);
     const revoked = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === 1).map(({ id }) => id);

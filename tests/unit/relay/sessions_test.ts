@@ -1,0 +1,66 @@
+/** Inventories of many listeners: bounded per key, and no report costs more for those that others sent. */
+import assert from "node:assert/strict";
+import { INVENTORIES_PER_KEY_MAX_BYTES, PAGE_BYTES_BURST } from "../../../src/protocol/limits.ts";
+import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
+
+const REPORT_BYTES = 200_000;
+
+async function report(client: FakeClient, title: string): Promise<void> {
+  await client.send("listener.sessions", { sequence: 1, sessions: [{ ...sessionNamed("svc-p"), title }] });
+}
+
+Deno.test("the inventories of a key's listeners are bounded together, and another key can still report [flood-inventories]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key(["push:read"]);
+  const fit = Math.floor(INVENTORIES_PER_KEY_MAX_BYTES / (REPORT_BYTES + 1_000));
+  const clients: FakeClient[] = [];
+  for (let n = 0; n < fit + 2; n++) {
+    relay.clock.advance(2_000);
+    const client = await relay.connect(key, { role: "listener", deviceId: `dev_listener_${n}` });
+    await report(client, "x".repeat(REPORT_BYTES));
+    clients.push(client);
+  }
+  const stored = clients.filter((client) => client.received("listener.stored").length > 0);
+  assert.equal(stored.length, fit);
+  const { data } = clients.at(-1)?.received("listener.rejected")[0] ?? {};
+  assert.deepEqual(data, { reason: "over_budget" });
+  relay.clock.advance(2_000);
+  await report(clients[0]!, "shorter");
+  assert.equal(clients[0]?.received("listener.stored").length, 2);
+  const other = await relay.listener();
+  await report(other, "x".repeat(REPORT_BYTES));
+  assert.equal(other.received("listener.stored").length, 1);
+});
+
+Deno.test("a report reads the inventory of its own listener only", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  const phone = await relay.connect(await relay.key());
+  relay.services.store.listInventories = () => assert.fail("a report read every inventory");
+  await report(listener, "t");
+  assert.equal(phone.received("sessions.changed").at(-1)?.data.sessions[0]?.title, "t");
+});
+
+Deno.test("reading sessions is limited in bytes per key, as pages are [flood-pages]", async () => {
+  await using relay = await Fixture.make();
+  await report(await relay.listener(), "x".repeat(REPORT_BYTES));
+  const key = await relay.key();
+  let read = 0;
+  let refused: Response | undefined;
+  for (let n = 0; n < 100 && refused === undefined; n++) {
+    const answer = await relay.request("GET", "/sessions", { key });
+    if (answer.ok) read += (await answer.text()).length;
+    else refused = answer;
+  }
+  assert.ok(read < PAGE_BYTES_BURST + 2 * REPORT_BYTES, `${read} bytes`);
+  assert.deepEqual([refused?.status, refused?.headers.has("retry-after")], [429, true]);
+});
+
+Deno.test("the inventory of a revoked device is not kept [http-revoke]", async () => {
+  await using relay = await Fixture.make();
+  await report(await relay.listener(), "t");
+  const { store, clock } = relay.services;
+  const device = { account: "default", id: "dev_listener_0a1b2c3d" };
+  await store.revokeDevice(device, clock.now());
+  assert.deepEqual(await store.listInventories("default"), []);
+});
