@@ -6,36 +6,20 @@ import { AGENT_LABELS, type AgentKind, isAgentKind } from "../protocol/names.ts"
 import { checkAgent, type ScreenResult } from "./agents/check.ts";
 import { recordScreen } from "./agents/record.ts";
 import { installedVersion } from "./checks/agents/presence.ts";
-import { defineCommand, parseOptions } from "./command.ts";
+import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { paint, print, printJson } from "./output.ts";
 
 const START_LIMIT_SECONDS = 60;
 
 export async function run(args: readonly string[]): Promise<number> {
-  const [word, ...rest] = args;
-  switch (word) {
-    case "check":
-      return await check(rest);
-    case "record":
-      return await record(rest);
-    default:
-      return overview(args);
-  }
-}
-
-/** Prints the help, or throws UsageError that says what is wrong with the first argument. */
-function overview(args: readonly string[]): number {
-  const command = defineCommand({
+  return await runSubcommand(args, {
     name: "agents",
     summary:
       "Check that svc recognizes the screens of the installed agents, or save one for a report: svc agents check | record.",
     examples: ["svc agents check", "svc agents check codex --json", "svc agents record svc-app --out report"],
+    subcommands: { check, record },
   });
-  parseOptions(command, args.filter((word) => word.startsWith("-")));
-  throw new UsageError(
-    `Cannot use "${["svc agents", ...args].join(" ")}": it takes check or record. See: svc agents --help`,
-  );
 }
 
 /** Types only what starts no turn. The agents run in the current folder and apply the trust that they have in it. */

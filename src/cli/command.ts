@@ -1,9 +1,12 @@
 /** A command's options and help, by commander; loaded only for commands that are not on a hot path. */
 import { Command, CommanderError } from "@commander-js/extra-typings";
 import { runtime } from "#runtime";
-import { CommandExit, EXIT_USAGE } from "./exit.ts";
+import { CommandExit, EXIT_USAGE, UsageError } from "./exit.ts";
 
-interface CommandText {
+/** Takes the arguments after the command's name, and resolves with the exit code. */
+export type Run = (args: readonly string[]) => Promise<number>;
+
+export interface CommandText {
   /** What follows `svc`. */
   name: string;
   summary: string;
@@ -40,4 +43,27 @@ export function parseOptions<
     if (error instanceof CommanderError) throw new CommandExit(error.exitCode === 0 ? 0 : EXIT_USAGE);
     throw error;
   }
+}
+
+interface CommandGroup extends CommandText {
+  subcommands: Readonly<Record<string, Run>>;
+  /** What the command does without a subcommand; left out when it needs one. */
+  otherwise?: Run;
+}
+
+/** Runs the subcommand that the first argument names. Throws UsageError that says which there are. */
+export async function runSubcommand(
+  args: readonly string[],
+  { subcommands, otherwise, ...text }: CommandGroup,
+): Promise<number> {
+  const [word, ...rest] = args;
+  const subcommand = Object.entries(subcommands).find(([name]) => name === word);
+  if (subcommand !== undefined) return await subcommand[1](rest);
+  const isOption = word === undefined || word.startsWith("-");
+  if (otherwise !== undefined && isOption) return await otherwise(args);
+  parseOptions(defineCommand(text), args.filter((argument) => argument === "--help" || argument === "-h"));
+  const names = new Intl.ListFormat("en", { type: "disjunction" }).format(Object.keys(subcommands));
+  throw new UsageError(
+    `Cannot use "${["svc", text.name, ...args].join(" ")}": it takes ${names}. See: svc ${text.name} --help`,
+  );
 }

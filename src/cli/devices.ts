@@ -11,10 +11,9 @@ import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { DeviceName, Store } from "../store/store.ts";
 import { dataDirectory } from "./relay_options.ts";
-import { defineCommand, parseOptions } from "./command.ts";
+import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { columns, duration, paint, print, printJson } from "./output.ts";
-import { UsageError } from "./exit.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const DAEMON_LIMIT_MS = 2_000;
@@ -24,30 +23,24 @@ const DATA_HELP =
 /** As `--json` prints it. */
 type ListedDevice = Device & { paired: boolean };
 
+const DEVICES: CommandText = {
+  name: "devices",
+  summary:
+    "List the account's listeners and phones. svc devices revoke ID locks one out; release ID frees its id for another key.",
+  examples: [
+    "svc devices",
+    "svc devices --json",
+    "svc devices revoke dev_phone_1a2b3c4d5e6f",
+    "svc devices release dev_listener_1a2b3c4d",
+  ],
+};
+
 export async function run(args: readonly string[]): Promise<number> {
-  const [word, ...rest] = args;
-  if (word === "revoke") return await revoke(rest);
-  if (word === "release") return await release(rest);
-  if (word !== undefined && !word.startsWith("-")) {
-    throw new UsageError(
-      `Cannot use "svc devices ${word}": the subcommands are revoke and release. See: svc devices --help`,
-    );
-  }
-  return await list(args);
+  return await runSubcommand(args, { ...DEVICES, subcommands: { revoke, release }, otherwise: list });
 }
 
 async function list(args: readonly string[]): Promise<number> {
-  const command = defineCommand({
-    name: "devices",
-    summary:
-      "List the account's listeners and phones. svc devices revoke ID locks one out; release ID frees its id for another key.",
-    examples: [
-      "svc devices",
-      "svc devices --json",
-      "svc devices revoke dev_phone_1a2b3c4d5e6f",
-      "svc devices release dev_listener_1a2b3c4d",
-    ],
-  })
+  const command = defineCommand(DEVICES)
     .option("--json", "print a JSON array")
     .option("--all", "include scripts: what svc verify and svc mcp connect as");
   const options = parseOptions(command, args).opts();

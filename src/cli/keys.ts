@@ -5,7 +5,7 @@ import type { Role } from "../protocol/frames.ts";
 import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
-import { defineCommand, parseOptions } from "./command.ts";
+import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory } from "./relay_options.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { columns, print, printError, printJson } from "./output.ts";
@@ -14,22 +14,7 @@ const ACCOUNT_FORM = /^[A-Za-z0-9_.-]{1,64}$/;
 const DATA_HELP = "the relay's folder (default: server in ~/.svc)";
 
 export async function run(args: readonly string[]): Promise<number> {
-  const [word, ...rest] = args;
-  switch (word) {
-    case "create":
-      return await create(rest);
-    case "list":
-      return await list(rest);
-    case "revoke":
-      return await revoke(rest);
-    default:
-      return overview(args);
-  }
-}
-
-/** Prints the help, or throws UsageError that says what is wrong with the first argument. */
-function overview(args: readonly string[]): number {
-  const command = defineCommand({
+  return await runSubcommand(args, {
     name: "keys",
     summary:
       "Create, list and revoke the API keys of a relay on this machine: svc keys create | list | revoke.",
@@ -38,11 +23,8 @@ function overview(args: readonly string[]): number {
       "svc keys list",
       "svc keys revoke key_1a2b3c4d5e6f",
     ],
+    subcommands: { create, list, revoke },
   });
-  parseOptions(command, args.filter((word) => word.startsWith("-")));
-  throw new UsageError(
-    `Cannot use "${["svc keys", ...args].join(" ")}": it takes create, list or revoke. See: svc keys --help`,
-  );
 }
 
 interface CreateOptions {

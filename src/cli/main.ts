@@ -2,12 +2,10 @@
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
+import type { Run } from "./command.ts";
 import { type CommandName, COMMANDS, isCommandName } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";
 import { printError } from "./output.ts";
-
-/** Takes the arguments after the command's name, and resolves with the exit code. */
-type Run = (args: readonly string[]) => Promise<number>;
 
 /** Each command is loaded when it is called: "lazy-dynamic-imports" in deno.json keeps Deno from reading it earlier. */
 const LOADERS: Readonly<Record<CommandName, () => Promise<Run>>> = {

@@ -4,7 +4,7 @@ import { errorText } from "../async/error_text.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import { backupStore } from "../store/sqlite.ts";
-import { defineCommand, parseOptions } from "./command.ts";
+import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory, readTls } from "./relay_options.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
@@ -22,19 +22,21 @@ interface ServerOptions {
 }
 
 export async function run(args: readonly string[]): Promise<number> {
-  return args[0] === "backup" ? await backup(args.slice(1)) : await serve(args);
+  return await runSubcommand(args, { ...SERVER, subcommands: { backup }, otherwise: serve });
 }
 
+const SERVER: CommandText = {
+  name: "server",
+  summary: "Run the relay in the foreground until Ctrl-C. It prints one line when it is ready.",
+  examples: [
+    "svc server",
+    "svc server --listen 0.0.0.0:7420 --tls-cert relay.crt --tls-key relay.key",
+    "svc server backup relay-copy.db",
+  ],
+};
+
 async function serve(args: readonly string[]): Promise<number> {
-  const command = defineCommand({
-    name: "server",
-    summary: "Run the relay in the foreground until Ctrl-C. It prints one line when it is ready.",
-    examples: [
-      "svc server",
-      "svc server --listen 0.0.0.0:7420 --tls-cert relay.crt --tls-key relay.key",
-      "svc server backup relay-copy.db",
-    ],
-  })
+  const command = defineCommand(SERVER)
     .option("--listen <host:port>", "where to listen; port 0 takes a free one", "127.0.0.1:7420")
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)")
     .option("--public-url <url>", "the address at which others reach this relay")
