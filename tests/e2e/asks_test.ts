@@ -7,7 +7,7 @@ import type { Push } from "../../src/protocol/push.ts";
 import { connectMcp, textOf } from "../helpers/mcp_bench.ts";
 import { type McpProcess, startMcp } from "../helpers/mcp_process.ts";
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
-import { until } from "../helpers/until.ts";
+import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
 interface Scene {
   stack: Stack;
@@ -34,7 +34,8 @@ async function ask(
   question: string,
   more: Record<string, unknown> = {},
 ): Promise<string> {
-  return textOf(await client.callTool({ name: "svc_ask", arguments: { question, ...more } }));
+  const call = { name: "svc_ask", arguments: { question, ...more } };
+  return textOf(await client.callTool(call, { timeout: SAFETY_LIMIT_MS }));
 }
 
 /** The open question with this text, as a phone receives it. */

@@ -5,7 +5,7 @@ import { crashingImportMap } from "../helpers/crashing_runtime.ts";
 import { FROM_CHECKOUT, startSvc } from "../helpers/program.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
-import { until } from "../helpers/until.ts";
+import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
 /** More steps than an injection has: the sweep ends earlier. */
 const STEPS_MAX = 60;
@@ -33,7 +33,7 @@ async function crashAt(stack: Stack, { echo, at }: { echo: EchoSession; at: numb
   if (step === undefined) listener.kill("SIGKILL");
   await listener.exited;
   await stack.startListener();
-  const { receipt } = await waitForReceipt(api, id, { timeoutMs: 60_000, pollMs: 50 });
+  const { receipt } = await waitForReceipt(api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
   stack.listener.kill("SIGKILL");
   await stack.listener.exited;
   const times = await until("the text where the receipt says it is", async () => {

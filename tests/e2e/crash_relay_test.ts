@@ -5,7 +5,7 @@ import { RelayLink } from "../../src/client/relay_link.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import type { PushAccepted, PushRequestInput } from "../../src/protocol/push.ts";
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
-import { until } from "../helpers/until.ts";
+import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
 /** Sends as the phone's outbox does: repeatedly with the same id until the relay accepts. */
 async function sendUntilAccepted(stack: Stack, push: PushRequestInput): Promise<PushAccepted> {
@@ -101,7 +101,7 @@ async function checkOnce(
   await stack.restartListener();
   await moment(stack, push);
   await sendUntilAccepted(stack, push);
-  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 60_000, pollMs: 50 });
+  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
   assert.equal(receipt.state, "submitted");
   await until("the prompt", async () => (await echo.prompts()).includes(body));
   assert.equal((await echo.prompts()).filter((prompt) => prompt === body).length, 1);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { makeStack } from "../helpers/stack.ts";
+import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
 interface Example {
   url: string;
@@ -33,7 +34,7 @@ Deno.test("the README's request types its text into the session [http-script, en
   const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(push) });
   assert.equal(answer.status, 202);
   const { id } = await answer.json();
-  const record = await waitForReceipt(stack.api, id, { timeoutMs: 60_000, pollMs: 50 });
+  const record = await waitForReceipt(stack.api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
   assert.equal(record.receipt.state, "submitted");
   assert.deepEqual(await session.prompts(1), ["run the tests"]);
 });

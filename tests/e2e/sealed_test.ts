@@ -11,10 +11,11 @@ import { startSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { keySwapper, storedBy, tappedStack } from "../helpers/tapped_stack.ts";
+import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
 async function sent(phone: Pick<ScriptedPhone, "api">, push: PushRequestInput): Promise<string> {
   const { id } = await phone.api.sendPush(push);
-  const { receipt } = await waitForReceipt(phone.api, id, { timeoutMs: 60_000, pollMs: 50 });
+  const { receipt } = await waitForReceipt(phone.api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
   return outcomeOf(receipt);
 }
 

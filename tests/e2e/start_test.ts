@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
-import { until } from "../helpers/until.ts";
+import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
 async function makeHost(config: Record<string, unknown>): Promise<Stack> {
   const stack = await makeStack({ listener: false });
@@ -26,7 +26,7 @@ async function agentWasHere(stack: Stack): Promise<void> {
 async function start(stack: Stack, data: Record<string, unknown>): Promise<Receipt> {
   const push = { type: "agent.start", targetDeviceId: stack.deviceId, data };
   const { id } = await stack.api.sendPush(push);
-  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: 90_000, pollMs: 50 });
+  const { receipt } = await waitForReceipt(stack.api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
   return receipt;
 }
 

@@ -2,6 +2,7 @@
 import { type Ran, run } from "./run.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { CHECKOUT } from "./sources.ts";
+import { SAFETY_LIMIT_MS } from "./until.ts";
 
 /** argv that starts svc: from the checkout on Deno, or a built package's `cli.js` on Node. */
 export type Launch = readonly string[];
@@ -35,9 +36,6 @@ export async function runSvc(
   const input = stdin === undefined ? {} : { stdin };
   return await run([...launch, ...args], { cwd, env: { ...sandbox.env, ...env }, ...input });
 }
-
-/** A safety net for a program that never prints the line, not a measure of speed. */
-const LINE_LIMIT_MS = 60_000;
 
 /** A running `svc <args>` whose lines can be awaited. */
 export interface Started {
@@ -100,7 +98,7 @@ export function startSvc(
           if (found) resolve(found);
           else reject(new Error(`${what} ${isLate ? "still runs" : "ended"} without ${pattern}:\n${text}`));
         };
-        const limit = setTimeout(() => check(true), LINE_LIMIT_MS);
+        const limit = setTimeout(() => check(true), SAFETY_LIMIT_MS);
         waiting.add(check);
         check();
       }),

@@ -9,6 +9,7 @@ import { Sealing } from "../../src/phone/sealing.ts";
 import { type Answer, answerFields, answerText } from "../../src/protocol/ask.ts";
 import type { Push, PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
 import { FakePairingStorage } from "../unit/phone/fake_pairing_storage.ts";
+import { SAFETY_LIMIT_MS } from "./until.ts";
 
 export interface ScriptedPhone {
   api: RelayApi;
@@ -78,7 +79,7 @@ export async function pairScriptedPhone(
     },
     send: async (session, body) => {
       const { id } = await api.sendPush(await pushOf(session, body));
-      return await waitForReceipt(api, id, { timeoutMs: 60_000, pollMs: 50 });
+      return await waitForReceipt(api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
     },
   };
 }

@@ -5,10 +5,11 @@ import type { TranscriptEntry } from "../../src/echo/scripting.ts";
 import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
 import { promptsIn, readTranscript } from "./agents_echo.ts";
-import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc, type SvcOptions } from "./program.ts";
+import { newKey } from "./new_key.ts";
+import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc } from "./program.ts";
 import type { Ran } from "./run.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
-import { until } from "./until.ts";
+import { SAFETY_LIMIT_MS, until } from "./until.ts";
 
 export interface Stack extends AsyncDisposable {
   sandbox: Sandbox;
@@ -73,7 +74,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
   const data = `${sandbox.svcHome}/server`;
   const serve = (listen: string): Started =>
     startSvc(sandbox, ["server", "--listen", listen, "--data", data], run);
-  const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay(sandbox, { serve, data, run });
+  const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay({ serve, data });
   const { host } = new URL(url);
   await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
   const config = JSON.stringify({ apiKey, hookId: "hook_test", wsUrl });
@@ -93,7 +94,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     async send(session, body, more = {}): Promise<PushRecord> {
       const push = { type: "agent.command", agentSessionName: session, body, ...more };
       const { id } = await api.sendPush(push);
-      return await waitForReceipt(api, id, { timeoutMs: 60_000, pollMs: 50 });
+      return await waitForReceipt(api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
     },
     async startRelay(): Promise<void> {
       stack.relay = serve(host);
@@ -122,16 +123,11 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
 const READY = /^svc server listening on (http:\/\/(\S+)) \((ws:\/\/\S+)\)$/;
 
 async function ownRelay(
-  sandbox: Sandbox,
-  { serve, data, run }: { serve(listen: string): Started; data: string; run: SvcOptions },
+  { serve, data }: { serve(listen: string): Started; data: string },
 ): Promise<Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">> {
   const relay = serve("127.0.0.1:0");
   const [, url = "", , wsUrl = ""] = await relay.line(READY);
-  const scopes = ["--scope", "push:read,push:send,admin"];
-  const args = ["keys", "create", "--name", "test", ...scopes, "--data", data, "--json"];
-  const created = await runSvc(sandbox, args, run);
-  if (created.code !== 0) throw new Error(`svc keys create failed: ${created.stderr}`);
-  return { relay, url, wsUrl, apiKey: JSON.parse(created.stdout).key };
+  return { relay, url, wsUrl, apiKey: await newKey(data, ["push:read", "push:send", "admin"]) };
 }
 
 /** Polls in a row that must find the same number of prompts. */

@@ -2,16 +2,18 @@
 
 import { inspect } from "node:util";
 
+/** For what must happen sooner or later: a safety net for a broken system, not a measure of speed. */
+export const SAFETY_LIMIT_MS = 180_000;
+
 type Truthy<T> = Exclude<NonNullable<T>, false | 0 | "">;
 
 /**
  * Resolves with the first truthy value of `probe`; throws after `limitMs` with `what` and the last value seen.
- * The limit is a safety net for a broken system, not a measure of speed.
  */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  limitMs = 60_000,
+  limitMs = SAFETY_LIMIT_MS,
 ): Promise<Truthy<T>> {
   const end = Date.now() + limitMs;
   for (;;) {

@@ -4,6 +4,7 @@ import { type BrowserContext, chromium, devices, type Page } from "playwright-co
 import { encode } from "uqr";
 import { concatBytes } from "../../src/async/bytes.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
+import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
 /** With `1` in this variable the browser is shown. */
 const HEADED = "SVC_TEST_HEADED";
@@ -57,7 +58,9 @@ export class Phone {
       args: [...FLAGS, ...CAMERA_FLAGS, `--use-file-for-fake-video-capture=${cameraFile(profile)}`],
       headless: Deno.env.get(HEADED) !== "1",
       locale: "en-GB",
+      timeout: SAFETY_LIMIT_MS,
     });
+    context.setDefaultTimeout(SAFETY_LIMIT_MS);
     await context.addInitScript(reportViolations);
     const phone = new Phone(context, profile, context.pages()[0] ?? await context.newPage());
     context.on("request", (request) => {

@@ -1,16 +1,14 @@
 /** A relay with the page, a network link that can break, a phone, and a scripted listener, started and stopped together. */
 import { buildPhone } from "../../scripts/build_phone.ts";
 import type { Scope } from "../../src/protocol/http.ts";
-import { createKey } from "../../src/relay/api_keys.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
-import { openStore } from "../../src/store/sqlite.ts";
+import { newKey } from "../helpers/new_key.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { Phone } from "./phone.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
 import { Wire } from "./wire.ts";
 
-export const PAGE_DIRECTORY = `${CHECKOUT}.cache/phone_page`;
-const STORE_BUSY_MS = 1_000;
+export const PAGE_DIRECTORY = `${CHECKOUT}dist/phone`;
 
 export interface Scene {
   relay: RunningRelay;
@@ -46,14 +44,5 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
     await act({ relay, wire, phone, listener, makeKey, restartRelay });
   } finally {
     for (const end of ends.reverse()) await end();
-  }
-}
-
-async function newKey(dataDir: string, scopes: Scope[]): Promise<string> {
-  const store = await openStore(dataDir, { busyMs: STORE_BUSY_MS });
-  try {
-    return (await createKey(store, { name: "test", scopes })).key;
-  } finally {
-    await store.close();
   }
 }
