@@ -49,8 +49,13 @@ export interface BuiltPhone {
 /** Replaces the content of `outDir` by the complete page; throws when it is too large. */
 export async function buildPhone({ outDir, force = false }: BuildPhoneOptions): Promise<BuiltPhone> {
   const digest = await sourcesDigest();
-  const fresh = !force && await readOrEmpty(`${outDir}/${DIGEST_FILE}`) === digest;
-  if (!fresh) await replaceFolder(outDir, await pageFiles(digest));
+  const isFresh = async (): Promise<boolean> =>
+    !force && await readOrEmpty(`${outDir}/${DIGEST_FILE}`) === digest;
+  const built = !await isFresh() && await alone(async () => {
+    if (await isFresh()) return false;
+    await replaceFolder(outDir, await pageFiles(digest));
+    return true;
+  });
   const files = await measure(outDir);
   const { first, whole } = weightsOf(files);
   if (first > PAGE_MAX_GZIP_BYTES || whole > WHOLE_MAX_GZIP_BYTES) {
@@ -59,7 +64,14 @@ export async function buildPhone({ outDir, force = false }: BuildPhoneOptions): 
       `Cannot keep the phone's page in "${outDir}": ${first} bytes gzip, ${whole} with the terminal, ${most}`,
     );
   }
-  return { built: !fresh, files };
+  return { built, files };
+}
+
+/** One build of this checkout at a time: the second must not replace the folder that the first one's caller serves. */
+async function alone<T>(build: () => Promise<T>): Promise<T> {
+  using lock = await Deno.open(import.meta.filename ?? "");
+  await lock.lock(true);
+  return await build();
 }
 
 /** Bytes over the wire: to see the page, and with the terminal. */

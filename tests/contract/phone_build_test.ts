@@ -32,10 +32,17 @@ Deno.test("the page is built completely, within its size limit, and only when so
       "icon.svg",
       "index.html",
       "manifest.webmanifest",
+      "service_worker.js",
       "style.css",
       "terminal_screen.js",
     ]);
     assert.deepEqual(await buildPhone({ outDir }), { built: false, files });
+  }));
+
+Deno.test("of two builds at once only the first replaces the folder", () =>
+  inTemporaryFolder(async (outDir) => {
+    const both = await Promise.all([buildPhone({ outDir }), buildPhone({ outDir })]);
+    assert.deepEqual(both.map(({ built }) => built).sort(), [false, true]);
   }));
 
 Deno.test("the page loads its own script and style, and nothing is inline [sec-csp, ph-no-third-party]", () =>
