@@ -4,12 +4,18 @@ import { parseArgs } from "node:util";
 import { startBusy } from "./busy.ts";
 import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
-import { failureText, type Outcome, runStep, type Step, sum } from "./steps.ts";
+import { failureText, type Outcome, runSteps, type Step, sum } from "./steps.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** How many end-to-end files run at a time: each starts relays, listeners and tmux servers of its own. */
-const E2E_JOBS = "2";
+/** How many files run at a time, where each starts processes of its own: relays, listeners and tmux, or Chromium. */
+const E2E_JOBS = "4";
+const PHONE_JOBS = "2";
+
+/** They take longest, so they start first. */
+const LONG_E2E = ["verify_broken", "crash_listener", "hostile_relay", "wrapper"].map((name) =>
+  `tests/e2e/${name}_test.ts`
+);
 
 /** Types are checked once, in a step of their own. */
 const TEST = ["test", "-A", "--no-check", "--permit-no-files"];
@@ -32,8 +38,8 @@ async function steps(): Promise<Step[]> {
     { name: "examples", args: [...TEST, "--doc", "mod.ts"] },
     { name: "unit", args: [...TEST, "--parallel", "tests/unit"] },
     { name: "contract", args: [...TEST, "--parallel", "tests/contract"] },
-    { name: "e2e", args: [...TEST, "--parallel", "tests/e2e"], env: { DENO_JOBS: E2E_JOBS } },
-    { name: "phone", args: [...TEST, "tests/phone"] },
+    { name: "e2e", args: [...TEST, "--parallel", ...LONG_E2E, "tests/e2e"], env: { DENO_JOBS: E2E_JOBS } },
+    { name: "phone", args: [...TEST, "--parallel", "tests/phone"], env: { DENO_JOBS: PHONE_JOBS } },
   ];
 }
 
@@ -78,17 +84,6 @@ function readOptions(): Options | undefined {
   return { keepGoing, only: only?.split(","), times: Number(values.times), busy: Number(values.busy) };
 }
 
-async function runOnce(wanted: readonly Step[], { keepGoing }: Options): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const step of wanted) {
-    const outcome = await runStep(step, root);
-    outcomes.push(outcome);
-    report(outcome);
-    if (!outcome.isOk && !keepGoing) break;
-  }
-  return outcomes;
-}
-
 async function main(): Promise<number> {
   const options = readOptions();
   if (options === undefined) return 0;
@@ -107,7 +102,7 @@ async function main(): Promise<number> {
   const outcomes: Outcome[] = [];
   for (let run = 1; run <= options.times; run++) {
     if (options.times > 1) say(`run ${run} of ${options.times}, minute ${Math.round(elapsed() / 60)}`);
-    outcomes.push(...await runOnce(wanted, options));
+    outcomes.push(...await runSteps(wanted, { cwd: root, keepGoing: options.keepGoing, onOutcome: report }));
   }
   const { passed, failed } = sum(outcomes);
   say(`${passed} passed, ${failed} failed`);

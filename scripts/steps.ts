@@ -16,6 +16,9 @@ export interface Outcome {
   output: string;
 }
 
+/** How many steps run at a time: tests mostly wait, for a process or for a delay of the product. */
+const LANES = 2;
+
 /** The longest a step may take, in milliseconds; a safety net for tests that hang. */
 const STEP_LIMIT_MS = 20 * 60_000;
 
@@ -58,6 +61,32 @@ export async function runStep(step: Step, cwd: string): Promise<Outcome> {
   const { passed, failed } = countTests(output);
   const seconds = (performance.now() - begun) / 1000;
   return { step, isOk: success, seconds, passed, failed: success ? failed : Math.max(failed, 1), output };
+}
+
+export interface RunOptions {
+  cwd: string;
+  /** Without it no further step starts after a failed one; one that runs is not ended. */
+  keepGoing: boolean;
+  onOutcome(outcome: Outcome): void;
+}
+
+/** Runs the steps, each as soon as a lane is free. */
+export async function runSteps(
+  steps: readonly Step[],
+  { cwd, keepGoing, onOutcome }: RunOptions,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const left = [...steps];
+  const lane = async (): Promise<void> => {
+    for (let step = left.shift(); step !== undefined; step = left.shift()) {
+      const outcome = await runStep(step, cwd);
+      outcomes.push(outcome);
+      onOutcome(outcome);
+      if (!outcome.isOk && !keepGoing) left.length = 0;
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return outcomes;
 }
 
 export function sum(outcomes: readonly Outcome[]): { passed: number; failed: number } {

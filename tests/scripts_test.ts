@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
-import { countTests, runStep, sum } from "../scripts/steps.ts";
+import { countTests, runStep, runSteps, type Step, sum } from "../scripts/steps.ts";
 
 Deno.test("tests are counted over all summaries of a run", () => {
   const output = [
@@ -24,6 +24,30 @@ Deno.test("a step passes by its exit code, and one that fails without a test cou
   assert.deepEqual([good.isOk, bad.isOk], [true, false]);
   assert.match(bad.output, /why/);
   assert.deepEqual(sum([good, bad]), { passed: 0, failed: 1 });
+});
+
+/** Ends once both files exist, of which it makes the first; exits with `code`. */
+function meeting([own, other]: readonly [string, string], code = 0): Step {
+  const script = `await Deno.writeTextFile("${own}", "");
+    while (!await Deno.stat("${other}").catch(() => undefined)) await new Promise((done) => setTimeout(done, 5));
+    Deno.exit(${code});`;
+  return { name: own, args: ["eval", script] };
+}
+
+Deno.test("two steps run at a time, and after a failure no further one starts unless that is wanted", async () => {
+  for (const keepGoing of [false, true]) {
+    const cwd = await Deno.makeTempDir({ prefix: "svc-steps-" });
+    const reported: string[] = [];
+    const steps = [meeting(["one", "two"], 1), meeting(["two", "one"], 1), meeting(["three", "one"])];
+    const outcomes = await runSteps(steps, {
+      cwd,
+      keepGoing,
+      onOutcome: ({ step }) => void reported.push(step.name),
+    });
+    assert.deepEqual(reported.sort(), keepGoing ? ["one", "three", "two"] : ["one", "two"]);
+    assert.equal(outcomes.length, reported.length);
+    await Deno.remove(cwd, { recursive: true });
+  }
 });
 
 Deno.test("a developer's own session and svc settings do not reach the tests", async () => {
