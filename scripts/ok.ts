@@ -13,7 +13,7 @@ const E2E_JOBS = "4";
 const PHONE_JOBS = "2";
 
 /** They take longest, so they start first. */
-const LONG_E2E = ["verify_broken", "crash_listener", "hostile_relay", "wrapper"].map((name) =>
+const LONG_E2E = ["verify_broken", "hostile_relay", "mirror_cells", "crash_listener"].map((name) =>
   `tests/e2e/${name}_test.ts`
 );
 

@@ -5,6 +5,10 @@ import { inspect } from "node:util";
 /** For what must happen sooner or later: a safety net for a broken system, not a measure of speed. */
 export const SAFETY_LIMIT_MS = 180_000;
 
+/** Between two probes, in milliseconds: a tenth of the time waited so far, since a probe may start a process. */
+const PAUSE_MIN_MS = 10;
+const PAUSE_MAX_MS = 50;
+
 type Truthy<T> = Exclude<NonNullable<T>, false | 0 | "">;
 
 /**
@@ -15,13 +19,15 @@ export async function until<T>(
   probe: () => T | Promise<T>,
   limitMs = SAFETY_LIMIT_MS,
 ): Promise<Truthy<T>> {
-  const end = Date.now() + limitMs;
+  const begun = Date.now();
   for (;;) {
     const value = await probe();
     if (value) return value as Truthy<T>;
-    if (Date.now() > end) {
+    const waited = Date.now() - begun;
+    if (waited > limitMs) {
       throw new Error(`waited ${limitMs} ms for ${what}; last value: ${inspect(value)}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    const pause = Math.min(Math.max(waited / 10, PAUSE_MIN_MS), PAUSE_MAX_MS);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
