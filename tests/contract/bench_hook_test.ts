@@ -8,6 +8,7 @@ Deno.test("bench: each hook is measured as its agent runs it, beside the runtime
     "hook: svc remote-hook codex, no daemon",
     "hook: svc remote-hook codex, with a daemon",
     "hook: svc hook Stop codex, with a daemon",
+    "hook: svc hook PreToolUse codex gates, with a daemon",
   ]);
   for (const row of hookRows) {
     assert.deepEqual([row.aim, row.beside], ["< 1.5", "deno running an empty file"]);

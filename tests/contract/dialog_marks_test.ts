@@ -8,50 +8,40 @@ import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** Wide and high enough for every capture. */
-const SIZE = ["-x", "210", "-y", "52"];
+const SIZE = { cols: 210, rows: 52 };
+/** The pane that shows one capture after the other. */
+const PANE = "=marks:";
 
 /** Dialogs that an agent opens by itself, without a key of the user: tmux must notice them at the moment of typing. */
 const ASKED =
   /^(?:permission(?:_[a-z]+)?(?:_\d+x\d+)?|trust|question\w*|api_key|auto_mode|sign_in|create_file|leave_plan_mode|always_allow\w*|fetch_permission)$/;
 
-interface Shown extends AgentScreen {
-  pane: string;
+async function makePane(): Promise<Sandbox> {
+  const sandbox = await makeSandbox();
+  await sandbox.newSession("marks", ["cat"], SIZE);
+  return sandbox;
 }
 
 function trimmed(lines: readonly string[]): string {
   return lines.map((line) => line.trimEnd()).join("\n").trimEnd();
 }
 
-/** Shows the capture in a separate pane. */
-async function show(sandbox: Sandbox, capture: AgentScreen): Promise<Shown> {
-  const { tmux, root } = sandbox;
-  const text = `${root}/${capture.kind}-${capture.name}`;
-  await Deno.writeTextFile(text, capture.screen.lines.join("\n"));
-  const argv = ["sh", "-c", 'cat "$1"; exec sleep 600', "show", text];
-  const made = ["new-session", "-d", "-P", "-F", "#{pane_id}", ...SIZE, "--", ...argv];
-  const pane = (await tmux(...made)).trim();
-  await tmux("select-pane", "-t", pane, "-T", capture.screen.title);
-  const want = trimmed(capture.screen.lines);
-  await until(`"${capture.name}" in its pane, and no shell`, async () => {
-    const drawn = await tmux("capture-pane", "-p", "-t", pane);
-    const command = await evaluate(sandbox, { pane, format: "#{pane_current_command}" });
-    return command === "sleep" && trimmed(drawn.split("\n")) === want;
+/** Shows the capture in the pane, by a program that is no shell; resolves with its pid. */
+async function show({ tmux, root }: Sandbox, { name, screen }: AgentScreen): Promise<number> {
+  const text = `${root}/capture`;
+  await Deno.writeTextFile(text, screen.lines.join("\n"));
+  const title = [";", "select-pane", "-t", PANE, "-T", screen.title];
+  await tmux("respawn-pane", "-k", "-t", PANE, "--", "cat", text, "-", ...title);
+  const want = trimmed(screen.lines);
+  const looks = ["display-message", "-p", "-t", PANE, "#{pane_pid}", ";", "capture-pane", "-p", "-t", PANE];
+  return await until(`"${name}" in its pane`, async () => {
+    const [pid, ...drawn] = (await tmux(...looks)).split("\n");
+    return trimmed(drawn) === want && Number(pid);
   });
-  return { ...capture, pane };
 }
 
-async function evaluate(
-  sandbox: Sandbox,
-  { pane, format }: { pane: string; format: string },
-): Promise<string> {
-  return (await sandbox.tmux("display-message", "-p", "-t", pane, format)).trim();
-}
-
-async function guard(sandbox: Sandbox, { pane, kind }: Shown): Promise<string> {
-  const pid = Number(await evaluate(sandbox, { pane, format: "#{pane_pid}" }));
-  const { dialog } = agentProfile(kind);
-  const format = guardFormat({ pid, command: undefined, dialog, dialogRow: 0 });
-  return await evaluate(sandbox, { pane, format });
+async function evaluate({ tmux }: Sandbox, format: string): Promise<string> {
+  return (await tmux("display-message", "-p", "-t", PANE, format)).trim();
 }
 
 function nameOf({ kind, name }: AgentScreen): string {
@@ -77,20 +67,22 @@ Deno.test("every dialog that an agent opens by itself has a mark, and no compose
 });
 
 Deno.test("tmux refuses to type at every capture with a mark, and at no other one [inj-dialog, inj-pessimistic]", async () => {
-  await using sandbox = await makeSandbox();
+  await using sandbox = await makePane();
   const wrong: string[] = [];
   for (const capture of agentScreens()) {
-    const shown = await show(sandbox, capture);
-    if (await guard(sandbox, shown) !== (hasMark(capture) ? "0" : "1")) wrong.push(nameOf(capture));
+    const pid = await show(sandbox, capture);
+    const { dialog } = agentProfile(capture.kind);
+    const guard = await evaluate(sandbox, guardFormat({ pid, command: undefined, dialog, dialogRow: 0 }));
+    if (guard !== (hasMark(capture) ? "0" : "1")) wrong.push(nameOf(capture));
   }
   assert.deepEqual(wrong, []);
 });
 
 Deno.test("tmux and JavaScript find a mark in the same row [inj-pessimistic]", async () => {
-  await using sandbox = await makeSandbox();
+  await using sandbox = await makePane();
   for (const capture of agentScreens().filter(({ expect }) => expect.focus === "dialog")) {
-    const { pane } = await show(sandbox, capture);
+    await show(sandbox, capture);
     const format = dialogRowFormat(agentProfile(capture.kind).dialog);
-    assert.equal(Number(await evaluate(sandbox, { pane, format })), markedRow(capture), nameOf(capture));
+    assert.equal(Number(await evaluate(sandbox, format)), markedRow(capture), nameOf(capture));
   }
 });

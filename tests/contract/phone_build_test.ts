@@ -29,6 +29,7 @@ Deno.test("the page is built completely, within its size limit, and only when so
     assert.deepEqual(files.map(({ path }) => path.replace(/-[A-Z0-9]{8}\./, ".")), [
       "app.js",
       "chunk.js",
+      "decode.js",
       "icon.svg",
       "index.html",
       "manifest.webmanifest",
