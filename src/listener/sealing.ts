@@ -1,4 +1,4 @@
-/** Opens messages that phones sealed for this host, and grants them streams, never weaker than this host requires. */
+/** Opens messages that phones sealed for this host. */
 import type { PhoneSeal } from "../home/journal.ts";
 import type { HostKeys } from "../home/host_sealing.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
@@ -8,9 +8,6 @@ import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
 import { type Outcome, refused } from "./inject/outcome.ts";
-import { isEnough, type Sealing } from "../crypto/mode.ts";
-import { acceptStream, plainChannel, type StreamChannel, type StreamHello } from "../crypto/stream.ts";
-import type { EventData } from "../protocol/frames.ts";
 
 export interface UnsealHost
   extends Pick<HostKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
@@ -119,31 +116,4 @@ function bindingOf(push: Push, deviceId: string): MessageBinding {
 function ageOf(notAfter: number, now: number): "fresh" | "old" | "too far" {
   if (now > notAfter + SKEW_MS) return "old";
   return notAfter > now + TTL_MAX_SECONDS * 1_000 + SKEW_MS ? "too far" : "fresh";
-}
-
-/** `hello` goes into `pane.opened`; `reason` into `pane.closed`. */
-export type GrantedStream =
-  | { kind: "granted"; channel: StreamChannel; hello: StreamHello | undefined }
-  | { kind: "refused"; reason: "sealed_required" | "unsealable" };
-
-export async function grantStream(
-  open: EventData<"pane.open">,
-  { keys, floor }: {
-    keys: Pick<HostKeys, "deviceId" | "secretOf">;
-    /** The weakest sealing that the host accepts now. */
-    floor: Sealing;
-  },
-): Promise<GrantedStream> {
-  const { publicKey, from = "", agentSessionName } = open;
-  const mode = publicKey === undefined ? "off" : open.mode ?? "base";
-  if (!isEnough(mode, floor)) return { kind: "refused", reason: "sealed_required" };
-  if (publicKey === undefined || mode === "off") {
-    return { kind: "granted", channel: plainChannel(), hello: undefined };
-  }
-  const secret = mode === "psk" ? await keys.secretOf(from) : undefined;
-  const parties = { phone: from, listener: keys.deviceId, agentSessionName };
-  const accepted = await acceptStream(parties, { hello: { publicKey, mode }, secret });
-  return accepted === undefined
-    ? { kind: "refused", reason: "unsealable" }
-    : { kind: "granted", channel: accepted.channel, hello: accepted.hello };
 }

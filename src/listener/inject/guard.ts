@@ -1,6 +1,11 @@
-/** The pane guard (docs/specification.md, Target and guard): which panes take input, as a decision here and as a tmux format at the moment of typing. */
-import type { DialogMarks } from "../../agents/profile.ts";
+/**
+ * The pane guard (docs/specification.md, Target and guard): which panes take input, as a decision here, as a tmux format,
+ * and in the commands that type a text behind it.
+ */
+import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
+import { utf8Length } from "../../async/utf8.ts";
 import type { Reason } from "../../protocol/receipt.ts";
+import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 
 /** Programs that must never get a message: interactive shells, and programs that lead to one. */
 export const GUARDED_PROGRAMS = [
@@ -226,4 +231,99 @@ export function guardFormat(guard: GuardedPane): string {
     ...lines,
     ...titles,
   ]);
+}
+
+/** Text per tmux command; with every byte escaped it stays below tmux's 16,384-byte message. */
+export const PIECE_MAX_BYTES = 2_000;
+
+/** tmux prints this if the guard was false. */
+export const GUARD_REFUSED = "svc-guard-refused";
+
+const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
+
+function isSlashCommand(body: string): boolean {
+  return !body.includes("\n") && SLASH_COMMAND.test(body);
+}
+
+/**
+ * `paste`: with bracketed-paste marks if the program requested them; `marked`: always with marks; `plain`: as
+ * keys.
+ */
+type TypingMethod = TypingProfile["method"];
+
+/**
+ * A slash command is typed as keys, because agents treat a pasted one as text. Several lines over a shell always get
+ * marks: if the agent dies meanwhile, its shell gets them and must not run them.
+ */
+export function typingMethod(
+  body: string,
+  { typing, shellBelow }: { typing: TypingProfile; shellBelow: boolean },
+): TypingMethod {
+  if (body.includes("\n")) return shellBelow ? "marked" : typing.method;
+  return isSlashCommand(body) ? "plain" : typing.method;
+}
+
+/** The text as it is typed. */
+export function typedText(body: string, typing: TypingProfile): string {
+  return needsSpace(body, typing) ? `${body} ` : body;
+}
+
+function needsSpace(body: string, { spaceAfter }: TypingProfile): boolean {
+  switch (spaceAfter) {
+    case "text":
+      return !isSlashCommand(body) && !/\s$/.test(body);
+    case "tail":
+      return /(\\|@\S*)$/.test(body);
+    case "none":
+      return false;
+  }
+}
+
+/** In three agents a message whose first non-blank character is `!` runs a shell command. */
+export function isShellEscape(body: string): boolean {
+  return body.trimStart().startsWith("!");
+}
+
+/** Splits text into pieces of at most PIECE_MAX_BYTES, never inside a character. */
+export function pieces(text: string): string[] {
+  const list: string[] = [];
+  let piece = "";
+  let bytes = 0;
+  for (const character of text) {
+    const more = utf8Length(character);
+    if (bytes + more > PIECE_MAX_BYTES) {
+      list.push(piece);
+      [piece, bytes] = ["", 0];
+    }
+    piece += character;
+    bytes += more;
+  }
+  return piece === "" ? list : [...list, piece];
+}
+
+/** Runs `commands` only if the guard is true, else prints GUARD_REFUSED. */
+export function guarded(pane: string, guard: string, commands: TmuxCommand[]): TmuxCommand {
+  return verbs.ifFormat(pane, guard, { then: commands, otherwise: [verbs.printPlain(GUARD_REFUSED)] });
+}
+
+/**
+ * The requests that type a text. `fill` loads a paste buffer; `type` types all of it in one tmux queue with the
+ * guard, and prints GUARD_REFUSED if nothing was typed.
+ */
+export function typingRequests(
+  pane: string,
+  { text, method, guard }: { text: string; method: TypingMethod; guard: string },
+): { fill: TmuxCommand[][]; type: TmuxCommand[] } {
+  const leave = verbs.leaveModes(pane);
+  const parts = pieces(method === "marked" ? `\u001b[200~${text}\u001b[201~` : text);
+  if (method === "plain" && parts.length === 1) {
+    return { fill: [], type: [guarded(pane, guard, [leave, verbs.sendLiteral(pane, text)])] };
+  }
+  const buffer = `svc-${crypto.randomUUID()}`;
+  const paste = verbs.pasteBuffer(buffer, pane, { marks: method === "paste" });
+  const refuse = [verbs.deleteBuffer(buffer), verbs.printPlain(GUARD_REFUSED)];
+  return {
+    fill: parts.map((part) => [verbs.appendBuffer(buffer, part)]),
+    type: [verbs.ifFormat(pane, guard, { then: [leave, paste], otherwise: refuse })],
+  };
 }

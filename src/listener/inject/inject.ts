@@ -24,7 +24,7 @@ import {
 import type { InFlight } from "./pane_input.ts";
 import { changesApproval, mayAnswerDialogs } from "./policy.ts";
 import { removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
-import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests } from "./typing.ts";
+import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests } from "./guard.ts";
 
 /** How often a held message checks its pane again; a hook's report comes sooner. */
 export const HOLD_STEP_MS = 200;

@@ -6,6 +6,8 @@ import { verbs } from "../../tmux/argv.ts";
 import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import {
   dialogRowFormat,
+  GUARD_REFUSED,
+  guarded,
   guardFormat,
   judgePane,
   type PaneFacts,
@@ -14,7 +16,6 @@ import {
 } from "./guard.ts";
 import type { PaneContext } from "./context.ts";
 import { type Outcome, refused } from "./outcome.ts";
-import { GUARD_REFUSED, guarded } from "./typing.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import { fieldsFormat, oneLine, parseFields } from "../../tmux/fields.ts";
 import type { Target } from "../targets.ts";

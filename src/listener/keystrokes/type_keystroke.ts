@@ -29,7 +29,7 @@ import {
   submits,
 } from "./keystroke_rules.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight, KEY_READ_MS } from "../inject/pane_input.ts";
-import { GUARD_REFUSED, guarded, typingRequests } from "../inject/typing.ts";
+import { GUARD_REFUSED, guarded, typingRequests } from "../inject/guard.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;

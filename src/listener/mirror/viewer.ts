@@ -1,5 +1,11 @@
-/** One phone's stream of a mirror: what it was sent, its flow-control credit, and whether its screen is current. */
-import type { StreamChannel } from "../../crypto/stream.ts";
+/**
+ * One phone's stream of a mirror: how it is granted, what it was sent, its flow-control credit, and whether its screen
+ * is current.
+ */
+import { isEnough, type Sealing } from "../../crypto/mode.ts";
+import { acceptStream, plainChannel, type StreamChannel, type StreamHello } from "../../crypto/stream.ts";
+import type { HostKeys } from "../../home/host_sealing.ts";
+import type { EventData } from "../../protocol/frames.ts";
 import { MIRROR_CREDIT_BYTES, TITLE_MAX_CHARS } from "../../protocol/limits.ts";
 import {
   encodeBinaryFrame,
@@ -9,6 +15,34 @@ import {
   PANE_FRAME,
 } from "../../protocol/pane_frame.ts";
 import { concatBytes } from "../../async/bytes.ts";
+
+/** `hello` goes into `pane.opened`; `reason` into `pane.closed`. */
+export type GrantedStream =
+  | { kind: "granted"; channel: StreamChannel; hello: StreamHello | undefined }
+  | { kind: "refused"; reason: "sealed_required" | "unsealable" };
+
+/** Never weaker than this host requires. */
+export async function grantStream(
+  open: EventData<"pane.open">,
+  { keys, floor }: {
+    keys: Pick<HostKeys, "deviceId" | "secretOf">;
+    /** The weakest sealing that the host accepts now. */
+    floor: Sealing;
+  },
+): Promise<GrantedStream> {
+  const { publicKey, from = "", agentSessionName } = open;
+  const mode = publicKey === undefined ? "off" : open.mode ?? "base";
+  if (!isEnough(mode, floor)) return { kind: "refused", reason: "sealed_required" };
+  if (publicKey === undefined || mode === "off") {
+    return { kind: "granted", channel: plainChannel(), hello: undefined };
+  }
+  const secret = mode === "psk" ? await keys.secretOf(from) : undefined;
+  const parties = { phone: from, listener: keys.deviceId, agentSessionName };
+  const accepted = await acceptStream(parties, { hello: { publicKey, mode }, secret });
+  return accepted === undefined
+    ? { kind: "refused", reason: "unsealable" }
+    : { kind: "granted", channel: accepted.channel, hello: accepted.hello };
+}
 
 /** Maximum output that waits for a phone. Beyond it the phone gets a new snapshot instead. */
 export const BACKLOG_MAX_BYTES = 262_144;

@@ -9,7 +9,7 @@ import {
   typedText,
   typingMethod,
   typingRequests,
-} from "../../../../src/listener/inject/typing.ts";
+} from "../../../../src/listener/inject/guard.ts";
 
 const trims = { method: "paste", settleMs: 0, spaceAfter: "text" } as const;
 
