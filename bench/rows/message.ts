@@ -1,5 +1,5 @@
 /** POST sent → text read by the program in the pane, beside a shell script with three tmux calls. */
-import { askDaemon } from "../../src/home/control_client.ts";
+import { askDaemon } from "../../src/home/control_socket.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
 import type { Row, Sample } from "../measure.ts";

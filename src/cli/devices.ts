@@ -1,6 +1,6 @@
 /** `svc devices`: lists the account's listeners and phones, revokes one, or releases its id. */
 import { runtime } from "#runtime";
-import { askDaemon } from "../home/control_client.ts";
+import { askDaemon } from "../home/control_socket.ts";
 import { loadPaired } from "../home/paired.ts";
 import { forgetPhone } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";

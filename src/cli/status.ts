@@ -1,7 +1,7 @@
 /** `svc status`: the listener, the relay and the sessions on one screen. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
-import type { DaemonStatus } from "../home/control_messages.ts";
+import type { DaemonStatus } from "../home/control_socket.ts";
 import { daemonStatus } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";

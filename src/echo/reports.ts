@@ -1,7 +1,6 @@
 /** Reports to the listener what an agent's hooks would: in order, bounded, and without blocking the agent. */
 import { Mutex } from "../async/mutex.ts";
-import { askDaemon } from "../home/control_client.ts";
-import type { HookReport } from "../home/control_messages.ts";
+import { askDaemon, type HookReport } from "../home/control_socket.ts";
 import type { LocalSockets } from "../runtime/types.ts";
 
 /** How long to wait for the daemon to answer a report. */

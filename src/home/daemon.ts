@@ -2,8 +2,7 @@
 import type { Clock } from "../async/clock.ts";
 import { waitFor } from "../async/wait_for.ts";
 import type { Commands, Files, LocalSockets, Signal } from "../runtime/types.ts";
-import { askDaemon } from "./control_client.ts";
-import type { DaemonStatus } from "./control_messages.ts";
+import { askDaemon, type DaemonStatus } from "./control_socket.ts";
 import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.ts";
 import { type FileLock, tryLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";

@@ -1,6 +1,6 @@
 /** What hooks send the daemon: a report without waiting, or a tool call that waits at the gate. Loads no schema. */
 import type { LineConnection, LocalSockets } from "../runtime/types.ts";
-import type { ControlRequest, HookReport } from "./control_messages.ts";
+import type { ControlRequest, HookReport } from "./control_socket.ts";
 
 /**
  * How long a tool call waits for the listener, in milliseconds. The agent's own limit for the hook is longer, so this one

@@ -1,6 +1,6 @@
 /** What the phones are notified of when an agent stops or waits. Loaded only then: most hooks only report a tool call. */
 import type { HookNotification } from "../agents/hooks.ts";
-import type { HookNews } from "../home/control_messages.ts";
+import type { HookNews } from "../home/control_socket.ts";
 import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
 import { BODY_MAX_BYTES, TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, projectName, sessionLabel } from "../protocol/names.ts";

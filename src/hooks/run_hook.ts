@@ -1,7 +1,7 @@
 /** Runs an agent's hook: it reports to the listener, informs the model of REMOTE mode, and never disturbs the agent. */
 import { type HookInput, isFromSubagent } from "../agents/hooks.ts";
 import { loadHooks } from "../agents/registry.ts";
-import type { HookReport } from "../home/control_messages.ts";
+import type { HookReport } from "../home/control_socket.ts";
 import { notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import type { Conversation } from "../home/remote_mode.ts";

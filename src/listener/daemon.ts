@@ -1,6 +1,6 @@
 /** The daemon: takes the lock, writes its files, runs the listener until a stop is requested, and removes its files. */
 import { errorText } from "../async/error_text.ts";
-import { type ControlHandlers, serveControl } from "../home/control_server.ts";
+import { type ControlHandlers, serveControl } from "../home/control_socket.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
 import { type DaemonHost, daemonStatus, recordedPid } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";

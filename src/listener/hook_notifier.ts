@@ -5,7 +5,7 @@ import { type Clock, delay } from "../async/clock.ts";
 import { retry } from "../async/retry.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { HostPush } from "../crypto/host_push.ts";
-import type { HookNews, HookReport } from "../home/control_messages.ts";
+import type { HookNews, HookReport } from "../home/control_socket.ts";
 import { isSessionName } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import type { RunningListener } from "./listener.ts";

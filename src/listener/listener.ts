@@ -9,7 +9,7 @@ import { exportPublicKey } from "../crypto/keys.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
 import { type Audit, openAudit } from "../home/audit.ts";
 import { type Config, deviceNameOf } from "../home/config.ts";
-import type { DaemonStatus, HookReport } from "../home/control_messages.ts";
+import type { DaemonStatus, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
 import { KnownProjects } from "../home/known_projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";

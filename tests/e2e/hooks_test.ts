@@ -1,7 +1,7 @@
 /** The hooks as agents run them: real processes, a real listener, a real relay. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { ControlRequest, type HookReport } from "../../src/home/control_messages.ts";
+import { ControlRequest, type HookReport } from "../../src/home/control_socket.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import type { PushRecord } from "../../src/protocol/push.ts";
 import { Pane } from "../helpers/agents_pane.ts";

@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import type { HookInput } from "../../src/agents/hooks.ts";
 import { loadHooks } from "../../src/agents/registry.ts";
-import { ControlRequest, type HookReport } from "../../src/home/control_messages.ts";
+import { ControlRequest, type HookReport } from "../../src/home/control_socket.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import { setMuted } from "../../src/home/muted.ts";
 import { eventHook, type HookHost, promptHook } from "../../src/hooks/run_hook.ts";

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { Mutex } from "../../async/mutex.ts";
 import { Wakeup } from "../../async/wakeup.ts";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
-import type { HookReport } from "../../home/control_messages.ts";
+import type { HookReport } from "../../home/control_socket.ts";
 import { composerShows, isSameText, type LeftBehind } from "./composer.ts";
 import type { Target } from "../targets.ts";
 

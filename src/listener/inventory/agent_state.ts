@@ -3,7 +3,7 @@ import type { ScreenReading } from "../../agents/profile.ts";
 import type { AgentState } from "../../protocol/session.ts";
 import type { TmuxSession } from "../../tmux/sessions.ts";
 import { isAlive } from "./session_entry.ts";
-import type { HookReport } from "../../home/control_messages.ts";
+import type { HookReport } from "../../home/control_socket.ts";
 import { ASK_EVENT, ASK_REPORT_MS } from "../../home/notify_daemon.ts";
 
 /** Output within this time counts as work when nothing else shows the state. */

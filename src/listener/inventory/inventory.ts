@@ -2,7 +2,7 @@
 import { agentProfile } from "../../agents/profiles.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { unknownAgent } from "../../agents/unknown/profile.ts";
-import type { HookReport } from "../../home/control_messages.ts";
+import type { HookReport } from "../../home/control_socket.ts";
 import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
 import type { AgentState, SessionEntry } from "../../protocol/session.ts";

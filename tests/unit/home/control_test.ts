@@ -1,9 +1,13 @@
 /** The control socket: both ends over a real socket. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { askDaemon } from "../../../src/home/control_client.ts";
-import type { DaemonStatus, HookReport } from "../../../src/home/control_messages.ts";
-import { CONTROL_CONNECTIONS_MAX, serveControl } from "../../../src/home/control_server.ts";
+import {
+  askDaemon,
+  CONTROL_CONNECTIONS_MAX,
+  type DaemonStatus,
+  type HookReport,
+  serveControl,
+} from "../../../src/home/control_socket.ts";
 import { GATE_LIMIT_MS, waitAtGate } from "../../../src/home/notify_daemon.ts";
 import type { LineConnection } from "../../../src/runtime/types.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";

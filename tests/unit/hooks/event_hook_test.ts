@@ -1,6 +1,6 @@
 /** The hooks of all other events: what they report to the daemon. */
 import assert from "node:assert/strict";
-import type { HookReport } from "../../../src/home/control_messages.ts";
+import type { HookReport } from "../../../src/home/control_socket.ts";
 import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";
 import { type HookBench, makeHookBench } from "../../helpers/hook_bench.ts";
 import { recordedCall } from "../../helpers/hook_calls.ts";

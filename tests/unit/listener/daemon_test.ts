@@ -1,8 +1,7 @@
 /** The daemon's life, in this process: one at a time, findable, ended in order. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { askDaemon } from "../../../src/home/control_client.ts";
-import type { ControlAnswer, ControlRequest } from "../../../src/home/control_messages.ts";
+import { askDaemon, type ControlAnswer, type ControlRequest } from "../../../src/home/control_socket.ts";
 import { tryLock } from "../../../src/home/lock.ts";
 import { REPAIR_INTERVAL_MS, runDaemon } from "../../../src/listener/daemon.ts";
 import type { RunningListener } from "../../../src/listener/listener.ts";

@@ -1,7 +1,7 @@
 /** What hooks saw reaches the phones: in order, once, as often tried as it may, and never from a muted project. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
-import type { HookReport } from "../../../src/home/control_messages.ts";
+import type { HookReport } from "../../../src/home/control_socket.ts";
 import {
   HookNotifier,
   type HookNotifierOptions,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { IDLE as RESTING } from "../../../../src/echo/state.ts";
 import { footer } from "../../../../src/echo/screen.ts";
-import type { HookReport } from "../../../../src/home/control_messages.ts";
+import type { HookReport } from "../../../../src/home/control_socket.ts";
 import { ASK_EVENT } from "../../../../src/home/notify_daemon.ts";
 import {
   Inventory,

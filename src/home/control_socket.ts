@@ -1,0 +1,206 @@
+/** The control socket `listener.sock`, one JSON object a line and an answer for each request: messages, server, client. */
+import * as z from "zod/mini";
+import { describeFaults } from "../protocol/faults.ts";
+import { parseJson } from "../protocol/json.ts";
+import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
+import { Body, DeviceId } from "../protocol/push.ts";
+import { AgentState } from "../protocol/session.ts";
+import type { LineConnection, LocalSockets } from "../runtime/types.ts";
+
+/** What the phones are notified of. */
+export const HookNews = z.object({
+  type: z.enum(["agent.stop", "agent.attention"]),
+  title: z.string().check(z.maxLength(TITLE_MAX_CHARS)),
+  /** The agent's text. */
+  body: z.optional(Body),
+  /** The transcript file, when the agent writes its text only after the hook. */
+  transcript: z.optional(z.string().check(z.maxLength(4_096))),
+});
+export type HookNews = z.infer<typeof HookNews>;
+
+/** What an agent's hook saw. */
+export const HookReport = z.looseObject({
+  /** The agent's own name of the event: `UserPromptSubmit`, `PermissionRequest`, `Stop`, … */
+  event: z.string().check(z.maxLength(100)),
+  /** Kind of agent. */
+  agent: z.string().check(z.maxLength(50)),
+  /** The agent's working directory, from its hook input. */
+  cwd: z.string().check(z.maxLength(4_096)),
+  /** `SVC_SESSION` of the pane. */
+  session: z.optional(z.string().check(z.maxLength(256))),
+  /** `TMUX_PANE` of the agent, `%<n>`, when its hooks have it. */
+  pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
+  /** This agent's hooks hold back its dialogs while input is in flight. */
+  gates: z.optional(z.boolean()),
+  /**
+   * A tool call begins or has ended. `id` is the agent's own, if there is one. `subagent`: the call of an agent that this
+   * one started, which may continue after this one's turn has ended.
+   */
+  tool: z.optional(z.object({
+    step: z.enum(["before", "after"]),
+    id: z.optional(z.string().check(z.maxLength(200))),
+    subagent: z.optional(z.boolean()),
+  })),
+  /** The agent's state after the event, if the event tells it. */
+  state: z.optional(AgentState),
+  /** In reports of `svc mcp`: identifies one wait, however often it is reported. */
+  ask: z.optional(z.string().check(z.maxLength(100))),
+  news: z.optional(HookNews),
+});
+export type HookReport = z.infer<typeof HookReport>;
+
+export const ControlRequest = z.discriminatedUnion("op", [
+  /** Asks for the daemon's status. */
+  z.object({ op: z.literal("status") }),
+  /** Stops the daemon once the injection in progress is finished. */
+  z.object({ op: z.literal("stop") }),
+  /** A hook reports. */
+  z.object({ op: z.literal("hook"), report: HookReport }),
+  /**
+   * A tool call is about to begin and may open a dialog: answered when no input is in flight to the agent's pane. The
+   * report has `tool` with the step `before` and no `news`, which comes in its own `hook` request before it.
+   */
+  z.object({ op: z.literal("gate"), report: HookReport }),
+  /** A session has started: read tmux now, not at the next poll. */
+  z.object({ op: z.literal("look") }),
+  /** A phone was revoked: close everything it has open. */
+  z.object({ op: z.literal("forget"), phone: DeviceId }),
+]);
+export type ControlRequest = z.infer<typeof ControlRequest>;
+
+/** The daemon's status. Unknown fields are kept, because a newer daemon may add some. */
+export const DaemonStatus = z.looseObject({
+  pid: z.number(),
+  version: z.string(),
+  /** Epoch milliseconds. */
+  startedAt: z.number(),
+  wsUrl: z.string(),
+  /** The WebSocket to the relay is open and welcomed. */
+  connected: z.boolean(),
+  /** Sessions in the last inventory. */
+  sessions: z.number(),
+});
+export type DaemonStatus = z.infer<typeof DaemonStatus>;
+
+export const ControlAnswer = z.discriminatedUnion("ok", [
+  z.object({ ok: z.literal(true), status: z.optional(DaemonStatus) }),
+  z.object({ ok: z.literal(false), error: z.string() }),
+]);
+export type ControlAnswer = z.infer<typeof ControlAnswer>;
+
+export interface ControlHandlers {
+  status(): DaemonStatus;
+  /** Starts to stop and returns at once; called after the answer was sent. */
+  stop(): void;
+  hook(report: HookReport): void;
+  /** Resolves once the tool call may begin. */
+  gate(report: HookReport): Promise<void>;
+  look(): void;
+  forget(phone: string): void;
+}
+
+/** Further connections are closed at once. */
+export const CONTROL_CONNECTIONS_MAX = 64;
+/** A connection without a request for this long is closed. */
+const CONTROL_IDLE_MS = 10_000;
+
+/** Binds `path` (0600) and serves it until closed. Throws with code `EADDRINUSE` when the path exists. */
+export async function serveControl(
+  sockets: Pick<LocalSockets, "listen">,
+  path: string,
+  handlers: ControlHandlers,
+): Promise<{ close(): void }> {
+  const open = new Set<LineConnection>();
+  return await sockets.listen(path, (connection) => {
+    if (open.size >= CONTROL_CONNECTIONS_MAX) return connection.close();
+    open.add(connection);
+    serveConnection(connection, handlers).finally(() => open.delete(connection));
+  });
+}
+
+/** A client that disconnects or sends an overlong line ends only its own connection. */
+async function serveConnection(connection: LineConnection, handlers: ControlHandlers): Promise<void> {
+  let idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
+  try {
+    for await (const line of connection.lines) {
+      clearTimeout(idle);
+      const { answer, after } = await takeLine(line, handlers);
+      await connection.send(JSON.stringify(answer));
+      after?.();
+      idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
+    }
+  } catch {
+    connection.close();
+  } finally {
+    clearTimeout(idle);
+  }
+}
+
+/** An answer, and what to do after it is sent. */
+interface Reply {
+  answer: ControlAnswer;
+  after?: () => void;
+}
+
+async function takeLine(line: string, handlers: ControlHandlers): Promise<Reply> {
+  const request = ControlRequest.safeParse(parseJson(line)?.value);
+  if (request.success) return await take(request.data, handlers);
+  return { answer: { ok: false, error: `Cannot take the request: ${describeFaults(request.error)}` } };
+}
+
+async function take(request: ControlRequest, handlers: ControlHandlers): Promise<Reply> {
+  switch (request.op) {
+    case "status":
+      return { answer: { ok: true, status: handlers.status() } };
+    case "stop":
+      return { answer: { ok: true }, after: () => handlers.stop() };
+    case "hook":
+      handlers.hook(request.report);
+      return { answer: { ok: true } };
+    case "gate":
+      await handlers.gate(request.report);
+      return { answer: { ok: true } };
+    case "look":
+      handlers.look();
+      return { answer: { ok: true } };
+    case "forget":
+      handlers.forget(request.phone);
+      return { answer: { ok: true } };
+  }
+}
+
+interface AskOptions {
+  /** How long the whole exchange may take, in milliseconds. */
+  timeoutMs: number;
+}
+
+/** The answer; undefined when no daemon listens or answers in time. */
+export async function askDaemon(
+  socket: { sockets: Pick<LocalSockets, "connect">; path: string },
+  request: ControlRequest,
+  options: AskOptions,
+): Promise<ControlAnswer | undefined> {
+  const connection = await socket.sockets.connect(socket.path);
+  if (connection === undefined) return undefined;
+  const timer = setTimeout(() => connection.close(), options.timeoutMs);
+  try {
+    return await exchange(connection, request);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+    connection.close();
+  }
+}
+
+async function exchange(
+  connection: LineConnection,
+  request: ControlRequest,
+): Promise<ControlAnswer | undefined> {
+  await connection.send(JSON.stringify(request));
+  for await (const line of connection.lines) {
+    const answer = ControlAnswer.safeParse(parseJson(line)?.value);
+    return answer.success ? answer.data : undefined;
+  }
+  return undefined;
+}
