@@ -7,7 +7,7 @@ import { answerText, carriedAnswer, lateAnswerId } from "../protocol/ask.ts";
 import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
-import { type Outcome, refused } from "./inject/outcome.ts";
+import { type Outcome, refused } from "./inject/context.ts";
 
 export interface UnsealHost
   extends Pick<HostKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {

@@ -3,7 +3,7 @@ import type { KnownProject } from "../home/known_projects.ts";
 import { type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import { type Outcome, refused } from "./inject/outcome.ts";
+import { type Outcome, refused } from "./inject/context.ts";
 import { daemonEnvironment } from "../home/daemon.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { runtime } from "#runtime";

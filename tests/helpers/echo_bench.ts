@@ -1,8 +1,7 @@
 /** The real injection into the real echo agent, without a relay; a test can act between any two steps. */
 import assert from "node:assert/strict";
-import type { TypingEffects } from "../../src/listener/inject/context.ts";
+import type { Outcome, TypingEffects } from "../../src/listener/inject/context.ts";
 import type { Policy } from "../../src/listener/inject/policy.ts";
-import type { Outcome } from "../../src/listener/inject/outcome.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { controlEcho, promptsIn, readTranscript } from "./agents_echo.ts";

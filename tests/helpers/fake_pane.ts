@@ -1,8 +1,7 @@
 /** A pane of an agent whose screen, clock and answers a test decides, behind tmux's command line. */
 import type { GateProfile, ScreenReading } from "../../src/agents/profile.ts";
-import type { TypingEffects } from "../../src/listener/inject/context.ts";
-import { type Command, inject, type InjectContext } from "../../src/listener/inject/inject.ts";
-import type { Outcome } from "../../src/listener/inject/outcome.ts";
+import type { InjectContext, Outcome, TypingEffects } from "../../src/listener/inject/context.ts";
+import { type Command, inject } from "../../src/listener/inject/inject.ts";
 import { type PaneInput, PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import type { Keystroke } from "../../src/listener/keystrokes/keystroke_rules.ts";

@@ -1,7 +1,13 @@
 /** The real injection into a real tmux server, with a journal and markers that a test can inspect. */
-import { SessionRateLimit, type TypingEffects } from "../../src/listener/inject/context.ts";
-import { type Command, inject, type InjectContext } from "../../src/listener/inject/inject.ts";
-import { type Outcome, type Progress, Stopping } from "../../src/listener/inject/outcome.ts";
+import {
+  type InjectContext,
+  type Outcome,
+  type Progress,
+  SessionRateLimit,
+  Stopping,
+  type TypingEffects,
+} from "../../src/listener/inject/context.ts";
+import { type Command, inject } from "../../src/listener/inject/inject.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { isTreeBusy, readProcessFacts } from "../../src/listener/process_facts.ts";

@@ -67,9 +67,6 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
   "flood-unread": main(
     "The sockets of a key together can leave a limited number of bytes unread; over it the ones that do not read close.",
   ),
-  "flood-table": main(
-    "A table of budgets that is full gives no used-up budget back as a full one: further callers share one.",
-  ),
   "flood-metrics-host": main(
     "Without a key /metrics answers only this machine, and only under the host's own names.",
   ),

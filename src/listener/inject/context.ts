@@ -1,16 +1,17 @@
-/** What messages and keystrokes need to type into panes: shared state, limits, and effects on this machine beyond tmux. */
+/** What messages and keystrokes need to type into panes: shared state, limits, effects on this machine beyond tmux, outcomes. */
 import { runtime } from "#runtime";
+import { TokenBuckets } from "../../async/token_bucket.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../home/markers.ts";
 import { isMuted, loadMuted } from "../../home/muted.ts";
 import type { HomePaths } from "../../home/paths.ts";
+import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
+import type { PushState, Reason } from "../../protocol/receipt.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { isTreeBusy, readProcessFacts } from "../process_facts.ts";
 import type { Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { PaneInput, PaneInputs } from "./pane_input.ts";
 import type { Policy } from "./policy.ts";
-import { TokenBuckets } from "../../async/token_bucket.ts";
-import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
 
 export interface TypingContext {
   targets: Pick<Targets, "resolve" | "server">;
@@ -21,6 +22,16 @@ export interface TypingContext {
   now(): number;
   /** Called after something was typed: the session's state will change. */
   typed(): void;
+}
+
+/** What the injections of one listener share. */
+export interface InjectContext extends TypingContext {
+  rateLimit: Pick<SessionRateLimit, "take">;
+  /** Resolves after `ms`, or earlier when a hook reported; throws Stopping when the daemon stops. */
+  pause(ms: number): Promise<void>;
+  /** Writes a step to the journal, durably. */
+  record(id: string, step: "accepted" | "typing" | "typed"): Promise<void>;
+  report(id: string, progress: Progress): void;
 }
 
 /** One pane to check and type into. */
@@ -82,4 +93,33 @@ export class SessionRateLimit {
   take(session: string): number {
     return this.#buckets.take(session, this.#now());
   }
+}
+
+/**
+ * Final states. `refused`: the message was not submitted. `typed`: into a pane of an unknown agent, where nothing can
+ * confirm more. `unknown`: it may have been submitted, and is never typed again.
+ */
+export interface Outcome {
+  state: Extract<PushState, "submitted" | "typed" | "refused" | "expired" | "unknown" | "ignored">;
+  reason?: Reason;
+  retryAfterSeconds?: number;
+  /** The session of a started agent. */
+  agentSessionName?: string;
+  /** The target pane, once it was resolved. */
+  pane?: string;
+}
+
+/** Intermediate states. */
+export interface Progress {
+  state: Extract<PushState, "delivered" | "held" | "typed">;
+  reason?: Reason;
+}
+
+export function refused(reason: Reason, retryAfterSeconds?: number): Outcome {
+  return { state: "refused", reason, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+}
+
+/** The daemon stops while a message waits: the message stays open, and the relay sends it again. */
+export class Stopping extends Error {
+  override name = "Stopping";
 }

@@ -3,13 +3,14 @@ import { TmuxError } from "../../tmux/server.ts";
 import { composerShows, type LeftBehind } from "./composer.ts";
 import { DRAW_LIMIT_MS, enterWasLost, EnterWatch, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
 import {
+  type InjectContext,
+  type Outcome,
   type PaneContext,
   paneContext,
-  type SessionRateLimit,
-  type TypingContext,
+  refused,
+  Stopping,
   type WrittenMarker,
 } from "./context.ts";
-import { type Outcome, type Progress, refused, Stopping } from "./outcome.ts";
 import {
   checkPane,
   failureOutcome,
@@ -53,16 +54,6 @@ export interface Command {
   expiresAt: number;
   /** Type even while the local user is typing or has left a draft. */
   sendAnyway: boolean;
-}
-
-/** What the injections of one listener share. */
-export interface InjectContext extends TypingContext {
-  rateLimit: Pick<SessionRateLimit, "take">;
-  /** Resolves after `ms`, or earlier when a hook reported; throws Stopping when the daemon stops. */
-  pause(ms: number): Promise<void>;
-  /** Writes a step to the journal, durably. */
-  record(id: string, step: "accepted" | "typing" | "typed"): Promise<void>;
-  report(id: string, progress: Progress): void;
 }
 
 /** One message on its way into one pane. */

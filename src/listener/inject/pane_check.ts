@@ -14,8 +14,7 @@ import {
   type ProcessFacts,
   SYNCHRONIZED_FORMAT,
 } from "./guard.ts";
-import type { PaneContext } from "./context.ts";
-import { type Outcome, refused } from "./outcome.ts";
+import { type Outcome, type PaneContext, refused } from "./context.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import { fieldsFormat, oneLine, parseFields } from "../../tmux/fields.ts";
 import type { Target } from "../targets.ts";

@@ -6,7 +6,7 @@ import type { SessionEntry } from "../../protocol/session.ts";
 import { Inventory, type InventoryOptions, POLL_GAP_MS, POLL_SOON_MS } from "./inventory.ts";
 import { Wakeup } from "../../async/wakeup.ts";
 import type { HookReport } from "../../home/control_socket.ts";
-import { Stopping } from "../inject/outcome.ts";
+import { Stopping } from "../inject/context.ts";
 
 /** Delay before a report is sent again after a rejection. It doubles with each further one, up to the heartbeat. */
 const RETRY_MIN_MS = 1_000;

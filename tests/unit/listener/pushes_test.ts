@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal.ts";
 import type { Command } from "../../../src/listener/inject/inject.ts";
-import { type Outcome, Stopping } from "../../../src/listener/inject/outcome.ts";
+import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
 import {
   type Acknowledgement,
   PushIntake,

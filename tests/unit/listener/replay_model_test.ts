@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import { type Journal, openJournal, type PhoneSeal } from "../../../src/home/journal.ts";
-import type { Outcome } from "../../../src/listener/inject/outcome.ts";
+import type { Outcome } from "../../../src/listener/inject/context.ts";
 import { type Acknowledgement, PushIntake, SessionQueues } from "../../../src/listener/pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { Files } from "../../../src/runtime/types.ts";

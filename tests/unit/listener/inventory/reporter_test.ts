@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { POLL_GAP_MS } from "../../../../src/listener/inventory/inventory.ts";
 import { InventoryPolling, Reporter, shouldReport } from "../../../../src/listener/inventory/reporter.ts";
-import { Stopping } from "../../../../src/listener/inject/outcome.ts";
+import { Stopping } from "../../../../src/listener/inject/context.ts";
 import type { SessionEntry } from "../../../../src/protocol/session.ts";
 
 const named = (name: string): SessionEntry => ({ name, state: "idle" }) as SessionEntry;
