@@ -1,30 +1,59 @@
 /** Runs esbuild in a separate process: its service ends some time after `stop`, and a test must leave nothing behind. */
 
-import { build, type BuildOptions, stop } from "esbuild";
+import { build, type BuildOptions, type Metafile, type Plugin, stop } from "esbuild";
 
-export type { BuildOptions };
+export type { Metafile };
+
+export interface BundleOptions extends BuildOptions {
+  /** Files whose dynamic imports load one chunk with all of them, by the chunk's name. */
+  together?: { name: string; files: readonly string[] };
+}
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
 /**
- * Builds with these options; paths are relative to the checkout.
+ * Builds with these options; paths are relative to the checkout. Returns what was built from what, if `metafile` is set.
  *
  * @throws with esbuild's messages when it fails
  */
-export async function runEsbuild(options: BuildOptions): Promise<void> {
+export async function runEsbuild(options: BundleOptions): Promise<Metafile | undefined> {
   const args = ["run", "-A", "--quiet", "--no-check", import.meta.url, JSON.stringify(options)];
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
   if (!success) throw new Error(`cannot bundle:\n${new TextDecoder().decode(stderr)}`);
+  return options.metafile ? JSON.parse(new TextDecoder().decode(stdout)) : undefined;
+}
+
+/** esbuild cuts what several dynamic imports share into a chunk for each combination, and each costs a request. */
+function joinImports({ name, files }: NonNullable<BundleOptions["together"]>): Plugin {
+  const paths = new Set(files.map((file) => ROOT + file));
+  return {
+    name: "together",
+    setup(builder) {
+      builder.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+        const { pathname } = new URL(path, `file://${resolveDir}/`);
+        return kind === "dynamic-import" && paths.has(pathname)
+          ? { path: name, namespace: "together" }
+          : null;
+      });
+      builder.onLoad({ filter: /.*/, namespace: "together" }, () => ({
+        contents: [...paths].map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),
+        resolveDir: ROOT,
+      }));
+    },
+  };
 }
 
 if (import.meta.main) {
+  const { together, ...options }: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
   try {
-    await build({
+    const { metafile } = await build({
       absWorkingDir: ROOT,
       bundle: true,
       logLevel: "error",
-      ...JSON.parse(Deno.args[0] ?? "{}"),
+      ...(together ? { plugins: [joinImports(together)] } : {}),
+      ...options,
     });
+    if (metafile) await Deno.stdout.write(new TextEncoder().encode(JSON.stringify(metafile)));
   } finally {
     await stop();
   }

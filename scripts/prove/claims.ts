@@ -3,6 +3,7 @@ import { CLOSED } from "./claims_closed.ts";
 import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
+import { PHONE_SPEED } from "./claims_phone_speed.ts";
 
 export interface Claim {
   /** One sentence, as in the README. */
@@ -216,4 +217,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   closed: CLOSED,
   keys: [...KEYS, ...KEYS_HOST],
   house: HOUSE,
+  phone: [...PHONE_SPEED],
 };

@@ -5,6 +5,7 @@ import { importSecret } from "../crypto/paired_secret.ts";
 import { hostProof, phoneProof } from "../crypto/proofs.ts";
 import type { PairingOffer } from "../protocol/http.ts";
 import type { RelayApi } from "./api.ts";
+import { UnprovenHost } from "./unproven_host.ts";
 
 /** A host that shares a secret with this phone. */
 export interface PairedHost {
@@ -24,11 +25,6 @@ export interface Claimed {
   account: { apiKey: string; deviceId: string };
   /** Absent if the code has no secret, and on a page without WebCrypto. */
   paired?: { host: PairedHost; words: string[] };
-}
-
-/** The host's key was not proven by whoever showed the QR code: the relay is lying, or the link is forged. */
-export class UnprovenHost extends Error {
-  override name = "UnprovenHost";
 }
 
 interface PairingClaimOptions {

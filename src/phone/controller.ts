@@ -2,8 +2,9 @@
 import { systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/uuid.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
-import { type Claimed, claimPairing, UnprovenHost } from "../client/claim_pairing.ts";
+import type { Claimed } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
+import { UnprovenHost } from "../client/unproven_host.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
@@ -103,6 +104,8 @@ export class Controller {
       const current = await storage.readAccount();
       const api = createRelayApi({ ...this.#options, apiKey: current?.apiKey });
       const keyPair = await pairing?.ownKeys();
+      // Loaded when it is needed: it contains the list of check words.
+      const { claimPairing } = await import("../client/claim_pairing.ts");
       const claimed = await claimPairing(api, { code, secret, name, keyPair });
       if (current !== undefined && claimed.account.apiKey !== current.apiKey) {
         asked = { current, claimed };
@@ -306,10 +309,12 @@ export class Controller {
   }
 
   async #enter(account: Account): Promise<void> {
-    const { store, outboxStore } = this.#options;
+    const { store, storage, outboxStore } = this.#options;
     this.stop();
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
     this.#showPairing();
+    const kept = await storage.readSessions();
+    if (kept !== undefined) store.dispatch({ type: "sessions", devices: kept });
     store.dispatch({ type: "restored", messages: await outboxStore.restore() });
     this.#live = new LiveRelay(account, this.#options);
     this.#live.watch(this.#watched);

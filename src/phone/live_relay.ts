@@ -77,8 +77,10 @@ export class LiveRelay {
     });
   }
 
+  /** Asks for the sessions beside the link's handshake, so that the list does not wait for it. */
   start(): void {
     this.#link.start();
+    void tolerateRelayErrors(() => this.#readSessions());
   }
 
   stop(): void {
@@ -88,6 +90,7 @@ export class LiveRelay {
 
   watch(watched: boolean): void {
     this.#link.watch(watched);
+    if (!watched) void this.#keepSessions();
   }
 
   reconnectNow(): void {
@@ -154,10 +157,22 @@ export class LiveRelay {
   async #catchUp(): Promise<void> {
     void this.#outbox.hurry();
     await tolerateRelayErrors(async () => {
-      const { devices } = await this.#api.sessions();
-      this.#options.store.dispatch({ type: "sessions", devices: devices.map((one) => this.#trusted(one)) });
+      await this.#readSessions();
       await this.#readHistory("end");
     });
+  }
+
+  async #readSessions(): Promise<void> {
+    const { devices } = await this.#api.sessions();
+    this.#options.store.dispatch({ type: "sessions", devices: devices.map((one) => this.#trusted(one)) });
+    await this.#keepSessions();
+  }
+
+  /** For the next start, which may have no network. */
+  async #keepSessions(): Promise<void> {
+    const { store, storage } = this.#options;
+    const { devices, signIn } = store.get();
+    if (devices !== undefined && signIn.kind === "in") await storage.writeSessions(devices);
   }
 
   async #readHistory(before: string): Promise<void> {

@@ -6,6 +6,7 @@ import { deviceName, followVisibleHeight } from "./browser.ts";
 import { Controller } from "./controller.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
 import { pushPage } from "./push_page.ts";
+import { labelDocument } from "./language.ts";
 import { registerWorker } from "./register_worker.ts";
 import { applyPreferences, readPreferences } from "./preferences.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
@@ -15,10 +16,9 @@ import { STRINGS } from "./strings.ts";
 import { App, type AppActions } from "./views/app.tsx";
 import type { SettingsActions } from "./views/settings.tsx";
 
-await start();
-
-async function start(): Promise<void> {
+export async function start(): Promise<void> {
   applyPreferences(readPreferences(), document);
+  labelDocument(document);
   const link = takeSignInLink();
   const root = document.getElementById("app");
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
@@ -54,8 +54,14 @@ async function start(): Promise<void> {
   followLink(controller);
   followVisibleHeight(window);
   await controller.start(link);
+  await loadLater();
   await registerWorker();
   await push.ringing.load();
+}
+
+/** So that a tap on the list does not wait for it. A failure shows when it is needed. */
+async function loadLater(): Promise<void> {
+  await Promise.allSettled([import("./views/session.tsx"), import("./terminal_screen.ts")]);
 }
 
 /** `leave` ends the notifications of the account. */

@@ -29,7 +29,7 @@ export interface ReceiptContext {
   now: number;
 }
 
-const { receipt: TEXT, advice: ADVICE } = STRINGS;
+const { receipt: TEXT, reasons: WHY, advice: ADVICE } = STRINGS;
 
 export function receiptText(message: Message, context: ReceiptContext): ReceiptText {
   const { resendFrom, ...text } = progressText(message, context);
@@ -104,11 +104,11 @@ function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext)
 function heldDetail({ reason }: Receipt): string {
   if (!isReason(reason)) return TEXT.heldGoesOn;
   const todo = reason === "dialog_open" ? `${ADVICE[reason]} ` : "";
-  return `${REASONS[reason]} ${todo}${TEXT.heldGoesOn}`;
+  return `${WHY[reason]} ${todo}${TEXT.heldGoesOn}`;
 }
 
 function reasonDetail({ reason }: Receipt): string {
-  if (isReason(reason)) return `${REASONS[reason]} ${ADVICE[reason]}`;
+  if (isReason(reason)) return `${WHY[reason]} ${ADVICE[reason]}`;
   return reason === undefined ? "" : TEXT.refusedOther(reason);
 }
 

@@ -1,10 +1,8 @@
 /** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { receiptProof } from "../crypto/proofs.ts";
-import { sealMessage } from "../crypto/stored_message.ts";
-import { openHostPush } from "../crypto/host_push.ts";
 import { carriedAnswer } from "../protocol/ask.ts";
-import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
+import type { PushRecord, PushRequestInput, SealedBody } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { CheckedReceipt } from "./message.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
@@ -146,6 +144,7 @@ export class Sealing {
     const host = this.#hosts.get(record.push.sealedFor?.host ?? "");
     if (host === undefined) return withoutText(record);
     const { phone, secret } = host;
+    const { openHostPush } = await import("../crypto/host_push.ts");
     const push = await openHostPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
     return push === undefined ? withoutText(record) : { ...record, push };
   }
@@ -184,10 +183,10 @@ function asSent(record: PushRecord, sent: SentForm | undefined): PushRecord {
   return { ...record, push: { ...record.push, body: sent.body, sealed: sent.form } };
 }
 
-function sealTo(
+async function sealTo(
   host: PairedHost,
   { message, sentAt, counter }: { message: OutgoingMessage; sentAt: number; counter: number },
-): ReturnType<typeof sealMessage> {
+): Promise<SealedBody> {
   const { id, type, session, body, text = body, sendAnyway = false } = message;
   const context = {
     id,
@@ -198,5 +197,6 @@ function sealTo(
     sendAnyway,
   };
   const content = { body: text, notAfter: sentAt + SEALED_LIFE_MS, counter };
-  return sealMessage(content, { boundTo: context, publicKey: host.publicKey, secret: host.secret });
+  const { sealMessage } = await import("../crypto/stored_message.ts");
+  return await sealMessage(content, { boundTo: context, publicKey: host.publicKey, secret: host.secret });
 }

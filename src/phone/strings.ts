@@ -1,6 +1,6 @@
-/** Every text on the page, in one catalogue (English). */
+/** Every text on the page, in one catalogue. English is the first language; the others have the same shape. */
 import type { Sealing } from "../crypto/mode.ts";
-import type { PushState, Reason } from "../protocol/receipt.ts";
+import { type PushState, type Reason, REASONS } from "../protocol/receipt.ts";
 import type { AgentState } from "../protocol/session.ts";
 import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
@@ -9,13 +9,14 @@ import { SETTINGS_STRINGS } from "./strings_settings.ts";
 import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
-export const STRINGS = {
+const ENGLISH = {
   app: {
     title: "svc",
     longTitle: "svc remote control",
     description: "Send messages to the coding agents in your terminals.",
     needsScript: "This page needs JavaScript.",
     restoring: "Loading…",
+    language: "Language",
   },
   signIn: {
     heading: "Your agents on your phone",
@@ -263,6 +264,8 @@ export const STRINGS = {
     heldGoesOn: "It will be typed automatically once that is over.",
     refusedOther: (reason: string) => `The host refused it: ${reason}.`,
   },
+  /** Why a message was refused or is held. */
+  reasons: REASONS as Record<Reason, string>,
   /** What to do about a refusal or a hold. */
   advice: {
     shell_in_pane: "Start the agent again on the host with svc.",
@@ -311,6 +314,21 @@ export const STRINGS = {
   },
   devices: { iphone: "iPhone", ipad: "iPad", android: "Android phone", browser: "Browser" },
 } as const;
+
+/** The same texts and parameters in another language. */
+type Translated<T> = T extends string ? string
+  : T extends (...values: infer Values) => string ? (...values: Values) => string
+  : { readonly [Name in keyof T]: Translated<T[Name]> };
+
+/** A catalogue in any language: the compiler names what is missing in one. */
+export type Strings = Translated<typeof ENGLISH>;
+
+/** Set once, by `language.ts`, before the modules that read it at their start are loaded. */
+export let STRINGS: Strings = ENGLISH;
+
+export function setStrings(strings: Strings): void {
+  STRINGS = strings;
+}
 
 function count(value: number, noun: string): string {
   return `${value} ${noun}${value === 1 ? "" : "s"}`;

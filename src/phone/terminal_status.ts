@@ -1,10 +1,9 @@
 /** What a terminal's status line says, and whether keys can be sent. */
 import type { KeyState } from "../protocol/pane_frame.ts";
-import { REASONS } from "../protocol/receipt.ts";
 import { STRINGS } from "./strings.ts";
 import type { TerminalState } from "./terminal_stream.ts";
 
-const { terminal: TEXT, advice: ADVICE } = STRINGS;
+const { terminal: TEXT, reasons: WHY, advice: ADVICE } = STRINGS;
 
 /** What the page knows about a terminal. */
 export interface TerminalInfo {
@@ -60,11 +59,11 @@ function keysText(keys: TerminalInfo["keys"]): string {
   if (keys.state === "unknown") return TEXT.unsure;
   const reason = keys.reason ?? "";
   if (keys.state === "held") {
-    if (reason === "dialog_open" || !(reason in REASONS)) return TEXT.held;
-    return TEXT.heldFor(REASONS[reason as keyof typeof REASONS]);
+    if (reason === "dialog_open" || !(reason in WHY)) return TEXT.held;
+    return TEXT.heldFor(WHY[reason as keyof typeof WHY]);
   }
   if (reason === "repeated") return TEXT.keysRepeated;
-  if (!(reason in REASONS)) return TEXT.notTyped(reason);
+  if (!(reason in WHY)) return TEXT.notTyped(reason);
   return TEXT.notTyped(
     reason === "shell_escape" ? TEXT.shellEscape : ADVICE[reason as keyof typeof ADVICE],
   );

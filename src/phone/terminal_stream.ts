@@ -3,7 +3,7 @@ import type { Clock } from "../async/clock.ts";
 import { backoffDelayMs } from "../client/backoff.ts";
 import type { RelayLink } from "../client/relay_link.ts";
 import type { Sealing } from "../crypto/mode.ts";
-import { type PhoneHandshake, plainChannel, type StreamChannel } from "../crypto/stream.ts";
+import type { PhoneHandshake, StreamChannel } from "../crypto/stream.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { encodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
 import { MIRROR_CREDIT_BYTES } from "../protocol/limits.ts";
@@ -150,6 +150,7 @@ export class TerminalStream {
   async onOpened({ stream, cols, rows, ...hello }: EventData<"pane.opened">): Promise<void> {
     const opened = this.#opened;
     if (opened?.stream !== stream || opened.channel !== undefined) return;
+    const { plainChannel } = await import("../crypto/stream.ts");
     const channel = opened.handshake ? await opened.handshake.finish(hello) : plainChannel();
     if (this.#opened !== opened) return;
     if (channel === undefined) return this.#onEnded("unsealable");

@@ -1,7 +1,7 @@
 /** The open mirrors of one link: passes each frame to its stream, and tells all of them when the link breaks. */
 import type { Clock } from "../async/clock.ts";
 import type { RelayLink } from "../client/relay_link.ts";
-import { beginStream, type PhoneHandshake } from "../crypto/stream.ts";
+import type { PhoneHandshake } from "../crypto/stream.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../protocol/pane_frame.ts";
 import type { Sealing } from "./sealing.ts";
@@ -74,6 +74,7 @@ export class TerminalStreams {
     const { sealing } = this.#options;
     if (!sealing.isAvailable || deviceId === "") return undefined;
     const { secret, phone = this.#options.phone() } = sealing.pairedHost(deviceId) ?? {};
+    const { beginStream } = await import("../crypto/stream.ts");
     return await beginStream({ phone, listener: deviceId, agentSessionName: session }, { secret });
   }
 }

@@ -21,10 +21,25 @@ const PART_BYTES = 32_768;
 /** How many levels of folders are read. */
 const DEPTH_MAX = 4;
 
-interface StaticFile {
+/** Names of scripts and styles contain a digest of their content, so that what has the name never changes. */
+const HASHED = /-[A-Z0-9]{8}\.(js|css)$/;
+const YEAR_SECONDS = 31_536_000;
+
+/** Compressed forms that the build puts beside a file, by the ending of their names, the smaller one first. */
+const ENCODINGS = { br: "br", gz: "gzip" } as const;
+type Encoding = (typeof ENCODINGS)[keyof typeof ENCODINGS] | "identity";
+
+/** The bytes of a file in one encoding. */
+interface Form {
   bytes: Uint8Array<ArrayBuffer>;
-  type: string;
   etag: string;
+}
+
+interface StaticFile {
+  type: string;
+  isHashed: boolean;
+  /** The smallest first; `identity` is always there. */
+  forms: ReadonlyMap<Encoding, Form>;
 }
 
 /** Files by path, which starts with a slash; `/` is `index.html`. */
@@ -52,24 +67,58 @@ async function addFiles(
     }
     const type = TYPES[name.split(".").pop() ?? ""];
     if (!info?.isFile || type === undefined) continue;
-    const bytes = new Uint8Array(await runtime.files.readBytes(path) ?? []);
-    files.set(prefix + name, { bytes, type, etag: `"${encodeBase64url(sha256(bytes)).slice(0, 22)}"` });
+    files.set(prefix + name, { type, isHashed: HASHED.test(name), forms: await readForms(path) });
   }
+}
+
+async function readForms(path: string): Promise<StaticFile["forms"]> {
+  const forms = new Map<Encoding, Form>();
+  for (const [ending, encoding] of [...Object.entries(ENCODINGS), ["", "identity"] as const]) {
+    const read = await runtime.files.readBytes(ending === "" ? path : `${path}.${ending}`);
+    if (read === undefined) continue;
+    const bytes = new Uint8Array(read);
+    forms.set(encoding, { bytes, etag: `"${encodeBase64url(sha256(bytes)).slice(0, 22)}"` });
+  }
+  return forms;
 }
 
 /** The file, or 304 when the caller's copy is current; undefined when there is no such file. */
 export function serveStatic(files: StaticFiles, request: Request): Response | undefined {
   const file = files.get(new URL(request.url).pathname);
   if (file === undefined) return undefined;
+  const encoding = acceptedEncoding(request.headers.get("accept-encoding") ?? "", file);
+  const form = file.forms.get(encoding);
+  if (form === undefined) return undefined;
   const headers: Record<string, string> = {
     ...pageHeaders(request),
+    "cache-control": file.isHashed ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache",
     "content-type": file.type,
-    etag: file.etag,
+    etag: form.etag,
   };
-  if (request.headers.get("if-none-match") === file.etag) return new Response(null, { status: 304, headers });
+  if (encoding !== "identity") headers["content-encoding"] = encoding;
+  if (file.forms.size > 1) headers.vary = "accept-encoding";
+  if (hasEtag(request.headers.get("if-none-match"), form)) {
+    return new Response(null, { status: 304, headers });
+  }
   if (request.method === "HEAD") return new Response(null, { headers });
-  headers["content-length"] = String(file.bytes.length);
-  return new Response(inParts(file.bytes), { headers });
+  headers["content-length"] = String(form.bytes.length);
+  return new Response(inParts(form.bytes), { headers });
+}
+
+/** The smallest form that the header allows. */
+function acceptedEncoding(header: string, { forms }: StaticFile): Encoding {
+  const accepted = new Map(
+    header.toLowerCase().split(",").map((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim());
+      return [name, !parameters.some((text) => /^q=0(\.0*)?$/.test(text))];
+    }),
+  );
+  return [...forms.keys()].find((encoding) => accepted.get(encoding) ?? accepted.get("*")) ?? "identity";
+}
+
+/** A proxy that compresses by itself marks the tag as weak. */
+function hasEtag(header: string | null, { etag }: Form): boolean {
+  return header?.split(",").some((one) => one.trim().replace(/^W\//, "") === etag) ?? false;
 }
 
 /** Copies only as far as the peer has read, so that a peer that reads nothing holds at most one part. */
@@ -106,7 +155,6 @@ function pageHeaders(request: Request): Record<string, string> {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-cache",
   };
 }
 

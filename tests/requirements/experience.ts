@@ -42,6 +42,10 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
     "A page that was open once opens without a network; the service worker keeps nothing that the relay says.",
   ),
   "ux-strings": phone("Every text is in one catalogue."),
+  "ux-languages": phone("The page is in English or German: the user's choice, else the browser's."),
+  "ph-fast": phone(
+    "Files are compressed at build time, served by Accept-Encoding, and immutable where hashed; deno task prove phone measures list and terminal on a slow network.",
+  ),
   "ux-shots": phone("The browser's tests leave screenshots of each view in light and dark."),
 });
 

@@ -3,16 +3,32 @@ import type { JSX } from "preact";
 import type { Ringing } from "../ringing.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { type InboxActions, InboxView } from "./inbox.tsx";
+import type { InboxActions } from "./inbox.tsx";
+import { lazyView } from "./lazy_view.tsx";
 import { LinkNotice } from "./link_notice.tsx";
-import { AddHostView, type LinkActions } from "./link_reader.tsx";
+import type { LinkActions } from "./link_reader.tsx";
 import { PickerView } from "./picker.tsx";
-import { NotificationsView } from "./notifications.tsx";
 import { useItemInView } from "./opened_item.tsx";
-import { type SessionActions, SessionView } from "./session.tsx";
-import { type SettingsActions, SettingsView } from "./settings.tsx";
+import type { SessionActions } from "./session.tsx";
+import type { SettingsActions } from "./settings.tsx";
 import { Mark } from "./shared.tsx";
-import { type PairingActions, PairingView, SignInView, type SwapActions, SwapView } from "./sign_in.tsx";
+import type { PairingActions, SwapActions } from "./sign_in.tsx";
+
+/** The list of sessions comes first; the other views are loaded when they are shown, or after the list. */
+const InboxView = lazyView(async () => (await import("./inbox.tsx")).InboxView, { waiting: Waiting });
+const SessionView = lazyView(async () => (await import("./session.tsx")).SessionView, { waiting: Waiting });
+const NotificationsView = lazyView(async () => (await import("./notifications.tsx")).NotificationsView, {
+  waiting: Waiting,
+});
+const SettingsView = lazyView(async () => (await import("./settings.tsx")).SettingsView, {
+  waiting: Waiting,
+});
+const AddHostView = lazyView(async () => (await import("./link_reader.tsx")).AddHostView, {
+  waiting: Waiting,
+});
+const SignInView = lazyView(async () => (await import("./sign_in.tsx")).SignInView, { waiting: Waiting });
+const PairingView = lazyView(async () => (await import("./sign_in.tsx")).PairingView, { waiting: Waiting });
+const SwapView = lazyView(async () => (await import("./sign_in.tsx")).SwapView, { waiting: Waiting });
 
 export interface AppActions
   extends SessionActions, PairingActions, InboxActions, SwapActions, LinkActions, SettingsActions {
@@ -29,18 +45,22 @@ interface Props {
 export function App({ state, actions, ringing }: Props): JSX.Element {
   switch (state.signIn.kind) {
     case "restoring":
-      return (
-        <main class="splash">
-          <Mark />
-          <p class="visually-hidden" role="status">{STRINGS.app.restoring}</p>
-        </main>
-      );
+      return <Waiting />;
     case "out":
     case "busy":
       return <SignInView signIn={state.signIn} onKey={actions.signIn} actions={actions} />;
     case "in":
       return <Routed state={state} actions={actions} ringing={ringing} />;
   }
+}
+
+function Waiting(): JSX.Element {
+  return (
+    <main class="splash">
+      <Mark />
+      <p class="visually-hidden" role="status">{STRINGS.app.restoring}</p>
+    </main>
+  );
 }
 
 function Routed({ state, actions, ringing }: Props): JSX.Element {

@@ -16,6 +16,7 @@ import {
 import { formatRoute } from "../route.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { LanguageSelect } from "./language_select.tsx";
 import { PageHead, SealSign, useNow } from "./shared.tsx";
 
 const { settings: TEXT } = STRINGS;
@@ -201,6 +202,10 @@ function Appearance(): JSX.Element {
           >
             {TEXT_SIZES.map((size) => <option key={size} value={size}>{TEXT.textSizes[size]}</option>)}
           </select>
+        </label>
+        <label class="setting">
+          <span>{STRINGS.app.language}</span>
+          <LanguageSelect />
         </label>
         {!kept && <p class="hint" role="status">{TEXT.notKept}</p>}
       </div>

@@ -10,6 +10,7 @@ import {
   type SignInProblem,
 } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { LanguageSelect } from "./language_select.tsx";
 import { type LinkActions, LinkReader } from "./link_reader.tsx";
 import { Mark, TextField } from "./shared.tsx";
 
@@ -50,6 +51,12 @@ export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
         <p>{SIGN_IN.noKeyMake}</p>
         <code class="command">{SIGN_IN.keyCommand}</code>
       </section>
+      <footer>
+        <label class="language">
+          <span class="visually-hidden">{STRINGS.app.language}</span>
+          <LanguageSelect />
+        </label>
+      </footer>
     </main>
   );
 }

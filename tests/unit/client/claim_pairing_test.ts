@@ -1,7 +1,8 @@
 /** The phone's side of a pairing: what it accepts from the relay's answer, and what it does not. */
 import assert from "node:assert/strict";
 import { randomUuid } from "../../../src/async/uuid.ts";
-import { claimPairing, UnprovenHost } from "../../../src/client/claim_pairing.ts";
+import { claimPairing } from "../../../src/client/claim_pairing.ts";
+import { UnprovenHost } from "../../../src/client/unproven_host.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { phoneProof } from "../../../src/crypto/proofs.ts";

@@ -1,8 +1,10 @@
 /** Phone storage in memory. */
 import type { Account, OutboxEntry, PhoneStorage } from "../../../src/phone/storage.ts";
+import type { DeviceSessions } from "../../../src/protocol/session.ts";
 
 export class FakeStorage implements PhoneStorage {
   account: Account | undefined;
+  sessions: readonly DeviceSessions[] | undefined;
   readonly outbox = new Map<string, OutboxEntry>();
 
   constructor(account?: Account) {
@@ -15,6 +17,15 @@ export class FakeStorage implements PhoneStorage {
 
   writeAccount(account: Account): Promise<void> {
     this.account = account;
+    return Promise.resolve();
+  }
+
+  readSessions(): Promise<DeviceSessions[] | undefined> {
+    return Promise.resolve(this.sessions && [...this.sessions]);
+  }
+
+  writeSessions(devices: readonly DeviceSessions[]): Promise<void> {
+    this.sessions = devices;
     return Promise.resolve();
   }
 
@@ -34,6 +45,7 @@ export class FakeStorage implements PhoneStorage {
 
   clear(): Promise<void> {
     this.account = undefined;
+    this.sessions = undefined;
     this.outbox.clear();
     return Promise.resolve();
   }

@@ -267,7 +267,8 @@ Deno.test("unread bytes are limited over all sockets of a key, and those that do
 
 Deno.test("answers without a key are limited per address: beyond it 429 and a closed connection, and other addresses are unaffected [flood-open]", async () => {
   const bytes = new Uint8Array(4_000_000);
-  const file = { bytes, type: "text/javascript", etag: '"x"' };
+  const forms = new Map([["identity", { bytes, etag: '"x"' }]] as const);
+  const file = { type: "text/javascript", isHashed: false, forms };
   await using relay = await Fixture.make(new Map([["/app.js", file]]));
   const get = async (address: string, path = "/app.js"): Promise<Response> => {
     const answer = await relay.request("GET", path, { address });

@@ -101,3 +101,46 @@ Deno.test("a relay without a page answers 404 at /", async () => {
   await using relay = await Fixture.make();
   assert.equal((await relay.request("GET", "/")).status, 404);
 });
+
+Deno.test("a file is served in the smallest form that the browser takes, each with a tag of its own [ph-fast]", async () => {
+  const root = await Deno.makeTempDir({ prefix: "svc-static-" });
+  try {
+    for (const [ending, text] of [["", "plain"], [".br", "brotli"], [".gz", "gzipped"]]) {
+      await Deno.writeTextFile(`${root}/app-ABCDEFG1.js${ending}`, text ?? "");
+    }
+    await Deno.writeTextFile(`${root}/index.html`, "<!doctype html>");
+    await using relay = await Fixture.make(await readStaticFiles(root));
+    const get = (accepted?: string, more: Record<string, string> = {}): Promise<Response> =>
+      relay.request("GET", "/app-ABCDEFG1.js", {
+        headers: { ...(accepted === undefined ? {} : { "accept-encoding": accepted }), ...more },
+      });
+    const cases: [string | undefined, string | null, string][] = [
+      ["gzip, deflate, br, zstd", "br", "brotli"],
+      ["GZIP", "gzip", "gzipped"],
+      ["br;q=0, gzip;q=0.5", "gzip", "gzipped"],
+      ["br;q=0.0, gzip;q=0", null, "plain"],
+      ["*", "br", "brotli"],
+      ["identity", null, "plain"],
+      [undefined, null, "plain"],
+    ];
+    const tags = new Set<string>();
+    for (const [accepted, encoding, text] of cases) {
+      const answer = await get(accepted);
+      assert.equal(answer.headers.get("content-encoding"), encoding, `for ${accepted}`);
+      assert.equal(answer.headers.get("vary"), "accept-encoding");
+      assert.equal(answer.headers.get("cache-control"), "public, max-age=31536000, immutable");
+      assert.match(answer.headers.get("content-type") ?? "", /javascript/);
+      tags.add(answer.headers.get("etag") ?? "");
+      assert.equal(await answer.text(), text);
+    }
+    assert.equal(tags.size, 3);
+    const tag = (await get("br")).headers.get("etag") ?? "";
+    assert.equal((await get("br", { "if-none-match": `"other", W/${tag}` })).status, 304);
+    assert.equal((await get("gzip", { "if-none-match": tag })).status, 200, "another form is another entity");
+    const page = await relay.request("GET", "/");
+    assert.equal(page.headers.get("cache-control"), "no-cache", "a name without a digest may change");
+    assert.equal((await relay.request("GET", "/app-ABCDEFG1.js.br")).status, 404);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

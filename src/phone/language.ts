@@ -1,0 +1,48 @@
+/** The page's language: chosen by the user, else the first of the browser's that there is. */
+import { setStrings, STRINGS, type Strings } from "./strings.ts";
+
+/** By their codes, each named in itself. */
+export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+/** English is part of the page; any other language is loaded when it is chosen. */
+const LOADERS: Record<Exclude<Language, "en">, () => Promise<Strings>> = {
+  de: async () => (await import("./strings_de.ts")).GERMAN,
+};
+
+const STORED = "svc-language";
+
+/** `stored` is the user's own choice; `preferred` are the browser's languages, such as `de-CH`. */
+export function languageFor(stored: string | null, preferred: readonly string[]): Language {
+  const codes = [stored ?? "", ...preferred.map((one) => one.toLowerCase().split("-")[0] ?? "")];
+  return codes.find(isLanguage) ?? "en";
+}
+
+function isLanguage(code: string): code is Language {
+  return Object.hasOwn(LANGUAGES, code);
+}
+
+export function currentLanguage(): Language {
+  return languageFor(localStorage.getItem(STORED), navigator.languages);
+}
+
+/** Loads the catalogue. A view reads it when its module is loaded, so this comes first. */
+export async function loadLanguage(): Promise<void> {
+  const language = currentLanguage();
+  if (language === "en") return;
+  // Without a network, and in no copy: English is better than nothing.
+  const strings = await LOADERS[language]().catch(() => undefined);
+  if (strings !== undefined) setStrings(strings);
+}
+
+/** Tells screen readers and the browser which language the page is in. */
+export function labelDocument(document: Document): void {
+  document.documentElement.lang = currentLanguage();
+  document.title = STRINGS.app.longTitle;
+}
+
+/** Takes effect with a reload. */
+export function chooseLanguage(language: Language): void {
+  localStorage.setItem(STORED, language);
+  location.reload();
+}

@@ -1,0 +1,359 @@
+/** Every text on the page in German. */
+import type { Strings } from "./strings.ts";
+import { NOTIFICATION_STRINGS_DE } from "./strings_notifications_de.ts";
+import { SETTINGS_STRINGS_DE } from "./strings_settings_de.ts";
+import { TERMINAL_STRINGS_DE } from "./strings_terminal_de.ts";
+
+export const GERMAN: Strings = {
+  app: {
+    title: "svc",
+    longTitle: "svc-Fernsteuerung",
+    description: "Schick den Coding-Agenten in deinen Terminals Nachrichten.",
+    needsScript: "Diese Seite braucht JavaScript.",
+    restoring: "Lädt …",
+    language: "Sprache",
+  },
+  signIn: {
+    heading: "Deine Agenten auf dem Telefon",
+    lead: "Sieh, was deine Agenten im Terminal tun, und antworte ihnen von hier.",
+    pairHeading: "Mit deinem Rechner koppeln",
+    pairLead: "Führ das auf ihm aus und scanne den QR-Code:",
+    keyHeading: "Oder mit einem API-Schlüssel anmelden",
+    keyLabel: "API-Schlüssel",
+    keyHint: "Er beginnt mit svc_ und bleibt auf diesem Gerät.",
+    submit: "Anmelden",
+    checking: "Schlüssel wird geprüft …",
+    pairing: "Wird gekoppelt …",
+    show: "Zeigen",
+    hide: "Verbergen",
+    noKeyHeading: "Noch kein Schlüssel?",
+    pairCommand: "svc up",
+    noKeyMake: "Erstelle einen auf dem Rechner:",
+    keyCommand: "svc keys create --name phone --scope push:read,push:send",
+    problems: {
+      unauthenticated: "Das Relay kennt diesen Schlüssel nicht. Prüfe, ob du ihn vollständig kopiert hast.",
+      missing_scope:
+        "Mit diesem Schlüssel lassen sich keine Sitzungen lesen. Erstelle einen mit den Rechten push:read und push:send.",
+      unreachable: "Das Relay antwortet nicht. Prüfe das Netz und versuch es noch einmal.",
+      timeout: "Das Relay antwortet nicht. Prüfe das Netz und versuch es noch einmal.",
+      rate_limited: "Zu viele Versuche. Warte einen Moment und versuch es noch einmal.",
+      unknown_pairing:
+        "Dieser Kopplungscode wurde schon benutzt oder ist abgelaufen. Erstelle auf dem Rechner einen neuen.",
+      unproven_host:
+        "Das Relay konnte nicht beweisen, dass der Code von deinem Rechner kommt, deshalb wurde nichts gekoppelt. Erstelle auf dem Rechner mit svc pair einen neuen Code. Geschieht das wieder, vertrau dem Relay nicht.",
+      words_differ:
+        "Die Kopplung wurde von diesem Telefon entfernt. Führ auf dem Rechner svc devices aus und sperre jedes Gerät, das du nicht kennst.",
+    },
+  },
+  swap: {
+    heading: "Konto wechseln?",
+    question: "Dieser Link meldet das Telefon bei einem anderen Konto an. Wechsle nur, wenn du das wolltest.",
+    from: "Jetziges Konto",
+    to: "Im Link",
+    lost: (unsent) => {
+      const hosts = "Dieses Telefon vergisst die Rechner, mit denen es gekoppelt ist";
+      return unsent === 0
+        ? `${hosts}.`
+        : `${hosts}, und verliert ${
+          count(unsent, "nicht gesendete Nachricht", "nicht gesendete Nachrichten")
+        }.`;
+    },
+    keep: "Konto behalten",
+    change: "Konto wechseln",
+  },
+  picker: {
+    heading: "Agenten",
+    summary: (sessions, hosts) => `${sessionCount(sessions)} auf ${count(hosts, "Rechner", "Rechnern")}`,
+    loading: "Sitzungen werden geladen …",
+    groups: { waiting: "Wartet auf dich", working: "Arbeitet", idle: "Bereit", offline: "Offline" },
+    emptyHeading: "Kein Agent läuft",
+    emptyText: "Starte einen in einem Projekt auf dem Rechner, dann erscheint er hier:",
+    emptyCommand: "svc cc",
+    noHostHeading: "Kein Rechner ist verbunden",
+    noHostText: "Starte den Listener auf dem Rechner, auf dem deine Agenten laufen:",
+    noHostCommand: "svc up",
+    signOut: "Abmelden",
+    signOutAsk: (unsent) =>
+      unsent === 1
+        ? "Abmelden? Eine nicht gesendete Nachricht geht verloren."
+        : `Abmelden? ${unsent} nicht gesendete Nachrichten gehen verloren.`,
+  },
+  pairing: {
+    heading: (host) => `Mit ${host} vergleichen`,
+    compare: (host) => `Zeigt ${host} diese sechs Wörter in dieser Reihenfolge?`,
+    same: "Sie stimmen überein",
+    differ: "Sie sind anders",
+    failedHeading: "Nicht gekoppelt",
+    understood: "Weiter",
+  },
+  sealing: {
+    modes: {
+      psk: "Ende-zu-Ende verschlüsselt",
+      base: "Verschlüsselt, aber ein bösartiges Relay könnte mitlesen: kopple dieses Telefon",
+      off: "Nicht verschlüsselt: das Relay kann mitlesen",
+    },
+    short: {
+      psk: "Ende-zu-Ende verschlüsselt",
+      base: "Verschlüsselt, Rechner nicht bestätigt",
+      off: "Nicht verschlüsselt",
+    },
+    plain: "Nicht verschlüsselt: das Relay könnte es gefälscht haben",
+    elsewhere: "Auf einem anderen Gerät verschlüsselt: nur der Rechner kann es lesen.",
+    forOthers: "Für Telefone verschlüsselt, die mit dem Rechner gekoppelt sind. Dieses ist es nicht.",
+  },
+  card: {
+    attached: "Verbunden",
+    detached: "Getrennt",
+    muted: "Stumm",
+    lastSeen: (age) => `Zuletzt gesehen ${age}`,
+    notAddressable: "Nimmt gerade keine Nachrichten an",
+    newerAgent: (version, measured) =>
+      `Agent ${version} ist neuer als ${measured}, die Version, mit der svc geprüft wurde`,
+    widened: (keys) => `Von der Konfiguration des Rechners erlaubt: ${keys}`,
+  },
+  inbox: {
+    heading: "Eingang",
+    back: "Alle Agenten",
+    link: "Eingang",
+    waiting: (questions) => `${count(questions, "Frage", "Fragen")} an dich`,
+    open: "Offene Fragen",
+    closed: "Früher",
+    emptyHeading: "Noch nichts da",
+    emptyText: "Fragen, Notizen und beendete Züge deiner Agenten erscheinen hier.",
+    loading: "Lädt …",
+    notifications: {
+      note: "Notiz",
+      broadcast: "An alle Geräte",
+      "agent.stop": "Zug beendet",
+      "agent.attention": "Wartet am Terminal",
+    },
+  },
+  question: {
+    noSession: "Ein Agent",
+    left: (span) => `noch ${span}`,
+    leftSoon: "Weniger als 1 min übrig",
+    late: "Wartet nicht mehr",
+    lateHint: "Der Agent wartet nicht mehr. Deine Antwort wird in seine Sitzung getippt.",
+    send: "Antwort senden",
+    ownAnswer: "Mit eigenen Worten antworten",
+    answerLabel: "Deine Antwort",
+    noChoice: "Auswählen …",
+    optional: "freiwillig",
+    faults: {
+      required: "Dieses Feld muss ausgefüllt werden.",
+      number: "Gib eine Zahl ein.",
+      controls: "Der Text enthält Steuerzeichen.",
+      too_long: "Die Antworten sind zusammen zu lang. Kürze diese.",
+    },
+    yours: "Deine Antwort",
+    anothers: "Die Antwort",
+    reading: "Die Antwort wird geladen …",
+    sending: "Deine Antwort wird gesendet …",
+    waitingForLink: "Deine Antwort wird gesendet, sobald die Verbindung wieder da ist",
+    notSent: "Deine Antwort wurde nicht gesendet",
+    takeBack: "Verwerfen",
+    tryAgain: "Noch einmal",
+    outcomes: {
+      pending: "Unterwegs zum Agenten",
+      received: "Der Agent hat sie erhalten",
+      typed: "Der Agent wartete nicht mehr, deshalb wird sie in die Sitzung getippt",
+      lost: "Die Sitzung gibt es nicht mehr, deshalb kam sie nicht an",
+    },
+    typedState: (state) => `In der Sitzung: ${state}`,
+    closed: {
+      withdrawn: "Der Agent hat die Frage zurückgezogen",
+      expired: "Die Frage ist abgelaufen",
+    },
+    announce: (open) => open === 0 ? "Keine offenen Fragen" : count(open, "offene Frage", "offene Fragen"),
+  },
+  offline: "Offline",
+  states: {
+    starting: "Startet",
+    working: "Arbeitet",
+    waiting: "Wartet",
+    idle: "Bereit",
+    exited: "Beendet",
+  },
+  link: {
+    live: "Live",
+    connecting: "Verbindet …",
+    down: "Verbindet neu …",
+    stopped: "Nicht verbunden",
+    tryNow: "Jetzt versuchen",
+    signInAgain: "Neu anmelden",
+  },
+  session: {
+    back: "Alle Agenten",
+    messages: "Nachrichten",
+    older: "Frühere Nachrichten zeigen",
+    emptyHeading: "Noch keine Nachrichten",
+    emptyText: "Was du sendest, wird ins Terminal getippt und abgeschickt.",
+    gone: "Diese Sitzung gibt es nicht mehr. Ihre Nachrichten kannst du noch lesen.",
+    hostOffline: (host, age) =>
+      `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
+    notAddressable:
+      "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
+    loading: "Nachrichten werden geladen …",
+  },
+  ...TERMINAL_STRINGS_DE,
+  ...SETTINGS_STRINGS_DE,
+  ...NOTIFICATION_STRINGS_DE,
+  composer: {
+    label: (session) => `Nachricht an ${session}`,
+    placeholders: {
+      psk: "Verschlüsselte Nachricht",
+      base: "Nachricht",
+      off: "Unverschlüsselte Nachricht",
+    },
+    send: "Senden",
+    hint: "Senden mit Strg+Eingabe",
+    size: (bytes, most) => `${bytes} von ${most} Bytes`,
+    tooLong: (most) => `Zu lang: höchstens ${most} Bytes.`,
+    controls: "Der Text enthält Steuerzeichen, die im Terminal wie Tasten wirken würden.",
+    badName: "Der Name dieser Sitzung enthält Zeichen, die svc nicht verwenden kann.",
+  },
+  bubble: {
+    showAll: "Alles zeigen",
+    showLess: "Weniger zeigen",
+    sendAgain: "Noch einmal senden",
+    sendAnyway: "Trotzdem senden",
+    sendAgainIn: (seconds) => `Noch einmal senden in ${seconds} s`,
+    discard: "Verwerfen",
+    announce: (state, detail) => `Nachricht: ${state}. ${detail}`,
+  },
+  receipt: {
+    waitingForLink: "Wartet auf die Verbindung",
+    sending: "Wird gesendet …",
+    failed: "Nicht gesendet",
+    failures: {
+      missing_scope:
+        "Dieser Schlüssel kann lesen, aber nicht senden. Melde dich mit einem an, der das Recht push:send hat.",
+      unknown_device: "Das Relay kennt diesen Rechner nicht mehr.",
+      too_large: "Die Nachricht ist zu groß für das Relay.",
+      invalid_push: "Das Relay nimmt diesen Text nicht an. Ändere ihn und sende ihn noch einmal.",
+      ask_closed: "Jemand hat schon geantwortet, oder der Agent hat die Frage zurückgezogen.",
+      unknown_push: "Das Relay kennt diese Frage nicht mehr.",
+      unsealable:
+        "Sie muss verschlüsselt sein, aber dieses Telefon ist nicht mehr mit dem Rechner gekoppelt. Es wurde nichts gesendet.",
+    },
+    states: {
+      queued: "Eingereiht",
+      delivered: "Zugestellt",
+      held: "Angehalten",
+      typed: "Getippt",
+      submitted: "Abgeschickt",
+      refused: "Abgelehnt",
+      expired: "Abgelaufen",
+      unknown: "Unklar",
+      ignored: "Übergangen",
+      answered: "Beantwortet",
+      withdrawn: "Zurückgezogen",
+    },
+    unproven: (claimed) =>
+      `Das Relay meldet „${claimed}“, aber der Rechner hat es nicht bestätigt. Sieh im Terminal nach, bevor du noch einmal sendest.`,
+    queuedOffline: (until) =>
+      `Der Rechner ist offline. Die Nachricht wird zugestellt, wenn er bis ${until} wieder da ist.`,
+    typedFinal:
+      "Sie steht in der Eingabezeile des Agenten, aber svc konnte nicht bestätigen, dass sie abgeschickt wurde. Sieh im Terminal nach.",
+    expired: "Der Rechner hat sie nicht rechtzeitig erhalten, deshalb wurde nichts getippt.",
+    unknown:
+      "Der Listener wurde beim Tippen beendet, sie kann also getippt worden sein. Sieh im Terminal nach, bevor du noch einmal sendest.",
+    heldGoesOn: "Danach wird sie von selbst getippt.",
+    refusedOther: (reason) => `Der Rechner hat sie abgelehnt: ${reason}.`,
+  },
+  reasons: {
+    shell_in_pane: "Der Agent ist nicht mehr da: eine Shell oder ein anderes Programm hat das Fenster.",
+    no_such_session: "Keine tmux-Sitzung hat diesen Namen.",
+    ambiguous_session: "Zwei tmux-Server haben eine Sitzung mit diesem Namen.",
+    invalid_session_name: "Der Name der Sitzung enthält andere Zeichen als A-Z a-z 0-9 . _ -.",
+    pane_dead: "Das Fenster ist beendet, angehalten oder nimmt keine Eingaben an.",
+    rate_limited: "Mehr als 30 Nachrichten in der Minute für diese Sitzung.",
+    shell_escape: "Eine Nachricht, die mit ! beginnt, würde im Agenten einen Shell-Befehl ausführen.",
+    desk_busy: "Am Rechner tippt gerade jemand.",
+    muted: "Das Projekt ist stumm geschaltet.",
+    invalid_body: "Der Text ist leer, zu lang oder enthält Steuerzeichen.",
+    sealed_required: "Dieser Rechner nimmt nur verschlüsselte Nachrichten an.",
+    unsealable: "Die verschlüsselte Nachricht ließ sich nicht öffnen.",
+    counter_used: "Eine verschlüsselte Nachricht mit dieser Nummer wurde schon angenommen.",
+    counter_old:
+      "Die Nachricht liegt so weit hinter neueren von diesem Telefon, dass sie eine Wiederholung sein könnte.",
+    answer_taken: "Der Agent, der gefragt hat, hat diese Antwort schon erhalten.",
+    counter_missing:
+      "Dieses Telefon nummeriert seine verschlüsselten Nachrichten, aber diese hat keine Nummer.",
+    tmux_failed: "tmux hat den Befehl abgelehnt.",
+    start_not_allowed: "Auf diesem Rechner darf kein Telefon Agenten starten.",
+    unknown_project: "Dieser Rechner kennt das Projekt nicht.",
+    ambiguous_project: "Dieser Rechner kennt mehrere Projekte mit diesem Namen.",
+    unknown_agent: "Dieser Rechner kennt den Agenten nicht.",
+    start_failed: "Der Agent konnte nicht gestartet werden.",
+    agent_starting: "Der Agent startet: seine Eingabezeile ist noch nicht zu sehen.",
+    agent_working:
+      "Der Agent arbeitet: die Nachricht wartet, bis kein Dialog sie stören kann, längstens bis zum Ende des Zuges.",
+    unknown_screen: "Der Agent zeigt seine Eingabezeile nicht: ein anderer Bildschirm hat die Tastatur.",
+    screen_stale: "Der Agent zeigte den Text nicht rechtzeitig in seiner Eingabezeile.",
+    approval_change:
+      "Das könnte ändern, wann der Agent um Erlaubnis fragt: es steht nicht auf der Liste der harmlosen Befehle.",
+    key_not_allowed: "Diese Taste öffnet ein anderes Programm oder hält den Agenten an.",
+    not_confirmed: "Der Text wurde getippt, aber nichts zeigte, ob der Agent ihn angenommen hat.",
+    not_submitted: "Die Eingabezeile nahm Enter nicht an, deshalb wurde der Text wieder entfernt.",
+    dialog_open: "Der Agent zeigt einen Dialog.",
+    hook_muted: "Die Hooks dieser Installation sind stumm geschaltet.",
+    unknown_type: "Dieser Listener kennt die Art dieser Nachricht nicht.",
+    too_late: "Der Agent wartete nicht mehr: die Antwort wird stattdessen in seine Sitzung getippt.",
+  },
+  advice: {
+    shell_in_pane: "Starte den Agenten auf dem Rechner wieder mit svc.",
+    no_such_session: "Wähle eine Sitzung aus der Liste.",
+    ambiguous_session: "Benenne eine der beiden Sitzungen auf dem Rechner um.",
+    invalid_session_name: "Benenne die Sitzung auf dem Rechner um.",
+    pane_dead: "Sieh auf dem Rechner im Terminal nach.",
+    rate_limited: "Warte, dann sende sie noch einmal.",
+    shell_escape: "Beginne die Nachricht mit einem anderen Zeichen.",
+    desk_busy: "Wenn du sie trotzdem sendest, wird sie hinter den Text getippt, der schon da steht.",
+    muted: "Schalte das Projekt auf dem Rechner wieder laut: svc unmute.",
+    invalid_body: "Ändere den Text und sende ihn noch einmal.",
+    sealed_required: "Kopple dieses Telefon mit dem Rechner: svc pair.",
+    unsealable: "Kopple dieses Telefon noch einmal mit dem Rechner: svc pair.",
+    counter_used:
+      "Wurden die Daten dieses Browsers wiederhergestellt oder kopiert, kopple dieses Telefon noch einmal mit dem Rechner: svc pair.",
+    counter_old: "Sende sie noch einmal.",
+    answer_taken: "Sieh in der Sitzung nach, was daraus wurde.",
+    counter_missing: "Lade diese Seite neu und sende sie noch einmal.",
+    tmux_failed: "Sieh in das Protokoll des Listeners: svc logs.",
+    start_not_allowed: "Erlaube es auf dem Rechner: allowAgentStart in config.json.",
+    unknown_project: "Starte dort einmal einen Agenten auf dem Rechner: svc cc.",
+    ambiguous_project: "Gib auch das Verzeichnis an.",
+    unknown_agent: "Aktualisiere svc auf dem Rechner.",
+    start_failed: "Sieh in das Protokoll des Listeners: svc logs.",
+    agent_starting: "Dauert das lange, sieh im Terminal nach.",
+    agent_working: "Mit svc setup auf dem Rechner nehmen manche Agenten auch beim Arbeiten Nachrichten an.",
+    unknown_screen:
+      "Esc hilft oft. Ist die Eingabezeile zu sehen, ist diese Version des Agenten neuer, als svc unterstützt.",
+    screen_stale: "Sieh im Terminal nach, bevor du sie noch einmal sendest.",
+    approval_change:
+      "Tu es am Rechner, oder erlaube den Befehl auf dem Rechner: allowCommands in config.json.",
+    key_not_allowed: "Benutze diese Taste am Rechner.",
+    not_confirmed: "Sieh im Terminal nach, bevor du sie noch einmal sendest.",
+    not_submitted: "Sende sie noch einmal.",
+    dialog_open: "Beantworte ihn am Rechner: Dialoge lassen sich von hier nicht beantworten.",
+    hook_muted: "Schalte die Hooks am Relay wieder laut.",
+    unknown_type: "Aktualisiere svc auf dem Rechner.",
+    too_late: "Sieh in der Sitzung nach, was daraus wurde.",
+  },
+  ages: {
+    now: "gerade eben",
+    minutes: (value) => `${value} min`,
+    hours: (value) => `${value} h`,
+    days: (value) => count(value, "Tag", "Tage"),
+    ago: (age) => `vor ${age}`,
+  },
+  devices: { iphone: "iPhone", ipad: "iPad", android: "Android-Telefon", browser: "Browser" },
+};
+
+function count(value: number, one: string, many: string): string {
+  return `${value} ${value === 1 ? one : many}`;
+}
+
+function sessionCount(value: number): string {
+  return count(value, "Sitzung", "Sitzungen");
+}

@@ -1,0 +1,16 @@
+/** Chooses the page's language; its label is beside it. */
+import type { JSX } from "preact";
+import { chooseLanguage, currentLanguage, LANGUAGES } from "../language.ts";
+
+const CODES = ["en", "de"] as const satisfies readonly (keyof typeof LANGUAGES)[];
+
+export function LanguageSelect(): JSX.Element {
+  return (
+    <select
+      value={currentLanguage()}
+      onChange={({ currentTarget: { selectedIndex } }) => chooseLanguage(CODES[selectedIndex] ?? "en")}
+    >
+      {CODES.map((code) => <option key={code} value={code} lang={code}>{LANGUAGES[code]}</option>)}
+    </select>
+  );
+}

@@ -1,0 +1,32 @@
+/** The page in another language: chosen in the settings, kept across reloads, complete on the first view. */
+import assert from "node:assert/strict";
+import { withScene } from "./scene.ts";
+
+Deno.test("German is chosen below the list, stays after a reload, and needs no network then [ux-languages]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
+    await page.goto(`${wire.url}/#/settings`);
+    await page.getByLabel("Language").selectOption("Deutsch");
+    await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
+    await phone.shoot("settings-german");
+    await page.getByRole("link", { name: "Alle Agenten" }).tap();
+    await page.getByRole("heading", { name: "Agenten", exact: true }).waitFor();
+    await page.getByText("1 Sitzung auf 1 Rechner").waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
+    assert.equal(await page.title(), "svc-Fernsteuerung");
+    await phone.shoot("picker-german");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Nachrichten" }).tap();
+    await page.getByText("Noch keine Nachrichten").waitFor();
+    await phone.shoot("messages-german");
+    await page.evaluate(async () => void await navigator.serviceWorker.ready);
+    wire.pointTo(1);
+    await page.reload();
+    await page.getByText("Verbindet neu …").first().waitFor();
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));

@@ -1,0 +1,35 @@
+/** The page's languages: which one is chosen, and that each has every text. */
+import assert from "node:assert/strict";
+import { languageFor } from "../../../src/phone/language.ts";
+import { STRINGS } from "../../../src/phone/strings.ts";
+import { GERMAN } from "../../../src/phone/strings_de.ts";
+
+Deno.test("the user's own choice comes first, then the browser's languages in their order, then English [ux-languages]", () => {
+  assert.equal(languageFor(null, ["de-CH", "en"]), "de");
+  assert.equal(languageFor(null, ["fr-FR", "de", "en-GB"]), "de");
+  assert.equal(languageFor(null, ["en-US", "de"]), "en");
+  assert.equal(languageFor("en", ["de"]), "en");
+  assert.equal(languageFor("de", ["en"]), "de");
+  assert.equal(languageFor("xx", ["fr"]), "en");
+  assert.equal(languageFor("constructor", []), "en");
+});
+
+/** Every text and every function that makes one, by its path. */
+function leaves(value: unknown, path = ""): [string, unknown][] {
+  if (typeof value !== "object" || value === null) return [[path, value]];
+  return Object.entries(value).flatMap(([name, part]) =>
+    leaves(part, path === "" ? name : `${path}.${name}`)
+  );
+}
+
+Deno.test("German has every text that English has, with the same parameters [ux-languages]", () => {
+  const [english, german] = [new Map(leaves(STRINGS)), new Map(leaves(GERMAN))];
+  assert.deepEqual([...german.keys()].sort(), [...english.keys()].sort());
+  const parameters = (texts: Map<string, unknown>): unknown[] =>
+    [...texts].filter(([, text]) => typeof text === "function").map((
+      [path, text],
+    ) => [path, (text as { length: number }).length]).sort();
+  assert.deepEqual(parameters(german), parameters(english));
+  const empty = [...german].filter(([, text]) => text === "").map(([path]) => path);
+  assert.deepEqual(empty, []);
+});
