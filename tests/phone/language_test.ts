@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { withScene } from "./scene.ts";
 
-Deno.test("German is chosen below the list, stays after a reload, and needs no network then [ux-languages]", () =>
+Deno.test("German is chosen in the settings, stays after a reload, and needs no network then [ux-languages]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
     await listener.report({ name: "svc-demo" });
