@@ -23,7 +23,7 @@ const SOURCES = [
 const DIGEST_FILE = "sources.sha256";
 /** Size limits of the page over the wire, in Brotli: until the list of sessions is shown, and of everything. */
 export const FIRST_MAX_BYTES = 64 * 1_024;
-export const WHOLE_MAX_BYTES = 200 * 1_024;
+export const WHOLE_MAX_BYTES = 256 * 1_024;
 /** What the list of sessions needs: the page tells the browser to load it at once. */
 const FIRST = ["src/phone/boot.ts", "src/phone/main.tsx"];
 /** What the page loads after the list: in one file, as every file costs time on a slow network. */

@@ -2,7 +2,6 @@
 import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
 import { randomUuid } from "../async/uuid.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
-import { sealHostPush } from "../crypto/host_push.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import { pushStorage } from "./push_storage.ts";
@@ -97,5 +96,6 @@ async function sealForSelf(
   const publicKey = await exportPublicKey((await pairing.ownKeys()).publicKey);
   const phone = { deviceId: host.phone, publicKey, secret: host.secret };
   const push = { id, type: "note", body: TEST_TEXT };
+  const { sealHostPush } = await import("../crypto/host_push.ts");
   return (await sealHostPush(push, { host: host.deviceId, phones: [phone] })).sealedFor;
 }

@@ -8,7 +8,7 @@ import { lazyView } from "./lazy_view.tsx";
 import { LinkNotice } from "./link_notice.tsx";
 import type { LinkActions } from "./link_reader.tsx";
 import { PickerView } from "./picker.tsx";
-import { useItemInView } from "./opened_item.tsx";
+import { useItemInView } from "./use_item_in_view.ts";
 import type { SessionActions } from "./session.tsx";
 import type { SettingsActions } from "./settings.tsx";
 import { Mark } from "./shared.tsx";

@@ -1,6 +1,5 @@
 /** The question or notification that a tapped notification leads to. */
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import { type PhoneState, relayNow } from "../state.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { NotificationCard } from "./inbox.tsx";
@@ -26,13 +25,4 @@ export function OpenedItem({ state, item: id, actions }: Props): JSX.Element | n
         : <NotificationCard {...{ state, item, now }} />}
     </ul>
   );
-}
-
-/** Scrolls to the item once it is there, and again when another one is opened. */
-export function useItemInView({ route, inbox }: PhoneState): void {
-  const item = "item" in route ? route.item : undefined;
-  const isLoaded = item !== undefined && inbox.has(item);
-  useEffect(() => {
-    if (isLoaded) document.querySelector(`[data-id="${item}"]`)?.scrollIntoView({ block: "nearest" });
-  }, [item, isLoaded]);
 }
