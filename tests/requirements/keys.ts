@@ -48,6 +48,7 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
   "flood-frames": main(
     "Each kind of frame has a rate limit per key, over all its sockets and reconnects, and so have their bytes.",
   ),
+  "flood-table": main("A caller under many names or addresses does not get a used-up budget back."),
   "flood-streams": main("The mirrors that one key may have open are bounded, so that others can open one."),
   "flood-panes": main("A listener that sends more than a phone reads loses the stream; the phone stays."),
   "flood-inventories": main(
