@@ -1,4 +1,4 @@
-/** Time as three functions, so that tests advance it by hand. */
+/** Time as three functions, so that tests advance it by hand, and the waits that follow it. */
 
 export interface Clock {
   /** Wall clock, epoch milliseconds. May jump. */
@@ -37,4 +37,25 @@ export function delay(ms: number, { clock, signal }: DelayOptions): Promise<void
     });
     signal?.addEventListener("abort", onAbort, { once: true });
   });
+}
+
+interface WaitForOptions {
+  clock: Pick<Clock, "elapsed" | "after">;
+  /** How long to poll, in milliseconds. */
+  limitMs: number;
+  /** The pause between two polls, in milliseconds. */
+  everyMs: number;
+}
+
+/** The first defined value of `probe`, or undefined once the limit has passed. */
+export async function waitFor<T>(
+  probe: () => Promise<T | undefined>,
+  { clock, limitMs, everyMs }: WaitForOptions,
+): Promise<T | undefined> {
+  const end = clock.elapsed() + limitMs;
+  for (;;) {
+    const found = await probe();
+    if (found !== undefined || clock.elapsed() >= end) return found;
+    await delay(everyMs, { clock });
+  }
 }

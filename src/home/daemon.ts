@@ -1,6 +1,5 @@
 /** Keeps exactly one listener running, in the installed version: its status, and how it is started, replaced and stopped. */
-import type { Clock } from "../async/clock.ts";
-import { waitFor } from "../async/wait_for.ts";
+import { type Clock, waitFor } from "../async/clock.ts";
 import type { Commands, Files, LocalSockets, Signal } from "../runtime/types.ts";
 import { askDaemon, type DaemonStatus } from "./control_socket.ts";
 import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.ts";

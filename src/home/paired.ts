@@ -1,7 +1,6 @@
 /** What pairing keeps on this host: its own key pair, and `paired.json` with the phones that share a secret with it. */
 import * as z from "zod/mini";
-import { systemClock } from "../async/clock.ts";
-import { waitFor } from "../async/wait_for.ts";
+import { systemClock, waitFor } from "../async/clock.ts";
 import { exportKeyPair, generateKeyPair, importKeyPair } from "../crypto/keys.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { describeFaults } from "../protocol/faults.ts";

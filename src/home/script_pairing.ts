@@ -1,7 +1,6 @@
 /** Sends sealed messages as a phone does: a paired script with its file from `svc pair --script`, or `svc send` on the host itself. */
 import * as z from "zod/mini";
-import { systemClock } from "../async/clock.ts";
-import { waitFor } from "../async/wait_for.ts";
+import { systemClock, waitFor } from "../async/clock.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { claimPairing } from "../client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../crypto/keys.ts";

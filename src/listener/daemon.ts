@@ -5,9 +5,9 @@ import { type FileLock, tryLock } from "../home/lock.ts";
 import { type DaemonHost, daemonStatus, recordedPid } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
-import { waitFor } from "../async/wait_for.ts";
+import { waitFor } from "../async/clock.ts";
 import type { Files, LocalSockets, Runtime } from "../runtime/types.ts";
-import { type ListenerLog, openLog, startLine } from "./log.ts";
+import { type ListenerLog, openLog, startLine } from "../home/log_files.ts";
 import type { RunningListener } from "./listener.ts";
 
 /** What the daemon needs of the machine. */

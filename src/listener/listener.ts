@@ -7,11 +7,11 @@ import { createRelayApi } from "../client/api.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { resolveBaseUrl } from "../home/addresses.ts";
-import { type Audit, openAudit } from "../home/audit.ts";
+import { type Audit, openAudit } from "../home/log_files.ts";
 import { type Config, deviceNameOf } from "../home/config.ts";
 import type { DaemonStatus, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
-import { KnownProjects } from "../home/known_projects.ts";
+import { KnownProjects, projectsOf, startEffects } from "./start_agent.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { ensureIdentity, withPairedLock } from "../home/paired.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -29,7 +29,6 @@ import { Mirrors } from "./mirror/mirrors.ts";
 import { restoreAllWindowSizes } from "./mirror/window_size.ts";
 import { runningVersion } from "./process_facts.ts";
 import { Acknowledger, type Injection, PushIntake, pushSteps } from "./pushes.ts";
-import { projectsOf, startEffects } from "./start_agent.ts";
 import { openTargets, type Targets } from "./targets.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */

@@ -13,7 +13,7 @@ import { type InjectContext, type Outcome, type Progress, refused, Stopping } fr
 import { type Command, inject } from "./inject/inject.ts";
 import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import { startAgent, type StartOptions } from "./start_agent.ts";
-import type { Audit, AuditEntry } from "../home/audit.ts";
+import type { Audit, AuditEntry } from "../home/log_files.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
 import { receiptProof } from "../crypto/proofs.ts";
 

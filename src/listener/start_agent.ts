@@ -1,14 +1,16 @@
-/** Starts an agent for a phone, in a project this host knows, by running `svc --detach <agent>`. */
-import type { KnownProject } from "../home/known_projects.ts";
+/** Starts an agent for a phone, in a project this host knows, by running `svc --detach <agent>`; and `projects.json` with those. */
+import { runtime } from "#runtime";
+import * as z from "zod/mini";
+import { daemonEnvironment } from "../home/daemon.ts";
+import { isMuted, loadMuted } from "../home/muted.ts";
+import type { HomePaths } from "../home/paths.ts";
+import { parseJson } from "../protocol/json.ts";
 import { type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import { type Outcome, refused } from "./inject/context.ts";
-import { daemonEnvironment } from "../home/daemon.ts";
-import { isMuted, loadMuted } from "../home/muted.ts";
-import { runtime } from "#runtime";
+import type { Files } from "../runtime/types.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import type { HomePaths } from "../home/paths.ts";
+import { type Outcome, refused } from "./inject/context.ts";
 
 export interface StartOptions extends StartEffects {
   /** The host's `allowAgentStart`. */
@@ -101,4 +103,55 @@ async function detach(
   const options = { cwd: directory, env: daemonEnvironment(env, paths), signal };
   const { code, stdout, stderr } = await runtime.commands.run(argv, options);
   return signal.aborted ? undefined : { code, stdout: new TextDecoder().decode(stdout), stderr };
+}
+
+export const KnownProject = z.object({
+  /** As in session names. */
+  project: z.string(),
+  directory: z.string(),
+});
+export type KnownProject = z.infer<typeof KnownProject>;
+
+const KnownProjectsFile = z.object({ projects: z.array(KnownProject) });
+
+/** Beyond this many, the oldest is dropped. */
+export const KNOWN_PROJECTS_MAX = 200;
+
+/** Only the daemon writes the file. */
+export class KnownProjects {
+  readonly #files: Files;
+  readonly #path: string;
+  #known: Promise<readonly KnownProject[]> | undefined;
+
+  constructor(files: Files, { projects }: Pick<HomePaths, "projects">) {
+    this.#files = files;
+    this.#path = projects;
+  }
+
+  /** A broken file counts as empty: running agents are added again. */
+  list(): Promise<readonly KnownProject[]> {
+    this.#known ??= this.#read();
+    return this.#known;
+  }
+
+  /** Adds the projects that are new. */
+  async learn(seen: readonly KnownProject[]): Promise<void> {
+    const known = await this.list();
+    const added = seen.filter((one, index) =>
+      !known.some(isSame(one)) && seen.findIndex(isSame(one)) === index
+    );
+    if (added.length === 0) return;
+    const projects = [...known, ...added].slice(-KNOWN_PROJECTS_MAX);
+    this.#known = Promise.resolve(projects);
+    await this.#files.replaceText(this.#path, `${JSON.stringify({ projects }, null, 2)}\n`, { mode: 0o600 });
+  }
+
+  async #read(): Promise<readonly KnownProject[]> {
+    const text = await this.#files.readText(this.#path) ?? "";
+    return KnownProjectsFile.safeParse(parseJson(text)?.value).data?.projects ?? [];
+  }
+}
+
+function isSame(one: KnownProject): (other: KnownProject) => boolean {
+  return (other) => other.project === one.project && other.directory === one.directory;
 }

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
 import type { TokenRate } from "../async/token_bucket.ts";
-import { LocalBus } from "../bus/local.ts";
+import { LocalBus } from "../bus/bus.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
   CONNECTIONS_PER_ADDRESS_MAX,

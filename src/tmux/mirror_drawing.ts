@@ -1,5 +1,5 @@
 /** Tracks a program's drawing state (attributes, character sets) and whether another terminal draws its output the same. */
-import { Pen } from "./mirror_pen.ts";
+import { Pen } from "./mirror_paint.ts";
 
 interface Settings {
   pen: Pen;

@@ -1,6 +1,6 @@
 /** A snapshot of a pane: its lines with their attributes, the cursor and the modes. */
 import { type TmuxCommand, verbs } from "./argv.ts";
-import { fieldsFormat, parseFields } from "./fields.ts";
+import { fieldsFormat, parseFields } from "./server.ts";
 import { unescapeOctal } from "./control_parser.ts";
 import { encodeUtf8 } from "../async/utf8.ts";
 

@@ -1,7 +1,6 @@
 /** Lists a tmux server's sessions, and captures the screens of several panes, in one tmux call each. */
-import { fieldsFormat, oneLine, parseFields } from "./fields.ts";
+import { fieldsFormat, oneLine, parseFields, TmuxError, type TmuxServer } from "./server.ts";
 import { type TmuxCommand, verbs } from "./argv.ts";
-import { TmuxError, type TmuxServer } from "./server.ts";
 
 /** The tmux user options that the wrapper sets on its sessions. */
 export const SESSION_OPTIONS = {

@@ -1,8 +1,7 @@
 /** The tmux server of a wrapper run: finds it, lists its sessions, and creates, claims and attaches one. */
 import type { Runtime } from "../runtime/types.ts";
 import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../tmux/argv.ts";
-import { fieldsFormat, parseFields } from "../tmux/fields.ts";
-import { runTmux, tmuxEnvironment, TmuxError } from "../tmux/server.ts";
+import { fieldsFormat, parseFields, runTmux, tmuxEnvironment, TmuxError } from "../tmux/server.ts";
 import { parseSessions, SESSION_OPTIONS, SESSION_QUERY, type TmuxSession } from "../tmux/sessions.ts";
 import { folderTrust, type SocketTrust, socketTrust, type TrustHost } from "../tmux/trust.ts";
 import { spentClaim } from "./decide_session.ts";

@@ -1,7 +1,14 @@
 /** Injects one message into its pane (docs/specification.md, Injection). The numbers count the steps as they happen, in more detail than there. */
 import { TmuxError } from "../../tmux/server.ts";
-import { composerShows, type LeftBehind } from "./composer.ts";
-import { DRAW_LIMIT_MS, enterWasLost, EnterWatch, ScreenChanges, ScreenConfirmation } from "./confirm.ts";
+import {
+  composerShows,
+  DRAW_LIMIT_MS,
+  enterWasLost,
+  EnterWatch,
+  type LeftBehind,
+  ScreenChanges,
+  ScreenConfirmation,
+} from "./composer.ts";
 import {
   type InjectContext,
   type Outcome,

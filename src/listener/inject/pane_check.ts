@@ -3,7 +3,7 @@
  * message must wait.
  */
 import { verbs } from "../../tmux/argv.ts";
-import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
+import { fieldsFormat, oneLine, parseFields, TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import {
   dialogRowFormat,
   GUARD_REFUSED,
@@ -16,7 +16,6 @@ import {
 } from "./guard.ts";
 import { type Outcome, type PaneContext, refused } from "./context.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
-import { fieldsFormat, oneLine, parseFields } from "../../tmux/fields.ts";
 import type { Target } from "../targets.ts";
 import { mayHideStart } from "./composer.ts";
 import type { PaneInput } from "./pane_input.ts";

@@ -8,8 +8,15 @@ import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
 import type { AgentState, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
-import { canComeFrom, decideState, type ScreenCapture, StateClock, StateHints } from "./agent_state.ts";
-import { isReported, toEntry } from "./session_entry.ts";
+import {
+  canComeFrom,
+  decideState,
+  isReported,
+  type ScreenCapture,
+  StateClock,
+  StateHints,
+  toEntry,
+} from "./session_entry.ts";
 
 /** Delay until the next read after a hook's report, or after svc typed something. */
 export const POLL_SOON_MS = 400;

@@ -1,7 +1,13 @@
-/** One tmux session as the inventory reports it. */
+/**
+ * One tmux session as the inventory reports it, and the state of its agent: from its hooks, else from its screen, else from
+ * tmux activity.
+ */
+import type { ScreenReading } from "../../agents/profile.ts";
 import { agentProfile } from "../../agents/profiles.ts";
 import { agentKindOfBinary } from "../../agents/program.ts";
 import { isNewerThanMeasured } from "../../agents/version.ts";
+import type { HookReport } from "../../home/control_socket.ts";
+import { ASK_EVENT, ASK_REPORT_MS } from "../../home/notify_daemon.ts";
 import {
   AGENT_LABELS,
   isAgentKind,
@@ -12,6 +18,175 @@ import {
 import type { AgentState, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxSession } from "../../tmux/sessions.ts";
 import { isGuardedProgram } from "../inject/guard.ts";
+
+/** Output within this time counts as work when nothing else shows the state. */
+export const ACTIVE_MS = 6_000;
+/** A session younger than this whose screen shows nothing is starting. */
+export const STARTING_MS = 15_000;
+
+/** What a session's screen showed. */
+export interface ScreenCapture {
+  reading: ScreenReading;
+  /** When the screen was captured, in epoch milliseconds. */
+  at: number;
+}
+
+export interface StateFacts {
+  session: TmuxSession;
+  screen: ScreenCapture | undefined;
+  hint: HookHint | undefined;
+  /** A question of `svc_ask` waits for an answer. */
+  asking: boolean;
+  /** The last state that the screen or a hook showed. */
+  known: AgentState | undefined;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+/** A dialog on the screen outweighs every hook: hooks report neither its end nor a turn ended by Esc. */
+export function decideState({ session, screen, hint, asking, known, now }: StateFacts): AgentState {
+  if (!isAlive(session)) return "exited";
+  const reading = screen?.reading;
+  if (asking || reading?.focus === "dialog") return "waiting";
+  if (hint && outweighsScreen(hint, screen, now)) return hint.state;
+  // A menu or pager may hide the agent, which goes on with what it did before.
+  const shown = reading?.state ?? known;
+  if (shown) return shown;
+  if (now - session.created * 1_000 < STARTING_MS) return "starting";
+  return now - session.activity * 1_000 < ACTIVE_MS ? "working" : "idle";
+}
+
+/** Remembers since when each session is in its state. Sessions are identified by server and id. */
+export class StateClock {
+  #since = new Map<string, { state: AgentState; at: number }>();
+
+  /** Epoch milliseconds since which `session` is in `state`. */
+  since(session: TmuxSession, { state, now }: { state: AgentState; now: number }): number {
+    const key = `${session.socket} ${session.id} ${session.created}`;
+    const known = this.#since.get(key);
+    if (known?.state === state) return known.at;
+    this.#since.set(key, { state, at: now });
+    return now;
+  }
+
+  /** Forgets sessions that are gone. */
+  keep(sessions: readonly TmuxSession[]): void {
+    const live = new Set(sessions.map((session) => `${session.socket} ${session.id} ${session.created}`));
+    for (const key of this.#since.keys()) if (!live.has(key)) this.#since.delete(key);
+  }
+}
+
+/** A hook's report outweighs the screen for this long, because the screen follows a moment later. */
+export const HOOK_FRESH_MS = 1_500;
+/** A question counts as waiting for this long after its asker's last report. */
+export const ASK_LIFE_MS = 2 * ASK_REPORT_MS + 1_000;
+
+export interface HookHint {
+  state: AgentState;
+  /** Epoch milliseconds. */
+  at: number;
+  /** What the screen showed when the hook reported. */
+  before: AgentState | undefined;
+}
+
+/** False once the hint is old, or the screen has changed its state since. */
+function outweighsScreen(
+  { state, at, before }: HookHint,
+  screen: ScreenCapture | undefined,
+  now: number,
+): boolean {
+  if (now - at >= HOOK_FRESH_MS) return false;
+  const shown = screen !== undefined && screen.at >= at ? screen.reading.state : undefined;
+  return shown === undefined || shown === before || shown === state;
+}
+
+/**
+ * True if the report can come from this session. An agent may start other agents, in other panes or for other projects,
+ * that inherit the environment of its own pane.
+ */
+export function canComeFrom({ cwd, pane }: HookReport, { recorded }: TmuxSession): boolean {
+  const isItsPane = pane === undefined || recorded.pane === "" || pane === recorded.pane;
+  const { directory } = recorded;
+  const isItsPlace = directory === "" || isAtOrBelow(cwd, directory) || isAtOrBelow(directory, cwd);
+  return isItsPane && isItsPlace;
+}
+
+function isAtOrBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
+}
+
+interface Hinted {
+  report: HookReport;
+  hint: HookHint;
+}
+
+interface OpenAsk {
+  report: HookReport;
+  /** Epoch milliseconds. */
+  since: number;
+  until: number;
+  /** The screen has shown an idle agent since. */
+  hasIdled: boolean;
+  /** The agent went on without the answer: some agents never cancel the call. */
+  isAbandoned: boolean;
+}
+
+/** Hook reports by session name. A report counts only for a session it can come from. */
+export class StateHints {
+  #hints = new Map<string, Hinted>();
+  /** Each session's open questions, by the id in their reports. */
+  #asks = new Map<string, Map<string, OpenAsk>>();
+
+  /** `before`: what the session's screen shows. */
+  take(report: HookReport, { before, now }: { before: AgentState | undefined; now: number }): void {
+    const { session, state } = report;
+    if (session === undefined || state === undefined) return;
+    if (report.event === ASK_EVENT) return this.#takeAsk(session, { report, now });
+    this.#hints.set(session, { report, hint: { state, at: now, before } });
+    const beginsTurn = state === "working" && report.tool === undefined;
+    for (const ask of this.#asks.get(session)?.values() ?? []) {
+      if (state === "idle" || (beginsTurn && ask.hasIdled)) ask.isAbandoned = true;
+    }
+  }
+
+  #takeAsk(session: string, { report, now }: { report: HookReport; now: number }): void {
+    const asks = this.#asks.get(session) ?? new Map<string, OpenAsk>();
+    this.#asks.set(session, asks);
+    for (const [id, { until }] of asks) if (now >= until) asks.delete(id);
+    const id = report.ask ?? "";
+    if (report.state !== "waiting") return void asks.delete(id);
+    const ask = asks.get(id) ?? { since: now, hasIdled: false, isAbandoned: false };
+    asks.set(id, { ...ask, report, until: now + ASK_LIFE_MS });
+  }
+
+  hint(session: TmuxSession): HookHint | undefined {
+    const found = this.#hints.get(session.name);
+    return found !== undefined && canComeFrom(found.report, session) ? found.hint : undefined;
+  }
+
+  /** A question waits for an answer. The agent shows a working screen meanwhile. */
+  isAsking(
+    session: TmuxSession,
+    { screen, now }: { screen: ScreenCapture | undefined; now: number },
+  ): boolean {
+    let asking = false;
+    for (const ask of this.#asks.get(session.name)?.values() ?? []) {
+      if (ask.isAbandoned || now >= ask.until || !canComeFrom(ask.report, session)) continue;
+      const isIdle = screen?.reading.state === "idle" && screen.at >= ask.since + HOOK_FRESH_MS;
+      ask.hasIdled ||= isIdle;
+      asking ||= !isIdle;
+    }
+    return asking;
+  }
+
+  /** Forgets sessions that are gone. */
+  keep(sessions: readonly TmuxSession[]): void {
+    const names = new Set(sessions.map(({ name }) => name));
+    for (const map of [this.#hints, this.#asks]) {
+      for (const name of map.keys()) if (!names.has(name)) map.delete(name);
+    }
+  }
+}
 
 /** Titles and paths are cut to this length, because a full inventory must fit into one frame. */
 const TEXT_MAX_CHARS = 200;
@@ -29,7 +204,7 @@ export function isAlive(session: TmuxSession): boolean {
   return recorded.pid === "" || Number(recorded.pid) === pane.pid;
 }
 
-export interface EntryFacts {
+interface EntryFacts {
   state: AgentState;
   /** Epoch milliseconds. */
   stateSince: number;

@@ -8,7 +8,7 @@ import type { Reason } from "../../protocol/receipt.ts";
 import { costOf, type Keystroke, type KeystrokeLimit } from "./keystroke_rules.ts";
 import type { KeystrokeOutcome } from "./type_keystroke.ts";
 import { TURN_START_MS } from "../inject/pane_input.ts";
-import type { AuditEntry } from "../../home/audit.ts";
+import type { AuditEntry } from "../../home/log_files.ts";
 import { canonicalDigest } from "../../protocol/canonical.ts";
 
 /** Keystrokes that may wait for the rate limit or a dialog; more are refused. */

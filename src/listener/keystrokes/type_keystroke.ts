@@ -5,7 +5,7 @@
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
-import { EnterWatch } from "../inject/confirm.ts";
+import { EnterWatch } from "../inject/composer.ts";
 import {
   checkPane,
   failureOutcome,

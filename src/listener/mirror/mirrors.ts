@@ -6,7 +6,7 @@ import { type Clock, delay } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
 import { Mutex } from "../../async/mutex.ts";
 import type { RelayLink } from "../../client/relay_link.ts";
-import type { Audit } from "../../home/audit.ts";
+import type { Audit } from "../../home/log_files.ts";
 import type { Config } from "../../home/config.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import type { EventData } from "../../protocol/frames.ts";

@@ -1,7 +1,6 @@
 /** Gives a window the size that a phone requested, and restores its own size afterwards. */
 import { verbs } from "../../tmux/argv.ts";
-import { fieldsFormat, parseFields } from "../../tmux/fields.ts";
-import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
+import { fieldsFormat, parseFields, TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import type { Targets } from "../targets.ts";
 import type { Size } from "./viewer.ts";
 

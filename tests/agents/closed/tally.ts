@@ -1,6 +1,6 @@
 /** What a crawl sent and what the host said to it. */
 import type { KeyState } from "../../../src/protocol/pane_frame.ts";
-import { parseAuditLine } from "../../../src/home/audit.ts";
+import { parseAuditLine } from "../../../src/home/log_files.ts";
 
 export class Tally {
   sequences = 0;

@@ -1,6 +1,6 @@
 /** Polling until there is a value. */
 import assert from "node:assert/strict";
-import { waitFor } from "../../../src/async/wait_for.ts";
+import { waitFor } from "../../../src/async/clock.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 

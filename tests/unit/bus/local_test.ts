@@ -1,7 +1,6 @@
 /** The bus of a single-process relay. */
 import assert from "node:assert/strict";
-import type { BusMessage } from "../../../src/bus/bus.ts";
-import { LocalBus } from "../../../src/bus/local.ts";
+import { type BusMessage, LocalBus } from "../../../src/bus/bus.ts";
 
 const message = (deviceId: string): BusMessage => ({ kind: "greeted", deviceId, connection: "c" });
 

@@ -1,6 +1,6 @@
 /** The audit of remote input. */
 import assert from "node:assert/strict";
-import { openAudit, parseAuditLine } from "../../../src/home/audit.ts";
+import { openAudit, parseAuditLine } from "../../../src/home/log_files.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const ENTRY = {

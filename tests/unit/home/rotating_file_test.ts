@@ -1,6 +1,6 @@
 /** Files of lines that are put aside when they are large. */
 import assert from "node:assert/strict";
-import { PENDING_LINES_MAX, RotatingFile } from "../../../src/home/rotating_file.ts";
+import { PENDING_LINES_MAX, RotatingFile } from "../../../src/home/log_files.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
 const options = (home: TempHome): ConstructorParameters<typeof RotatingFile>[1] => ({

@@ -1,6 +1,6 @@
 /** A relay without a port: a real store and hub, a fake clock, and sockets backed by arrays. */
 import { Mutex } from "../../../src/async/mutex.ts";
-import { LocalBus } from "../../../src/bus/local.ts";
+import { LocalBus } from "../../../src/bus/bus.ts";
 import {
   encodeFrame,
   type EventData,

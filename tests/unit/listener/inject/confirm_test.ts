@@ -9,7 +9,7 @@ import {
   ScreenConfirmation,
   screenConfirms,
   STEADY_MS,
-} from "../../../../src/listener/inject/confirm.ts";
+} from "../../../../src/listener/inject/composer.ts";
 
 const idle: ScreenReading = { state: "idle", focus: "composer", draft: "" };
 const screen = (...lines: string[]): Screen => ({ lines, title: "", cursor: { x: 0, y: 0, visible: true } });

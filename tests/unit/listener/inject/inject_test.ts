@@ -1,6 +1,6 @@
 /** What an injection leaves behind when something goes wrong: the text, the marker, and its outcome. */
 import assert from "node:assert/strict";
-import { DRAW_LIMIT_MS } from "../../../../src/listener/inject/confirm.ts";
+import { DRAW_LIMIT_MS } from "../../../../src/listener/inject/composer.ts";
 import { CONFIRM_LIMIT_MS } from "../../../../src/listener/inject/inject.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";

@@ -10,7 +10,7 @@ import {
   POLL_BUSY_MS,
   POLL_SOON_MS,
 } from "../../../../src/listener/inventory/inventory.ts";
-import { ASK_LIFE_MS, HOOK_FRESH_MS } from "../../../../src/listener/inventory/agent_state.ts";
+import { ASK_LIFE_MS, HOOK_FRESH_MS } from "../../../../src/listener/inventory/session_entry.ts";
 import { INVENTORY_POLL_MS } from "../../../../src/protocol/limits.ts";
 import type { AgentState } from "../../../../src/protocol/session.ts";
 import type { TmuxCommand } from "../../../../src/tmux/argv.ts";

@@ -1,8 +1,13 @@
 /** What the picker shows of a session, and in which order its state is decided. */
 import assert from "node:assert/strict";
-import { isAlive, isReported, toEntry } from "../../../../src/listener/inventory/session_entry.ts";
-import { decideState, StateClock } from "../../../../src/listener/inventory/agent_state.ts";
-import { HOOK_FRESH_MS } from "../../../../src/listener/inventory/agent_state.ts";
+import {
+  decideState,
+  HOOK_FRESH_MS,
+  isAlive,
+  isReported,
+  StateClock,
+  toEntry,
+} from "../../../../src/listener/inventory/session_entry.ts";
 import { resolveTarget } from "../../../../src/listener/targets.ts";
 import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
 

@@ -18,7 +18,7 @@ import { encodeKeyInput, type KeyInput } from "../../../../src/protocol/key_inpu
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
 import { encodeSequenced } from "../../../../src/protocol/pane_frame.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
-import type { AuditEntry } from "../../../../src/home/audit.ts";
+import type { AuditEntry } from "../../../../src/home/log_files.ts";
 import { canonicalDigest } from "../../../../src/protocol/canonical.ts";
 
 const DIALOG: KeystrokeOutcome = { state: "held", reason: "dialog_open" };

@@ -1,6 +1,6 @@
 /** The lines of listener.log. */
 import assert from "node:assert/strict";
-import { openLog, stampLine, startLine } from "../../../src/listener/log.ts";
+import { openLog, stampLine, startLine } from "../../../src/home/log_files.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);

@@ -1,0 +1,178 @@
+/** Files that grow line by line and are rotated: `listener.log`, and `audit.jsonl` with every remote input, never its text. */
+import * as z from "zod/mini";
+import { utf8Length } from "../async/utf8.ts";
+import { parseJson } from "../protocol/json.ts";
+import type { AppendFile, Files } from "../runtime/types.ts";
+
+export interface RotatingOptions {
+  path: string;
+  /** The file is rotated once it is larger than this, in bytes. */
+  maxBytes: number;
+  /** How many old files are kept, as `<path>.1` (the newest) and so on. */
+  kept: number;
+}
+
+/** At most this many lines wait for the disk; further ones are dropped and counted. */
+export const PENDING_LINES_MAX = 10_000;
+
+/**
+ * Lines are written in the order of the calls, each whole in one file. Rotating copies the text and truncates the file
+ * instead of renaming it, because the daemon's stdout and stderr are the same file.
+ */
+export class RotatingFile {
+  readonly #files: Files;
+  readonly #options: RotatingOptions;
+  #pending: string[] = [];
+  #work: Promise<void> | undefined;
+  #file: AppendFile | undefined;
+  #bytes = 0;
+  #lost = 0;
+
+  constructor(files: Files, options: RotatingOptions) {
+    this.#files = files;
+    this.#options = options;
+  }
+
+  /** Queues one line, without its line end. Never throws: a later line reports how many could not be written. */
+  append(line: string): void {
+    if (this.#pending.length >= PENDING_LINES_MAX) this.#lost++;
+    else this.#pending.push(line);
+    this.#work ??= this.#drain().finally(() => this.#work = undefined);
+  }
+
+  /** Resolves once every queued line is written or dropped. */
+  async flush(): Promise<void> {
+    while (this.#work !== undefined) await this.#work;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      const reported = this.#lost;
+      this.#pending = [];
+      try {
+        await this.#write(lossNote(reported) + batch.map((line) => `${line}\n`).join(""));
+        this.#lost -= reported;
+      } catch {
+        this.#lost += batch.length;
+        this.#file?.close();
+        this.#file = undefined;
+      }
+    }
+  }
+
+  async #write(text: string): Promise<void> {
+    const { path, maxBytes } = this.#options;
+    if (this.#file === undefined) {
+      this.#file = await this.#files.openAppend(path, { mode: 0o600 });
+      this.#bytes = (await this.#files.info(path))?.size ?? 0;
+    }
+    await this.#file.append(text);
+    this.#bytes += utf8Length(text);
+    if (this.#bytes > maxBytes) await this.#rotate();
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, kept } = this.#options;
+    for (let age = kept - 1; age >= 1; age--) {
+      if (await this.#files.info(`${path}.${age}`)) {
+        await this.#files.rename(`${path}.${age}`, `${path}.${age + 1}`);
+      }
+    }
+    await this.#files.replaceText(`${path}.1`, await this.#files.readText(path) ?? "", { mode: 0o600 });
+    await this.#files.writeText(path, "", { mode: 0o600 });
+    this.#bytes = 0;
+  }
+}
+
+function lossNote(lost: number): string {
+  return lost === 0 ? "" : `! ${lost} line(s) could not be written here\n`;
+}
+
+export const AuditEntry = z.object({
+  /** ISO 8601. */
+  time: z.string(),
+  /** Who sent it: the device's or the key's id. */
+  device: z.string(),
+  session: z.string(),
+  /** The pane's id, `%<n>`; empty when no pane was found. */
+  pane: z.string(),
+  /** Hex SHA-256 of the canonical text. */
+  digest: z.string(),
+  /** Length of the text in characters. */
+  length: z.number(),
+  /** The outcome, with its reason if there is one: `submitted`, `refused shell_in_pane`. */
+  outcome: z.string(),
+});
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+const AUDIT_MAX_BYTES = 10_000_000;
+const AUDIT_KEPT = 3;
+
+export interface Audit {
+  /** Queues the entry; never throws. */
+  record(entry: AuditEntry): void;
+  /** Writes the queued entries and closes the file. */
+  close(): Promise<void>;
+}
+
+export function openAudit(files: Files, path: string): Audit {
+  const file = new RotatingFile(files, { path, maxBytes: AUDIT_MAX_BYTES, kept: AUDIT_KEPT });
+  return {
+    record: (entry) => file.append(JSON.stringify(entry)),
+    close: () => file.close(),
+  };
+}
+
+/** The entry on this line; undefined when the line is not an entry. */
+export function parseAuditLine(line: string): AuditEntry | undefined {
+  const entry = AuditEntry.safeParse(parseJson(line)?.value);
+  return entry.success ? entry.data : undefined;
+}
+
+const LOG_MAX_BYTES = 10_000_000;
+const LOG_KEPT = 3;
+
+export interface ListenerLog {
+  /** Queues the line; never throws. */
+  line(text: string): void;
+  /** Writes what is queued and closes the file. */
+  close(): Promise<void>;
+}
+
+interface LogOptions {
+  path: string;
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Prints each line in the foreground. */
+  echo?: ((line: string) => void) | undefined;
+}
+
+export function openLog(files: Files, { path, now, echo }: LogOptions): ListenerLog {
+  const file = new RotatingFile(files, { path, maxBytes: LOG_MAX_BYTES, kept: LOG_KEPT });
+  return {
+    line(text) {
+      const stamped = stampLine(text, now());
+      file.append(stamped);
+      echo?.(stamped);
+    },
+    close: () => file.close(),
+  };
+}
+
+/** `[<time>] <text>`, except the failure line, `! …`, which has no time. Control characters are replaced, so that a relay's text can neither forge a line nor control a terminal. */
+export function stampLine(text: string, now: number): string {
+  const line = text.replace(/[\r\n]+/g, " ").replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
+  return line.startsWith("! ") ? line : `[${new Date(now).toISOString()}] ${line}`;
+}
+
+/** The first line of a run (docs/specification.md, Logs and audit): the reliable indicator of the running build. */
+export function startLine(version: string, wsUrl: string): string {
+  return `svc listener starting — v${version} — ${wsUrl}`;
+}
