@@ -3,6 +3,7 @@ import { CLOSED } from "./claims_closed.ts";
 import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
+import { PHONE_PUSH } from "./claims_phone_push.ts";
 import { PHONE_SPEED } from "./claims_phone_speed.ts";
 
 export interface Claim {
@@ -217,5 +218,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   closed: CLOSED,
   keys: [...KEYS, ...KEYS_HOST],
   house: HOUSE,
-  phone: [...PHONE_SPEED],
+  phone: [...PHONE_SPEED, ...PHONE_PUSH],
 };

@@ -47,6 +47,7 @@ export async function run(args: readonly string[]): Promise<number> {
     version: VERSION,
     clock: systemClock,
     random: Math.random,
+    secondOutlet: async () => (await loadConfig(runtime.files, await accountPaths())).secondOutlet,
     reportWaiting: (report) => void reportWaiting(report),
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });

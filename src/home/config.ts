@@ -5,6 +5,28 @@ import { describeFaults } from "../protocol/faults.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
+const WebAddress = z.string().check(z.regex(/^https?:\/\/\S+$/, "an http:// or https:// address"));
+
+/** Where a question goes that nobody has seen on a phone. */
+export const SecondOutlet = z.object({
+  /** The address of an ntfy topic. It gets no text. */
+  ntfy: z.optional(WebAddress),
+  /** Gets a JSON object. */
+  webhook: z.optional(WebAddress),
+  /** How long after the question. */
+  afterSeconds: z._default(z.int().check(z.minimum(10), z.maximum(600)), 60),
+  /** What makes it unnecessary: a notification that a phone has shown, or only a question that was opened. */
+  unless: z._default(z.enum(["shown", "seen"]), "seen"),
+  /** The webhook also gets the text, sealed for the paired phones. */
+  sealed: z.optional(z.boolean()),
+}).check(
+  z.refine(
+    ({ ntfy, webhook }) => (ntfy === undefined) !== (webhook === undefined),
+    "exactly one of ntfy and webhook",
+  ),
+);
+export type SecondOutlet = z.infer<typeof SecondOutlet>;
+
 /** Every field may be missing; fields of other versions are kept. */
 export const Config = z.looseObject({
   apiKey: z.optional(z.string()),
@@ -33,6 +55,8 @@ export const Config = z.looseObject({
   allowApprovalChange: z.optional(z.boolean()),
   /** Lets the phone start agents in known projects. */
   allowAgentStart: z.optional(z.boolean()),
+  /** Where a question goes that nobody has seen on a phone for some time. */
+  secondOutlet: z.optional(SecondOutlet),
 });
 export type Config = z.infer<typeof Config>;
 

@@ -1,5 +1,5 @@
 /** Runs an agent's hook: it reports to the listener, informs the model of REMOTE mode, and never disturbs the agent. */
-import { type HookInput, isFromSubagent } from "../agents/hooks.ts";
+import { type HookInput, type HookMeaning, isFromSubagent } from "../agents/hooks.ts";
 import { loadHooks } from "../agents/registry.ts";
 import type { HookReport } from "../home/control_socket.ts";
 import { notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
@@ -100,7 +100,7 @@ export const eventHook: Hook = (host) => (call) => takeEvent(host, call);
 async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   const directory = call.hooks.directoryOf(call.input);
   if (directory === undefined) return;
-  const { state, notification, session, tool } = call.hooks.meaning(call.event, call.input);
+  const { state, notification, session, tool } = ownMeaning(call);
   if (session !== undefined) {
     const { followSession } = await import("./follow_remote.ts");
     await followSession(host, call, { directory, kind: session });
@@ -110,6 +110,13 @@ async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   const socket = { sockets: host.sockets, path: host.paths.socket };
   if (tool?.step === "before") await waitAtGate(socket, report);
   else await notifyDaemon(socket, { op: "hook", report });
+}
+
+/** The end of a subagent is not the end of the turn. */
+function ownMeaning({ hooks, event, input }: HookCall): HookMeaning {
+  const meaning = hooks.meaning(event, input);
+  const isOthers = meaning.notification?.type === "agent.stop" && isFromSubagent(input);
+  return isOthers ? {} : meaning;
 }
 
 /** The fields of every report: whose it is. */

@@ -6,6 +6,7 @@ import { retry } from "../async/retry.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { HostPush } from "../crypto/host_push.ts";
+import type { SecondOutlet } from "../home/config.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import { answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";
 import type { Frame } from "../protocol/frames.ts";
@@ -20,6 +21,7 @@ import {
   type WaitingReport,
 } from "./follow_question.ts";
 import { LeftQuestions } from "./left_questions.ts";
+import { notifyUnseen } from "./second_outlet.ts";
 import { sha256Hex } from "../async/sha256.ts";
 import { isSessionName, listenerDeviceId } from "../protocol/names.ts";
 
@@ -39,6 +41,8 @@ interface AskClientOptions {
   random: () => number;
   /** Reports to the listener that the agent waits for its user, or no longer does. Must not throw. */
   reportWaiting(report: WaitingReport): void;
+  /** Where an unseen question goes; undefined when the host has none. */
+  secondOutlet(): Promise<SecondOutlet | undefined>;
 }
 
 type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listener"> : never;
@@ -142,9 +146,11 @@ export class AskClient {
     if (question.secret === true && push.sealedFor === undefined) return { kind: "unsealed" };
     const wakeup = new Wakeup(this.#options.clock);
     this.#wakeups.set(id, wakeup);
+    const ended = new AbortController();
     try {
       await this.#linked(signal);
       await this.#post(push, signal);
+      void this.#notifyUnseen(push, ended.signal);
       const timeoutMs = question.data.timeoutSeconds * 1_000;
       const parts = this.#followParts(wakeup, push);
       const outcome = await followQuestion(parts, { id, timeoutMs, signal });
@@ -155,8 +161,16 @@ export class AskClient {
       if (mayBeStored) this.#left.withdraw(id);
       throw error;
     } finally {
+      ended.abort();
       for (const [key, one] of this.#wakeups) if (one === wakeup) this.#wakeups.delete(key);
     }
+  }
+
+  /** The user finds the question in the app all the same, so a failure ends here. */
+  async #notifyUnseen(push: HostPush, signal: AbortSignal): Promise<void> {
+    const { clock, secondOutlet } = this.#options;
+    const outlet = await secondOutlet().catch(() => undefined);
+    if (outlet !== undefined) await notifyUnseen(push, { outlet, api: this.#api, clock, signal });
   }
 
   #followParts(wakeup: Wakeup, asked: HostPush): FollowParts {

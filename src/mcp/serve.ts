@@ -2,6 +2,7 @@
 import { errorText } from "../async/error_text.ts";
 import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../async/clock.ts";
+import type { SecondOutlet } from "../home/config.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import { AskClient, identify, type Identity, type RelaySettings } from "./ask_client.ts";
 import { type Lines, LineTransport } from "./line_transport.ts";
@@ -23,6 +24,8 @@ export interface McpHost {
   random: () => number;
   /** Reports to the listener that the agent waits for its user, or no longer does. Must not throw. */
   reportWaiting(report: WaitingReport): void;
+  /** Where a question goes that nobody has seen on a phone; read for each question. */
+  secondOutlet?(): Promise<SecondOutlet | undefined>;
   /** Registers `stop`, which is called when the process should end. */
   onStop(stop: () => void): void;
 }
@@ -124,6 +127,7 @@ class LazyAskClient {
       clock,
       random,
       reportWaiting,
+      secondOutlet: async () => await this.#host.secondOutlet?.(),
     });
   }
 }

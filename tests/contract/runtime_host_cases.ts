@@ -1,10 +1,55 @@
 /** What every runtime reports about its process and machine, and its local sockets. */
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { systemClock } from "../../src/async/clock.ts";
+import { loadVapidKeys, postOnce } from "../../src/relay/web_push_delivery.ts";
+import { postPublicly } from "../../src/runtime/public_post.ts";
 import { MAX_LINE_BYTES } from "../../src/runtime/input.ts";
 import type { LineConnection, Runtime } from "../../src/runtime/types.ts";
 import type { Case } from "../helpers/on_node.ts";
+import { makeSubscriber, openMessage } from "../helpers/push_vendor.ts";
 import { until } from "../helpers/until.ts";
+
+const posts: Case[] = [
+  {
+    name:
+      "a Web Push message is posted and opens as RFC 8291 says; addresses that are not public are refused [push-vapid, push-ssrf]",
+    async run() {
+      const received: Uint8Array[] = [];
+      const server = createServer((request, response) => {
+        const parts: Uint8Array[] = [];
+        request.on("data", (part: Uint8Array) => parts.push(part));
+        request.on("end", () => {
+          received.push(new Uint8Array(parts.flatMap((part) => [...part])));
+          response.writeHead(429, { "retry-after": "7" }).end();
+        });
+      });
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+      const address = server.address();
+      const port = typeof address === "object" ? address?.port : undefined;
+      const subscriber = await makeSubscriber(`http://127.0.0.1:${port}/x`);
+      const keys = await loadVapidKeys({ keepSecret: (_name, made) => Promise.resolve(made) });
+      const payload = { kind: "test", id: "6f1c2d3e-0000-4000-8000-000000000001" } as const;
+      const message = { payload, ttlSeconds: 60, urgency: "high", topic: "t" } as const;
+      const { signal } = new AbortController();
+      const delivery = {
+        keys,
+        contact: "mailto:a@example.com",
+        clock: systemClock,
+        signal,
+        post: postPublicly,
+      };
+      const send = (allowLoopback: boolean) =>
+        postOnce({ subscription: subscriber.subscription, message }, { ...delivery, allowLoopback });
+      await assert.rejects(send(true), /answered 429/);
+      assert.deepEqual(await openMessage(received[0] ?? new Uint8Array(), subscriber), payload);
+      assert.equal((await send(false)).kind, "dead");
+      assert.equal(received.length, 1);
+      await new Promise((done) => server.close(done));
+    },
+  },
+];
 
 const host: Case[] = [
   {
@@ -170,4 +215,4 @@ const sockets: Case[] = [
   },
 ];
 
-export const cases: readonly Case[] = [...host, ...sockets];
+export const cases: readonly Case[] = [...host, ...posts, ...sockets];

@@ -16,6 +16,8 @@ export interface ScriptedPhone {
   apiKey: string;
   deviceId: string;
   host: PairedHost;
+  /** Its own keys. */
+  keyPair: CryptoKeyPair;
   words: string[];
   /** The push of a message as this phone sends it, sealed. */
   pushOf(session: string, body: string): Promise<PushRequestInput & { id: string }>;
@@ -69,6 +71,7 @@ export async function pairScriptedPhone(
     apiKey: account.apiKey,
     deviceId: account.deviceId,
     host: paired.host,
+    keyPair,
     words: paired.words,
     pushOf,
     answerOf: answerTo,

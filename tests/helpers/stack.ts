@@ -53,6 +53,8 @@ export interface StackOptions {
   joins?: Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">;
   /** This machine's without it. */
   hostname?: string;
+  /** More arguments of `svc server`. */
+  server?: readonly string[];
 }
 
 /** svc as on a machine of the name in TEST_HOSTNAME. */
@@ -73,7 +75,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
   const run = { launch, ...(hostname === undefined ? {} : { env: { TEST_HOSTNAME: hostname } }) };
   const data = `${sandbox.svcHome}/server`;
   const serve = (listen: string): Started =>
-    startSvc(sandbox, ["server", "--listen", listen, "--data", data], run);
+    startSvc(sandbox, ["server", "--listen", listen, "--data", data, ...options.server ?? []], run);
   const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay({ serve, data });
   const { host } = new URL(url);
   await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });

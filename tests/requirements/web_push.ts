@@ -23,6 +23,10 @@ export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web
   "push-tap": phone("A tap opens the session at the question, in the open page if there is one."),
   "push-switch": phone("A tap switches notifications on; signing out and switching off end them."),
   "push-why-not": phone("A browser without push says why, and what to do."),
+  "push-outlet": phone(
+    "A question that nobody has seen after a time of the owner's choice goes to an ntfy topic or a webhook, without its text.",
+  ),
+  "push-subagent": phone("The end of a subagent does not ring."),
   "push-test": phone("A test message is answered with the vendor's answer and its time."),
   "push-ssrf": phone("The relay posts to public https addresses only, also when a name resolves to another."),
 });

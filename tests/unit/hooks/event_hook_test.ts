@@ -29,6 +29,19 @@ Deno.test("a stop carries the agent's last message [type-stop, ls-hook-at-once]"
   assert.deepEqual([gemini.news?.body, gemini.state], ["Done.", "idle"]);
 });
 
+Deno.test("the end of a subagent is neither news nor the end of the turn [push-subagent]", async () => {
+  await using bench = await makeHookBench();
+  const own = await recordedCall("cc", "SubagentStop");
+  const calls = [["SubagentStop", own], ["Stop", own], ["StopFailure", {
+    ...own,
+    error: "overloaded",
+  }]] as const;
+  for (const [event, input] of calls) {
+    const { news, state } = await reported(bench, "cc", event, input);
+    assert.deepEqual([news, state], [undefined, undefined], event);
+  }
+});
+
 Deno.test("a pending permission is reported with its command [type-attention]", async () => {
   await using bench = await makeHookBench();
   const input = await recordedCall("codex", "PermissionRequest");

@@ -1,0 +1,110 @@
+/** A browser's push in Chromium, whose own push service tests cannot reach: subscriptions lead to a local one, and its messages are delivered by the debugger. */
+import type { CDPSession, Page, Worker } from "playwright-core";
+import { openMessage, PushVendor, type Subscriber } from "../helpers/push_vendor.ts";
+import { until } from "../helpers/until.ts";
+
+export interface ShownNotification {
+  title: string;
+  body: string;
+  tag: string;
+}
+
+export class PushBrowser implements AsyncDisposable {
+  readonly vendor = new PushVendor();
+  readonly #page: Page;
+  readonly #origin: string;
+  #subscriber: Subscriber | undefined;
+  #debugger: CDPSession | undefined;
+  #registration = "";
+  #delivered = 0;
+
+  constructor(page: Page, origin: string) {
+    this.#page = page;
+    this.#origin = origin;
+  }
+
+  /** Before the page is opened. */
+  async prepare(): Promise<void> {
+    this.#subscriber = await this.vendor.subscribe("phone");
+    const context = this.#page.context();
+    await context.grantPermissions(["notifications"], { origin: this.#origin });
+    await context.addInitScript(fakeSubscription, this.#subscriber.subscription);
+    const cdp = await context.newCDPSession(this.#page);
+    cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+      const own = registrations.find(({ scopeURL }) => scopeURL.startsWith(this.#origin));
+      if (own !== undefined) this.#registration = own.registrationId;
+    });
+    await cdp.send("ServiceWorker.enable");
+    this.#debugger = cdp;
+  }
+
+  /** Hands the next message to the service worker, as the browser does once its push service has it. */
+  async deliver(): Promise<void> {
+    const message = await until("a message", () => this.vendor.messages[this.#delivered]);
+    this.#delivered += 1;
+    const subscriber = this.#subscriber;
+    if (subscriber === undefined) throw new Error("Cannot deliver: call prepare first");
+    const data = JSON.stringify(await openMessage(message.body, subscriber));
+    const registrationId = await until("the service worker", () => this.#registration);
+    await this.#debugger?.send("ServiceWorker.deliverPushMessage", {
+      origin: this.#origin,
+      registrationId,
+      data,
+    });
+  }
+
+  /** What the system shows now. */
+  async shown(): Promise<ShownNotification[]> {
+    return await (await this.#worker()).evaluate(async () => {
+      const scope = globalThis as unknown as { registration: ServiceWorkerRegistration };
+      const shown = await scope.registration.getNotifications();
+      return shown.map(({ title, body, tag }) => ({ title, body, tag }));
+    });
+  }
+
+  async tap(tag: string): Promise<void> {
+    await (await this.#worker()).evaluate(async (tag) => {
+      const scope = globalThis as unknown as EventTarget & { registration: ServiceWorkerRegistration };
+      const [notification] = await scope.registration.getNotifications({ tag });
+      type Constructor = new (type: string, init: { notification: Notification | undefined }) => Event;
+      const { NotificationEvent } = globalThis as unknown as { NotificationEvent: Constructor };
+      scope.dispatchEvent(new NotificationEvent("notificationclick", { notification }));
+    }, tag);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.vendor[Symbol.asyncDispose]();
+  }
+
+  #worker(): Promise<Worker> {
+    return until("the service worker", () => this.#page.context().serviceWorkers()[0]);
+  }
+}
+
+/** Runs in the page. */
+function fakeSubscription(subscription: { endpoint: string; keys: Record<string, string> }): void {
+  const KEPT = "test-push-key";
+  if (!("PushManager" in globalThis)) return;
+  const made = (key: ArrayBuffer) => ({
+    options: { applicationServerKey: key },
+    toJSON: () => subscription,
+    unsubscribe: () => {
+      localStorage.removeItem(KEPT);
+      return Promise.resolve(true);
+    },
+  });
+  const kept = (): ArrayBuffer | undefined => {
+    const text = localStorage.getItem(KEPT);
+    return text === null ? undefined : new Uint8Array(JSON.parse(text)).buffer;
+  };
+  Object.assign(PushManager.prototype, {
+    subscribe: ({ applicationServerKey }: { applicationServerKey: Uint8Array<ArrayBuffer> }) => {
+      localStorage.setItem(KEPT, JSON.stringify([...applicationServerKey]));
+      return Promise.resolve(made(applicationServerKey.buffer));
+    },
+    getSubscription: () => {
+      const key = kept();
+      return Promise.resolve(key === undefined ? null : made(key));
+    },
+  });
+}
