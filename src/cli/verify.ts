@@ -49,8 +49,13 @@ export async function run(args: readonly string[]): Promise<number> {
   return results.some(({ mark }) => mark === "fault") ? EXIT_FAILED : 0;
 }
 
+/** Undefined when it is missing or malformed, which the checks have reported. */
 function relayAddress(inputs: AddressInputs | undefined): string | undefined {
-  return inputs && resolveBaseUrl(inputs);
+  try {
+    return inputs && resolveBaseUrl(inputs);
+  } catch {
+    return undefined;
+  }
 }
 
 async function runCheck(check: Check, context: CheckContext): Promise<Result> {

@@ -27,7 +27,7 @@ Deno.test("svc setup finds the five real agents, and svc verify tries each one's
   const finding = (name: string): Line | undefined => lines.find((line) => line.name === name);
   for (const kind of KINDS) {
     const [hooks, mcp] = [finding(`${AGENT_LABELS[kind]}, hooks`), finding(`${AGENT_LABELS[kind]}, MCP`)];
-    assert.match(hooks?.finding ?? "", /tells the model$/, stderr);
+    assert.match(hooks?.finding ?? "", /informs the model$/, stderr);
     assert.match(mcp?.finding ?? "", /svc_ask, svc_prompt, svc_input, svc_notify/);
     assert.deepEqual([hooks?.mark, mcp?.mark], ["ok", "ok"]);
     assert.ok(finding("agents")?.finding.includes(`${AGENT_LABELS[kind]} ${REAL_AGENTS[kind].version}`));

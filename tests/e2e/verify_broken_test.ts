@@ -65,6 +65,26 @@ const BROKEN: Broken[] = [
     faults: ["configuration"],
   },
   {
+    what: "a mistyped wsUrl in config.json, where no other relay is named",
+    breakIt: (stack) => edit(home(stack, "config.json"), (text) => text.replace('"wsUrl"', '"wsurl"')),
+    expected: [
+      "configuration",
+      /^"wsurl" is not a key of config\.json and has no effect$/,
+      /^rename it to "wsUrl" in ".*config\.json"$/,
+    ],
+    faults: ["configuration", ...ASKED],
+  },
+  {
+    what: "a relay address in config.json that is not one of a WebSocket",
+    breakIt: (stack) => editConfig(stack, { wsUrl: "http://127.0.0.1:7420/ws" }),
+    expected: [
+      "configuration",
+      /^Cannot use the WebSocket address "http:.*" \(wsUrl in config\.json\): it must be ws:/,
+      /^fix ".*config\.json"$/,
+    ],
+    faults: ["configuration", ...ASKED],
+  },
+  {
     what: "a key in config.json that is like no key of svc",
     breakIt: (stack) => editConfig(stack, { colourOfTheShed: "green" }),
     expected: [
@@ -280,6 +300,14 @@ const BROKEN: Broken[] = [
   },
 ];
 
+Deno.test("svc verify prints its list to the end when the relay's address is malformed [cmd-verify]", async () => {
+  await using stack = await makeStack({ listener: false });
+  await editConfig(stack, { wsUrl: "http://127.0.0.1:7420/ws" });
+  const { code, stdout, stderr } = await stack.svc("verify");
+  assert.match(stdout, /\n\d of \d+ checks failed: fix them from the top down\.\n$/);
+  assert.deepEqual([code, stderr], [1, ""]);
+});
+
 async function verify(stack: Stack, env: Record<string, string> = {}): Promise<[number, Line[]]> {
   const { code, stdout, stderr } = await runSvc(stack.sandbox, ["verify", "--json"], { env });
   assert.equal(stderr, "");
@@ -333,7 +361,7 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
     /^Claude, Gemini, Codex, Cursor, OpenCode, Copilot$/,
   );
   for (const agent of ["Claude", "Gemini", "Codex", "OpenCode", "Copilot"]) {
-    assert.match(lines.find(({ name }) => name === `${agent}, hooks`)?.finding ?? "", /tells the model$/);
+    assert.match(lines.find(({ name }) => name === `${agent}, hooks`)?.finding ?? "", /informs the model$/);
     assert.match(lines.find(({ name }) => name === `${agent}, MCP`)?.finding ?? "", /svc_ask/);
   }
   const left = [temporary, home(stack, "markers"), home(stack, "remote")];

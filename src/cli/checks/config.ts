@@ -13,14 +13,17 @@ export const configCheck: Check = {
   async run({ paths }) {
     try {
       const inputs = { config: await loadConfig(runtime.files, paths), env: runtime.env.all() };
+      const keys = judgeKeys(Object.keys(inputs.config), paths.config);
+      // Before the missing values: the key that is missing may be the mistyped one.
+      if (keys?.mark === "fault") return keys;
       const ws = resolveWsUrl(inputs);
       if (ws === undefined) {
         return fault("no relay is named", `run svc up, or put wsUrl into "${paths.config}"`);
       }
       if (!listenerApiKey(inputs)) {
-        return fault("no API key is there", `run svc up, or put apiKey into "${paths.config}"`);
+        return fault("no API key is set", `run svc up, or put apiKey into "${paths.config}"`);
       }
-      return judgeKeys(Object.keys(inputs.config), paths.config) ?? ok(`${ws.url} (${ws.source})`);
+      return keys ?? ok(`${ws.url} (${ws.source})`);
     } catch (error) {
       return fault(errorText(error), `fix "${paths.config}"`);
     }

@@ -49,9 +49,9 @@ export const tmuxSocketsCheck: Check = {
   },
 };
 
-/** Restores private modes where other accounts could read. */
 const OWN_HOME = "give it to your account, or set SVC_HOME";
 
+/** Restores private modes where other accounts could read. */
 export const modesCheck: Check = {
   name: "home",
   async run({ paths }) {

@@ -62,7 +62,7 @@ async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
   if (stale.length > 0) {
     return warning(`they work; svc setup would change ${stale.join(", ")}`, fixOf(kind));
   }
-  return ok(hooks.promptEvent === undefined ? "the command runs" : `${hooks.promptEvent} tells the model`);
+  return ok(hooks.promptEvent === undefined ? "the command runs" : `${hooks.promptEvent} informs the model`);
 }
 
 /** Throws Error when a file cannot be read, naming it. */
