@@ -26,7 +26,7 @@ const { SVC_BASE_URL = "http://localhost:7420", SVC_API_KEY: apiKey = "" } = pro
 const wsUrl = wsFromHttpBase(SVC_BASE_URL);
 const api = createRelayApi({ baseUrl: httpBaseFromWs(wsUrl), apiKey });
 
-/** The bot's whole judgement; undefined leaves the question to somebody else. */
+/** The answer to a question; undefined leaves it to somebody else. */
 function decide(push: Push): Pick<PushRequestInput, "body" | "data"> | undefined {
   const question = askDataOf(push);
   switch (question?.kind) {
@@ -42,6 +42,7 @@ function decide(push: Push): Pick<PushRequestInput, "body" | "data"> | undefined
   }
 }
 
+/** A failure concerns this question only: the bot goes on with the others. */
 async function answer(push: Push): Promise<void> {
   const decision = decide(push);
   if (decision === undefined) return;
@@ -50,7 +51,8 @@ async function answer(push: Push): Promise<void> {
     process.stdout.write(`answered: ${push.body}\n`);
   } catch (error) {
     // Somebody else was first, or the agent took its question back.
-    if (!(error instanceof RelayError) || error.code !== "ask_closed") throw error;
+    if (error instanceof RelayError && error.code === "ask_closed") return;
+    process.stderr.write(`Cannot answer "${push.body}": ${error}\n`);
   }
 }
 
@@ -59,8 +61,6 @@ async function answerOpen(): Promise<void> {
   const { pushes } = await api.listPushes({ before: "end" });
   for (const { push, receipt } of pushes) if (!receipt.final) await answer(push);
 }
-
-const report = (error: unknown): void => void process.stderr.write(`${error}\n`);
 
 const link = new RelayLink({
   wsUrl,
@@ -73,11 +73,13 @@ const link = new RelayLink({
     capabilities: [],
   }),
   onFrame: (frame) => {
-    if (frame.event === "push.new") answer(frame.data).catch(report);
+    if (frame.event === "push.new") void answer(frame.data);
   },
   onState: (state) => {
     process.stdout.write(`${state.state}\n`);
-    if (state.state === "connected") answerOpen().catch(report);
+    if (state.state === "connected") {
+      answerOpen().catch((error) => process.stderr.write(`Cannot read the open questions: ${error}\n`));
+    }
   },
 });
 

@@ -8,7 +8,10 @@
 import process from "node:process";
 import { createRelayApi, RelayError, waitForReceipt } from "../mod.ts";
 
-const WAIT_MS = 60_000;
+/** How long the message may wait for its turn. */
+const TTL_SECONDS = 60;
+/** The relay reports up to 5 seconds later that a message has expired. */
+const WAIT_MS = TTL_SECONDS * 1_000 + 5_000;
 
 const { SVC_BASE_URL: baseUrl = "http://localhost:7420", SVC_API_KEY: apiKey } = process.env;
 
@@ -17,7 +20,7 @@ async function send(session: string, body: string): Promise<number> {
   const api = createRelayApi({ baseUrl, apiKey });
   // With an id of its own a push can be sent again after a lost connection: it is typed only once.
   const id = crypto.randomUUID();
-  await api.sendPush({ id, type: "agent.command", agentSessionName: session, body, ttlSeconds: 60 });
+  await api.sendPush({ id, type: "agent.command", agentSessionName: session, body, ttlSeconds: TTL_SECONDS });
   const { receipt } = await waitForReceipt(api, id, { timeoutMs: WAIT_MS });
   const reason = receipt.reason === undefined ? "" : ` (${receipt.reason})`;
   process.stdout.write(`${receipt.state}${reason}\n`);

@@ -7,6 +7,7 @@ import { FROM_CHECKOUT, type Launch, runSvc, startSvc } from "../helpers/program
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { makeStack } from "../helpers/stack.ts";
+import { type TapOptions, tapWire } from "../helpers/tapped_wire.ts";
 import { until } from "../helpers/until.ts";
 
 const example = (name: string): Launch => FROM_CHECKOUT.with(-1, `${CHECKOUT}examples/${name}.ts`);
@@ -43,6 +44,43 @@ Deno.test("examples/answer_bot.ts answers a question before and after it connect
     assert.equal((await bot.exited).code, 0);
   } finally {
     await agent.client.close();
+  }
+});
+
+/** Makes the first answer one that the relay refuses; the length stays the same. */
+function refuseFirstAnswer(): NonNullable<TapOptions["change"]> {
+  let hasRefused = false;
+  return (bytes, direction) => {
+    const text = new TextDecoder().decode(bytes);
+    if (hasRefused || direction === "down" || !text.includes('"ask.answer"')) return bytes;
+    hasRefused = true;
+    return new TextEncoder().encode(text.replace('"inReplyTo"', '"inReplyXx"'));
+  };
+}
+
+Deno.test("examples/answer_bot.ts answers the other questions when one answer fails", async () => {
+  await using stack = await makeStack({ listener: false });
+  const agent = await startMcp(stack.sandbox, { env: { SVC_SESSION: "svc-proj" } });
+  const tap = tapWire({ port: Number(new URL(stack.url).port), change: refuseFirstAnswer() });
+  const asked = ["One?", "Two?"].map((question) =>
+    agent.client.callTool({ name: "svc_prompt", arguments: { question } }).then(textOf, () => "unanswered")
+  );
+  try {
+    await until(
+      "both questions",
+      async () => (await stack.api.listPushes({ before: "end" })).pushes.length === asked.length,
+    );
+    const env = { SVC_BASE_URL: `http://${tap.host}`, SVC_API_KEY: stack.apiKey };
+    const bot = startSvc(stack.sandbox, [], { launch: example("answer_bot"), env });
+    await bot.line(/^Cannot answer "(One|Two)\?": /);
+    await bot.line(/^answered: (One|Two)\?$/);
+    assert.match(await Promise.any(asked), /your own judgement/);
+    bot.kill("SIGINT");
+    assert.equal((await bot.exited).code, 0);
+  } finally {
+    await agent.client.close();
+    await tap.close();
+    await Promise.all(asked);
   }
 });
 
