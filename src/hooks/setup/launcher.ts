@@ -17,23 +17,25 @@ export function launcherText(
   command: readonly string[],
   { root, backgroundEvents }: LauncherOptions,
 ): string {
-  const background = [...new Set(backgroundEvents)].map((event) => `"hook ${event}"`).join(" | ");
-  const words = command.map(shellQuote).join(" ");
+  const background = [...new Set(backgroundEvents)].map((event) => `"hook ${event}"`);
+  const run = command.map(shellQuote).join(" ");
   return [
     "#!/bin/sh",
     "# Runs svc, wherever it lies. Written by svc setup.",
     `: "\${SVC_HOME:=${root.replace(/["$`\\]/g, "\\$&")}}"`,
     "export SVC_HOME",
     'case "$1 $2" in',
-    `${background})`,
-    "  input=$(cat)",
-    `  { printf '%s\\n' "$input" | ${words} "$@"; } >/dev/null 2>&1 &`,
-    "  exit 0 ;;",
+    ...(background.length === 0 ? [] : [
+      `${background.join(" | ")})`,
+      "  input=$(cat)",
+      `  { printf '%s\\n' "$input" | ${run} "$@"; } >/dev/null 2>&1 &`,
+      "  exit 0 ;;",
+    ]),
     '"remote-hook "* | "hook "*)',
-    `  ${words} "$@" 2>/dev/null`,
+    `  ${run} "$@" 2>/dev/null`,
     "  exit 0 ;;",
     "esac",
-    `exec ${words} "$@"`,
+    `exec ${run} "$@"`,
     "",
   ].join("\n");
 }

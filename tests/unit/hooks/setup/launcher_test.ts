@@ -29,6 +29,14 @@ Deno.test("it runs svc with unchanged arguments and with its home", async () => 
   assert.equal((await Deno.stat(home.paths.launcher)).mode! & 0o777, 0o700);
 });
 
+Deno.test("without an event for the background every hook runs in the foreground", async () => {
+  await using home = await makeTempHome();
+  await writeLauncher(home.files, home.paths, launcherText(WORDS, { root: "/h", backgroundEvents: [] }));
+  for (const words of [["hook", "PostToolUse"], ["mcp"]]) {
+    assert.deepEqual(await run(home, words), { code: 0, stdout: `/h|${words.join("|")}|`, stderr: "" });
+  }
+});
+
 Deno.test("a hook whose svc is gone exits 0 and prints nothing; other commands fail normally [rm-never-breaks]", async () => {
   await using home = await makeTempHome();
   await writeLauncher(home.files, home.paths, launcherText(["/nowhere/deno"], at("/h")));
