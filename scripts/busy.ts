@@ -1,9 +1,11 @@
-/** Busy loops beside a test run, like a build on the same machine. */
+/** Busy loops beside a test run, like a build on the same machine. They end with the process that started them, however it ends. */
+
+const LOOP = "while kill -0 $PPID 2>/dev/null; do :; done";
 
 export function startBusy(count: number): AsyncDisposable {
   const loops = Array.from(
     { length: count },
-    () => new Deno.Command("sh", { args: ["-c", "while :; do :; done"] }).spawn(),
+    () => new Deno.Command("sh", { args: ["-c", LOOP] }).spawn(),
   );
   return {
     async [Symbol.asyncDispose]() {

@@ -64,29 +64,45 @@ interface Options {
   busy: number;
 }
 
-/** Undefined after help was printed. */
-function readOptions(): Options | undefined {
-  const { values } = parseArgs({
-    args: Deno.args,
-    options: {
-      "keep-going": { type: "boolean" },
-      only: { type: "string" },
-      times: { type: "string", default: "1" },
-      busy: { type: "string", default: "0" },
-      help: { type: "boolean" },
-    },
-  });
-  if (values.help) {
-    say(USAGE);
-    return undefined;
+/** Throws Error that says what is accepted. */
+function count(option: string, text: string, { least }: { least: number }): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new Error(`Cannot use "--${option} ${text}": it takes a whole number from ${least} to 9999.`);
+}
+
+/** The options, or the exit code when nothing is to be run. */
+function readOptions(): Options | number {
+  try {
+    const { values } = parseArgs({
+      args: Deno.args,
+      options: {
+        "keep-going": { type: "boolean", default: false },
+        only: { type: "string" },
+        times: { type: "string", default: "1" },
+        busy: { type: "string", default: "0" },
+        help: { type: "boolean" },
+      },
+    });
+    if (values.help) {
+      say(USAGE);
+      return 0;
+    }
+    return {
+      keepGoing: values["keep-going"],
+      only: values.only?.split(","),
+      times: count("times", values.times, { least: 1 }),
+      busy: count("busy", values.busy, { least: 0 }),
+    };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    say(`${error.message}\n\n${USAGE}`);
+    return 2;
   }
-  const { "keep-going": keepGoing = false, only } = values;
-  return { keepGoing, only: only?.split(","), times: Number(values.times), busy: Number(values.busy) };
 }
 
 async function main(): Promise<number> {
   const options = readOptions();
-  if (options === undefined) return 0;
+  if (typeof options === "number") return options;
   const begun = performance.now();
   if (!await prepare("tests")) return 1;
   const elapsed = (): number => (performance.now() - begun) / 1_000;

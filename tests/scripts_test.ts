@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
 import { countTests, runStep, runSteps, type Step, sum } from "../scripts/steps.ts";
+import { until } from "./helpers/until.ts";
 
 Deno.test("tests are counted over all summaries of a run", () => {
   const output = [
@@ -57,6 +58,60 @@ Deno.test("a developer's own session and svc settings do not reach the tests", a
     assert.equal((await runStep({ name: "env", args }, Deno.cwd())).output, "[]\n");
   } finally {
     Deno.env.delete("SVC_API_KEY");
+  }
+});
+
+Deno.test("a count that makes no sense ends the gate before it begins, with exit code 2 and a sentence", async () => {
+  const script = new URL("../scripts/ok.ts", import.meta.url).pathname;
+  const wrong = {
+    "--times 0": /^Cannot use "--times 0": it takes a whole number from 1 to 9999\.$/m,
+    "--times x": /^Cannot use "--times x": it takes/m,
+    "--times 1.5": /^Cannot use "--times 1\.5": it takes/m,
+    "--busy four": /^Cannot use "--busy four": it takes a whole number from 0 to 9999\.$/m,
+    "--busy=-1": /^Cannot use "--busy -1": it takes/m,
+    "--bogus": /^Unknown option '--bogus'/m,
+  };
+  for (const [words, sentence] of Object.entries(wrong)) {
+    const args = ["run", "-A", "--quiet", "--no-check", script, ...words.split(" "), "--only", "nothing"];
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), { args }).output();
+    assert.match(new TextDecoder().decode(stdout), sentence);
+    assert.equal(code, 2, words);
+  }
+});
+
+/** The pids of a process's children that have not ended. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const { stdout } = await new Deno.Command("ps", { args: ["-A", "-o", "pid=,ppid=,stat="] }).output();
+  return new TextDecoder().decode(stdout).trim().split("\n").flatMap((line) => {
+    const [child, parent, state = "Z"] = line.trim().split(/\s+/);
+    return Number(parent) === pid && !state.startsWith("Z") ? [Number(child)] : [];
+  });
+}
+
+async function isRunning(pid: number): Promise<boolean> {
+  const { stdout } = await new Deno.Command("ps", { args: ["-o", "stat=", "-p", String(pid)] }).output();
+  return /^[^Z\s]/.test(new TextDecoder().decode(stdout).trim());
+}
+
+Deno.test("busy loops end with the process that started them, even when it is killed", async () => {
+  const busy = new URL("../scripts/busy.ts", import.meta.url).href;
+  const program =
+    `const { startBusy } = await import("${busy}"); startBusy(2); await new Promise(() => setInterval(() => {}, 1e6));`;
+  const parent = new Deno.Command(Deno.execPath(), { args: ["eval", program] }).spawn();
+  let loops: number[] = [];
+  try {
+    await until("both loops", async () => (loops = await childrenOf(parent.pid)).length === 2);
+  } finally {
+    parent.kill("SIGKILL");
+    await parent.status;
+  }
+  try {
+    await until(
+      "the end of the loops",
+      async () => !(await Promise.all(loops.map(isRunning))).includes(true),
+    );
+  } finally {
+    for (const pid of loops) if (await isRunning(pid)) Deno.kill(pid, "SIGKILL");
   }
 });
 

@@ -25,9 +25,10 @@ export const HOUSE: Claim[] = [
     text: "the examples run against a real relay",
     tests: { files: ["tests/e2e/examples_test.ts"] },
   },
-  {
-    text: "contract, end-to-end and phone tests pass beside four busy loops",
-    task: "ok --only contract,e2e,phone --busy 4",
+  // One claim each: together they would take longer than a step may.
+  ...["contract", "e2e", "phone"].map((step): Claim => ({
+    text: `the ${step} tests pass beside four busy loops`,
+    task: `ok --only ${step} --busy 4`,
     quote: { part: /^(\d+ passed, \d+ failed)$/gm, as: "$1" },
-  },
+  })),
 ];
