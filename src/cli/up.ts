@@ -16,7 +16,7 @@ import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { print, printError } from "./output.ts";
 import { pairingHost } from "./settings.ts";
 import { phoneDirectory } from "./package_files.ts";
-import { readTls } from "./relay_options.ts";
+import { dataDirectory, readTls } from "./relay_options.ts";
 import { joinRelay } from "./up/join_relay.ts";
 import { openTunnel, reach } from "./up/reach.ts";
 import { watchSessions } from "./up/watch.ts";
@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Promise<void> {
   const stopped = untilStopped(undo);
-  const dataDir = options.data ?? `${paths.root}/server`;
+  const dataDir = await dataDirectory(options);
   const relay = await startOwnRelay(options, dataDir);
   undo.push(() => relay.stop());
   const wsUrl = relay.wsUrl.replace("0.0.0.0", "127.0.0.1");

@@ -1,7 +1,6 @@
 /** What every wrapper run does about the listener (docs/specification.md, "Wrapper and daemon transitions"), without delaying the agent. */
 import { delay } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
-import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
 import { decideDaemon } from "../home/daemon_decision.ts";
 
@@ -42,7 +41,12 @@ async function wakeUnlessAlive(host: DaemonHost, options: DaemonOptions): Promis
 
 /** Starts or replaces the listener. Never throws: the agent starts even when the phone is not set up or the configuration is broken. */
 async function wakeListener(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
-  const [{ loadConfig }, { carryOut, decisionNotice, planDaemon }] = await Promise.all([
+  const [
+    { listenerApiKey, resolveWsUrl },
+    { loadConfig },
+    { carryOut, decisionNotice, planDaemon },
+  ] = await Promise.all([
+    import("../home/addresses.ts"),
     import("../home/config.ts"),
     import("../home/daemon.ts"),
   ]);
@@ -63,7 +67,7 @@ function onlyNotice(notice: string): ListenerCheck {
   return { notice, work: () => Promise.resolve(undefined) };
 }
 
-/** Tells the listener that there is a new session; any line in answer is a sign of life. */
+/** Reports to the listener that there is a new session; any line in answer is a sign of life. */
 async function givesSign(host: DaemonHost, path: string): Promise<boolean> {
   const connection = await host.sockets.connect(path).catch(() => undefined);
   if (connection === undefined) return false;
