@@ -1,6 +1,6 @@
 /** Builds the phone's page into a folder that the relay serves: `deno run -A scripts/build_phone.ts [folder]`. */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { sha256Hex } from "../src/async/sha256.ts";
+import { sha256Hex } from "../src/async/encodings.ts";
 import { STRINGS } from "../src/phone/strings.ts";
 import type { Shell } from "../src/phone/worker/shell.ts";
 import { type BundleOptions, type Metafile, runEsbuild } from "./run_esbuild.ts";

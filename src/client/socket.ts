@@ -1,6 +1,5 @@
 /** A small wrapper around the native WebSocket that reports the end of every connection exactly once. */
-import { encodeBase64url } from "../async/base64url.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../protocol/limits.ts";
 
 export interface SocketEnd {

@@ -1,6 +1,5 @@
 /** A push from a host to its paired phones: the text is sealed once with a key of its own, and that key once for each phone (RFC 9180, section 6.1). */
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import type { Push, PushRequestInput, SealedForPhones } from "../protocol/push.ts";
 import { decodePushContent, encodePushContent } from "../protocol/sealed_text.ts";
 import { encodeFields, SUITE } from "./hpke.ts";

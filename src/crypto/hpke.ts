@@ -1,6 +1,6 @@
 /** The one HPKE suite, and the fields that keys and ciphertexts are bound to. */
 import { Aes256Gcm, CipherSuite, DhkemP256HkdfSha256, HkdfSha256 } from "@hpke/core";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 export const SUITE = new CipherSuite({
   kem: new DhkemP256HkdfSha256(),

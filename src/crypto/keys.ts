@@ -1,5 +1,5 @@
 /** Key pairs of P-256, and public keys as text for the wire. */
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 
 const P256 = { name: "ECDH", namedCurve: "P-256" } as const;
 /** An uncompressed point. */

@@ -1,6 +1,5 @@
 /** The secret that host and phone share through the QR code. Each use has its own key, derived by HKDF. */
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 
 /** 256 bits. */
 export const SECRET_BYTES = 32;

@@ -1,5 +1,5 @@
 /** Proofs that pass through the relay: each is made with the paired secret, which the relay never sees. */
-import { encodeBase64url } from "../async/base64url.ts";
+import { encodeBase64url } from "../async/encodings.ts";
 import type { PushState } from "../protocol/receipt.ts";
 import { deriveBytes } from "./paired_secret.ts";
 

@@ -1,5 +1,5 @@
 /** Rejects counters of a sender that were used before: a sliding window over a bitmap, as in RFC 6479 and WireGuard. */
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 
 /** How far behind the highest counter one may be and still be accepted, once. */
 export const REPLAY_WINDOW = 4_096;

@@ -1,7 +1,6 @@
 /** A stored message sealed for one device: HPKE single-shot, bound to its destination (RFC 9180, section 6.1). */
 import type { SealedBody } from "../protocol/push.ts";
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import { encodeFields, SUITE } from "./hpke.ts";
 import { importPublicKey } from "./keys.ts";
 import { pskOf } from "./paired_secret.ts";

@@ -11,7 +11,7 @@ import {
   StreamOpener,
   StreamSealer,
 } from "./stream_frames.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 /** Who the stream is between: its keys are bound to these three. */
 export interface StreamParties {

@@ -1,5 +1,5 @@
 /** Frames of one direction of a stream: sealed and opened with the key that HPKE agreed on, or sent plain. */
-import { concatBytes } from "../async/bytes.ts";
+import { concatBytes } from "../async/encodings.ts";
 import { Mutex } from "../async/mutex.ts";
 import { decodeSequenced, encodeSequenced } from "../protocol/pane_frame.ts";
 import { ENC_BYTES } from "./hpke.ts";

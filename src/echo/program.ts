@@ -1,8 +1,7 @@
 /** Runs the echo agent: feeds events to its state, draws the result, and carries out the effects in order. */
 import { errorText } from "../async/error_text.ts";
 import { Mutex } from "../async/mutex.ts";
-import { sha256Hex } from "../async/sha256.ts";
-import { utf8Length } from "../async/utf8.ts";
+import { sha256Hex, utf8Length } from "../async/encodings.ts";
 import { takeMarker } from "../home/markers.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { Runtime } from "../runtime/types.ts";

@@ -1,7 +1,7 @@
 /** The journal of injections: each step of a push is on the disk before the next one, so that no crash types a message twice. */
 import * as z from "zod/mini";
 import { Mutex } from "../async/mutex.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
 import { parseJson } from "../protocol/json.ts";
 import { PushId } from "../protocol/push.ts";

@@ -1,6 +1,6 @@
 /** Files that grow line by line and are rotated: `listener.log`, and `audit.jsonl` with every remote input, never its text. */
 import * as z from "zod/mini";
-import { utf8Length } from "../async/utf8.ts";
+import { utf8Length } from "../async/encodings.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
 

@@ -1,5 +1,5 @@
 /** Injection markers (docs/specification.md, REMOTE mode): one-shot files by which a hook recognises a prompt that came from the phone. */
-import { sha256Hex } from "../async/sha256.ts";
+import { sha256Hex } from "../async/encodings.ts";
 import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";

@@ -1,6 +1,5 @@
 /** The paths of everything in an account's `~/.svc`. */
-import { sha256Hex } from "../async/sha256.ts";
-import { utf8Length } from "../async/utf8.ts";
+import { sha256Hex, utf8Length } from "../async/encodings.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../runtime/system.ts";
 
 /** Absolute paths under `~/.svc`, or under `SVC_HOME`. */

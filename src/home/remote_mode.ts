@@ -1,6 +1,6 @@
 /** Which conversations are in REMOTE mode: a small file for each, because every prompt runs a new hook process. */
 import type { Files } from "../runtime/types.ts";
-import { sha256Hex } from "../async/sha256.ts";
+import { sha256Hex } from "../async/encodings.ts";
 
 /**
  * `on`: the model knows that the user drives from the phone. `untold`: that has ended, and the model does not know it

@@ -5,7 +5,7 @@ import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
 import { BODY_MAX_BYTES, TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, projectName, sessionLabel } from "../protocol/names.ts";
 import type { HookCall } from "./follow_remote.ts";
-import { encodeUtf8, utf8Length } from "../async/utf8.ts";
+import { encodeUtf8, utf8Length } from "../async/encodings.ts";
 
 export function toNews(
   { kind, hooks, input }: HookCall,

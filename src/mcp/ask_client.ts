@@ -22,7 +22,7 @@ import {
 } from "./follow_question.ts";
 import { LeftQuestions } from "./left_questions.ts";
 import { notifyUnseen } from "./second_outlet.ts";
-import { sha256Hex } from "../async/sha256.ts";
+import { sha256Hex } from "../async/encodings.ts";
 import { isSessionName, listenerDeviceId } from "../protocol/names.ts";
 
 export interface RelaySettings {

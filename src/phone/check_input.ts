@@ -1,5 +1,5 @@
 /** Checks what the user wrote, a text or a form, by the wire's own rules before it is sent. */
-import { utf8Length } from "../async/utf8.ts";
+import { utf8Length } from "../async/encodings.ts";
 import type { AskField, FieldValue } from "../protocol/ask.ts";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "../protocol/canonical.ts";
 import { BODY_MAX_BYTES, DATA_MAX_BYTES } from "../protocol/limits.ts";

@@ -1,6 +1,6 @@
 /** Carries out the user's actions: sign in and out, pair, send, resend, discard, answer. */
 import { systemClock } from "../async/clock.ts";
-import { randomUuid } from "../async/uuid.ts";
+import { randomUuid } from "../async/encodings.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import type { Claimed } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";

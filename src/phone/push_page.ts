@@ -1,6 +1,6 @@
 /** Connects notifications with the page: the browser's effects, the service worker's messages, and what is on the screen. */
 import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
-import { randomUuid } from "../async/uuid.ts";
+import { randomUuid } from "../async/encodings.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import type { PairingStorage } from "./pairing_storage.ts";

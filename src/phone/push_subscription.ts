@@ -1,5 +1,5 @@
 /** The browser's own side of Web Push: a subscription for the relay's key. */
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";
 
 /** The subscription for this key; one for another key, of an earlier relay, is replaced. Rejects with the browser's reason. */

@@ -1,7 +1,7 @@
 /** What the phone keeps across reloads, in IndexedDB: the account and the last list, encrypted, and the unsent messages. */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import * as z from "zod/mini";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import { AnswerData } from "../protocol/ask.ts";
 import { parseJson } from "../protocol/json.ts";
 import { DeviceId, PushId } from "../protocol/push.ts";

@@ -1,6 +1,5 @@
 /** An agent's question to its user and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
-import { sha256 } from "../async/sha256.ts";
-import { uuidOf } from "../async/uuid.ts";
+import { sha256, uuidOf } from "../async/encodings.ts";
 import * as z from "zod/mini";
 import type { FieldFault } from "./faults.ts";
 import { ASK_FIELDS_MAX, ASK_LABEL_MAX_CHARS, ASK_OPTIONS_MAX, ASK_TIMEOUT_MAX_SECONDS } from "./limits.ts";

@@ -1,5 +1,5 @@
 /** The canonical form of a message's text: both sides of a marker hash this form. */
-import { sha256Hex } from "../async/sha256.ts";
+import { sha256Hex } from "../async/encodings.ts";
 
 /** Every line ending that some agent converts to LF: CRLF, CR, NEL, and Unicode's line and paragraph separators. */
 const LINE_ENDS = /\r\n?|[\u0085\u2028\u2029]/g;

@@ -1,6 +1,6 @@
 /** A phone's live typing: each keystroke frame (kind 2) holds one input as JSON. */
 import * as z from "zod/mini";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
 import { KEY_TEXT_MAX_CHARS, PANE_SIZE_MAX } from "./limits.ts";
 import { Body } from "./push.ts";

@@ -1,5 +1,5 @@
 /** Names that several programs must build the same way: sessions, projects, labels, devices, agents. */
-import { sha256Hex } from "../async/sha256.ts";
+import { sha256Hex } from "../async/encodings.ts";
 
 /** The session names that a push may target (docs/specification.md, Pushes). */
 export const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;

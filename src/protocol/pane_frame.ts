@@ -1,6 +1,6 @@
 /** Binary frames, `kind u8 · stream u32 · payload` (big-endian), and the mirror messages inside a pane frame. */
 import * as z from "zod/mini";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
 
 /** Kinds of binary frame. The relay routes by stream and does not read the payload. */

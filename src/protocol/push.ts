@@ -1,6 +1,6 @@
 /** A push: the one message of the product, from a phone, a script, an agent's hook or an MCP tool. */
 import * as z from "zod/mini";
-import { utf8Length } from "../async/utf8.ts";
+import { utf8Length } from "../async/encodings.ts";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "./canonical.ts";
 import { isNestedAtMost, parseJson } from "./json.ts";
 import {

@@ -1,6 +1,5 @@
 /** API keys: created, looked up for a request or a handshake, and what each role of key may do. */
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
-import { decodeUtf8 } from "../async/utf8.ts";
+import { decodeBase64url, decodeUtf8, encodeBase64url } from "../async/encodings.ts";
 import { type EventData, type Role, ROLES } from "../protocol/frames.ts";
 import type { Scope } from "../protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../protocol/limits.ts";

@@ -1,7 +1,7 @@
 /** The routes for operators: health, readiness, metrics, and the OpenAPI document made from the routes and schemas. */
 import * as z from "zod/mini";
 import { errorText } from "../async/error_text.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import { Problem, WIRE_ERRORS, type WireErrorCode } from "../protocol/errors.ts";
 import { VERSION } from "../protocol/version.ts";
 import { authenticate, keyOfRequest } from "./api_keys.ts";

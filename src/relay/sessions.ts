@@ -1,5 +1,5 @@
 /** Inventories: stored as listeners report them, and sent to phones. */
-import { utf8Length } from "../async/utf8.ts";
+import { utf8Length } from "../async/encodings.ts";
 import { INVENTORIES_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
 import type { DeviceSessions, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
 import type { DeviceName, DeviceRecord, InventoryRecord, KeyRecord } from "../store/store.ts";

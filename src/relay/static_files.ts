@@ -1,7 +1,7 @@
 /** Serves the phone's web app, read into memory at start so that no path can reach any other file. */
 import { runtime } from "#runtime";
 import { sha256 } from "../runtime/digest.ts";
-import { encodeBase64url } from "../async/base64url.ts";
+import { encodeBase64url } from "../async/encodings.ts";
 
 const TYPES: Record<string, string> = {
   html: "text/html; charset=utf-8",

@@ -3,7 +3,7 @@ import type { Audience } from "../bus/bus.ts";
 import { type Clock, delay } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { Mutex } from "../async/mutex.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import type { Push } from "../protocol/push.ts";
 import { type Receipt, type Shown, SHOWN_PHONES_MAX } from "../protocol/receipt.ts";
 import {

@@ -1,11 +1,10 @@
 /** One Web Push message: encrypted for a subscription (RFC 8291), signed with the relay's key (RFC 8292), posted, and posted again after a passing failure. */
 import { encryptNotification, vapidHeaders } from "@block65/webcrypto-web-push";
-import { decodeBase64url, encodeBase64url } from "../async/base64url.ts";
+import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import type { Clock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { retry } from "../async/retry.ts";
 import { sha256 } from "../runtime/digest.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
 import type { WebPushPayload, WebPushSubscription } from "../protocol/web_push.ts";
 import { addressFault, ForbiddenAddress, type PostAnswer, type PublicPost } from "../runtime/public_post.ts";
 import type { Store } from "../store/store.ts";

@@ -1,6 +1,6 @@
 /** A client's WebSocket: the upgrade, the budget and the handling of each frame, and the close. */
 import type { TokenBuckets } from "../async/token_bucket.ts";
-import { utf8Length } from "../async/utf8.ts";
+import { utf8Length } from "../async/encodings.ts";
 import { CLOSE } from "../protocol/errors.ts";
 import {
   type EventData,

@@ -3,7 +3,7 @@ import { files, runtime as lean } from "./deno_lean.ts";
 import { failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
 import { codeOf, lanAddressAmong, unless } from "./system.ts";
 import type { Commands, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 interface Place {
   cwd?: string;

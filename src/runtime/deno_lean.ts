@@ -1,6 +1,6 @@
 /** The part of the runtime that an agent's hook needs, on Deno: the agent waits for every module that it loads. */
 import { Mutex } from "../async/mutex.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
 import {
   checkSocketPath,

@@ -1,5 +1,5 @@
 /** What both runtimes do alike with input: bytes become lines, and a terminal is raw while its keys are read. */
-import { concatBytes } from "../async/bytes.ts";
+import { concatBytes } from "../async/encodings.ts";
 
 /** The longest line of the control socket in bytes; a peer that sends a longer one is disconnected. */
 export const MAX_LINE_BYTES = 1024 * 1024;

@@ -20,7 +20,7 @@ import {
   writeFully,
 } from "./system.ts";
 import type { LineConnection, LocalSockets, Runtime, Signal, Terminal } from "./types.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 /** Bytes until the peer closes. A reset, or a close on this side, ends them too. */
 async function* readChunks(socket: Socket): AsyncIterable<Uint8Array> {

@@ -22,7 +22,7 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { MISSING, temporaryFrom, unless, writeFully } from "./system.ts";
 import type { AppendFile, FileInfo, Files } from "./types.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 const FORBIDDEN = ["EACCES", "EPERM"];
 

@@ -1,5 +1,5 @@
 /** What both runtimes share of the operating system: its errors, directories, sockets and addresses, and writing all of a text. */
-import { utf8Length } from "../async/utf8.ts";
+import { utf8Length } from "../async/encodings.ts";
 
 /** A code such as `ENOENT` or `EACCES`; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {

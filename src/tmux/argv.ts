@@ -1,5 +1,5 @@
 /** Builds every tmux command, and its forms for a spawned process, a control client and a nested command. */
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 /** One tmux command and its arguments, which are data and never syntax. */
 export type TmuxCommand = readonly string[];

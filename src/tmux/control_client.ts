@@ -1,6 +1,6 @@
 /** Control-mode clients: one connection to a tmux server, at 0.1 ms a round trip instead of 2 ms a spawn, and the pool of them. */
 import { type Clock, systemClock } from "../async/clock.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
 import { commandLine, controlArgv, type TmuxCommand, verbs } from "./argv.ts";
 import { type Block, type ControlItem, ControlParser } from "./control_parser.ts";

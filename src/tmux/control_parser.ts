@@ -1,6 +1,5 @@
 /** Parses the output of a tmux control-mode client: command results, notifications, and one pane's output byte for byte. */
-import { concatBytes } from "../async/bytes.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { concatBytes, encodeUtf8 } from "../async/encodings.ts";
 
 /** The output of one command. */
 export interface Block {

@@ -1,6 +1,6 @@
 /** Filters a pane's raw output for another terminal: only whole sequences and characters, without those that tmux itself handles. */
 import { boundCount, type Doubt, Drawing } from "./mirror_drawing.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 /** A longer control sequence is dropped, as terminals do. */
 const SEQUENCE_MAX_BYTES = 1_024;

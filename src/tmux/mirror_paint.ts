@@ -1,5 +1,5 @@
 /** Renders a snapshot as terminal output that makes another terminal show the same. */
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 import type { Line, PaneFacts, Snapshot } from "./mirror_snapshot.ts";
 
 const CSI = "\u001b[";

@@ -2,7 +2,7 @@
 import { type TmuxCommand, verbs } from "./argv.ts";
 import { fieldsFormat, parseFields } from "./server.ts";
 import { unescapeOctal } from "./control_parser.ts";
-import { encodeUtf8 } from "../async/utf8.ts";
+import { encodeUtf8 } from "../async/encodings.ts";
 
 const FACTS = {
   pane: "#{pane_id}",

@@ -1,6 +1,6 @@
 /** What an agent printed before it exited right away: tmux clears it off the terminal, so it is saved and shown again. */
 import { type Clock, waitFor } from "../async/clock.ts";
-import { utf8Length } from "../async/utf8.ts";
+import { utf8Length } from "../async/encodings.ts";
 import type { Files } from "../runtime/types.ts";
 import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../src/protocol/frames.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../src/protocol/limits.ts";
 import { until } from "../helpers/until.ts";
-import { encodeBase64url } from "../../src/async/base64url.ts";
+import { encodeBase64url } from "../../src/async/encodings.ts";
 
 export class Peer {
   readonly frames: Frame[] = [];

@@ -1,7 +1,7 @@
 /** Sealed messages on the real stack, with a relay that records everything, and one that tampers. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
-import { decodeBase64url } from "../../src/async/base64url.ts";
+import { decodeBase64url } from "../../src/async/encodings.ts";
 import { sealMessage } from "../../src/crypto/stored_message.ts";
 import { UnprovenHost } from "../../src/client/unproven_host.ts";
 import type { PushRequestInput } from "../../src/protocol/push.ts";

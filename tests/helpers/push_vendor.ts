@@ -1,6 +1,6 @@
 /** Stands in for a browser and its vendor's push service: a subscription, and the messages opened as RFC 8291 says. */
 import assert from "node:assert/strict";
-import { decodeBase64url, encodeBase64url } from "../../src/async/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../../src/async/encodings.ts";
 import { WebPushPayload, type WebPushSubscription } from "../../src/protocol/web_push.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

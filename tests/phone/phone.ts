@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { type BrowserContext, chromium, devices, type Page } from "playwright-core";
 import { encode } from "uqr";
-import { concatBytes } from "../../src/async/bytes.ts";
+import { concatBytes } from "../../src/async/encodings.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 

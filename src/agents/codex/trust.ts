@@ -1,7 +1,7 @@
 /** Marks svc's own hooks as reviewed in Codex, by asking its app server: only Codex knows how it hashes a hook. */
 import * as z from "zod/mini";
 import { errorText } from "../../async/error_text.ts";
-import { encodeUtf8 } from "../../async/utf8.ts";
+import { encodeUtf8 } from "../../async/encodings.ts";
 import { parseJson } from "../../protocol/json.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { PipedChild } from "../../runtime/types.ts";

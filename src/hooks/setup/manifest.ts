@@ -1,7 +1,7 @@
 /** Records what `svc setup` changed, with a copy of each earlier file, in `~/.svc/setup`, so that it can be undone. */
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
-import { sha256Hex } from "../../async/sha256.ts";
+import { sha256Hex } from "../../async/encodings.ts";
 import { parseJson } from "../../protocol/json.ts";
 import type { Files } from "../../runtime/types.ts";
 

@@ -1,5 +1,5 @@
 /** The user's files: read exactly, written whole, with the directories that they need. */
-import { decodeUtf8 } from "../../async/utf8.ts";
+import { decodeUtf8 } from "../../async/encodings.ts";
 import type { Files } from "../../runtime/types.ts";
 
 /** The text, byte for byte; undefined if there is no file. Throws if it is not UTF-8: it could not be written back. */

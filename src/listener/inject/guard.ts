@@ -3,7 +3,7 @@
  * and in the commands that type a text behind it.
  */
 import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
-import { utf8Length } from "../../async/utf8.ts";
+import { utf8Length } from "../../async/encodings.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 

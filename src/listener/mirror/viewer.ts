@@ -14,7 +14,7 @@ import {
   type MirrorStatus,
   PANE_FRAME,
 } from "../../protocol/pane_frame.ts";
-import { concatBytes } from "../../async/bytes.ts";
+import { concatBytes } from "../../async/encodings.ts";
 
 /** `hello` goes into `pane.opened`; `reason` into `pane.closed`. */
 export type GrantedStream =

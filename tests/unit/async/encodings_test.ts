@@ -1,10 +1,16 @@
 /** Bytes as text: hex, base64url, UTF-8, SHA-256 and UUIDs. */
 import assert from "node:assert/strict";
-import { decodeBase64url, encodeBase64url } from "../../../src/async/base64url.ts";
-import { encodeHex } from "../../../src/async/hex.ts";
-import { sha256Hex } from "../../../src/async/sha256.ts";
-import { decodeUtf8, encodeUtf8, utf8Length } from "../../../src/async/utf8.ts";
-import { randomUuid, uuidOf } from "../../../src/async/uuid.ts";
+import {
+  decodeBase64url,
+  decodeUtf8,
+  encodeBase64url,
+  encodeHex,
+  encodeUtf8,
+  randomUuid,
+  sha256Hex,
+  utf8Length,
+  uuidOf,
+} from "../../../src/async/encodings.ts";
 
 Deno.test("base64url has no padding and gives the bytes back", () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);

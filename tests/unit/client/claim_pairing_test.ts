@@ -1,6 +1,6 @@
 /** The phone's side of a pairing: what it accepts from the relay's answer, and what it does not. */
 import assert from "node:assert/strict";
-import { randomUuid } from "../../../src/async/uuid.ts";
+import { randomUuid } from "../../../src/async/encodings.ts";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { UnprovenHost } from "../../../src/client/unproven_host.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";

@@ -1,6 +1,6 @@
 /** A text for several phones: each of them reads it, nobody else does, and nothing of it can be moved. */
 import assert from "node:assert/strict";
-import { decodeBase64url, encodeBase64url } from "../../../src/async/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import {

@@ -1,7 +1,7 @@
 /** Key pairs and base64url: what goes out comes back, and what is neither is refused. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decodeBase64url, encodeBase64url } from "../../../src/async/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import {
   exportKeyPair,
   exportPublicKey,

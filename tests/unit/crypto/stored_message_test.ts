@@ -1,7 +1,7 @@
 /** Stored messages: sealed for one device and one set of fields, and for nothing else. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decodeBase64url, encodeBase64url } from "../../../src/async/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { type MessageBinding, openMessage, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { BODY_MAX_BYTES } from "../../../src/protocol/limits.ts";

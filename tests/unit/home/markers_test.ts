@@ -1,6 +1,6 @@
 /** Markers: written before Enter, taken once by a hook, matched also in a join. */
 import assert from "node:assert/strict";
-import { sha256Hex } from "../../../src/async/sha256.ts";
+import { sha256Hex } from "../../../src/async/encodings.ts";
 import {
   COMPARISONS_MAX,
   isTaken,

@@ -1,6 +1,6 @@
 /** Web Push at the relay: who is rung, what a message holds, what takes it away, and what becomes of dead endpoints. */
 import assert from "node:assert/strict";
-import { decodeBase64url } from "../../../src/async/base64url.ts";
+import { decodeBase64url } from "../../../src/async/encodings.ts";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
 import type { PushRecord, SealedForPhones } from "../../../src/protocol/push.ts";
 import type { RingPreferences, WebPushPayload } from "../../../src/protocol/web_push.ts";

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import type { AgentHooks } from "../../../agents/hooks.ts";
 import { errorText } from "../../../async/error_text.ts";
-import { encodeUtf8 } from "../../../async/utf8.ts";
+import { encodeUtf8 } from "../../../async/encodings.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../../home/markers.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { writeRemote } from "../../../home/remote_mode.ts";

@@ -1,5 +1,0 @@
-/** Bytes as lower-case hexadecimal digits. */
-
-export function encodeHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
