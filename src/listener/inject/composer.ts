@@ -131,49 +131,44 @@ function shows(screen: Screen, body: string): boolean {
   return line !== "" && screen.lines.some((shown) => shown.includes(line));
 }
 
-/** Watches the screens after Enter until the agent has read it: a dialog that opens before would take it for its answer. */
+/** Watches the screens after Enter: whether the agent has read the key, or lost it. */
 export class EnterWatch {
-  readonly #before: string | undefined;
+  readonly #before: ObservedScreen;
+  #now: ObservedScreen;
+  /** Screens that differ from the one before. */
+  #changes = 0;
   #goneSince: number | undefined;
+  #at = 0;
 
-  constructor({ reading }: ObservedScreen) {
-    this.#before = reading.draft;
+  constructor(before: ObservedScreen) {
+    this.#before = before;
+    this.#now = before;
+  }
+
+  /** `at`: milliseconds. */
+  add(now: ObservedScreen, at: number): void {
+    if (now.screen.lines.join("\n") !== this.#now.screen.lines.join("\n")) this.#changes++;
+    this.#goneSince = now.reading.draft === undefined ? this.#goneSince ?? at : undefined;
+    this.#now = now;
+    this.#at = at;
   }
 
   /**
-   * True once the composer no longer shows what it showed before, and where nobody can tell. A screen without a composer
-   * may be half drawn: it counts only after DRAW_LIMIT_MS. `at`: milliseconds.
+   * The composer no longer shows what it showed before, or nobody can tell: until then a dialog that opens would take the
+   * key for its answer. A screen without a composer may be half drawn: it counts only after DRAW_LIMIT_MS.
    */
-  isRead({ reading }: ObservedScreen, at: number): boolean {
-    if (!this.#before) return true;
-    if (reading.draft !== undefined) {
-      this.#goneSince = undefined;
-      return reading.draft !== this.#before;
-    }
-    this.#goneSince ??= at;
-    return at - this.#goneSince >= DRAW_LIMIT_MS;
-  }
-}
-
-/** The same text is still in the composer after this many screen changes since Enter. */
-export function enterWasLost(before: ObservedScreen, { reading }: ObservedScreen, changes: number): boolean {
-  const isThere = (reading.focus === "composer" || reading.cut === true) && Boolean(before.reading.draft) &&
-    reading.draft === before.reading.draft;
-  return isThere && (reading.state !== "working" || changes >= CHANGES_AT_WORK);
-}
-
-/** Counts the screens that differ from the one before. */
-export class ScreenChanges {
-  count = 0;
-  #last: string;
-
-  constructor(first: Screen) {
-    this.#last = first.lines.join("\n");
+  get isRead(): boolean {
+    const { draft } = this.#before.reading;
+    if (!draft) return true;
+    if (this.#goneSince !== undefined) return this.#at - this.#goneSince >= DRAW_LIMIT_MS;
+    return this.#now.reading.draft !== draft;
   }
 
-  add({ lines }: Screen): void {
-    const text = lines.join("\n");
-    if (text !== this.#last) this.count++;
-    this.#last = text;
+  /** The same text is still in the composer, in a working agent after CHANGES_AT_WORK. */
+  get isLost(): boolean {
+    const { focus, cut, draft, state } = this.#now.reading;
+    const isThere = (focus === "composer" || cut === true) && Boolean(draft) &&
+      draft === this.#before.reading.draft;
+    return isThere && (state !== "working" || this.#changes >= CHANGES_AT_WORK);
   }
 }

@@ -1,14 +1,6 @@
 /** Injects one message into its pane (docs/specification.md, Injection). The numbers count the steps as they happen, in more detail than there. */
 import { TmuxError } from "../../tmux/server.ts";
-import {
-  composerShows,
-  DRAW_LIMIT_MS,
-  enterWasLost,
-  EnterWatch,
-  type LeftBehind,
-  ScreenChanges,
-  ScreenConfirmation,
-} from "./composer.ts";
+import { composerShows, DRAW_LIMIT_MS, EnterWatch, type LeftBehind, ScreenConfirmation } from "./composer.ts";
 import {
   type InjectContext,
   type Outcome,
@@ -345,7 +337,6 @@ async function confirm(
   const { marker, untouched } = typed;
   const { afterEnterMs = 0 } = target.profile.gate ?? {};
   const start = attempt.now();
-  const changes = new ScreenChanges(before.screen);
   const confirmation = new ScreenConfirmation(command.body, { untouched, before });
   const watch = new EnterWatch(before);
   const isRead = before.reading.draft !== undefined;
@@ -361,12 +352,12 @@ async function confirm(
       const check = await checkPane(attempt);
       if (check.kind === "refused") break;
       now = check.pane;
+      watch.add(now, attempt.now());
       // Dialogs wait until the agent has read Enter, for at most GATE_HOLD_MS.
-      if (watch.isRead(now, attempt.now()) && attempt.now() - start >= afterEnterMs) inFlight?.end();
+      if (watch.isRead && attempt.now() - start >= afterEnterMs) inFlight?.end();
       if (confirmation.add(now, attempt.now())) return { state: "submitted" };
-      changes.add(now.screen);
       const isLate = attempt.now() - start >= ENTER_AGAIN_MS;
-      if (isLate && !again && enterWasLost(before, now, changes.count)) {
+      if (isLate && !again && watch.isLost) {
         again = true;
         inFlight = inFlight?.mayGoOn() ? inFlight : attempt.input.gate.begin();
         if (inFlight !== undefined && mayPressAgain(attempt, now)) await pressKey(attempt, now, "Enter");

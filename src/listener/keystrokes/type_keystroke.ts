@@ -184,7 +184,8 @@ async function untilSubmitted(context: KeystrokeContext, input: Keystroke, befor
     const check = await checkPane(context);
     if (check.kind === "refused") return;
     calm = await effects.isBusy(check.pane.facts.pid) === false ? calm + 1 : 0;
-    const isRead = watch.isRead(check.pane, now()) || calm >= CALM_LOOKS;
+    watch.add(check.pane, now());
+    const isRead = watch.isRead || calm >= CALM_LOOKS;
     if (isRead && now() - start >= gate.afterEnterMs) return;
     await pause(CALM_STEP_MS);
   }

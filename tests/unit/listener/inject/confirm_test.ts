@@ -4,8 +4,8 @@ import type { Screen, ScreenReading } from "../../../../src/agents/profile.ts";
 import {
   CHANGES_AT_WORK,
   type ConfirmScreens,
-  enterWasLost,
-  ScreenChanges,
+  DRAW_LIMIT_MS,
+  EnterWatch,
   ScreenConfirmation,
   screenConfirms,
   STEADY_MS,
@@ -58,18 +58,35 @@ Deno.test("confirmation: an empty composer confirms at once, but after a dialog 
 });
 
 Deno.test("confirmation: Enter was lost only if the same text is still in the composer [inj-enter-twice]", () => {
-  const before = look({ draft: "hello" });
-  assert.ok(enterWasLost(before, look({ draft: "hello" }), 0));
-  assert.ok(!enterWasLost(before, look({ draft: "hello you" }), 0));
-  assert.ok(!enterWasLost(before, look({ focus: "dialog", draft: undefined }), CHANGES_AT_WORK));
-  assert.ok(!enterWasLost(look({ draft: "" }), look({}), 0));
+  const before = look({ draft: "hello" }, "0");
+  /** After screens that differ from one another. */
+  const isLost = (now: ReturnType<typeof look>, changes = 0, first = before): boolean => {
+    const watch = new EnterWatch(first);
+    for (let change = 0; change < changes; change++) watch.add(look({ draft: "hello" }, `${change + 1}`), 0);
+    watch.add({ ...now, screen: screen(`${changes}`) }, 0);
+    return watch.isLost;
+  };
+  assert.ok(isLost(look({ draft: "hello" })));
+  assert.ok(!isLost(look({ draft: "hello you" })));
+  assert.ok(!isLost(look({ focus: "dialog", draft: undefined }), CHANGES_AT_WORK));
+  assert.ok(!isLost(look({}), 0, look({ draft: "" }, "0")));
   const atWork = look({ draft: "hello", state: "working" });
-  assert.ok(!enterWasLost(before, atWork, CHANGES_AT_WORK - 1));
-  assert.ok(enterWasLost(before, atWork, CHANGES_AT_WORK));
+  assert.ok(!isLost(atWork, CHANGES_AT_WORK - 1));
+  assert.ok(isLost(atWork, CHANGES_AT_WORK));
 });
 
-Deno.test("confirmation: equal screens count once", () => {
-  const pictures = new ScreenChanges(screen("a"));
-  for (const line of ["a", "b", "b", "a"]) pictures.add(screen(line));
-  assert.equal(pictures.count, 2);
+Deno.test("confirmation: Enter was read once the composer shows something else, or has been gone for a while [inj-gate]", () => {
+  const watch = new EnterWatch(look({ draft: "hello" }));
+  const isRead = (draft: string | undefined, at: number): boolean => {
+    watch.add(look({ draft }), at);
+    return watch.isRead;
+  };
+  assert.ok(!isRead("hello", 0));
+  assert.ok(!isRead(undefined, 10), "half drawn");
+  assert.ok(!isRead("hello", 20));
+  assert.ok(!isRead(undefined, 30));
+  assert.ok(!isRead(undefined, 29 + DRAW_LIMIT_MS));
+  assert.ok(isRead(undefined, 30 + DRAW_LIMIT_MS));
+  assert.ok(isRead("", 1_000));
+  assert.ok(new EnterWatch(look({ draft: "" })).isRead, "nobody can tell");
 });
