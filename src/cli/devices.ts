@@ -5,7 +5,7 @@ import { loadPaired } from "../home/paired.ts";
 import { forgetPhone } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
-import { scriptApiKey } from "../home/addresses.ts";
+import { scriptApiKey } from "../home/config.ts";
 import type { Device } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";

@@ -1,8 +1,7 @@
 /** `svc mcp`: the MCP server that an agent starts, on standard input and output. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
-import { listenerApiKey, resolveWsUrl } from "../home/addresses.ts";
-import { deviceNameOf, loadConfig } from "../home/config.ts";
+import { deviceNameOf, listenerApiKey, loadConfig, resolveWsUrl } from "../home/config.ts";
 import { ASK_EVENT, notifyDaemon } from "../home/notify_daemon.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";

@@ -4,12 +4,13 @@ import { httpBaseFromWs } from "../client/addresses.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import {
   type AddressInputs,
+  deviceNameOf,
   listenerApiKey,
+  loadConfig,
   resolveBaseUrl,
   resolveWsUrl,
   scriptApiKey,
-} from "../home/addresses.ts";
-import { deviceNameOf, loadConfig } from "../home/config.ts";
+} from "../home/config.ts";
 import type { PairingHost } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { listenerDeviceId } from "../protocol/names.ts";

@@ -1,6 +1,6 @@
 /** `svc verify`: the setup as a list of checks, each with its finding and its fix. */
 import { errorText } from "../async/error_text.ts";
-import { type AddressInputs, resolveBaseUrl } from "../home/addresses.ts";
+import { type AddressInputs, resolveBaseUrl } from "../home/config.ts";
 import { agentChecks } from "./checks/agents/agents.ts";
 import type { Check, CheckContext, Finding, Mark } from "./checks/check.ts";
 import { configCheck, sealingCheck, wsUrlVariableCheck } from "./checks/config.ts";

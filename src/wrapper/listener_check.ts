@@ -42,11 +42,9 @@ async function wakeUnlessAlive(host: DaemonHost, options: DaemonOptions): Promis
 /** Starts or replaces the listener. Never throws: the agent starts even when the phone is not set up or the configuration is broken. */
 async function wakeListener(host: DaemonHost, options: DaemonOptions): Promise<ListenerCheck> {
   const [
-    { listenerApiKey, resolveWsUrl },
-    { loadConfig },
+    { listenerApiKey, loadConfig, resolveWsUrl },
     { carryOut, decisionNotice, planDaemon },
   ] = await Promise.all([
-    import("../home/addresses.ts"),
     import("../home/config.ts"),
     import("../home/daemon.ts"),
   ]);

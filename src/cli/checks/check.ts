@@ -1,5 +1,5 @@
 /** What a check of `svc verify` is: a name, and a finding with its fix. */
-import type { AddressInputs } from "../../home/addresses.ts";
+import type { AddressInputs } from "../../home/config.ts";
 import type { HomePaths } from "../../home/paths.ts";
 
 export type Mark = "ok" | "warning" | "fault";

@@ -2,8 +2,7 @@
 import { runtime } from "#runtime";
 import { errorText } from "../../async/error_text.ts";
 import type { Sealing } from "../../crypto/mode.ts";
-import { listenerApiKey, resolveWsUrl } from "../../home/addresses.ts";
-import { Config, loadConfig } from "../../home/config.ts";
+import { Config, listenerApiKey, loadConfig, resolveWsUrl } from "../../home/config.ts";
 import { loadPaired, sealingFloor } from "../../home/paired.ts";
 import { nearest } from "../nearest.ts";
 import { type Check, fault, type Finding, NO_CONFIG, ok, warning } from "./check.ts";

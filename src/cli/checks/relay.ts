@@ -4,7 +4,7 @@ import { errorText } from "../../async/error_text.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
-import { listenerApiKey, resolveWsUrl } from "../../home/addresses.ts";
+import { listenerApiKey, resolveWsUrl } from "../../home/config.ts";
 import { encodeFrame, parseFrame } from "../../protocol/frames.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { relayApi } from "../settings.ts";

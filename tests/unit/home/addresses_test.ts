@@ -1,6 +1,6 @@
 /** Which relay and which key win. */
 import assert from "node:assert/strict";
-import { listenerApiKey, resolveBaseUrl, resolveWsUrl, scriptApiKey } from "../../../src/home/addresses.ts";
+import { listenerApiKey, resolveBaseUrl, resolveWsUrl, scriptApiKey } from "../../../src/home/config.ts";
 
 const option = "ws://option/ws";
 const config = { wsUrl: "ws://config/ws" };
