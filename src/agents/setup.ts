@@ -1,6 +1,7 @@
 /** What `svc setup` registers in an agent, and what all registrations share: hook commands, the MCP server, time limits. */
 import { ASK_TIMEOUT_MAX_SECONDS } from "../protocol/limits.ts";
 import type { AgentKind } from "../protocol/names.ts";
+import { shellQuote } from "../runtime/system.ts";
 import type { Commands } from "../runtime/types.ts";
 import { GATES_ARGUMENT } from "./hooks.ts";
 
@@ -141,9 +142,4 @@ export function eventNames({ prompt, reports, gates }: HookEvents): string {
 /** Whether a hook entry runs any svc launcher: an earlier setup may have written another path. */
 export function runsSvcHook(entry: unknown): boolean {
   return /\/bin\/svc'? (?:remote-hook|hook) /.test(JSON.stringify(entry));
-}
-
-/** The argument in single quotes, as one word of a POSIX shell. */
-export function shellQuote(argument: string): string {
-  return `'${argument.replaceAll("'", `'\\''`)}'`;
 }

@@ -59,3 +59,19 @@ export async function waitFor<T>(
     await delay(everyMs, { clock });
   }
 }
+
+/** The user learns what a wait is for when it takes longer than this, in milliseconds. */
+export const PATIENCE_MS = 1_000;
+
+/** The result of `work`; calls `show` when it takes longer than PATIENCE_MS. */
+export async function withProgress<T>(
+  work: Promise<T>,
+  { clock, show }: { clock: Pick<Clock, "after">; show(): void },
+): Promise<T> {
+  const cancel = clock.after(PATIENCE_MS, show);
+  try {
+    return await work;
+  } finally {
+    cancel();
+  }
+}

@@ -1,10 +1,11 @@
 /** `svc listener`: runs, restarts or stops the listener. */
+import { systemClock, withProgress } from "../async/clock.ts";
 import { BACKGROUND_OPTION, restartListener, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { UsageError } from "./exit.ts";
-import { print, withProgress } from "./output.ts";
+import { print, printError } from "./output.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
 
 interface ListenerOptions {
@@ -34,20 +35,21 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 async function stop(paths: HomePaths): Promise<number> {
-  const wasAlive = await withProgress(
-    "Waiting for the listener to finish its current work …",
-    stopDaemon(daemonHost(), paths),
-  );
+  const wasAlive = await withProgress(stopDaemon(daemonHost(), paths), {
+    clock: systemClock,
+    show: () => printError("Waiting for the listener to finish its current work …"),
+  });
   print(wasAlive ? "The listener has stopped." : "No listener is running.");
   return 0;
 }
 
 async function restart(paths: HomePaths, options: ListenerOptions): Promise<number> {
   listenerSettings(paths, await addressInputs(paths, options.wsUrl));
-  const status = await withProgress(
-    "Waiting for the old listener to finish and the new one to answer …",
-    restartListener(daemonHost(), daemonOptions(paths, { wsUrl: options.wsUrl })),
-  );
+  const restarted = restartListener(daemonHost(), daemonOptions(paths, { wsUrl: options.wsUrl }));
+  const status = await withProgress(restarted, {
+    clock: systemClock,
+    show: () => printError("Waiting for the old listener to finish and the new one to answer …"),
+  });
   print(`The listener is running: v${status.version}, process ${status.pid}.`);
   return 0;
 }

@@ -1,6 +1,5 @@
-/** What the commands print: text, in colour on a terminal only, JSON for scripts, tables, durations and progress. */
+/** What the commands print: text, in colour on a terminal only, JSON for scripts, tables and durations. */
 import { runtime } from "#runtime";
-import { type Clock, systemClock } from "../async/clock.ts";
 
 /** Control characters except TAB and LF; the first group matches what paint() writes, which stays. */
 const CONTROLS = /(\x1b\[\d{1,2}m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
@@ -71,26 +70,4 @@ const UNITS: readonly [ms: number, name: string][] = [
 export function duration(ms: number): string {
   const [unit, name] = UNITS.find(([size]) => ms >= size) ?? [1_000, "s"];
   return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
-}
-
-/** When a wait takes longer, the user is told what it is for, in milliseconds. */
-export const PATIENCE_MS = 1_000;
-
-interface ProgressOptions {
-  clock?: Clock;
-  show?: (line: string) => void;
-}
-
-/** The result of `work`; prints `line` to stderr when it takes longer than PATIENCE_MS. */
-export async function withProgress<T>(
-  line: string,
-  work: Promise<T>,
-  { clock = systemClock, show = printError }: ProgressOptions = {},
-): Promise<T> {
-  const cancel = clock.after(PATIENCE_MS, () => show(line));
-  try {
-    return await work;
-  } finally {
-    cancel();
-  }
 }

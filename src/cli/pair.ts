@@ -2,6 +2,7 @@
 import { runtime } from "#runtime";
 import type { RelayApi } from "../client/api.ts";
 import { offerPairing, type PairingHost } from "../home/pairing.ts";
+import { absolutePath } from "../home/paths.ts";
 import { pairScript } from "../home/script_pairing.ts";
 import { awaitPhone, outcomeLines, pairingLink, qrLines, SEALED_ONLY_LINES } from "./pairing.ts";
 import { defineCommand, parseOptions } from "./command.ts";
@@ -54,7 +55,7 @@ async function pairWithScript(
   host: PairingHost & { api: RelayApi },
   { script, publicUrl, json }: PairOptions & { script: string },
 ): Promise<number> {
-  const path = script.startsWith("/") ? script : `${runtime.cwd()}/${script}`;
+  const path = absolutePath(script, runtime.cwd());
   const name = `script ${path.slice(path.lastIndexOf("/") + 1)}`;
   const { deviceId } = await pairScript(host, {
     path,

@@ -1,8 +1,10 @@
 /** `svc send`: sends a message into a session as a phone does, and reports what happens to it. */
 import { runtime } from "#runtime";
+import { PATIENCE_MS } from "../async/clock.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { waitForReceipt } from "../client/wait_for_receipt.ts";
+import { absolutePath } from "../home/paths.ts";
 import {
   isProvenReceipt,
   nextScriptCounter,
@@ -16,7 +18,7 @@ import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { PATIENCE_MS, print, printError, printJson } from "./output.ts";
+import { print, printError, printJson } from "./output.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
@@ -100,7 +102,7 @@ async function scriptRoute(
   file: string,
   { options, push }: { options: SendOptions; push: PlainPush },
 ): Promise<Route> {
-  const path = file.startsWith("/") ? file : `${runtime.cwd()}/${file}`;
+  const path = absolutePath(file, runtime.cwd());
   const script = await nextScriptCounter(runtime.files, path);
   if (options.device !== undefined && options.device !== script.host.deviceId) {
     throw new UsageError(

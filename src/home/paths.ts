@@ -78,8 +78,11 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
 
 function homeRoot({ svcHome, homeDirectory, cwd }: HomePlace): string {
   if (!svcHome) return `${homeDirectory}/.svc`;
-  const absolute = svcHome.startsWith("/") ? svcHome : `${cwd}/${svcHome}`;
-  return absolute.replace(/\/+$/, "") || "/";
+  return absolutePath(svcHome, cwd).replace(/\/+$/, "") || "/";
+}
+
+export function absolutePath(path: string, cwd: string): string {
+  return path.startsWith("/") ? path : `${cwd}/${path}`;
 }
 
 async function socketPath(root: string, { temporaryDirectory, uid }: HomePlace): Promise<string> {

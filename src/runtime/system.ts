@@ -1,4 +1,4 @@
-/** What both runtimes share of the operating system: its errors, directories, sockets and addresses, and writing all of a text. */
+/** What both runtimes share of the operating system: its errors, directories, sockets, addresses and shell, and writing all of a text. */
 import { utf8Length } from "../async/encodings.ts";
 
 /** A code such as `ENOENT` or `EACCES`; undefined for any other error. */
@@ -91,4 +91,9 @@ export function lanAddressAmong(addresses: readonly InterfaceAddress[]): string 
   return addresses.find(({ name, family, address }) =>
     family === "IPv4" && !address.startsWith("127.") && !VIRTUAL.test(name)
   )?.address;
+}
+
+/** The argument in single quotes, as one word of a POSIX shell. */
+export function shellQuote(argument: string): string {
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
 }

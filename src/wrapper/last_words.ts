@@ -1,6 +1,7 @@
 /** What an agent printed before it exited right away: tmux clears it off the terminal, so it is saved and shown again. */
 import { type Clock, waitFor } from "../async/clock.ts";
 import { utf8Length } from "../async/encodings.ts";
+import { shellQuote } from "../runtime/system.ts";
 import type { Files } from "../runtime/types.ts";
 import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
 
@@ -28,8 +29,8 @@ export async function prepareLastWords(
  * (`remain-on-exit`) would show the exit code too, but tmux 3.3a misses one death in ten and then keeps the pane forever.
  */
 export function saveLastWords(name: string, file: string): TmuxCommand {
-  const save = `umask 077; head -c ${WORDS_MAX_BYTES} > ${quote(`${file}.part`)}; `;
-  return verbs.pipePane(exactPane(name), `${save}mv ${quote(`${file}.part`)} ${quote(file)}`);
+  const save = `umask 077; head -c ${WORDS_MAX_BYTES} > ${shellQuote(`${file}.part`)}; `;
+  return verbs.pipePane(exactPane(name), `${save}mv ${shellQuote(`${file}.part`)} ${shellQuote(file)}`);
 }
 
 /** For a session that goes on without this terminal. */
@@ -52,9 +53,4 @@ export async function takeLastWords(
 export function readableWords(saved: string): string {
   const isScreen = SCREEN_DRAWING.test(saved) || utf8Length(saved) >= WORDS_MAX_BYTES;
   return isScreen ? "" : saved.replaceAll("\r\n", "\n").trimEnd();
-}
-
-/** One word of a POSIX shell. */
-function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }

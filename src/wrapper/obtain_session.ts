@@ -23,8 +23,8 @@ import {
 
 export interface ObtainedSession {
   name: string;
-  /** The agent's process; 0 when its pane is gone. */
-  pid: number;
+  /** The agent's process; undefined when its pane is gone. */
+  pid: number | undefined;
   created: boolean;
 }
 
@@ -95,7 +95,7 @@ async function takeOver(
 ): Promise<ObtainedSession | undefined> {
   if (session === undefined) return undefined;
   const { name, pane, recorded } = session;
-  const obtained = { name, pid: pane?.pid ?? 0, created: false };
+  const obtained = { name, pid: pane?.pid, created: false };
   if (request.lastWords === undefined) return obtained;
   try {
     const claim = { seen: recorded.claim, claim: newClaim(request.now()) };

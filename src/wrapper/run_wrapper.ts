@@ -1,6 +1,6 @@
 /** `svc <agent>`: runs the agent in a tmux session of its own, where a phone can reach it (docs/specification.md, "Wrapper"). */
 import type { AgentProfile } from "../agents/profile.ts";
-import type { Clock } from "../async/clock.ts";
+import { type Clock, withProgress } from "../async/clock.ts";
 import type { DaemonOptions } from "../home/daemon.ts";
 import type { Runtime } from "../runtime/types.ts";
 import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
@@ -28,8 +28,6 @@ export interface WrapperRun extends DaemonOptions {
   cwd: string;
 }
 
-/** When a wait takes longer, the user is told what it is for, in milliseconds. */
-const PATIENCE_MS = 1_000;
 /** An agent that exits this soon after its start printed a reason, which is shown again, in milliseconds. */
 const SOON_MS = 15_000;
 
@@ -61,9 +59,12 @@ interface PendingWork {
 }
 
 async function settle(host: WrapperHost, work: PendingWork["work"]): Promise<void> {
-  const cancel = host.clock.after(PATIENCE_MS, () => say(host, "Waiting for the listener to start …"));
-  const failure = await work;
-  cancel();
+  if (work === undefined) return;
+  const { clock } = host;
+  const failure = await withProgress(work, {
+    clock,
+    show: () => say(host, "Waiting for the listener to start …"),
+  });
   if (failure !== undefined) say(host, failure);
 }
 
@@ -122,7 +123,8 @@ interface Attachment {
 async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment): Promise<number> {
   const { tmux, session: { name, pid, created } } = attachment;
   const started = host.clock.elapsed();
-  const identity = run.profile.ignoresHangup ? await processIdentity(host, pid) : "";
+  const mayOutlive = run.profile.ignoresHangup && pid !== undefined;
+  const agent = mayOutlive ? { pid, identity: await processIdentity(host, pid) } : undefined;
   const code = await holdTerminal(run, attachment);
   // Not before: tmux discards what a slow terminal has not read when it takes the terminal over.
   if (!created) sayReattached(host, run, name);
@@ -130,7 +132,7 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
     if (created) await stopSavingLastWords(host, run, { tmux, name });
     return code;
   }
-  if (identity !== "") await endLeftovers(host, { pid, identity });
+  if (agent !== undefined && agent.identity !== "") await endLeftovers(host, agent);
   if (!created) return 0;
   const words = await takeLastWords(host, lastWordsFile(run, name));
   const wasSoon = host.clock.elapsed() - started < SOON_MS;

@@ -1,6 +1,6 @@
 /** The launcher in `~/.svc/bin`: every registration runs it, so that only one file changes when svc moves. */
-import { shellQuote } from "../../agents/setup.ts";
 import type { HomePaths } from "../../home/paths.ts";
+import { shellQuote } from "../../runtime/system.ts";
 import type { Files } from "../../runtime/types.ts";
 
 const MODE = 0o700;

@@ -1,10 +1,11 @@
 /** What is registered in each agent: hooks, the MCP server, its time limit in the agent's own unit, its allowed tools. */
 import assert from "node:assert/strict";
 import { AGENT_KINDS, loadHooks, loadSetup, SETUP_KINDS } from "../../../src/agents/registry.ts";
-import { type AgentSetup, MCP_TOOLS, shellQuote } from "../../../src/agents/setup.ts";
+import { type AgentSetup, MCP_TOOLS } from "../../../src/agents/setup.ts";
 import { GATE_LIMIT_MS } from "../../../src/home/notify_daemon.ts";
 import { ASK_TIMEOUT_MAX_SECONDS } from "../../../src/protocol/limits.ts";
 import type { AgentKind } from "../../../src/protocol/names.ts";
+import { shellQuote } from "../../../src/runtime/system.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";
 
 const LAUNCHER = "/home/it's/.svc/bin/svc";

@@ -1,7 +1,6 @@
 /** Output: text from other machines is harmless, tables, durations, progress. */
 import assert from "node:assert/strict";
-import { columns, duration, jsonText, PATIENCE_MS, sanitize, withProgress } from "../../../src/cli/output.ts";
-import { FakeClock } from "../../helpers/fake_clock.ts";
+import { columns, duration, jsonText, sanitize } from "../../../src/cli/output.ts";
 
 const EVIL = "a\x1b]0;title\x07\x1b[2J\x9b31m\x7fz";
 
@@ -44,18 +43,4 @@ Deno.test("a duration is shown in the largest unit that fits", () => {
     ][],
   ];
   for (const [ms, words] of cases) assert.equal(duration(ms), words, String(ms));
-});
-
-Deno.test("progress is shown for work that takes longer than a second, not for quick work [cli-progress]", async () => {
-  const clock = new FakeClock();
-  const shown: string[] = [];
-  const show = (line: string): void => void shown.push(line);
-  assert.equal(await withProgress("quick", Promise.resolve(1), { clock, show }), 1);
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const slow = withProgress("slow", promise, { clock, show });
-  clock.advance(PATIENCE_MS);
-  resolve(2);
-  assert.equal(await slow, 2);
-  assert.deepEqual(shown, ["slow"]);
-  assert.equal(clock.pending, 0);
 });

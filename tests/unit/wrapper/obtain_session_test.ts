@@ -1,11 +1,15 @@
 /** The commands that create a session, and the agent's environment in it. */
 import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { agentProfile } from "../../../src/agents/profiles.ts";
 import {
+  obtainSession,
   paneArgv,
   paneEnvironment,
   sessionCommands,
   type SessionPlan,
 } from "../../../src/wrapper/obtain_session.ts";
+import { makeSandbox } from "../../helpers/sandbox.ts";
 
 const PLAN: SessionPlan = {
   name: "svc-p",
@@ -18,6 +22,25 @@ const PLAN: SessionPlan = {
   size: { columns: 100, rows: 30 },
   attaching: undefined,
 };
+
+Deno.test("a session whose agent's pane is gone is attached, without a process that could outlive it", async () => {
+  await using sandbox = await makeSandbox();
+  const { env, tmuxSocket: socket } = sandbox;
+  const root = await Deno.realPath(sandbox.project);
+  await sandbox.newSession("svc-p", ["sleep", "1000"]);
+  const recorded = { agent: "cc", root, pane: "%99" };
+  for (const [name, value] of Object.entries(recorded)) {
+    await sandbox.tmux("set-option", "-t", "=svc-p:", `@svc_${name}`, value);
+  }
+  const tmux = { commands: runtime.commands, socket, env, serverEnv: env };
+  const obtained = await obtainSession(tmux, {
+    ...{ profile: agentProfile("cc"), project: { name: "p", root }, cwd: root, env, version: "1.2.3" },
+    ...{ agent: ["claude"], size: { columns: 80, rows: 24 }, lastWords: undefined },
+    now: Date.now,
+    checkTmux: () => Promise.resolve(),
+  });
+  assert.deepEqual(obtained, { name: "svc-p", pid: undefined, created: false });
+});
 
 function options(plan: SessionPlan): Record<string, string> {
   const set = sessionCommands(plan).filter(([verb]) => verb === "set-option");
