@@ -10,7 +10,7 @@ const LOADERS: Record<Exclude<Language, "en">, () => Promise<Strings>> = {
   de: async () => (await import("./strings_de.ts")).GERMAN,
 };
 
-const STORED = "svc-language";
+const STORED = "svc.language";
 
 /** `stored` is the user's own choice; `preferred` are the browser's languages, such as `de-CH`. */
 export function languageFor(stored: string | null, preferred: readonly string[]): Language {

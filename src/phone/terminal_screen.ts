@@ -1,12 +1,8 @@
 /** Draws the terminal's visible lines as elements and keeps the cursor in view. Loaded when a terminal is first shown. */
-import {
-  type Emulator,
-  type EmulatorCell,
-  makeEmulator,
-  plainText,
-  type Run,
-  runsOf,
-} from "./terminal_emulator.ts";
+import { type Emulator, type EmulatorCell, makeEmulator, plainText, runsOf } from "./terminal_emulator.ts";
+
+import { elementOf } from "./terminal_run.ts";
+import { followedLeft, type FollowedScreen, followedTop, type FollowedView } from "./terminal_follow.ts";
 
 /** Line height relative to the font size. */
 const LINE_HEIGHT = 1.2;
@@ -24,13 +20,28 @@ const MEASURED_COLUMNS = 100;
 interface TerminalScreenOptions {
   /** Scrolls; contains nothing else. */
   container: HTMLElement;
-  /** The user has scrolled to the first line. */
-  onTop(): void;
+  /** The user has scrolled to the first line, or wants to scroll up by `pages` where nothing is above. */
+  onTop(pages: number): void;
+  /** Called when the user leaves the end or comes back, and when lines were added below meanwhile. */
+  onAway(away: AwayFromEnd | undefined): void;
+  /** The screen was drawn. */
+  onDrawn(): void;
 }
+
+/** The user has scrolled up. */
+export interface AwayFromEnd {
+  /** Lines that came since. */
+  newer: number;
+}
+
+/** A finger that moves this far down, where nothing is above, asks for what was before. */
+const PULL_PIXELS = 40;
+const PULL_PAGES = 0.5;
 
 export class TerminalScreen {
   readonly terminal: Emulator;
   readonly #container: HTMLElement;
+  readonly #options: TerminalScreenOptions;
   readonly #canvas = document.createElement("div");
   readonly #rows = new Map<number, { element: HTMLElement; drawn: string }>();
   readonly #observer: ResizeObserver;
@@ -51,8 +62,14 @@ export class TerminalScreen {
   #frame = 0;
   /** The number of lines before earlier ones were requested, and how many pages to scroll up into them. */
   #expected: { lines: number; pages: number } | undefined;
+  /** The number of lines when the user scrolled up. */
+  #leftAt: number | undefined;
+  #reportedNewer = 0;
+  #found: number | undefined;
 
-  constructor({ container, onTop }: TerminalScreenOptions) {
+  constructor(options: TerminalScreenOptions) {
+    const { container } = options;
+    this.#options = options;
     this.terminal = makeEmulator({ cols: 80, rows: 24 });
     this.#container = container;
     this.#canvas.className = "terminal-canvas";
@@ -62,7 +79,8 @@ export class TerminalScreen {
     this.#columnWidth = this.#measure();
     this.#followCursor();
     const listening = { signal: this.#abort.signal, passive: true };
-    container.addEventListener("scroll", () => this.#scrolled(onTop), listening);
+    container.addEventListener("scroll", () => this.#scrolled(), listening);
+    this.#followPull(listening);
     container.addEventListener("touchmove", () => void (this.#isTyping = false), listening);
     this.#observer = new ResizeObserver(() => this.#resized());
     this.#observer.observe(container);
@@ -119,9 +137,38 @@ export class TerminalScreen {
     this.#container.scrollTop -= pages * this.#view().height;
   }
 
+  /** Back to the newest lines. */
+  showLatest(): void {
+    this.#found = undefined;
+    this.#atEnd = true;
+    this.draw();
+  }
+
   /** The whole buffer as plain text. */
   text(): string {
     return plainText(this.terminal);
+  }
+
+  /** The lines that contain the text, the first one first; upper and lower case are the same. */
+  find(text: string): number[] {
+    const wanted = text.toLowerCase();
+    const { active } = this.terminal.buffer;
+    const lines = Array.from({ length: active.length }, (_none, y) => y);
+    return wanted === ""
+      ? []
+      : lines.filter((y) => active.getLine(y)?.translateToString().toLowerCase().includes(wanted));
+  }
+
+  /** Marks a line and shows it in the middle; undefined removes the mark. */
+  showFound(y: number | undefined): void {
+    this.#found = y;
+    if (y !== undefined) {
+      const { lineHeight, height } = this.#view();
+      this.#atEnd = false;
+      this.#container.scrollTop = Math.max(0, (y + 0.5) * lineHeight - height / 2);
+      this.#scrolled();
+    }
+    this.draw();
   }
 
   dispose(): void {
@@ -135,6 +182,8 @@ export class TerminalScreen {
   #drawNow(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    // A selection would be lost with the lines that it stands in.
+    if (this.#isSelecting()) return;
     if (!this.#isSized) this.#fitWidth();
     const { cols, buffer: { active } } = this.terminal;
     const view = this.#view();
@@ -146,6 +195,46 @@ export class TerminalScreen {
     const first = Math.max(0, Math.floor(this.#container.scrollTop / view.lineHeight) - SPARE_LINES);
     const count = Math.ceil(this.#container.clientHeight / view.lineHeight) + 2 * SPARE_LINES;
     this.#drawLines(first, Math.min(active.length, first + count));
+    this.#reportAway();
+    this.#options.onDrawn();
+  }
+
+  #isSelecting(): boolean {
+    const selection = document.getSelection();
+    return selection !== null && !selection.isCollapsed && this.#canvas.contains(selection.anchorNode);
+  }
+
+  #reportAway(): void {
+    const { lines } = this.#drawn;
+    if (this.#atEnd) {
+      if (this.#leftAt !== undefined) this.#options.onAway(undefined);
+      this.#leftAt = undefined;
+      return;
+    }
+    const newer = Math.max(0, lines - (this.#leftAt ?? lines));
+    if (this.#leftAt !== undefined && newer === this.#reportedNewer) return;
+    this.#leftAt ??= lines;
+    this.#reportedNewer = newer;
+    this.#options.onAway({ newer });
+  }
+
+  /** Where everything fits, nothing scrolls: a pull or the wheel asks for earlier lines instead. */
+  #followPull(listening: AddEventListenerOptions): void {
+    const container = this.#container;
+    let begun: number | undefined;
+    const isAtTop = (): boolean => container.scrollTop <= 0 && this.terminal.buffer.active.type === "normal";
+    container.addEventListener("touchstart", ({ touches }) => {
+      begun = touches.length === 1 && isAtTop() ? touches[0]?.clientY : undefined;
+    }, listening);
+    container.addEventListener("touchmove", ({ touches }) => {
+      if (begun === undefined || (touches[0]?.clientY ?? 0) - begun < PULL_PIXELS) return;
+      begun = undefined;
+      this.#options.onTop(PULL_PAGES);
+    }, listening);
+    container.addEventListener("wheel", ({ deltaY }) => {
+      if (deltaY < 0 && isAtTop()) this.#options.onTop(PULL_PAGES);
+    }, listening);
+    document.addEventListener("selectionchange", () => this.draw(), listening);
   }
 
   #follow(view: FollowedView): void {
@@ -174,11 +263,13 @@ export class TerminalScreen {
     };
   }
 
-  #scrolled(onTop: () => void): void {
+  #scrolled(): void {
     const view = this.#view();
     const { scrollTop } = this.#container;
     this.#atEnd = scrollTop > followedTop(this.#drawn, view) - view.lineHeight * END_LINES;
-    if (!this.#atEnd && scrollTop <= 0 && this.terminal.buffer.active.type === "normal") onTop();
+    if (!this.#atEnd && scrollTop <= 0 && this.terminal.buffer.active.type === "normal") {
+      this.#options.onTop(0);
+    }
     this.draw();
   }
 
@@ -188,6 +279,7 @@ export class TerminalScreen {
     const added = this.#drawn.lines - lines;
     if (added <= 0) return;
     this.#expected = undefined;
+    if (this.#leftAt !== undefined) this.#leftAt += added;
     this.#atEnd &&= pages === 0;
     if (!this.#atEnd) this.#container.scrollTop += added * lineHeight - pages * height;
   }
@@ -211,6 +303,7 @@ export class TerminalScreen {
     const runs = runsOf(line, { columns: cols, cursor: at, cell: this.#cell });
     const drawn = JSON.stringify(runs);
     const row = this.#rows.get(y) ?? this.#newRow(y);
+    row.element.classList.toggle("found", y === this.#found);
     if (row.drawn === drawn) return;
     row.drawn = drawn;
     row.element.replaceChildren(...runs.map(elementOf));
@@ -267,74 +360,4 @@ export class TerminalScreen {
       return false;
     });
   }
-}
-
-/** Sets styles through the DOM, which the page's content security policy allows. */
-function elementOf({ text, columns, uneven, style: cellStyle, cursor }: Run): HTMLElement {
-  const element = document.createElement("span");
-  element.textContent = text;
-  const { style, classList } = element;
-  if (cellStyle.foreground !== undefined) style.color = cellStyle.foreground;
-  if (cellStyle.background !== undefined) style.backgroundColor = cellStyle.background;
-  const lines = [
-    cellStyle.underline && "underline",
-    cellStyle.overline && "overline",
-    cellStyle.strike && "line-through",
-  ];
-  const decoration = lines.filter((line) => line !== false).join(" ");
-  if (decoration !== "") style.textDecoration = decoration;
-  if (cellStyle.bold) classList.add("bold");
-  if (cellStyle.dim) classList.add("dim");
-  if (cellStyle.italic) classList.add("italic");
-  if (cellStyle.hidden) classList.add("hidden");
-  if (cursor) classList.add("cursor");
-  if (uneven) {
-    classList.add("uneven");
-    style.width = `${columns}ch`;
-  }
-  return element;
-}
-
-/** Lines shown above a cursor that is far from the end. */
-const LINES_ABOVE = 2;
-/** Columns shown beside a cursor that was outside the view. */
-const COLUMNS_BESIDE = 4;
-
-/** Lines are counted from the start of the scrollback. */
-interface FollowedScreen {
-  /** The screen's first line. */
-  first: number;
-  lines: number;
-  /** The last nonblank line. */
-  last: number;
-  /** Undefined while it is hidden. */
-  cursor: { line: number; column: number } | undefined;
-}
-
-/** In pixels. */
-interface FollowedView {
-  width: number;
-  height: number;
-  lineHeight: number;
-  columnWidth: number;
-}
-
-/** The scroll position that shows the last nonblank line, unless that would hide the cursor. */
-export function followedTop(screen: FollowedScreen, { height, lineHeight }: FollowedView): number {
-  const { first, lines, last, cursor } = screen;
-  const end = (Math.max(last, cursor?.line ?? 0) + 1) * lineHeight - height;
-  const beforeCursor = ((cursor?.line ?? Infinity) - LINES_ABOVE) * lineHeight;
-  const wanted = Math.max(first * lineHeight, Math.min(end, beforeCursor));
-  return Math.max(0, Math.min(lines * lineHeight - height, wanted));
-}
-
-/** The horizontal scroll position: unchanged while the cursor is visible. */
-export function followedLeft(
-  { left, column }: { left: number; column: number },
-  { width, columnWidth }: FollowedView,
-): number {
-  const [start, end] = [column * columnWidth, (column + 1) * columnWidth];
-  const beside = COLUMNS_BESIDE * columnWidth;
-  if (start < left) return Math.max(0, start - beside);
-  return end > left + width ? end - width + beside : left;
 }

@@ -13,6 +13,8 @@ export interface TerminalInfo {
   /** Milliseconds from the last input to the report that it was typed. */
   latencyMs?: number | undefined;
   fit: "on" | "off" | "refused";
+  /** The user has scrolled up: what is shown is not the newest. */
+  away?: { newer: number } | undefined;
   /** The stream broke before it was known whether the last keys were typed. */
   unsure?: boolean;
 }
@@ -32,7 +34,7 @@ interface StatusText {
   tone: "good" | "pending" | "bad";
 }
 
-export function statusText({ stream, keys, fit, unsure = false }: TerminalInfo): StatusText {
+export function statusText({ stream, keys, fit, away, unsure = false }: TerminalInfo): StatusText {
   const broken = unsure ? TEXT.unsure : "";
   switch (stream.kind) {
     case "opening":
@@ -42,7 +44,7 @@ export function statusText({ stream, keys, fit, unsure = false }: TerminalInfo):
     case "live": {
       const first = fit === "refused" ? TEXT.fitRefused : keysText(keys) || broken;
       const warning = [first, stream.trouble ? TEXT.troubles[stream.trouble] : ""].filter(Boolean).join(" ");
-      const size = TEXT.size(stream.size.cols, stream.size.rows);
+      const size = (away ? TEXT.sizeAway : TEXT.size)(stream.size.cols, stream.size.rows);
       return {
         status: fit === "on" ? TEXT.fitted(size) : size,
         warning,

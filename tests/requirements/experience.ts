@@ -42,6 +42,9 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
     "A page that was open once opens without a network; the service worker keeps nothing that the relay says.",
   ),
   "ux-strings": phone("Every text is in one catalogue."),
+  "ux-reading": phone(
+    "History by pulling down, a pill to the newest line, find, selection, text beside the exact screen, choices kept per session.",
+  ),
   "ux-languages": phone("The page is in English or German: the user's choice, else the browser's."),
   "ph-fast": phone(
     "Files are compressed at build time, served by Accept-Encoding, and immutable where hashed; deno task prove phone measures list and terminal on a slow network.",

@@ -1,5 +1,6 @@
 /** Keys that a phone's keyboard lacks, and other actions on the terminal. */
 import type { JSX } from "preact";
+import { buzz } from "../haptics.ts";
 import { STRINGS } from "../strings.ts";
 import { isBlocked } from "../terminal_status.ts";
 import type { Terminal } from "./use_terminal.ts";
@@ -22,9 +23,10 @@ interface Props {
   onMore(isMore: boolean): void;
   /** The user wants to select text. */
   onSelect(): void;
+  onFind(): void;
 }
 
-export function KeyRow({ terminal, isMore, onMore, onSelect }: Props): JSX.Element {
+export function KeyRow({ terminal, isMore, onMore, onSelect, onFind }: Props): JSX.Element {
   return (
     <div class="key-row" role="group" aria-label={TEXT.keys}>
       <div class="keys first-keys">
@@ -33,7 +35,7 @@ export function KeyRow({ terminal, isMore, onMore, onSelect }: Props): JSX.Eleme
       </div>
       {isMore && (
         <div class="more">
-          <Actions terminal={terminal} onSelect={onSelect} onDone={() => onMore(false)} />
+          <Actions terminal={terminal} onSelect={onSelect} onFind={onFind} onDone={() => onMore(false)} />
           <div class="keys">
             {MORE.map((key) => <KeyButton key={key} name={key} terminal={terminal} />)}
             <ScreenButton label={TEXT.smaller} onPress={() => terminal.zoom(-ZOOM_PIXELS)} />
@@ -53,7 +55,10 @@ function KeyButton({ name, terminal }: { name: Key; terminal: Terminal }): JSX.E
       aria-label={KEYS[name].name}
       disabled={isBlocked(terminal.info)}
       onPointerDown={keepFocus}
-      onClick={() => terminal.type([{ type: "key", key: name }])}
+      onClick={() => {
+        buzz();
+        terminal.type([{ type: "key", key: name }]);
+      }}
     >
       {KEYS[name].sign}
     </button>
@@ -86,19 +91,32 @@ function ScreenButton({ label, id, isExpanded, onPress }: ScreenButtonProps): JS
 interface ActionsProps {
   terminal: Terminal;
   onSelect(): void;
+  onFind(): void;
   onDone(): void;
 }
 
-function Actions({ terminal, onSelect, onDone }: ActionsProps): JSX.Element {
+function Actions({ terminal, onSelect, onFind, onDone }: ActionsProps): JSX.Element {
   const { stream, fit } = terminal.info;
   const isOff = stream.kind !== "live";
   const toggleFit = (): void => {
     onDone();
     terminal.fit(fit !== "on");
   };
+  const find = (): void => {
+    onDone();
+    onFind();
+  };
   return (
     <div class="screen-actions">
       <button type="button" onClick={onSelect}>{TEXT.select}</button>
+      <button type="button" onClick={find}>{TEXT.find}</button>
+      <button
+        type="button"
+        aria-pressed={terminal.asText}
+        onClick={() => terminal.showAsText(!terminal.asText)}
+      >
+        {TEXT.asText}
+      </button>
       <button type="button" disabled={isOff} onClick={terminal.showEarlier}>{TEXT.above}</button>
       <button type="button" disabled={isOff} aria-pressed={fit === "on"} onClick={toggleFit}>
         {TEXT.fit}

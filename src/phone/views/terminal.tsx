@@ -5,6 +5,8 @@ import type { ReceiptText } from "../receipt_text.ts";
 import type { SessionName } from "../sessions.ts";
 import { STRINGS } from "../strings.ts";
 import { statusText } from "../terminal_status.ts";
+import { FindBar } from "./find_bar.tsx";
+import { FlowingText } from "./flowing_text.tsx";
 import { KeyRow } from "./key_row.tsx";
 import { LiveField } from "./live_field.tsx";
 import { Icon, SealSign, TONE_ICONS } from "./shared.tsx";
@@ -34,19 +36,14 @@ export function TerminalPanel(props: Props): JSX.Element {
   const [isLive, setLive] = useState(false);
   const [isMore, setMore] = useState(false);
   const [text, setText] = useState<string>();
+  const [isFinding, setFinding] = useState(false);
   const toggle = useRef<HTMLButtonElement>(null);
   return (
     <>
       <main class="terminal" aria-label={TEXT.label(label)} data-stream={terminal.info.stream.kind}>
         <StatusLine terminal={terminal} />
         <div class="notice-anchor">{notice}</div>
-        <div
-          class="terminal-place"
-          ref={terminal.container}
-          tabIndex={0}
-          role="img"
-          aria-label={TEXT.screen}
-        />
+        <Place terminal={terminal} isFinding={isFinding} onFound={() => setFinding(false)} />
       </main>
       <div class="session-foot">
         {note}
@@ -55,6 +52,10 @@ export function TerminalPanel(props: Props): JSX.Element {
           isMore={isMore}
           onMore={setMore}
           onSelect={() => setText(terminal.text())}
+          onFind={() => {
+            terminal.showAsText(false);
+            setFinding(true);
+          }}
         />
         {newest && !isLive && <NewestReceipt receipt={newest} />}
         <div class="type-row">
@@ -69,6 +70,36 @@ export function TerminalPanel(props: Props): JSX.Element {
   );
 }
 
+/** The exact screen, with what lies over it: its text, the field to find something, the way back to the end. */
+function Place(
+  { terminal, isFinding, onFound }: { terminal: Terminal; isFinding: boolean; onFound(): void },
+): JSX.Element {
+  const { info: { away }, asText } = terminal;
+  return (
+    <>
+      <div class="terminal-place" ref={terminal.container} tabIndex={0} role="img" aria-label={TEXT.screen} />
+      {asText && <FlowingText terminal={terminal} />}
+      {isFinding && <FindBar terminal={terminal} onClose={onFound} />}
+      {away && (
+        <LatestPill
+          newer={away.newer}
+          onPress={asText ? () => terminal.setAway(undefined) : terminal.showLatest}
+        />
+      )}
+    </>
+  );
+}
+
+/** Back to the newest lines, with the number of those that came meanwhile. */
+function LatestPill({ newer, onPress }: { newer: number; onPress(): void }): JSX.Element {
+  return (
+    <button type="button" class="latest" data-newer={newer > 0} onClick={onPress}>
+      {TEXT.latest(newer)}
+      <Icon name="down" />
+    </button>
+  );
+}
+
 /** Without a link nothing is live, whatever state the stream was in. */
 function useLinkedTerminal({ name, openMirror, isLinked }: Props): Terminal {
   const terminal = useTerminal(name, openMirror);
@@ -80,7 +111,7 @@ function StatusLine({ terminal: { info, retry } }: { terminal: Terminal }): JSX.
   const { stream, latencyMs } = info;
   const isLive = stream.kind === "live";
   return (
-    <div class="terminal-status" data-tone={tone}>
+    <div class="terminal-status" data-away={info.away !== undefined} data-tone={tone}>
       <p class="facts">
         <span role="status">{status}</span>
         {isLive && <SealSign mode={stream.sealing} short />}

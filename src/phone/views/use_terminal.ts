@@ -5,8 +5,9 @@ import type { KeyInput } from "../../protocol/key_input.ts";
 import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
+import { readChoices, type TerminalChoices, writeChoices } from "../terminal_choices.ts";
 import { followPinch } from "../terminal_input.ts";
-import type { TerminalScreen } from "../terminal_screen.ts";
+import type { AwayFromEnd, TerminalScreen } from "../terminal_screen.ts";
 import type { TerminalInfo } from "../terminal_status.ts";
 import type { TerminalState, TerminalStream } from "../terminal_stream.ts";
 import type { TerminalViewer } from "../terminal_streams.ts";
@@ -31,6 +32,19 @@ export interface Terminal {
   /** Changes the font size by this many pixels. */
   zoom(pixels: number): void;
   text(): string;
+  /** Called after each drawing, until the returned function is called. */
+  onDrawn(listener: () => void): () => void;
+  /** Requests earlier output if there is little of it. */
+  loadEarlier(): void;
+  showLatest(): void;
+  /** Lines with the text, and a mark on one of them. */
+  find(text: string): number[];
+  showFound(line: number | undefined): void;
+  /** The exact screen, or its text with lines as long as the phone is wide. */
+  asText: boolean;
+  showAsText(asText: boolean): void;
+  /** The user has scrolled up in the text, or is back at its end. */
+  setAway(away: AwayFromEnd | undefined): void;
 }
 
 const INITIAL: TerminalInfo = { stream: { kind: "opening" }, fit: "off" };
@@ -39,14 +53,17 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
   const container = useRef<HTMLDivElement>(null);
   const mounted = useRef<MountedTerminal>(null);
   const [info, setInfo] = useState(INITIAL);
+  const key = sessionKey(name);
+  const [asText, setAsText] = useState(() => readChoices(key).asText === true);
   useEffect(() => {
     const element = container.current;
     if (element === null) return;
     setInfo(INITIAL);
+    setAsText(readChoices(key).asText === true);
     const terminal = new MountedTerminal({ name, openMirror, container: element, update: setInfo });
     mounted.current = terminal;
     return () => terminal.close();
-  }, [sessionKey(name)]);
+  }, [key]);
   return {
     container,
     info,
@@ -56,6 +73,19 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
     retry: () => mounted.current?.retry(),
     zoom: (pixels) => mounted.current?.zoom(pixels),
     text: () => mounted.current?.text() ?? "",
+    onDrawn: (listener) => mounted.current?.onDrawn(listener) ?? (() => undefined),
+    loadEarlier: () => mounted.current?.showEarlier(),
+    showLatest: () => mounted.current?.screen?.showLatest(),
+    find: (text) => mounted.current?.screen?.find(text) ?? [],
+    showFound: (line) => mounted.current?.screen?.showFound(line),
+    asText,
+    setAway: (away) => setInfo((before) => ({ ...before, away })),
+    showAsText: (on) => {
+      setAsText(on);
+      mounted.current?.screen?.showLatest();
+      setInfo((before) => ({ ...before, away: undefined }));
+      writeChoices(key, { asText: on });
+    },
   };
 }
 
@@ -77,10 +107,24 @@ class MountedTerminal {
   #requestedEarlierAt = -Infinity;
   /** Earlier lines were shown; a new stream starts without them. */
   #wantsEarlier = false;
+  readonly #listeners = new Set<() => void>();
+  /** The user wants this session's window to fit; asked for again with each stream. */
+  #wantsFit: boolean;
+  #isFitAsked = false;
 
   constructor(options: MountedTerminalOptions) {
     this.#options = options;
+    this.#wantsFit = this.#choices().fit === true;
     void this.#load();
+  }
+
+  onDrawn(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #choices(): TerminalChoices {
+    return readChoices(sessionKey(this.#options.name));
   }
 
   close(): void {
@@ -102,16 +146,27 @@ class MountedTerminal {
 
   /** Fits the size that the container has after the next frame: closing a panel may enlarge it. */
   fit(on: boolean): void {
+    this.#wantsFit = on;
+    writeChoices(sessionKey(this.#options.name), { fit: on, font: undefined });
+    requestAnimationFrame(() => this.#fitNow());
+  }
+
+  #fitNow(): void {
     const { screen } = this;
-    if (screen === undefined) return;
-    requestAnimationFrame(() => {
-      this.#stream?.type(on ? { type: "fit", ...screen.room() } : { type: "unfit" });
-      screen.resetZoom();
-    });
+    if (screen === undefined || this.#abort.signal.aborted) return;
+    this.#stream?.type(this.#wantsFit ? { type: "fit", ...screen.room() } : { type: "unfit" });
+    screen.resetZoom();
   }
 
   zoom(pixels: number): void {
-    this.screen?.zoom(this.screen.fontPixels + pixels);
+    if (this.screen !== undefined) this.#setFont(this.screen.fontPixels + pixels);
+  }
+
+  #setFont(pixels: number): void {
+    const { screen } = this;
+    if (screen === undefined) return;
+    screen.zoom(pixels);
+    writeChoices(sessionKey(this.#options.name), { font: screen.fontPixels });
   }
 
   /** Scrolls up by `pages`, and requests earlier lines if only few are left. */
@@ -140,8 +195,22 @@ class MountedTerminal {
     const { TerminalScreen } = await import("../terminal_screen.ts");
     const { signal } = this.#abort;
     if (signal.aborted) return;
-    this.screen = new TerminalScreen({ container, onTop: () => this.showEarlier() });
-    followPinch(container, { target: this.screen, signal });
+    const screen = new TerminalScreen({
+      container,
+      onTop: (pages) => this.showEarlier(pages),
+      onAway: (away) => this.#options.update((info) => ({ ...info, away })),
+      onDrawn: () => this.#listeners.forEach((listener) => listener()),
+    });
+    this.screen = screen;
+    const { font } = this.#choices();
+    if (font !== undefined) screen.zoom(font);
+    const target = {
+      get fontPixels(): number {
+        return screen.fontPixels;
+      },
+      zoom: (pixels: number) => this.#setFont(pixels),
+    };
+    followPinch(container, { target, signal });
     const update = (): void => document.visibilityState === "visible" ? this.#open() : this.#leave();
     document.addEventListener("visibilitychange", update, { signal });
     update();
@@ -172,11 +241,14 @@ class MountedTerminal {
     const { update } = this.#options;
     if (stream.kind === "live") {
       if (this.#wantsEarlier) this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
+      if (this.#wantsFit && !this.#isFitAsked) this.#fitNow();
+      this.#isFitAsked = true;
       return update((info) => ({ ...info, stream }));
     }
+    this.#isFitAsked = false;
     const isUnsure = this.#pending !== undefined;
     this.#pending = undefined;
-    update((info) => ({ stream, fit: "off", unsure: isUnsure || info.unsure === true }));
+    update((info) => ({ stream, fit: "off", away: info.away, unsure: isUnsure || info.unsure === true }));
   }
 
   #onKeys(keys: KeyState): void {

@@ -1,7 +1,7 @@
 /** Scroll positions: the last text and the cursor are visible, blank lines are not followed. */
 
 import assert from "node:assert/strict";
-import { followedLeft, followedTop } from "../../../src/phone/terminal_screen.ts";
+import { followedLeft, followedTop } from "../../../src/phone/terminal_follow.ts";
 
 const VIEW = { width: 300, height: 100, lineHeight: 10, columnWidth: 5 };
 /** 24 lines below 100 of scrollback. */

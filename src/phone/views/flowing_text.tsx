@@ -1,0 +1,55 @@
+/** The terminal's output as text whose lines are as long as the phone is wide, beside the exact screen. */
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { STRINGS } from "../strings.ts";
+import { flowing } from "../terminal_text.ts";
+import type { Terminal } from "./use_terminal.ts";
+
+/** Shown again at most this often. */
+const REFRESH_MS = 250;
+/** This close to the end counts as the end. */
+const END_PIXELS = 24;
+
+export function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
+  const place = useRef<HTMLPreElement>(null);
+  const atEnd = useRef(true);
+  const [text, setText] = useState(() => flowing(terminal.text()));
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const update = (): void => {
+      timer = undefined;
+      setText(flowing(terminal.text()));
+    };
+    update();
+    const stop = terminal.onDrawn(() => void (timer ??= setTimeout(update, REFRESH_MS)));
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [terminal.info.stream.kind]);
+  useEffect(() => {
+    const element = place.current;
+    if (element !== null && atEnd.current) element.scrollTop = element.scrollHeight;
+  }, [text]);
+  const isAway = terminal.info.away !== undefined;
+  useEffect(() => {
+    if (!isAway) place.current?.scrollTo(0, place.current.scrollHeight);
+  }, [isAway]);
+  const scrolled = ({ currentTarget }: { currentTarget: Element }): void => {
+    const { scrollTop, scrollHeight, clientHeight } = currentTarget;
+    atEnd.current = scrollTop + clientHeight > scrollHeight - END_PIXELS;
+    if (atEnd.current === isAway) terminal.setAway(atEnd.current ? undefined : { newer: 0 });
+  };
+  return (
+    <pre
+      class="flowing-text"
+      ref={place}
+      tabIndex={0}
+      aria-label={STRINGS.terminal.text}
+      role="region"
+      onScroll={scrolled}
+    >
+      {text}
+    </pre>
+  );
+}

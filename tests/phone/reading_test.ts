@@ -1,0 +1,130 @@
+/** Reading a terminal on the phone: history, the way back to the newest line, finding, selecting, text beside the exact screen. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { until } from "../helpers/until.ts";
+import { openSession, status, type TerminalScene, untilShown, withTerminals } from "./terminal_scene.ts";
+
+const SESSION = "svc-lines";
+const PROGRAM = 'i=1; while [ $i -le 300 ]; do echo "line $i of the log"; i=$((i+1)); done; exec cat';
+
+/** A session with 300 lines, most of them above the screen, that repeats what is typed into it. */
+async function openLines({ stack: { sandbox }, page }: TerminalScene): Promise<void> {
+  const place = ["-x", "60", "-y", "20", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", SESSION, ...place, "sh", "-c", PROGRAM);
+  await openSession(page, /lines/);
+  await untilShown(page, "line 300 of the log");
+}
+
+/** One finger, from the middle of the terminal, in small steps. */
+async function drag(page: Page, pixels: number): Promise<void> {
+  const box = await page.locator(".terminal-place").boundingBox();
+  const [x, y] = [(box?.x ?? 0) + 100, (box?.y ?? 0) + (box?.height ?? 0) / 2 - pixels / 2];
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] });
+  for (let step = 1; step <= 10; step++) {
+    const point = { x, y: y + pixels * step / 10 };
+    await cdp.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: [point] });
+  }
+  await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await cdp.detach();
+}
+
+const pill = (page: Page) => page.getByRole("button", { name: /^Latest/ });
+
+Deno.test("pulling down loads the history; above the end nothing says Live, and a pill counts new lines and leads back [ux-reading]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone, stack: { sandbox } } = scene;
+    await openLines(scene);
+    assert.equal(await pill(page).count(), 0);
+    await until("the history", async () => {
+      await drag(page, 160);
+      return await status(page).getByText("Earlier output").isVisible();
+    });
+    assert.equal(await status(page).getByText("Live").count(), 0);
+    await page.locator(".terminal-place").evaluate((place) => place.scrollTop = 0);
+    await untilShown(page, "line 5 of the log");
+    await phone.shoot("terminal-earlier");
+    await sandbox.tmux("send-keys", "-t", `=${SESSION}:`, "one", "Enter", "two", "Enter");
+    await page.getByRole("button", { name: /^Latest, \d+ new$/ }).waitFor();
+    await untilShown(page, "line 5 of the log");
+    await phone.shoot("terminal-new-lines");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await pill(page).tap();
+    await untilShown(page, "two");
+    await status(page).getByText("Live").waitFor();
+    assert.equal(await pill(page).count(), 0);
+    assert.deepEqual(phone.faults, []);
+  }));
+
+Deno.test("text is found in the whole output, match by match, and the mark goes with the bar [ux-reading]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone } = scene;
+    await openLines(scene);
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await page.getByRole("button", { name: "Find", exact: true }).tap();
+    const field = page.getByLabel("Find in the terminal's output");
+    await until("the match in what was loaded", async () => {
+      await field.fill("");
+      await field.fill("LINE 12");
+      return await page.getByText("11 of 11").isVisible();
+    });
+    await untilShown(page, "line 129 of the log");
+    assert.match(await page.locator(".terminal-line.found").textContent() ?? "", /line 129/);
+    await page.getByRole("button", { name: "Earlier match" }).tap();
+    await page.getByText("10 of 11").waitFor();
+    await phone.shoot("terminal-find");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("button", { name: "Close" }).tap();
+    await until("no mark", async () => await page.locator(".found").count() === 0);
+  }));
+
+Deno.test("the screen as text breaks its lines at the phone's width; that and the letter size stay with the session [ux-reading]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone } = scene;
+    await openLines(scene);
+    const fontSize = (): Promise<string> =>
+      page.locator(".terminal-canvas").evaluate((canvas: HTMLElement) => canvas.style.fontSize);
+    await page.getByRole("button", { name: "More keys" }).tap();
+    const before = await fontSize();
+    await page.getByRole("button", { name: "A+, larger text" }).tap();
+    await until("larger letters", async () => await fontSize() !== before);
+    const larger = await fontSize();
+    await page.getByRole("button", { name: "As text" }).tap();
+    const text = page.getByRole("region", { name: "Terminal text" });
+    await text.getByText("line 300 of the log").waitFor();
+    await phone.shoot("terminal-as-text");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    const isWide = await text.evaluate((place) => place.scrollWidth > place.clientWidth);
+    assert.equal(isWide, false);
+    await text.evaluate((place) => place.scrollTop = 0);
+    await status(page).getByText("Earlier output").waitFor();
+    await pill(page).tap();
+    await status(page).getByText("Live").waitFor();
+    await page.reload();
+    await text.getByText("line 300 of the log").waitFor();
+    assert.equal(await fontSize(), larger);
+  }));
+
+Deno.test("a selection in the screen stays while the program prints, and copies its text [ux-reading]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack: { sandbox } } = scene;
+    await openLines(scene);
+    const selected = (): Promise<string> => page.evaluate(() => String(document.getSelection()));
+    await page.locator(".terminal-line", { hasText: "line 299" }).evaluate((line) => {
+      document.getSelection()?.selectAllChildren(line);
+    });
+    assert.equal((await selected()).trim(), "line 299 of the log");
+    await sandbox.tmux(
+      "send-keys",
+      "-t",
+      `=${SESSION}:`,
+      ...Array.from({ length: 30 }, () => ["x", "Enter"]).flat(),
+    );
+    await until("the lines at the pane", async () => /(x\n){10}/.test(await sandbox.screen(SESSION)));
+    assert.equal((await selected()).trim(), "line 299 of the log");
+    await page.evaluate(() => document.getSelection()?.removeAllRanges());
+    await until(
+      "the newest screen",
+      async () => await page.locator(".terminal-line", { hasText: "line 299" }).count() === 0,
+    );
+  }));
