@@ -21,7 +21,12 @@ export const PHONE_PUSH: Claim[] = [
       "a message opens as RFC 8291 says, on both runtimes, and its text only with the paired phone's keys",
     tests: {
       files: ["tests/contract/runtime_test.ts", "tests/unit/phone/worker/push_test.ts", RELAY],
-      filter: "/Web Push message|sealed|no text/",
+      filter: "/Web Push message|runtime host on node|RFC 8291|sealed|no text/",
+    },
+    count: {
+      "on Deno": /^runtime host on deno: a Web Push message .* ok \(/gm,
+      "on Node": /^ {2}a Web Push message .* ok \(/gm,
+      "the RFC's example": /^the example of RFC 8291 .* ok \(/gm,
     },
   },
   {

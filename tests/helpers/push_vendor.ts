@@ -32,11 +32,16 @@ export const SUBSCRIPTION: WebPushSubscription = {
   },
 };
 
+/** The relay's payload in a message for the subscriber. */
+export async function openMessage(body: Uint8Array, subscriber: Subscriber): Promise<WebPushPayload> {
+  return WebPushPayload.parse(JSON.parse(await openText(body, subscriber)));
+}
+
 /** Opens a message (RFC 8291, section 3, and RFC 8188): throws unless it was encrypted for the subscriber. */
-export async function openMessage(
+export async function openText(
   body: Uint8Array,
   { subscription: { keys }, privateKey }: Subscriber,
-): Promise<WebPushPayload> {
+): Promise<string> {
   const message = new Uint8Array(body);
   const salt = message.slice(0, SALT_BYTES);
   const idLength = message[HEADER_BYTES - 1] ?? 0;
@@ -59,7 +64,7 @@ export async function openMessage(
   const padded = new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv }, key, record));
   const end = padded.lastIndexOf(2);
   assert.ok(padded.subarray(end + 1).every((byte) => byte === 0), "the padding is zeros");
-  return WebPushPayload.parse(JSON.parse(new TextDecoder().decode(padded.subarray(0, end))));
+  return new TextDecoder().decode(padded.subarray(0, end));
 }
 
 /** The claims of the message's token, after checking its signature (RFC 8292). */

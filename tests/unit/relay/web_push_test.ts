@@ -1,12 +1,19 @@
 /** Web Push at the relay: who is rung, what a message holds, what takes it away, and what becomes of dead endpoints. */
 import assert from "node:assert/strict";
-import { decodeBase64url } from "../../../src/async/encodings.ts";
+import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
 import type { PushRecord, SealedForPhones } from "../../../src/protocol/push.ts";
 import type { RingPreferences, WebPushPayload } from "../../../src/protocol/web_push.ts";
 import { IN_VIEW_LIMIT_MS, MESSAGES_PER_ACCOUNT_MAX } from "../../../src/relay/web_push.ts";
 import type { PublicPost } from "../../../src/runtime/public_post.ts";
-import { makeSubscriber, openMessage, openToken, type Subscriber } from "../../helpers/push_vendor.ts";
+import {
+  makeSubscriber,
+  openMessage,
+  openText,
+  openToken,
+  type Subscriber,
+  SUBSCRIPTION,
+} from "../../helpers/push_vendor.ts";
 import { until } from "../../helpers/until.ts";
 import { Fixture, uuid } from "./fixture.ts";
 
@@ -165,6 +172,41 @@ Deno.test("messages have a token of the relay's key, a time to live, an urgency 
   assert.match(String(claims["sub"]), /^mailto:/);
 });
 
+Deno.test("the example of RFC 8291 opens, so what these tests open is what a browser opens [other-web-push]", async () => {
+  const { keys } = SUBSCRIPTION;
+  const point = decodeBase64url(keys.p256dh) ?? new Uint8Array();
+  const jwk = {
+    kty: "EC",
+    crv: "P-256",
+    x: encodeBase64url(point.subarray(1, 33)),
+    y: encodeBase64url(point.subarray(33)),
+    d: "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94",
+  };
+  const params = { name: "ECDH", namedCurve: "P-256" };
+  const privateKey = await crypto.subtle.importKey("jwk", jwk, params, false, ["deriveBits"]);
+  const body = decodeBase64url(
+    "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN",
+  );
+  const text = await openText(body ?? new Uint8Array(), { subscription: SUBSCRIPTION, privateKey });
+  assert.equal(text, "When I grow up, I want to be a watermelon");
+});
+
+Deno.test("the token of the example of RFC 8292 is accepted, and no other claims under its signature [other-web-push]", async () => {
+  const head = "eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9";
+  const claims =
+    "eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM1MjM3NjgsInN1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0";
+  const signature = "i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpiUfnK9ojFwDXb1JrErtmysazNjjvW2L9OkSSHzvoD1oA";
+  const key = "BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs";
+  const open = (claims: string) =>
+    openToken({ authorization: `vapid t=${head}.${claims}.${signature}, k=${key}` });
+  assert.deepEqual((await open(claims)).claims, {
+    aud: "https://push.example.net",
+    exp: 1_453_523_768,
+    sub: "mailto:push@example.com",
+  });
+  await assert.rejects(open(claims.replace("NTM1", "NTM2")));
+});
+
 Deno.test("kinds, sessions and quiet hours that a phone switched off do not ring it [push-preferences, push-quiet]", async () => {
   await using stage = await Stage.make();
   const none = { off: [], sessions: {} };
@@ -245,10 +287,12 @@ Deno.test("a busy vendor is asked again after its Retry-After, and not for ever 
   await stage.push({ id: uuid(1), type: "note", body: "x" });
   await until("the first try", () => stage.posts.length === 1 && clock.pending > 0);
   clock.advance(29_999);
-  assert.equal(stage.posts.length, 1);
+  assert.equal(clock.pending, 1, "the wait goes on until its last millisecond");
   clock.advance(1);
   await until("the second try", () => stage.posts.length === 2 && clock.pending > 0);
-  clock.advance(7_000);
+  clock.advance(6_999);
+  assert.equal(clock.pending, 1, "the second wait is as long as the second answer asks");
+  clock.advance(1);
   assert.deepEqual(kinds(await stage.sentTo(phone)), ["ring", "ring", "ring"]);
   stage.answers.push(...Array.from({ length: 20 }, () => ({ status: 500 })));
   await stage.push({ id: uuid(2), type: "note", body: "x" });
