@@ -63,6 +63,8 @@ const KILL_PENDING = 1 << 8;
 
 export interface ProcessStat {
   state: string;
+  parent: number;
+  group: number;
   /** Process group in the foreground of its terminal. */
   foregroundGroup: number;
   /** Dead, exiting, or killed and not yet gone: it reads no more input. */
@@ -72,10 +74,16 @@ export interface ProcessStat {
 /** Parses `/proc/<pid>/stat`; the name in parentheses may contain anything. A process that is gone counts as ending. */
 export function parseStat(stat: string): ProcessStat {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state = ""] = fields;
+  const [state = "", parent = "0", group = "0"] = fields;
   const has = (field: number, bit: number): boolean => (Number(fields[field] ?? 0) & bit) !== 0;
   const ending = ["", "Z", "X", "x"].includes(state) || has(6, EXITING_FLAG) || has(28, KILL_PENDING);
-  return { state, foregroundGroup: Number(fields[5] ?? 0), ending };
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    foregroundGroup: Number(fields[5] ?? 0),
+    ending,
+  };
 }
 
 async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
@@ -92,23 +100,28 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
 const TREE_MAX = 32;
 
 /**
- * True if a process of this tree is running, or waiting for a CPU or disk, so it may not have read its input yet.
- * Undefined if the system does not say.
+ * True if the program in the foreground of a pane is running, or waiting for a CPU or disk, so that it may not have read
+ * its input yet, or if its tmux server is, so that it may not have drawn the program's output yet. What the program
+ * started in groups of their own, a build for example, does not count. Undefined if the system does not say.
  */
-export async function isTreeBusy(
-  pid: number,
+export async function isPaneBusy(
+  panePid: number,
   host: Pick<ProcessHost, "files" | "platform">,
 ): Promise<boolean | undefined> {
   if (host.platform !== "linux") return undefined;
-  const pids = [pid];
+  const statOf = async (pid: number) => parseStat(await readProc(`/proc/${pid}/stat`, host) ?? "");
+  const isRunning = ({ state }: ProcessStat): boolean => state === "R" || state === "D";
+  const { foregroundGroup, parent } = await statOf(panePid);
+  const pids = [panePid];
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
-    const process = pids[at];
-    const { state } = parseStat(await readProc(`/proc/${process}/stat`, host) ?? "");
-    if (state === "R" || state === "D") return true;
+    const process = pids[at] ?? panePid;
+    const stat = await statOf(process);
+    if (isRunning(stat) && (process === panePid || stat.group === foregroundGroup)) return true;
     const children = await readProc(`/proc/${process}/task/${process}/children`, host) ?? "";
     pids.push(...children.split(" ").map(Number).filter((child) => child > 0));
   }
-  return false;
+  // tmux comes last: what the program wrote before it came to rest is on the screen once tmux rests too.
+  return isRunning(await statOf(parent));
 }
 
 async function ps(columns: string, pid: number, host: ProcessHost): Promise<string> {

@@ -10,7 +10,7 @@ import {
 import { type Command, inject } from "../../src/listener/inject/inject.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
-import { isTreeBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
+import { isPaneBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
 import { Targets } from "../../src/listener/targets.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -69,7 +69,7 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
   let stopped = false;
   const effects: TypingEffects = {
     processFacts: processFacts ?? ((pid) => readProcessFacts(pid, { platform, files, commands })),
-    isBusy: isBusy ?? ((pid) => isTreeBusy(pid, { platform, files })),
+    isBusy: isBusy ?? ((pid) => isPaneBusy(pid, { platform, files })),
     isMuted: isMuted ?? (() => Promise.resolve(false)),
     writeMarker: writeMarker ?? (() => {
       events.push("marker written");

@@ -7,7 +7,7 @@ import type { HomePaths } from "../../home/paths.ts";
 import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
 import type { PushState, Reason } from "../../protocol/receipt.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { isTreeBusy, readProcessFacts } from "../process_facts.ts";
+import { isPaneBusy, readProcessFacts } from "../process_facts.ts";
 import type { Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { PaneInput, PaneInputs } from "./pane_input.ts";
@@ -68,7 +68,7 @@ export function typingEffects(paths: HomePaths): TypingEffects {
   const home = { files, markers: paths.markers };
   return {
     processFacts: (pid) => readProcessFacts(pid, runtime),
-    isBusy: (pid) => isTreeBusy(pid, runtime),
+    isBusy: (pid) => isPaneBusy(pid, runtime),
     isMuted: async (directory) => isMuted(await loadMuted(files, paths), directory),
     async writeMarker(dir, text) {
       const handle = await writeMarker(home, { dir, text, now: Date.now() });

@@ -11,13 +11,13 @@ import {
   type WrittenMarker,
 } from "./context.ts";
 import {
+  checkAfterKeys,
   checkPane,
   failureOutcome,
   guardOf,
   type HoldReason,
   holdReason,
   LOCAL_USER_HOLD_MS,
-  type PaneCheck,
   type PaneState,
   pressKey,
 } from "./pane_check.ts";
@@ -28,8 +28,6 @@ import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests }
 
 /** How often a held message checks its pane again; a hook's report comes sooner. */
 export const HOLD_STEP_MS = 200;
-/** Time for a phone's last keystroke to reach the agent. */
-export const KEY_SETTLE_MS = 300;
 /** How long the composer may take to show the text on a busy machine. */
 export const SHOW_LIMIT_MS = 60_000;
 /** The same once a dialog was open, since the text may have gone into it. */
@@ -135,18 +133,13 @@ function isOverdue(attempt: Attempt, { localUserSince }: Held): boolean {
  */
 async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked?: PaneState): Promise<Step> {
   const { command, target, input, policy } = attempt;
-  const settle = Math.max(input.escapeWaitMs, input.model.keyAt + KEY_SETTLE_MS - attempt.now());
-  if (settle > 0) await attempt.pause(settle);
-  const check: PaneCheck = checked !== undefined && settle <= 0
-    ? { kind: "ready", pane: checked }
-    : await checkPane(attempt);
+  const { check, hasSettled } = await checkAfterKeys(attempt, checked);
   if (check.kind === "refused") return { kind: "ended", outcome: check.outcome };
   if (attempt.now() >= command.expiresAt) return { kind: "ended", outcome: { state: "expired" } };
   // 4. to 6. The screen, the agent's turn, the local user.
   const pane = await withoutLeftBehind(attempt, check.pane);
   const { sendAnyway } = command;
-  const isBusy = (): Promise<boolean | undefined> => attempt.effects.isBusy(pane.facts.pid);
-  if (await input.mayHaveLeft(pane.reading, isBusy)) return { kind: "held", reason: before };
+  if (pane.reading.focus === "composer" && !hasSettled) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };

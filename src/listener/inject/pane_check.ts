@@ -66,6 +66,41 @@ export async function pressKey(context: PaneContext, pane: PaneState, key: strin
   return !answer.includes(GUARD_REFUSED);
 }
 
+/** After this many consecutive checks of an idle process, the agent has read its input and drawn what came of it. */
+export const CALM_LOOKS = 3;
+/** Longer than agents put off drawing. */
+export const CALM_STEP_MS = 50;
+
+/** Only a screen captured after this was true shows what came of the keys before. True if the system does not say. */
+export async function isAtRest(
+  { target, effects, pause }: Pick<PaneContext, "target" | "effects"> & { pause(ms: number): Promise<void> },
+): Promise<boolean> {
+  for (let looks = 1;; looks++) {
+    if (await effects.isBusy(target.panePid)) return false;
+    if (looks === CALM_LOOKS) return true;
+    await pause(CALM_STEP_MS);
+  }
+}
+
+/** Time for a phone's last keystroke to reach the agent. */
+export const KEY_SETTLE_MS = 300;
+
+/** Checks the pane, unless `fresh` will do, once the phone's last keys have had their time; `hasSettled` if it shows what came of them. */
+export async function checkAfterKeys(
+  context: PaneContext & { pause(ms: number): Promise<void> },
+  fresh: PaneState | undefined,
+): Promise<{ check: PaneCheck; hasSettled: boolean }> {
+  const { input, now, pause } = context;
+  const settleMs = Math.max(input.escapeWaitMs, input.model.keyAt + KEY_SETTLE_MS - now());
+  if (settleMs > 0) await pause(settleMs);
+  if (input.mayHaveLeft) {
+    const isResting = await isAtRest(context);
+    return { check: await checkPane(context), hasSettled: !input.mayHaveLeft || (isResting && input.isCalm) };
+  }
+  const isFresh = fresh !== undefined && settleMs <= 0;
+  return { check: isFresh ? { kind: "ready", pane: fresh } : await checkPane(context), hasSettled: true };
+}
+
 export interface Observation {
   facts: PaneFacts;
   screen: Screen;

@@ -24,8 +24,6 @@ export const PANES_MAX = 500;
 export const TURN_START_MS = 2_000;
 /** A draft that has been stable for this long since the last key shows the effect of that key. */
 export const CALM_MS = 1_000;
-/** An agent whose composer has not changed for this long has read its keys, even if it is busy. */
-export const KEY_READ_MS = 3_000;
 /** Nothing follows an Escape for this long, because an agent that reads both at once takes them for one sequence. */
 export const ESCAPE_MS = 1_000;
 /** The same for text that would turn the Escape into another key, such as `[Z`. */
@@ -251,11 +249,9 @@ export class PaneInput {
     return calm !== undefined && now - Math.max(this.model.keyAt, this.#messageAt, calm.since) >= CALM_MS;
   }
 
-  /** A key that opens another view was typed just now, and the screen that shows the composer may be older. */
-  async mayHaveLeft({ focus }: ScreenReading, isBusy: () => Promise<boolean | undefined>): Promise<boolean> {
-    const { mayHaveLeft, isConfirmed, keyAt } = this.model;
-    if (!mayHaveLeft || isConfirmed || focus !== "composer") return false;
-    return !this.isCalm || (this.#now() - keyAt < KEY_READ_MS && await isBusy() !== false);
+  /** A key that may open another view was typed, and no screen has shown since what came of it. */
+  get mayHaveLeft(): boolean {
+    return this.model.mayHaveLeft && !this.model.isConfirmed;
   }
 
   /** Accepts the screen as the result of all keys so far. */

@@ -7,9 +7,12 @@ import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
 import { EnterWatch } from "../inject/composer.ts";
 import {
+  CALM_LOOKS,
+  CALM_STEP_MS,
   checkPane,
   failureOutcome,
   guardOf,
+  isAtRest,
   mayOpenDialog,
   type PaneState,
   START_HOLD_MS,
@@ -28,14 +31,11 @@ import {
   screenRefusal,
   submits,
 } from "./keystroke_rules.ts";
-import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight, KEY_READ_MS } from "../inject/pane_input.ts";
+import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
 import { GUARD_REFUSED, guarded, typingRequests } from "../inject/guard.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;
-/** After this many consecutive checks of an idle process, the agent has read its input. */
-export const CALM_LOOKS = 3;
-export const CALM_STEP_MS = 50;
 /** Pause between two checks of the screen. */
 export const STALE_STEP_MS = 20;
 
@@ -71,13 +71,11 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
   if (!target.isProfiled) return await typeUnrecognised(context, input, pane);
   const refusal = screenRefusal(input, { ...target, reading: pane.reading, policy });
   if (refusal !== undefined) return notTyped(startingOr(context, pane, refusal));
-  const isStrict = needsCaughtUp(input, context.input.model, target.profile);
-  const ready = pane.reading.focus === "composer" && (isStrict || mayBeElsewhere(input, context.input.model))
-    ? await caughtUp(context, pane, { isStrict })
-    : { pane };
+  const { model } = context.input;
+  const mustCatchUp = needsCaughtUp(input, model, target.profile) || mayBeElsewhere(input, model);
+  const ready = pane.reading.focus === "composer" && mustCatchUp ? await caughtUp(context, pane) : { pane };
   if ("reason" in ready) return notTyped(ready.reason);
   const isComposer = ready.pane.reading.focus === "composer";
-  const { model } = context.input;
   const { cut } = ready.pane.reading;
   const reason = isComposer ? draftRefusal(input, { ...target, model, cut, policy }) : undefined;
   if (reason !== undefined) return notTyped(reason);
@@ -89,15 +87,14 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
 
 /** Waits until the agent has read an earlier Escape as a separate key. False if it stays busy for too long. */
 async function escapeIsRead(context: KeystrokeContext, input: Keystroke): Promise<boolean> {
-  const { input: paneInput, target } = context;
+  const { input: paneInput } = context;
   if (!paneInput.model.afterEscape) return true;
   if (continuesEscape(input) && context.now() < paneInput.model.keyAt + ESCAPE_JOIN_MS) return false;
   if (paneInput.escapeWaitMs > 0) await context.pause(paneInput.escapeWaitMs);
   const begun = context.now();
-  for (let calm = 0; calm < CALM_LOOKS;) {
-    calm = await context.effects.isBusy(target.panePid) ? 0 : calm + 1;
+  while (!await isAtRest(context)) {
     if (context.now() - begun >= STALE_LIMIT_MS) return false;
-    if (calm < CALM_LOOKS) await context.pause(CALM_STEP_MS);
+    await context.pause(CALM_STEP_MS);
   }
   return true;
 }
@@ -115,29 +112,28 @@ function startingOr({ target, now }: KeystrokeContext, pane: PaneState, reason: 
 
 /**
  * Waits until a screen shows the effect of every earlier key: the predicted draft, or one that has not changed
- * for a while in an agent that is not busy. A screen captured before the agent has read its keys confirms nothing.
- * Unless `isStrict`, the agent may be busy, with a build for example, but not for longer than it takes to read a key.
+ * for a while in an agent at rest. A screen captured before the agent has read its keys confirms nothing.
  */
 async function caughtUp(
   context: KeystrokeContext,
   first: PaneState,
-  { isStrict }: { isStrict: boolean },
 ): Promise<{ pane: PaneState } | { reason: Reason }> {
   const { input } = context;
   const begun = context.now();
   for (let pane = first;;) {
     if (pane.reading.focus !== "composer") return { reason: "screen_stale" };
     if (input.model.isConfirmed) return { pane };
-    const isLongAgo = !isStrict && context.now() - input.model.keyAt >= KEY_READ_MS;
-    if (input.isCalm && (isLongAgo || !await context.effects.isBusy(pane.facts.pid))) {
-      input.confirmCalm();
-      return { pane };
-    }
+    const isResting = input.isCalm && await isAtRest(context);
     if (context.now() - begun >= STALE_LIMIT_MS) return { reason: "screen_stale" };
     await context.pause(STALE_STEP_MS);
     const check = await checkPane(context);
     if (check.kind === "refused") return { reason: check.outcome.reason ?? "tmux_failed" };
     pane = check.pane;
+    // This screen was captured after the rest began.
+    if (isResting && input.isCalm && pane.reading.focus === "composer") {
+      input.confirmCalm();
+      return { pane };
+    }
   }
 }
 

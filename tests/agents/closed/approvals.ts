@@ -81,6 +81,6 @@ export function modeOn(kind: RealAgent, lines: readonly string[]): string {
   const end = lines.findLastIndex((line) => line.trim() !== "") + 1;
   const footer = lines.slice(Math.max(0, end - (kind === "opencode" ? OPENCODE_ROWS : FOOTER_ROWS)), end)
     .join("\n");
-  const [whole = "", named = whole] = MODES[kind].exec(footer) ?? [];
-  return named.replace(/.*┃/s, "").trim();
+  const found = MODES[kind].exec(footer);
+  return (found?.[1] ?? found?.[0] ?? "").replace(/.*┃/s, "").trim();
 }

@@ -1,13 +1,14 @@
 /** What the system tells of a process is read rightly, whatever its name holds. */
 import assert from "node:assert/strict";
-import { isTreeBusy, parseStat, readProcessFacts } from "../../../src/listener/process_facts.ts";
+import { isPaneBusy, parseStat, readProcessFacts } from "../../../src/listener/process_facts.ts";
 import { runtime } from "../../../src/runtime/deno.ts";
+import { makeSandbox } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/until.ts";
 
 Deno.test("process facts: the name in a stat line may hold spaces and parentheses", () => {
   const read = parseStat("12 (a) b (c) S 1 12 12 34816 55 4194304");
-  assert.deepEqual(read, { state: "S", foregroundGroup: 55, ending: false });
-  assert.deepEqual(parseStat(""), { state: "", foregroundGroup: 0, ending: true });
+  assert.deepEqual(read, { state: "S", parent: 1, group: 12, foregroundGroup: 55, ending: false });
+  assert.deepEqual(parseStat(""), { state: "", parent: 0, group: 0, foregroundGroup: 0, ending: true });
 });
 
 Deno.test("process facts: a process that is dead, exiting, or killed and not yet gone is ending [sec-no-shell]", () => {
@@ -45,8 +46,24 @@ Deno.test("process facts: a stopped process is recognised [inj-dead]", async () 
 
 Deno.test("process facts: where the system does not show it, nobody knows whether a process is busy", async () => {
   const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
-  assert.equal(await isTreeBusy(child.pid, { files: runtime.files, platform: "darwin" }), undefined);
-  await until("its rest", async () => await isTreeBusy(child.pid, runtime) === false);
+  assert.equal(await isPaneBusy(child.pid, { files: runtime.files, platform: "darwin" }), undefined);
+  await until("its rest", async () => await isPaneBusy(child.pid, runtime) === false);
   await child.stdin.close();
   await child.status;
+});
+
+Deno.test("process facts: a pane is busy while its program runs, and not for a build in a group of its own [inj-key-view]", async () => {
+  await using sandbox = await makeSandbox();
+  const open = async (name: string, script: string): Promise<number> => {
+    const argv = ["-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", name];
+    const pid = await sandbox.tmux(...argv, `exec bash -c '${script}'`);
+    await until("its loop", async () => (await sandbox.screen(name)).includes("begun"));
+    return Number(pid.trim());
+  };
+  const spin = "echo begun; while kill -0 \\$PPID 2> /dev/null; do :; done";
+  const own = await open("own", `bash -c "${spin}"; true`);
+  assert.equal(await isPaneBusy(own, runtime), true);
+  await sandbox.tmux("kill-session", "-t", "=own:");
+  const build = await open("build", `setsid bash -c "${spin}" & exec sleep 600`);
+  await until("rest beside the build", async () => await isPaneBusy(build, runtime) === false);
 });
