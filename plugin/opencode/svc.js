@@ -1,4 +1,4 @@
-/** Tells svc what OpenCode does, and the model when the user drives from the phone. Written by svc setup. */
+/** Reports to svc what OpenCode does, and informs the model when the user drives from the phone. Written by svc setup. */
 import { spawn } from "node:child_process";
 
 const LAUNCHER = "{{launcher}}";
@@ -7,10 +7,10 @@ const LIMIT_MS = 2_000;
 /** The limit for tool calls; svc answers long before it. */
 const GATE_LIMIT_MS = 15_000;
 
-/** What `svc <words>` says for the model; undefined when it says nothing, fails, or is not there any more. */
-function runSvc(words, input, limitMs = LIMIT_MS) {
+/** What `svc <args>` prints for the model; undefined when it prints nothing, fails, or is not there any more. */
+function runSvc(args, input, limitMs = LIMIT_MS) {
   const { promise, resolve } = Promise.withResolvers();
-  const child = spawn(LAUNCHER, [...words, "gates"], { stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawn(LAUNCHER, [...args, "gates"], { stdio: ["pipe", "pipe", "ignore"] });
   const timer = setTimeout(() => child.kill(), limitMs);
   let output = "";
   child.stdout.on("data", (chunk) => output += chunk);
@@ -43,7 +43,7 @@ function typedText(parts) {
 }
 
 /** The last words of the agent; undefined when they are a summary that it wrote for itself. */
-async function lastWords(client, id) {
+async function lastMessage(client, id) {
   const { data = [] } = await client.session.messages({ path: { id } });
   const last = data.filter(({ info }) => info.role === "assistant").at(-1);
   return last === undefined || last.info.summary ? undefined : typedText(last.parts);
@@ -60,8 +60,8 @@ export const Svc = ({ client, directory }) => {
     runSvc(["hook", event, "opencode"], { session_id: id, cwd: directory, ...more }, limitMs);
   const events = {
     "session.idle": async ({ sessionID }) => {
-      const words = await lastWords(client, sessionID);
-      if (words !== undefined) await report("session.idle", sessionID, { last_message: words });
+      const message = await lastMessage(client, sessionID);
+      if (message !== undefined) await report("session.idle", sessionID, { last_message: message });
     },
     "permission.asked": ({ sessionID, permission, patterns = [] }) =>
       report("permission.asked", sessionID, { message: [permission, ...patterns].join(" ") }),

@@ -137,7 +137,8 @@ const AGENTS: Claim[] = [
     tests: { files: ["tests/e2e/asks_test.ts"] },
   },
   {
-    text: "what agents tell and ask is sealed for paired phones, and the answers: the relay reads none of it",
+    text:
+      "what agents report and ask is sealed for paired phones, and the answers: the relay reads none of it",
     tests: { files: ["tests/e2e/sealed_told_test.ts"] },
   },
   {

@@ -1,4 +1,4 @@
-/** Reads an agent's screen: whether its composer takes the keys and what stands in it, or else a menu or a dialog. */
+/** Reads an agent's screen: whether its composer takes the keys and what it contains, or else a menu or a dialog. */
 import { type Composer, isBlank, lastRow } from "./composer.ts";
 import type { DialogMarks, MenuScreen, Screen, ScreenReading } from "./profile.ts";
 
@@ -76,7 +76,7 @@ interface Seen {
   patterns: ComposerPatterns;
 }
 
-/** Frame, footer and cursor are as they are while the agent takes text. */
+/** Frame, footer and cursor look as they do while the agent takes text. */
 function takesKeys(composer: Composer, { screen, patterns }: Seen): boolean {
   const { footer, bottom } = composer;
   const rowsBelow = screen.lines.length - (bottom + 1 + footer.length);

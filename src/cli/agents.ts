@@ -55,17 +55,17 @@ async function check(args: readonly string[]): Promise<number> {
   return results.every(({ recognized }) => recognized) ? 0 : EXIT_FAILED;
 }
 
-async function chosenKinds(words: readonly string[]): Promise<AgentKind[]> {
-  const unknown = words.find((word) => !isAgentKind(word));
+async function chosenKinds(names: readonly string[]): Promise<AgentKind[]> {
+  const unknown = names.find((name) => !isAgentKind(name));
   if (unknown !== undefined) {
     throw new UsageError(
       `Cannot check "${unknown}": it is not an agent. The agents are ${AGENT_KINDS.join(", ")}`,
     );
   }
-  const wanted = words.length > 0 ? words.filter(isAgentKind) : AGENT_KINDS.filter((kind) => kind !== "echo");
+  const wanted = names.length > 0 ? names.filter(isAgentKind) : AGENT_KINDS.filter((kind) => kind !== "echo");
   const found = await Promise.all(wanted.map((kind) => isInstalled(kind)));
   const missing = wanted.filter((_, at) => !found[at]);
-  if (words.length > 0 && missing.length > 0) {
+  if (names.length > 0 && missing.length > 0) {
     throw new UsageError(`Cannot check "${missing[0]}": it is not installed here`);
   }
   return wanted.filter((_, at) => found[at]);
@@ -89,7 +89,7 @@ async function record(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "agents record",
     summary:
-      "Save what a session shows as a fixture for a report, with letters replaced by x and digits by 0 outside the agent's own words.",
+      "Save what a session shows as a fixture for a report, with letters replaced by x and digits by 0 outside the agent's own interface.",
     examples: ["svc agents record svc-app", "svc agents record svc-app --out report"],
   })
     .argument("<session>", "the session's name, as in svc sessions")
@@ -99,7 +99,7 @@ async function record(args: readonly string[]): Promise<number> {
   const { folder, found } = await recordScreen(session, parsed.opts().out);
   print(`Wrote ${folder}/screen.txt and ${folder}/meta.json: ${found}.`);
   print(
-    "Read both before you attach them to a report: only you can tell whether they still contain anything private.",
+    "Read both before you attach them to a report: only you know whether they still contain anything private.",
   );
   return 0;
 }

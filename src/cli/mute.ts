@@ -1,4 +1,4 @@
-/** `svc mute` and `svc unmute`: a muted project's sessions take no messages, and its agents are never told about the phone. */
+/** `svc mute` and `svc unmute`: a muted project's sessions take no messages, and its agents are not informed of the phone. */
 import { runtime } from "#runtime";
 import { loadMuted, setMuted } from "../home/muted.ts";
 import { secureHome } from "../home/permissions.ts";

@@ -52,9 +52,9 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("--anyway", "do not wait while someone is typing at the computer")
     .option("--wait <seconds>", "how long the message may wait for its turn", String(WAIT_DEFAULT_SECONDS));
   const parsed = parseOptions(command, args);
-  const [session, words] = parsed.processedArgs;
+  const [session, parts] = parsed.processedArgs;
   const options: SendOptions = parsed.opts();
-  const body = await messageText(words);
+  const body = await messageText(parts);
   if (body === "") throw new UsageError("Cannot send an empty message: give its text, or pipe it in with -.");
   const route = await routeFor(options, pushFor(session, body, options));
   const record = await sendAndWait(options, route);
@@ -67,9 +67,9 @@ export async function run(args: readonly string[]): Promise<number> {
   return report(record.receipt, options);
 }
 
-async function messageText(words: readonly string[]): Promise<string> {
-  const isFromStdin = words.length === 0 || (words.length === 1 && words[0] === "-");
-  if (!isFromStdin) return words.join(" ");
+async function messageText(parts: readonly string[]): Promise<string> {
+  const isFromStdin = parts.length === 0 || (parts.length === 1 && parts[0] === "-");
+  if (!isFromStdin) return parts.join(" ");
   if (runtime.terminal.isInputTerminal()) {
     printError("Reading the message from this terminal. End it with Ctrl-D.");
   }

@@ -152,8 +152,8 @@ async function startDemo(undo: Undo[]): Promise<void> {
   const folder = `${parent}/demo`;
   await runtime.files.makeDirectory(folder);
   const env = { ...runtime.env.all(), CLAUDE_PROJECT_DIR: folder, TMUX: "" };
-  const words = [...runtime.selfCommand(), "--detach", "echo"];
-  const started = await runtime.commands.run(words, { cwd: folder, env });
+  const argv = [...runtime.selfCommand(), "--detach", "echo"];
+  const started = await runtime.commands.run(argv, { cwd: folder, env });
   if (started.code !== 0) {
     throw new Error(`Cannot start the demo session: ${started.stderr.trim().replace(/^svc: /, "")}`);
   }

@@ -167,7 +167,7 @@ export interface AddressInputs {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Precedence (docs/specification.md, Environment variables): `--ws-url`, then `wsUrl` in the file, then the deprecated `SVC_WS_URL`. Throws on what is no ws address. */
+/** Precedence (docs/specification.md, Environment variables): `--ws-url`, then `wsUrl` in the file, then the deprecated `SVC_WS_URL`. Throws TypeError if that is not a ws or wss URL. */
 export function resolveWsUrl(inputs: AddressInputs): { url: string; source: WsUrlSource } | undefined {
   const { option, config, env } = inputs;
   const found = option

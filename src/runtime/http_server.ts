@@ -249,6 +249,6 @@ function attach(socket: WebSocket, { open, limits }: { open: OpenSocket; limits:
   socket.on("pong", () => handlers.alive());
   socket.on("ping", () => handlers.alive());
   socket.on("close", (code) => handlers.closed(code));
-  // Faults of the peer close the socket by themselves: "close" tells.
+  // Faults of the peer close the socket by themselves: "close" reports that.
   socket.on("error", () => undefined);
 }

@@ -143,7 +143,7 @@ export interface Terminal {
 export interface Runtime {
   readonly name: "deno" | "node";
   readonly version: string;
-  /** Words after the program. */
+  /** The arguments after the program. */
   readonly args: readonly string[];
   readonly pid: number;
   readonly uid: number;

@@ -134,9 +134,9 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   }
   if (agent !== undefined && agent.identity !== "") await endLeftovers(host, agent);
   if (!created) return 0;
-  const words = await takeLastWords(host, lastWordsFile(run, name));
+  const output = await takeLastWords(host, lastWordsFile(run, name));
   const wasSoon = host.clock.elapsed() - started < SOON_MS;
-  if (wasSoon && words !== "") host.terminal.write(`${words}\n`);
+  if (wasSoon && output !== "") host.terminal.write(`${output}\n`);
   return 0;
 }
 

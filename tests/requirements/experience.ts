@@ -14,7 +14,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-session": phone("A session shows status line, mirror, key row and text field."),
   "ux-two-ways": phone("One switch chooses between message and live typing."),
   "ux-receipt": main(
-    "A message's bubble shows its receipt: the state, and the reason in words with what to do.",
+    "A message's bubble shows its receipt: the state, and the reason as a sentence with what to do.",
   ),
   "ux-mirror-touch": phone("The mirror zooms, pans, scrolls back and lets text be selected and copied."),
   "ux-no-resize": mirror("The mirror resizes the window only when asked, and undoes it on leaving."),

@@ -133,9 +133,11 @@ const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
     "Both sides hash the canonical text: line ends, tabs and control characters normalised, NFC, trimmed.",
   ),
   "rm-cwd": agents("The hook identifies the project by the cwd of its input, never by its environment."),
-  "rm-ends": agents("A prompt that matches no marker ends REMOTE mode, and the model is told so."),
+  "rm-ends": agents("A prompt that matches no marker ends REMOTE mode, and the model is informed."),
   "rm-ends-mute": agents("svc mute and the end of the session end REMOTE mode."),
-  "rm-compact": agents("After the agent has compacted its context, the model is told again of REMOTE mode."),
+  "rm-compact": agents(
+    "After the agent has compacted its context, the model is informed of REMOTE mode again.",
+  ),
   "rm-never-breaks": agents(
     "A hook without a daemon, without a configuration or with a damaged file exits 0, prints nothing, within 150 ms.",
   ),

@@ -50,8 +50,8 @@ const PUSHES = rows("docs/protocol.md, Pushes", {
   "proto-body-size": main("A body has 1 to 16,384 UTF-8 bytes."),
   "proto-body-crlf": main("CRLF in a body becomes LF."),
   "proto-body-controls": main("Control characters other than LF and TAB are refused as invalid_push."),
-  "type-stop": agents("agent.stop tells the phones that the agent ended its turn."),
-  "type-attention": agents("agent.attention tells the phones that the agent waits."),
+  "type-stop": agents("agent.stop notifies the phones that the agent ended its turn."),
+  "type-attention": agents("agent.attention notifies the phones that the agent waits."),
   "type-note": agents("note is a plain note."),
   "type-broadcast": agents("broadcast reaches every device of a channel."),
   "type-ignored": main(

@@ -64,7 +64,7 @@ const KEYS = rows("docs/security.md, Keys", {
 
 const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
   "upgrade-home": main(
-    "A home and a browser of an earlier version keep working, or the user is told what to do.",
+    "A home and a browser of an earlier version keep working, or a message says what to do.",
   ),
   "seal-suite": mirror(
     "The suite is HPKE with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM, from a maintained library.",
@@ -88,7 +88,7 @@ const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
   "replay-window": main(
     "A sealed message is typed once and never after it was closed: each pairing counts, and the host keeps a window.",
   ),
-  "seal-shown": mirror("The phone shows each session's mode as a lock and in words."),
+  "seal-shown": mirror("The phone shows each session's mode as a lock and as text."),
   "seal-open-fails": mirror(
     "A frame that fails to open is dropped and counted; three in a row close the stream.",
   ),

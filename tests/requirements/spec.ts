@@ -67,7 +67,7 @@ const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
     "Each injection leaves a marker with the time and the SHA-256, keyed by the pane's project directory.",
   ),
   "remote-compare": agents("The prompt hook compares the submitted prompt with the marker."),
-  "remote-told": agents("On a match the hook tells the model that the user drives from the phone."),
+  "remote-told": agents("On a match the hook informs the model that the user drives from the phone."),
   "remote-sticky": agents(
     "In REMOTE mode every response of the model ends with a svc_ask that the user can answer.",
   ),

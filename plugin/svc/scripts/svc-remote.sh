@@ -1,3 +1,3 @@
 #!/bin/sh
-# The hook of a submitted prompt: tells the model when the prompt came from the phone.
+# The hook of a submitted prompt: informs the model when the prompt came from the phone.
 exec "${0%/*}/svc.sh" remote-hook cc "$@"

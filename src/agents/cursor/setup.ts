@@ -36,7 +36,7 @@ export function setUp({ home, launcher }: SetupContext): AgentSetup {
     }],
     trusts: [`the editor's hook at stop, which runs "${launcher}", and the MCP server svc`],
     notes: [
-      "The terminal agent reports nothing to svc, and svc cannot tell it that you drive from the phone: ask it once per session to end every response with svc_ask.",
+      "The terminal agent reports nothing to svc, and svc cannot inform it that you drive from the phone: ask it once per session to end every response with svc_ask.",
       "The stop hook works only in the editor; in a terminal ask the agent to use svc_notify instead.",
     ],
     finish: probe,

@@ -98,7 +98,7 @@ Deno.test("every changed, cut or lengthened byte is found", async () => {
   );
 });
 
-Deno.test("a key that is none is told to the sender", async () => {
+Deno.test("an invalid key is reported to the sender", async () => {
   for (const wrong of ["", "AAAA", publicKey.slice(0, -4), encodeBase64url(new Uint8Array(65).fill(4))]) {
     await assert.rejects(
       sealMessage(content, { boundTo: BOUND_TO, publicKey: wrong }),

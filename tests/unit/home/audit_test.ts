@@ -20,7 +20,7 @@ Deno.test("one line for each input, added to what is there, 0600 [ls-audit, ls-a
   assert.equal((await Deno.stat(home.paths.audit)).mode! & 0o777, 0o600);
 });
 
-Deno.test("a line that is no entry is told apart", () => {
+Deno.test("a line that is not an entry is recognized", () => {
   assert.equal(parseAuditLine("junk"), undefined);
   assert.equal(parseAuditLine('{"time": 5}'), undefined);
   assert.deepEqual(parseAuditLine(JSON.stringify(ENTRY)), ENTRY);

@@ -182,7 +182,7 @@ const known = (text: string): { sha256: string; length: number } => ({
   length: text.length,
 });
 
-Deno.test("a text that holds a blank line, and is the beginning of another, is told apart", async () => {
+Deno.test("a text that contains a blank line, and is the beginning of another, is distinguished from it", async () => {
   const texts = ["a", "a\n\nb", "c"].map(known);
   assert.deepEqual(await matchJoin("a\n\nb\n\nc", texts, digest), [texts[1], texts[2]]);
 });
