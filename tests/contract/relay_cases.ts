@@ -258,29 +258,29 @@ const LIFE: Record<string, Body> = {
       assert.equal(peers[1]?.closed, undefined);
       await peers[1]?.leave();
     },
-  "a phone that does not read is closed, and the relay keeps serving the others [style-bounded]": async (
-    bench,
-  ) => {
-    const { url, wsUrl } = await bench.start();
-    const { key } = await bench.key();
-    const listener = await Peer.listener(wsUrl, key);
-    const [deaf, other] = [
-      await Peer.greeted(wsUrl, { key, hello: {} }),
-      await Peer.greeted(wsUrl, { key, hello: {} }),
-    ];
-    deaf.send("pane.open", { stream: 1, agentSessionName: "svc-p", deviceId: LISTENER });
-    const { stream } = await listener.first("pane.open");
-    deaf.socket.pause();
-    const frame = encodeBinaryFrame({ kind: PANE_FRAME, stream, payload: new Uint8Array(1_000_000) });
-    for (let n = 0; n < 40; n++) listener.socket.send(frame);
-    const slow = async () => /^svc_slow_clients_total 1$/m.test(await (await fetch(`${url}/metrics`)).text());
-    await until("a slow client", slow);
-    other.send("ping", {});
-    await other.first("pong");
-    assert.equal((await listener.first("pane.closed")).reason, "phone_gone");
-    deaf.socket.resume();
-    await Promise.all([deaf.end(), listener.leave(), other.leave()]);
-  },
+  "a phone that does not read loses its mirror and stays, and the relay keeps serving the others [style-bounded, flood-panes]":
+    async (
+      bench,
+    ) => {
+      const { wsUrl } = await bench.start();
+      const { key } = await bench.key();
+      const listener = await Peer.listener(wsUrl, key);
+      const [deaf, other] = [
+        await Peer.greeted(wsUrl, { key, hello: {} }),
+        await Peer.greeted(wsUrl, { key, hello: {} }),
+      ];
+      deaf.send("pane.open", { stream: 1, agentSessionName: "svc-p", deviceId: LISTENER });
+      const { stream } = await listener.first("pane.open");
+      deaf.socket.pause();
+      const frame = encodeBinaryFrame({ kind: PANE_FRAME, stream, payload: new Uint8Array(1_000_000) });
+      for (let n = 0; n < 40; n++) listener.socket.send(frame);
+      assert.equal((await listener.first("pane.closed")).reason, "phone_behind");
+      other.send("ping", {});
+      await other.first("pong");
+      deaf.socket.resume();
+      assert.equal((await deaf.first("pane.closed")).reason, "phone_behind");
+      await Promise.all([deaf.leave(), listener.leave(), other.leave()]);
+    },
   "TRACE, which a web Request cannot have, is 405 with a problem [http-problem]": async (bench) => {
     const { port } = await bench.start();
     const wire = await Wire.open(port);
