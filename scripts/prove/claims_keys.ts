@@ -34,6 +34,12 @@ export const KEYS: Claim[] = [
   },
   {
     text:
+      "beside 1,000 connections that read nothing, /healthz is answered sooner than by a bare server of node:http",
+    task: "prove:unread",
+    quote: { part: /^unread(?: (?:bare|relay))?: (.*)$/gm, as: "$1;" },
+  },
+  {
+    text:
       "1 MB keystroke frames, and credit granted on 20 sockets, close the flooder, never the listener; another phone keeps typing",
     tests: { files: ["tests/e2e/floods_keys_test.ts"] },
     quote: { part: /^(longKeys|credits) flood: (.*)$/gm, as: "$1: $2" },

@@ -110,7 +110,10 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     over: options.over,
   });
   server.on("connection", (socket) => plain.add(socket));
-  server.on("request", (request, response) => void answer({ request, response, plain, options }));
+  server.on("request", (request, response) => {
+    const turn = plain.take(request.socket);
+    if (turn !== undefined) void answer({ request, response, options }, turn);
+  });
   server.on("clientError", (_error, socket) => socket.destroy());
   serveSockets(server, { plain, options });
   await listen(server, options);
@@ -162,15 +165,12 @@ function stop(server: Server, graceMs: number): Promise<void> {
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
-  plain: PlainConnections;
   options: HttpServerOptions;
 }
 
-async function answer({ request, response, plain, options }: Exchange): Promise<void> {
-  const turn = plain.take(request.socket);
-  if (turn === undefined) return;
+async function answer(exchange: Exchange, turn: Turn): Promise<void> {
   try {
-    if (await turn.begin()) await answerTurn({ request, response, plain, options }, turn);
+    if (await turn.begin()) await answerTurn(exchange, turn);
   } finally {
     turn.end();
   }

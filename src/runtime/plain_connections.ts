@@ -55,6 +55,8 @@ export interface Turn {
   end(): void;
 }
 
+/** Dropped connections that are ended in one go: each costs up to a millisecond, and keeps its requests in memory until then. */
+const ENDED_AT_ONCE = 4;
 /** Dropped connections that wait for their end; more of them are ended at once. */
 const ENDING_MAX = 1_024;
 /** Shorter answers always have room: one of them for each connection at most. */
@@ -106,8 +108,9 @@ export class PlainConnections {
     if (entry !== undefined) this.#forget(peer, entry);
   }
 
-  /** A request came; undefined when the connection was dropped for it. */
+  /** A request came; undefined when the connection was dropped for it, or before. */
   take(socket: Socket): Turn | undefined {
+    if (this.#ending.has(socket)) return undefined;
     const peer = peerOf(socket);
     const entry = this.#entries.get(peer);
     if (entry === undefined || entry.requests >= PIPELINED_MAX) {
@@ -156,6 +159,7 @@ export class PlainConnections {
   }
 
   #end(socket: Socket): void {
+    if (this.#ending.has(socket)) return;
     if (this.#ending.size >= ENDING_MAX) {
       socket.destroy();
       return;
@@ -167,10 +171,11 @@ export class PlainConnections {
 
   #endNext(): void {
     this.#timer = undefined;
+    let left = ENDED_AT_ONCE;
     for (const socket of this.#ending) {
       this.#ending.delete(socket);
       socket.destroy();
-      break;
+      if (--left === 0) break;
     }
     if (this.#ending.size > 0) this.#timer = setTimeout(() => this.#endNext(), 0);
   }

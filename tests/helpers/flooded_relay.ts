@@ -1,7 +1,10 @@
-/** A relay in its own process, under attack: its memory, and how long /healthz takes. */
+/** A relay in its own process, under attack: its memory, and how long /healthz takes. Beside it a bare HTTP server. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Scope } from "../../src/protocol/http.ts";
 import { createKey, type NewKey } from "../../src/relay/api_keys.ts";
-import { startRelay } from "../../src/relay/server.ts";
+import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { until } from "./until.ts";
 
@@ -15,22 +18,26 @@ export interface FloodedRelay extends AsyncDisposable {
   port: number;
   key(scopes: readonly Scope[], fields?: Partial<NewKey>): Promise<string>;
   memoryMb(): Promise<number>;
+  /** The longest time that its event loop was blocked, in milliseconds. */
+  blockedMs(): Promise<number>;
   /** The lines of /metrics about budgets. */
   budgets(): Promise<string[]>;
 }
 
-export async function startFloodedRelay(): Promise<FloodedRelay> {
+/** `bare`: a server of `node:http` that answers the same two paths and has no limits of its own. */
+export async function startFloodedRelay(kind: "relay" | "bare" = "relay"): Promise<FloodedRelay> {
   const root = await Deno.makeTempDir({ prefix: "svc-flood-" });
   const dataDir = `${root}/data`;
   await Deno.mkdir(`${root}/page`);
   await Deno.writeTextFile(`${root}/page/index.html`, "<!doctype html>");
   await Deno.writeTextFile(`${root}/page${SCRIPT}`, "x".repeat(SCRIPT_BYTES));
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", "--no-check", import.meta.url, root],
+    args: ["run", "-A", "--quiet", "--no-check", import.meta.url, kind, root],
     stdin: "piped",
     stdout: "piped",
     stderr: "null",
   }).spawn();
+  const stdin = child.stdin.getWriter();
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const { url, wsUrl, port } = JSON.parse((await lines.read()).value ?? "");
   return {
@@ -44,12 +51,16 @@ export async function startFloodedRelay(): Promise<FloodedRelay> {
       return key;
     },
     memoryMb: () => residentMb(child.pid),
+    async blockedMs() {
+      await stdin.write(new Uint8Array([NEWLINE]));
+      return Number((await lines.read()).value);
+    },
     budgets: async () =>
       (await (await fetch(`${url}/metrics`)).text()).split("\n").filter((line) =>
         line.startsWith("svc_over_budget_total{")
       ),
     async [Symbol.asyncDispose](): Promise<void> {
-      await child.stdin.close();
+      await stdin.close();
       await lines.cancel();
       await child.status;
       await Deno.remove(root, { recursive: true });
@@ -101,16 +112,40 @@ export function watchedLine({ peakMb, healthMs }: Watched): string {
   } ms (${healthMs.length} asked)`;
 }
 
-async function main(root: string): Promise<void> {
-  const relay = await startRelay({
+const NEWLINE = 10;
+
+type Started = Pick<RunningRelay, "url" | "wsUrl" | "port" | "stop">;
+
+function startBare(): Promise<Started> {
+  const script = new TextEncoder().encode("x".repeat(SCRIPT_BYTES));
+  const server = createServer((request, response) => {
+    response.setHeader("content-type", request.url === SCRIPT ? "text/javascript" : "application/json");
+    response.end(request.url === SCRIPT ? script : '{"status":"ok"}');
+  });
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      resolve({ url: `http://127.0.0.1:${port}`, wsUrl: "", port, stop: () => Promise.resolve() });
+    });
+  });
+}
+
+const print = (line: string): Promise<number> => Deno.stdout.write(new TextEncoder().encode(`${line}\n`));
+
+/** Prints its addresses, then for each line of its input how long the event loop was blocked; ends with its input. */
+async function main(kind: string, root: string): Promise<void> {
+  const started = kind === "bare" ? await startBare() : await startRelay({
     listen: "127.0.0.1:0",
     dataDir: `${root}/data`,
     phoneDirectory: `${root}/page`,
   });
-  await Deno.stdout.write(new TextEncoder().encode(`${JSON.stringify(relay)}\n`));
-  for await (const _nothing of Deno.stdin.readable);
-  await relay.stop();
+  const { url, wsUrl, port } = started;
+  await print(JSON.stringify({ url, wsUrl, port }));
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  for await (const _line of Deno.stdin.readable) await print(String(delay.max / 1e6));
+  await started.stop();
   Deno.exit(0);
 }
 
-if (import.meta.main) await main(Deno.args[0] ?? "");
+if (import.meta.main) await main(Deno.args[0] ?? "", Deno.args[1] ?? "");
