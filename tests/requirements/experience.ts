@@ -45,6 +45,7 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-reading": phone(
     "History by pulling down, a pill to the newest line, find, selection, text beside the exact screen, choices kept per session.",
   ),
+  "ux-tablet": phone("On a tablet the list and the session stand side by side."),
   "ux-languages": phone("The page is in English or German: the user's choice, else the browser's."),
   "ph-fast": phone(
     "Files are compressed at build time, served by Accept-Encoding, and immutable where hashed; deno task prove phone measures list and terminal on a slow network.",

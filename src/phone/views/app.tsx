@@ -9,6 +9,7 @@ import { LinkNotice } from "./link_notice.tsx";
 import type { LinkActions } from "./link_reader.tsx";
 import { PickerView } from "./picker.tsx";
 import { useItemInView } from "./use_item_in_view.ts";
+import { useMedia } from "./use_media.ts";
 import type { SessionActions } from "./session.tsx";
 import type { SettingsActions } from "./settings.tsx";
 import { Mark } from "./shared.tsx";
@@ -82,14 +83,36 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
       return <NotificationsView state={state} ringing={ringing} notice={notice} />;
     case "session":
       return (
-        <SessionView
-          state={state}
-          name={route}
-          panel={route.panel ?? "terminal"}
-          item={route.item}
-          notice={notice}
-          actions={actions}
-        />
+        <BesideList state={state} onSignOut={actions.signOut}>
+          <SessionView
+            state={state}
+            name={route}
+            panel={route.panel ?? "terminal"}
+            item={route.item}
+            notice={notice}
+            actions={actions}
+          />
+        </BesideList>
       );
   }
+}
+
+interface BesideListProps {
+  state: PhoneState;
+  onSignOut(): void;
+  children: JSX.Element;
+}
+
+/** On a tablet the list of sessions stays beside the open one. */
+function BesideList({ state, onSignOut, children }: BesideListProps): JSX.Element {
+  const isWide = useMedia("(min-width: 760px) and (min-height: 500px)");
+  if (!isWide) return children;
+  return (
+    <div class="beside">
+      <nav class="beside-list" aria-label={STRINGS.picker.heading}>
+        <PickerView state={state} notice={null} onSignOut={onSignOut} isBeside />
+      </nav>
+      {children}
+    </div>
+  );
 }

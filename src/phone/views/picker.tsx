@@ -15,18 +15,21 @@ const AGES_EVERY_MS = 15_000;
 interface Props {
   state: PhoneState;
   /** The link's notice. */
-  notice: JSX.Element;
+  notice: JSX.Element | null;
   onSignOut(): void;
+  /** It stands beside an open session, which is the page's main part then. */
+  isBeside?: boolean;
 }
 
-export function PickerView({ state, notice, onSignOut }: Props): JSX.Element {
+export function PickerView({ state, notice, onSignOut, isBeside = false }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const groups = groupSessions(state.devices ?? []);
+  const Main = isBeside ? "div" : "main";
   return (
     <div class="page">
       <PickerHead state={state} />
       <InboxLink inbox={state.inbox} />
-      <main class="picker">
+      <Main class="picker">
         {state.devices === undefined && <Loading />}
         {state.devices !== undefined && groups.length === 0 && <Empty state={state} />}
         {groups.map(({ group, sessions }) => (
@@ -42,7 +45,7 @@ export function PickerView({ state, notice, onSignOut }: Props): JSX.Element {
             </ul>
           </section>
         ))}
-      </main>
+      </Main>
       {notice}
       <footer class="foot">
         <button type="button" class="quiet" onClick={onSignOut}>{TEXT.signOut}</button>

@@ -108,7 +108,7 @@ class MountedTerminal {
   /** Earlier lines were shown; a new stream starts without them. */
   #wantsEarlier = false;
   readonly #listeners = new Set<() => void>();
-  /** The user wants this session's window to fit; asked for again with each stream. */
+  /** The user wants this session's window to fit: asked for when the view opens, and not again after a break. */
   #wantsFit: boolean;
   #isFitAsked = false;
 
@@ -245,7 +245,6 @@ class MountedTerminal {
       this.#isFitAsked = true;
       return update((info) => ({ ...info, stream }));
     }
-    this.#isFitAsked = false;
     const isUnsure = this.#pending !== undefined;
     this.#pending = undefined;
     update((info) => ({ stream, fit: "off", away: info.away, unsure: isUnsure || info.unsure === true }));

@@ -1,0 +1,30 @@
+/** A tablet: the list stays beside the open session, and nothing scrolls sideways. */
+import assert from "node:assert/strict";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { open, withTerminals } from "./terminal_scene.ts";
+
+const SIZES = { portrait: { width: 820, height: 1180 }, landscape: { width: 1180, height: 820 } };
+
+Deno.test("on a tablet the list and the session stand side by side, in both directions and schemes [ux-tablet]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone } = scene;
+    await open(scene);
+    assert.equal(await page.locator(".beside-list").count(), 0, "a phone shows one of them");
+    for (const [name, size] of Object.entries(SIZES)) {
+      await page.setViewportSize(size);
+      const list = page.locator(".beside-list");
+      await list.getByRole("link", { name: /Echo/ }).waitFor();
+      const [left, right] = [await list.boundingBox(), await page.locator(".terminal-place").boundingBox()];
+      assert.ok((left?.x ?? 0) + (left?.width ?? 0) <= (right?.x ?? 0), `${name}: side by side`);
+      assert.ok((right?.width ?? 0) >= 400, `${name}: the terminal has room`);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({
+          path: `${CHECKOUT}.cache/screenshots/tablet-${name}-${colorScheme}.png`,
+          scale: "css",
+        });
+      }
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+      assert.deepEqual(await phone.violations(), []);
+    }
+  }));
