@@ -1,4 +1,4 @@
-/** The profiles of all kinds at once, for programs that see any of them; one that sees a single kind uses loadProfile. */
+/** The profiles of all kinds at once, and which kind a program is, for what sees any of them; with a single kind use loadProfile. */
 import type { AgentKind } from "../protocol/names.ts";
 import type { AgentProfile } from "./profile.ts";
 import { AGENT_KINDS, loadProfile } from "./registry.ts";
@@ -13,4 +13,47 @@ export function agentProfile(kind: AgentKind): AgentProfile {
     throw new TypeError(`Cannot find the profile of "${kind}": no such kind of agent.`);
   }
   return profile;
+}
+
+/** Interpreters that run agents: their name says nothing, the script does. */
+const INTERPRETERS: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "deno"]);
+
+const MODULES = "/node_modules/";
+/** What a script's path may add to the program's name. */
+const SCRIPT_ENDING = /\.(?:c|m)?js$/;
+
+/**
+ * The agent that a process is. `name` is the program's name as tmux or ps report it; `argv` begins with the program. Only
+ * the program counts, or the script of an interpreter: any later argument may be anything.
+ */
+export function agentKindOfProgram(name: string, argv: readonly string[]): AgentKind | undefined {
+  const program = baseOf(name);
+  if (!INTERPRETERS.has(program)) return agentKindOfBinary(program);
+  const script = argv.slice(1).find((argument) => !argument.startsWith("-"));
+  return script === undefined ? undefined : kindOfScript(script) ?? agentKindOfBinary(baseOf(script));
+}
+
+function baseOf(path: string): string {
+  return (path.split("/").at(-1) ?? "").replace(/^-/, "").replace(SCRIPT_ENDING, "");
+}
+
+/** The agent whose program has this name. The echo agent is svc itself, which runs other things too. */
+export function agentKindOfBinary(name: string): AgentKind | undefined {
+  return AGENT_KINDS.find((kind) => kind !== "echo" && agentProfile(kind).binary === name);
+}
+
+function kindOfScript(path: string): AgentKind | undefined {
+  const start = path.lastIndexOf(MODULES);
+  if (start < 0) return undefined;
+  const [scope = "", name = ""] = path.slice(start + MODULES.length).split("/");
+  const found = scope.startsWith("@") ? `${scope}/${name}` : scope;
+  return AGENT_KINDS.find((kind) => agentProfile(kind).npmPackage === found);
+}
+
+/** Whether the npm package is an agent's, or the part of one that is built for a platform. */
+export function isAgentPackage(name: string): boolean {
+  return AGENT_KINDS.some((kind) => {
+    const { npmPackage } = agentProfile(kind);
+    return npmPackage !== undefined && name.startsWith(npmPackage);
+  });
 }

@@ -10,11 +10,10 @@ import type { Device } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { DeviceName, Store } from "../store/store.ts";
-import { dataDirectory } from "./relay_options.ts";
+import { addressInputs, dataDirectory, pairingHost, relayApi } from "./settings.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { columns, duration, paint, print, printJson } from "./output.ts";
-import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const DAEMON_LIMIT_MS = 2_000;
 const DATA_HELP =

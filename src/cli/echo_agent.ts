@@ -1,8 +1,7 @@
 /** `svc echo-agent`: the built-in agent, which repeats what it is given. The wrapper starts it for `svc echo`. */
 import { runtime } from "#runtime";
 import { openControl, openTranscript } from "../echo/scripting.ts";
-import { EchoProgram } from "../echo/program.ts";
-import { makeReporter } from "../echo/reports.ts";
+import { EchoProgram, makeReporter } from "../echo/program.ts";
 import type { EchoEvent } from "../echo/state.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";

@@ -6,7 +6,7 @@ import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
-import { dataDirectory } from "./relay_options.ts";
+import { dataDirectory } from "./settings.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { columns, print, printError, printJson } from "./output.ts";
 

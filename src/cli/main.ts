@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import type { Run } from "./command.ts";
-import { type CommandName, COMMANDS, isCommandName } from "./commands.ts";
+import { type CommandName, COMMANDS, helpText, isCommandName } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";
 import { printError } from "./output.ts";
 
@@ -89,10 +89,7 @@ async function printVersion(): Promise<number> {
 
 /** `svc` alone is wrong usage: the same text goes to stderr. */
 async function printHelp(options: readonly string[]): Promise<number> {
-  const [{ helpText }, { VERSION }] = await Promise.all([
-    import("./help.ts"),
-    import("../protocol/version.ts"),
-  ]);
+  const { VERSION } = await import("../protocol/version.ts");
   const wasAsked = options.length > 0;
   if (wasAsked) runtime.terminal.write(helpText(VERSION));
   else runtime.terminal.writeError(helpText(VERSION));

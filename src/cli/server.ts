@@ -5,10 +5,10 @@ import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import { backupStore } from "../store/sqlite.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
-import { dataDirectory, readTls } from "./relay_options.ts";
+import { dataDirectory, readTls } from "./settings.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
-import { phoneDirectory } from "./package_files.ts";
+import { phoneDirectory } from "./context.ts";
 
 interface ServerOptions {
   listen: string;

@@ -1,4 +1,4 @@
-/** What a command needs to talk to the relay: address, key and this host's identity, or an error that says what is missing. */
+/** What a command needs to talk to the relay: address, key and this host's identity, or an error that says what is missing; of a relay on this machine, its folder and certificate. */
 import { runtime } from "#runtime";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
@@ -14,6 +14,8 @@ import {
 import type { PairingHost } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
+import { accountPaths } from "./context.ts";
+import { UsageError } from "./exit.ts";
 
 export async function addressInputs(paths: HomePaths, option?: string): Promise<AddressInputs> {
   return { option, config: await loadConfig(runtime.files, paths), env: runtime.env.all() };
@@ -60,4 +62,27 @@ export async function pairingHost(paths: HomePaths, api: RelayApi): Promise<Pair
   const { files } = runtime;
   const hostname = deviceNameOf(await loadConfig(files, paths), runtime.hostname());
   return { files, paths, api, hostname, deviceId: await listenerDeviceId(hostname), now: () => Date.now() };
+}
+
+/** Where the relay keeps its store: `--data`, else `server` in `~/.svc`. */
+export async function dataDirectory({ data }: { data?: string | undefined }): Promise<string> {
+  return data ?? `${(await accountPaths()).root}/server`;
+}
+
+/** The PEM texts that `--tls-cert` and `--tls-key` name; undefined without the options. Throws when one is missing or cannot be read. */
+export async function readTls(
+  options: { tlsCert?: string | undefined; tlsKey?: string | undefined },
+): Promise<{ cert: string; key: string } | undefined> {
+  const { tlsCert, tlsKey } = options;
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new UsageError("--tls-cert and --tls-key go together: give both, each with a PEM file.");
+  }
+  return { cert: await readPem(tlsCert), key: await readPem(tlsKey) };
+}
+
+async function readPem(path: string): Promise<string> {
+  const text = await runtime.files.readText(path);
+  if (text === undefined) throw new Error(`Cannot read "${path}": there is no such file. Name a PEM file.`);
+  return text;
 }

@@ -19,10 +19,9 @@ import { launcherText, writeLauncher } from "../hooks/setup/launcher.ts";
 import { Manifest } from "../hooks/setup/manifest.ts";
 import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
-import { accountPaths } from "./context.ts";
+import { accountPaths, pluginDirectory } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";
 import { type Colour, paint, print, printError, printJson } from "./output.ts";
-import { pluginDirectory } from "./package_files.ts";
 
 interface SetupOptions {
   agent?: string[] | undefined;

@@ -2,24 +2,26 @@
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { createRelayApi } from "../client/api.ts";
+import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
 import { ensureListener, planDaemon, restartListener, stopDaemon } from "../home/daemon.ts";
-import type { HomePaths } from "../home/paths.ts";
 import type { PendingPairing } from "../home/paired.ts";
 import { offerPairing, type PairingHost } from "../home/pairing.ts";
+import type { HomePaths } from "../home/paths.ts";
+import type { Scope } from "../protocol/http.ts";
+import { listenerDeviceId } from "../protocol/names.ts";
+import { createKey, findKey } from "../relay/api_keys.ts";
 import { type RunningRelay, startRelay } from "../relay/server.ts";
+import { openStore } from "../store/sqlite.ts";
+import { type KeyRecord, type Store, StoreInUse } from "../store/store.ts";
 import { spawnArgv, verbs } from "../tmux/argv.ts";
 import { tmuxEnvironment } from "../tmux/server.ts";
-import { StoreInUse } from "../store/store.ts";
-import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pairing.ts";
 import { defineCommand, parseOptions } from "./command.ts";
-import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
+import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./context.ts";
 import { print, printError } from "./output.ts";
-import { pairingHost } from "./settings.ts";
-import { phoneDirectory } from "./package_files.ts";
-import { dataDirectory, readTls } from "./relay_options.ts";
-import { joinRelay } from "./up/join_relay.ts";
-import { openTunnel, reach } from "./up/reach.ts";
-import { watchSessions } from "./up/watch.ts";
+import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pair.ts";
+import { isLoopback, openTunnel, reach } from "./reach.ts";
+import { watchSessions } from "./sessions.ts";
+import { dataDirectory, pairingHost, readTls } from "./settings.ts";
 
 interface UpOptions {
   listen: string;
@@ -94,6 +96,77 @@ async function startOwnRelay(options: UpOptions, dataDir: string): Promise<Runni
       `Cannot start the relay: it is already running, on "${dataDir}". To pair a phone with it, run: svc pair. To start it with other options, stop it first.`,
     );
   }
+}
+
+interface OwnKey {
+  apiKey: string;
+  /** The configuration changed: a running listener does not know it yet. */
+  changed: boolean;
+  /** A line for the user about the key that was used before. */
+  notice: string | undefined;
+}
+
+/** Commands that need `admin` use the store instead, as svc keys does. */
+const LISTENER_SCOPES: readonly Scope[] = ["push:send", "push:read"];
+
+/** Writes address and key into the configuration. Throws Error when that names another relay, unless `replace` is set. */
+async function joinRelay(
+  paths: HomePaths,
+  { dataDir, wsUrl, replace }: { dataDir: string; wsUrl: string; replace: boolean },
+): Promise<OwnKey> {
+  const config = await loadConfig(runtime.files, paths);
+  const elsewhere = config.wsUrl !== undefined && config.wsUrl !== wsUrl && !isOwnRelay(config.wsUrl);
+  if (elsewhere && !replace) {
+    throw new Error(
+      `Cannot join this relay: "${paths.config}" names another one, "${config.wsUrl}". Add --replace to leave that one, or set SVC_HOME to another folder.`,
+    );
+  }
+  const { apiKey, notice } = await listenerKey(dataDir, config);
+  const changed = apiKey !== config.apiKey || wsUrl !== config.wsUrl;
+  const hookId = config.hookId ?? newHookId();
+  if (changed || config.hookId === undefined) {
+    await saveConfig(runtime.files, paths, { apiKey, wsUrl, hookId });
+  }
+  return { apiKey, changed, notice };
+}
+
+/** The configured key if it belongs to this listener; else a new one, which replaces the one in use. */
+async function listenerKey(dataDir: string, config: Config): Promise<Omit<OwnKey, "changed">> {
+  const name = deviceNameOf(config, runtime.hostname());
+  const deviceId = await listenerDeviceId(name);
+  const store = await openStore(dataDir);
+  try {
+    const used = config.apiKey ? await findKey(store, config.apiKey) : undefined;
+    if (config.apiKey && used && isListeners(used, deviceId)) {
+      return { apiKey: config.apiKey, notice: undefined };
+    }
+    const wanted = { name, scopes: LISTENER_SCOPES, role: "listener", deviceId } as const;
+    const made = await createKey(store, { ...wanted, ...(used ? { account: used.account } : {}) });
+    if (used === undefined) return { apiKey: made.key, notice: undefined };
+    return { apiKey: made.key, notice: await takeOver(store, { used, made: made.id, dataDir }) };
+  } finally {
+    await store.close();
+  }
+}
+
+function isListeners({ role, deviceId, scopes }: KeyRecord, wanted: string): boolean {
+  return role === "listener" && deviceId === wanted && !scopes.includes("admin");
+}
+
+/** The old key keeps working for others who use it, but no longer for anything of this host. */
+async function takeOver(
+  store: Store,
+  { used, made, dataDir }: { used: KeyRecord; made: string; dataDir: string },
+): Promise<string> {
+  await store.replaceKey({ from: used.id, to: made });
+  return `This host now has a listener's key of its own. The one that it used before (${used.id}, ${
+    used.scopes.join(", ")
+  }) still works, for browsers and scripts that use it. When nothing needs it any more, run: svc keys revoke ${used.id} --data ${dataDir}`;
+}
+
+/** An earlier `svc up` on another port. */
+function isOwnRelay(wsUrl: string): boolean {
+  return URL.canParse(wsUrl) && isLoopback(wsUrl);
 }
 
 async function bringListener(

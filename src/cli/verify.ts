@@ -11,7 +11,7 @@ import { accountPaths } from "./context.ts";
 import { EXIT_FAILED } from "./exit.ts";
 import { type Colour, paint, print, printJson } from "./output.ts";
 import { addressInputs } from "./settings.ts";
-import { isLoopback } from "./up/reach.ts";
+import { isLoopback } from "./reach.ts";
 
 const CHECKS: readonly Check[] = [
   tmuxCheck,

@@ -1,7 +1,7 @@
 /** Reads what tmux does not know about a pane's process from the operating system: its state, foreground program and version. */
 import type { Commands, Files } from "../runtime/types.ts";
 import { isGuardedProgram, type ProcessFacts } from "./inject/guard.ts";
-import { isAgentPackage } from "../agents/program.ts";
+import { isAgentPackage } from "../agents/profiles.ts";
 import { parseVersion } from "../agents/version.ts";
 import { parseJson } from "../protocol/json.ts";
 

@@ -16,11 +16,11 @@ import { Wakeup } from "../async/wakeup.ts";
 import {
   type FollowParts,
   followQuestion,
+  LeftQuestions,
   type Outcome,
   reportWhileWaiting,
   type WaitingReport,
 } from "./follow_question.ts";
-import { LeftQuestions } from "./left_questions.ts";
 import { notifyUnseen } from "./second_outlet.ts";
 import { sha256Hex } from "../async/encodings.ts";
 import { isSessionName, listenerDeviceId } from "../protocol/names.ts";

@@ -1,14 +1,19 @@
 /** Serves the tools over MCP until the client is gone, and reports progress meanwhile. */
-import { errorText } from "../async/error_text.ts";
-import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  McpServer,
+  serializeMessage,
+  type ServerContext,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import type { Clock } from "../async/clock.ts";
+import { errorText } from "../async/error_text.ts";
 import type { SecondOutlet } from "../home/config.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import { AskClient, identify, type Identity, type RelaySettings } from "./ask_client.ts";
-import { type Lines, LineTransport } from "./line_transport.ts";
-import { toolSchema } from "./tool_inputs.ts";
-import { type Call, errorResult, type Tool, TOOLS } from "./tools.ts";
 import type { WaitingReport } from "./follow_question.ts";
+import { type Call, errorResult, type Tool, TOOLS, toolSchema } from "./tools.ts";
 
 export interface McpHost {
   lines: Lines;
@@ -159,4 +164,63 @@ export function startProgress(
   };
   next();
   return () => cancel();
+}
+
+export interface Lines {
+  /** Ends when the client is gone. */
+  read: AsyncIterable<string>;
+  write(text: string): void;
+}
+
+/** One JSON-RPC message per line. The library's own transport needs Node's streams, which take longer to load in Deno than all of svc mcp. */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  /** Resolves when the client is gone. */
+  readonly ended: Promise<void>;
+  readonly #lines: Lines;
+  #end!: () => void;
+
+  constructor(lines: Lines) {
+    this.#lines = lines;
+    this.ended = new Promise((resolve) => this.#end = resolve);
+  }
+
+  start(): Promise<void> {
+    void this.#read();
+    return Promise.resolve();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    try {
+      this.#lines.write(serializeMessage(message));
+      return Promise.resolve();
+    } catch (error) {
+      void this.close();
+      return Promise.reject(error);
+    }
+  }
+
+  close(): Promise<void> {
+    this.onclose?.();
+    this.onclose = undefined;
+    this.#end();
+    return Promise.resolve();
+  }
+
+  async #read(): Promise<void> {
+    for await (const line of this.#lines.read) this.#take(line);
+    await this.close();
+  }
+
+  /** Skips what is not a message: the protocol has no answer for it. */
+  #take(line: string): void {
+    if (line.trim() === "") return;
+    try {
+      this.onmessage?.(deserializeMessage(line));
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
 }

@@ -1,11 +1,16 @@
 /** The four tools: what each is for, what it takes, what it does, and what it answers to the model. */
-import type { CallToolResult } from "@modelcontextprotocol/server";
-import type * as z from "zod/mini";
-import { answerText, AskFields, secretFields } from "../protocol/ask.ts";
-import { describeFaults } from "../protocol/faults.ts";
+import type { CallToolResult, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import * as z from "zod/mini";
+import { answerText, AskField, AskFields, AskLabel, AskOptions, secretFields } from "../protocol/ask.ts";
+import { describeFaults, fieldFaults } from "../protocol/faults.ts";
+import {
+  ASK_TIMEOUT_DEFAULT_SECONDS,
+  ASK_TIMEOUT_MAX_SECONDS,
+  ASK_TIMEOUT_MIN_SECONDS,
+} from "../protocol/limits.ts";
+import { Body } from "../protocol/push.ts";
 import type { AskClient, Question } from "./ask_client.ts";
 import type { Outcome } from "./follow_question.ts";
-import { AskInput, FormInput, NotifyInput, PromptInput } from "./tool_inputs.ts";
 
 /** What a call works with. */
 export interface Call {
@@ -22,6 +27,49 @@ export interface Tool<S extends z.ZodMiniType = z.ZodMiniType> {
   input: S;
   run(args: z.output<S>, call: Call): Promise<CallToolResult>;
 }
+
+/** What every question takes: the wire's own schemas, with descriptions for the model. */
+const common = {
+  question: Body.check(z.describe("The question, as the user reads it on the phone.")),
+  timeoutSeconds: z._default(
+    z.int().check(
+      z.minimum(ASK_TIMEOUT_MIN_SECONDS),
+      z.maximum(ASK_TIMEOUT_MAX_SECONDS),
+      z.describe("How long to wait for the answer, in seconds."),
+    ),
+    ASK_TIMEOUT_DEFAULT_SECONDS,
+  ),
+};
+
+const AskInput = z.object({
+  ...common,
+  options: z.optional(AskOptions.check(z.describe("Choices, shown as buttons. Left out: a free answer."))),
+  multiple: z.optional(z.boolean().check(z.describe("True when several options may be chosen."))),
+});
+
+const PromptInput = z.object(common);
+
+const InputField = z.object({
+  ...AskField.shape,
+  secret: z.optional(
+    z.boolean().check(
+      z.describe("For a password: hidden on the phone, and asked for only when the question can be sealed."),
+    ),
+  ),
+});
+
+const FormInput = z.object({
+  ...common,
+  fields: z.array(InputField).check(z.minLength(1), z.describe("What to ask for.")),
+});
+
+const NOTE_LEVELS = ["info", "warning", "error"] as const;
+
+const NotifyInput = z.object({
+  title: AskLabel.check(z.describe("One line.")),
+  body: z.optional(Body.check(z.describe("More, if there is more to say."))),
+  level: z._default(z.enum(NOTE_LEVELS), "info"),
+});
 
 const LATE =
   "Waits for the answer; when none comes in time, the result says what happens next, and a late answer arrives as a user message.";
@@ -126,3 +174,34 @@ const SECRET_REFUSED =
 
 const SECRET_LATE =
   "The question was withdrawn: a late answer would be typed into this session, where a secret could be read. Ask again when the user is there.";
+
+/** A schema as the MCP library takes it: a plain JSON Schema for the model, and errors worded as on the wire. */
+export function toolSchema<S extends z.core.$ZodType>(
+  schema: S,
+): StandardSchemaWithJSON<z.input<S>, z.output<S>> {
+  const json = (): Record<string, unknown> =>
+    plain(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })) as Record<string, unknown>;
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "svc",
+      validate: (value) => {
+        const parsed = z.safeParse(schema, value);
+        return parsed.success ? { value: parsed.data } : { issues: issues(parsed.error) };
+      },
+      jsonSchema: { input: json, output: json },
+    },
+  };
+}
+
+function issues(error: z.core.$ZodError): { message: string }[] {
+  return fieldFaults(error).map(({ pointer, detail }) => ({ message: `${pointer || "/"}: ${detail}` }));
+}
+
+/** Not every model vendor accepts patterns and dialects in a tool's schema. */
+function plain(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(plain);
+  if (typeof json !== "object" || json === null) return json;
+  const kept = Object.entries(json).filter(([key]) => key !== "pattern" && key !== "$schema");
+  return Object.fromEntries(kept.map(([key, value]) => [key, plain(value)]));
+}

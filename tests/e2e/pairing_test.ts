@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
-import { qrLines } from "../../src/cli/pairing.ts";
+import { qrLines } from "../../src/cli/pair.ts";
 import { outcomeOf } from "../helpers/outcome_of.ts";
 import { startSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";

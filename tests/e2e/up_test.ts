@@ -1,6 +1,6 @@
 /** `svc up` starts everything, shows sessions as they change, and stops only what it started. */
 import assert from "node:assert/strict";
-import { qrLines } from "../../src/cli/pairing.ts";
+import { qrLines } from "../../src/cli/pair.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";

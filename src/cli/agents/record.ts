@@ -1,8 +1,7 @@
 /** Saves a session's screen as a fixture like those in `tests/testdata/screens`, with the user's text redacted. */
 import { runtime } from "#runtime";
 import type { AgentProfile, Screen, ScreenReading } from "../../agents/profile.ts";
-import { agentProfile } from "../../agents/profiles.ts";
-import { agentKindOfProgram } from "../../agents/program.ts";
+import { agentKindOfProgram, agentProfile } from "../../agents/profiles.ts";
 import { type AgentKind, isAgentKind } from "../../protocol/names.ts";
 import { verbs } from "../../tmux/argv.ts";
 import { TmuxDiscovery } from "../../tmux/discovery.ts";

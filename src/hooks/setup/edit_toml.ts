@@ -1,6 +1,6 @@
 /** Adds svc's table to a TOML file, or removes tables, line by line; every other byte stays, and the result is verified. */
 import { parse } from "smol-toml";
-import { isEqual } from "./is_equal.ts";
+import { isEqual } from "./edit_json.ts";
 
 type Keys = readonly string[];
 type Values = Readonly<Record<string, string | number | readonly string[]>>;

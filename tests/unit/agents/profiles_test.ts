@@ -1,6 +1,6 @@
 /** What every profile contains on keys, menus, commands and dialogs. */
 import assert from "node:assert/strict";
-import { agentProfile } from "../../../src/agents/profiles.ts";
+import { agentKindOfProgram, agentProfile } from "../../../src/agents/profiles.ts";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 import { unknownAgent } from "../../../src/agents/unknown/profile.ts";
 
@@ -90,4 +90,35 @@ Deno.test("a pane of no known agent has the marks of all agents except the echo 
   const known = AGENT_KINDS.filter((kind) => kind !== "echo").map((kind) => agentProfile(kind).dialog);
   assert.deepEqual(new Set(unknownAgent.dialog.lines), new Set(known.flatMap((marks) => marks.lines)));
   assert.deepEqual(new Set(unknownAgent.dialog.titles), new Set(known.flatMap((marks) => marks.titles)));
+});
+
+const MODULES = "/usr/lib/node_modules";
+
+Deno.test("an agent is recognized by the name of its program [read-unrecorded]", () => {
+  assert.equal(agentKindOfProgram("claude", ["claude", "--continue"]), "cc");
+  assert.equal(agentKindOfProgram("/usr/local/bin/opencode", ["opencode"]), "opencode");
+  assert.equal(agentKindOfProgram("cursor-agent", ["cursor-agent"]), "cursor");
+});
+
+Deno.test("an agent that node runs is recognized by its script [read-unrecorded]", () => {
+  const node = (...words: string[]) => agentKindOfProgram("node", ["node", ...words]);
+  assert.equal(node("/usr/bin/codex"), "codex");
+  assert.equal(node("--max-old-space-size=4096", "/usr/bin/gemini"), "gemini");
+  assert.equal(node(`${MODULES}/@google/gemini-cli/bundle/gemini.js`), "gemini");
+  assert.equal(node(`${MODULES}/@github/copilot/index.js`), "copilot");
+  assert.equal(node(`${MODULES}/@openai/codex/bin/codex.js`, "resume"), "codex");
+});
+
+Deno.test("no other program is an agent, whatever its arguments are [read-unrecorded]", () => {
+  const none = [
+    agentKindOfProgram("bash", ["bash", "claude"]),
+    agentKindOfProgram("vi", ["vi", "/usr/bin/claude"]),
+    agentKindOfProgram("node", ["node"]),
+    agentKindOfProgram("node", ["node", "-i"]),
+    agentKindOfProgram("node", ["node", "server.js", "/usr/bin/claude"]),
+    agentKindOfProgram("node", ["node", `${MODULES}/@openai/codex/node_modules/other/index.js`]),
+    agentKindOfProgram("svc", ["svc", "echo-agent"]),
+    agentKindOfProgram("", []),
+  ];
+  assert.deepEqual(none, none.map(() => undefined));
 });

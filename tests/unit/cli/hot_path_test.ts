@@ -30,7 +30,6 @@ const HOT = [
   "cli.ts",
   "src/cli/main.ts",
   "src/cli/agent.ts",
-  "src/cli/help.ts",
   "src/cli/hook.ts",
   "src/hooks/run_hook.ts",
   "src/hooks/follow_remote.ts",
@@ -78,7 +77,7 @@ Deno.test("a module that only an import() names is not read before it is asked f
   for (const path of ["cli.ts", "src/cli/main.ts", "src/cli/commands.ts", "src/protocol/version.ts"]) {
     assert.ok(read.has(path), `the log names ${path}`);
   }
-  for (const path of ["src/cli/agent.ts", "src/cli/help.ts", "src/cli/server.ts", "src/cli/hook.ts"]) {
+  for (const path of ["src/cli/agent.ts", "src/cli/server.ts", "src/cli/hook.ts"]) {
     assert.ok(!read.has(path), `${path} was read`);
   }
 });

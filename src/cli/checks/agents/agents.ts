@@ -10,7 +10,7 @@ import type { HomePaths } from "../../../home/paths.ts";
 import { isInstalled, planFile, type SetupHost, setupOf } from "../../../hooks/setup/install.ts";
 import { Manifest } from "../../../hooks/setup/manifest.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
-import { pluginDirectory } from "../../package_files.ts";
+import { pluginDirectory } from "../../context.ts";
 import { type Check, fault, type Finding, ok, warning } from "../check.ts";
 import { presenceCheck, versionCheck } from "./presence.ts";
 import { type McpProbe, probeHook, type ProbeHost, probeMcp } from "./probe.ts";

@@ -3,8 +3,7 @@ import { parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { loadHooks } from "../../../agents/registry.ts";
 import { type FileEdit, type JsonEdit, MCP_SERVER, runsSvcHook } from "../../../agents/setup.ts";
-import { type SetupHost, setupOf } from "../../../hooks/setup/install.ts";
-import { pathInUse } from "../../../hooks/setup/user_files.ts";
+import { pathInUse, type SetupHost, setupOf } from "../../../hooks/setup/install.ts";
 import type { AgentKind } from "../../../protocol/names.ts";
 import { shellQuote } from "../../../runtime/system.ts";
 

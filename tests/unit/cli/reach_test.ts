@@ -1,6 +1,6 @@
 /** Which address svc up prints for the phone. */
 import assert from "node:assert/strict";
-import { reach } from "../../../../src/cli/up/reach.ts";
+import { reach } from "../../../src/cli/reach.ts";
 
 const LAN = "192.168.1.5";
 

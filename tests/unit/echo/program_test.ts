@@ -1,6 +1,6 @@
 /** The echo agent's reports to the listener. */
 import assert from "node:assert/strict";
-import { makeReporter, REPORTS_MAX } from "../../../src/echo/reports.ts";
+import { makeReporter, REPORTS_MAX } from "../../../src/echo/program.ts";
 import type { LineConnection } from "../../../src/runtime/types.ts";
 import { until } from "../../helpers/until.ts";
 
