@@ -123,7 +123,6 @@ const COINCIDENCES: Readonly<Record<string, { runs: number; reason: string }>> =
     reason: "two openers drop repeats, each by its own count",
   },
   "phone/pairing_storage.ts phone/storage.ts": { runs: 1, reason: "a transaction for each kind of record" },
-  "phone/strings.ts phone/strings_de.ts": { runs: 1, reason: "the same texts in two languages" },
   "store/migrations.ts store/migrations.ts": { runs: 1, reason: "the columns of two tables, as data" },
 };
 

@@ -43,8 +43,12 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
     wsUrl,
     background,
     async start(log) {
-      const listener = await startListener({ paths, config, wsUrl, apiKey, version: VERSION, env, log });
-      return withNotifications(listener, await makeHookNotifier(paths, { baseUrl, apiKey, log }));
+      const notifier = await makeHookNotifier(paths, { baseUrl, apiKey, log });
+      const listener = await startListener({
+        ...{ paths, config, wsUrl, apiKey, version: VERSION, env, log },
+        dialogOpened: (dialog) => notifier.dialog(dialog),
+      });
+      return withNotifications(listener, notifier);
     },
   });
 }

@@ -1,4 +1,5 @@
 /** A stored message sealed for one device: HPKE single-shot, bound to its destination (RFC 9180, section 6.1). */
+import { type Later, laterText } from "../protocol/later.ts";
 import type { SealedBody } from "../protocol/push.ts";
 import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import { encodeFields, SUITE } from "./hpke.ts";
@@ -15,6 +16,8 @@ export interface MessageBinding {
   agentSessionName: string;
   /** `data.sendAnyway` of the push. */
   sendAnyway: boolean;
+  /** `data.later` of the push. */
+  later?: Later | undefined;
 }
 
 export interface SealedContent {
@@ -78,8 +81,9 @@ export async function openMessage(
 }
 
 function bindingOf(boundTo: MessageBinding): Uint8Array {
-  const { id, type, from, targetDeviceId, agentSessionName, sendAnyway } = boundTo;
-  return encodeFields([id, type, from, targetDeviceId, agentSessionName, sendAnyway ? "send anyway" : ""]);
+  const { id, type, from, targetDeviceId, agentSessionName, sendAnyway, later } = boundTo;
+  const fields = [id, type, from, targetDeviceId, agentSessionName, sendAnyway ? "send anyway" : ""];
+  return encodeFields(later === undefined ? fields : [...fields, laterText(later)]);
 }
 
 /** `notAfter u64 · body`, or `(COUNTED | notAfter) u64 · counter u64 · body`, big-endian. */

@@ -1,4 +1,4 @@
-/** Notifies the phones of hook events, in order: an agent's last message, or that it waits. */
+/** Notifies the phones, in order: of an agent's last message, of the dialog that it shows, or that it waits. */
 import { errorText } from "../async/error_text.ts";
 import { RELAY_BACKOFF } from "../client/backoff.ts";
 import { type Clock, delay } from "../async/clock.ts";
@@ -6,14 +6,18 @@ import { retry } from "../async/retry.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { HookNews, HookReport } from "../home/control_socket.ts";
+import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { isSessionName } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
+import type { DialogNews } from "./inventory/dialogs.ts";
 import type { RunningListener } from "./listener.ts";
 
 /** Notifications that may wait; beyond this, the oldest are dropped. */
 export const NOTIFICATIONS_MAX = 100;
 /** Notifications older than this are dropped, in milliseconds. */
 export const NOTIFICATION_LIFE_MS = 600_000;
+/** Sessions whose dialogs are remembered. */
+const DIALOGS_MAX = 500;
 /** An agent writes its last message into its transcript within this time, in milliseconds. */
 export const TRANSCRIPT_LIMIT_MS = 3_000;
 const TRANSCRIPT_POLL_MS = 100;
@@ -38,15 +42,24 @@ interface Entry {
   /** Assigned here, so that a repeated send is one push. */
   id: string;
   at: number;
-  report: HookReport;
+  report: Pick<HookReport, "agent" | "event" | "cwd" | "session">;
   news: HookNews;
 }
+
+/** The event in the data of the push that has a dialog's text. */
+export const DIALOG_EVENT = "dialog";
+/** A hook may report a dialog before it is on the screen: its own notice follows only if none shows in this time. */
+export const DIALOG_SHOWN_MS = 1_500;
+/** The text of a dialog stands for a hook's notice for this long. */
+const DIALOG_COVERS_MS = 60_000;
 
 export class HookNotifier {
   #options: HookNotifierOptions;
   #queue: Entry[] = [];
   #working: Promise<void> | undefined;
   #end = new AbortController();
+  /** When each session's last dialog opened. */
+  readonly #dialogs = new Map<string, number>();
 
   constructor(options: HookNotifierOptions) {
     this.#options = options;
@@ -54,9 +67,44 @@ export class HookNotifier {
 
   /** Queues the report's notification, if it has one. Never throws. */
   take(report: HookReport): void {
-    if (report.news === undefined || this.#end.signal.aborted) return;
+    const { news } = report;
+    if (news === undefined || this.#end.signal.aborted) return;
+    const entry = { id: crypto.randomUUID(), at: this.#options.clock.now(), report, news };
+    if (news.type === "agent.attention" && report.session !== undefined) void this.#unlessShown(entry);
+    else this.#add(entry);
+  }
+
+  /** Queues the text of a dialog, as the screen shows it. Never throws. */
+  dialog({ id, session, agent, label, cwd, text }: DialogNews): void {
+    const at = this.#options.clock.now();
+    this.#dialogs.set(session, at);
+    if (this.#dialogs.size > DIALOGS_MAX) this.#dialogs.delete(this.#dialogs.keys().next().value ?? "");
+    const title = `${label} waits for you`.slice(0, TITLE_MAX_CHARS);
+    const news: HookNews = {
+      type: "agent.attention",
+      title,
+      ...(text === "" ? {} : { body: text }),
+    };
+    this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news });
+  }
+
+  /** The dialog's own text says more than the hook's notice of it. */
+  async #unlessShown(entry: Entry): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#end;
+    try {
+      await delay(DIALOG_SHOWN_MS, { clock, signal });
+    } catch {
+      return;
+    }
+    const shownAt = this.#dialogs.get(entry.report.session ?? "") ?? -Infinity;
+    if (clock.now() - shownAt > DIALOG_COVERS_MS) this.#add(entry);
+  }
+
+  #add(entry: Entry): void {
+    if (this.#end.signal.aborted) return;
     if (this.#queue.length >= NOTIFICATIONS_MAX) this.#queue.shift();
-    this.#queue.push({ id: crypto.randomUUID(), at: this.#options.clock.now(), report, news: report.news });
+    this.#queue.push(entry);
     this.#working ??= this.#work();
   }
 

@@ -22,12 +22,15 @@ import type { TmuxSession } from "../tmux/sessions.ts";
 import { EndedAgents } from "./ended_agents.ts";
 import { SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
-import { policyOf, widenedBy } from "./inject/policy.ts";
+import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { InventoryPolling } from "./inventory/reporter.ts";
+import type { DialogNews, OpenDialog } from "./inventory/dialogs.ts";
+import { toEntry } from "./inventory/session_entry.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
 import { restoreAllWindowSizes } from "./mirror/window_size.ts";
 import { runningVersion } from "./process_facts.ts";
-import { Acknowledger, type Injection, PushIntake, pushSteps } from "./pushes.ts";
+import { Acknowledger } from "./acknowledger.ts";
+import { type Injection, PushIntake, pushSteps } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */
@@ -59,6 +62,8 @@ export interface ListenerOptions {
    * specification has no time.
    */
   log(line: string): void;
+  /** An agent shows another dialog than before. */
+  dialogOpened?(dialog: DialogNews): void;
 }
 
 /** How the relay knows this host. */
@@ -254,6 +259,9 @@ class Listener implements RunningListener {
       server: (socket) => this.#targets.anyServer(socket),
       version: (pid) => runningVersion(pid, runtime),
       widened: widenedBy(policyOf(config)),
+      dialogActions: dialogActions(policyOf(config)),
+      dialogOpened: (session, dialog) => this.#options.dialogOpened?.(newsOf(session, dialog)),
+      observed: (sessions) => this.#pushes.observe(sessions),
       muted: async () => {
         const muted = await loadMuted(runtime.files, paths);
         return (directory) => isMuted(muted, directory);
@@ -297,7 +305,10 @@ class Listener implements RunningListener {
       ...startEffects({ paths, env }),
     };
     return new PushIntake({
-      ...pushSteps({ injection, starting, keys: this.#keys, audit: this.#audit, log }),
+      ...pushSteps({
+        ...{ injection, dialogOf: (session) => this.#inventory.dialogOf(session) },
+        ...{ starting, keys: this.#keys, audit: this.#audit, log },
+      }),
       journal: this.#journal,
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
       log,
@@ -320,6 +331,12 @@ class Listener implements RunningListener {
       log,
     });
   }
+}
+
+function newsOf(session: TmuxSession, { id, text }: OpenDialog): DialogNews {
+  const { name, recorded } = session;
+  const { label, agent } = toEntry(session, { state: "waiting", stateSince: 0, muted: false });
+  return { id, session: name, agent, label, cwd: recorded.directory || session.pane?.path || "", text };
 }
 
 function keysOf(options: ListenerOptions, { deviceId, name }: HostIdentity): HostKeys {

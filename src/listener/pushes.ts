@@ -2,22 +2,31 @@
  * Accepts pushes from the relay: each is journalled, waits its turn, is injected or starts an agent, and is acknowledged.
  * For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
  */
-import { Mutex } from "../async/mutex.ts";
 import { errorText } from "../async/error_text.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import type { Journal, TakeVerdict } from "../home/journal.ts";
-import type { EventData } from "../protocol/frames.ts";
+import { type Later, laterOf } from "../protocol/later.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
-import { type InjectContext, type Outcome, type Progress, refused, Stopping } from "./inject/context.ts";
-import { type Command, inject } from "./inject/inject.ts";
+import type { SessionEntry } from "../protocol/session.ts";
+import {
+  type InjectContext,
+  type Outcome,
+  type Progress,
+  refused,
+  Stopping,
+  type Turn,
+} from "./inject/context.ts";
+import type { Command } from "./inject/context.ts";
+import { inject } from "./inject/inject.ts";
+import type { Acknowledgement } from "./acknowledger.ts";
+import { SessionQueues } from "./session_queues.ts";
+import { LaterPushes, waitingProgress } from "./later_pushes.ts";
 import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import { answerDialog, type DialogContext } from "./answer_dialog.ts";
 import { startAgent, type StartOptions } from "./start_agent.ts";
-import type { Audit, AuditEntry } from "../home/log_files.ts";
-import { canonicalDigest } from "../protocol/canonical.ts";
-import { receiptProof } from "../crypto/proofs.ts";
-
-export type Acknowledgement = EventData<"push.ack">;
+import type { Audit } from "../home/log_files.ts";
+import { auditEntry } from "./push_audit.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
 
@@ -25,7 +34,9 @@ export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">
 export const QUEUE_FULL_WAIT_SECONDS = 60;
 
 const START = "agent.start";
-const ACTED_ON: readonly string[] = ["agent.command", START];
+const CANCEL = "agent.cancel";
+const DIALOG = "dialog.answer";
+const ACTED_ON: readonly string[] = ["agent.command", START, CANCEL, DIALOG];
 /** The queue of agent starts. No session has this name. */
 const START_TURN = "agent.start of this host";
 
@@ -43,12 +54,20 @@ interface Answer {
   agentSessionName?: string | undefined;
 }
 
+/** A push that has not ended. */
+interface InHand {
+  push: Push;
+  progress: Progress;
+  turn: Turn;
+}
+
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps {
   unseal(push: Push): Promise<Unsealed>;
   /** `signal`: aborted with Stopping when this listener may type nothing more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
+  answerDialog(push: Push): Promise<Outcome>;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
   /** Called once for each push that ended, with the milliseconds since it arrived. */
@@ -57,6 +76,7 @@ export interface PushSteps {
 
 export interface PushStepsOptions {
   injection: Injection;
+  dialogOf: DialogContext["dialogOf"];
   starting: StartOptions;
   keys: Omit<UnsealHost, "now" | "log">;
   audit: Pick<Audit, "record">;
@@ -69,7 +89,7 @@ export interface Injection extends Omit<InjectContext, "pause"> {
   pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export function pushSteps({ injection, starting, keys, audit, log }: PushStepsOptions): PushSteps {
+export function pushSteps({ injection, dialogOf, starting, keys, audit, log }: PushStepsOptions): PushSteps {
   const { targets, inputs, now } = injection;
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
   return {
@@ -77,6 +97,7 @@ export function pushSteps({ injection, starting, keys, audit, log }: PushStepsOp
     inject: (command, signal) =>
       inject(command, { ...injection, pause: (ms) => injection.pause(ms, signal) }),
     start: (push) => startAgent(push, starting),
+    answerDialog: (push) => answerDialog(push, { typing: injection, dialogOf }),
     async leftBehind(push) {
       const { found } = push.sealed ? await open(push) : { found: push };
       if ("state" in found || found.body === undefined || found.agentSessionName === undefined) return;
@@ -94,20 +115,6 @@ export function pushSteps({ injection, starting, keys, audit, log }: PushStepsOp
   };
 }
 
-/** The audit log's line for a push: never its text. */
-async function auditEntry(push: Push, outcome: Outcome, nowMs: number): Promise<AuditEntry> {
-  const body = push.body ?? "";
-  return {
-    time: new Date(nowMs).toISOString(),
-    device: push.from,
-    session: outcome.agentSessionName ?? push.agentSessionName ?? "",
-    pane: outcome.pane ?? "",
-    digest: await canonicalDigest(body),
-    length: body.length,
-    outcome: outcome.reason ? `${outcome.state} ${outcome.reason}` : outcome.state,
-  };
-}
-
 export interface PushOptions extends PushSteps {
   journal: PushJournal;
   acknowledge(ack: Acknowledgement): void;
@@ -122,9 +129,14 @@ export interface PushOptions extends PushSteps {
 
 /** From the start, or a hand-over, to the next hand-over or the stop. */
 class Era {
-  readonly inHand = new Map<string, Progress>();
+  readonly inHand = new Map<string, InHand>();
+  readonly later: LaterPushes;
   /** Aborted with Stopping at the end: work that waits does nothing then. */
   readonly end = new AbortController();
+
+  constructor(now: () => number) {
+    this.later = new LaterPushes(now);
+  }
 }
 
 export class PushIntake {
@@ -132,11 +144,12 @@ export class PushIntake {
   readonly #queues: SessionQueues;
   /** By turn: arrivals that are not queued yet. */
   #arrivals = new Map<string, Promise<void>>();
-  #era = new Era();
+  #era: Era;
 
   constructor(options: PushOptions) {
     this.#options = options;
     this.#queues = options.queues ?? new SessionQueues();
+    this.#era = new Era(options.now);
   }
 
   /** Accepts nothing more: new pushes stay with the relay, and so do those that wait. */
@@ -149,17 +162,23 @@ export class PushIntake {
     await this.#queues.idle();
   }
 
+  /** Takes a new inventory: messages that waited for it may be typed now. */
+  observe(sessions: readonly SessionEntry[]): void {
+    if (!this.#era.end.signal.aborted) this.#era.later.observe(sessions);
+  }
+
   /** Drops what waits: another listener of this device took over and gets it from the relay. */
   drop(): void {
     this.#era.end.abort(new Stopping("another listener took over"));
-    this.#era = new Era();
+    this.#era.later.clear();
+    this.#era = new Era(this.#options.now);
   }
 
   /** Acknowledges a known push again; accepts a new one. Resolves before the outcome is known. */
   async receive(push: Push): Promise<void> {
     const era = this.#era;
     const inHand = era.inHand.get(push.id);
-    if (inHand) return this.#acknowledge(push.id, inHand, { final: false });
+    if (inHand) return this.#acknowledge(push.id, inHand.progress, { final: false });
     const known = this.#options.journal.state(push.id);
     if (known?.step === "done") {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
@@ -171,14 +190,15 @@ export class PushIntake {
     if (era.end.signal.aborted) return;
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
     const turn = push.type === START ? START_TURN : push.agentSessionName ?? "";
-    era.inHand.set(push.id, { state: "delivered" });
-    await this.#inOrder(turn, () => this.#arrive(push, { turn, era }));
+    era.inHand.set(push.id, { push, progress: { state: "delivered" }, turn: { step: "waiting" } });
+    const atOnce = push.type === CANCEL || push.type === DIALOG;
+    await this.#inOrder(turn, () => atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
   }
 
   /** Reports an intermediate state. */
   report(id: string, progress: Progress): void {
-    const { inHand } = this.#era;
-    if (inHand.has(id)) inHand.set(id, progress);
+    const inHand = this.#era.inHand.get(id);
+    if (inHand !== undefined) inHand.progress = progress;
     this.#acknowledge(id, progress, { final: false });
   }
 
@@ -192,7 +212,7 @@ export class PushIntake {
 
   async #fault(push: Push): Promise<Reason | undefined> {
     if (!isEnough(push.sealed?.mode ?? "off", await this.#options.floor())) return "sealed_required";
-    if (push.type === START) return undefined;
+    if (push.type === START || push.type === CANCEL) return undefined;
     if (push.agentSessionName === undefined) return "invalid_session_name";
     if (push.sealed) return undefined;
     return Body.safeParse(push.body).success ? undefined : "invalid_body";
@@ -214,17 +234,53 @@ export class PushIntake {
   /** Only authentic, recorded pushes take a place in the queue: forgeries must not fill it. */
   async #arrive(push: Push, { turn, era }: { turn: string; era: Era }): Promise<void> {
     const arrived = this.#options.now();
+    const known = this.#options.journal.state(push.id);
+    if (known?.step === "done") {
+      // It was cancelled in the meantime, and this acknowledged if it was in hand.
+      if (!era.inHand.delete(push.id)) return;
+      return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
+    }
     const opened = await this.#open(push);
     if (opened === undefined || era.end.signal.aborted) return void era.inHand.delete(push.id);
     if ("state" in opened) {
       era.inHand.delete(push.id);
       return await this.#end(push, opened, arrived);
     }
-    const taken = this.#queues.add(turn, () => this.#work(opened, { arrived, era }));
-    if (taken) return this.report(push.id, { state: "delivered" });
+    const enter = (): Promise<void> | undefined =>
+      this.#queues.add(turn, () => this.#work(opened, { arrived, era }));
+    const later = laterOf(opened);
+    if (later === undefined ? enter() !== undefined : this.#waitFor(later, opened, { enter, era })) {
+      const isLater = later !== undefined && later !== "invalid";
+      return this.report(push.id, isLater ? waitingProgress(later) : { state: "delivered" });
+    }
     era.inHand.delete(push.id);
     // Without an answer it would block the relay's window, and with it every other session's messages.
-    await this.#end(push, refused("rate_limited", QUEUE_FULL_WAIT_SECONDS), arrived);
+    await this.#refuse(push, later === "invalid" ? "invalid_body" : "rate_limited", arrived);
+  }
+
+  /** False if it cannot wait. */
+  #waitFor(
+    later: Later | "invalid",
+    push: Push,
+    { enter, era }: { enter: () => Promise<void> | undefined; era: Era },
+  ): boolean {
+    if (later === "invalid") return false;
+    return era.later.add(push.id, {
+      session: push.agentSessionName ?? "",
+      later,
+      atMs: later.kind === "at" ? this.#options.toLocalTime(later.at) : 0,
+      expiresAt: this.#options.toLocalTime(push.expiresAt),
+      release: async () => {
+        const running = enter();
+        if (running === undefined) era.inHand.delete(push.id);
+        await (running ?? this.#refuse(push, "rate_limited"));
+      },
+    });
+  }
+
+  async #refuse(push: Push, reason: "invalid_body" | "rate_limited", arrived?: number): Promise<void> {
+    const wait = reason === "rate_limited" ? QUEUE_FULL_WAIT_SECONDS : undefined;
+    await this.#end(push, refused(reason, wait), arrived);
   }
 
   /** The push with its text, recorded on disk; or its outcome; or undefined if it stays with the relay. */
@@ -248,8 +304,11 @@ export class PushIntake {
   async #work(push: Push, { arrived, era }: { arrived: number; era: Era }): Promise<void> {
     const { signal } = era.end;
     try {
-      if (signal.aborted) return;
-      await this.#end(push, await this.#act(push, signal), arrived);
+      const inHand = era.inHand.get(push.id);
+      if (signal.aborted || inHand === undefined) return;
+      const outcome = await this.#act(push, { turn: inHand.turn, signal });
+      // Whoever cancelled it has ended it.
+      if (outcome.state !== "withdrawn") await this.#end(push, outcome, arrived);
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
     } finally {
@@ -257,20 +316,59 @@ export class PushIntake {
     }
   }
 
-  async #act(push: Push, signal: AbortSignal): Promise<Outcome> {
-    if (push.type !== START) return await this.#options.inject(this.#command(push), signal);
+  async #act(push: Push, { turn, signal }: { turn: Turn; signal: AbortSignal }): Promise<Outcome> {
+    if (push.type !== START) return await this.#options.inject(this.#command(push, turn), signal);
     const isOver = this.#options.now() >= this.#options.toLocalTime(push.expiresAt);
     return isOver ? { state: "expired" } : await this.#options.start(push);
   }
 
-  #command(push: Push): Command {
+  #command(push: Push, turn: Turn): Command {
     return {
       id: push.id,
       session: push.agentSessionName ?? "",
       body: Body.parse(push.body),
       expiresAt: this.#options.toLocalTime(push.expiresAt),
       sendAnyway: push.data?.sendAnyway === true,
+      turn,
     };
+  }
+
+  /** What must not wait behind the session's messages, because it is about them or about what holds them. */
+  async #actAtOnce(push: Push, era: Era): Promise<void> {
+    const opened = await this.#open(push);
+    era.inHand.delete(push.id);
+    if (opened === undefined) return;
+    try {
+      if ("state" in opened) return await this.#end(push, opened);
+      const act = push.type === CANCEL ? this.#withdraw(opened, era) : this.#options.answerDialog(opened);
+      await this.#end(push, await act);
+    } catch (error) {
+      this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
+    }
+  }
+
+  /** Atomic: a message is either typed or withdrawn. One that has not arrived is remembered as withdrawn. */
+  async #withdraw({ sealed, body, inReplyTo, agentSessionName }: Push, era: Era): Promise<Outcome> {
+    if (inReplyTo === undefined || (sealed && body !== inReplyTo)) return refused("invalid_body");
+    const { journal } = this.#options;
+    const known = journal.state(inReplyTo);
+    if (known?.step === "done" && known.outcome === "withdrawn") return { state: "submitted" };
+    const inHand = era.inHand.get(inReplyTo);
+    // Only what arrives for one session is in order.
+    if (inHand !== undefined && inHand.push.agentSessionName !== agentSessionName) {
+      return refused("invalid_session_name");
+    }
+    const isOpen = known === undefined || known.step === "accepted";
+    if (!isOpen || inHand?.turn.step === "typing") return refused("already_typed");
+    if (inHand === undefined) {
+      await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" });
+      return { state: "submitted" };
+    }
+    inHand.turn.step = "withdrawn";
+    era.later.remove(inReplyTo);
+    era.inHand.delete(inReplyTo);
+    await this.#end(inHand.push, { state: "withdrawn" });
+    return { state: "submitted" };
   }
 
   /** Nothing was typed: refused. Something may have been typed: unknown, and never typed again. */
@@ -297,80 +395,5 @@ export class PushIntake {
   #acknowledge(id: string, answer: Answer, { final }: { final: boolean }): void {
     const { state, reason, retryAfterSeconds, agentSessionName } = answer;
     this.#options.acknowledge({ id, outcome: state, reason, retryAfterSeconds, agentSessionName, final });
-  }
-}
-
-/** Messages that may wait for one session; more are refused. */
-export const QUEUE_MAX = 100;
-
-/** Messages of one session run one at a time, in order; sessions do not wait for one another. */
-export class SessionQueues {
-  readonly #queues = new Map<string, Mutex>();
-
-  /** False if the session's queue is full. `work` must not throw. */
-  add(session: string, work: () => Promise<void>): boolean {
-    const queue = this.#queues.get(session) ?? new Mutex();
-    if (queue.size >= QUEUE_MAX) return false;
-    this.#queues.set(session, queue);
-    void queue.run(work).then(() => {
-      if (queue.size === 0 && this.#queues.get(session) === queue) this.#queues.delete(session);
-    });
-    return true;
-  }
-
-  /** Resolves when all accepted work is done. */
-  async idle(): Promise<void> {
-    await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
-  }
-}
-
-/** Pushes awaiting their final acknowledgement. Beyond this, the oldest are acknowledged without proof. */
-const PENDING_MAX = 10_000;
-
-export interface AcknowledgerOptions {
-  /** The secret this host shares with a phone. */
-  secretOf(phone: string): Promise<CryptoKey | undefined>;
-  /** The outcome of this push is kept whatever else arrives: only such an outcome gets a proof. */
-  isLasting(id: string): boolean;
-  send(ack: Acknowledgement): void;
-  log(line: string): void;
-}
-
-interface Proving {
-  secret: Promise<CryptoKey | undefined>;
-  /** Acknowledgements of one push are sent in order. */
-  sent: Promise<void>;
-}
-
-export class Acknowledger {
-  readonly #options: AcknowledgerOptions;
-  readonly #proving = new Map<string, Proving>();
-
-  constructor(options: AcknowledgerOptions) {
-    this.#options = options;
-  }
-
-  /** Called for each incoming push. */
-  expect({ id, sealed, from }: Push): void {
-    if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
-    const secret = this.#options.secretOf(from).catch((error) => {
-      this.#options.log(`push ${id}: acknowledged without proof: ${error}`);
-      return undefined;
-    });
-    this.#proving.set(id, { secret, sent: Promise.resolve() });
-    if (this.#proving.size <= PENDING_MAX) return;
-    for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
-  }
-
-  acknowledge(ack: Acknowledgement): void {
-    const proving = this.#proving.get(ack.id);
-    if (proving === undefined) return this.#options.send(ack);
-    if (ack.final) this.#proving.delete(ack.id);
-    const isProven = !ack.final || this.#options.isLasting(ack.id);
-    proving.sent = proving.sent.then(async () => {
-      const secret = await proving.secret;
-      const proof = isProven && secret && await receiptProof(secret, { ...ack, state: ack.outcome });
-      this.#options.send({ ...ack, ...(proof ? { proof } : {}) });
-    });
   }
 }

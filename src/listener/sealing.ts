@@ -4,6 +4,7 @@ import type { HostKeys } from "../home/host_sealing.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessageBinding, openMessage, type SealedContent } from "../crypto/stored_message.ts";
 import { answerText, carriedAnswer, lateAnswerId } from "../protocol/ask.ts";
+import { laterOf } from "../protocol/later.ts";
 import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
@@ -102,6 +103,7 @@ async function lateAnswer(push: Push, text: string): Promise<string | undefined>
 /** The target is always this listener, whatever the relay wrote. */
 function bindingOf(push: Push, deviceId: string): MessageBinding {
   const answer = carriedAnswer(push);
+  const later = laterOf(push);
   return {
     id: answer ?? push.id,
     type: answer === undefined ? push.type : "ask.answer",
@@ -109,6 +111,7 @@ function bindingOf(push: Push, deviceId: string): MessageBinding {
     targetDeviceId: deviceId,
     agentSessionName: push.agentSessionName ?? "",
     sendAnyway: push.data?.sendAnyway === true,
+    later: later === "invalid" ? undefined : later,
   };
 }
 

@@ -1,4 +1,4 @@
-/** What the page needs from its browser: a name for the device, and the height that the keyboard leaves visible. */
+/** What the page needs from its browser: a name for the device, the visible height, and a count in the title. */
 import { STRINGS } from "./strings.ts";
 
 /** The display name that the phone gives the relay. */
@@ -23,4 +23,16 @@ export function followVisibleHeight(window: Window): void {
     if (covered > 1) window.scrollTo(0, 0);
   };
   viewport.addEventListener("resize", apply);
+}
+
+let shownCount = 0;
+
+/** Counts what waits for the user in the page's title and, where the app is installed, on its icon. */
+export function showCount(count: number): void {
+  if (count === shownCount) return;
+  shownCount = count;
+  const { longTitle } = STRINGS.app;
+  document.title = count === 0 ? longTitle : `(${count}) ${longTitle}`;
+  // Browsers without badges, or without the permission for them, do nothing.
+  if ("setAppBadge" in navigator) void navigator.setAppBadge(count).catch(() => undefined);
 }

@@ -8,13 +8,18 @@ import { UnprovenHost } from "../client/unproven_host.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
-import type { Message } from "./message.ts";
+import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
+import { ALL_SEEN } from "./attention.ts";
+import { dialogAnswer, type DialogView } from "./dialogs.ts";
+import { KeptDrafts } from "./kept_drafts.ts";
+import { laterTtlSeconds, type SendOptions } from "./later.ts";
+import { mayInsist, type Message } from "./message.ts";
 import { OutboxStore } from "./outbox.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import type { SignInLink } from "./route.ts";
 import { Sealing } from "./sealing.ts";
 import { sessionKey, type SessionName, trustedSessions } from "./sessions.ts";
-import { answerDraftKey, type PairingResult, type SignInProblem } from "./state.ts";
+import { answerDraftKey, type PairingResult, relayNow, type SignInProblem } from "./state.ts";
 import { type Account, accountName, type OutboxEntry } from "./storage.ts";
 import type { TerminalStream } from "./terminal_stream.ts";
 import type { TerminalViewer } from "./terminal_streams.ts";
@@ -31,11 +36,13 @@ export class Controller {
   readonly #options: LiveRelayOptions & Pick<ControllerOptions, "pairing">;
   #live: LiveRelay | undefined;
   #watched = false;
+  readonly #drafts: KeptDrafts;
   /** The account that the user is asked about. */
   #swap: Swap | undefined;
 
   constructor(options: ControllerOptions) {
     const { storage, pairing, clock = systemClock } = options;
+    this.#drafts = new KeptDrafts(storage);
     const sealing = new Sealing({ storage: pairing, now: () => clock.now() });
     this.#options = { ...options, outboxStore: new OutboxStore(storage), sealing };
   }
@@ -201,6 +208,7 @@ export class Controller {
     this.stop();
     await storage.clear();
     await sealing.clear();
+    this.#drafts.restored({});
     store.dispatch({ type: "signIn", signIn: { kind: "out", ...(problem ? { problem } : {}) } });
   }
 
@@ -210,9 +218,15 @@ export class Controller {
   }
 
   /** Shown at once, kept across reloads, and sent as soon as the relay is reachable. */
-  async send(to: SessionName, body: string, options: { sendAnyway?: boolean } = {}): Promise<void> {
+  async send(to: SessionName, body: string, options: SendOptions = {}): Promise<void> {
     const { deviceId, session } = to;
-    await this.#compose({ deviceId, session, body, ...(options.sendAnyway ? { sendAnyway: true } : {}) });
+    const { sendAnyway, later } = options;
+    const { store, clock = systemClock } = this.#options;
+    const now = relayNow(store.get(), clock.now());
+    await this.#compose({
+      ...{ deviceId, session, body, ...(sendAnyway ? { sendAnyway } : {}) },
+      ...(later ? { later, ttlSeconds: laterTtlSeconds(later, { now, resetsAt: options.resetsAt }) } : {}),
+    });
   }
 
   /** Like `send`, for an answer to a question. */
@@ -232,10 +246,40 @@ export class Controller {
   async resend(message: Message): Promise<void> {
     const { progress, body } = message;
     if (progress.kind === "taken") {
-      return await this.send(message, body, { sendAnyway: progress.receipt.reason === "desk_busy" });
+      return await this.send(message, body, { sendAnyway: mayInsist(progress.receipt) });
     }
     this.#options.store.dispatch({ type: "retried", id: message.id });
     await this.#live?.pump();
+  }
+
+  /** Its text becomes the draft once it is certain that it will not be typed. */
+  async edit(message: Message): Promise<void> {
+    const { progress } = message;
+    const isOver = progress.kind === "failed" || (progress.kind === "taken" && progress.receipt.final);
+    if (isOver) return this.#options.store.dispatch({ type: "edited", message });
+    await this.cancel(message, { edit: true });
+  }
+
+  /** Not typed, unless its typing has begun. A message that never left this phone is gone at once. */
+  async cancel(message: Message, { edit }: { edit: boolean } = { edit: false }): Promise<void> {
+    const { store, outboxStore } = this.#options;
+    const { id, deviceId, session, progress } = message;
+    if (progress.kind === "outbox" && this.#live?.mayHaveSent(id) === false) {
+      await this.discard(id);
+      if (edit) store.dispatch({ type: "edited", message });
+      return;
+    }
+    store.dispatch({ type: "cancelled", id, edit });
+    await outboxStore.remove(id);
+    this.#live?.abortSending();
+    await this.#compose({ deviceId, session, body: "", cancels: id });
+  }
+
+  /** Acts only on this very dialog, if it is still open. */
+  async answerDialog({ session, id }: DialogView, action: "reject" | "interrupt"): Promise<void> {
+    const { deviceId, entry } = session;
+    const body = dialogAnswer(action, id);
+    await this.#compose({ deviceId, session: entry.name, body, dialog: id, ttlSeconds: TTL_MIN_SECONDS });
   }
 
   async discard(id: string): Promise<void> {
@@ -245,6 +289,16 @@ export class Controller {
 
   draft(to: SessionName, text: string): void {
     this.#options.store.dispatch({ type: "drafted", key: sessionKey(to), text });
+  }
+
+  /** The user has this in view: what came until now is read. */
+  read(key: string): void {
+    const { store, storage, clock = systemClock } = this.#options;
+    const before = store.get();
+    const newest = Math.max(0, ...[...before.inbox.values()].map(({ push }) => push.createdAt));
+    const at = key === ALL_SEEN && before.seen[key] === undefined ? relayNow(before, clock.now()) : newest;
+    store.dispatch({ type: "seen", key, at });
+    if (store.get() !== before) void storage.putSeen(key, at);
   }
 
   draftAnswer(question: string, text: string): void {
@@ -269,6 +323,10 @@ export class Controller {
 
   reconnectNow(): void {
     this.#live?.reconnectNow();
+  }
+
+  keepDrafts(): void {
+    this.#drafts.keep(this.#options.store.get());
   }
 
   /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
@@ -315,7 +373,15 @@ export class Controller {
     this.#showPairing();
     const kept = await storage.readSessions();
     if (kept !== undefined) store.dispatch({ type: "sessions", devices: kept });
-    store.dispatch({ type: "restored", messages: await outboxStore.restore() });
+    const [messages, drafts, seen] = await Promise.all([
+      outboxStore.restore(),
+      storage.readDrafts(),
+      storage.readSeen(),
+    ]);
+    this.#drafts.restored(drafts);
+    store.dispatch({ type: "restored", messages, drafts, seen });
+    // What came before this phone signed in counts as read.
+    if (seen[ALL_SEEN] === undefined) this.read(ALL_SEEN);
     this.#live = new LiveRelay(account, this.#options);
     this.#live.watch(this.#watched);
     this.#live.start();

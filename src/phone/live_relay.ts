@@ -7,10 +7,10 @@ import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
-import type { PushAccepted } from "../protocol/push.ts";
+import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
 import type { Message } from "./message.ts";
-import { answerPush, commandPush, Outbox, type OutboxStore } from "./outbox.ts";
+import { answerPush, cancelPush, commandPush, dialogPush, Outbox, type OutboxStore } from "./outbox.ts";
 import type { Sealing } from "./sealing.ts";
 import { type SessionName, trustedSessions } from "./sessions.ts";
 import { outboxOf, type PhoneEvent, type Store } from "./state.ts";
@@ -68,6 +68,7 @@ export class LiveRelay {
       random,
     });
     this.#outbox = new Outbox({
+      isNew: (id) => !options.outboxStore.isRestored(id),
       next: () => outboxOf(options.store.get())[0],
       send: (message, { signal }) => this.#post(message, signal),
       onAccepted: (accepted) => this.#dispatchAndSweep({ type: "accepted", accepted }),
@@ -107,6 +108,15 @@ export class LiveRelay {
     return this.#outbox.pump();
   }
 
+  abortSending(): void {
+    this.#outbox.abort();
+  }
+
+  /** The relay may have this unsent message: it did not answer. */
+  mayHaveSent(id: string): boolean {
+    return this.#outbox.mayHaveSent(id);
+  }
+
   /** Loads the next older page of the history. */
   readOlder(): Promise<void> {
     return tolerateRelayErrors(() => this.#readHistory(this.#options.store.get().oldestRead?.id ?? "end"));
@@ -120,10 +130,7 @@ export class LiveRelay {
 
   async #post(message: Message, signal: AbortSignal): Promise<PushAccepted> {
     const { sealing } = this.#options;
-    const push = message.answers === undefined
-      ? await commandPush(message, sealing)
-      : await answerPush(message, sealing);
-    return await this.#api.sendPush(push, { signal });
+    return await this.#api.sendPush(await pushOf(message, sealing), { signal });
   }
 
   /** For events about pushes: a message that the relay has need not stay in the outbox store. */
@@ -213,6 +220,12 @@ export class LiveRelay {
     const records = await this.#options.sealing.openRecords([await this.#api.getPush(id)]);
     await this.#dispatchAndSweep({ type: "history", records });
   }
+}
+
+function pushOf(message: Message, sealing: Sealing): Promise<PushRequestInput> {
+  if (message.cancels !== undefined) return cancelPush(message, sealing);
+  if (message.dialog !== undefined) return dialogPush(message, sealing);
+  return message.answers === undefined ? commandPush(message, sealing) : answerPush(message, sealing);
 }
 
 /** A failed request leaves the page as it is; the link's state shows why. */

@@ -2,7 +2,8 @@
 import { render } from "preact";
 import { generateKeyPair } from "../crypto/keys.ts";
 import { VERSION } from "../protocol/version.ts";
-import { deviceName, followVisibleHeight } from "./browser.ts";
+import { attentionCount } from "./attention.ts";
+import { deviceName, followVisibleHeight, showCount } from "./browser.ts";
 import { Controller } from "./controller.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
 import { pushPage } from "./push_page.ts";
@@ -24,6 +25,8 @@ export async function start(): Promise<void> {
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
   const store = createStore((state) => {
     render(<App state={state} actions={actions} ringing={push.ringing} />, root);
+    controller.keepDrafts();
+    showCount(state.signIn.kind === "in" ? attentionCount(state) : 0);
     push.changed();
   });
   const baseUrl = new URL(".", location.href).href;
@@ -76,7 +79,11 @@ function actionsOf(
       if (unsent > 0 && !confirm(STRINGS.picker.signOutAsk(unsent))) return;
       void leave().finally(() => controller.signOut());
     },
-    send: (to, body) => void controller.send(to, body),
+    send: (to, body, options) => void controller.send(to, body, options),
+    cancel: (message) => void controller.cancel(message),
+    read: (key) => controller.read(key),
+    answerDialog: (dialog, action) => void controller.answerDialog(dialog, action),
+    edit: (message) => void controller.edit(message),
     resend: (message) => void controller.resend(message),
     discard: (id) => void controller.discard(id),
     draft: (to, text) => controller.draft(to, text),

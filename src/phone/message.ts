@@ -1,5 +1,6 @@
 /** A message from this or another device, as the session view shows it. */
 import { type AnswerData, answerFields, answerOf, answerText } from "../protocol/ask.ts";
+import { type Later, laterOf } from "../protocol/later.ts";
 import type { PushRecord } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { SessionName } from "./sessions.ts";
@@ -33,6 +34,16 @@ export interface Message {
   sealed?: "here" | "elsewhere";
   /** Typed even while the local user is typing. */
   sendAnyway?: boolean;
+  /** When it is typed, if not at once. */
+  later?: Later;
+  /** How long it may wait; without it, for the relay's default. */
+  ttlSeconds?: number;
+  /** Set for a cancellation: the message that is not to be typed. */
+  cancels?: string;
+  /** Set for what is to be done about a dialog: its id. */
+  dialog?: string;
+  /** Once it is cancelled, its text becomes the draft. */
+  editing?: true;
   /** Set for an answer to a question. Without `data`, the body is the answer. */
   answers?: { question: string; data?: AnswerData; sealTo?: SessionName };
   /** Set for a late answer that is typed: the id of its question. */
@@ -44,13 +55,20 @@ export interface Message {
   progress: Progress;
 }
 
+/** The local user or a draft was in the way: sending it again types it all the same. */
+export function mayInsist({ reason }: Receipt): boolean {
+  return reason === "desk_busy" || reason === "phone_draft";
+}
+
 /** Undefined for a push that is neither a message to a session nor an answer. */
 export function messageOf(record: PushRecord): Message | undefined {
   const { push, receipt } = record;
   const { type, targetDeviceId, agentSessionName, body, sealed } = push;
   if (type === "ask.answer") return answerMessageOf(record);
+  if (type === "agent.cancel") return cancellationOf(record);
   if (type !== "agent.command" || agentSessionName === undefined) return undefined;
   if (body === undefined && sealed === undefined) return undefined;
+  const later = laterOf(push);
   return {
     id: push.id,
     deviceId: targetDeviceId ?? "",
@@ -58,8 +76,18 @@ export function messageOf(record: PushRecord): Message | undefined {
     body: body ?? "",
     ...(sealed ? { sealed: body === undefined ? "elsewhere" : "here" } : {}),
     ...(push.inReplyTo ? { inReplyTo: push.inReplyTo } : {}),
+    ...(later === undefined || later === "invalid" ? {} : { later }),
     createdAt: push.createdAt,
     progress: takenProgress(undefined, receipt, push.expiresAt),
+  };
+}
+
+function cancellationOf({ push, receipt }: PushRecord): Message | undefined {
+  const { id, targetDeviceId = "", agentSessionName = "", inReplyTo, createdAt, expiresAt } = push;
+  if (inReplyTo === undefined) return undefined;
+  return {
+    ...{ id, deviceId: targetDeviceId, session: agentSessionName, body: "", cancels: inReplyTo, createdAt },
+    progress: takenProgress(undefined, receipt, expiresAt),
   };
 }
 

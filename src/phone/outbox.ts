@@ -11,6 +11,8 @@ import type { Sealing } from "./sealing.ts";
 import type { OutboxEntry, PhoneStorage } from "./storage.ts";
 
 export interface OutboxOptions {
+  /** The message was written since the page was opened. */
+  isNew(id: string): boolean;
   /** The next message to send, if there is one. */
   next(): Message | undefined;
   send(message: Message, options: { signal: AbortSignal }): Promise<PushAccepted>;
@@ -29,6 +31,8 @@ export class Outbox {
   #attempt = new AbortController();
   #attempts = 0;
   #cancelRetry: () => void = () => {};
+  /** The messages that were tried since the page was opened. */
+  readonly #tried = new Set<string>();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -55,6 +59,16 @@ export class Outbox {
     await this.pump();
   }
 
+  /** The relay may have it, even if it did not answer. A message of an earlier page may have been tried, too. */
+  mayHaveSent(id: string): boolean {
+    return this.#tried.has(id) || !this.#options.isNew(id);
+  }
+
+  /** Ends a running attempt: the message that it sends is no longer wanted. */
+  abort(): void {
+    this.#attempt.abort();
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#attempt.abort();
@@ -65,6 +79,7 @@ export class Outbox {
   async #sendOne(message: Message): Promise<boolean> {
     this.#attempt = new AbortController();
     const { signal } = this.#attempt;
+    this.#tried.add(message.id);
     try {
       const accepted = await this.#options.send(message, { signal });
       this.#attempts = 0;
@@ -92,6 +107,7 @@ export class Outbox {
 export class OutboxStore {
   readonly #storage: PhoneStorage;
   readonly #ids = new Set<string>();
+  readonly #restored = new Set<string>();
 
   constructor(storage: PhoneStorage) {
     this.#storage = storage;
@@ -100,8 +116,16 @@ export class OutboxStore {
   /** The messages that an earlier page left unsent. */
   async restore(): Promise<Message[]> {
     const entries = await this.#storage.readOutbox();
-    for (const { id } of entries) this.#ids.add(id);
+    for (const { id } of entries) {
+      this.#ids.add(id);
+      this.#restored.add(id);
+    }
     return entries.map((entry) => ({ ...entry, fromHere: true, progress: { kind: "outbox" } }));
+  }
+
+  /** Left unsent by an earlier page. */
+  isRestored(id: string): boolean {
+    return this.#restored.has(id);
   }
 
   /** Resolves once the entry survives a reload. */
@@ -124,11 +148,36 @@ export class OutboxStore {
 /** The push for a message to a session: sealed for a paired host, plain for others. */
 export async function commandPush(message: Message, sealing: Sealing): Promise<PushRequestInput> {
   const type = "agent.command";
-  const { id, deviceId, session, sendAnyway } = message;
+  const { id, deviceId, session, sendAnyway, later, ttlSeconds } = message;
   const content = await sealing.outgoingContent({ ...message, type });
   const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
-  const anyway = sendAnyway ? { data: { sendAnyway } } : {};
-  return { id, type, ...target, agentSessionName: session, ...content, ...anyway };
+  const data = { ...(sendAnyway ? { sendAnyway } : {}), ...(later ? { later } : {}) };
+  return {
+    ...{ id, type, ...target, agentSessionName: session, ...content },
+    ...(Object.keys(data).length > 0 ? { data } : {}),
+    ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
+  };
+}
+
+/** The push that rejects a dialog or interrupts its agent. */
+export async function dialogPush(message: Message, sealing: Sealing): Promise<PushRequestInput> {
+  const type = "dialog.answer";
+  const { id, deviceId, session, ttlSeconds } = message;
+  const content = await sealing.outgoingContent({ ...message, type });
+  const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
+  return { id, type, targetDeviceId: deviceId, agentSessionName: session, ...content, ...lifetime };
+}
+
+/** The push that cancels a message: sealed for a paired host, so that nobody else can cancel it there. */
+export async function cancelPush(
+  { id, deviceId, session, cancels = "" }: Message,
+  sealing: Sealing,
+): Promise<PushRequestInput> {
+  const type = "agent.cancel";
+  const { sealed } = await sealing.outgoingContent({ id, type, deviceId, session, body: cancels });
+  const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
+  const content = sealed === undefined ? {} : { sealed };
+  return { id, type, ...target, agentSessionName: session, inReplyTo: cancels, ...content };
 }
 
 /** The push for an answer, sealed if the question was. Throws RelayError if it can no longer be sealed. */

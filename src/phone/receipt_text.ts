@@ -1,10 +1,11 @@
 /** What a message's bubble says: how far it got, why it stopped there, and what to do. */
 import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
+import type { Later } from "../protocol/later.ts";
 import { formatTime } from "./format_time.ts";
-import type { Message, SendFailure } from "./message.ts";
+import { mayInsist, type Message, type SendFailure } from "./message.ts";
 import { STRINGS } from "./strings.ts";
 
-export type Tone = "pending" | "held" | "good" | "unsure" | "bad";
+export type Tone = "pending" | "held" | "good" | "unsure" | "bad" | "off";
 
 export interface ReceiptText {
   tone: Tone;
@@ -16,8 +17,14 @@ export interface ReceiptText {
   resendFrom?: number;
   /** Sending it again types it even while the local user is typing. */
   anyway?: boolean;
-  /** It has not left this phone, so it can be discarded. */
+  /** The relay rejected it, so it can be discarded. */
   discardable?: boolean;
+  /** It can be kept from being typed. */
+  cancellable?: boolean;
+  /** Its text can become the draft: it is certain, or can be made so, that it is not typed. */
+  editable?: boolean;
+  /** It waits for a time or for the agent. */
+  isScheduled?: boolean;
 }
 
 /** What the text depends on besides the message. `now` is by the relay's clock. */
@@ -26,6 +33,8 @@ export interface ReceiptContext {
   hostOnline: boolean;
   /** The same text was sent again later. */
   sentAgain: boolean;
+  /** Its cancellation is on its way. */
+  cancelling?: boolean;
   now: number;
 }
 
@@ -36,11 +45,12 @@ export function receiptText(message: Message, context: ReceiptContext): ReceiptT
   return resendFrom === undefined || context.sentAgain ? text : { ...text, resendFrom };
 }
 
-function progressText({ progress }: Message, context: ReceiptContext): ReceiptText {
+function progressText({ progress, later, sealed }: Message, context: ReceiptContext): ReceiptText {
+  const editable = sealed !== "elsewhere";
   switch (progress.kind) {
     case "outbox": {
       const state = context.live ? TEXT.sending : TEXT.waitingForLink;
-      return { tone: "pending", state, detail: "", discardable: true };
+      return { tone: "pending", state, detail: "", cancellable: true, editable };
     }
     case "failed":
       return {
@@ -49,13 +59,37 @@ function progressText({ progress }: Message, context: ReceiptContext): ReceiptTe
         detail: failureDetail(progress.failure),
         resendFrom: 0,
         discardable: true,
+        editable,
       };
-    case "taken":
+    case "taken": {
+      const { receipt, expiresAt, unproven } = progress;
+      const text = takenText(receipt, expiresAt, context);
+      if (context.cancelling && text.cancellable) return withClaim(cancellingText(context), unproven);
+      const isWaiting = later !== undefined && text.cancellable && waitsForLater(receipt);
       return withClaim(
-        takenText(progress.receipt, progress.expiresAt, context),
-        progress.unproven,
+        {
+          ...isWaiting ? { ...text, ...scheduledText(later, context) } : text,
+          ...text.editable && !editable ? { editable } : {},
+        },
+        unproven,
       );
+    }
   }
+}
+
+function cancellingText({ hostOnline }: ReceiptContext): ReceiptText {
+  return { tone: "pending", state: TEXT.cancelling, detail: hostOnline ? "" : TEXT.cancellingOffline };
+}
+
+/** It waits for its time, not for something else that keeps it from being typed. */
+function waitsForLater({ state, reason }: Receipt): boolean {
+  return state !== "held" || reason === "not_before" || reason === "until_idle" || reason === "until_reset";
+}
+
+function scheduledText(later: Later, { hostOnline, now }: ReceiptContext): Omit<ReceiptText, "resendFrom"> {
+  const when = later.kind === "at" ? TEXT.laterAt(formatTime(later.at, now)) : TEXT.laterWhen[later.kind];
+  const detail = hostOnline ? when : `${when} ${TEXT.laterOffline}`;
+  return { tone: "pending", state: TEXT.scheduled, detail, isScheduled: true };
 }
 
 /** Shows a state that only the relay claims beside the known one. */
@@ -69,47 +103,57 @@ function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext)
   switch (receipt.state) {
     case "queued": {
       const until = formatTime(expiresAt, context.now);
-      return { tone: "pending", state, detail: context.hostOnline ? "" : TEXT.queuedOffline(until) };
+      const detail = context.hostOnline ? "" : TEXT.queuedOffline(until);
+      return { tone: "pending", state, detail, cancellable: true, editable: true };
     }
     case "delivered":
-      return { tone: "pending", state, detail: "" };
+      return { tone: "pending", state, detail: "", cancellable: true, editable: true };
     case "held":
-      return { tone: "held", state, detail: heldDetail(receipt) };
+      return { tone: "held", state, detail: heldDetail(receipt), cancellable: true, editable: true };
     case "typed":
       return receipt.final
         ? { tone: "unsure", state, detail: TEXT.typedFinal }
         : { tone: "pending", state, detail: "" };
     case "submitted":
     case "answered":
-    case "withdrawn":
       return { tone: "good", state, detail: "" };
+    case "withdrawn":
+      return { tone: "off", state: TEXT.cancelled, detail: "", resendFrom: 0, editable: true };
     case "refused":
-    case "ignored": {
-      const anyway = receipt.reason === "desk_busy" ? { anyway: true } : {};
+    case "ignored":
       return {
         tone: "bad",
         state,
         detail: reasonDetail(receipt),
-        resendFrom: resendFrom(receipt),
-        ...anyway,
+        editable: receipt.reason !== "answer_taken",
+        ...(isHopeless(receipt) ? {} : { resendFrom: resendFrom(receipt) }),
+        ...(mayInsist(receipt) ? { anyway: true } : {}),
       };
-    }
     case "expired":
-      return { tone: "bad", state, detail: TEXT.expired, resendFrom: 0 };
+      return { tone: "bad", state, detail: TEXT.expired, resendFrom: 0, editable: true };
     case "unknown":
       return { tone: "unsure", state, detail: reasonDetail(receipt) || TEXT.unknown, resendFrom: 0 };
   }
 }
 
+/** The dialog has a card of its own, which says what can be done. */
 function heldDetail({ reason }: Receipt): string {
   if (!isReason(reason)) return TEXT.heldGoesOn;
-  const todo = reason === "dialog_open" ? `${ADVICE[reason]} ` : "";
-  return `${WHY[reason]} ${todo}${TEXT.heldGoesOn}`;
+  return reason === "dialog_open" ? TEXT.heldByDialog : `${WHY[reason]} ${TEXT.heldGoesOn}`;
 }
 
 function reasonDetail({ reason }: Receipt): string {
   if (isReason(reason)) return `${WHY[reason]} ${ADVICE[reason]}`;
   return reason === undefined ? "" : TEXT.refusedOther(reason);
+}
+
+/** The same text would be refused again. */
+const HOPELESS: ReadonlySet<string> = new Set(
+  ["shell_escape", "approval_change", "invalid_body", "answer_taken"] satisfies Reason[],
+);
+
+function isHopeless({ reason }: Receipt): boolean {
+  return reason !== undefined && HOPELESS.has(reason);
 }
 
 /** The time of the refusal plus its Retry-After. */

@@ -2,6 +2,7 @@
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { receiptProof } from "../crypto/proofs.ts";
 import { carriedAnswer } from "../protocol/ask.ts";
+import type { Later } from "../protocol/later.ts";
 import type { PushRecord, PushRequestInput, SealedBody } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { CheckedReceipt } from "./message.ts";
@@ -11,18 +12,20 @@ import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 export const SEALED_LIFE_MS = 86_400_000;
 
 /** States that the relay reports on its own, without a proof from the host. */
-const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
+const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "withdrawn", "unknown"]);
 
 /** A message or an answer to be sent. */
 export interface OutgoingMessage {
   id: string;
-  type: "agent.command" | "ask.answer";
+  type: "agent.command" | "agent.cancel" | "dialog.answer" | "ask.answer";
   deviceId: string;
   session: string;
   body: string;
   /** The text to seal, if that is not the body. */
   text?: string;
   sendAnyway?: boolean | undefined;
+  later?: Later | undefined;
+  ttlSeconds?: number | undefined;
 }
 
 interface SealingOptions {
@@ -159,7 +162,7 @@ export class Sealing {
       form: await sealTo(host, { message, sentAt, counter: await storage.nextCounter() }),
       body,
       // An answer is received by the program that asked, which shares no secret with the phone.
-      ...(type === "agent.command" ? { host: host.deviceId } : {}),
+      ...(type === "ask.answer" ? {} : { host: host.deviceId }),
     };
     await storage.putSent(sent);
     return sent;
@@ -187,7 +190,7 @@ async function sealTo(
   host: PairedHost,
   { message, sentAt, counter }: { message: OutgoingMessage; sentAt: number; counter: number },
 ): Promise<SealedBody> {
-  const { id, type, session, body, text = body, sendAnyway = false } = message;
+  const { id, type, session, body, text = body, sendAnyway = false, later, ttlSeconds = 0 } = message;
   const context = {
     id,
     type,
@@ -195,8 +198,10 @@ async function sealTo(
     targetDeviceId: host.deviceId,
     agentSessionName: session,
     sendAnyway,
+    later,
   };
-  const content = { body: text, notAfter: sentAt + SEALED_LIFE_MS, counter };
+  const lifeMs = Math.max(SEALED_LIFE_MS, ttlSeconds * 1_000);
+  const content = { body: text, notAfter: sentAt + lifeMs, counter };
   const { sealMessage } = await import("../crypto/stored_message.ts");
   return await sealMessage(content, { boundTo: context, publicKey: host.publicKey, secret: host.secret });
 }

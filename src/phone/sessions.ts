@@ -34,19 +34,23 @@ const GROUP_OF: Record<AgentState, Group> = {
   exited: "idle",
 };
 
-function groupOf(session: HostSession): Group {
-  return session.online ? GROUP_OF[session.entry.state] : "offline";
+function groupOf(session: HostSession, waiting: ReadonlySet<string>): Group {
+  const { deviceId, entry } = session;
+  if (!session.online) return "offline";
+  return waiting.has(sessionKey({ deviceId, session: entry.name })) ? "waiting" : GROUP_OF[entry.state];
 }
 
 /** The nonempty groups: sessions that wait for the user first, those of offline hosts last. */
 export function groupSessions(
   devices: readonly DeviceSessions[],
+  /** Those that wait although their state does not say so, by `sessionKey`. */
+  waiting: ReadonlySet<string> = new Set(),
 ): { group: Group; sessions: HostSession[] }[] {
-  const all = devices.flatMap(sessionsOf);
+  const all = allSessions(devices);
   return GROUPS
     .map((group) => ({
       group,
-      sessions: all.filter((session) => groupOf(session) === group).sort(byUrgency),
+      sessions: all.filter((session) => groupOf(session, waiting) === group).sort(byUrgency),
     }))
     .filter(({ sessions }) => sessions.length > 0);
 }
@@ -55,7 +59,7 @@ export function findSession(
   devices: readonly DeviceSessions[],
   name: { deviceId: string; session: string },
 ): HostSession | undefined {
-  return devices.flatMap(sessionsOf).find(({ deviceId, entry }) =>
+  return allSessions(devices).find(({ deviceId, entry }) =>
     deviceId === name.deviceId && entry.name === name.session
   );
 }
@@ -63,6 +67,10 @@ export function findSession(
 /** The title that the program set; empty for the host's name, which is tmux's default title. */
 export function screenTitle({ entry: { title }, host }: HostSession): string {
   return title === host ? "" : title;
+}
+
+export function allSessions(devices: readonly DeviceSessions[]): HostSession[] {
+  return devices.flatMap(sessionsOf);
 }
 
 function sessionsOf({ deviceId, host, online, lastSeen, sessions }: DeviceSessions): HostSession[] {

@@ -66,6 +66,8 @@ export interface PhoneState {
   swap?: AccountSwap | undefined;
   /** Unsent text, by `sessionKey` or `answerDraftKey`. */
   drafts: Readonly<Record<string, string>>;
+  /** Until when the user has read what agents sent, by `sessionKey` or `ALL_SEEN`; by the relay's clock. */
+  seen: Readonly<Record<string, number>>;
 }
 
 export type PhoneEvent =
@@ -80,14 +82,24 @@ export type PhoneEvent =
   | { type: "receipt"; update: { id: string; receipt: CheckedReceipt } }
   /** `page`: the records are a page of the history; `last` reaches its beginning. */
   | { type: "history"; records: readonly PushRecord[]; page?: "more" | "last" }
-  | { type: "restored"; messages: readonly Message[] }
+  | {
+    type: "restored";
+    messages: readonly Message[];
+    drafts: Readonly<Record<string, string>>;
+    seen: Readonly<Record<string, number>>;
+  }
   | { type: "composed"; message: Message }
   | { type: "accepted"; accepted: PushAccepted }
   | { type: "failed"; id: string; failure: SendFailure }
   | { type: "retried"; id: string }
   | { type: "discarded"; id: string }
+  /** The user wants the message cancelled; `edit`: its text becomes the draft then. */
+  | { type: "cancelled"; id: string; edit: boolean }
   | { type: "route"; route: Route }
-  | { type: "drafted"; key: string; text: string };
+  | { type: "drafted"; key: string; text: string }
+  | { type: "seen"; key: string; at: number }
+  /** The text of a message that is not typed any more goes back into the field. */
+  | { type: "edited"; message: Message };
 
 export const INITIAL_STATE: PhoneState = {
   signIn: { kind: "restoring" },
@@ -101,6 +113,7 @@ export const INITIAL_STATE: PhoneState = {
   route: { view: "picker" },
   paired: new Set(),
   drafts: {},
+  seen: {},
 };
 
 export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
@@ -120,32 +133,93 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "device":
       return { ...state, devices: withDevice(state.devices ?? [], event.device) };
     case "receipt":
-      return {
-        ...change(state, event.update.id, (message) => withReceipt(message, event.update.receipt)),
-        inbox: withItemReceipt(state.inbox, event.update),
-      };
+      return withUpdate(state, event.update);
     case "history":
-      return withHistory(state, event);
+      return edited(withHistory(state, event), event.records.map(({ push }) => push.id));
     case "restored":
-      return withMessages(state, event.messages);
+      return withRestored(state, event);
+    case "seen":
+      return withSeen(state, event);
     case "composed":
-      return withDraft(withMessages(state, [event.message]), draftKeyOf(event.message), "");
+      return withComposed(state, event.message);
     case "accepted":
       return change(state, event.accepted.id, (message) => taken(message, event.accepted));
     case "failed":
-      return change(state, event.id, (message) => ({
-        ...message,
-        progress: { kind: "failed", failure: event.failure },
-      }));
+      return withProgress(state, event.id, { kind: "failed", failure: event.failure });
     case "retried":
-      return change(state, event.id, (message) => ({ ...message, progress: { kind: "outbox" } }));
+      return withProgress(state, event.id, { kind: "outbox" });
     case "discarded":
       return without(state, event.id);
+    case "cancelled":
+      return change(state, event.id, (message) => withoutSending(message, event.edit));
     case "route":
       return { ...state, route: event.route };
     case "drafted":
       return withDraft(state, event.key, event.text);
+    case "edited":
+      return withEdited(state, event.message);
   }
+}
+
+function withUpdate(state: PhoneState, update: { id: string; receipt: CheckedReceipt }): PhoneState {
+  const { id, receipt } = update;
+  const changed = change(state, id, (message) => withReceipt(message, receipt));
+  return edited({ ...changed, inbox: withItemReceipt(state.inbox, update) }, [id]);
+}
+
+function withRestored(
+  state: PhoneState,
+  { messages, drafts, seen }: Extract<PhoneEvent, { type: "restored" }>,
+): PhoneState {
+  return { ...withMessages(state, messages), drafts: { ...drafts, ...state.drafts }, seen };
+}
+
+function withProgress(state: PhoneState, id: string, progress: Message["progress"]): PhoneState {
+  return change(state, id, (message) => ({ ...message, progress }));
+}
+
+/** A cancellation leaves the draft as it is. */
+function withComposed(state: PhoneState, message: Message): PhoneState {
+  const added = withMessages(state, [message]);
+  const isText = message.cancels === undefined && message.dialog === undefined;
+  return isText ? withDraft(added, draftKeyOf(message), "") : added;
+}
+
+/** The relay may have it although it did not answer: it is not sent again. */
+function withoutSending(message: Message, edit: boolean): Message {
+  const { progress } = message;
+  const kept = progress.kind === "taken" ? progress : NOT_KNOWN;
+  return { ...message, ...(edit ? { editing: true as const } : {}), progress: kept };
+}
+
+const NOT_KNOWN = {
+  kind: "taken",
+  receipt: { state: "queued", final: false, at: {} },
+  expiresAt: 0,
+} as const;
+
+/** Messages that are cancelled now and were to be edited become the draft, before what is in the field. */
+function edited(state: PhoneState, ids: readonly string[]): PhoneState {
+  for (const id of ids) {
+    const message = state.messages.get(id);
+    if (message?.editing !== true || message.progress.kind !== "taken") continue;
+    const { receipt } = message.progress;
+    if (!receipt.final) continue;
+    state = change(state, id, ({ editing: _done, ...rest }) => rest);
+    if (receipt.state === "withdrawn") state = withEdited(state, message);
+  }
+  return state;
+}
+
+/** The message's text in the field, before what is there. */
+function withEdited(state: PhoneState, message: Message): PhoneState {
+  const key = sessionKey(message);
+  const before = state.drafts[key] ?? "";
+  return withDraft(state, key, before.trim() === "" ? message.body : `${message.body}\n\n${before}`);
+}
+
+function withSeen(state: PhoneState, { key, at }: { key: string; at: number }): PhoneState {
+  return at <= (state.seen[key] ?? -1) ? state : { ...state, seen: { ...state.seen, [key]: at } };
 }
 
 function withDraft(state: PhoneState, key: string, text: string): PhoneState {
@@ -268,8 +342,9 @@ export function createStore(onChange: (state: PhoneState) => void): Store {
 /** The session's messages, oldest first, including pushes that name no device. */
 export function messagesOf(state: PhoneState, name: SessionName): Message[] {
   return [...state.messages.values()]
-    .filter(({ deviceId, session }) =>
-      session === name.session && (deviceId === name.deviceId || deviceId === "")
+    .filter(({ deviceId, session, cancels, dialog }) =>
+      cancels === undefined && dialog === undefined && session === name.session &&
+      (deviceId === name.deviceId || deviceId === "")
     )
     .sort((one, other) => one.createdAt - other.createdAt);
 }
@@ -277,6 +352,14 @@ export function messagesOf(state: PhoneState, name: SessionName): Message[] {
 /** True if the same text was sent again later, so that sending it again need not be offered. */
 export function isSentAgain(message: Message, messages: readonly Message[]): boolean {
   return messages.some(({ body, createdAt }) => body === message.body && createdAt > message.createdAt);
+}
+
+/** Ids of the messages for which a cancellation is on its way. */
+export function cancellationsOf({ messages }: PhoneState): ReadonlySet<string> {
+  const open = [...messages.values()].filter(({ progress }) =>
+    progress.kind === "outbox" || (progress.kind === "taken" && !progress.receipt.final)
+  );
+  return new Set(open.flatMap(({ cancels }) => cancels ?? []));
 }
 
 /** Messages that the relay has not accepted yet, in the order in which they were written. */

@@ -1,9 +1,10 @@
-/** What the phone keeps across reloads, in IndexedDB: the account and the last list, encrypted, and the unsent messages. */
+/** What the phone keeps across reloads, in IndexedDB: the account and the last list, encrypted, unsent messages, drafts. */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { AnswerData } from "../protocol/ask.ts";
 import { parseJson } from "../protocol/json.ts";
+import { Later } from "../protocol/later.ts";
 import { DeviceId, PushId } from "../protocol/push.ts";
 import { DeviceSessions } from "../protocol/session.ts";
 
@@ -31,6 +32,13 @@ export const OutboxEntry = z.object({
   body: z.string(),
   createdAt: z.number(),
   sendAnyway: z.optional(z.boolean()),
+  later: z.optional(Later),
+  /** Without it, the relay's default. */
+  ttlSeconds: z.optional(z.number()),
+  /** Set for what is to be done about a dialog: its id. */
+  dialog: z.optional(PushId),
+  /** Set for a cancellation: the message that is not to be typed. */
+  cancels: z.optional(PushId),
   /** Set for an answer: the question, the answer if it is not text, and the host if it must be sealed. */
   answers: z.optional(z.object({
     question: PushId,
@@ -50,7 +58,14 @@ export interface PhoneStorage {
   /** Resolves once the entry survives a reload. */
   putOutbox(entry: OutboxEntry): Promise<void>;
   removeOutbox(id: string): Promise<void>;
-  /** Erases the account, the sessions and the outbox. */
+  /** Texts that were not sent yet, by their keys in the page's state. */
+  readDrafts(): Promise<Record<string, string>>;
+  /** An empty text removes the draft. */
+  putDraft(key: string, text: string): Promise<void>;
+  /** Until when the user has read what agents sent, by the keys in the page's state. */
+  readSeen(): Promise<Record<string, number>>;
+  putSeen(key: string, at: number): Promise<void>;
+  /** Erases everything. */
   clear(): Promise<void>;
 }
 
@@ -69,6 +84,23 @@ interface Wrapped {
 interface Schema extends DBSchema {
   account: { key: string; value: Account | Wrapped | CryptoKey };
   outbox: { key: string; value: OutboxEntry };
+  drafts: { key: string; value: string };
+  seen: { key: string; value: number };
+}
+
+function openDatabase(): Promise<IDBPDatabase<Schema>> {
+  return openDB<Schema>("svc", 3, {
+    upgrade(created, from) {
+      if (from < 1) {
+        created.createObjectStore("account");
+        created.createObjectStore("outbox", { keyPath: "id" });
+      }
+      if (from < 2) created.createObjectStore("drafts");
+      created.createObjectStore("seen");
+    },
+    // A page of a newer version waits for this one.
+    blocking: (_from, _to, event) => (event.target as IDBDatabase).close(),
+  });
 }
 
 /** Without `cipher` (a page without WebCrypto), the account is stored in plain text. */
@@ -113,20 +145,39 @@ export async function openStorage(cipher?: SubtleCrypto): Promise<PhoneStorage> 
       const { store, done } = database.transaction("outbox", "readwrite", STRICT);
       await Promise.all([store.delete(id), done]);
     },
+    ...keptTexts(database),
     clear: async () => {
-      const both = database.transaction(["account", "outbox"], "readwrite", STRICT);
-      await Promise.all([both.objectStore("account").clear(), both.objectStore("outbox").clear(), both.done]);
+      const names = ["account", "outbox", "drafts", "seen"] as const;
+      const all = database.transaction(names, "readwrite", STRICT);
+      await Promise.all([...names.map((name) => all.objectStore(name).clear()), all.done]);
     },
   };
 }
 
-function openDatabase(): Promise<IDBPDatabase<Schema>> {
-  return openDB<Schema>("svc", 1, {
-    upgrade(created) {
-      created.createObjectStore("account");
-      created.createObjectStore("outbox", { keyPath: "id" });
+async function allOf<V extends string | number>(
+  database: IDBPDatabase<Schema>,
+  name: "drafts" | "seen",
+): Promise<Record<string, V>> {
+  const { store } = database.transaction(name);
+  const [keys, values] = await Promise.all([store.getAllKeys(), store.getAll()]);
+  return Object.fromEntries(keys.map((key, index) => [key, values[index] as V]));
+}
+
+type Kept = Pick<PhoneStorage, "readDrafts" | "putDraft" | "readSeen" | "putSeen">;
+
+function keptTexts(database: IDBPDatabase<Schema>): Kept {
+  return {
+    readDrafts: () => allOf<string>(database, "drafts"),
+    putDraft: async (key, text) => {
+      const { store, done } = database.transaction("drafts", "readwrite");
+      await Promise.all([text === "" ? store.delete(key) : store.put(text, key), done]);
     },
-  });
+    readSeen: () => allOf<number>(database, "seen"),
+    putSeen: async (key, at) => {
+      const { store, done } = database.transaction("seen", "readwrite");
+      await Promise.all([store.put(at, key), done]);
+    },
+  };
 }
 
 async function wrappingKey(database: IDBPDatabase<Schema>, subtle: SubtleCrypto): Promise<CryptoKey> {

@@ -7,6 +7,7 @@ import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import { SETTINGS_STRINGS } from "./strings_settings.ts";
 import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
+import { MESSAGE_STRINGS } from "./strings_messages.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
 const ENGLISH = {
@@ -120,7 +121,7 @@ const ENGLISH = {
     heading: "Inbox",
     back: "All agents",
     link: "Inbox",
-    waiting: (questions: number) => `${count(questions, "question")} for you`,
+    waiting: (items: number) => `${count(items, "question")} for you`,
     open: "Open questions",
     closed: "Earlier",
     emptyHeading: "Nothing here yet",
@@ -171,6 +172,7 @@ const ENGLISH = {
     } satisfies Record<"withdrawn" | "expired", string>,
     announce: (open: number) => open === 0 ? "No open questions" : `${count(open, "open question")}`,
   },
+  unread: (items: number) => `${items} not read`,
   offline: "Offline",
   states: {
     starting: "Starting",
@@ -196,10 +198,13 @@ const ENGLISH = {
     gone: "This session is gone. You can still read its messages.",
     hostOffline: (host: string, age: string) =>
       `${host} is offline, last seen ${age}. Messages wait for up to an hour.`,
+    limited: "The agent has reached its usage limit.",
+    limitedUntil: (time: string) => `The agent has reached its usage limit, which resets at ${time}.`,
     notAddressable:
       "The agent is not in the foreground. Messages are refused, so that nothing is typed into a shell.",
     loading: "Loading messages…",
   },
+  ...MESSAGE_STRINGS,
   ...TERMINAL_STRINGS,
   ...SETTINGS_STRINGS,
   ...NOTIFICATION_STRINGS,
@@ -212,6 +217,7 @@ const ENGLISH = {
     } satisfies Record<Sealing, string>,
     send: "Send",
     hint: "Ctrl+Enter to send",
+    later: "Send later",
     size: (bytes: string, most: string) => `${bytes} of ${most} bytes`,
     tooLong: (most: string) => `Too long: the limit is ${most} bytes.`,
     controls: "The text contains control characters, which would act as keys in the terminal.",
@@ -224,6 +230,8 @@ const ENGLISH = {
     sendAnyway: "Send anyway",
     sendAgainIn: (seconds: number) => `Send again in ${seconds} s`,
     discard: "Discard",
+    cancel: "Cancel",
+    edit: "Edit",
     announce: (state: string, detail: string) => `Message: ${state}. ${detail}`,
   },
   receipt: {
@@ -250,7 +258,7 @@ const ENGLISH = {
       unknown: "Unclear",
       ignored: "Ignored",
       answered: "Answered",
-      withdrawn: "Withdrawn",
+      withdrawn: "Cancelled",
     } satisfies Record<PushState, string>,
     unproven: (claimed: string) =>
       `The relay says “${claimed}”, but the host has not confirmed it. Check the terminal before you send it again.`,
@@ -258,9 +266,20 @@ const ENGLISH = {
       `The host is offline. The message is delivered if the host is back by ${until}.`,
     typedFinal:
       "It is in the agent's input line, but svc could not confirm that it was submitted. Check the terminal.",
+    cancelled: "Cancelled",
+    cancelling: "Cancelling…",
+    cancellingOffline: "It may have reached the host, which decides when it is back.",
+    scheduled: "Scheduled",
+    laterAt: (time: string) => `It is typed at ${time}.`,
+    laterWhen: {
+      idle: "It is typed when the agent is idle.",
+      reset: "It is typed when the agent's usage limit has reset.",
+    },
+    laterOffline: "The host is offline: it must be back by then.",
     expired: "The host did not receive it in time, so nothing was typed.",
     unknown:
       "The listener stopped while typing, so it may have been typed. Check the terminal before you send it again.",
+    heldByDialog: "It is typed automatically once the dialog is closed.",
     heldGoesOn: "It will be typed automatically once that is over.",
     refusedOther: (reason: string) => `The host refused it: ${reason}.`,
   },
@@ -300,9 +319,16 @@ const ENGLISH = {
     key_not_allowed: "Use this key at the computer.",
     not_confirmed: "Check the terminal before you send it again.",
     not_submitted: "Send it again.",
-    dialog_open: "Answer it at the computer: dialogs cannot be answered from here.",
+    dialog_open: "Send it again when the dialog is closed.",
     hook_muted: "Unmute the hooks at the relay.",
     unknown_type: "Update svc on the host.",
+    dialog_not_allowed: "Allow it on the host: allowRemoteApproval in config.json.",
+    dialog_gone: "Check the session.",
+    phone_draft: "If you send it anyway, it is typed after that text. Or finish it with Live keys first.",
+    not_before: "Until then you can edit or cancel it.",
+    until_idle: "Until then you can edit or cancel it.",
+    until_reset: "Until then you can edit or cancel it.",
+    already_typed: "Check the session for the result.",
     too_late: "Check the session for the result.",
   } satisfies Record<Reason, string>,
   ages: {

@@ -2,6 +2,7 @@
 import type { Strings } from "./strings.ts";
 import { NOTIFICATION_STRINGS_DE } from "./strings_notifications_de.ts";
 import { SETTINGS_STRINGS_DE } from "./strings_settings_de.ts";
+import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
 import { TERMINAL_STRINGS_DE } from "./strings_terminal_de.ts";
 
 export const GERMAN: Strings = {
@@ -166,6 +167,7 @@ export const GERMAN: Strings = {
     },
     announce: (open) => open === 0 ? "Keine offenen Fragen" : count(open, "offene Frage", "offene Fragen"),
   },
+  unread: (items: number) => `${items} nicht gelesen`,
   offline: "Offline",
   states: {
     starting: "Startet",
@@ -183,6 +185,8 @@ export const GERMAN: Strings = {
     signInAgain: "Neu anmelden",
   },
   session: {
+    limited: "Der Agent hat sein Nutzungslimit erreicht.",
+    limitedUntil: (time: string) => `Der Agent hat sein Nutzungslimit erreicht; es endet um ${time}.`,
     back: "Alle Agenten",
     messages: "Nachrichten",
     older: "Frühere Nachrichten zeigen",
@@ -195,10 +199,12 @@ export const GERMAN: Strings = {
       "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
     loading: "Nachrichten werden geladen …",
   },
+  ...MESSAGE_STRINGS_DE,
   ...TERMINAL_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
   ...NOTIFICATION_STRINGS_DE,
   composer: {
+    later: "Später senden",
     label: (session) => `Nachricht an ${session}`,
     placeholders: {
       psk: "Verschlüsselte Nachricht",
@@ -213,6 +219,8 @@ export const GERMAN: Strings = {
     badName: "Der Name dieser Sitzung enthält Zeichen, die svc nicht verwenden kann.",
   },
   bubble: {
+    cancel: "Abbrechen",
+    edit: "Bearbeiten",
     showAll: "Alles zeigen",
     showLess: "Weniger zeigen",
     sendAgain: "Noch einmal senden",
@@ -222,6 +230,17 @@ export const GERMAN: Strings = {
     announce: (state, detail) => `Nachricht: ${state}. ${detail}`,
   },
   receipt: {
+    cancelled: "Abgebrochen",
+    cancelling: "Wird abgebrochen …",
+    cancellingOffline: "Sie kann schon beim Host sein; er entscheidet, wenn er wieder da ist.",
+    scheduled: "Geplant",
+    laterAt: (time: string) => `Sie wird um ${time} eingegeben.`,
+    laterWhen: {
+      idle: "Sie wird eingegeben, wenn der Agent untätig ist.",
+      reset: "Sie wird eingegeben, wenn das Nutzungslimit des Agenten zurückgesetzt ist.",
+    },
+    laterOffline: "Der Host ist offline: Bis dahin muss er wieder da sein.",
+    heldByDialog: "Sie wird von selbst eingegeben, sobald der Dialog geschlossen ist.",
     waitingForLink: "Wartet auf die Verbindung",
     sending: "Wird gesendet …",
     failed: "Nicht gesendet",
@@ -247,7 +266,7 @@ export const GERMAN: Strings = {
       unknown: "Unklar",
       ignored: "Übergangen",
       answered: "Beantwortet",
-      withdrawn: "Zurückgezogen",
+      withdrawn: "Abgebrochen",
     },
     unproven: (claimed) =>
       `Das Relay meldet „${claimed}“, aber der Rechner hat es nicht bestätigt. Sieh im Terminal nach, bevor du noch einmal sendest.`,
@@ -262,6 +281,13 @@ export const GERMAN: Strings = {
     refusedOther: (reason) => `Der Rechner hat sie abgelehnt: ${reason}.`,
   },
   reasons: {
+    dialog_not_allowed: "Dieser Host lässt ein Telefon in einem Dialog nichts tun.",
+    dialog_gone: "Der Dialog ist nicht mehr offen, oder ein anderer ist offen.",
+    phone_draft: "Was vom Telefon mit Live-Tasten getippt wurde, steht noch in der Eingabezeile.",
+    not_before: "Die Nachricht wird zur eingestellten Zeit eingegeben.",
+    until_idle: "Die Nachricht wird eingegeben, wenn der Agent untätig ist.",
+    until_reset: "Die Nachricht wird eingegeben, wenn das Nutzungslimit des Agenten zurückgesetzt ist.",
+    already_typed: "Die Nachricht wurde schon eingegeben oder wird es gerade.",
     shell_in_pane: "Der Agent ist nicht mehr da: eine Shell oder ein anderes Programm hat das Fenster.",
     no_such_session: "Keine tmux-Sitzung hat diesen Namen.",
     ambiguous_session: "Zwei tmux-Server haben eine Sitzung mit diesem Namen.",
@@ -302,6 +328,14 @@ export const GERMAN: Strings = {
     too_late: "Der Agent wartete nicht mehr: die Antwort wird stattdessen in seine Sitzung getippt.",
   },
   advice: {
+    dialog_not_allowed: "Erlaube es auf dem Host: allowRemoteApproval in config.json.",
+    dialog_gone: "Sieh in der Sitzung nach.",
+    phone_draft:
+      "Wenn du sie trotzdem sendest, steht sie hinter diesem Text. Oder beende ihn erst mit Live-Tasten.",
+    not_before: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
+    until_idle: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
+    until_reset: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
+    already_typed: "Sieh in der Sitzung nach dem Ergebnis.",
     shell_in_pane: "Starte den Agenten auf dem Rechner wieder mit svc.",
     no_such_session: "Wähle eine Sitzung aus der Liste.",
     ambiguous_session: "Benenne eine der beiden Sitzungen auf dem Rechner um.",
@@ -335,7 +369,7 @@ export const GERMAN: Strings = {
     key_not_allowed: "Benutze diese Taste am Rechner.",
     not_confirmed: "Sieh im Terminal nach, bevor du sie noch einmal sendest.",
     not_submitted: "Sende sie noch einmal.",
-    dialog_open: "Beantworte ihn am Rechner: Dialoge lassen sich von hier nicht beantworten.",
+    dialog_open: "Sende sie noch einmal, wenn der Dialog geschlossen ist.",
     hook_muted: "Schalte die Hooks am Relay wieder laut.",
     unknown_type: "Aktualisiere svc auf dem Rechner.",
     too_late: "Sieh in der Sitzung nach, was daraus wurde.",

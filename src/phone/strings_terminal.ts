@@ -55,8 +55,7 @@ export const TERMINAL_STRINGS = {
     findPrevious: "Earlier match",
     findNext: "Later match",
     fitRefused: "The window has several panes, so it keeps its size.",
-    held:
-      "A dialog is open, so keys are held. Answer it at the computer: dialogs cannot be answered from here.",
+    held: "A dialog is open, so keys are held.",
     heldFor: (reason: string) => `${reason} Keys are held.`,
     keysRepeated: "A key arrived twice and was typed once. Someone may be tampering with the connection.",
     troubles: {

@@ -56,8 +56,7 @@ export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "keys"> 
     findPrevious: "Früherer Treffer",
     findNext: "Späterer Treffer",
     fitRefused: "Das Fenster hat mehrere Bereiche, deshalb behält es seine Größe.",
-    held:
-      "Ein Dialog ist offen, deshalb warten die Tasten. Beantworte ihn am Rechner: Dialoge lassen sich von hier nicht beantworten.",
+    held: "Ein Dialog ist offen, deshalb warten die Tasten.",
     heldFor: (reason) => `${reason} Die Tasten warten.`,
     keysRepeated:
       "Eine Taste kam zweimal an und wurde einmal getippt. Vielleicht manipuliert jemand die Verbindung.",

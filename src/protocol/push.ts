@@ -14,6 +14,7 @@ import {
   TTL_MAX_SECONDS,
   TTL_MIN_SECONDS,
 } from "./limits.ts";
+import { laterOf } from "./later.ts";
 import { isSessionName } from "./names.ts";
 import { PushId, PushState, Receipt } from "./receipt.ts";
 
@@ -25,6 +26,10 @@ export const PUSH_TYPES = [
   "agent.command",
   /** phone → listener: start an agent in a known project, where the host allows it. */
   "agent.start",
+  /** phone → listener: do not type the message that `inReplyTo` names, if its typing has not begun. */
+  "agent.cancel",
+  /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
+  "dialog.answer",
   /** MCP tool → phones: a question in `body`; `data` holds its kind, options, fields and deadline. */
   "ask",
   /** phone → MCP tool: the answer, `body` or `data`; `inReplyTo` names the question. */
@@ -143,6 +148,7 @@ interface Addressed {
   body?: unknown;
   sealed?: unknown;
   data?: unknown;
+  inReplyTo?: unknown;
 }
 
 /** Runs these checks even when other fields are bad, so that one answer lists every fault. */
@@ -150,7 +156,12 @@ const isObject = ({ value }: { value: unknown }): boolean => typeof value === "o
 const hasTarget = (push: Addressed): boolean =>
   push.type !== "agent.command" || push.agentSessionName !== undefined;
 const hasText = (push: Addressed): boolean =>
-  push.type !== "agent.command" || (push.body === undefined) !== (push.sealed === undefined);
+  !["agent.command", "dialog.answer"].includes(push.type) ||
+  (push.body === undefined) !== (push.sealed === undefined);
+const hasCancelled = (push: Addressed): boolean =>
+  push.type !== "agent.cancel" || push.inReplyTo !== undefined;
+const hasTime = ({ data }: Addressed): boolean =>
+  typeof data !== "object" || data === null || laterOf({ data: { ...data } }) !== "invalid";
 const hasStart = (push: Addressed): boolean =>
   push.type !== "agent.start" || push.sealed !== undefined || StartData.safeParse(push.data).success;
 
@@ -176,6 +187,16 @@ export const PushRequest = z.object({
   z.refine(hasStart, {
     path: ["data"],
     error: "agent and project for agent.start, unless it is sealed",
+    when: isObject,
+  }),
+  z.refine(hasTime, {
+    path: ["data", "later"],
+    error: "a time, idle or reset",
+    when: isObject,
+  }),
+  z.refine(hasCancelled, {
+    path: ["inReplyTo"],
+    error: "required for agent.cancel",
     when: isObject,
   }),
 );

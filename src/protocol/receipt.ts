@@ -59,6 +59,13 @@ export const REASONS = {
   dialog_open: "The agent shows a permission or startup dialog.",
   hook_muted: "The hooks of this installation are muted.",
   unknown_type: "This listener does not know the type of this push.",
+  dialog_not_allowed: "This host does not let a phone do anything in a dialog.",
+  dialog_gone: "The dialog is no longer open, or another one has opened.",
+  phone_draft: "What was typed from a phone with Live keys is still in the input line.",
+  not_before: "The message is typed at the time that was set.",
+  until_idle: "The message is typed when the agent is idle.",
+  until_reset: "The message is typed when the agent's usage limit has reset.",
+  already_typed: "The message was already typed, or is being typed.",
   too_late: "The agent had stopped waiting: the answer is typed into its session instead.",
 } as const;
 

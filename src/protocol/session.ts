@@ -1,6 +1,7 @@
 /** A session as the inventory reports it and the picker shows it (docs/specification.md, Inventory). */
 import * as z from "zod/mini";
 import { SESSIONS_MAX } from "./limits.ts";
+import { PushId } from "./receipt.ts";
 
 export const AGENT_STATES = ["starting", "working", "waiting", "idle", "exited"] as const;
 export const AgentState = z.enum(AGENT_STATES);
@@ -34,8 +35,19 @@ export const SessionEntry = z.looseObject({
   measuredVersion: z.optional(z.string()),
   /** Keys of the host's configuration that extend what a phone may do. */
   widened: z.optional(z.array(z.string())),
+  /**
+   * The dialog that the agent shows: `id` is the push that has its text, and `can` what a phone may do with it
+   * (`DIALOG_ACTIONS`). Unknown actions are ignored.
+   */
+  dialog: z.optional(z.object({ id: PushId, since: z.number(), can: z.array(z.string()) })),
+  /** The agent has reached its usage limit; `resetsAt` if it says until when. */
+  limit: z.optional(z.object({ resetsAt: z.optional(z.number()) })),
 });
 export type SessionEntry = z.infer<typeof SessionEntry>;
+
+/** Reject the dialog with Esc, interrupt the agent with Ctrl-C, type into the dialog in the terminal. */
+export const DIALOG_ACTIONS = ["reject", "interrupt", "type"] as const;
+export type DialogAction = (typeof DIALOG_ACTIONS)[number];
 
 export const SessionList = z.array(SessionEntry).check(z.maxLength(SESSIONS_MAX));
 

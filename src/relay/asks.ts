@@ -31,7 +31,7 @@ import {
   repeatedAnswer,
   routePush,
 } from "./pushes.ts";
-import { changeReceipt, publishReceipt, queuedReceipt, shownOf } from "./receipts.ts";
+import { changeReceipt, publishReceipt, queuedReceipt, shownOf, withdrawnAt } from "./receipts.ts";
 import type { Services } from "./services.ts";
 
 /** Validates a question and sends it to every phone. */
@@ -294,13 +294,6 @@ function acknowledgedByAsker(
   }
   const isTaken = outcome === "delivered" && isAnswerFor(stored, device) && receipt.state === "queued";
   return isTaken ? { state: "delivered", final: true, at: { delivered: now, ...receipt.at } } : undefined;
-}
-
-/** The question's receipt once its asker withdrew it; undefined when it is already closed. */
-export function withdrawnAt(receipt: Receipt, now: number): Receipt | undefined {
-  return receipt.final
-    ? undefined
-    : { state: "withdrawn", final: true, at: { withdrawn: now, ...receipt.at }, ...shownOf(receipt) };
 }
 
 function isAnswerFor({ push, target }: StoredPush, device: DeviceName): boolean {

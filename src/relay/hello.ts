@@ -6,7 +6,7 @@ import { VERSION } from "../protocol/version.ts";
 import type { ClaimOutcome, DeviceName, DeviceRecord, KeyRecord } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { helloDeviceId, helloFault } from "./api_keys.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox, WINDOW_PUSHES } from "./outbox.ts";
 import type { Services } from "./services.ts";
 import { publishSessions } from "./sessions.ts";
 
@@ -153,12 +153,14 @@ function claimRejection(
 }
 
 function outboxOf(
-  { store, clock }: Services,
+  { store, clock, claims }: Services,
   { connection, device }: { connection: Connection; device: DeviceName },
 ): Outbox {
   return new Outbox({
     send: (text) => connection.send(text),
+    claim: (id) => claims.send({ account: device.account, id }),
     load: (page) => store.openPushes(device, page),
+    loadCancels: () => store.openPushes(device, { afterSeq: 0, limit: WINDOW_PUSHES, type: "agent.cancel" }),
     elapsed: () => clock.elapsed(),
   });
 }

@@ -8,6 +8,7 @@ import {
 import { type PushAccepted, PushId, type PushPage, type PushRecord, PushRequest } from "../protocol/push.ts";
 import { type KeyRecord, STORED_REGAINED_PER_MS, type StoredPush } from "../store/store.ts";
 import { acceptAnswer, acceptAsk } from "./asks.ts";
+import { acceptCancel } from "./cancel.ts";
 import { json, type KeyedCall, overBudget, readBody, readPage, Refusal } from "./handler.ts";
 import { acceptPush, type IncomingPush } from "./pushes.ts";
 import type { Services } from "./services.ts";
@@ -29,6 +30,8 @@ function accept(services: Services, push: IncomingPush): Promise<PushAccepted> {
       return acceptAsk(services, push);
     case "ask.answer":
       return acceptAnswer(services, push);
+    case "agent.cancel":
+      return acceptCancel(services, push);
     default:
       return acceptPush(services, push);
   }

@@ -58,6 +58,13 @@ export function ended(receipt: Receipt, state: "expired" | "unknown", now: numbe
   return receipt.final ? undefined : movedTo(receipt, { state, now, final: true });
 }
 
+/** The receipt of a withdrawn question or of a cancelled message; undefined when it is already final. */
+export function withdrawnAt(receipt: Receipt, now: number): Receipt | undefined {
+  return receipt.final
+    ? undefined
+    : { state: "withdrawn", final: true, at: { withdrawn: now, ...receipt.at }, ...shownOf(receipt) };
+}
+
 /** Drops reason, wait and proof, which belong to the previous state. */
 function movedTo(receipt: Receipt, to: { state: PushState; now: number; final: boolean }): Receipt {
   return { state: to.state, final: to.final, at: { [to.state]: to.now, ...receipt.at }, ...shownOf(receipt) };

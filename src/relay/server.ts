@@ -20,6 +20,7 @@ import { makeBudgets } from "./budgets.ts";
 import { problemResponse } from "./handler.ts";
 import { Hub } from "./hub.ts";
 import { RelayMetrics } from "./metrics.ts";
+import { PushClaims } from "./outbox.ts";
 import { publishReceipt } from "./receipts.ts";
 import { type Services, Tasks } from "./services.ts";
 import { readStaticFiles } from "./static_files.ts";
@@ -154,6 +155,7 @@ function makeServices(store: Store, options: RelayOptions): Services {
     streams: new Streams({ store, hub, metrics }),
     webPush,
     clock,
+    claims: new PushClaims(() => clock.now()),
     budgets: makeBudgets({ requests: options.rateLimit }),
     pageReads: new Mutex(),
     tasks,

@@ -6,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
+import type { PushClaims } from "./outbox.ts";
 import type { Streams } from "./streams.ts";
 import type { WebPush } from "./web_push.ts";
 
@@ -18,6 +19,8 @@ export interface Services {
   metrics: RelayMetrics;
   clock: Clock;
   budgets: Budgets;
+  /** Which pushes were sent to their listener, or cancelled before. */
+  claims: PushClaims;
   /** Answers with much data are made one at a time. */
   pageReads: Mutex;
   /** Work that continues after its caller has been answered. */

@@ -227,6 +227,7 @@ async function takeAck(
       target === greeted.deviceId ? acknowledged(receipt, ack, now) : undefined,
   });
   // Only after it is stored: an acknowledgement that the store lost is requested again.
+  services.claims.acknowledged({ account, id });
   outbox?.acknowledged(id);
   services.hub.fill(connection);
 }

@@ -59,9 +59,6 @@ export function sqlitePushes(context: SqliteContext): PushStore {
   const insert = insertOf(database);
   const find = findOf(database);
   const change = changeOf(database, find);
-  const open = database.prepare(
-    "SELECT * FROM pushes WHERE account = ? AND target = ? AND final = 0 AND seq > ? ORDER BY seq LIMIT ?",
-  );
   const due = database.prepare(
     "SELECT * FROM pushes WHERE final = 0 AND seq > ? AND expires_at <= ? ORDER BY seq LIMIT ?",
   );
@@ -85,8 +82,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
     storedBytes: storedBytesOf(context),
     pagePushes: pageOf(context),
     changeReceipt: (name, decide) => writeUnsynced(() => change(name, decide)),
-    openPushes: ({ account, id }, { afterSeq, limit }) =>
-      read(() => toPushes(open.all(account, id, afterSeq, limit))),
+    openPushes: openOf(context),
     duePushes: ({ now, afterSeq, limit }) => read(() => toPushes(due.all(afterSeq, now, limit))),
     async removePushes({ madeBefore, expiredBefore }) {
       let removed = 0;
@@ -106,6 +102,20 @@ function storedBytesOf({ database, read }: SqliteContext): PushStore["storedByte
       const { bytes = 0, at = now } = select.get(account, from) ?? {};
       return Math.max(0, Number(bytes) - STORED_REGAINED_PER_MS * Math.max(0, now - Number(at)));
     });
+}
+
+function openOf({ database, read }: SqliteContext): PushStore["openPushes"] {
+  const open = "SELECT * FROM pushes WHERE account = ? AND target = ? AND final = 0 AND seq > ?";
+  const ofAny = database.prepare(`${open} ORDER BY seq LIMIT ?`);
+  const ofType = database.prepare(`${open} AND json_extract(push, '$.type') = ? ORDER BY seq LIMIT ?`);
+  return ({ account, id }, { afterSeq, limit, type }) =>
+    read(() =>
+      toPushes(
+        type === undefined
+          ? ofAny.all(account, id, afterSeq, limit)
+          : ofType.all(account, id, afterSeq, type, limit),
+      )
+    );
 }
 
 /** Returns undefined when the account has already used the id. */

@@ -227,10 +227,10 @@ export interface PushStore {
     push: PushName,
     decide: (stored: StoredPush) => Receipt | undefined,
   ): Promise<{ stored: StoredPush; changed: boolean } | undefined>;
-  /** A listener's pushes that are not final, in order, after `afterSeq`. */
+  /** A listener's pushes that are not final, in order, after `afterSeq`; with `type`, only those of this type. */
   openPushes(
     device: DeviceName,
-    page: { afterSeq: number; limit: number },
+    page: { afterSeq: number; limit: number; type?: string },
   ): Promise<StoredPush[]>;
   /** Expired pushes of all accounts that are not final, in order, after `afterSeq`. */
   duePushes(page: { now: number; afterSeq: number; limit: number }): Promise<StoredPush[]>;

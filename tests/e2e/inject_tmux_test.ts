@@ -25,7 +25,14 @@ async function startRecorder(sandbox: Sandbox, session: string): Promise<() => P
   return () => Deno.readTextFile(file);
 }
 
-const COMMAND = { id: "x", session: "", body: "hello", expiresAt: Infinity, sendAnyway: false };
+const COMMAND = {
+  id: "x",
+  session: "",
+  body: "hello",
+  expiresAt: Infinity,
+  sendAnyway: false,
+  turn: { step: "waiting" as const },
+};
 
 Deno.test("inject: bodies arrive byte for byte, and Enter after them [inj-4-type, inj-5-enter, inj-semicolon, sec-body-literal, err-literal, spec-type-enter]", async (t) => {
   await using sandbox = await makeSandbox();

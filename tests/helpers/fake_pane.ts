@@ -1,7 +1,8 @@
 /** A pane of an agent whose screen, clock and answers a test decides, behind tmux's command line. */
 import type { GateProfile, ScreenReading } from "../../src/agents/profile.ts";
 import type { InjectContext, Outcome, TypingEffects } from "../../src/listener/inject/context.ts";
-import { type Command, inject } from "../../src/listener/inject/inject.ts";
+import type { Command } from "../../src/listener/inject/context.ts";
+import { inject } from "../../src/listener/inject/inject.ts";
 import { type PaneInput, PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import type { Keystroke } from "../../src/listener/keystrokes/keystroke_rules.ts";
@@ -66,7 +67,15 @@ export class FakePane {
 
   async inject(body: string, command: Partial<Command> = {}): Promise<Outcome> {
     const expiresAt = this.clock.now() + 3_600_000;
-    return await inject({ id: "1", session: "svc-p", body, expiresAt, sendAnyway: false, ...command }, {
+    return await inject({
+      id: "1",
+      session: "svc-p",
+      body,
+      expiresAt,
+      sendAnyway: false,
+      turn: { step: "waiting" },
+      ...command,
+    }, {
       ...this.#context(),
       rateLimit: { take: () => 0 },
       record: (_id, step) =>

@@ -7,7 +7,8 @@ import {
   Stopping,
   type TypingEffects,
 } from "../../src/listener/inject/context.ts";
-import { type Command, inject } from "../../src/listener/inject/inject.ts";
+import type { Command } from "../../src/listener/inject/context.ts";
+import { inject } from "../../src/listener/inject/inject.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { isPaneBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
@@ -123,6 +124,7 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
         body,
         expiresAt: now() + 3_600_000,
         sendAnyway: false,
+        turn: { step: "waiting" as const },
       };
       return inject({ ...command, ...options }, context);
     },

@@ -136,7 +136,7 @@ Deno.test("a late answer says that it is typed into the session, and how that we
     const push = await listener.received("Go on");
     await question.getByText("so it is typed into the session").waitFor();
     listener.acknowledge(push, { outcome: "held", reason: "dialog_open" });
-    await question.getByText(/In the session: On hold.*permission or startup dialog/).waitFor();
+    await question.getByText(/In the session: On hold.*once the dialog is closed/).waitFor();
     listener.acknowledge(push, { outcome: "submitted" });
     await question.getByText("In the session: Submitted").waitFor();
     assert.equal(listener.pushes.length, 1);

@@ -21,10 +21,10 @@ async function send(page: Page, text: string): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).tap();
 }
 
-/** How many pushes the relay has. */
+/** How many messages the relay has. */
 async function pushCount({ relay, makeKey }: Scene): Promise<number> {
   const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:read") });
-  return (await api.listPushes()).pushes.length;
+  return (await api.listPushes()).pushes.filter(({ push }) => push.type === "agent.command").length;
 }
 
 /** Serves only the page, as a cached copy would: the relay itself is down. */
@@ -55,7 +55,7 @@ Deno.test("messages written without a link survive a reload and are sent once wh
       await page.reload();
       await page.getByText("Waiting for the connection", { exact: true }).nth(1).waitFor();
       await page.getByRole("listitem").filter({ hasText: "never mind" })
-        .getByRole("button", { name: "Discard" }).tap();
+        .getByRole("button", { name: "Cancel" }).tap();
       assert.equal(await pushCount(scene), 0);
       wire.pointTo(relay.port);
       // The page may have reconnected in the meantime and removed the button.
@@ -66,7 +66,8 @@ Deno.test("messages written without a link survive a reload and are sent once wh
       await page.getByText("Submitted", { exact: true }).waitFor();
       await page.reload();
       await page.getByText("Submitted", { exact: true }).waitFor();
-      assert.deepEqual([await pushCount(scene), listener.pushes.length], [1, 1]);
+      const typed = listener.pushes.filter(({ type }) => type === "agent.command");
+      assert.deepEqual([await pushCount(scene), typed.length], [1, 1]);
     } finally {
       await pageOnly.shutdown();
     }

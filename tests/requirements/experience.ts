@@ -16,6 +16,27 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-receipt": main(
     "A message's bubble shows its receipt: the state, and the reason as a sentence with what to do.",
   ),
+  "ux-no-dead-end": phone(
+    "A message can be cancelled, edited, sent again or sent anyway where its receipt shows; one whose outcome is unknown never becomes a draft; drafts survive a reload.",
+  ),
+  "ux-both-sides": phone(
+    "A session holds its open questions, answerable in place, its dialog, and the texts of ended turns and notes beside the user's messages.",
+  ),
+  "ux-markdown": phone(
+    "Agents' texts show a strict subset of Markdown; HTML stays text, and only http and https become links.",
+  ),
+  "ux-waiting": phone("A session with an open question or dialog is among those that wait."),
+  "ux-unread": phone(
+    "What was not read is counted on the card, the inbox, the app's badge and in the title.",
+  ),
+  "dlg-card": phone(
+    "An open dialog is one card in its session and in the inbox, with since when it waits, what may be done from here, and the setting; it goes when the dialog goes.",
+  ),
+  "dlg-text": phone("The card has the dialog's text, read from the screen."),
+  "dlg-reject": phone(
+    "A phone rejects or interrupts only the very dialog it has seen, and only where allowRemoteApproval allows it.",
+  ),
+  "ux-later": phone("A message for later is stored, listed, can be cancelled, and is typed once."),
   "ux-mirror-touch": phone("The mirror zooms, pans, scrolls back and lets text be selected and copied."),
   "ux-no-resize": mirror("The mirror resizes the window only when asked, and undoes it on leaving."),
   "ux-inbox": phone(

@@ -1,5 +1,5 @@
 /** An injection, step by step, and the demonstrations of the whole path. */
-import { main, mirror, type Requirement, rows } from "./row.ts";
+import { main, mirror, phone, type Requirement, rows } from "./row.ts";
 
 const TARGET_AND_GUARD = rows("docs/specification.md, Target and guard", {
   "inj-exact": main("The target is matched exactly, then addressed by the pane id of the recorded agent."),
@@ -32,6 +32,7 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
     "While the local user is typing the push is held for up to 10 seconds, then refused as desk_busy.",
   ),
   "inj-desk-anyway": main("A push refused as desk_busy can be sent anyway."),
+  "inj-phone-draft": phone("A draft that a phone's live keys left is phone_draft, not desk_busy."),
   "inj-desk-draft": main(
     "A draft in the composer holds the push like typing, where the profile can read it.",
   ),

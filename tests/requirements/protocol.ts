@@ -42,6 +42,16 @@ const ERRORS = rows("docs/protocol.md, Errors", {
   "http-503": main("A store that cannot be written is 503 store_unavailable."),
 });
 
+const SENDING_LATER = rows("docs/protocol.md, Sending later", {
+  "later-typed": phone("A message with later waits for its time or for the agent, and is typed once."),
+  "later-limit": phone("An agent's usage limit is read from its screen or hook, with when it resets."),
+});
+
+const CANCELLING = rows("docs/protocol.md, Cancelling", {
+  "cancel-queued": phone("A message that waits at the relay is cancelled at once and never sent."),
+  "cancel-atomic": phone("A message is either cancelled or typed, whichever comes first at its listener."),
+});
+
 const PUSHES = rows("docs/protocol.md, Pushes", {
   "proto-push-id": main("A push sent again with its id gets the first answer and types nothing twice."),
   "proto-push-ttl": main("ttlSeconds is 10 to 604800, 3600 by default; after it the push expires."),
@@ -129,6 +139,8 @@ export const PROTOCOL_ROWS: readonly Requirement[] = [
   ...WIRE_PROTOCOL,
   ...HTTP,
   ...ERRORS,
+  ...SENDING_LATER,
+  ...CANCELLING,
   ...PUSHES,
   ...STARTING_AN_AGENT,
   ...QUESTIONS_AND_ANSWERS,

@@ -100,13 +100,39 @@ export class SessionRateLimit {
  * confirm more. `unknown`: it may have been submitted, and is never typed again.
  */
 export interface Outcome {
-  state: Extract<PushState, "submitted" | "typed" | "refused" | "expired" | "unknown" | "ignored">;
+  state: Extract<
+    PushState,
+    "submitted" | "typed" | "refused" | "expired" | "unknown" | "ignored" | "withdrawn"
+  >;
   reason?: Reason;
   retryAfterSeconds?: number;
   /** The session of a started agent. */
   agentSessionName?: string;
   /** The target pane, once it was resolved. */
   pane?: string;
+}
+
+/** A message to type. `expiresAt` is in this host's epoch milliseconds. */
+export interface Command {
+  id: string;
+  session: string;
+  body: string;
+  expiresAt: number;
+  /** Type even while the local user is typing or has left a draft. */
+  sendAnyway: boolean;
+  turn: Turn;
+}
+
+/** A message can be cancelled until it is being typed, and is not typed once it is cancelled. */
+export interface Turn {
+  step: "waiting" | "typing" | "withdrawn";
+}
+
+/** False if it was cancelled. */
+export function beginTyping(turn: Turn): boolean {
+  if (turn.step === "withdrawn") return false;
+  turn.step = "typing";
+  return true;
 }
 
 /** Intermediate states. */

@@ -2,6 +2,8 @@
 import { TmuxError } from "../../tmux/server.ts";
 import { composerShows, DRAW_LIMIT_MS, EnterWatch, type LeftBehind, ScreenConfirmation } from "./composer.ts";
 import {
+  beginTyping,
+  type Command,
   type InjectContext,
   type Outcome,
   type PaneContext,
@@ -43,16 +45,6 @@ export const HOOK_CONFIRM_LIMIT_MS = 1_000;
 /** If the text is still in the composer after this time, Enter was lost and is pressed once more. */
 export const ENTER_AGAIN_MS = 800;
 
-/** A message to type. `expiresAt` is in this host's epoch milliseconds. */
-export interface Command {
-  id: string;
-  session: string;
-  body: string;
-  expiresAt: number;
-  /** Type even while the local user is typing or has left a draft. */
-  sendAnyway: boolean;
-}
-
 /** One message on its way into one pane. */
 type Attempt = InjectContext & PaneContext & { command: Command };
 
@@ -85,6 +77,7 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
   let checked: PaneState | undefined = first.pane;
   for (let [held, typed]: [Held, Typed | undefined] = [{}, undefined];;) {
     try {
+      if (command.turn.step === "withdrawn") return { state: "withdrawn" };
       const step = await attempt.input.alone(({ waited }) => {
         const pane = waited ? undefined : checked;
         return typed === undefined ? typeWhenReady(attempt, held, pane) : submitTyped(attempt, typed);
@@ -93,7 +86,7 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
       if (step.kind === "ended") return step.outcome;
       typed = step.typed;
       held = reportHold(attempt, held, step.reason);
-      if (isOverdue(attempt, held)) return refused("desk_busy");
+      if (isOverdue(attempt, held)) return refused(held.reason ?? "desk_busy");
       await attempt.pause(HOLD_STEP_MS);
     } catch (error) {
       if (!(error instanceof Stopping) || typed === undefined) throw error;
@@ -117,7 +110,7 @@ interface Held {
 function reportHold(attempt: Attempt, held: Held, reason: HoldReason | undefined): Held {
   if (reason === undefined) return held;
   if (held.reason !== reason) attempt.report(attempt.command.id, { state: "held", reason });
-  return reason === "desk_busy"
+  return reason === "desk_busy" || reason === "phone_draft"
     ? { reason, localUserSince: held.localUserSince ?? attempt.now() }
     : { reason };
 }
@@ -144,6 +137,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
   try {
+    if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
     // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text.
     const marking = attempt.effects.writeMarker(pane.directory, command.body);
     const typing = await Promise.all([marking, attempt.record(command.id, "typing")])
@@ -158,6 +152,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
       return await submitTyped(attempt, { text, untouched: pane, at: attempt.now(), marker, inFlight });
     }
     await marker.withdraw();
+    if (typing === "refused") command.turn.step = "waiting";
     return typing === "refused" ? { kind: "held", reason: before } : { kind: "ended", outcome: typing };
   } finally {
     inFlight.end();

@@ -18,7 +18,7 @@ import { type Outcome, type PaneContext, refused } from "./context.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import type { Target } from "../targets.ts";
 import { mayHideStart } from "./composer.ts";
-import type { PaneInput } from "./pane_input.ts";
+import type { ComposerModel, PaneInput } from "./pane_input.ts";
 import { mayAnswerDialogs, type Policy } from "./policy.ts";
 
 /** What a check found out about a pane. */
@@ -205,10 +205,11 @@ export type HoldReason =
   | "unknown_screen"
   | "screen_stale"
   | "agent_working"
-  | "desk_busy";
+  | "desk_busy"
+  | "phone_draft";
 
 export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "isProfiled"> {
-  input: Pick<PaneInput, "isGated" | "isIdle">;
+  input: Pick<PaneInput, "isGated" | "isIdle"> & { model: Pick<ComposerModel, "isFromPhone" | "keyAt"> };
   now: number;
   sendAnyway: boolean;
   policy: Policy;
@@ -232,7 +233,9 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   if (sendAnyway) return undefined;
   const typedAt = pane.localUserActivity * 1_000;
   const isActive = typedAt > 0 && now - typedAt < LOCAL_USER_ACTIVE_MS;
-  return isActive || reading.draft ? "desk_busy" : undefined;
+  if (!isActive && !reading.draft) return undefined;
+  const { isFromPhone, keyAt } = context.input.model;
+  return isFromPhone && reading.draft && typedAt <= keyAt ? "phone_draft" : "desk_busy";
 }
 
 function lacksComposer({ reading }: Observation, { isProfiled, policy }: HoldContext): boolean {

@@ -152,6 +152,8 @@ export interface ComposerModel {
   hasMovedChoice: boolean;
   /** A key was typed that may open another view, and no screen has confirmed since that the composer is still there. */
   mayHaveLeft: boolean;
+  /** The draft was begun from a phone. */
+  isFromPhone: boolean;
   /** The last key was Escape. */
   afterEscape: boolean;
   /** Time of the last key, epoch milliseconds. */
@@ -172,6 +174,7 @@ export class PaneInput {
     hasPaste: false,
     hasMovedChoice: false,
     mayHaveLeft: false,
+    isFromPhone: false,
     afterEscape: false,
     keyAt: 0,
   };
@@ -215,6 +218,7 @@ export class PaneInput {
     Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false });
     this.model.afterEscape = false;
     this.model.mayHaveLeft = false;
+    this.model.isFromPhone = false;
     this.#messageAt = this.#now();
   }
 
@@ -268,6 +272,7 @@ export class PaneInput {
       model.isAtEnd = true;
       model.hasPaste = false;
       model.hasMovedChoice = false;
+      model.isFromPhone = false;
     }
     if (!model.hasPaste || model.expected === undefined) model.expected = draft;
   }

@@ -1,6 +1,7 @@
 /** What a phone may do: configuration beyond the defaults, and the allowed slash commands. */
 import type { Config } from "../../home/config.ts";
 import type { AgentProfile } from "../../agents/profile.ts";
+import type { DialogAction } from "../../protocol/session.ts";
 
 export interface Policy {
   /** A message may begin with `!`. */
@@ -41,6 +42,12 @@ export function policyOf(config: Config): Policy {
 /** The phone may type into a permission dialog. */
 export function mayAnswerDialogs({ approval }: Policy): boolean {
   return approval === "once" || approval === "always";
+}
+
+/** What the phone may do with a permission dialog. */
+export function dialogActions(policy: Policy): DialogAction[] {
+  if (policy.approval === "none") return [];
+  return mayAnswerDialogs(policy) ? ["reject", "interrupt", "type"] : ["reject", "interrupt"];
 }
 
 /** The configuration keys that widen what a phone may do, for the phone to show. */

@@ -1,16 +1,21 @@
 /** Builds the inventory of this user's agent sessions on all tmux servers, and decides when to read it again. */
+import { dialogText } from "../../agents/dialog_text.ts";
 import { agentProfile } from "../../agents/profiles.ts";
-import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
+import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { unknownAgent } from "../../agents/unknown/profile.ts";
+import { readUsageLimit, type UsageLimit } from "../../agents/usage_limit.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
-import type { AgentState, SessionEntry } from "../../protocol/session.ts";
+import type { AgentState, DialogAction, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
+import { RESET_MARGIN_MS } from "../later_pushes.ts";
+import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
   canComeFrom,
   decideState,
+  isAlive,
   isReported,
   type ScreenCapture,
   StateClock,
@@ -30,6 +35,9 @@ export const ATTENDED_FOR_MS = 15_000;
 /** The minimum between two reads, however many hooks report. */
 export const POLL_GAP_MS = 200;
 
+/** Claude's hook of a turn that an error ended: its text may say that the usage limit is reached. */
+const LIMIT_EVENT = "StopFailure";
+
 const BUSY: readonly AgentState[] = ["working", "starting", "waiting"];
 
 export interface InventoryOptions {
@@ -39,6 +47,10 @@ export interface InventoryOptions {
   muted(): Promise<(directory: string) => boolean>;
   /** The version of the agent that runs as this process, where the system shows it. */
   version?(pid: number): Promise<string | undefined>;
+  /** What a phone may do with an open dialog. */
+  dialogActions?: readonly DialogAction[];
+  /** The agent of this session shows another dialog than before. */
+  dialogOpened?(session: TmuxSession, dialog: OpenDialog): void;
   /** Configuration keys that widen what a phone may do. */
   widened?: readonly string[];
   /** Epoch milliseconds. */
@@ -61,6 +73,9 @@ export class Inventory {
   readonly #screens = new Map<string, CapturedScreen>();
   /** By pane. */
   readonly #versions = new Map<string, string | undefined>();
+  readonly #dialogs = new Dialogs();
+  /** By session name. */
+  readonly #limits = new Map<string, UsageLimit>();
   #sessions: TmuxSession[] = [];
   #entries: SessionEntry[] = [];
   #soonUntil = -Infinity;
@@ -78,6 +93,9 @@ export class Inventory {
     if (session !== undefined && !canComeFrom(report, session)) return;
     const before = session && this.#screens.get(paneKey(session))?.reading.state;
     this.#hints.take(report, { before, now });
+    if (report.event === LIMIT_EVENT && report.session !== undefined && session?.recorded.agent !== "") {
+      this.#noteLimit(report.session, readUsageLimit([report.news?.body ?? ""], now));
+    }
   }
 
   /** Something happened in a session: `nextReadMs` is short for a while. */
@@ -116,8 +134,11 @@ export class Inventory {
     const asking = this.#hints.isAsking(session, { screen, now });
     const state = decideState({ session, screen, hint, asking, known: screen?.known, now });
     const stateSince = this.#clock.since(session, { state, now });
+    const limit = limitNow(this.#limits.get(session.name), { state, now });
     return toEntry(session, {
       ...{ state, stateSince, muted: muted(session.recorded.directory) },
+      ...(limit === undefined ? {} : { limit }),
+      dialog: this.#dialogOf(session),
       version: this.#versions.get(paneKey(session)),
       widened: this.#options.widened ?? [],
     });
@@ -163,12 +184,42 @@ export class Inventory {
     const reading = profile.readScreen({ lines, title, cursor, applicationKeys });
     const known = this.#screens.get(paneKey(session))?.known;
     this.#screens.set(paneKey(session), { activity: session.activity, at, reading, known });
+    if (kind === "") return;
+    const text = reading.focus === "dialog" ? dialogText(lines, compiledMarks(profile.dialog)) : undefined;
+    const isNew = this.#dialogs.take(paneKey(session), { text, at });
+    const dialog = isNew ? this.#dialogs.of(paneKey(session)) : undefined;
+    if (dialog !== undefined) this.#options.dialogOpened?.(session, dialog);
+    const limit = readUsageLimit(lines, at);
+    // Without a time, it lasts for as long as the screen shows it.
+    const isTimed = this.#limits.get(session.name)?.resetsAt !== undefined;
+    if (limit === undefined && !isTimed) this.#limits.delete(session.name);
+    this.#noteLimit(session.name, limit);
+  }
+
+  #dialogOf(session: TmuxSession): SessionEntry["dialog"] {
+    const dialog = isAlive(session) ? this.#dialogs.of(paneKey(session)) : undefined;
+    return dialog && { id: dialog.id, since: dialog.since, can: [...this.#options.dialogActions ?? []] };
+  }
+
+  /** The dialog that the session of this name showed last. */
+  dialogOf(name: string): OpenDialog | undefined {
+    const session = this.#sessions.find((one) => one.name === name);
+    return session && this.#dialogs.of(paneKey(session));
+  }
+
+  /** The same text read again says nothing about a later limit. */
+  #noteLimit(session: string, limit: UsageLimit | undefined): void {
+    if (limit === undefined || this.#limits.get(session)?.text === limit.text) return;
+    this.#limits.set(session, limit);
   }
 
   #forget(sessions: readonly TmuxSession[]): void {
     const panes = new Set(sessions.map(paneKey));
     for (const key of this.#screens.keys()) if (!panes.has(key)) this.#screens.delete(key);
     for (const key of this.#versions.keys()) if (!panes.has(key)) this.#versions.delete(key);
+    this.#dialogs.keep(panes);
+    const names = new Set(sessions.map(({ name }) => name));
+    for (const name of this.#limits.keys()) if (!names.has(name)) this.#limits.delete(name);
     this.#hints.keep(sessions);
   }
 }
@@ -189,4 +240,14 @@ function newest(
 
 function paneKey(session: TmuxSession): string {
   return `${session.socket} ${session.id} ${session.pane?.id ?? ""} ${session.pane?.pid ?? ""}`;
+}
+
+function limitNow(
+  limit: UsageLimit | undefined,
+  { state, now }: { state: AgentState; now: number },
+): SessionEntry["limit"] {
+  if (limit === undefined || state === "working" || state === "exited") return undefined;
+  const { resetsAt } = limit;
+  if (resetsAt === undefined) return {};
+  return now < resetsAt + RESET_MARGIN_MS ? { resetsAt } : undefined;
 }

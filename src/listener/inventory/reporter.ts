@@ -1,4 +1,5 @@
 /** Reads the inventory and reports it to the relay on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory). */
+import type { OpenDialog } from "./dialogs.ts";
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import { INVENTORY_HEARTBEAT_MS } from "../../protocol/limits.ts";
@@ -48,6 +49,8 @@ export interface ReporterOptions {
   log(line: string): void;
   /** Resolves after `ms`, or earlier when something happened; throws when the daemon stops. */
   pause(ms: number): Promise<void>;
+  /** Takes every inventory that was read. */
+  observed?(sessions: readonly SessionEntry[]): void;
   /** Epoch milliseconds. */
   now?(): number;
 }
@@ -70,7 +73,7 @@ export class Reporter {
 
   constructor(inventory: Pick<Inventory, "read" | "nextReadMs">, options: ReporterOptions) {
     this.#inventory = inventory;
-    this.#options = { now: Date.now, ...options };
+    this.#options = { now: Date.now, observed: () => {}, ...options };
   }
 
   /** The last inventory that was read. */
@@ -114,6 +117,7 @@ export class Reporter {
   async poll(): Promise<void> {
     const { now, send, log } = this.#options;
     this.#sessions = await this.#inventory.read();
+    this.#options.observed(this.#sessions);
     const at = now();
     const due = shouldReport({
       current: this.#sessions,
@@ -150,6 +154,8 @@ export interface InventoryPollingOptions extends InventoryOptions {
   /** False when there is no connection. */
   send(report: EventData<"listener.sessions">): boolean;
   log(line: string): void;
+  /** Takes every inventory that was read. */
+  observed?(sessions: readonly SessionEntry[]): void;
 }
 
 /** Runs inventory and reporter for as long as the listener runs. */
@@ -166,6 +172,7 @@ export class InventoryPolling {
     this.#reporter = new Reporter(this.#inventory, {
       send: options.send,
       log: options.log,
+      ...(options.observed ? { observed: options.observed } : {}),
       pause: (ms) => this.#wakeup.sleep(ms, this.#end.signal),
     });
   }
@@ -185,6 +192,10 @@ export class InventoryPolling {
   hook(report: HookReport): void {
     this.#inventory.take(report);
     this.readNow();
+  }
+
+  dialogOf(session: string): OpenDialog | undefined {
+    return this.#inventory.dialogOf(session);
   }
 
   readNow(): void {

@@ -212,6 +212,10 @@ interface EntryFacts {
   version?: string | undefined;
   /** Configuration keys that widen what a phone may do. */
   widened?: readonly string[];
+  /** The dialog that the agent shows. */
+  dialog?: SessionEntry["dialog"];
+  /** The usage limit that the agent has reached. */
+  limit?: SessionEntry["limit"];
 }
 
 export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
@@ -236,6 +240,8 @@ export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
     rows: pane?.rows ?? 0,
     muted: facts.muted,
     addressable: isSessionName(session.name) && isAlive(session),
+    ...(facts.dialog === undefined ? {} : { dialog: facts.dialog }),
+    ...(facts.limit === undefined ? {} : { limit: facts.limit }),
     ...versionsOf(recorded.agent, facts.version),
     ...(facts.widened === undefined || facts.widened.length === 0 ? {} : { widened: [...facts.widened] }),
   };

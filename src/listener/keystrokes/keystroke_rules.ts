@@ -166,7 +166,9 @@ export function afterInput(model: ComposerModel, input: Keystroke, now: number):
   const text = typedText(input);
   if (text !== undefined) {
     const expected = model.isAtEnd && model.expected !== undefined ? model.expected + text : undefined;
-    return { ...next, expected, hasPaste: model.hasPaste || input.type === "paste", hasMovedChoice: false };
+    const hasPaste = model.hasPaste || input.type === "paste";
+    const isFromPhone = model.isFromPhone || model.expected === "";
+    return { ...next, expected, hasPaste, hasMovedChoice: false, isFromPhone };
   }
   const key = input.type === "key" ? input.key : "";
   if (key === "Enter") {

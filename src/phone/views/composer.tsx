@@ -1,10 +1,13 @@
 /** The field for writing a message. Enter starts a new line; the button, Ctrl+Enter or Cmd+Enter sends. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
+import type { Later } from "../../protocol/later.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
+import type { SessionEntry } from "../../protocol/session.ts";
 import { type BodyCheck, checkBody } from "../check_input.ts";
 import { STRINGS } from "../strings.ts";
+import { LaterDialog } from "./later_dialog.tsx";
 import { Icon } from "./shared.tsx";
 
 const { composer: TEXT } = STRINGS;
@@ -17,28 +20,32 @@ interface Props {
   mode: Sealing;
   /** The session's name is not a valid one. */
   blocked: boolean;
+  /** Since when the agent has reached its usage limit, and until when, if that is known. */
+  limit: SessionEntry["limit"];
   onDraft(text: string): void;
-  onSend(text: string): void;
+  onSend(text: string, later?: Later): void;
 }
 
-export function Composer({ label, draft, mode, blocked, onDraft, onSend }: Props): JSX.Element {
+export function Composer({ label, draft, mode, blocked, limit, onDraft, onSend }: Props): JSX.Element {
   const check = checkBody(draft);
   const note = blocked ? TEXT.badName : noteOf(check);
+  const canSend = check.sendable && !blocked;
   const send = (): void => {
-    if (check.sendable && !blocked) onSend(draft);
+    if (canSend) onSend(draft);
   };
   const submit = (event: Event): void => {
     event.preventDefault();
     send();
   };
   return (
-    <form class="composer" onSubmit={submit}>
+    <form class="composer" data-later={canSend} onSubmit={submit}>
       <Field {...{ label, draft, mode, onDraft }} faulty={check.fault !== undefined} onSend={send} />
+      {canSend && <LaterButton limit={limit} onChoose={(later) => onSend(draft, later)} />}
       <button
         type="submit"
         class="send"
         aria-label={TEXT.send}
-        disabled={!check.sendable || blocked}
+        disabled={!canSend}
         onPointerDown={(event) => event.preventDefault()}
       >
         <Icon name="send" />
@@ -52,6 +59,28 @@ export function Composer({ label, draft, mode, blocked, onDraft, onSend }: Props
         {note}
       </p>
     </form>
+  );
+}
+
+interface LaterButtonProps extends Pick<Props, "limit"> {
+  onChoose(later: Later): void;
+}
+
+function LaterButton({ limit, onChoose }: LaterButtonProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="later-button"
+        aria-label={TEXT.later}
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="clock" />
+      </button>
+      {isOpen && <LaterDialog limit={limit} onChoose={onChoose} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

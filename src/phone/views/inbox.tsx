@@ -1,17 +1,22 @@
 /** The inbox: open questions first, then notifications and closed questions. */
 import type { JSX } from "preact";
+import { ALL_SEEN } from "../attention.ts";
+import { type DialogView, openDialogs } from "../dialogs.ts";
 import { formatTime } from "../format_time.ts";
 import { closedItems, type InboxItem, type NotificationItem, openQuestions } from "../inbox.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
-import { Icon, PageHead, PlainSign, SourceSession, useNow } from "./shared.tsx";
+import { type DialogActions, DialogCard } from "./dialog_card.tsx";
+import { Markdown } from "./markdown.tsx";
+import { Icon, PageHead, PlainSign, SourceSession, useNow, useRead } from "./shared.tsx";
 
 const { inbox: TEXT, question: QUESTION } = STRINGS;
 /** The time left to answer is shown in minutes. */
 const NOW_EVERY_MS = 5_000;
 
-export interface InboxActions extends AskActions {
+export interface InboxActions extends AskActions, DialogActions {
+  read(key: string): void;
   readOlder(): void;
 }
 
@@ -25,15 +30,20 @@ interface Props {
 export function InboxView({ state, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(NOW_EVERY_MS));
   const open = openQuestions(state.inbox);
-  const closed = closedItems(state.inbox);
+  useRead(ALL_SEEN, { size: state.inbox.size, read: actions.read });
+  const dialogs = openDialogs(state);
+  const shown = new Set(dialogs.map(({ id }) => id));
+  const closed = closedItems(state.inbox).filter(({ push }) => !shown.has(push.id));
   return (
     <div class="page">
       <PageHead heading={TEXT.heading} back={TEXT.back} backTo={{ view: "picker" }} />
       <main class="picker inbox">
-        <p class="visually-hidden" role="status">{QUESTION.announce(open.length)}</p>
-        {state.inbox.size === 0 && <EmptyState isLoaded={state.history !== "unread"} />}
-        <Group name="open" items={open} {...{ state, now, actions }} />
-        <Group name="closed" items={closed} {...{ state, now, actions }} />
+        <p class="visually-hidden" role="status">{QUESTION.announce(open.length + dialogs.length)}</p>
+        {state.inbox.size === 0 && dialogs.length === 0 && (
+          <EmptyState isLoaded={state.history !== "unread"} />
+        )}
+        <Group name="open" items={open} {...{ state, dialogs, now, actions }} />
+        <Group name="closed" items={closed} {...{ state, dialogs: [], now, actions }} />
         {state.history === "more" && (
           <button type="button" class="secondary older" onClick={actions.readOlder}>
             {STRINGS.session.older}
@@ -48,20 +58,25 @@ export function InboxView({ state, notice, actions }: Props): JSX.Element {
 interface GroupProps {
   name: "open" | "closed";
   items: readonly InboxItem[];
+  dialogs: readonly DialogView[];
   state: PhoneState;
   now: number;
   actions: InboxActions;
 }
 
-function Group({ name, items, state, now, actions }: GroupProps): JSX.Element | null {
-  if (items.length === 0) return null;
+function Group({ name, items, dialogs, state, now, actions }: GroupProps): JSX.Element | null {
+  const size = items.length + dialogs.length;
+  if (size === 0) return null;
   return (
     <section class="group" data-group={name} aria-labelledby={`inbox-${name}`}>
       <h2 id={`inbox-${name}`}>
         {TEXT[name]}
-        {name === "open" && <span class="group-count">{items.length}</span>}
+        {name === "open" && <span class="group-count">{size}</span>}
       </h2>
       <ul class="cards">
+        {dialogs.map((dialog) => (
+          <DialogCard key={dialog.id} place="inbox" {...{ state, dialog, now, actions }} />
+        ))}
         {items.map((item) =>
           item.kind === "question"
             ? <AskCard key={item.push.id} {...{ state, item, now, actions }} />
@@ -76,6 +91,7 @@ export function NotificationCard(
   { state, item, now }: { state: PhoneState; item: NotificationItem; now: number },
 ): JSX.Element {
   const { push, type } = item;
+  const isDialog = push.data?.["event"] === "dialog";
   return (
     <li
       class="card notification"
@@ -92,13 +108,13 @@ export function NotificationCard(
       <p class="facts">
         <span class="fact-icon">
           <Icon name="bell" />
-          {TEXT.notifications[type]}
+          {isDialog ? STRINGS.dialog.closed : TEXT.notifications[type]}
         </span>
       </p>
       <PlainSign state={state} push={push} />
       {isUnreadable(push) && <p class="question-text">{STRINGS.sealing.forOthers}</p>}
       {push.title && <p class="notification-title">{push.title}</p>}
-      {push.body && <p class="question-text">{push.body}</p>}
+      {push.body && (isDialog ? <pre class="dialog-text">{push.body}</pre> : <Markdown text={push.body} />)}
     </li>
   );
 }

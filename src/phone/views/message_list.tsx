@@ -2,52 +2,67 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatTime } from "../format_time.ts";
+import type { InboxItem } from "../inbox.ts";
 import type { Message } from "../message.ts";
 import type { ReceiptText } from "../receipt_text.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Icon, TONE_ICONS, useNow } from "./shared.tsx";
+import { type AskActions, AskCard } from "./ask_card.tsx";
+import { Markdown } from "./markdown.tsx";
+import { ReceiptActions, type ReceiptActionsHandlers } from "./receipt_actions.tsx";
+import { Icon, PlainSign, TONE_ICONS } from "./shared.tsx";
 
 const { session: TEXT, bubble: BUBBLE } = STRINGS;
 /** This close to the end counts as being at the end. */
 const END_PIXELS = 60;
 
-export interface MessageActions {
-  resend(message: Message): void;
-  discard(id: string): void;
+export interface Shown {
+  message: Message;
+  receipt: ReceiptText;
+}
+
+/** Both sides by time; what is yet to be typed comes last. */
+function inOrder(shown: readonly Shown[], items: readonly InboxItem[]): (Shown | InboxItem)[] {
+  const time = (entry: Shown | InboxItem): number => {
+    if ("push" in entry) return entry.push.createdAt;
+    return entry.receipt.isScheduled ? Infinity : entry.message.createdAt;
+  };
+  return [...shown, ...items].sort((one, other) => time(one) - time(other) || 0);
+}
+
+export interface MessageActions extends ReceiptActionsHandlers, AskActions {
   readOlder(): void;
 }
 
 interface Props {
-  shown: readonly { message: Message; receipt: ReceiptText }[];
-  history: PhoneState["history"];
+  shown: readonly Shown[];
+  /** What the agent sent, oldest first. */
+  items: readonly InboxItem[];
+  state: PhoneState;
+  /** What waits for the user, after the messages. */
+  waiting: JSX.Element | undefined;
   now: number;
-  clockOffsetMs: number;
   actions: MessageActions;
 }
 
-export function MessageList({ shown, history, now, clockOffsetMs, actions }: Props): JSX.Element {
-  const list = useStickToEnd(shown);
+export function MessageList({ shown, items, state, waiting, now, actions }: Props): JSX.Element {
+  const { history, clockOffsetMs } = state;
+  const list = useStickToEnd([shown, waiting]);
   const last = shown.at(-1)?.receipt;
   return (
     <main class="messages" ref={list} tabIndex={0} aria-label={TEXT.messages}>
       {history === "more" && (
         <button type="button" class="secondary older" onClick={actions.readOlder}>{TEXT.older}</button>
       )}
-      {shown.length === 0 && <EmptyState history={history} />}
+      {shown.length === 0 && items.length === 0 && !waiting && <EmptyState history={history} />}
       <ol class="bubbles">
-        {shown.map(({ message, receipt }) => (
-          <Bubble
-            key={message.id}
-            message={message}
-            receipt={receipt}
-            now={now}
-            clockOffsetMs={clockOffsetMs}
-            onResend={actions.resend}
-            onDiscard={actions.discard}
-          />
-        ))}
+        {inOrder(shown, items).map((entry) =>
+          "message" in entry
+            ? <Bubble key={entry.message.id} {...{ ...entry, now, clockOffsetMs, actions }} />
+            : <AgentEntry key={entry.push.id} item={entry} {...{ state, now, actions }} />
+        )}
       </ol>
+      {waiting && <div class="waiting">{waiting}</div>}
       <p class="visually-hidden" role="status">{last && BUBBLE.announce(last.state, last.detail)}</p>
     </main>
   );
@@ -88,11 +103,39 @@ function useStickToEnd(content: unknown) {
   return list;
 }
 
+interface AgentEntryProps {
+  item: InboxItem;
+  state: PhoneState;
+  now: number;
+  actions: MessageActions;
+}
+
+/** A closed question, the text of a turn's end, or a note. */
+function AgentEntry({ item, state, now, actions }: AgentEntryProps): JSX.Element {
+  if (item.kind === "question") return <AskCard {...{ state, item, now, actions }} />;
+  const { push, type } = item;
+  const text = push.body ?? (push.sealedFor === undefined || push.title ? "" : STRINGS.sealing.forOthers);
+  const isDialog = push.data?.["event"] === "dialog";
+  return (
+    <li class="agent-entry" data-type={type} data-id={push.id}>
+      <div class="bubble">
+        {push.title && type !== "agent.stop" && <p class="notification-title">{push.title}</p>}
+        {isDialog ? <pre class="dialog-text">{text}</pre> : text !== "" && <Markdown text={text} />}
+      </div>
+      <p class="receipt">
+        <span class="receipt-state">
+          {isDialog ? STRINGS.dialog.closed : STRINGS.inbox.notifications[type]}
+        </span>
+        <time dateTime={new Date(push.createdAt).toISOString()}>{formatTime(push.createdAt, now)}</time>
+      </p>
+      <PlainSign state={state} push={push} />
+    </li>
+  );
+}
+
 /** Longer texts are folded at first. */
 const FOLD_FROM_CHARS = 700;
 const FOLD_FROM_LINES = 12;
-const SECOND_MS = 1_000;
-const RARELY_MS = 3_600_000;
 
 interface BubbleProps {
   message: Message;
@@ -100,8 +143,7 @@ interface BubbleProps {
   /** The relay's clock. */
   now: number;
   clockOffsetMs: number;
-  onResend(message: Message): void;
-  onDiscard(id: string): void;
+  actions: MessageActions;
 }
 
 function Bubble(props: BubbleProps): JSX.Element {
@@ -117,40 +159,8 @@ function Bubble(props: BubbleProps): JSX.Element {
         </time>
       </p>
       {receipt.detail !== "" && <p class="receipt-detail">{receipt.detail}</p>}
-      <Actions {...props} />
+      <ReceiptActions {...props} />
     </li>
-  );
-}
-
-function Actions({ message, receipt, clockOffsetMs, onResend, onDiscard }: BubbleProps): JSX.Element | null {
-  const { resendFrom, discardable } = receipt;
-  if (message.sealed === "elsewhere" || (resendFrom === undefined && !discardable)) return null;
-  return (
-    <div class="bubble-actions">
-      {discardable && (
-        <button type="button" class="quiet" onClick={() => onDiscard(message.id)}>{BUBBLE.discard}</button>
-      )}
-      {resendFrom !== undefined && (
-        <ResendButton
-          from={resendFrom - clockOffsetMs}
-          label={receipt.anyway ? BUBBLE.sendAnyway : BUBBLE.sendAgain}
-          onClick={() => onResend(message)}
-        />
-      )}
-    </div>
-  );
-}
-
-/** Counts down to `from`, by this device's clock. */
-function ResendButton(
-  { from, label, onClick }: { from: number; label: string; onClick(): void },
-): JSX.Element {
-  const now = useNow(from > Date.now() ? SECOND_MS : RARELY_MS);
-  const seconds = Math.ceil((from - now) / SECOND_MS);
-  return (
-    <button type="button" class="secondary" disabled={seconds > 0} onClick={onClick}>
-      {seconds > 0 ? BUBBLE.sendAgainIn(seconds) : label}
-    </button>
   );
 }
 

@@ -1,13 +1,15 @@
 /** The home view: the sessions of all hosts, those that wait for the user first. */
 import type { JSX } from "preact";
 import { formatAgo } from "../format_time.ts";
-import { type Inbox, openQuestions } from "../inbox.ts";
+import { unreadItems, waitingSessions } from "../attention.ts";
+import { openDialogs } from "../dialogs.ts";
+import { openQuestions } from "../inbox.ts";
 import { formatRoute } from "../route.ts";
-import { groupSessions, type HostSession, screenTitle } from "../sessions.ts";
+import { groupSessions, type HostSession, screenTitle, sessionKey } from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { LinkSign } from "./link_notice.tsx";
-import { Icon, SessionLabel, StateChip, useNow } from "./shared.tsx";
+import { Icon, SessionLabel, StateChip, Unread, useNow } from "./shared.tsx";
 
 const { picker: TEXT, card: CARD } = STRINGS;
 const AGES_EVERY_MS = 15_000;
@@ -23,12 +25,13 @@ interface Props {
 
 export function PickerView({ state, notice, onSignOut, isBeside = false }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
-  const groups = groupSessions(state.devices ?? []);
+  const groups = groupSessions(state.devices ?? [], waitingSessions(state));
+  const unread = unreadItems(state);
   const Main = isBeside ? "div" : "main";
   return (
     <div class="page">
       <PickerHead state={state} />
-      <InboxLink inbox={state.inbox} />
+      <InboxLink state={state} />
       <Main class="picker">
         {state.devices === undefined && <Loading />}
         {state.devices !== undefined && groups.length === 0 && <Empty state={state} />}
@@ -39,9 +42,10 @@ export function PickerView({ state, notice, onSignOut, isBeside = false }: Props
               <span class="group-count">{sessions.length}</span>
             </h2>
             <ul class="cards">
-              {sessions.map((session) => (
-                <SessionCard key={`${session.deviceId}/${session.entry.name}`} session={session} now={now} />
-              ))}
+              {sessions.map((session) => {
+                const key = sessionKey({ deviceId: session.deviceId, session: session.entry.name });
+                return <SessionCard key={key} session={session} unread={unread.get(key) ?? 0} now={now} />;
+              })}
             </ul>
           </section>
         ))}
@@ -74,14 +78,18 @@ function PickerHead({ state }: { state: PhoneState }): JSX.Element {
 }
 
 /** Highlighted while a question is open. */
-function InboxLink({ inbox }: { inbox: Inbox }): JSX.Element {
-  const open = openQuestions(inbox);
+function InboxLink({ state }: { state: PhoneState }): JSX.Element {
+  const questions = openQuestions(state.inbox);
+  const dialogs = openDialogs(state);
+  const open = questions.length + dialogs.length;
+  const first = questions[0]?.push.body ?? dialogs[0]?.push?.title;
   return (
     <nav class="inbox-place">
-      <a class="card inbox-link" href={formatRoute({ view: "inbox" })} data-open={open.length > 0}>
+      <a class="card inbox-link" href={formatRoute({ view: "inbox" })} data-open={open > 0}>
         <Icon name="inbox" />
-        <span class="label">{open.length > 0 ? STRINGS.inbox.waiting(open.length) : STRINGS.inbox.link}</span>
-        {open[0] && <span class="inbox-first">{open[0].push.body}</span>}
+        <span class="label">{open > 0 ? STRINGS.inbox.waiting(open) : STRINGS.inbox.link}</span>
+        <Unread count={[...unreadItems(state).values()].reduce((sum, count) => sum + count, 0)} />
+        {first && <span class="inbox-first">{first}</span>}
       </a>
     </nav>
   );
@@ -109,11 +117,13 @@ function Empty({ state }: { state: PhoneState }): JSX.Element {
 
 interface SessionCardProps {
   session: HostSession;
+  /** What its agent sent and the user has not read. */
+  unread: number;
   /** The relay's clock. */
   now: number;
 }
 
-function SessionCard({ session, now }: SessionCardProps): JSX.Element {
+function SessionCard({ session, unread, now }: SessionCardProps): JSX.Element {
   const { deviceId, entry, online } = session;
   const title = screenTitle(session);
   const href = formatRoute({ view: "session", deviceId, session: entry.name });
@@ -122,6 +132,7 @@ function SessionCard({ session, now }: SessionCardProps): JSX.Element {
       <a class="card" href={href} data-state={online ? entry.state : "offline"}>
         <div class="card-head">
           <SessionLabel session={session} />
+          <Unread count={unread} />
           <StateChip session={session} now={now} />
         </div>
         {title !== "" && <p class="card-title">{title}</p>}
@@ -131,7 +142,7 @@ function SessionCard({ session, now }: SessionCardProps): JSX.Element {
   );
 }
 
-function CardFacts({ session, now }: SessionCardProps): JSX.Element {
+function CardFacts({ session, now }: Omit<SessionCardProps, "unread">): JSX.Element {
   const { entry, host, online, lastSeen } = session;
   return (
     <p class="facts">

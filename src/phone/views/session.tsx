@@ -2,19 +2,26 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
+import type { SendOptions } from "../later.ts";
+import type { Later } from "../../protocol/later.ts";
 import { isSessionName } from "../../protocol/names.ts";
-import { formatAgo } from "../format_time.ts";
-import type { Message } from "../message.ts";
-import { type ReceiptText, receiptText } from "../receipt_text.ts";
+import type { SessionEntry } from "../../protocol/session.ts";
+import { dialogOf } from "../dialogs.ts";
+import { formatAgo, formatTime } from "../format_time.ts";
+import { itemsOf } from "../attention.ts";
+import type { InboxItem, QuestionItem } from "../inbox.ts";
+import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
-import { isSentAgain, messagesOf, type PhoneState, relayNow } from "../state.ts";
+import { cancellationsOf, isSentAgain, messagesOf, type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Composer } from "./composer.tsx";
-import type { AskActions } from "./ask_card.tsx";
-import { type MessageActions, MessageList } from "./message_list.tsx";
+import { type AskActions, AskCard } from "./ask_card.tsx";
+import { type DialogActions, DialogCard } from "./dialog_card.tsx";
+import { type MessageActions, MessageList, type Shown } from "./message_list.tsx";
 import { OpenedItem } from "./opened_item.tsx";
-import { Icon, SealSign, SessionLabel, StateChip, useNow } from "./shared.tsx";
+import { ReceiptActions } from "./receipt_actions.tsx";
+import { Icon, SealSign, SessionLabel, StateChip, TONE_ICONS, useNow, useRead } from "./shared.tsx";
 import { TerminalPanel } from "./terminal.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
@@ -24,8 +31,9 @@ const AGES_EVERY_MS = 15_000;
 const GOOD_RECEIPT_MS = 60_000;
 const BAD_RECEIPT_MS = 600_000;
 
-export interface SessionActions extends MessageActions, AskActions {
-  send(to: SessionName, body: string): void;
+export interface SessionActions extends MessageActions, AskActions, DialogActions {
+  read(key: string): void;
+  send(to: SessionName, body: string, options?: SendOptions): void;
   draft(to: SessionName, text: string): void;
   mirror: OpenMirror;
 }
@@ -50,8 +58,18 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
   const shown = shownMessages(state, { name, hostOnline: session?.online ?? false, now });
   const mode = state.paired.has(name.deviceId) ? "psk" : "off";
   const why = noteOf(state, session, now);
-  const note = why === "" ? null : <p class="session-note">{why}</p>;
-  const composer = <SessionComposer {...{ state, name, label, mode, actions }} />;
+  // The opened one has a place of its own.
+  const items = itemsOf(state, name).filter(({ push }) => push.id !== item);
+  useRead(sessionKey(name), { size: items.length, read: actions.read });
+  const waiting = waitingOf({ state, name, panel, items, now, actions });
+  const note = (
+    <>
+      {why !== "" && <p class="session-note">{why}</p>}
+      {panel === "terminal" && waiting}
+    </>
+  );
+  const limit = session?.online ? session.entry.limit : undefined;
+  const composer = <SessionComposer {...{ state, name, label, mode, limit, actions }} />;
   return (
     <div class="page session">
       <SessionHead name={name} session={session} now={now} mode={mode} panel={panel} />
@@ -62,7 +80,7 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
             label={label}
             isLinked={state.link.kind !== "down"}
             openMirror={actions.mirror}
-            newest={newestReceipt(shown, now)}
+            newest={newestReceipt(shown, { state, now, actions })}
             note={note}
             notice={notice}
             composer={composer}
@@ -73,11 +91,8 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
             <div class="notice-anchor">{notice}</div>
             <OpenedItem state={state} item={item} actions={actions} />
             <MessageList
-              shown={shown}
-              history={state.history}
-              now={now}
-              clockOffsetMs={state.clockOffsetMs}
-              actions={actions}
+              {...{ shown, state, now, actions, waiting }}
+              items={items.filter((one) => one.kind !== "question" || one.receipt.final)}
             />
             <div class="session-foot">{note}{composer}</div>
           </>
@@ -86,47 +101,116 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
   );
 }
 
-interface Shown {
-  message: Message;
-  receipt: ReceiptText;
-}
-
 function shownMessages(
   state: PhoneState,
   { name, hostOnline, now }: { name: SessionName; hostOnline: boolean; now: number },
 ): Shown[] {
   const context = { live: state.link.kind === "live", hostOnline, now };
   const messages = messagesOf(state, name);
-  return messages.map((message) => ({
+  const cancellations = cancellationsOf(state);
+  const all = messages.map((message) => ({
     message,
-    receipt: receiptText(message, { ...context, sentAgain: isSentAgain(message, messages) }),
+    receipt: receiptText(message, {
+      ...context,
+      sentAgain: isSentAgain(message, messages),
+      cancelling: cancellations.has(message.id),
+    }),
   }));
+  // What is yet to be typed comes last.
+  return [
+    ...all.filter(({ receipt }) => !receipt.isScheduled),
+    ...all.filter(({ receipt }) => receipt.isScheduled),
+  ];
 }
 
 /** A pending or held receipt is shown until there is a newer one. */
-function newestReceipt(shown: readonly Shown[], now: number): ReceiptText | undefined {
-  const { message, receipt } = shown.at(-1) ?? {};
-  if (message === undefined || receipt?.tone === "pending" || receipt?.tone === "held") return receipt;
-  const shownMs = receipt?.tone === "good" ? GOOD_RECEIPT_MS : BAD_RECEIPT_MS;
-  return now - message.createdAt > shownMs ? undefined : receipt;
+function newestReceipt(
+  shown: readonly Shown[],
+  { state, now, actions }: { state: PhoneState; now: number; actions: SessionActions },
+): JSX.Element | null {
+  const { message, receipt } = shown.filter((one) => !one.receipt.isScheduled).at(-1) ?? {};
+  if (message === undefined || receipt === undefined) return null;
+  const isOpen = receipt.tone === "pending" || receipt.tone === "held";
+  const shownMs = receipt.tone === "good" || receipt.tone === "off" ? GOOD_RECEIPT_MS : BAD_RECEIPT_MS;
+  if (!isOpen && now - message.createdAt > shownMs) return null;
+  const { tone, detail } = receipt;
+  return (
+    <div class="newest-receipt" data-tone={tone}>
+      <p role="status">
+        <Icon name={TONE_ICONS[tone]} />
+        <span class="receipt-state">{receipt.state}</span>
+        {detail !== "" && <span class="newest-detail">{detail}</span>}
+      </p>
+      <ReceiptActions {...{ message, receipt, actions }} clockOffsetMs={state.clockOffsetMs} />
+    </div>
+  );
 }
 
 interface SessionComposerProps extends Pick<Props, "state" | "name" | "actions"> {
   label: string;
   mode: Sealing;
+  limit: SessionEntry["limit"];
 }
 
-function SessionComposer({ state, name, label, mode, actions }: SessionComposerProps): JSX.Element {
+function SessionComposer({ state, name, label, mode, limit, actions }: SessionComposerProps): JSX.Element {
   return (
     <Composer
       label={label}
       draft={state.drafts[sessionKey(name)] ?? ""}
       mode={mode}
       blocked={!isSessionName(name.session)}
+      limit={limit}
       onDraft={(text) => actions.draft(name, text)}
-      onSend={(text) => actions.send(name, text)}
+      onSend={(text, later) =>
+        actions.send(name, text, later && { later: byRelay(later, state), resetsAt: limit?.resetsAt })}
     />
   );
+}
+
+interface WaitingProps extends Pick<Props, "state" | "name" | "panel" | "actions"> {
+  items: readonly InboxItem[];
+  now: number;
+}
+
+/** The session's open dialog and questions. */
+function waitingOf({ state, name, panel, items, now, actions }: WaitingProps): JSX.Element | undefined {
+  const questions = items.filter((one) => one.kind === "question").filter(({ receipt }) => !receipt.final);
+  const dialog = dialogOf(state, name);
+  const card = dialog && <DialogCard place={panel} {...{ state, dialog, now, actions }} />;
+  if (card === undefined && questions.length === 0) return undefined;
+  if (panel === "terminal") {
+    return (
+      <>
+        {card && <ul class="session-card">{card}</ul>}
+        {questions.length > 0 && <QuestionsLink name={name} questions={questions} />}
+      </>
+    );
+  }
+  return (
+    <ul class="cards">
+      {card}
+      {questions.map((one) => <AskCard key={one.push.id} item={one} {...{ state, now, actions }} />)}
+    </ul>
+  );
+}
+
+/** Beside the terminal there is no room for the questions themselves: they are with the messages. */
+function QuestionsLink(
+  { name, questions }: { name: SessionName; questions: readonly QuestionItem[] },
+): JSX.Element {
+  return (
+    <div class="session-card">
+      <a class="card question-link" href={formatRoute({ view: "session", ...name, panel: "messages" })}>
+        <span class="label">{STRINGS.inbox.waiting(questions.length)}</span>
+        <span class="question-first">{questions.at(-1)?.push.body}</span>
+      </a>
+    </div>
+  );
+}
+
+/** With the time by the relay's clock. */
+function byRelay(later: Later, state: PhoneState): Later {
+  return later.kind === "at" ? { kind: "at", at: Math.round(relayNow(state, later.at)) } : later;
 }
 
 /** A link to the other panel. Each panel has its own address, so that reload and Back work. */
@@ -183,5 +267,8 @@ function noteOf(state: PhoneState, session: HostSession | undefined, now: number
   if (state.devices === undefined) return "";
   if (session === undefined) return TEXT.gone;
   if (!session.online) return TEXT.hostOffline(session.host, formatAgo(now - session.lastSeen));
-  return session.entry.addressable ? "" : TEXT.notAddressable;
+  const { addressable, limit } = session.entry;
+  if (!addressable) return TEXT.notAddressable;
+  if (limit === undefined) return "";
+  return limit.resetsAt === undefined ? TEXT.limited : TEXT.limitedUntil(formatTime(limit.resetsAt, now));
 }

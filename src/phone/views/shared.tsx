@@ -51,6 +51,7 @@ export const TONE_ICONS: Record<Tone, IconName> = {
   good: "check",
   unsure: "question",
   bad: "cross",
+  off: "cross",
 };
 
 /** The logo: a prompt with a cursor. */
@@ -140,6 +141,19 @@ export function Checkbox({ label, checked, onToggle }: CheckboxProps): JSX.Eleme
   );
 }
 
+/** Notes as read what is in view, whenever there is more of it and the page is visible. */
+export function useRead(key: string, { size, read }: { size: number; read(key: string): void }): void {
+  useEffect(() => {
+    const update = (): void => {
+      if (document.visibilityState === "visible") read(key);
+    };
+    // An effect may run within a rendering, which must not begin another one.
+    queueMicrotask(update);
+    document.addEventListener("visibilitychange", update);
+    return () => document.removeEventListener("visibilitychange", update);
+  }, [key, size]);
+}
+
 /** The current time, updated at an interval. */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(Date.now());
@@ -148,6 +162,17 @@ export function useNow(intervalMs: number): number {
     return () => clearInterval(timer);
   }, [intervalMs]);
   return now;
+}
+
+/** How much was not read; nothing if everything was. */
+export function Unread({ count }: { count: number }): JSX.Element | null {
+  if (count === 0) return null;
+  return (
+    <span class="unread">
+      <span aria-hidden="true">{count}</span>
+      <span class="visually-hidden">{STRINGS.unread(count)}</span>
+    </span>
+  );
 }
 
 /** A session's state and how long it has lasted; just "Offline" if its host is offline. */

@@ -1,7 +1,6 @@
 /** The session's terminal: its status line, its screen, and its text for selecting and for screen readers. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ReceiptText } from "../receipt_text.ts";
 import type { SessionName } from "../sessions.ts";
 import { STRINGS } from "../strings.ts";
 import { statusText } from "../terminal_status.ts";
@@ -9,7 +8,7 @@ import { FindBar } from "./find_bar.tsx";
 import { FlowingText } from "./flowing_text.tsx";
 import { KeyRow } from "./key_row.tsx";
 import { LiveField } from "./live_field.tsx";
-import { Icon, SealSign, TONE_ICONS } from "./shared.tsx";
+import { Icon, SealSign } from "./shared.tsx";
 import { type OpenMirror, type Terminal, useTerminal } from "./use_terminal.ts";
 
 const { terminal: TEXT } = STRINGS;
@@ -22,7 +21,7 @@ interface Props {
   isLinked: boolean;
   openMirror: OpenMirror;
   /** The newest message's receipt. */
-  newest: ReceiptText | undefined;
+  newest: JSX.Element | null;
   /** Why a message cannot be delivered right now. */
   note: JSX.Element | null;
   /** The link's notice. */
@@ -57,7 +56,7 @@ export function TerminalPanel(props: Props): JSX.Element {
             setFinding(true);
           }}
         />
-        {newest && !isLive && <NewestReceipt receipt={newest} />}
+        {!isLive && newest}
         <div class="type-row">
           <LiveToggle button={toggle} isLive={isLive} onChange={setLive} />
           {isLive
@@ -122,17 +121,6 @@ function StatusLine({ terminal: { info, retry } }: { terminal: Terminal }): JSX.
       <p class="terminal-warning" role="status">{warning}</p>
       {stream.kind === "ended" && <button type="button" class="quiet" onClick={retry}>{TEXT.again}</button>}
     </div>
-  );
-}
-
-/** A one-line receipt; the full one is with the messages. */
-function NewestReceipt({ receipt: { tone, state, detail } }: { receipt: ReceiptText }): JSX.Element {
-  return (
-    <p class="newest-receipt" data-tone={tone} role="status">
-      <Icon name={TONE_ICONS[tone]} />
-      <span class="receipt-state">{state}</span>
-      {detail !== "" && <span class="newest-detail">{detail}</span>}
-    </p>
   );
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { receiptProof } from "../../../src/crypto/proofs.ts";
-import { Acknowledger } from "../../../src/listener/pushes.ts";
+import { Acknowledger } from "../../../src/listener/acknowledger.ts";
 import type { EventData } from "../../../src/protocol/frames.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { until } from "../../helpers/until.ts";

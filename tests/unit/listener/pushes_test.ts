@@ -1,16 +1,11 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal.ts";
-import type { Command } from "../../../src/listener/inject/inject.ts";
+import type { Command } from "../../../src/listener/inject/context.ts";
 import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
-import {
-  type Acknowledgement,
-  PushIntake,
-  type PushOptions,
-  QUEUE_FULL_WAIT_SECONDS,
-  QUEUE_MAX,
-  SessionQueues,
-} from "../../../src/listener/pushes.ts";
+import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
+import { PushIntake, type PushOptions, QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/pushes.ts";
+import { QUEUE_MAX, SessionQueues } from "../../../src/listener/session_queues.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 const ID = "00000000-0000-4000-8000-000000000001";
@@ -68,6 +63,7 @@ function makeBench(
       injected.push(command);
       return inject(command, signal);
     },
+    answerDialog: () => Promise.resolve({ state: "submitted" }),
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
     leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
     acknowledge: (ack) => void acks.push(ack),
@@ -91,7 +87,14 @@ Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject,
   await bench.queues.idle();
   assert.deepEqual(outcomes(bench.acks), ["delivered", "submitted final"]);
   assert.deepEqual(bench.injected, [
-    { id: ID, session: "svc-a", body: "hello", expiresAt: 99_500, sendAnyway: false },
+    {
+      id: ID,
+      session: "svc-a",
+      body: "hello",
+      expiresAt: 99_500,
+      sendAnyway: false,
+      turn: { step: "waiting" },
+    },
   ]);
 });
 
@@ -410,4 +413,64 @@ Deno.test("pushes: forgeries take no place in a session's queue [replay-window]"
   release();
   await bench.queues.idle();
   assert.deepEqual(bench.injected.map(({ body }) => body), ["good"]);
+});
+
+const CANCEL_ID = ID.replace(/1$/, "9");
+const cancel: Push = { ...push, id: CANCEL_ID, type: "agent.cancel", body: undefined, inReplyTo: ID };
+
+Deno.test("pushes: a waiting message is cancelled, and is not typed when it comes again [cancel-atomic]", async () => {
+  const first = Promise.withResolvers<Outcome>();
+  const bench = makeBench(() => first.promise);
+  await bench.intake.receive({ ...push, id: ID.replace(/1$/, "2") });
+  await bench.intake.receive(push);
+  await bench.intake.receive(cancel);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === ID)), ["delivered", "withdrawn final"]);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID)), ["submitted final"]);
+  first.resolve({ state: "submitted" });
+  await bench.queues.idle();
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.deepEqual(bench.injected.map(({ id }) => id), [ID.replace(/1$/, "2")]);
+  assert.deepEqual(outcomes(bench.acks).at(-1), "withdrawn final");
+});
+
+Deno.test("pushes: once the typing has begun, nothing is cancelled [cancel-atomic]", async () => {
+  const typed = Promise.withResolvers<Outcome>();
+  const bench = makeBench((command) => {
+    command.turn.step = "typing";
+    return typed.promise;
+  });
+  await bench.intake.receive(push);
+  await bench.intake.receive(cancel);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID)), [
+    "refused already_typed final",
+  ]);
+  typed.resolve({ state: "submitted" });
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks).at(-1), "submitted final");
+  for (const step of ["typing", "typed"] as const) {
+    const crashed = makeBench();
+    crashed.steps.set(ID, { id: ID, at: 0, step });
+    await crashed.intake.receive(cancel);
+    assert.deepEqual(outcomes(crashed.acks), ["refused already_typed final"]);
+  }
+});
+
+Deno.test("pushes: a message that comes after its cancellation is not typed [cancel-atomic]", async () => {
+  const bench = makeBench();
+  await Promise.all([bench.intake.receive(cancel), bench.intake.receive(push)]);
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks).toSorted(), ["submitted final", "withdrawn final"]);
+  assert.equal(bench.injected.length, 0);
+});
+
+Deno.test("pushes: a sealed cancellation counts only for the message that it seals [cancel-atomic]", async () => {
+  const bench = makeBench(undefined, {
+    floor: () => Promise.resolve("psk"),
+    unseal: (push) => Promise.resolve({ found: { ...push, body: CANCEL_ID }, seal: { pairing: "a" } }),
+  });
+  await bench.intake.receive({ ...cancel, sealed });
+  assert.deepEqual(outcomes(bench.acks), ["refused invalid_body final"]);
+  await bench.intake.receive({ ...cancel, id: ID.replace(/1$/, "8") });
+  assert.deepEqual(outcomes(bench.acks).at(-1), "refused sealed_required final");
 });

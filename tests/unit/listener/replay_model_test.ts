@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import { type Journal, openJournal, type PhoneSeal } from "../../../src/home/journal.ts";
 import type { Outcome } from "../../../src/listener/inject/context.ts";
-import { type Acknowledgement, PushIntake, SessionQueues } from "../../../src/listener/pushes.ts";
+import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
+import { PushIntake } from "../../../src/listener/pushes.ts";
+import { SessionQueues } from "../../../src/listener/session_queues.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { Files } from "../../../src/runtime/types.ts";
 import { randomNumbers } from "../../helpers/random_numbers.ts";
@@ -77,6 +79,7 @@ class World {
       journal,
       queues,
       inject: ({ id }) => this.#inject(id, life),
+      answerDialog: () => Promise.resolve({ state: "submitted" }),
       leftBehind: () => Promise.resolve(),
       start: () => Promise.resolve({ state: "refused", reason: "start_not_allowed" }),
       acknowledge: (ack) => life === this.#life && this.#heard(ack),

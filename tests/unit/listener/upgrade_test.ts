@@ -6,7 +6,9 @@ import { sealMessage } from "../../../src/crypto/stored_message.ts";
 import { openJournal } from "../../../src/home/journal.ts";
 import { loadPaired } from "../../../src/home/paired.ts";
 import { hostKeys } from "../../../src/home/host_sealing.ts";
-import { type Acknowledgement, PushIntake, SessionQueues } from "../../../src/listener/pushes.ts";
+import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
+import { PushIntake } from "../../../src/listener/pushes.ts";
+import { SessionQueues } from "../../../src/listener/session_queues.ts";
 import { unseal } from "../../../src/listener/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";
@@ -41,6 +43,7 @@ async function start({ files, paths }: TempHome) {
       typed.push(body);
       return { state: "submitted" };
     },
+    answerDialog: () => Promise.resolve({ state: "submitted" }),
     leftBehind: () => Promise.resolve(),
     start: none,
     acknowledge: (ack) => void acks.push(ack),

@@ -149,3 +149,40 @@ Deno.test("signing out erases the key and the unsent messages", async () => {
   assert.deepEqual([bench.storage.account, bench.storage.outbox.size, kindOf(bench)], [undefined, 0, "out"]);
   assert.deepEqual([bench.sockets.alive, bench.clock.pending], [0, 0]);
 });
+
+Deno.test("a message that never left the phone is cancelled there; one that may have is cancelled at the relay [ux-no-dead-end]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, storage, store } = bench;
+  relay.away = true;
+  await controller.send(TO, "tried in vain");
+  await controller.send(TO, "never tried");
+  const [tried, fresh] = [...store.get().messages.values()];
+  assert.ok(tried && fresh);
+  await controller.edit(fresh);
+  assert.equal(store.get().messages.has(fresh.id), false);
+  assert.equal(store.get().drafts["dev_listener_1/svc-demo"], "never tried");
+  await controller.edit(tried);
+  assert.deepEqual([...storage.outbox.values()].map(({ cancels }) => cancels), [tried.id]);
+  assert.equal(store.get().drafts["dev_listener_1/svc-demo"], "never tried", "it may have been typed");
+  const withdrawn = receiptOf("withdrawn", { final: true });
+  bench.sockets.last.says("push.updated", { id: tried.id, receipt: withdrawn });
+  await until("the draft", () => store.get().drafts["dev_listener_1/svc-demo"] !== "never tried");
+  assert.equal(store.get().drafts["dev_listener_1/svc-demo"], "tried in vain\n\nnever tried");
+  controller.stop();
+});
+
+Deno.test("drafts are kept for the next page until they are sent [ux-no-dead-end]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.controller.draft(TO, "half a thought");
+  bench.controller.keepDrafts();
+  assert.deepEqual([...bench.storage.drafts.values()], ["half a thought"]);
+  bench.controller.stop();
+  const next = phoneWith(bench.storage.account);
+  for (const [key, text] of bench.storage.drafts) next.storage.drafts.set(key, text);
+  await live(next);
+  assert.equal(next.store.get().drafts["dev_listener_1/svc-demo"], "half a thought");
+  await next.controller.send(TO, "half a thought");
+  next.controller.keepDrafts();
+  assert.equal(next.storage.drafts.size, 0);
+  next.controller.stop();
+});

@@ -5,6 +5,8 @@ import type { DeviceSessions } from "../../../src/protocol/session.ts";
 export class FakeStorage implements PhoneStorage {
   account: Account | undefined;
   sessions: readonly DeviceSessions[] | undefined;
+  readonly drafts = new Map<string, string>();
+  readonly seen = new Map<string, number>();
   readonly outbox = new Map<string, OutboxEntry>();
 
   constructor(account?: Account) {
@@ -43,7 +45,28 @@ export class FakeStorage implements PhoneStorage {
     return Promise.resolve();
   }
 
+  readDrafts(): Promise<Record<string, string>> {
+    return Promise.resolve(Object.fromEntries(this.drafts));
+  }
+
+  putDraft(key: string, text: string): Promise<void> {
+    if (text === "") this.drafts.delete(key);
+    else this.drafts.set(key, text);
+    return Promise.resolve();
+  }
+
+  readSeen(): Promise<Record<string, number>> {
+    return Promise.resolve(Object.fromEntries(this.seen));
+  }
+
+  putSeen(key: string, at: number): Promise<void> {
+    this.seen.set(key, at);
+    return Promise.resolve();
+  }
+
   clear(): Promise<void> {
+    this.seen.clear();
+    this.drafts.clear();
     this.account = undefined;
     this.sessions = undefined;
     this.outbox.clear();

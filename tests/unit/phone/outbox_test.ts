@@ -20,6 +20,7 @@ function outboxWith(messages: Message[], answers: Answer[]) {
   const sent: string[] = [];
   const failed: string[] = [];
   const outbox = new Outbox({
+    isNew: () => true,
     next: () => messages[0],
     send: ({ id }, options) => {
       sent.push(id);

@@ -57,7 +57,7 @@ Deno.test("an older answer never undoes a newer state", () => {
 
 Deno.test("a message that the relay has is not in the outbox, even if its 202 never arrived", () => {
   const state = after(
-    { type: "restored", messages: [messageOf(1)] },
+    { type: "restored", messages: [messageOf(1)], drafts: {}, seen: {} },
     { type: "history", records: [recordOf(1)], page: "last" },
   );
   assert.equal(receiptStateOf(state, 1), "submitted");

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { lateAnswerId } from "../../../src/protocol/ask.ts";
 import { ASK_RETURN_MS } from "../../../src/protocol/limits.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
-import { answeredBy, type Question, questionOf, routeAnswer, withdrawnAt } from "../../../src/relay/asks.ts";
+import { answeredBy, type Question, questionOf, routeAnswer } from "../../../src/relay/asks.ts";
+import { withdrawnAt } from "../../../src/relay/receipts.ts";
 import { aDevice, aPush } from "../../contract/store_samples.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 

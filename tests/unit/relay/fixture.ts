@@ -16,6 +16,7 @@ import { TokenBuckets } from "../../../src/async/token_bucket.ts";
 import { makeBudgets } from "../../../src/relay/budgets.ts";
 import { Hub } from "../../../src/relay/hub.ts";
 import { createKey, type NewKey } from "../../../src/relay/api_keys.ts";
+import { PushClaims } from "../../../src/relay/outbox.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
 import { publishReceipt } from "../../../src/relay/receipts.ts";
 import { type Services, Tasks } from "../../../src/relay/services.ts";
@@ -136,6 +137,7 @@ export class Fixture implements AsyncDisposable {
         post: (post) => this.vendor(post),
       }),
       clock: this.clock,
+      claims: new PushClaims(() => this.clock.now()),
       budgets: { ...makeBudgets(), claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }) },
       pageReads: new Mutex(),
       tasks,

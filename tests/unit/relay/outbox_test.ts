@@ -19,6 +19,8 @@ function makeOutbox(seqs: number[]) {
   const held: PromiseWithResolvers<void>[] = [];
   const state = { wait: false, broken: false };
   const outbox = new Outbox({
+    claim: () => true,
+    loadCancels: () => Promise.resolve([]),
     send: (text) =>
       void sent.push(Number(/push (\d+)/.exec(text)?.[1] ?? Number(/text (\d+)/.exec(text)?.[1]))),
     async load({ afterSeq, limit }) {

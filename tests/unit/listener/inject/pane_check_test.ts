@@ -20,12 +20,14 @@ function seen(reading: Partial<ScreenReading>, localUserActivity = 0): Observati
   };
 }
 
+const KEYS_OF_NOBODY = { isFromPhone: false, keyAt: 0 };
+
 const reason = (what: Observation, change: Partial<HoldContext> = {}) =>
   holdReason(what, {
     recordedPid: 1,
     profile: agentProfile("cc"),
     isProfiled: true,
-    input: { isGated: () => false, isIdle: ({ state }) => state === "idle" },
+    input: { isGated: () => false, isIdle: ({ state }) => state === "idle", model: KEYS_OF_NOBODY },
     now: 100_000,
     sendAnyway: false,
     policy: DEFAULT_POLICY,
@@ -79,7 +81,19 @@ Deno.test("hold: while the agent works a message waits, unless hooks hold its di
   assert.equal(reason(working), "agent_working");
   assert.equal(reason(working, { sendAnyway: true }), "agent_working");
   assert.equal(reason(seen({ state: undefined })), "agent_working", "nobody knows");
-  assert.equal(reason(working, { input: { isGated: () => true, isIdle: () => false } }), undefined);
+  assert.equal(
+    reason(working, { input: { isGated: () => true, isIdle: () => false, model: KEYS_OF_NOBODY } }),
+    undefined,
+  );
   assert.equal(reason(working, { policy: { ...DEFAULT_POLICY, steer: true } }), undefined);
   assert.equal(reason(working, { isProfiled: false }), undefined);
+});
+
+Deno.test("hold: a draft that was typed from a phone is called so, until someone types at the computer [inj-phone-draft]", () => {
+  const input = { isGated: () => false, isIdle: () => true, model: { isFromPhone: true, keyAt: 90_000 } };
+  const draft = seen({ draft: "begun on the phone" });
+  assert.equal(reason(draft, { input }), "phone_draft");
+  assert.equal(reason(draft, { input, sendAnyway: true }), undefined);
+  assert.equal(reason(seen({ draft: "begun on the phone" }, 95), { input }), "desk_busy");
+  assert.equal(reason(seen({}), { input }), undefined);
 });

@@ -35,7 +35,8 @@ const PROFILE: TargetProfile = {
 
 const model = (change: Partial<ComposerModel>): ComposerModel => ({
   ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true },
-  ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, afterEscape: false, keyAt: 0 },
+  ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, isFromPhone: false },
+  ...{ afterEscape: false, keyAt: 0 },
   ...change,
 });
 

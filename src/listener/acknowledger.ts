@@ -1,0 +1,57 @@
+/** Reports to the relay what became of pushes, with the host's proof for those that a paired phone sealed. */
+import { receiptProof } from "../crypto/proofs.ts";
+import type { EventData } from "../protocol/frames.ts";
+import type { Push } from "../protocol/push.ts";
+
+export type Acknowledgement = EventData<"push.ack">;
+
+/** Pushes awaiting their final acknowledgement. Beyond this, the oldest are acknowledged without proof. */
+const PENDING_MAX = 10_000;
+
+export interface AcknowledgerOptions {
+  /** The secret this host shares with a phone. */
+  secretOf(phone: string): Promise<CryptoKey | undefined>;
+  /** The outcome of this push is kept whatever else arrives: only such an outcome gets a proof. */
+  isLasting(id: string): boolean;
+  send(ack: Acknowledgement): void;
+  log(line: string): void;
+}
+
+interface Proving {
+  secret: Promise<CryptoKey | undefined>;
+  /** Acknowledgements of one push are sent in order. */
+  sent: Promise<void>;
+}
+
+export class Acknowledger {
+  readonly #options: AcknowledgerOptions;
+  readonly #proving = new Map<string, Proving>();
+
+  constructor(options: AcknowledgerOptions) {
+    this.#options = options;
+  }
+
+  /** Called for each incoming push. */
+  expect({ id, sealed, from }: Push): void {
+    if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
+    const secret = this.#options.secretOf(from).catch((error) => {
+      this.#options.log(`push ${id}: acknowledged without proof: ${error}`);
+      return undefined;
+    });
+    this.#proving.set(id, { secret, sent: Promise.resolve() });
+    if (this.#proving.size <= PENDING_MAX) return;
+    for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
+  }
+
+  acknowledge(ack: Acknowledgement): void {
+    const proving = this.#proving.get(ack.id);
+    if (proving === undefined) return this.#options.send(ack);
+    if (ack.final) this.#proving.delete(ack.id);
+    const isProven = !ack.final || this.#options.isLasting(ack.id);
+    proving.sent = proving.sent.then(async () => {
+      const secret = await proving.secret;
+      const proof = isProven && secret && await receiptProof(secret, { ...ack, state: ack.outcome });
+      this.#options.send({ ...ack, ...(proof ? { proof } : {}) });
+    });
+  }
+}

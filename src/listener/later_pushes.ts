@@ -1,0 +1,106 @@
+/** Messages that are not typed at once: each waits for a time, for an idle agent, or for the end of its usage limit. */
+import type { Later } from "../protocol/later.ts";
+import type { Reason } from "../protocol/receipt.ts";
+import type { Progress } from "./inject/context.ts";
+import type { SessionEntry } from "../protocol/session.ts";
+
+/** Messages that may wait on one host; more are refused. */
+export const LATER_MAX = 200;
+/** The clocks of the provider and this host may differ by this much. */
+export const RESET_MARGIN_MS = 30_000;
+/** After a message, its session counts as idle only once it has been so for this long: the agent begins to work. */
+export const NEXT_IDLE_MS = 3_000;
+
+const REASONS = {
+  at: "not_before",
+  idle: "until_idle",
+  reset: "until_reset",
+} as const satisfies Record<Later["kind"], Reason>;
+
+export function waitingProgress({ kind }: Later): Progress {
+  return { state: "held", reason: REASONS[kind] };
+}
+
+export interface LaterPush {
+  session: string;
+  later: Later;
+  /** When `at` is reached, and when the message expires, in this host's epoch milliseconds. */
+  atMs: number;
+  expiresAt: number;
+  /** Types it now; resolves when it has ended. */
+  release(): Promise<void>;
+}
+
+interface Turn {
+  isRunning: boolean;
+  endedAt: number;
+}
+
+export class LaterPushes {
+  readonly #now: () => number;
+  /** By push id, in the order of arrival. */
+  readonly #waiting = new Map<string, LaterPush>();
+  /** The last message that was released for each session. */
+  readonly #turns = new Map<string, Turn>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** False if too many wait. */
+  add(id: string, push: LaterPush): boolean {
+    if (this.#waiting.size >= LATER_MAX) return false;
+    this.#waiting.set(id, push);
+    return true;
+  }
+
+  remove(id: string): void {
+    this.#waiting.delete(id);
+  }
+
+  clear(): void {
+    this.#waiting.clear();
+  }
+
+  /** Takes a new inventory, and releases the messages whose time has come. */
+  observe(entries: readonly SessionEntry[]): void {
+    const now = this.#now();
+    const sessions = new Map(entries.map((entry) => [entry.name, entry]));
+    for (const [id, push] of this.#waiting) {
+      const turn = this.#turns.get(push.session);
+      if (!isDue(push, { entry: sessions.get(push.session), turn, now })) continue;
+      this.#waiting.delete(id);
+      void this.#release(push);
+    }
+    for (const [session, { isRunning, endedAt }] of this.#turns) {
+      if (!isRunning && now - endedAt > NEXT_IDLE_MS) this.#turns.delete(session);
+    }
+  }
+
+  async #release({ session, release }: LaterPush): Promise<void> {
+    const turn = { isRunning: true, endedAt: 0 };
+    this.#turns.set(session, turn);
+    await release();
+    turn.isRunning = false;
+    turn.endedAt = this.#now();
+  }
+}
+
+/** What is known about the session. */
+interface Standing {
+  entry: Pick<SessionEntry, "state" | "addressable" | "limit"> | undefined;
+  turn: Turn | undefined;
+  now: number;
+}
+
+/** A message that has expired is due, too: it ends as expired. */
+export function isDue(
+  { later, atMs, expiresAt }: Omit<LaterPush, "release" | "session">,
+  { entry, turn, now }: Standing,
+): boolean {
+  if (now >= expiresAt) return true;
+  if (later.kind === "at") return now >= atMs;
+  const isFree = turn === undefined || (!turn.isRunning && now - turn.endedAt >= NEXT_IDLE_MS);
+  if (!isFree || entry?.state !== "idle" || !entry.addressable) return false;
+  return later.kind === "idle" || entry.limit === undefined;
+}

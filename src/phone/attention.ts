@@ -1,0 +1,83 @@
+/** What concerns one session, what waits for the user, and what they have not read yet. */
+import { askDataOf } from "../protocol/ask.ts";
+import type { Push } from "../protocol/push.ts";
+import { openDialogs } from "./dialogs.ts";
+import { type InboxItem, openQuestions } from "./inbox.ts";
+import { allSessions, sessionKey, type SessionName } from "./sessions.ts";
+import type { PhoneState } from "./state.ts";
+
+/** The key under which it is noted until when everything was read. */
+export const ALL_SEEN = "all";
+
+const LISTENER_PREFIX = "dev_listener_";
+
+/** The host that a push comes from, as far as the push shows it. */
+export function hostOf(push: Push): string | undefined {
+  const sender = push.from.startsWith(LISTENER_PREFIX) ? push.from : undefined;
+  return askDataOf(push)?.listener ?? push.sealedFor?.host ?? sender;
+}
+
+/** The session that a push concerns: on the host that it names, else on the only host that has a session of this name. */
+export function sessionNameOf(
+  push: Push,
+  { devices = [] }: Pick<PhoneState, "devices">,
+): SessionName | undefined {
+  const session = push.agentSessionName;
+  if (session === undefined) return undefined;
+  const deviceId = hostOf(push);
+  if (deviceId !== undefined) return { deviceId, session };
+  const [found, other] = allSessions(devices).filter(({ entry }) => entry.name === session);
+  return found === undefined || other !== undefined ? undefined : { deviceId: found.deviceId, session };
+}
+
+/** The session's questions and notifications, oldest first, without the texts of open dialogs. */
+export function itemsOf(state: PhoneState, name: SessionName): InboxItem[] {
+  const key = sessionKey(name);
+  const shown = new Set(openDialogs(state).map(({ id }) => id));
+  return [...state.inbox.values()]
+    .filter(({ push }) => {
+      const of = push.agentSessionName === name.session ? sessionNameOf(push, state) : undefined;
+      return of !== undefined && sessionKey(of) === key && !shown.has(push.id);
+    })
+    .sort((one, other) => one.push.createdAt - other.push.createdAt);
+}
+
+/** The sessions with an open question or dialog, by `sessionKey`. */
+export function waitingSessions(state: PhoneState): ReadonlySet<string> {
+  const questions = openQuestions(state.inbox).flatMap(({ push }) => sessionNameOf(push, state) ?? []);
+  const dialogs = openDialogs(state).map(({ session: { deviceId, entry } }) => ({
+    deviceId,
+    session: entry.name,
+  }));
+  return new Set([...questions, ...dialogs].map(sessionKey));
+}
+
+/** Items that the user has not seen, by the `sessionKey` of their session; those of no session under an empty key. */
+export function unreadItems(state: PhoneState): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { push } of state.inbox.values()) {
+    const name = sessionNameOf(push, state);
+    const key = name === undefined ? "" : sessionKey(name);
+    if (isUnread(state, push)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** What the title and the app's badge count: open questions and dialogs, and what else was not read. */
+export function attentionCount(state: PhoneState): number {
+  const open = new Set([
+    ...openQuestions(state.inbox).map(({ push }) => push.id),
+    ...openDialogs(state).map(({ id }) => id),
+  ]);
+  let unread = 0;
+  for (const { push } of state.inbox.values()) {
+    if (!open.has(push.id) && isUnread(state, push)) unread++;
+  }
+  return open.size + unread;
+}
+
+function isUnread(state: PhoneState, push: Push): boolean {
+  const name = sessionNameOf(push, state);
+  const seen = state.seen[name === undefined ? "" : sessionKey(name)] ?? 0;
+  return push.createdAt > Math.max(seen, state.seen[ALL_SEEN] ?? Infinity);
+}

@@ -1,0 +1,185 @@
+/** No message is a dead end: cancelled, edited, sent later, in a real browser with real relay, listener and agents. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { until } from "../helpers/until.ts";
+import { type Scene, withScene } from "./scene.ts";
+import { open as openTerminal, withTerminals } from "./terminal_scene.ts";
+
+async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
+  const { page } = phone;
+  await listener.report({ name: "svc-demo" });
+  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+  await page.getByRole("link", { name: /demo · Claude/ }).tap();
+  await page.getByRole("link", { name: "Messages" }).tap();
+  await page.getByText("No messages yet").waitFor();
+  return page;
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await field(page).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).tap();
+}
+
+const field = (page: Page) => page.getByRole("textbox");
+const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
+const button = (page: Page, text: string, name: string) =>
+  bubble(page, text).getByRole("button", { name, exact: true });
+
+Deno.test("a held message is cancelled at its host and never typed; edited, its text is in the field again [cancel-atomic, ux-no-dead-end]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack, phone } = scene;
+    const session = await openTerminal(scene);
+    await stack.send(session.name, "/permit");
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await send(page, "never to be typed");
+    await bubble(page, "never to be typed").getByText("On hold").waitFor();
+    await send(page, "first wording");
+    await phone.shoot("message-held");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await button(page, "never to be typed", "Cancel").tap();
+    await bubble(page, "never to be typed").getByText("Cancelled", { exact: true }).waitFor();
+    await button(page, "first wording", "Edit").tap();
+    await until("the text in the field", async () => await field(page).inputValue() === "first wording");
+    await send(page, "second wording");
+    await page.getByRole("link", { name: "Terminal" }).tap();
+    await page.getByText("On hold").waitFor();
+    await phone.shoot("terminal-held");
+    await page.getByRole("button", { name: "Cancel", exact: true }).tap();
+    await page.getByText("Cancelled", { exact: true }).waitFor();
+    await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "Escape");
+    await stack.send(session.name, "typed after the dialog");
+    assert.deepEqual(await session.prompts(1), ["typed after the dialog"]);
+  }));
+
+Deno.test("a message that waits at the relay for its host is cancelled at once, and does not come back [cancel-queued, ux-no-dead-end]", () =>
+  withScene(async (scene) => {
+    const page = await open(scene);
+    scene.listener.stop();
+    await page.getByText("workstation is offline").waitFor();
+    await send(page, "for nobody");
+    await bubble(page, "for nobody").getByText("Queued").waitFor();
+    await button(page, "for nobody", "Cancel").tap();
+    await bubble(page, "for nobody").getByText("Cancelled", { exact: true }).waitFor();
+    await page.reload();
+    await bubble(page, "for nobody").getByText("Cancelled", { exact: true }).waitFor();
+    assert.deepEqual(scene.phone.faults, []);
+  }));
+
+Deno.test("a message whose sending is uncertain is cancelled too, whichever arrives first [cancel-queued, ux-no-dead-end]", () =>
+  withScene(async (scene) => {
+    const { listener } = scene;
+    const page = await open(scene);
+    await page.route("**/pushes/send", async (route) => {
+      if (/lost answer/.test(route.request().postData() ?? "")) await route.fetch();
+      await route.abort("connectionreset");
+    }, { times: 2 });
+    await send(page, "a lost answer");
+    await listener.received("a lost answer");
+    await until("the button", () => button(page, "a lost answer", "Cancel").isVisible());
+    await button(page, "a lost answer", "Cancel").tap();
+    const cancel = await until(
+      "the cancellation",
+      () => listener.pushes.find(({ type }) => type === "agent.cancel"),
+    );
+    const push = await listener.received("a lost answer");
+    assert.equal(cancel.inReplyTo, push.id);
+    listener.acknowledge(push, { outcome: "withdrawn" });
+    listener.acknowledge(cancel, { outcome: "submitted" });
+    await bubble(page, "a lost answer").getByText("Cancelled", { exact: true }).waitFor();
+  }));
+
+Deno.test("what can be done with a message depends on what became of it [ux-no-dead-end]", () =>
+  withScene(async (scene) => {
+    const { listener } = scene;
+    const page = await open(scene);
+    const names = async (text: string): Promise<string[]> =>
+      await bubble(page, text).locator(".bubble-actions").getByRole("button").allInnerTexts();
+    await send(page, "!ls");
+    listener.acknowledge(await listener.received("!ls"), { outcome: "refused", reason: "shell_escape" });
+    await bubble(page, "!ls").getByText("Refused").waitFor();
+    assert.deepEqual(await names("!ls"), ["Edit"], "sent again it would be refused again");
+    await send(page, "after live keys");
+    listener.acknowledge(await listener.received("after live keys"), {
+      outcome: "refused",
+      reason: "phone_draft",
+    });
+    await bubble(page, "after live keys").getByText("typed from a phone with Live keys").waitFor();
+    assert.deepEqual(await names("after live keys"), ["Edit", "Send anyway"]);
+    await send(page, "who knows");
+    listener.acknowledge(await listener.received("who knows"), {
+      outcome: "unknown",
+      reason: "not_confirmed",
+    });
+    await bubble(page, "who knows").getByText("Unclear").waitFor();
+    assert.deepEqual(await names("who knows"), ["Send again"], "it never becomes a draft");
+    assert.equal(await field(page).inputValue(), "");
+    await field(page).fill("a draft\nof two lines");
+    await page.reload();
+    await bubble(page, "who knows").getByText("Unclear").waitFor();
+    assert.equal(await field(page).inputValue(), "a draft\nof two lines");
+    assert.deepEqual(await names("who knows"), ["Send again"]);
+    await page.getByRole("link", { name: "All agents" }).tap();
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    assert.equal(await page.getByRole("textbox", { name: /Message/ }).inputValue(), "a draft\nof two lines");
+  }));
+
+Deno.test("text left by this phone's live keys is called so when a message meets it [inj-phone-draft]", () =>
+  withTerminals(async (scene) => {
+    const { page } = scene;
+    const session = await openTerminal(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    await page.getByRole("textbox").pressSequentially("begun");
+    await until("the live draft", async () => /❯ begun/.test(await session.screen()));
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    await send(page, " and sent");
+    await page.getByText("Refused").waitFor();
+    await page.getByText("typed from a phone with Live keys").waitFor();
+    await page.getByRole("button", { name: "Send anyway" }).tap();
+    assert.deepEqual(await session.prompts(1), ["begun and sent"]);
+  }));
+
+Deno.test("a message for later is stored, listed, survives the listener's restart and a reload, and is typed once [later-typed, ux-later]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack, phone } = scene;
+    const session = await openTerminal(scene);
+    await stack.send(session.name, "/work 3600");
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await later(page, "once you are done", "When the agent is idle");
+    await bubble(page, "once you are done").getByText("It is typed when the agent is idle.").waitFor();
+    await later(page, "not after all", /^At /);
+    await bubble(page, "not after all").getByText("Scheduled").waitFor();
+    await phone.shoot("message-scheduled");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await button(page, "not after all", "Cancel").tap();
+    await bubble(page, "not after all").getByText("Cancelled", { exact: true }).waitFor();
+    await stack.restartListener();
+    await page.reload();
+    await bubble(page, "once you are done").getByText("Scheduled").waitFor();
+    assert.deepEqual(await session.prompts(), []);
+    await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "Escape");
+    await bubble(page, "once you are done").getByText("Submitted").waitFor();
+    assert.deepEqual(await session.prompts(1), ["once you are done"]);
+  }));
+
+Deno.test("a message waits until the usage limit that the agent shows has reset [later-limit, ux-later]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack, phone } = scene;
+    const session = await openTerminal(scene);
+    await stack.send(session.name, "You've hit your session limit · resets in 1 minute");
+    await page.getByText("The agent has reached its usage limit, which resets at").waitFor();
+    await page.getByRole("textbox").fill("go on");
+    await page.getByRole("button", { name: "Send later" }).tap();
+    await page.getByRole("button", { name: /usage limit has reset/ }).waitFor();
+    await phone.shoot("send-later");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("button", { name: /usage limit has reset/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await bubble(page, "go on").getByText("It is typed when the agent's usage limit has reset.").waitFor();
+    assert.equal((await session.prompts()).length, 1);
+  }));
+
+async function later(page: Page, text: string, choice: string | RegExp): Promise<void> {
+  await field(page).fill(text);
+  await page.getByRole("button", { name: "Send later" }).tap();
+  await page.getByRole("button", { name: choice }).first().tap();
+}

@@ -1,0 +1,112 @@
+/** A session holds all that concerns it: both sides of the conversation, open questions in place, and what is unread. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
+import { until } from "../helpers/until.ts";
+import { type Scene, withScene } from "./scene.ts";
+
+const LISTENER = "dev_listener_00000001";
+
+async function open(
+  { phone, wire, relay, listener, makeKey }: Scene,
+): Promise<{ page: Page; api: RelayApi }> {
+  const { page } = phone;
+  await listener.report({ name: "svc-demo", state: "working" }, { name: "svc-shop", agentLabel: "Codex" });
+  const apiKey = await makeKey("push:read", "push:send");
+  await page.goto(`${wire.url}/#key=${apiKey}`);
+  await page.getByRole("link", { name: /shop · Codex/ }).waitFor();
+  return { page, api: createRelayApi({ baseUrl: relay.url, apiKey }) };
+}
+
+const SUMMARY = [
+  "## Fixed the rounding of VAT",
+  "",
+  "I changed **two** files and ran `deno test`:",
+  "",
+  "1. `src/vat.ts` rounds half up",
+  "2. `tests/vat_test.ts` has the case",
+  "",
+  "```ts",
+  "export const vat = (net: number) => Math.round(net * 19) / 100;",
+  "```",
+  "",
+  '<img src="x.png" onerror="alert(1)"> stays text. See https://example.org/log.',
+].join("\n");
+
+Deno.test("a turn's end and a note stand beside the messages, with their Markdown shown safely [ux-both-sides, ux-markdown]", () =>
+  withScene(async (scene) => {
+    const { phone, listener } = scene;
+    const { page, api } = await open(scene);
+    await api.sendPush({ type: "agent.command", agentSessionName: "svc-demo", body: "fix the rounding" });
+    listener.acknowledge(await listener.received("fix the rounding"), { outcome: "submitted" });
+    await api.sendPush({
+      type: "agent.stop",
+      agentSessionName: "svc-demo",
+      title: "demo · Claude",
+      body: SUMMARY,
+    });
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
+    const turn = page.locator(".agent-entry");
+    await turn.getByText("Fixed the rounding of VAT").waitFor();
+    assert.deepEqual(await turn.locator("li").allInnerTexts(), [
+      "src/vat.ts rounds half up",
+      "tests/vat_test.ts has the case",
+    ]);
+    assert.equal(await turn.locator("img, script, iframe").count(), 0);
+    assert.equal(await turn.getByRole("link").getAttribute("href"), "https://example.org/log");
+    const order = await page.locator(".bubbles > li").evaluateAll((all) => all.map((one) => one.className));
+    assert.deepEqual(order, ["message", "agent-entry"]);
+    await phone.shoot("conversation");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("an open question stands in its session, is answered there, and moves the session to those that wait [ux-both-sides, ux-waiting]", () =>
+  withScene(async (scene) => {
+    const { phone, listener } = scene;
+    const { page, api } = await open(scene);
+    const data = { kind: "ask", options: ["Yes", "No"], timeoutSeconds: 300, listener: LISTENER };
+    await api.sendPush({ type: "ask", body: "Deploy to staging?", agentSessionName: "svc-shop", data });
+    await page.locator('[data-group="waiting"]').getByRole("link", { name: /shop · Codex/ }).waitFor();
+    await phone.shoot("picker-question");
+    await page.getByRole("link", { name: /shop · Codex/ }).tap();
+    await page.getByRole("link", { name: /1 question for you/ }).waitFor();
+    await phone.shoot("terminal-question");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("link", { name: /1 question for you/ }).tap();
+    await page.getByText("Deploy to staging?").waitFor();
+    await phone.shoot("messages-question");
+    await page.getByRole("button", { name: "Yes" }).tap();
+    listener.acknowledge(await listener.received("Yes"), { outcome: "submitted" });
+    await page.getByText("In the session: Submitted").waitFor();
+    await page.getByRole("link", { name: "All agents" }).tap();
+    await page.locator('[data-group="idle"]').getByRole("link", { name: /shop · Codex/ }).waitFor();
+  }));
+
+Deno.test("what was not read is counted on the card, the inbox and in the title until it is seen [ux-unread]", () =>
+  withScene(async (scene) => {
+    const { phone } = scene;
+    const { page, api } = await open(scene);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const note = (session: string, body: string) =>
+      api.sendPush({ type: "note", agentSessionName: session, title: "Progress", body });
+    await note("svc-demo", "one");
+    await note("svc-demo", "two");
+    await note("svc-shop", "three");
+    const card = page.getByRole("link", { name: /demo · Claude/ });
+    await card.getByText("2 not read").waitFor();
+    await until("the title", async () => (await page.title()).startsWith("(3) "));
+    await phone.shoot("picker-unread");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await card.tap();
+    await until("the title", async () => (await page.title()).startsWith("(1) "));
+    await page.getByRole("link", { name: "All agents" }).tap();
+    assert.equal(await card.getByText("not read").count(), 0);
+    await page.reload();
+    await page.getByRole("link", { name: /shop · Codex/ }).getByText("1 not read").waitFor();
+    assert.equal(await card.getByText("not read").count(), 0);
+    await page.getByRole("link", { name: /Inbox/ }).tap();
+    await page.getByText("three").waitFor();
+    await until("the title", async () => !(await page.title()).startsWith("("));
+  }));

@@ -1,0 +1,93 @@
+/** An open dialog is no dead end: a card with its text in the session and the inbox, and what the host allows. */
+import assert from "node:assert/strict";
+import { until } from "../helpers/until.ts";
+import { open, type TerminalScene, withTerminals } from "./terminal_scene.ts";
+
+async function allow({ stack }: TerminalScene, allowRemoteApproval: string): Promise<void> {
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  const config = JSON.parse(await Deno.readTextFile(path));
+  await Deno.writeTextFile(path, JSON.stringify({ ...config, allowRemoteApproval }));
+  await stack.restartListener();
+}
+
+Deno.test("an open dialog is one card in the session and the inbox, with its text and the setting; it goes with the dialog [dlg-card, dlg-text]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack, phone } = scene;
+    const session = await open(scene);
+    const card = page.locator(".dialog-card");
+    await stack.send(session.name, "/permit");
+    await card.getByText("Waiting, just now").waitFor();
+    await phone.shoot("dialog-terminal");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    assert.equal(await card.getByRole("button").count(), 0);
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await card.getByText('Allow the command "rm -rf build"?').waitFor();
+    assert.match(await card.innerText(), /1\. Yes[^]*2\. No[^]*set allowRemoteApproval/);
+    await page.getByRole("textbox").fill("after it");
+    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await page.locator(".receipt-detail", { hasText: "once the dialog is closed" }).waitFor();
+    assert.equal(await page.getByText("allowRemoteApproval").count(), 1, "one notice");
+    await phone.shoot("dialog-messages");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("link", { name: "All agents" }).tap();
+    await page.getByRole("link", { name: /1 question for you/ }).tap();
+    await card.getByText('Allow the command "rm -rf build"?').waitFor();
+    await phone.shoot("dialog-inbox");
+    assert.equal(await page.getByRole("listitem").count(), 1, "and nothing else about it");
+    await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "Escape");
+    await card.waitFor({ state: "detached" });
+    await page.getByText("Dialog, closed").waitFor();
+    assert.deepEqual(await session.prompts(1), ["after it"]);
+    assert.deepEqual([phone.faults, phone.strangers], [[], []]);
+  }));
+
+Deno.test("a host that allows it has its dialog rejected from the card, and only the dialog that was seen [dlg-reject]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack, phone } = scene;
+    await allow(scene, "reject");
+    const session = await open(scene);
+    await stack.send(session.name, "/permit");
+    const card = page.locator(".dialog-card");
+    await card.getByRole("button", { name: "Reject" }).waitFor();
+    await phone.shoot("dialog-reject");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    const { devices } = await stack.api.sessions();
+    const id = devices[0]?.sessions[0]?.dialog?.id ?? "";
+    const target = { type: "dialog.answer", targetDeviceId: stack.deviceId, agentSessionName: session.name };
+    const other = await stack.api.sendPush({ ...target, body: `reject ${crypto.randomUUID()}` });
+    const refused = await until("the refusal", async () => {
+      const { receipt } = await stack.api.getPush(other.id);
+      return receipt.final && receipt;
+    });
+    assert.equal(refused.reason, "dialog_gone");
+    assert.notEqual(id, "");
+    await card.getByRole("button", { name: "Reject" }).tap();
+    await card.waitFor({ state: "detached" });
+    const answered = (await session.entries()).filter((entry) => "approved" in entry);
+    assert.deepEqual(answered.map(({ approved, by }) => [approved, by]), [[false, "escape"]]);
+  }));
+
+Deno.test("a host that does not allow it refuses, whatever a phone sends [dlg-reject]", () =>
+  withTerminals(async (scene) => {
+    const { stack } = scene;
+    const session = await open(scene);
+    await stack.send(session.name, "/permit");
+    const id = await until(
+      "the dialog",
+      async () => (await stack.api.sessions()).devices[0]?.sessions[0]?.dialog?.id,
+    );
+    for (const body of [`reject ${id}`, `interrupt ${id}`, `approve ${id}`]) {
+      const target = {
+        type: "dialog.answer",
+        targetDeviceId: stack.deviceId,
+        agentSessionName: session.name,
+      };
+      const sent = await stack.api.sendPush({ ...target, body });
+      const { reason } = await until("the refusal", async () => {
+        const { receipt } = await stack.api.getPush(sent.id);
+        return receipt.final && receipt;
+      });
+      assert.equal(reason, body.startsWith("approve") ? "invalid_body" : "dialog_not_allowed");
+    }
+    assert.match(await session.screen(), /Allow the command/);
+  }));

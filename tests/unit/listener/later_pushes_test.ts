@@ -1,0 +1,87 @@
+/** Messages that wait for a time, for an idle agent, or for the end of its usage limit. */
+import assert from "node:assert/strict";
+import { LATER_MAX, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/later_pushes.ts";
+import type { Later } from "../../../src/protocol/later.ts";
+import type { SessionEntry } from "../../../src/protocol/session.ts";
+import { sessionNamed } from "../relay/fixture.ts";
+
+function makeBench() {
+  const clock = { now: 1_000 };
+  const released: string[] = [];
+  const ends = new Map<string, () => void>();
+  const pushes = new LaterPushes(() => clock.now);
+  const add = (id: string, later: Later, expiresAt = 1e9): boolean =>
+    pushes.add(id, {
+      session: "svc-a",
+      later,
+      atMs: later.kind === "at" ? later.at : 0,
+      expiresAt,
+      release: () => {
+        released.push(id);
+        return new Promise((resolve) => ends.set(id, resolve));
+      },
+    });
+  const observe = (change: Partial<SessionEntry> = {}): void =>
+    pushes.observe([{ ...sessionNamed("svc-a"), ...change }]);
+  const end = async (id: string): Promise<void> => {
+    ends.get(id)?.();
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { clock, released, pushes, add, observe, end };
+}
+
+Deno.test("later: a message waits for its time, whatever the session does [later-typed]", () => {
+  const { clock, released, add, observe } = makeBench();
+  add("a", { kind: "at", at: 5_000 });
+  observe();
+  assert.deepEqual(released, []);
+  clock.now = 5_000;
+  observe({ state: "working" });
+  observe();
+  assert.deepEqual(released, ["a"], "once");
+});
+
+Deno.test("later: one message at a time is typed into an idle session [later-typed]", async () => {
+  const { clock, released, add, observe, end } = makeBench();
+  add("a", { kind: "idle" });
+  add("b", { kind: "idle" });
+  for (const state of ["working", "waiting", "exited"] as const) observe({ state });
+  observe({ addressable: false });
+  assert.deepEqual(released, []);
+  observe();
+  assert.deepEqual(released, ["a"]);
+  await end("a");
+  observe();
+  assert.deepEqual(released, ["a"], "the screen may not show yet that the agent works");
+  clock.now += NEXT_IDLE_MS;
+  observe({ state: "working" });
+  observe();
+  assert.deepEqual(released, ["a", "b"]);
+});
+
+Deno.test("later: a message waits until the usage limit has reset [later-typed, later-limit]", () => {
+  const { released, add, observe } = makeBench();
+  add("a", { kind: "reset" });
+  observe({ limit: { resetsAt: 9_000 } });
+  observe({ limit: {} });
+  assert.deepEqual(released, []);
+  observe();
+  assert.deepEqual(released, ["a"]);
+});
+
+Deno.test("later: a message that expires while it waits ends, and a removed one does not [later-typed]", () => {
+  const { clock, released, pushes, add, observe } = makeBench();
+  add("a", { kind: "idle" }, 2_000);
+  add("b", { kind: "idle" }, 2_000);
+  pushes.remove("b");
+  clock.now = 2_000;
+  observe({ state: "working" });
+  assert.deepEqual(released, ["a"]);
+});
+
+Deno.test("later: no more wait than a host remembers", () => {
+  const { add } = makeBench();
+  for (let n = 0; n < LATER_MAX; n++) assert.ok(add(`${n}`, { kind: "idle" }));
+  assert.equal(add("one more", { kind: "idle" }), false);
+});

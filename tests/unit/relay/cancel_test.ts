@@ -1,0 +1,95 @@
+/** Cancelling a message: at the relay while it was never sent, else by its listener, which hears of it first. */
+import assert from "node:assert/strict";
+import { PushRecord } from "../../../src/protocol/push.ts";
+import { CLAIMS_MAX, PushClaims } from "../../../src/relay/outbox.ts";
+import { command, type FakeClient, Fixture, uuid } from "./fixture.ts";
+
+const LISTENER = "dev_listener_0a1b2c3d";
+const [MESSAGE, CANCEL] = [uuid(1), uuid(2)];
+
+function post(relay: Fixture, key: string, body: unknown): Promise<Response> {
+  return relay.request("POST", "/pushes/send", { key, body });
+}
+
+function cancel(relay: Fixture, key: string): Promise<Response> {
+  const body = { type: "agent.cancel", id: CANCEL, targetDeviceId: LISTENER, agentSessionName: "svc-p" };
+  return post(relay, key, { ...body, inReplyTo: MESSAGE });
+}
+
+async function stateOf(relay: Fixture, key: string): Promise<string> {
+  const record = await (await relay.request("GET", `/pushes/${MESSAGE}`, { key })).json();
+  return PushRecord.parse(record).receipt.state;
+}
+
+/** A relay whose listener has just gone offline. */
+async function withoutListener(relay: Fixture): Promise<string> {
+  (await relay.listener(LISTENER)).socket.handlers?.closed(1006);
+  await relay.settle();
+  return await relay.key();
+}
+
+const idsOf = (client: FakeClient): string[] => client.received("push.new").map(({ data }) => data.id);
+
+Deno.test("a message that waits at the relay is cancelled at once and never sent [cancel-queued]", async () => {
+  await using relay = await Fixture.make();
+  const key = await withoutListener(relay);
+  await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
+  const phone = await relay.connect(key);
+  assert.equal((await cancel(relay, key)).status, 202);
+  assert.equal(await stateOf(relay, key), "withdrawn");
+  assert.deepEqual(phone.received("push.updated").map(({ data }) => data.receipt.state), ["withdrawn"]);
+  const listener = await relay.listener(LISTENER);
+  assert.deepEqual(idsOf(listener), [CANCEL], "the host learns of it all the same");
+});
+
+Deno.test("a message that was sent is left to its listener [cancel-atomic]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener(LISTENER);
+  const key = await relay.key();
+  await post(relay, key, command({ id: MESSAGE }));
+  await cancel(relay, key);
+  assert.equal(await stateOf(relay, key), "queued");
+  assert.deepEqual(idsOf(listener), [MESSAGE, CANCEL]);
+  await listener.send("push.ack", { id: MESSAGE, outcome: "withdrawn", final: true });
+  assert.equal(await stateOf(relay, key), "withdrawn");
+});
+
+Deno.test("a message that may have been sent by an earlier run is cancelled by the listener, before it gets it [cancel-atomic]", async () => {
+  await using relay = await Fixture.make();
+  const key = await withoutListener(relay);
+  await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
+  relay.clock.advance(1);
+  Object.assign(relay.services, { claims: new PushClaims(() => relay.clock.now()) });
+  await cancel(relay, key);
+  assert.equal(await stateOf(relay, key), "queued");
+  assert.deepEqual(idsOf(await relay.listener(LISTENER)), [CANCEL, MESSAGE]);
+});
+
+Deno.test("a message that arrives after its cancellation is refused [cancel-queued]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener(LISTENER);
+  const key = await relay.key();
+  await cancel(relay, key);
+  assert.equal((await post(relay, key, command({ id: MESSAGE }))).status, 409);
+  assert.deepEqual(idsOf(listener), [CANCEL]);
+});
+
+Deno.test("a cancellation changes nothing that is final, and no question [cancel-atomic]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener(LISTENER);
+  const key = await relay.key();
+  await post(relay, key, command({ id: MESSAGE }));
+  await listener.send("push.ack", { id: MESSAGE, outcome: "submitted", final: true });
+  await cancel(relay, key);
+  assert.equal(await stateOf(relay, key), "submitted");
+  assert.equal((await post(relay, key, { type: "agent.cancel" })).status, 400, "it must name a message");
+});
+
+Deno.test("when more is sent than can be remembered, earlier messages count as sent", () => {
+  let now = 5;
+  const claims = new PushClaims(() => now);
+  const push = (n: number) => ({ account: "a", id: uuid(n) });
+  for (let n = 0; n <= CLAIMS_MAX; n++) claims.send(push(n));
+  now = 9;
+  assert.equal(claims.since, 6);
+});
