@@ -1,21 +1,17 @@
-/** Gets a wrapper run its session: attaches a detached one or creates the next, even when other wrappers ask at the same moment. */
+/** Gets a wrapper run its session (docs/specification.md, "Wrapper"): attaches a detached one or creates the next, even when other wrappers ask at the same moment. */
 import type { AgentProfile } from "../agents/profile.ts";
+import { sessionName, sessionOrdinal } from "../protocol/names.ts";
 import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { SESSION_OPTIONS, type TmuxSession } from "../tmux/sessions.ts";
-import {
-  decideSession,
-  isClaimed,
-  type KnownSession,
-  newClaim,
-  type SessionDecision,
-} from "./decide_session.ts";
 import { saveLastWords } from "./last_words.ts";
 import type { Project } from "./project.ts";
 import {
   claimSession,
   createSession,
+  isClaimed,
   isDuplicate,
+  newClaim,
   type ServerView,
   type TmuxAccess,
   viewServer,
@@ -72,6 +68,53 @@ function toKnown(
   lost: ReadonlySet<string>,
 ): KnownSession {
   return { name, agent, root, attached: attached || lost.has(name) || isClaimed(claim, now) };
+}
+
+/** A session as tmux lists it; empty strings for what no wrapper recorded. */
+export interface KnownSession {
+  name: string;
+  agent: string;
+  /** Directory of the project. */
+  root: string;
+  /** A terminal is attached, or another wrapper is about to attach one. Control-mode clients do not count. */
+  attached: boolean;
+}
+
+interface SessionWish {
+  project: string;
+  root: string;
+  agent: string;
+}
+
+export type SessionDecision = { kind: "attach"; name: string } | { kind: "create"; name: string };
+
+/**
+ * The lowest detached session of the same agent and project, else the lowest free number. Another directory with the
+ * same name is another project: its sessions use up names, but are not attached.
+ */
+export function decideSession(wish: SessionWish, sessions: readonly KnownSession[]): SessionDecision {
+  const numbered = sessions.flatMap((session) => {
+    const ordinal = sessionOrdinal(session.name, wish.project);
+    return ordinal === undefined ? [] : [{ ordinal, session }];
+  });
+  const free = numbered
+    .filter(({ session }) => !session.attached && matches(session, wish))
+    .sort((one, other) => one.ordinal - other.ordinal)[0];
+  if (free !== undefined) return { kind: "attach", name: free.session.name };
+  const taken = new Set(numbered.map(({ ordinal }) => ordinal));
+  return { kind: "create", name: sessionName(wish.project, lowestFree(taken)) };
+}
+
+/** A session that no wrapper recorded matches by its name alone. */
+function matches(session: KnownSession, wish: SessionWish): boolean {
+  const isSameAgent = session.agent === "" || session.agent === wish.agent;
+  return isSameAgent && (session.root === "" || session.root === wish.root);
+}
+
+function lowestFree(taken: ReadonlySet<number>): number {
+  let ordinal = 1;
+  while (taken.has(ordinal)) ordinal++;
+  return ordinal;
 }
 
 /** Undefined when another wrapper was faster. */

@@ -4,7 +4,6 @@ import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../t
 import { fieldsFormat, parseFields, runTmux, tmuxEnvironment, TmuxError } from "../tmux/server.ts";
 import { parseSessions, SESSION_OPTIONS, SESSION_QUERY, type TmuxSession } from "../tmux/sessions.ts";
 import { folderTrust, type SocketTrust, socketTrust, type TrustHost } from "../tmux/trust.ts";
-import { spentClaim } from "./decide_session.ts";
 
 export interface ServerHost extends TrustHost {
   commands: Pick<Runtime["commands"], "run" | "runInherited">;
@@ -106,6 +105,25 @@ function parseView(output: string, socket: string): ServerView {
 /** The names in what verbs.showEnvironment() printed; removed variables and other lines are ignored. */
 export function environmentNames(output: string): string[] {
   return output.split("\n").flatMap((line) => /^([A-Za-z_][A-Za-z0-9_]*)=/.exec(line)?.[1] ?? []);
+}
+
+/** A claim is void after this time, because its wrapper may have died, in milliseconds. */
+export const CLAIM_LIFE_MS = 10_000;
+
+/** A wrapper's claim on the session that it is about to attach, `<epoch ms>.<random>`: others count the session as attached. */
+export function newClaim(now: number): string {
+  return `${now}.${crypto.randomUUID().slice(0, 8)}`;
+}
+
+/** Replaces a claim once its wrapper is attached: void, but new, so that no other wrapper's outdated view matches it. */
+export function spentClaim(): string {
+  return newClaim(0);
+}
+
+/** False for an empty claim, an old one, and one from the future of a clock that was set back since. */
+export function isClaimed(claim: string, now: number): boolean {
+  const made = Number(claim.split(".")[0]);
+  return claim !== "" && Math.abs(now - made) < CLAIM_LIFE_MS;
 }
 
 /** Replaces the claim `seen` by `claim` in one step of the server; false when another wrapper was faster. */

@@ -1,13 +1,7 @@
 /** Which session a wrapper run gets, and the claims of wrappers that are about to attach. */
 import assert from "node:assert/strict";
-import {
-  CLAIM_LIFE_MS,
-  decideSession,
-  isClaimed,
-  type KnownSession,
-  newClaim,
-  spentClaim,
-} from "../../../src/wrapper/decide_session.ts";
+import { decideSession, type KnownSession } from "../../../src/wrapper/obtain_session.ts";
+import { CLAIM_LIFE_MS, isClaimed, newClaim, spentClaim } from "../../../src/wrapper/tmux_server.ts";
 
 const WISH = { project: "p", root: "/work/p", agent: "cc" };
 
