@@ -5,15 +5,18 @@ import { typeLateAnswer } from "./asks.ts";
 import { changeReceipt, ended } from "./receipts.ts";
 import type { Services } from "./services.ts";
 
-/** Due pushes handled per call; the next call continues after them. */
+/** Due pushes that are ended together; they share a commit. */
 const DUE_PAGE = 200;
+/** Pages handled per call; the next call continues after them. */
+const DUE_PAGES = 10;
 const DAY_MS = 86_400_000;
 /** How long after its expiry the relay waits for the acknowledgement of a listener that may hold the push. */
 export const EXPIRY_GRACE_MS = 120_000;
 
 export class Upkeep {
   readonly #services: Services;
-  #afterSeq = 0;
+  /** The last push of the last page, when more may follow. */
+  #after: StoredPush | undefined;
   #busy = false;
 
   constructor(services: Services) {
@@ -25,7 +28,8 @@ export class Upkeep {
     if (this.#busy) return;
     this.#busy = true;
     try {
-      await this.#endPage();
+      let pages = 0;
+      do await this.#endPage(); while (this.#after !== undefined && ++pages < DUE_PAGES);
     } finally {
       this.#busy = false;
     }
@@ -47,9 +51,9 @@ export class Upkeep {
 
   async #endPage(): Promise<void> {
     const { store, clock } = this.#services;
-    const page = await store.duePushes({ now: clock.now(), afterSeq: this.#afterSeq, limit: DUE_PAGE });
-    for (const stored of page) await this.#end(stored);
-    this.#afterSeq = page.length === DUE_PAGE ? page.at(-1)?.seq ?? 0 : 0;
+    const page = await store.duePushes({ now: clock.now(), after: this.#after, limit: DUE_PAGE });
+    await Promise.all(page.map((stored) => this.#end(stored)));
+    this.#after = page.length === DUE_PAGE ? page.at(-1) : undefined;
   }
 
   async #end(stored: StoredPush): Promise<void> {

@@ -147,8 +147,12 @@ const SECRETS = `
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** The inventory of a revoked device was kept. */
+/** Finds due and expired pushes without reading all that are open or old. The inventory of a revoked device was kept. */
 const STORED = `
+  DROP INDEX due_pushes;
+  CREATE INDEX open_pushes_by_expiry ON pushes (expires_at, seq) WHERE final = 0;
+  CREATE INDEX expired_pushes ON pushes (expires_at) WHERE state = 'expired';
+
   CREATE TABLE stored_bytes (
     account TEXT NOT NULL,
     sender TEXT NOT NULL,

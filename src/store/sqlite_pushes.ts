@@ -49,20 +49,24 @@ const CHARGE = `
 /** Rows removed by one statement, so that no other write waits long. */
 const REMOVED_AT_ONCE = 500;
 
-const REMOVE = `
+const REMOVE_OLD = `
   DELETE FROM pushes WHERE seq IN (
-    SELECT seq FROM pushes WHERE created_at < ?1 OR (created_at < ?2 AND state = 'expired' AND expires_at < ?2)
-    LIMIT ${REMOVED_AT_ONCE})`;
+    SELECT seq FROM pushes WHERE created_at < ? LIMIT ${REMOVED_AT_ONCE})`;
+const REMOVE_EXPIRED = `
+  DELETE FROM pushes WHERE seq IN (
+    SELECT seq FROM pushes WHERE state = 'expired' AND expires_at < ? LIMIT ${REMOVED_AT_ONCE})`;
+
+const DUE = `
+  SELECT * FROM pushes WHERE final = 0 AND expires_at <= ?1 AND (expires_at, seq) > (?2, ?3)
+  ORDER BY expires_at, seq LIMIT ?4`;
 
 export function sqlitePushes(context: SqliteContext): PushStore {
   const { database, read, write, writeUnsynced } = context;
   const insert = insertOf(database);
   const find = findOf(database);
   const change = changeOf(database, find);
-  const due = database.prepare(
-    "SELECT * FROM pushes WHERE final = 0 AND seq > ? AND expires_at <= ? ORDER BY seq LIMIT ?",
-  );
-  const remove = database.prepare(REMOVE);
+  const due = database.prepare(DUE);
+  const [removeOld, removeExpired] = [database.prepare(REMOVE_OLD), database.prepare(REMOVE_EXPIRED)];
   const forgetCharges = database.prepare("DELETE FROM stored_bytes WHERE at < ?");
 
   return {
@@ -83,11 +87,14 @@ export function sqlitePushes(context: SqliteContext): PushStore {
     pagePushes: pageOf(context),
     changeReceipt: (name, decide) => writeUnsynced(() => change(name, decide)),
     openPushes: openOf(context),
-    duePushes: ({ now, afterSeq, limit }) => read(() => toPushes(due.all(afterSeq, now, limit))),
+    duePushes: ({ now, after, limit }) =>
+      read(() => toPushes(due.all(now, after?.push.expiresAt ?? 0, after?.seq ?? 0, limit))),
     async removePushes({ madeBefore, expiredBefore }) {
       let removed = 0;
-      for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE; removed += last) {
-        last = await write(() => remove.run(madeBefore, expiredBefore));
+      for (const [statement, bound] of [[removeOld, madeBefore], [removeExpired, expiredBefore]] as const) {
+        for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE; removed += last) {
+          last = await write(() => statement.run(bound));
+        }
       }
       await write(() => void forgetCharges.run(madeBefore));
       return removed;

@@ -232,8 +232,10 @@ export interface PushStore {
     device: DeviceName,
     page: { afterSeq: number; limit: number; type?: string },
   ): Promise<StoredPush[]>;
-  /** Expired pushes of all accounts that are not final, in order, after `afterSeq`. */
-  duePushes(page: { now: number; afterSeq: number; limit: number }): Promise<StoredPush[]>;
+  /** Expired pushes of all accounts that are not final, the first to expire first, following `after`. */
+  duePushes(
+    page: { now: number; after?: StoredPush | undefined; limit: number },
+  ): Promise<StoredPush[]>;
   /** Removes pushes created before `madeBefore`, and those in state `expired` that expired before `expiredBefore`. */
   removePushes(bounds: { madeBefore: number; expiredBefore: number }): Promise<number>;
 }

@@ -7,6 +7,7 @@ import {
   type Revocation,
   type Store,
   STORED_REGAINED_PER_MS,
+  type StoredPush,
 } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { OWNERS } from "./store_owners.ts";
@@ -224,14 +225,19 @@ const BODIES: Record<string, Body> = {
       assert.deepEqual(idsOf(await store.openPushes(device, { afterSeq: 0, limit: 1 })), [uuid(1)]);
       assert.deepEqual(await store.openPushes(device, { afterSeq: stored.seq, limit: 9 }), []);
     },
-  "due pushes are the expired ones that are not final, of all accounts": async (store) => {
-    await store.insertPush(aPush(1, { expiresAt: NOW + 1 }));
+  "due pushes are the expired ones that are not final, of all accounts, the first to expire first": async (
+    store,
+  ) => {
+    await store.insertPush(aPush(1, { expiresAt: NOW + 2 }));
     await store.insertPush(aPush(2, { expiresAt: NOW + 3 }));
-    await store.insertPush(aPush(3, { expiresAt: NOW + 2, account: "b" }));
-    const due = await store.duePushes({ now: NOW + 2, afterSeq: 0, limit: 9 });
-    assert.deepEqual(idsOf(due), [uuid(1), uuid(3)]);
-    const rest = await store.duePushes({ now: NOW + 2, afterSeq: due[0]?.seq ?? 0, limit: 9 });
-    assert.deepEqual(idsOf(rest), [uuid(3)]);
+    await store.insertPush(aPush(3, { expiresAt: NOW + 1, account: "b" }));
+    await store.insertPush(aPush(4, { expiresAt: NOW + 2 }));
+    const due = async (after?: StoredPush): Promise<StoredPush[]> =>
+      await store.duePushes({ now: NOW + 2, after, limit: 9 });
+    const all = await due();
+    assert.deepEqual(idsOf(all), [uuid(3), uuid(1), uuid(4)]);
+    assert.deepEqual(idsOf(await due(all[0])), [uuid(1), uuid(4)]);
+    assert.deepEqual(idsOf(await due(all[1])), [uuid(4)]);
   },
   "old pushes are removed, and expired ones earlier": async (store) => {
     const expired: Receipt = { ...queued, state: "expired", final: true };
