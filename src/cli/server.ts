@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
-import { networkOf } from "../runtime/plain_connections.ts";
+import { plainAddress } from "../runtime/plain_connections.ts";
 import { backupStore } from "../store/sqlite.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory, readTls } from "./settings.ts";
@@ -95,7 +95,7 @@ function listenAddress({ listen }: ServerOptions): string {
 function trustedProxies({ trustedProxy = "" }: ServerOptions): string[] {
   const addresses = trustedProxy.split(",").map((address) => address.trim()).filter((one) => one !== "");
   const wrong = addresses.find((address) => !/^[0-9.]+$|^[0-9A-Fa-f:]+$/.test(address));
-  if (wrong === undefined) return addresses.map(networkOf);
+  if (wrong === undefined) return addresses.map(plainAddress);
   throw new UsageError(
     `Cannot trust the proxy "${wrong}": give IP addresses such as 127.0.0.1, separated by commas.`,
   );

@@ -1,5 +1,6 @@
 /** The relay's HTTP routes as typed calls: every answer is parsed with its wire schema. */
 import * as z from "zod/mini";
+import { concatBytes } from "../async/encodings.ts";
 import { describeFaults } from "../protocol/faults.ts";
 import {
   DevicesAnswer,
@@ -144,6 +145,8 @@ function query(page: PageOptions = {}): string {
 
 /** A call without a complete answer in this time fails with the code `timeout`. */
 const CALL_LIMIT_MS = 15_000;
+/** Bytes of an answer; the longest ones list the sessions of many hosts. */
+export const ANSWER_MAX_BYTES = 33_554_432;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -192,14 +195,35 @@ async function exchange(relay: RelayAddress, call: Call): Promise<Answer> {
   const signal = call.signal === undefined ? limit.signal : AbortSignal.any([call.signal, limit.signal]);
   try {
     const response = await relay.fetch(relay.baseUrl + call.path, requestInit(relay, call, signal));
-    const text = await response.text();
+    const text = await readText(response);
+    if (text === undefined) throw tooLongError(relay, call, response.status);
     return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;
+    if (error instanceof RelayError) throw error;
     throw unansweredError(relay, call, { error, timedOut: limit.signal.aborted });
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Undefined for an answer that is too long: a relay must not fill this program's memory. */
+async function readText(response: Response): Promise<string | undefined> {
+  const reader = response.body?.getReader();
+  const parts: Uint8Array[] = [];
+  for (let bytes = 0, read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
+    parts.push(read.value);
+    bytes += read.value.length;
+    if (bytes <= ANSWER_MAX_BYTES) continue;
+    await reader?.cancel();
+    return undefined;
+  }
+  return new TextDecoder().decode(concatBytes(parts));
+}
+
+function tooLongError(relay: RelayAddress, call: Call, status: number): RelayError {
+  const why = `"${relay.baseUrl}" sent an answer of more than ${ANSWER_MAX_BYTES} bytes`;
+  return new RelayError(`Cannot ${call.what}: ${why}`, { code: "bad_answer", status });
 }
 
 function requestInit(relay: RelayAddress, call: Call, signal: AbortSignal): RequestInit {

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { describeFaults } from "./faults.ts";
 import { parseJson } from "./json.ts";
-import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX } from "./limits.ts";
+import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX, TEXT_FRAME_MAX_BYTES } from "./limits.ts";
 import { DeviceId, PublicKey, Push, PushId, SealMode, SessionName } from "./push.ts";
 import { PushState, Receipt, ReceiptProof } from "./receipt.ts";
 import { DeviceSessions, SessionList } from "./session.ts";
@@ -122,8 +122,12 @@ export interface FrameFault {
   id?: string | undefined;
 }
 
+/** Characters of a frame that is parsed; the relay adds a little to what it passes on. */
+const FRAME_MAX_CHARS = 2 * TEXT_FRAME_MAX_BYTES;
+
 /** Parses the text of one incoming control frame. Never throws. */
 export function parseFrame(text: string): Frame | FrameFault {
+  if (text.length > FRAME_MAX_CHARS) return { fault: "malformed", detail: "too long" };
   const json = parseJson(text);
   if (json === undefined) return { fault: "malformed", detail: "not JSON, or nested too deeply" };
   const envelope = Envelope.safeParse(json.value);

@@ -12,7 +12,7 @@ import {
   UNSENT_PER_ADDRESS_MAX_BYTES,
 } from "../protocol/limits.ts";
 import { type HttpServer, type HttpServerLimits, type Peer, serveHttp } from "../runtime/http_server.ts";
-import { networkOf } from "../runtime/plain_connections.ts";
+import { plainAddress } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
@@ -35,7 +35,7 @@ export interface RelayOptions {
   dataDir: string;
   /** Where others reach this relay; shown in the OpenAPI document. */
   publicUrl?: string | undefined;
-  /** Addresses of reverse proxies, whose X-Forwarded-For names the caller. */
+  /** Addresses of reverse proxies, as `plainAddress`, whose X-Forwarded-For names the caller. */
   trustedProxies?: readonly string[] | undefined;
   /** PEM texts. */
   tls?: { cert: string; key: string } | undefined;
@@ -127,7 +127,7 @@ function callerAddress(
   { peer, proxies = [] }: { peer: Peer; proxies?: readonly string[] | undefined },
 ): string {
   const last = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
-  return proxies.includes(networkOf(peer.address)) && last ? last : peer.address;
+  return proxies.includes(plainAddress(peer.address)) && last ? last : peer.address;
 }
 
 function makeServices(store: Store, options: RelayOptions): Services {

@@ -15,6 +15,8 @@ export type PlainLimit = "pipelined_requests" | "connections" | "connections_per
 interface Entry {
   socket: Socket;
   address: string;
+  /** No limit by address is its. */
+  isExempt: boolean;
   /** Requests in hand. */
   requests: number;
   /** One of them is here as a whole, and is worked on. */
@@ -32,7 +34,7 @@ export interface PlainLimits {
   connectionsPerAddress: number;
   /** Bytes of answers that one address may leave unread; those that are shared or short do not count. */
   unsentBytesPerAddress: number;
-  /** Addresses of proxies that pass on many people's connections: no limit by address is theirs. */
+  /** Proxies that pass on many people's connections, as `plainAddress`: no limit by address is theirs. */
   exempt?: readonly string[] | undefined;
   /** A connection that has requests in hand and answers none for so long does not read, in milliseconds. */
   stuckMs: number;
@@ -82,13 +84,16 @@ export class PlainConnections {
 
   /** Over a limit the one idle longest is dropped, else one whose peer does not read, else this one. */
   add(socket: Socket): void {
-    const address = addressOf(socket);
-    if (!this.#makeRoom(address)) return this.#end(socket);
+    const { remoteAddress = "" } = socket;
+    const address = networkOf(remoteAddress);
+    const isExempt = this.#limits.exempt?.includes(plainAddress(remoteAddress)) ?? false;
+    if (!this.#makeRoom(address, isExempt)) return this.#end(socket);
     const peer = peerOf(socket);
     const last = Promise.resolve();
     const entry: Entry = {
       socket,
       address,
+      isExempt,
       requests: 0,
       isWorking: false,
       last,
@@ -180,10 +185,10 @@ export class PlainConnections {
     if (this.#ending.size > 0) this.#timer = setTimeout(() => this.#endNext(), 0);
   }
 
-  #makeRoom(address: string): boolean {
-    const { connections, connectionsPerAddress, exempt = [] } = this.#limits;
+  #makeRoom(address: string, isExempt: boolean): boolean {
+    const { connections, connectionsPerAddress } = this.#limits;
     const ofAddress = this.#perAddress.get(address) ?? 0;
-    if (ofAddress >= connectionsPerAddress && !exempt.includes(address)) {
+    if (ofAddress >= connectionsPerAddress && !isExempt) {
       this.#limits.over?.("connections_per_address");
       return this.#dropOne((entry) => entry.address === address);
     }
@@ -216,11 +221,11 @@ export class PlainConnections {
     change(this.#perAddress, entry.address, -1);
   }
 
-  #reserve({ address, socket }: Entry, bytes: number): (() => void) | undefined {
+  #reserve({ address, isExempt, socket }: Entry, bytes: number): (() => void) | undefined {
     if (bytes <= SHORT_BYTES) return () => undefined;
-    const { unsentBytesPerAddress, exempt = [] } = this.#limits;
+    const { unsentBytesPerAddress } = this.#limits;
     const isOver = (this.#unsent.get(address) ?? 0) + bytes > unsentBytesPerAddress;
-    if (isOver && !exempt.includes(address)) {
+    if (isOver && !isExempt) {
       this.#limits.over?.("unsent_bytes");
       socket.destroy();
       return undefined;
@@ -253,13 +258,19 @@ function peerOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort}`;
 }
 
-const addressOf = (socket: Socket): string => networkOf(socket.remoteAddress ?? "");
+/** An IP address in its one form: IPv4 also where it is mapped into IPv6, IPv6 as in a URL. */
+export function plainAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  const url = `http://[${address.replace(/%.*$/, "")}]`;
+  if (mapped !== undefined || !URL.canParse(url)) return mapped ?? address;
+  return new URL(url).hostname.slice(1, -1);
+}
 
 /** One household or machine: an IPv4 address, or the 64 bits of an IPv6 network. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
-  const [head = "", tail] = address.toLowerCase().replace(/%.*$/, "").split("::");
+export function networkOf(text: string): string {
+  const address = plainAddress(text);
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
   const front = head === "" ? [] : head.split(":");
   const back = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);

@@ -1,7 +1,7 @@
 /** Calls to the relay: what is sent, and what each kind of failure becomes. */
 
 import assert from "node:assert/strict";
-import { createRelayApi } from "../../../src/client/api.ts";
+import { ANSWER_MAX_BYTES, createRelayApi } from "../../../src/client/api.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { problem } from "../../../src/protocol/errors.ts";
 
@@ -133,4 +133,24 @@ Deno.test("a pairing is claimed without a key, and a device is revoked with an e
   const revoking = apiAnswering(() => new Response(null, { status: 204 }));
   assert.equal(await revoking.api.revokeDevice("dev_phone_1"), undefined);
   assert.equal(revoking.seen[0]?.init.method, "DELETE");
+});
+
+Deno.test("an answer without end is given up, and its connection ended [hostile-relay]", async () => {
+  const part = new Uint8Array(ANSWER_MAX_BYTES / 8).fill(0x20);
+  let sent = 0;
+  let isCancelled = false;
+  const { api } = apiAnswering(() =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          controller.enqueue(part);
+          sent += part.length;
+        },
+        cancel: () => void (isCancelled = true),
+      }),
+    )
+  );
+  const error = await failureOf(api.sessions());
+  assert.equal(error.code, "bad_answer");
+  assert.ok(isCancelled && sent <= ANSWER_MAX_BYTES + 3 * part.length, `${sent} bytes`);
 });

@@ -78,9 +78,10 @@ Deno.test("frames are passed on, pings are answered, unknown and malformed frame
   sockets.last.says("ping", {}, { id: "9" });
   sockets.last.handlers.text('{"event":"from.the.future","data":{}}');
   sockets.last.handlers.text("no JSON");
+  sockets.last.handlers.text(JSON.stringify({ event: "pong", data: { more: "x".repeat(600_000) } }));
   assert.deepEqual(frames.map((frame) => [frame.event, frame.re]), [["listener.stored", "a"]]);
   assert.deepEqual(sockets.last.frames.at(-1), { event: "pong", id: undefined, re: "9", data: {} });
-  assert.deepEqual(link.counters, { unknownEvents: 1, malformedFrames: 1 });
+  assert.deepEqual(link.counters, { unknownEvents: 1, malformedFrames: 2 });
   link.close();
 });
 

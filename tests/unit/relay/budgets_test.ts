@@ -15,7 +15,7 @@ import {
 import { encodeBinaryFrame, KEY_FRAME } from "../../../src/protocol/pane_frame.ts";
 import { FRAME_RATES } from "../../../src/relay/budgets.ts";
 import { UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
-import { networkOf } from "../../../src/runtime/plain_connections.ts";
+import { networkOf, plainAddress } from "../../../src/runtime/plain_connections.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 
 const keys = (client: FakeClient, bytes: number): void =>
@@ -296,4 +296,12 @@ Deno.test("addresses are counted as one IPv4 address or one IPv6 /64 network [fl
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
   ];
   for (const [address = "", network] of cases) assert.equal(networkOf(address), network, address);
+});
+
+Deno.test("a trusted proxy is one address, however it is written, and not its neighbours in the network [flood-proxy]", () => {
+  const proxy = plainAddress("2001:DB8:0:0::0005");
+  assert.equal(plainAddress("2001:db8::5"), proxy);
+  assert.notEqual(plainAddress("2001:db8::6"), proxy);
+  assert.equal(plainAddress("::ffff:127.0.0.1"), "127.0.0.1");
+  assert.equal(plainAddress("::1"), "::1");
 });
