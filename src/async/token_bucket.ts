@@ -74,7 +74,7 @@ export class TokenBuckets {
     this.#keys = keys;
   }
 
-  /** The same in whole seconds, for Retry-After. */
+  /** Like TokenBucket.take, in whole seconds for Retry-After. */
   take(key: string, now: number, amount = 1): number {
     return Math.ceil(this.#of(key, now).take(now, amount));
   }

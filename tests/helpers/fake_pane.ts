@@ -26,6 +26,8 @@ export class FakePane {
   onKey: (key: string) => void = (key) => {
     if (["Enter", "C-u"].includes(key)) this.draw("");
   };
+  /** What each look at the pane fails with. */
+  failure: TmuxError | undefined;
   /** Called before each pause, after which that much time has passed. */
   onPause: (ms: number) => void = () => {};
   /** Called for each step before the journal has it. */
@@ -135,7 +137,10 @@ export class FakePane {
     new Promise((resolve) => resolve(this.#answer(commands)));
 
   #answer([[verb = "", ...words] = []]: TmuxCommand[]): string {
-    if (verb === "display-message") return this.#facts();
+    if (verb === "display-message") {
+      if (this.failure !== undefined) throw this.failure;
+      return this.#facts();
+    }
     if (verb === "set-buffer") {
       this.#buffers.set(words[2] ?? "", words.at(-1) ?? "");
       return "";

@@ -293,9 +293,10 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
   }
 }
 
-/** The pane is gone or takes no more input. Enter was not sent. */
-async function abandon({ target }: Attempt, typed: Typed, why: Outcome): Promise<Step> {
+/** The pane is gone or takes no more input. Enter was not sent: if the pane is there again, the next message removes the text. */
+async function abandon({ target, input }: Attempt, typed: Typed, why: Outcome): Promise<Step> {
   await typed.marker?.withdraw();
+  input.leftBehind = typed.text;
   return { kind: "ended", outcome: target.isProfiled ? why : { ...why, state: "typed" } };
 }
 

@@ -60,6 +60,18 @@ Deno.test("inject: no marker stays when the journal cannot be written [inj-marke
   }
 });
 
+Deno.test("inject: a text that was typed when tmux could not be asked any more is removed before the next message [inj-take-back]", async () => {
+  const pane = new FakePane();
+  pane.onRecord = (step) => {
+    if (step === "typed") pane.failure = new TmuxError("tmux ended the control client", { lost: true });
+  };
+  assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "tmux_failed", pane: "%3" });
+  pane.failure = undefined;
+  pane.onRecord = () => {};
+  assert.equal((await pane.inject("second")).state, "submitted");
+  assert.ok(pane.events.includes("key C-u"));
+});
+
 Deno.test("inject: a text that may still be in the composer is removed before the next message [inj-take-back]", async () => {
   const pane = new FakePane();
   await injectUnconfirmed(pane, undefined);
