@@ -69,15 +69,15 @@ export class FakePane {
 
   async inject(body: string, command: Partial<Command> = {}): Promise<Outcome> {
     const expiresAt = this.clock.now() + 3_600_000;
-    return await inject({
-      id: "1",
-      session: "svc-p",
-      body,
-      expiresAt,
-      sendAnyway: false,
-      turn: { step: "waiting" },
-      ...command,
-    }, {
+    const all = {
+      ...{ id: "1", session: "svc-p", body, expiresAt, sendAnyway: false },
+      ...{ turn: { step: "waiting" as const }, ...command },
+    };
+    return await inject(all, this.injection());
+  }
+
+  injection(): InjectContext {
+    return {
       ...this.#context(),
       rateLimit: { take: () => 0 },
       record: (_id, step) =>
@@ -87,7 +87,7 @@ export class FakePane {
         }),
       report: (_id, { state, reason }) =>
         void this.events.push(["reported", state, reason ?? ""].join(" ").trim()),
-    });
+    };
   }
 
   async press(input: Keystroke): Promise<KeystrokeOutcome> {

@@ -1,0 +1,47 @@
+/** How an injection is connected to the listener that runs it. */
+import assert from "node:assert/strict";
+import { Stopping } from "../../../src/listener/inject/context.ts";
+import { pushSteps } from "../../../src/listener/pushes.ts";
+import { FakePane } from "../../helpers/fake_pane.ts";
+
+Deno.test("pushes: a message that is held at a dialog waits for its own signal [ls-handover]", async () => {
+  const pane = new FakePane();
+  pane.draw(undefined, { focus: "dialog" });
+  const { inject } = pushSteps({
+    injection: {
+      ...pane.injection(),
+      pause: (_ms, { reason }) => Promise.reject(reason),
+    },
+    dialogOf: () => undefined,
+    starting: {
+      ...{
+        allowed: false,
+        projects: () => Promise.resolve([]),
+        record: () => Promise.resolve(),
+        log: () => {},
+      },
+      isDirectory: () => Promise.resolve(false),
+      isMuted: () => Promise.resolve(false),
+      run: () => Promise.resolve(undefined),
+    },
+    keys: {
+      deviceId: "dev_listener_01234567",
+      identity: () => Promise.resolve(undefined),
+      secretOf: () => Promise.resolve(undefined),
+      ownSecret: () => Promise.resolve(undefined),
+      claimAnswer: () => Promise.resolve(true),
+    },
+    audit: { record: () => {} },
+    log: () => {},
+  });
+  const command = {
+    id: "1",
+    session: "svc-p",
+    body: "hello",
+    expiresAt: Infinity,
+    sendAnyway: false,
+  } as const;
+  const signal = AbortSignal.abort(new Stopping("another listener took over"));
+  await assert.rejects(inject({ ...command, turn: { step: "waiting" } }, signal), /another listener/);
+  assert.deepEqual(pane.events, ["reported held dialog_open"]);
+});
