@@ -4,12 +4,7 @@ import type { JournalEntry } from "../../../src/home/journal.ts";
 import type { Command } from "../../../src/listener/inject/context.ts";
 import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
-import {
-  PushIntake,
-  type PushOptions,
-  pushSteps,
-  QUEUE_FULL_WAIT_SECONDS,
-} from "../../../src/listener/pushes.ts";
+import { PushIntake, type PushOptions, QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/pushes.ts";
 import { QUEUE_MAX, SessionQueues } from "../../../src/listener/session_queues.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
