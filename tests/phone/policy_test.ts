@@ -36,11 +36,18 @@ Deno.test("no view violates the content policy, and a violation is reported [csp
     await page.getByRole("heading", { name: "Switch accounts?" }).waitFor();
     await seen("account swap");
     say(`${views.length} views, 0 violations: ${views.join(", ")}`);
-    await page.evaluate(() => {
+    const inject = page.evaluate(() => {
       const script = document.createElement("script");
       script.textContent = "document.title = 'injected'";
       document.body.append(script);
     });
-    await until("the report", () => phone.faults.some((fault) => /script-src/.test(fault)));
+    await assert.rejects(inject, /requires 'TrustedScript' assignment/);
+    await page.evaluate(() => {
+      const style = document.createElement("style");
+      style.textContent = "body { display: none }";
+      document.body.append(style);
+    });
+    await until("the report", () => phone.faults.some((fault) => /style-src/.test(fault)));
     assert.notEqual(await page.title(), "injected");
+    assert.ok(await page.locator("main").first().isVisible());
   }));
