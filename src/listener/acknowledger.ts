@@ -1,7 +1,13 @@
-/** Reports to the relay what became of pushes, with the host's proof for those that a paired phone sealed. */
+/**
+ * Reports what became of pushes: to the relay, with the host's proof for those that a paired phone sealed, and to the audit
+ * log.
+ */
 import { receiptProof } from "../crypto/proofs.ts";
+import type { AuditEntry } from "../home/log_files.ts";
+import { canonicalDigest } from "../protocol/canonical.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
+import type { Outcome } from "./inject/context.ts";
 
 export type Acknowledgement = EventData<"push.ack">;
 
@@ -54,4 +60,18 @@ export class Acknowledger {
       this.#options.send({ ...ack, ...(proof ? { proof } : {}) });
     });
   }
+}
+
+/** The audit log's line for a push: never its text. */
+export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): Promise<AuditEntry> {
+  const body = push.body ?? "";
+  return {
+    time: new Date(nowMs).toISOString(),
+    device: push.from,
+    session: outcome.agentSessionName ?? push.agentSessionName ?? "",
+    pane: outcome.pane ?? "",
+    digest: await canonicalDigest(body),
+    length: body.length,
+    outcome: outcome.reason ? `${outcome.state} ${outcome.reason}` : outcome.state,
+  };
 }

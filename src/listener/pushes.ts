@@ -10,6 +10,7 @@ import { Body, type Push } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import {
+  type Command,
   type InjectContext,
   type Outcome,
   type Progress,
@@ -17,16 +18,13 @@ import {
   Stopping,
   type Turn,
 } from "./inject/context.ts";
-import type { Command } from "./inject/context.ts";
 import { inject } from "./inject/inject.ts";
-import type { Acknowledgement } from "./acknowledger.ts";
-import { SessionQueues } from "./session_queues.ts";
-import { LaterPushes, waitingProgress } from "./later_pushes.ts";
+import { type Acknowledgement, auditEntry } from "./acknowledger.ts";
+import { LaterPushes, SessionQueues, waitingProgress } from "./waiting_pushes.ts";
 import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import { answerDialog, type DialogContext } from "./answer_dialog.ts";
 import { startAgent, type StartOptions } from "./start_agent.ts";
 import type { Audit } from "../home/log_files.ts";
-import { auditEntry } from "./push_audit.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
 

@@ -10,7 +10,7 @@ import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
 import type { AgentState, DialogAction, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
-import { RESET_MARGIN_MS } from "../later_pushes.ts";
+import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
   canComeFrom,

@@ -1,11 +1,10 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal.ts";
-import type { Command } from "../../../src/listener/inject/context.ts";
-import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
+import { type Command, type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
 import { PushIntake, type PushOptions, QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/pushes.ts";
-import { QUEUE_MAX, SessionQueues } from "../../../src/listener/session_queues.ts";
+import { QUEUE_MAX, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 const ID = "00000000-0000-4000-8000-000000000001";

@@ -5,7 +5,7 @@ import { type Journal, openJournal, type PhoneSeal } from "../../../src/home/jou
 import type { Outcome } from "../../../src/listener/inject/context.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
 import { PushIntake } from "../../../src/listener/pushes.ts";
-import { SessionQueues } from "../../../src/listener/session_queues.ts";
+import { SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { Files } from "../../../src/runtime/types.ts";
 import { randomNumbers } from "../../helpers/random_numbers.ts";

@@ -8,7 +8,7 @@ import { loadPaired } from "../../../src/home/paired.ts";
 import { hostKeys } from "../../../src/home/host_sealing.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
 import { PushIntake } from "../../../src/listener/pushes.ts";
-import { SessionQueues } from "../../../src/listener/session_queues.ts";
+import { SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import { unseal } from "../../../src/listener/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";

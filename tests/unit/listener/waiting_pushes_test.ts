@@ -1,6 +1,6 @@
 /** Messages that wait for a time, for an idle agent, or for the end of its usage limit. */
 import assert from "node:assert/strict";
-import { LATER_MAX, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/later_pushes.ts";
+import { LATER_MAX, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/waiting_pushes.ts";
 import type { Later } from "../../../src/protocol/later.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
 import { sessionNamed } from "../relay/fixture.ts";

@@ -1,8 +1,12 @@
-/** Messages that are not typed at once: each waits for a time, for an idle agent, or for the end of its usage limit. */
+/**
+ * Where messages wait: in the queue of their session, where one runs at a time, or for later: for a time, for an idle agent,
+ * or for the end of its usage limit.
+ */
+import { Mutex } from "../async/mutex.ts";
 import type { Later } from "../protocol/later.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import type { Progress } from "./inject/context.ts";
 import type { SessionEntry } from "../protocol/session.ts";
+import type { Progress } from "./inject/context.ts";
 
 /** Messages that may wait on one host; more are refused. */
 export const LATER_MAX = 200;
@@ -103,4 +107,27 @@ export function isDue(
   const isFree = turn === undefined || (!turn.isRunning && now - turn.endedAt >= NEXT_IDLE_MS);
   if (!isFree || entry?.state !== "idle" || !entry.addressable) return false;
   return later.kind === "idle" || entry.limit === undefined;
+}
+
+/** Messages that may wait for one session; more are refused. */
+export const QUEUE_MAX = 100;
+
+/** Messages of one session run one at a time, in order; sessions do not wait for one another. */
+export class SessionQueues {
+  readonly #queues = new Map<string, Mutex>();
+
+  /** Resolves when the work is done; undefined if the session's queue is full. `work` must not throw. */
+  add(session: string, work: () => Promise<void>): Promise<void> | undefined {
+    const queue = this.#queues.get(session) ?? new Mutex();
+    if (queue.size >= QUEUE_MAX) return undefined;
+    this.#queues.set(session, queue);
+    return queue.run(work).then(() => {
+      if (queue.size === 0 && this.#queues.get(session) === queue) this.#queues.delete(session);
+    });
+  }
+
+  /** Resolves when all accepted work is done. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
+  }
 }
