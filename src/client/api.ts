@@ -1,7 +1,7 @@
 /** The relay's HTTP routes as typed calls: every answer is parsed with its wire schema. */
 import * as z from "zod/mini";
 import { concatBytes } from "../async/encodings.ts";
-import { describeFaults } from "../protocol/faults.ts";
+import { describeFaults } from "../protocol/errors.ts";
 import {
   DevicesAnswer,
   Health,
@@ -26,12 +26,12 @@ export interface RelayApiOptions {
   fetch?: Fetch;
 }
 
-export interface CallOptions {
+interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
 /** Without a cursor, the page starts at the oldest push. */
-export interface PageOptions {
+interface PageOptions {
   /** `next` of the previous page. */
   after?: string;
   /** A push id gives the newest pushes before it; `end` gives the newest of all. */

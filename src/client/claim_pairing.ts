@@ -1,8 +1,7 @@
 /** The phone's side of a pairing: claims the code, verifies the host's proof, and derives the words to compare. */
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
-import { importSecret } from "../crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../crypto/proofs.ts";
+import { hostProof, importSecret, phoneProof } from "../crypto/paired_secret.ts";
 import type { PairingOffer } from "../protocol/http.ts";
 import type { RelayApi } from "./api.ts";
 import { UnprovenHost } from "./unproven_host.ts";

@@ -8,7 +8,7 @@ export const PHRASE_WORDS = 6;
 /** Of 2,048 words. */
 const WORD_BITS = 11n;
 
-export interface PairedDevices {
+interface PairedDevices {
   phone: { deviceId: string; publicKey: string };
   listener: { deviceId: string; publicKey: string };
 }

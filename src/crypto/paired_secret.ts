@@ -1,8 +1,9 @@
-/** The secret that host and phone share through the QR code. Each use has its own key, derived by HKDF. */
+/** The secret that host and phone share through the QR code: a key for each use, derived by HKDF, and proofs made with it that pass through the relay. */
 import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
+import type { PushState } from "../protocol/receipt.ts";
 
 /** 256 bits. */
-export const SECRET_BYTES = 32;
+const SECRET_BYTES = 32;
 
 /** The uses of the secret: each derives different bytes. */
 export type SecretUse =
@@ -48,4 +49,54 @@ export async function pskOf(
 /** Identifies a pairing in files without revealing its secret: 22 characters of base64url. */
 export async function pairingId(secret: CryptoKey): Promise<string> {
   return encodeBase64url((await deriveBytes(secret, { use: "pairing id" })).subarray(0, 16));
+}
+
+/** The host, as in the offer of a pairing code. */
+interface OfferedHost {
+  deviceId: string;
+  host: string;
+  publicKey: string;
+}
+
+/** The phone, as in its claim of a pairing code. */
+interface ClaimingPhone {
+  code: string;
+  name: string;
+  publicKey: string;
+}
+
+/** Shows the phone that the public key comes from a holder of the secret. */
+export async function hostProof(
+  secret: CryptoKey,
+  { deviceId, host, publicKey }: OfferedHost,
+): Promise<string> {
+  const context = JSON.stringify([deviceId, host, publicKey]);
+  return encodeBase64url(await deriveBytes(secret, { use: "listener proof", context }));
+}
+
+/** Shows the host that the public key comes from a holder of the secret. */
+export async function phoneProof(
+  secret: CryptoKey,
+  { code, name, publicKey }: ClaimingPhone,
+): Promise<string> {
+  const context = JSON.stringify([code, name, publicKey]);
+  return encodeBase64url(await deriveBytes(secret, { use: "phone proof", context }));
+}
+
+/** What became of a push: the host signs it, and the receipt repeats it. */
+interface ProvenReceipt {
+  /** The id of the push. */
+  id: string;
+  state: PushState;
+  reason?: string | undefined;
+  final: boolean;
+}
+
+/** Shows the phone that the receipt comes from the host and not from the relay: 43 characters of base64url. */
+export async function receiptProof(
+  secret: CryptoKey,
+  { id, state, reason = "", final }: ProvenReceipt,
+): Promise<string> {
+  const context = JSON.stringify([id, state, reason, final]);
+  return encodeBase64url(await deriveBytes(secret, { use: "receipt", context }));
 }

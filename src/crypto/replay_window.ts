@@ -5,10 +5,10 @@ import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 export const REPLAY_WINDOW = 4_096;
 
 /** `used`: taken before. `old`: too far behind the highest to know. */
-export type CounterVerdict = "fresh" | "used" | "old";
+type CounterVerdict = "fresh" | "used" | "old";
 
 /** A window, as it is stored in a file. */
-export interface ReplayWindowText {
+interface ReplayWindowText {
   top: number;
   bits: string;
 }

@@ -127,7 +127,7 @@ function infoOf(
 }
 
 /** Input of HPKE's key schedule: both sides must use the same. */
-export interface Agreement {
+interface Agreement {
   info: Uint8Array;
   psk?: { id: Uint8Array; key: Uint8Array } | undefined;
 }
@@ -139,7 +139,7 @@ interface Exporter {
 }
 
 /** The sender's side: `enc` goes to the receiver with the first frame. */
-export async function sendingKey(
+async function sendingKey(
   recipientPublicKey: CryptoKey,
   { info, psk }: Agreement,
 ): Promise<{ enc: Uint8Array; key: CryptoKey }> {
@@ -148,7 +148,7 @@ export async function sendingKey(
 }
 
 /** The receiver's side. Throws when `enc` is not an encapsulated key. */
-export async function receivingKey(
+async function receivingKey(
   recipientKey: CryptoKeyPair,
   { enc, info, psk }: Agreement & { enc: Uint8Array },
 ): Promise<CryptoKey> {

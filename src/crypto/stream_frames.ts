@@ -17,7 +17,7 @@ const FRAMES_MAX = 2n ** 32n;
  * `frame`: as the other side sent it. `dropped`: it did not open, or was received before; continue with the next one.
  * `broken`: the keys differ, or too many frames did not open; close the stream.
  */
-export type OpenedFrame =
+type OpenedFrame =
   | { kind: "frame"; sequence: bigint; bytes: Uint8Array }
   | { kind: "dropped"; reason: "unopenable" | "repeated" }
   | { kind: "broken" };

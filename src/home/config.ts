@@ -5,7 +5,7 @@
 import * as z from "zod/mini";
 import { errorText } from "../async/error_text.ts";
 import { httpBaseFromWs } from "../client/addresses.ts";
-import { describeFaults } from "../protocol/faults.ts";
+import { describeFaults } from "../protocol/errors.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 

@@ -1,6 +1,6 @@
 /** The control socket `listener.sock`, one JSON object a line and an answer for each request: messages, server, client. */
 import * as z from "zod/mini";
-import { describeFaults } from "../protocol/faults.ts";
+import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { Body, DeviceId } from "../protocol/push.ts";

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { systemClock, waitFor } from "../async/clock.ts";
 import { exportKeyPair, generateKeyPair, importKeyPair } from "../crypto/keys.ts";
 import type { Sealing } from "../crypto/mode.ts";
-import { describeFaults } from "../protocol/faults.ts";
+import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";

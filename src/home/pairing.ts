@@ -3,8 +3,7 @@ import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
-import { importSecret, newSecret } from "../crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../crypto/proofs.ts";
+import { hostProof, importSecret, newSecret, phoneProof } from "../crypto/paired_secret.ts";
 import type { PairingStatus } from "../protocol/http.ts";
 import type { Files } from "../runtime/types.ts";
 import {

@@ -2,7 +2,7 @@
  * Reports what became of pushes: to the relay, with the host's proof for those that a paired phone sealed, and to the audit
  * log.
  */
-import { receiptProof } from "../crypto/proofs.ts";
+import { receiptProof } from "../crypto/paired_secret.ts";
 import type { AuditEntry } from "../home/log_files.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
 import type { EventData } from "../protocol/frames.ts";

@@ -2,7 +2,7 @@
 import type { CallToolResult, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod/mini";
 import { answerText, AskField, AskFields, AskLabel, AskOptions, secretFields } from "../protocol/ask.ts";
-import { describeFaults, fieldFaults } from "../protocol/faults.ts";
+import { describeFaults, fieldFaults } from "../protocol/errors.ts";
 import {
   ASK_TIMEOUT_DEFAULT_SECONDS,
   ASK_TIMEOUT_MAX_SECONDS,

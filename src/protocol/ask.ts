@@ -1,7 +1,7 @@
 /** An agent's question to its user and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
 import { sha256, uuidOf } from "../async/encodings.ts";
 import * as z from "zod/mini";
-import type { FieldFault } from "./faults.ts";
+import type { FieldFault } from "./errors.ts";
 import { ASK_FIELDS_MAX, ASK_LABEL_MAX_CHARS, ASK_OPTIONS_MAX, ASK_TIMEOUT_MAX_SECONDS } from "./limits.ts";
 import { Body, DeviceId, type Push, PushId, type PushRequest, type SealedBody } from "./push.ts";
 
@@ -11,7 +11,7 @@ export const AskLabel = z.string().check(
   z.maxLength(ASK_LABEL_MAX_CHARS),
   z.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, "no line break and no control character"),
 );
-export const AskFieldName = z.string().check(
+const AskFieldName = z.string().check(
   z.regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "a letter, then at most 63 of A-Z a-z 0-9 _ . -"),
 );
 /** The options of a question or of a choice field. */
@@ -21,7 +21,7 @@ export const AskOptions = z.array(AskLabel).check(
   z.refine(areDifferent, "each once"),
 );
 
-export const ASK_FIELD_TYPES = ["text", "number", "boolean", "choice"] as const;
+const ASK_FIELD_TYPES = ["text", "number", "boolean", "choice"] as const;
 
 /** One value that a form asks for; only the type `choice` has `options`. */
 export const AskField = z.object({

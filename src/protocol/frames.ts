@@ -1,6 +1,6 @@
 /** Every control frame of the WebSocket, on one page: JSON text `{event, id?, re?, data}`. */
 import * as z from "zod/mini";
-import { describeFaults } from "./faults.ts";
+import { describeFaults } from "./errors.ts";
 import { parseJson } from "./json.ts";
 import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX, TEXT_FRAME_MAX_BYTES } from "./limits.ts";
 import { DeviceId, PublicKey, Push, PushId, SealMode, SessionName } from "./push.ts";

@@ -27,7 +27,7 @@ export const HookId = z.string().check(
 );
 
 /** `muted`: its pushes are stored but nobody is notified. `revoked`: its pushes are refused. */
-export const HOOK_STATES = ["active", "muted", "revoked"] as const;
+const HOOK_STATES = ["active", "muted", "revoked"] as const;
 export const HookState = z.enum(HOOK_STATES);
 export type HookState = z.infer<typeof HookState>;
 

@@ -13,7 +13,7 @@ export const KEY_NAMES = [
 ] as const;
 
 /** The smallest window that a phone may ask for. */
-export const FIT_LEAST = { cols: 20, rows: 5 } as const;
+const FIT_LEAST = { cols: 20, rows: 5 } as const;
 
 /** `C-a` to `C-z`; `M-` with a letter, Enter or backspace. */
 const MODIFIED = /^(C-[a-z]|M-([a-z]|Enter|BSpace))$/;

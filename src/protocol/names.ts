@@ -2,7 +2,7 @@
 import { sha256Hex } from "../async/encodings.ts";
 
 /** The session names that a push may target (docs/specification.md, Pushes). */
-export const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;
+const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;
 export const SESSION_NAME_MAX_CHARS = 128;
 
 /** The kinds of agent, with their labels in the picker. */

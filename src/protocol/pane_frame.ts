@@ -7,7 +7,7 @@ import { parseJson } from "./json.ts";
 export const PANE_FRAME = 1;
 export const KEY_FRAME = 2;
 
-export interface BinaryFrame {
+interface BinaryFrame {
   /** `PANE_FRAME` (listener → phone) or `KEY_FRAME` (phone → listener). */
   kind: number;
   stream: number;

@@ -43,9 +43,8 @@ export const PUSH_TYPES = [
   /** anyone → every device of a channel: a broadcast. */
   "broadcast",
 ] as const;
-export type PushType = (typeof PUSH_TYPES)[number];
 
-export const PushTypeName = z.string().check(
+const PushTypeName = z.string().check(
   z.regex(/^[a-z][a-z0-9.]{0,63}$/, "lower-case letters, digits and dots"),
 );
 export const DeviceId = z.string().check(

@@ -13,7 +13,7 @@ import {
   type StoredAskData,
   storedAskDataOf,
 } from "../protocol/ask.ts";
-import { type FieldFault, fieldFaults } from "../protocol/faults.ts";
+import { type FieldFault, fieldFaults } from "../protocol/errors.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { ASK_RETURN_MS, TTL_DEFAULT_SECONDS } from "../protocol/limits.ts";
 import type { Push, PushAccepted, PushRequest } from "../protocol/push.ts";

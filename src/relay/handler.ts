@@ -1,7 +1,6 @@
 /** What an HTTP handler works with: its route, the call, the parsed body, JSON answers and refusals. */
 import * as z from "zod/mini";
-import { problem, type WireErrorCode } from "../protocol/errors.ts";
-import { fieldFaults } from "../protocol/faults.ts";
+import { fieldFaults, problem, type WireErrorCode } from "../protocol/errors.ts";
 import type { Scope } from "../protocol/http.ts";
 import { parseJson } from "../protocol/json.ts";
 import { afterReads } from "../runtime/sqlite.ts";

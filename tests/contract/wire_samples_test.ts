@@ -1,8 +1,7 @@
 /** Checks every schema of the wire against golden samples, good and bad, under tests/testdata/wire. */
 import assert from "node:assert/strict";
 import type * as z from "zod/mini";
-import { Problem } from "../../src/protocol/errors.ts";
-import { fieldFaults } from "../../src/protocol/faults.ts";
+import { fieldFaults, Problem } from "../../src/protocol/errors.ts";
 import { encodeFrame, EVENTS, type Frame, parseFrame } from "../../src/protocol/frames.ts";
 import * as http from "../../src/protocol/http.ts";
 import { PushAccepted, PushPage, PushRecord, PushRequest } from "../../src/protocol/push.ts";

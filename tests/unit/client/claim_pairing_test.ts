@@ -5,7 +5,7 @@ import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { UnprovenHost } from "../../../src/client/unproven_host.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { phoneProof } from "../../../src/crypto/proofs.ts";
+import { phoneProof } from "../../../src/crypto/paired_secret.ts";
 import { PushId } from "../../../src/protocol/push.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "../phone/offering_host.ts";
 

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { importSecret } from "../../../src/crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../../../src/crypto/proofs.ts";
+import { hostProof, importSecret, phoneProof } from "../../../src/crypto/paired_secret.ts";
 import {
   changePaired,
   ensureIdentity,

@@ -1,7 +1,6 @@
 /** Words about a paired phone's message go out in order, each with its proof; all others go out as they are. */
 import assert from "node:assert/strict";
-import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
-import { receiptProof } from "../../../src/crypto/proofs.ts";
+import { importSecret, newSecret, receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { Acknowledger } from "../../../src/listener/acknowledger.ts";
 import type { EventData } from "../../../src/protocol/frames.ts";
 import type { Push } from "../../../src/protocol/push.ts";

@@ -1,8 +1,7 @@
 /** A host that offers a pairing, and a relay in between that may lie. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
-import { hostProof } from "../../../src/crypto/proofs.ts";
+import { hostProof, importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { PairingClaim, type PairingClaimed, type PairingOffer } from "../../../src/protocol/http.ts";
 
 export const HOST_ID = "dev_listener_01234567";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
-import { receiptProof } from "../../../src/crypto/proofs.ts";
+import { receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
 import { type HostPush, sealHostPush } from "../../../src/crypto/host_push.ts";
 import { inboxItemOf } from "../../../src/phone/inbox.ts";

@@ -1,7 +1,6 @@
 /** The service worker's notifications: their text, where a tap leads, what takes them away, and what the relay hears of them. */
 import assert from "node:assert/strict";
-import { generateKeyPair } from "../../../../src/crypto/keys.ts";
-import { exportPublicKey } from "../../../../src/crypto/keys.ts";
+import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts";
 import { openHostPush, sealHostPush } from "../../../../src/crypto/host_push.ts";
 import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
 import type { Push } from "../../../../src/protocol/push.ts";

@@ -1,8 +1,14 @@
 /** Proofs and check phrase of a pairing: the same for the same facts, another for any other. */
 import assert from "node:assert/strict";
 import { checkPhrase, PHRASE_WORDS } from "../../../src/crypto/check_phrase.ts";
-import { deriveBytes, importSecret, newSecret, type SecretUse } from "../../../src/crypto/paired_secret.ts";
-import { hostProof, phoneProof } from "../../../src/crypto/proofs.ts";
+import {
+  deriveBytes,
+  hostProof,
+  importSecret,
+  newSecret,
+  phoneProof,
+  type SecretUse,
+} from "../../../src/crypto/paired_secret.ts";
 import { secretKey } from "./secrets.ts";
 
 const secret = await secretKey();
