@@ -137,6 +137,7 @@ class Era {
   }
 }
 
+/** A push's way: `receive`, `#arrive`, `#open`, the queue of its session, `#work`, `#act`, `#end`. */
 export class PushIntake {
   readonly #options: PushOptions;
   readonly #queues: SessionQueues;

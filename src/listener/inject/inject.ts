@@ -79,6 +79,7 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
     try {
       if (command.turn.step === "withdrawn") return { state: "withdrawn" };
       const step = await attempt.input.alone(({ waited }) => {
+        // The check is out of date once other inputs came first.
         const pane = waited ? undefined : checked;
         return typed === undefined ? typeWhenReady(attempt, held, pane) : submitTyped(attempt, typed);
       });
