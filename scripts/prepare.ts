@@ -4,6 +4,7 @@ import { install, missingTools, type Purpose, toolHint } from "./machine.ts";
 import { node22 } from "./node22.ts";
 import { say } from "./say.ts";
 
+const root = new URL("..", import.meta.url).pathname;
 const phoneBuilder = new URL("build_phone.ts", import.meta.url);
 
 async function ensureTools(purpose: Purpose): Promise<boolean> {
@@ -14,6 +15,16 @@ async function ensureTools(purpose: Purpose): Promise<boolean> {
   const left = await missingTools(purpose);
   for (const tool of left) say(toolHint(tool));
   return left.length === 0;
+}
+
+/** Every package at once: otherwise each step links those that it needs first, while others look for theirs. */
+async function installPackages(): Promise<void> {
+  const args = ["install", "--quiet", "--frozen"];
+  const { code } = await new Deno.Command(Deno.execPath(), { args, cwd: root, stdout: "null" }).spawn()
+    .status;
+  if (code !== 0) {
+    throw new Error(`cannot install the npm packages of deno.lock: deno install ended with ${code}`);
+  }
 }
 
 async function buildPhone(): Promise<void> {
@@ -27,6 +38,7 @@ async function buildPhone(): Promise<void> {
 /** Installs and builds what is missing; quick when nothing is. Returns false when something must be done by hand. */
 export async function prepare(purpose: Purpose): Promise<boolean> {
   if (!await ensureTools(purpose)) return false;
+  if (purpose === "tests") await installPackages();
   await buildPhone();
   if (purpose === "tests") await node22();
   return true;

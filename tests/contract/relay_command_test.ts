@@ -77,7 +77,7 @@ Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", as
     [["keys", "create", "--name", "n", "--scope", "push:all"], /push:send, push:read, admin/],
     [["keys", "create", "--scope", "admin"], /--name/],
     [["keys", "create", "--name", "n", "--scope", "admin", "--device", "x"], /dev_/],
-    [["keys", "burn"], /create, list or revoke/],
+    [["keys", "burn"], /create, list, or revoke/],
     [["server", "--listen", "everywhere"], /127\.0\.0\.1:7420/],
     [["server", "--tls-cert", "x"], /--tls-key/],
     [["server", "--public-url", "x"], /https:\/\/relay\.example/],

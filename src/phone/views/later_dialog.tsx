@@ -55,7 +55,7 @@ function Choice({ label, onClick }: { label: string; onClick(): void }): JSX.Ele
 function OtherTime({ now, onChoose }: { now: number; onChoose(at: number): void }): JSX.Element {
   const [value, setValue] = useState("");
   const at = new Date(value).getTime();
-  const isPossible = at > now && at <= now + LATER_MAX_MS;
+  const isPossible = now < at && at <= now + LATER_MAX_MS;
   return (
     <div class="other-time">
       <label>
