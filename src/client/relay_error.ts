@@ -43,7 +43,7 @@ const ADVICE: Partial<Record<WireErrorCode, string>> = {
   missing_scope: "use a key with this scope (svc keys create --scope push:read,push:send)",
   unknown_device: "list the devices of this account with svc devices",
   unknown_pairing: "create a new code with svc pair: a code is valid for 10 minutes and works once",
-  wrong_role: "use the host's key: a phone or a script cannot let other devices in",
+  wrong_role: "use a key of the role that may do this",
   id_reused: "send the changed push under a new id",
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",

@@ -20,6 +20,7 @@ export async function sendPush(services: Services, call: KeyedCall): Promise<Res
   const push: IncomingPush = { account, from: deviceId ?? id, request };
   await checkStorage(services, push);
   await checkReplyTo(services, { key: call.key, request });
+  await checkCancel(services, { key: call.key, push });
   return json(await accept(services, push), 202);
 }
 
@@ -59,6 +60,21 @@ async function checkReplyTo(
   throw new Refusal("invalid_push", "Cannot accept the question: another key's device would get the answer", {
     errors,
   });
+}
+
+/** The user may cancel on one phone what another one sent; a host or a script only what it sent itself. */
+async function checkCancel(
+  { store }: Services,
+  { key, push: { account, from, request } }: { key: KeyRecord; push: IncomingPush },
+): Promise<void> {
+  const { type, inReplyTo: id } = request;
+  if (type !== "agent.cancel" || id === undefined || key.role === "phone") return;
+  const cancelled = await store.findPush({ account, id });
+  if (cancelled === undefined || cancelled.push.from === from) return;
+  throw new Refusal(
+    "wrong_role",
+    `Cannot cancel the message "${id}": another key sent it, and this one is not a phone's`,
+  );
 }
 
 /** `GET /pushes/{id}`. */

@@ -40,6 +40,7 @@ const PUSHES: readonly Route[] = [
     answer: { status: 202, schema: PushAccepted },
     errors: [
       "invalid_push",
+      "wrong_role",
       "hook_revoked",
       "over_budget",
       "unknown_device",

@@ -22,6 +22,7 @@ interface Probe {
 }
 
 const COMMAND = { type: "agent.command", agentSessionName: SESSION, targetDeviceId: HOST, body: "x" };
+const CANCEL = { type: "agent.cancel", agentSessionName: SESSION, targetDeviceId: HOST };
 const ASK = {
   type: "ask",
   body: "?",
@@ -34,6 +35,11 @@ const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   "POST /pushes/send": [
     { about: "a message to the host", path: () => "/pushes/send", body: COMMAND },
     { about: "a note", path: () => "/pushes/send", body: { type: "note", body: "x" } },
+    {
+      about: "a cancellation of the phone's message",
+      path: () => "/pushes/send",
+      body: ({ pushId }: AccessStage) => ({ ...CANCEL, inReplyTo: pushId }),
+    },
     { about: "a question answered to the host's own asker", path: () => "/pushes/send", body: ASK },
   ],
   "GET /pushes/{id}": [{ path: ({ pushId }) => `/pushes/${pushId}` }],

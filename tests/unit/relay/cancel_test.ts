@@ -54,6 +54,26 @@ Deno.test("a message that was sent is left to its listener [cancel-atomic]", asy
   assert.equal(await stateOf(relay, key), "withdrawn");
 });
 
+Deno.test("a script or another host cannot cancel a phone's message, another phone can [cancel-own]", async () => {
+  await using relay = await Fixture.make();
+  const sender = await withoutListener(relay);
+  await post(relay, sender, command({ id: MESSAGE, targetDeviceId: LISTENER }));
+  const scopes = ["push:send", "push:read"] as const;
+  const others = [
+    await relay.key(scopes, { role: "script" }),
+    await relay.key(scopes, { role: "listener", deviceId: "dev_listener_bbbbbbbb" }),
+    await relay.key(scopes),
+  ];
+  for (const key of others) {
+    const refused = await cancel(relay, key);
+    assert.deepEqual([refused.status, (await refused.json()).code], [403, "wrong_role"]);
+  }
+  assert.equal(await stateOf(relay, sender), "queued");
+  const phone = await relay.key(scopes, { role: "phone", deviceId: "dev_phone_2" });
+  assert.equal((await cancel(relay, phone)).status, 202);
+  assert.equal(await stateOf(relay, sender), "withdrawn");
+});
+
 Deno.test("a message that may have been sent by an earlier run is cancelled by the listener, before it gets it [cancel-atomic]", async () => {
   await using relay = await Fixture.make();
   const key = await withoutListener(relay);
