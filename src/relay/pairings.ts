@@ -88,11 +88,11 @@ export async function pairingStatus({ store }: Services, { key, param }: KeyedCa
 export async function claimPairing(services: Services, call: Call): Promise<Response> {
   const { clock, store } = services;
   const now = clock.now();
-  const claim = await readBody(call, { schema: PairingClaim, code: "invalid_request" });
   const codeHash = sha256(call.param("code"));
-  // A wrong code costs a read; only a known one takes the write lock.
-  const known = await store.findPairing(codeHash);
-  const pairing = known && await store.takePairing(codeHash, now);
+  // A wrong code costs one read: its body is not parsed, and it does not take the write lock.
+  if (await store.findPairing(codeHash) === undefined) throw wrongCode(services, call);
+  const claim = await readBody(call, { schema: PairingClaim, code: "invalid_request" });
+  const pairing = await store.takePairing(codeHash, now);
   if (pairing === undefined || !await isStillGranted(services, pairing)) throw wrongCode(services, call);
   const own = await ownKey(services, { call, pairing });
   const phone = own ?? await newPhone(services, { pairing, claim, now });

@@ -36,4 +36,10 @@ Deno.test("wrong codes are counted per network, not per IPv6 address, and write 
   for (let n = 0; n < 5; n++) statuses.push((await claim(relay, `guess${n}`, `2001:db8::${n + 1}`)).status);
   assert.deepEqual(statuses, [404, 404, 404, 429, 429]);
   assert.equal((await claim(relay, "guess", "2001:db8:0:1::1")).status, 404);
+  const junk = { body: "[".repeat(60_000), address: "203.0.113.1" };
+  assert.equal(
+    (await relay.request("POST", "/pairings/guess/claim", junk)).status,
+    404,
+    "the body was parsed",
+  );
 });
