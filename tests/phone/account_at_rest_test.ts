@@ -58,7 +58,7 @@ async function keptBy(page: Page, key: string): Promise<{ hits: number; places: 
 /** The account as the previous version stored it. */
 async function putOldAccount(apiKey: string): Promise<void> {
   const database = await new Promise<IDBDatabase>((resolve, reject) => {
-    const request = indexedDB.open("svc", 1);
+    const request = indexedDB.open("svc");
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
