@@ -17,7 +17,7 @@ async function ensureTools(purpose: Purpose): Promise<boolean> {
   return left.length === 0;
 }
 
-/** Every package at once: otherwise each step links those that it needs first, while others look for theirs. */
+/** Deno links no package when it runs a program, so that programs that run at once never relink one another's. */
 async function installPackages(): Promise<void> {
   const args = ["install", "--quiet", "--frozen"];
   const { code } = await new Deno.Command(Deno.execPath(), { args, cwd: root, stdout: "null" }).spawn()
@@ -38,7 +38,7 @@ async function buildPhone(): Promise<void> {
 /** Installs and builds what is missing; quick when nothing is. Returns false when something must be done by hand. */
 export async function prepare(purpose: Purpose): Promise<boolean> {
   if (!await ensureTools(purpose)) return false;
-  if (purpose === "tests") await installPackages();
+  await installPackages();
   await buildPhone();
   if (purpose === "tests") await node22();
   return true;
