@@ -7,7 +7,7 @@ import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { Pane } from "../../helpers/agents_pane.ts";
 import { runSvc } from "../../helpers/program.ts";
 import { makeStack, type Stack } from "../../helpers/stack.ts";
-import { until } from "../../helpers/until.ts";
+import { SAFETY_LIMIT_MS, until } from "../../helpers/until.ts";
 import { endTree } from "../end_tree.ts";
 import { installAgent, type RealAgent } from "../install.ts";
 import { untilTold } from "../phone.ts";
@@ -18,7 +18,8 @@ import { AttackPhone } from "./attack_phone.ts";
 import type { Size } from "./form.ts";
 import { processesOf } from "./processes.ts";
 
-const START_LIMIT_MS = 90_000;
+/** A net for a busy machine: an agent that has ended is noticed at once. */
+const START_LIMIT_MS = 600_000;
 /** Some agents take an earlier Enter as part of the paste. */
 const AFTER_PASTE_MS = 350;
 /** Enter has had no effect if the input line still shows the text after this time. */
@@ -152,21 +153,21 @@ export class AgentStage implements AsyncDisposable {
   }
 
   /** Starts the agent, again when it has ended. */
-  async start(): Promise<void> {
+  async start(limitMs = START_LIMIT_MS): Promise<void> {
     const { size = WIDE, untilReady = true } = this.options;
     this.startedAt = performance.now();
     this.session = (await this.svc("--detach", this.kind)).trim();
     this.#pane = await Pane.of(this.stack.sandbox, this.session);
     this.#roots.push(this.#pane.pid);
     await this.#pane.resize(size.cols, size.rows);
-    if (untilReady) await this.untilIdle();
+    if (untilReady) await this.untilIdle(limitMs);
   }
 
   /** The person at the computer ends the agent's session and starts a new one. */
-  async restart(): Promise<void> {
+  async restart(limitMs = START_LIMIT_MS): Promise<void> {
     await endTree(this.pane.pid);
     await until("the end of the session", async () => !await this.isThere());
-    await this.start();
+    await this.start(limitMs);
   }
 
   /** The person at the computer leads it back to an empty input line; false when no key does, or it has ended. */
@@ -217,7 +218,7 @@ export class AgentStage implements AsyncDisposable {
     return until(`"${this.kind}" at its input line`, () => this.isIdle(), limitMs);
   }
 
-  async untilShown(pattern: RegExp, limitMs = 30_000): Promise<void> {
+  async untilShown(pattern: RegExp, limitMs = SAFETY_LIMIT_MS): Promise<void> {
     const isShown = async (): Promise<boolean> => pattern.test(await this.text());
     await until(`${pattern} on the screen`, isShown, limitMs).catch(async (error) => {
       throw new Error(`${error.message}; the screen:\n${await this.text()}`);

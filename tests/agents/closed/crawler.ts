@@ -10,7 +10,7 @@ import { Random } from "./random.ts";
 import { SeenScreens } from "./screens.ts";
 import { readSlashes } from "./slashes.ts";
 import { Tally } from "./tally.ts";
-import { type Violation, Watch } from "./watch.ts";
+import { COMES_BACK_MS, type Violation, Watch } from "./watch.ts";
 
 /** The share of the model's answers that ask for a command that needs permission. */
 const TOOL_CALLS = 0.35;
@@ -20,7 +20,7 @@ const STEPS_KEPT = 40;
 const AUDIT_KEPT = 40;
 const PROBES_MAX = 3;
 const PROBE_REST_MS = 6_000;
-const PROBE_LIMIT_MS = 30_000;
+const PROBE_LIMIT_MS = 120_000;
 /** Even an attacker's frames take time on their way. */
 const BETWEEN_MS = [10, 120] as const;
 
@@ -172,7 +172,11 @@ class Crawl {
       stage.standIn.reply = () => undefined;
       if (!await stage.calmDown()) {
         tally.resets++;
-        await stage.restart();
+        const isBack = await stage.restart(COMES_BACK_MS).then(() => true, () => false);
+        if (!isBack) {
+          tally.lost++;
+          return undefined;
+        }
       }
       stage.standIn.callShell("touch probe-ran");
       await stage.typeLine("probe the approvals");

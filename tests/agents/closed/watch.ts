@@ -17,6 +17,8 @@ const DIALOG_OPEN_MS = 4_000;
 /** How long the input line may be missing before the local user tries to return to it, key by key. */
 const NO_INPUT_LINE_MS = 6_000;
 const WAYS_BACK = ["Escape", "q", "Escape", "C-c", "Escape"];
+/** An agent that is not at its input line after this time may be signed out: a new home is sure to lead on. */
+export const COMES_BACK_MS = 90_000;
 /** Files are read once in this many checks. */
 const LOOKS_PER_FILES = 15;
 const SUSPENDED = /suspended\. Run `?fg|zsh: suspended|^\[1\]\+ +Stopped/m;
@@ -61,7 +63,7 @@ export class Watch {
     } catch (error) {
       if (await this.#stage.isThere()) throw error;
       this.#options.tally.restarts++;
-      await this.#comeBack(() => this.#stage.start());
+      await this.#comeBack(() => this.#stage.start(COMES_BACK_MS));
       return undefined;
     }
   }
@@ -120,7 +122,7 @@ export class Watch {
     if (way !== undefined) return await stage.pane.press(way);
     this.#tried = 0;
     this.#options.tally.resets++;
-    await this.#comeBack(() => stage.restart());
+    await this.#comeBack(() => stage.restart(COMES_BACK_MS));
   }
 
   async #comeBack(start: () => Promise<void>): Promise<void> {
