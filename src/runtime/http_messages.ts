@@ -65,6 +65,8 @@ export interface Sending {
   close: boolean;
   /** Room for a body of so many bytes that is held until it is sent; undefined when there is none. */
   reserve(bytes: number): (() => void) | undefined;
+  /** Resolves when the next part may be written. */
+  mayWrite(): Promise<void>;
   /** A part waits for the peer to read, or waits no more. */
   blocked(isBlocked: boolean): void;
 }
@@ -106,6 +108,7 @@ async function writePart(
   response: ServerResponse,
   { part, sending }: { part: Uint8Array; sending: Sending },
 ): Promise<boolean> {
+  await sending.mayWrite();
   if (response.destroyed || response.closed) return false;
   if (response.write(part)) return true;
   sending.blocked(true);

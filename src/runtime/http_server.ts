@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { readRequest, writeRefusal, writeResponse } from "./http_messages.ts";
@@ -109,7 +109,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     elapsed: () => performance.now(),
     over: options.over,
   });
-  server.on("connection", (socket) => plain.add(socket));
+  server.on("connection", (socket: Socket) => plain.add(socket));
   server.on("request", (request, response) => {
     const turn = plain.take(request.socket);
     if (turn !== undefined) void answer({ request, response, options }, turn);
@@ -137,7 +137,8 @@ function createServer({ limits, tls }: HttpServerOptions): Server {
     connectionsCheckingInterval: TIME_CHECK_MS,
     noDelay: true,
   };
-  if (tls === undefined) return createPlainServer(settings);
+  // Read when its turn comes: PlainConnections.add resumes it.
+  if (tls === undefined) return Object.assign(createPlainServer(settings), { pauseOnConnect: true });
   return createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headersMs });
 }
 
@@ -177,7 +178,7 @@ async function answer(exchange: Exchange, turn: Turn): Promise<void> {
 }
 
 async function answerTurn({ request, response, options }: Exchange, turn: Turn): Promise<void> {
-  const { reserve, blocked } = turn;
+  const { reserve, mayWrite, blocked } = turn;
   try {
     const read = await readRequest(request, options.limits.bodyBytes);
     if (read === "gone") return;
@@ -186,11 +187,11 @@ async function answerTurn({ request, response, options }: Exchange, turn: Turn):
     const found = read instanceof Request
       ? await options.fetch(read, peerOf(request))
       : refusalOf(read, options);
-    await writeResponse(response, found, { close: !(read instanceof Request), reserve, blocked });
+    await writeResponse(response, found, { close: !(read instanceof Request), reserve, mayWrite, blocked });
   } catch (error) {
     const failed = options.failed(error);
     if (response.headersSent) response.destroy();
-    else await writeResponse(response, failed, { close: true, reserve, blocked });
+    else await writeResponse(response, failed, { close: true, reserve, mayWrite, blocked });
   }
 }
 

@@ -3,6 +3,7 @@
  */
 
 import type { Socket } from "node:net";
+import { FairTurns } from "./fair_turns.ts";
 
 /** Requests that one connection may have in hand, one of them worked on; who pipelines more is dropped. */
 export const PIPELINED_MAX = 4;
@@ -49,6 +50,8 @@ export interface Turn {
   begin(): Promise<boolean>;
   /** The request is here as a whole, and is worked on. */
   working(): void;
+  /** Resolves when the next part of the answer may be written. */
+  mayWrite(): Promise<void>;
   /** A part of the answer waits for the peer, or is taken. */
   blocked(isBlocked: boolean): void;
   /** Room for an answer of so many bytes; undefined ended the connection. */
@@ -57,8 +60,12 @@ export interface Turn {
   end(): void;
 }
 
-/** Dropped connections that are ended in one go: each costs up to a millisecond, and keeps its requests in memory until then. */
-const ENDED_AT_ONCE = 4;
+/** Connections that are begun or ended in one turn: each costs up to a millisecond. */
+const CONNECTIONS_PER_TURN = 4;
+/** Parts of answers that are written in one turn. */
+const PARTS_PER_TURN = 16;
+/** Stands for the dropped connections of all addresses: ending them takes turns with beginning others. */
+const ENDING = "ending";
 /** Dropped connections that wait for their end; more of them are ended at once. */
 const ENDING_MAX = 1_024;
 /** Shorter answers always have room: one of them for each connection at most. */
@@ -69,10 +76,11 @@ export class PlainConnections {
   readonly #entries = new Map<string, Entry>();
   readonly #perAddress = new Map<string, number>();
   readonly #unsent = new Map<string, number>();
-  /** Dropped, and ended one after the other: ending many at once would hold up everyone else for long. */
+  /** Dropped, and ended when their turn comes. */
   readonly #ending = new Set<Socket>();
   readonly #limits: PlainLimits;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #connectionTurns = new FairTurns(CONNECTIONS_PER_TURN);
+  readonly #partTurns = new FairTurns(PARTS_PER_TURN);
 
   constructor(limits: PlainLimits) {
     this.#limits = limits;
@@ -103,7 +111,14 @@ export class PlainConnections {
     this.#entries.set(peer, entry);
     change(this.#perAddress, address, 1);
     withoutStacks(socket);
-    socket.once("close", () => this.#forget(peer, entry));
+    const begun = this.#connectionTurns.run(address, () => {
+      // Over TLS the connection reads by itself.
+      if (socket.isPaused()) socket.resume();
+    });
+    socket.once("close", () => {
+      begun();
+      this.#forget(peer, entry);
+    });
   }
 
   /** The connection became a WebSocket, whose owner counts it. */
@@ -140,6 +155,7 @@ export class PlainConnections {
         entry.blockedSince = isBlocked ? this.#limits.elapsed() : undefined;
       },
       reserve: (bytes) => this.#reserve(entry, bytes),
+      mayWrite: () => new Promise((resolve) => void this.#partTurns.run(entry.address, resolve)),
       end: () => {
         entry.requests -= 1;
         entry.blockedSince = undefined;
@@ -155,12 +171,10 @@ export class PlainConnections {
     };
   }
 
-  /** Ends at once what was dropped. */
+  /** Ends at once what was dropped, and keeps nobody waiting for a turn. */
   close(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    for (const socket of this.#ending) socket.destroy();
-    this.#ending.clear();
+    this.#connectionTurns[Symbol.dispose]();
+    this.#partTurns[Symbol.dispose]();
   }
 
   #end(socket: Socket): void {
@@ -171,18 +185,10 @@ export class PlainConnections {
     }
     socket.pause();
     this.#ending.add(socket);
-    this.#timer ??= setTimeout(() => this.#endNext(), 0);
-  }
-
-  #endNext(): void {
-    this.#timer = undefined;
-    let left = ENDED_AT_ONCE;
-    for (const socket of this.#ending) {
+    this.#connectionTurns.run(ENDING, () => {
       this.#ending.delete(socket);
       socket.destroy();
-      if (--left === 0) break;
-    }
-    if (this.#ending.size > 0) this.#timer = setTimeout(() => this.#endNext(), 0);
+    });
   }
 
   #makeRoom(address: string, isExempt: boolean): boolean {
