@@ -127,10 +127,7 @@ export interface AgentProfile {
   /** Harmless screens other than the composer, by the name that a reading reports. */
   menus: Readonly<Record<string, MenuKeys>>;
   keys: KeyRules;
-  /**
-   * Slash commands, without the slash, that change no approval, sandbox, hook or tool, and open no other program. Typed
-   * exactly, each is the first of the agent's own list.
-   */
+  /** Slash commands, without the slash, that are harmless: its line in `SLASH_COMMANDS`. */
   commands: readonly string[];
   /** The slash command, with the slash, that opens its list of models. */
   modelCommand?: string;

@@ -7,6 +7,7 @@ import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import { SETTINGS_STRINGS } from "./strings_settings.ts";
 import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
+import { COMPOSING_STRINGS } from "./strings_composing.ts";
 import { MESSAGE_STRINGS } from "./strings_messages.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
@@ -205,6 +206,7 @@ const ENGLISH = {
     loading: "Loading messages…",
   },
   ...MESSAGE_STRINGS,
+  ...COMPOSING_STRINGS,
   ...TERMINAL_STRINGS,
   ...SETTINGS_STRINGS,
   ...NOTIFICATION_STRINGS,

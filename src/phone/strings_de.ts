@@ -2,6 +2,7 @@
 import type { Strings } from "./strings.ts";
 import { NOTIFICATION_STRINGS_DE } from "./strings_notifications_de.ts";
 import { SETTINGS_STRINGS_DE } from "./strings_settings_de.ts";
+import { COMPOSING_STRINGS_DE } from "./strings_composing_de.ts";
 import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
 import { TERMINAL_STRINGS_DE } from "./strings_terminal_de.ts";
 
@@ -200,6 +201,7 @@ export const GERMAN: Strings = {
     loading: "Nachrichten werden geladen …",
   },
   ...MESSAGE_STRINGS_DE,
+  ...COMPOSING_STRINGS_DE,
   ...TERMINAL_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
   ...NOTIFICATION_STRINGS_DE,

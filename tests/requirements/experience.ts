@@ -37,6 +37,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "A phone rejects or interrupts only the very dialog it has seen, and only where allowRemoteApproval allows it.",
   ),
   "ux-later": phone("A message for later is stored, listed, can be cancelled, and is typed once."),
+  "ux-commands": phone(
+    "A draft that begins with / shows the agent's slash commands that a host takes from phones; choosing one only fills the draft.",
+  ),
   "ux-mirror-touch": phone("The mirror zooms, pans, scrolls back and lets text be selected and copied."),
   "ux-no-resize": mirror("The mirror resizes the window only when asked, and undoes it on leaving."),
   "ux-inbox": phone(

@@ -9,6 +9,7 @@ import {
   SEARCH_TEXT,
 } from "../profile.ts";
 import { composerReader } from "../read_screen.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -90,27 +91,7 @@ export const profile: AgentProfile = {
   menus: menuKeys(menus),
   // Ctrl-B sends a running command to the background; Left in an empty composer leaves the session for the list of agents.
   keys: { alsoAllowed: ["C-o"], forbidden: ["C-b"], forbiddenWhenEmpty: ["Left"] },
-  commands: [
-    "clear",
-    "compact",
-    "context",
-    "help",
-    "model",
-    "effort",
-    "fast",
-    "resume",
-    "rename",
-    "recap",
-    "release-notes",
-    "status",
-    "usage",
-    "btw",
-    "init",
-    "color",
-    "tasks",
-    "list-agents",
-    "focus",
-  ],
+  commands: SLASH_COMMANDS.cc,
   gate: { afterEnterMs: 0 },
   modelCommand: "/model",
   hasShellMode: true,

@@ -10,6 +10,7 @@ import {
   SEARCH_TEXT,
 } from "../profile.ts";
 import { composerReader, type FooterPlace } from "../read_screen.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -101,23 +102,7 @@ export const profile: AgentProfile = {
   menus: menuKeys(menus),
   // Tab submits a draft, and queues it during a turn; Left in an empty composer opens the list of agents.
   keys: { alsoAllowed: [], forbidden: ["Tab"], forbiddenWhenEmpty: ["Left"] },
-  commands: [
-    "clear",
-    "new",
-    "compact",
-    "status",
-    "model",
-    "resume",
-    "rename",
-    "recap",
-    "diff",
-    "pwd",
-    "review",
-    "init",
-    "side",
-    "warnings",
-    "ps",
-  ],
+  commands: SLASH_COMMANDS.codex,
   gate: { afterEnterMs: 0 },
   modelCommand: "/model",
   hasShellMode: true,

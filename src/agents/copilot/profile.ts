@@ -2,6 +2,7 @@
 import { composerInRules, isBlank, lastRow } from "../composer.ts";
 import { type AgentProfile, type DialogMarks, menuKeys, type MenuScreen, type Screen } from "../profile.ts";
 import { composerReader } from "../read_screen.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -69,21 +70,7 @@ export const profile: AgentProfile = {
   menus: menuKeys(menus),
   // Tab switches to the other tabs, even with a draft; Left in an empty composer opens the side bar.
   keys: { alsoAllowed: ["C-o"], forbidden: ["Tab"], forbiddenWhenEmpty: ["Left"] },
-  commands: [
-    "ask",
-    "clear",
-    "compact",
-    "context",
-    "help",
-    "list-dirs",
-    "model",
-    "rename",
-    "resume",
-    "review",
-    "usage",
-    "version",
-    "env",
-  ],
+  commands: SLASH_COMMANDS.copilot,
   // No gate: it queues what arrives during a turn until its end, and drops it when a dialog is rejected with Esc.
   modelCommand: "/model",
   hasShellMode: true,

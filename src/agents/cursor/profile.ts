@@ -2,6 +2,7 @@
 import { composerInRules, isBlank } from "../composer.ts";
 import type { AgentProfile, DialogMarks } from "../profile.ts";
 import { compiledMarks, composerReader, isOversized } from "../read_screen.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 // From published screenshots: it cannot be run without an account.
 const dialog: DialogMarks = {
@@ -44,7 +45,7 @@ export const profile: AgentProfile = {
   measuredVersion: "",
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
-  commands: [],
+  commands: SLASH_COMMANDS.cursor,
   // The position of its dialogs is not known: a mark anywhere counts.
   readScreen: (screen) =>
     !isOversized(screen) && !screen.applicationKeys && marks.onScreen(screen)

@@ -2,6 +2,7 @@
 import { lastRow } from "../composer.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "../profile.ts";
 import { compiledMarks, isOversized } from "../read_screen.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 /** Anchored: the echoed text has a bar before each line, so it never matches. */
 const dialog: DialogMarks = { lines: ["^Enter to confirm"], titles: [] };
@@ -39,7 +40,7 @@ export const profile: AgentProfile = {
   measuredVersion: "",
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
-  commands: ["work", "permit", "help"],
+  commands: SLASH_COMMANDS.echo,
   // It shows the first of several lines, and ends a line that is too long with an ellipsis.
   foldedPaste: /^(?:.* ⏎ … \[\d+ lines\]|.*…)$/u,
   gate: { afterEnterMs: 0 },

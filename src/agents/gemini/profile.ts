@@ -9,6 +9,7 @@ import {
   type Screen,
 } from "../profile.ts";
 import { composerReader, type FooterPlace } from "../read_screen.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -99,19 +100,7 @@ export const profile: AgentProfile = {
   menus: menuKeys(menus),
   // Ctrl-B opens the background shells.
   keys: { alsoAllowed: [], forbidden: ["C-b"] },
-  commands: [
-    "about",
-    "clear",
-    "compress",
-    "help",
-    "model",
-    "resume",
-    "stats",
-    "tools",
-    "privacy",
-    "init",
-    "tasks",
-  ],
+  commands: SLASH_COMMANDS.gemini,
   // No gate: Gemini queues what arrives during a turn until its end, so typing earlier gains nothing.
   modelCommand: "/model",
   hasShellMode: true,

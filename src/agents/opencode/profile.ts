@@ -9,6 +9,7 @@ import {
   SEARCH_TEXT,
 } from "../profile.ts";
 import { composerReader } from "../read_screen.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -54,17 +55,7 @@ export const profile: AgentProfile = {
   menus: menuKeys(menus),
   // Tab switches the agent, and with it what needs a permission; Ctrl-C in an empty composer ends OpenCode at once.
   keys: { alsoAllowed: [], forbidden: ["Tab"], forbiddenWhenEmpty: ["C-c"] },
-  // The others open a list that only Esc at the computer closes.
-  commands: [
-    "compact",
-    "init",
-    "models",
-    "new",
-    "review",
-    "sessions",
-    "thinking",
-    "timestamps",
-  ],
+  commands: SLASH_COMMANDS.opencode,
   gate: { afterEnterMs: 200 },
   modelCommand: "/models",
   hasShellMode: true,

@@ -1,5 +1,5 @@
 /** The field for writing a message. Enter starts a new line; the button, Ctrl+Enter or Cmd+Enter sends. */
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Later } from "../../protocol/later.ts";
@@ -9,12 +9,15 @@ import { type BodyCheck, checkBody } from "../check_input.ts";
 import { STRINGS } from "../strings.ts";
 import { LaterDialog } from "./later_dialog.tsx";
 import { Icon } from "./shared.tsx";
+import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
 
 const { composer: TEXT } = STRINGS;
 
 interface Props {
   /** The session's label. */
   label: string;
+  /** The session's kind of agent. */
+  agent: string;
   draft: string;
   /** How messages are encrypted. */
   mode: Sealing;
@@ -26,7 +29,16 @@ interface Props {
   onSend(text: string, later?: Later): void;
 }
 
-export function Composer({ label, draft, mode, blocked, limit, onDraft, onSend }: Props): JSX.Element {
+export function Composer({ label, agent, draft, mode, blocked, limit, onDraft, onSend }: Props): JSX.Element {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const suggestions = useSuggestions({
+    draft,
+    agent,
+    onPick: (command) => {
+      onDraft(command);
+      field.current?.focus();
+    },
+  });
   const check = checkBody(draft);
   const note = blocked ? TEXT.badName : noteOf(check);
   const canSend = check.sendable && !blocked;
@@ -39,7 +51,12 @@ export function Composer({ label, draft, mode, blocked, limit, onDraft, onSend }
   };
   return (
     <form class="composer" data-later={canSend} onSubmit={submit}>
-      <Field {...{ label, draft, mode, onDraft }} faulty={check.fault !== undefined} onSend={send} />
+      <SuggestionList suggestions={suggestions} />
+      <Field
+        {...{ field, label, draft, mode, suggestions, onDraft }}
+        faulty={check.fault !== undefined}
+        onSend={send}
+      />
       {canSend && <LaterButton limit={limit} onChoose={(later) => onSend(draft, later)} />}
       <button
         type="submit"
@@ -85,16 +102,20 @@ function LaterButton({ limit, onChoose }: LaterButtonProps): JSX.Element {
 }
 
 interface FieldProps extends Pick<Props, "label" | "draft" | "mode"> {
+  field: RefObject<HTMLTextAreaElement | null>;
+  suggestions: Suggestions;
   faulty: boolean;
   onDraft(text: string): void;
   onSend(): void;
 }
 
-function Field({ label, draft, mode, faulty, onDraft, onSend }: FieldProps): JSX.Element {
-  const field = useRef<HTMLTextAreaElement>(null);
+function Field(
+  { field, label, draft, mode, suggestions, faulty, onDraft, onSend }: FieldProps,
+): JSX.Element {
   useLayoutEffect(() => grow(field.current), [draft]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || event.isComposing || !(event.ctrlKey || event.metaKey)) return;
+    const sends = event.key === "Enter" && !event.isComposing && (event.ctrlKey || event.metaKey);
+    if (!sends) return void suggestions.onKey(event);
     event.preventDefault();
     onSend();
   };
@@ -107,6 +128,7 @@ function Field({ label, draft, mode, faulty, onDraft, onSend }: FieldProps): JSX
       aria-label={TEXT.label(label)}
       aria-describedby="composer-note"
       aria-invalid={faulty}
+      {...suggestions.attributes}
       title={TEXT.hint}
       enterkeyhint="enter"
       onInput={(event) => onDraft(event.currentTarget.value)}

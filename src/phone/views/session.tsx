@@ -69,7 +69,8 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
     </>
   );
   const limit = session?.online ? session.entry.limit : undefined;
-  const composer = <SessionComposer {...{ state, name, label, mode, limit, actions }} />;
+  const agent = session?.entry.agent ?? "";
+  const composer = <SessionComposer {...{ state, name, label, agent, mode, limit, actions }} />;
   return (
     <div class="page session">
       <SessionHead name={name} session={session} now={now} mode={mode} panel={panel} />
@@ -148,14 +149,18 @@ function newestReceipt(
 
 interface SessionComposerProps extends Pick<Props, "state" | "name" | "actions"> {
   label: string;
+  agent: string;
   mode: Sealing;
   limit: SessionEntry["limit"];
 }
 
-function SessionComposer({ state, name, label, mode, limit, actions }: SessionComposerProps): JSX.Element {
+function SessionComposer(
+  { state, name, label, agent, mode, limit, actions }: SessionComposerProps,
+): JSX.Element {
   return (
     <Composer
       label={label}
+      agent={agent}
       draft={state.drafts[sessionKey(name)] ?? ""}
       mode={mode}
       blocked={!isSessionName(name.session)}

@@ -1,0 +1,101 @@
+/** What the composer suggests while a slash command is written: a list that is used by touch, keyboard or screen reader. */
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { STRINGS } from "../strings.ts";
+import { suggestedCommands } from "../suggestions.ts";
+
+const { suggestions: TEXT } = STRINGS;
+const LIST_ID = "suggestions";
+const optionId = (index: number): string => `suggestion-${index}`;
+
+export interface Suggestions {
+  options: readonly string[];
+  /** The option that the arrow keys have reached; -1 for none. */
+  active: number;
+  /** What the field says about its list. */
+  attributes: {
+    "aria-autocomplete": "list";
+    "aria-controls"?: string;
+    "aria-activedescendant"?: string;
+  };
+  pick(option: string): void;
+  /** True if the key was for the list. */
+  onKey(event: KeyboardEvent): boolean;
+}
+
+interface Options {
+  draft: string;
+  /** The session's kind of agent. */
+  agent: string;
+  onPick(command: string): void;
+}
+
+/** The arrow keys choose, Enter takes what they chose, and Esc closes the list until the draft changes. */
+export function useSuggestions({ draft, agent, onPick }: Options): Suggestions {
+  const [closedFor, close] = useState<string>();
+  const [active, setActive] = useState(-1);
+  const options = draft === closedFor ? [] : suggestedCommands(draft, agent);
+  useEffect(() => setActive(-1), [draft]);
+  const chosen = options[active];
+  const pick = (option: string): void => {
+    close(option);
+    onPick(option);
+  };
+  const move = (step: 1 | -1): void => {
+    const from = active === -1 && step === -1 ? 0 : active;
+    setActive((from + step + options.length) % options.length);
+  };
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (options.length === 0 || event.isComposing) return false;
+    if (event.key === "ArrowDown") move(1);
+    else if (event.key === "ArrowUp") move(-1);
+    else if (event.key === "Escape") close(draft);
+    else if (event.key === "Enter" && chosen !== undefined) pick(chosen);
+    else return false;
+    event.preventDefault();
+    return true;
+  };
+  const attributes = {
+    "aria-autocomplete": "list" as const,
+    ...(options.length === 0 ? {} : { "aria-controls": LIST_ID }),
+    ...(chosen === undefined ? {} : { "aria-activedescendant": optionId(active) }),
+  };
+  return { options, active, attributes, pick, onKey };
+}
+
+export function SuggestionList({ suggestions }: { suggestions: Suggestions }): JSX.Element {
+  const { options, active, attributes, pick, onKey } = suggestions;
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.children[active]?.scrollIntoView({ block: "nearest" }), [active]);
+  const isOpen = options.length > 0;
+  return (
+    <>
+      <p class="visually-hidden" role="status">{isOpen && TEXT.count(options.length)}</p>
+      {isOpen && (
+        <ul
+          id={LIST_ID}
+          class="suggestions"
+          role="listbox"
+          aria-label={TEXT.label}
+          aria-activedescendant={attributes["aria-activedescendant"]}
+          tabIndex={0}
+          ref={list}
+          onKeyDown={onKey}
+        >
+          {options.map((option, index) => (
+            <li
+              key={option}
+              id={optionId(index)}
+              role="option"
+              aria-selected={index === active}
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => pick(option)}
+            >
+              {option}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
