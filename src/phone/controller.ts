@@ -369,6 +369,9 @@ export class Controller {
   async #enter(account: Account): Promise<void> {
     const { store, storage, outboxStore } = this.#options;
     this.stop();
+    // Before the first view: an open session asks for its mirror as soon as it is drawn.
+    const live = new LiveRelay(account, this.#options);
+    this.#live = live;
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
     this.#showPairing();
     const kept = await storage.readSessions();
@@ -382,9 +385,10 @@ export class Controller {
     store.dispatch({ type: "restored", messages, drafts, seen });
     // What came before this phone signed in counts as read.
     if (seen[ALL_SEEN] === undefined) this.read(ALL_SEEN);
-    this.#live = new LiveRelay(account, this.#options);
-    this.#live.watch(this.#watched);
-    this.#live.start();
+    // Signed out meanwhile, or in to another account.
+    if (this.#live !== live) return;
+    live.watch(this.#watched);
+    live.start();
   }
 }
 

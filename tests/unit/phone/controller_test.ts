@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { Controller } from "../../../src/phone/controller.ts";
-import { createStore } from "../../../src/phone/state.ts";
+import { createStore, type PhoneState } from "../../../src/phone/state.ts";
 import type { Account } from "../../../src/phone/storage.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
@@ -13,12 +13,13 @@ import { deviceOf, entryOf, idOf, NOW, receiptOf, recordOf } from "./samples.ts"
 
 const TO = { deviceId: "dev_listener_1", session: "svc-demo" };
 
-function phoneWith(account?: Account) {
+/** `changed` is called with every state, as the page's views are. */
+function phoneWith(account?: Account, changed: (state: PhoneState) => void = () => {}) {
   const clock = new FakeClock(NOW);
   const sockets = new FakeSockets();
   const relay = new FakeRelay();
   const storage = new FakeStorage(account);
-  const store = createStore(() => {});
+  const store = createStore(changed);
   const controller = new Controller({
     baseUrl: "https://relay.example/svc/",
     name: "iPhone",
@@ -91,6 +92,20 @@ Deno.test("after every reconnect it loads what changed in the meantime", async (
   await until("the missed message", () => stateOf(bench, idOf(7)) === "submitted");
   assert.equal(bench.store.get().devices?.[0]?.sessions[0]?.state, "waiting");
   bench.controller.stop();
+});
+
+Deno.test("a session that the page shows at once gets its mirror as soon as the link is up [ux-mirror-touch]", async () => {
+  const viewer = {
+    terminal: { write: () => {}, resize: () => {}, input: () => {} },
+    ...{ onState: () => {}, onStatus: () => {}, onDrawn: () => {} },
+  };
+  const asked: unknown[] = [];
+  const bench: Bench = phoneWith({ apiKey: "svc_good" }, ({ signIn }) => {
+    if (signIn.kind === "in" && asked.length === 0) asked.push(bench.controller.mirror(TO, viewer));
+  });
+  await live(bench);
+  assert.notEqual(asked[0], undefined);
+  await until("the mirror", () => bench.sockets.last.events.includes("pane.open"));
 });
 
 Deno.test("a receipt for a message from another phone loads the message", async () => {
