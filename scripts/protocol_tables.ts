@@ -4,7 +4,8 @@ import { WIRE_ERRORS } from "../src/protocol/errors.ts";
 import { EVENTS } from "../src/protocol/frames.ts";
 import * as limits from "../src/protocol/limits.ts";
 import { PUSH_TYPES, PushRequest } from "../src/protocol/push.ts";
-import { PUSH_STATES, REASONS } from "../src/protocol/receipt.ts";
+import { REASONS } from "../src/protocol/reasons.ts";
+import { PUSH_STATES } from "../src/protocol/receipt.ts";
 import { SessionEntry } from "../src/protocol/session.ts";
 import { ROUTES } from "../src/relay/routes.ts";
 

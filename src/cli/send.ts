@@ -14,7 +14,8 @@ import {
 } from "../home/script_pairing.ts";
 import { TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
-import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
+import { REASONS } from "../protocol/reasons.ts";
+import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";

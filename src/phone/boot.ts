@@ -1,5 +1,15 @@
-/** The page's first script: chooses the language, then starts the page, whose modules read their texts when they are loaded. */
+/** The page's first script: begins to read what is stored, chooses the language, then starts the page, whose modules read their texts when they are loaded. */
+import { generateKeyPair } from "../crypto/keys.ts";
+import { readFirst } from "./database.ts";
 import { loadLanguage } from "./language.ts";
+import { openPairingStorage } from "./pairing_storage.ts";
+
+/** Browsers offer WebCrypto only on https and localhost. */
+const cipher = isSecureContext ? crypto.subtle : undefined;
+// Both are read while the rest of the page is still on its way.
+const stored = Promise.all([readFirst(cipher), cipher && openPairingStorage(generateKeyPair)]);
+// `start` reports a failure.
+stored.catch(() => undefined);
 
 await loadLanguage();
 // A notification leads to a session: what that shows is loaded beside the page itself.
@@ -7,4 +17,4 @@ if (/^#\/./.test(location.hash)) {
   void Promise.allSettled([import("./views/session.tsx"), import("./terminal_screen.ts")]);
 }
 const { start } = await import("./main.tsx");
-await start();
+await start({ cipher, stored });

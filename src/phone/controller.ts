@@ -6,11 +6,11 @@ import type { Claimed } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { UnprovenHost } from "../client/unproven_host.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
-import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import { ALL_SEEN } from "./attention.ts";
 import { dialogAnswer, type DialogView } from "./dialogs.ts";
+import { exportHistory } from "./export_history.ts";
 import { KeptDrafts } from "./kept_drafts.ts";
 import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { mayInsist, type Message } from "./message.ts";
@@ -49,9 +49,9 @@ export class Controller {
 
   /** Signs in with the link, else with the stored account. */
   async start(link?: SignInLink): Promise<void> {
-    await this.#options.sealing.load();
+    const { sealing, storage } = this.#options;
+    const [account] = await Promise.all([storage.readAccount(), sealing.load()]);
     if (link?.kind === "pair") return await this.claim(link);
-    const account = await this.#options.storage.readAccount();
     if (link?.kind === "key") return await this.#signInByLink(link.key, account);
     if (account !== undefined) await this.#enter(account);
     else this.#options.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
@@ -187,19 +187,9 @@ export class Controller {
     return createRelayApi({ ...this.#options, apiKey: account?.apiKey });
   }
 
-  /** Every push that the relay keeps, oldest first, a line of JSON each; throws RelayError. */
+  /** As `exportHistory` of its file. */
   async exportHistory(onProgress: (pushes: number) => void): Promise<Blob> {
-    const api = await this.api();
-    const lines: string[] = [];
-    for (let after: string | undefined, isLast = false; !isLast;) {
-      const { pushes, next } = await api.listPushes({ limit: PAGE_LIMIT_MAX, ...(after ? { after } : {}) });
-      const records = await this.#options.sealing.openRecords(pushes);
-      lines.push(...records.map((record) => `${JSON.stringify(record)}\n`));
-      onProgress(lines.length);
-      after = next;
-      isLast = next === undefined || pushes.length === 0;
-    }
-    return new Blob(lines, { type: "application/jsonl" });
+    return await exportHistory({ api: await this.api(), sealing: this.#options.sealing }, onProgress);
   }
 
   /** Erases the account, the paired hosts and the unsent messages. */
@@ -372,21 +362,23 @@ export class Controller {
     // Before the first view: an open session asks for its mirror as soon as it is drawn.
     const live = new LiveRelay(account, this.#options);
     this.#live = live;
+    // Signed out meanwhile, or in to another account.
+    const isOver = (): boolean => this.#live !== live;
+    const kept = await storage.readSessions();
+    if (isOver()) return;
     store.dispatch({ type: "signIn", signIn: { kind: "in" } });
     this.#showPairing();
-    const kept = await storage.readSessions();
     if (kept !== undefined) store.dispatch({ type: "sessions", devices: kept });
     const [messages, drafts, seen] = await Promise.all([
       outboxStore.restore(),
       storage.readDrafts(),
       storage.readSeen(),
     ]);
+    if (isOver()) return;
     this.#drafts.restored(drafts);
     store.dispatch({ type: "restored", messages, drafts, seen });
     // What came before this phone signed in counts as read.
     if (seen[ALL_SEEN] === undefined) this.read(ALL_SEEN);
-    // Signed out meanwhile, or in to another account.
-    if (this.#live !== live) return;
     live.watch(this.#watched);
     live.start();
   }

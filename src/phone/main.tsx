@@ -1,11 +1,11 @@
 /** Starts the page: connects state, views and browser events. */
 import { render } from "preact";
-import { generateKeyPair } from "../crypto/keys.ts";
 import { VERSION } from "../protocol/version.ts";
 import { attentionCount } from "./attention.ts";
 import { deviceName, followVisibleHeight, showCount } from "./browser.ts";
 import { Controller } from "./controller.ts";
-import { openPairingStorage } from "./pairing_storage.ts";
+import type { FirstRead } from "./database.ts";
+import type { PairingStorage } from "./pairing_storage.ts";
 import { pushPage } from "./push_page.ts";
 import { labelDocument } from "./language.ts";
 import { registerWorker } from "./register_worker.ts";
@@ -17,22 +17,27 @@ import { STRINGS } from "./strings.ts";
 import { App, type AppActions } from "./views/app.tsx";
 import type { SettingsActions } from "./views/settings.tsx";
 
-export async function start(): Promise<void> {
+interface Stored {
+  cipher: SubtleCrypto | undefined;
+  stored: Promise<[FirstRead, PairingStorage | undefined]>;
+}
+
+export async function start({ cipher, stored }: Stored): Promise<void> {
   applyPreferences(readPreferences(), document);
   labelDocument(document);
   const link = takeSignInLink();
   const root = document.getElementById("app");
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
-  const store = createStore((state) => {
+  const store = createStore(oncePerTask(() => {
+    const state = store.get();
     render(<App state={state} actions={actions} ringing={push.ringing} />, root);
     controller.keepDrafts();
     showCount(state.signIn.kind === "in" ? attentionCount(state) : 0);
     push.changed();
-  });
+  }));
   const baseUrl = new URL(".", location.href).href;
-  const storage = await openStorage(isSecureContext ? crypto.subtle : undefined);
-  // Browsers offer WebCrypto only on https and localhost.
-  const pairing = isSecureContext ? await openPairingStorage(generateKeyPair) : undefined;
+  const [first, pairing] = await stored;
+  const storage = await openStorage(cipher, first);
   const push = pushPage({
     ...{ baseUrl, storage, pairing },
     state: store.get,
@@ -60,6 +65,19 @@ export async function start(): Promise<void> {
   await loadLater();
   await registerWorker();
   await push.ringing.load();
+}
+
+/** Several changes in a row are drawn once. */
+function oncePerTask(draw: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    queueMicrotask(() => {
+      isDue = false;
+      draw();
+    });
+  };
 }
 
 /** So that a tap on the list does not wait for it. A failure shows when it is needed. */

@@ -1,5 +1,6 @@
 /** What a message's bubble says: how far it got, why it stopped there, and what to do. */
-import { type PushState, type Reason, REASONS, type Receipt } from "../protocol/receipt.ts";
+import { REASONS } from "../protocol/reasons.ts";
+import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
 import type { Later } from "../protocol/later.ts";
 import { formatTime } from "./format_time.ts";
 import { mayInsist, type Message, type SendFailure } from "./message.ts";

@@ -1,12 +1,21 @@
 /** What the phone keeps across reloads, in IndexedDB: the account and the last list, encrypted, unsent messages, drafts. */
-import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import * as z from "zod/mini";
-import { encodeUtf8 } from "../async/encodings.ts";
 import { AnswerData } from "../protocol/ask.ts";
-import { parseJson } from "../protocol/json.ts";
 import { Later } from "../protocol/later.ts";
 import { DeviceId, PushId } from "../protocol/push.ts";
 import { DeviceSessions } from "../protocol/session.ts";
+import {
+  ACCOUNT_KEY,
+  type Database,
+  type FirstRead,
+  type Kept,
+  openDatabase,
+  readKept,
+  SESSIONS_KEY,
+  STRICT,
+  wrap,
+  wrappingKey,
+} from "./database.ts";
 
 /** The prefix and 24 bits of the key. */
 const KEY_SHOWN_CHARS = 8;
@@ -69,72 +78,39 @@ export interface PhoneStorage {
   clear(): Promise<void>;
 }
 
-const STRICT = { durability: "strict" } as const;
-const ACCOUNT_KEY = "current";
-const WRAPPING_KEY = "wrapping";
-const SESSIONS_KEY = "sessions";
-const NONCE_BYTES = 12;
-
-/** JSON, encrypted under a key that WebCrypto does not export. */
-interface Wrapped {
-  iv: Uint8Array<ArrayBuffer>;
-  ciphertext: ArrayBuffer;
-}
-
-interface Schema extends DBSchema {
-  account: { key: string; value: Account | Wrapped | CryptoKey };
-  outbox: { key: string; value: OutboxEntry };
-  drafts: { key: string; value: string };
-  seen: { key: string; value: number };
-}
-
-function openDatabase(): Promise<IDBPDatabase<Schema>> {
-  return openDB<Schema>("svc", 3, {
-    upgrade(created, from) {
-      if (from < 1) {
-        created.createObjectStore("account");
-        created.createObjectStore("outbox", { keyPath: "id" });
-      }
-      if (from < 2) created.createObjectStore("drafts");
-      created.createObjectStore("seen");
-    },
-    // A page of a newer version waits for this one.
-    blocking: (_from, _to, event) => (event.target as IDBDatabase).close(),
-  });
-}
-
-/** Without `cipher` (a page without WebCrypto), the account is stored in plain text. */
-export async function openStorage(cipher?: SubtleCrypto): Promise<PhoneStorage> {
-  const database = await openDatabase();
-  const put = async (value: Account | Wrapped, key: string): Promise<void> => {
-    const { store, done } = database.transaction("account", "readwrite", STRICT);
-    await Promise.all([store.put(value, key), done]);
+/**
+ * Without `cipher` (a page without WebCrypto), the account is stored in plain text. What `first` holds is not read
+ * again, once each.
+ */
+export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Promise<PhoneStorage> {
+  const database = first?.database ?? await openDatabase();
+  const early = new Map<string, Kept>();
+  if (first !== undefined) early.set(ACCOUNT_KEY, first.account).set(SESSIONS_KEY, first.sessions);
+  const read = async (name: string): Promise<Kept> => {
+    const found = early.get(name);
+    early.delete(name);
+    return found ?? await readKept(database, { name, cipher });
   };
-  const keyOf = (subtle: SubtleCrypto): Promise<CryptoKey> => wrappingKey(database, subtle);
-  const writeAccount = async (account: Account): Promise<void> =>
-    put(
-      cipher === undefined ? account : await wrap(account, { cipher, key: await keyOf(cipher) }),
-      ACCOUNT_KEY,
-    );
+  const put = async (name: string, value: Account | readonly DeviceSessions[]): Promise<void> => {
+    early.delete(name);
+    await putKept(database, { name, value, cipher });
+  };
+  const writeAccount = (account: Account): Promise<void> => put(ACCOUNT_KEY, account);
   return {
     readAccount: async () => {
-      const found: unknown = await database.get("account", ACCOUNT_KEY);
-      const plain = Account.safeParse(found).data;
+      const { value, isPlain } = await read(ACCOUNT_KEY);
+      const account = Account.safeParse(value).data;
       // An earlier version stored it in plain text.
-      if (plain !== undefined && cipher !== undefined) await writeAccount(plain);
-      if (plain !== undefined || cipher === undefined || !isWrapped(found)) return plain;
-      return Account.safeParse(await unwrap(found, { cipher, key: await keyOf(cipher) })).data;
+      if (account !== undefined && isPlain && cipher !== undefined) await writeAccount(account);
+      return account;
     },
     writeAccount,
     readSessions: async () => {
-      const found: unknown = cipher && await database.get("account", SESSIONS_KEY);
-      if (cipher === undefined || !isWrapped(found)) return undefined;
-      const kept = await unwrap(found, { cipher, key: await keyOf(cipher) });
-      return z.array(DeviceSessions).safeParse(kept).data;
+      const { value, isPlain } = await read(SESSIONS_KEY);
+      return isPlain ? undefined : z.array(DeviceSessions).safeParse(value).data;
     },
     writeSessions: async (devices) => {
-      if (cipher === undefined) return;
-      await put(await wrap(devices, { cipher, key: await keyOf(cipher) }), SESSIONS_KEY);
+      if (cipher !== undefined) await put(SESSIONS_KEY, devices);
     },
     readOutbox: async () => z.array(OutboxEntry).safeParse(await database.getAll("outbox")).data ?? [],
     putOutbox: async (entry) => {
@@ -147,6 +123,7 @@ export async function openStorage(cipher?: SubtleCrypto): Promise<PhoneStorage> 
     },
     ...keptTexts(database),
     clear: async () => {
+      early.clear();
       const names = ["account", "outbox", "drafts", "seen"] as const;
       const all = database.transaction(names, "readwrite", STRICT);
       await Promise.all([...names.map((name) => all.objectStore(name).clear()), all.done]);
@@ -154,8 +131,23 @@ export async function openStorage(cipher?: SubtleCrypto): Promise<PhoneStorage> 
   };
 }
 
+interface Stored {
+  name: string;
+  value: Account | readonly DeviceSessions[];
+  cipher: SubtleCrypto | undefined;
+}
+
+/** Encrypted, unless there is nothing to encrypt an account with. */
+async function putKept(database: Database, { name, value, cipher }: Stored): Promise<void> {
+  const stored = cipher === undefined
+    ? Account.parse(value)
+    : await wrap(value, { cipher, key: await wrappingKey(database, cipher) });
+  const { store, done } = database.transaction("account", "readwrite", STRICT);
+  await Promise.all([store.put(stored, name), done]);
+}
+
 async function allOf<V extends string | number>(
-  database: IDBPDatabase<Schema>,
+  database: Database,
   name: "drafts" | "seen",
 ): Promise<Record<string, V>> {
   const { store } = database.transaction(name);
@@ -163,9 +155,9 @@ async function allOf<V extends string | number>(
   return Object.fromEntries(keys.map((key, index) => [key, values[index] as V]));
 }
 
-type Kept = Pick<PhoneStorage, "readDrafts" | "putDraft" | "readSeen" | "putSeen">;
+type KeptTexts = Pick<PhoneStorage, "readDrafts" | "putDraft" | "readSeen" | "putSeen">;
 
-function keptTexts(database: IDBPDatabase<Schema>): Kept {
+function keptTexts(database: Database): KeptTexts {
   return {
     readDrafts: () => allOf<string>(database, "drafts"),
     putDraft: async (key, text) => {
@@ -178,40 +170,4 @@ function keptTexts(database: IDBPDatabase<Schema>): Kept {
       await Promise.all([store.put(at, key), done]);
     },
   };
-}
-
-async function wrappingKey(database: IDBPDatabase<Schema>, subtle: SubtleCrypto): Promise<CryptoKey> {
-  const known = await database.get("account", WRAPPING_KEY);
-  if (known instanceof CryptoKey) return known;
-  const made = await subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
-  const { store, done } = database.transaction("account", "readwrite", STRICT);
-  // Another page may have added its key in the meantime: the first one stays.
-  await Promise.all([store.add(made, WRAPPING_KEY), done]).catch(() => undefined);
-  const kept = await database.get("account", WRAPPING_KEY);
-  return kept instanceof CryptoKey ? kept : made;
-}
-
-function isWrapped(found: unknown): found is Wrapped {
-  return typeof found === "object" && found !== null && "iv" in found && "ciphertext" in found;
-}
-
-interface Wrapping {
-  cipher: SubtleCrypto;
-  key: CryptoKey;
-}
-
-async function wrap(value: unknown, { cipher, key }: Wrapping): Promise<Wrapped> {
-  const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-  const text = encodeUtf8(JSON.stringify(value));
-  return { iv, ciphertext: await cipher.encrypt({ name: "AES-GCM", iv }, key, text) };
-}
-
-/** Undefined if this browser's key does not open it; without its account the phone is signed out then. */
-async function unwrap({ iv, ciphertext }: Wrapped, { cipher, key }: Wrapping): Promise<unknown> {
-  try {
-    const text = new TextDecoder().decode(await cipher.decrypt({ name: "AES-GCM", iv }, key, ciphertext));
-    return parseJson(text)?.value;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 /** Every text on the page, in one catalogue. English is the first language; the others have the same shape. */
 import type { Sealing } from "../crypto/mode.ts";
-import { type PushState, type Reason, REASONS } from "../protocol/receipt.ts";
+import { REASONS } from "../protocol/reasons.ts";
+import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { AgentState } from "../protocol/session.ts";
 import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";

@@ -65,7 +65,7 @@ function PickerHead({ state }: { state: PhoneState }): JSX.Element {
     <header class="picker-head">
       <div>
         <h1>{TEXT.heading}</h1>
-        {sessions > 0 && <p class="summary">{TEXT.summary(sessions, devices.length)}</p>}
+        <p class="summary">{sessions > 0 && TEXT.summary(sessions, devices.length)}</p>
       </div>
       <div class="picker-side">
         <LinkSign link={state.link} />

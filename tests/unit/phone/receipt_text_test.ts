@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { type ReceiptContext, receiptText } from "../../../src/phone/receipt_text.ts";
-import { PUSH_STATES, REASONS } from "../../../src/protocol/receipt.ts";
+import { REASONS } from "../../../src/protocol/reasons.ts";
+import { PUSH_STATES } from "../../../src/protocol/receipt.ts";
 import { messageOf, NOW, receiptOf, takenWith } from "./samples.ts";
 
 const usual: ReceiptContext = { live: true, hostOnline: true, sentAgain: false, now: NOW };

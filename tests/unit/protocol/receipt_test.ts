@@ -1,6 +1,7 @@
 /** Receipts: states, reasons and their times. */
 import assert from "node:assert/strict";
-import { PUSH_STATES, Reason, REASONS, Receipt } from "../../../src/protocol/receipt.ts";
+import { REASONS } from "../../../src/protocol/reasons.ts";
+import { PUSH_STATES, Reason, Receipt } from "../../../src/protocol/receipt.ts";
 
 Deno.test("the states are those of the design, plus ignored for unknown types and two final states of questions", () => {
   const path = ["queued", "delivered", "held", "typed", "submitted"];

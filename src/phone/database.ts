@@ -1,0 +1,113 @@
+/** The page's database, and the values in it that are encrypted under a key of this browser. */
+import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import { encodeUtf8 } from "../async/encodings.ts";
+import { parseJson } from "../protocol/json.ts";
+
+export const STRICT = { durability: "strict" } as const;
+export const ACCOUNT_KEY = "current";
+export const SESSIONS_KEY = "sessions";
+const WRAPPING_KEY = "wrapping";
+const NONCE_BYTES = 12;
+
+/** JSON, encrypted under a key that WebCrypto does not export. */
+interface Wrapped {
+  iv: Uint8Array<ArrayBuffer>;
+  ciphertext: ArrayBuffer;
+}
+
+/** What is read is parsed by the reader. */
+interface Schema extends DBSchema {
+  account: { key: string; value: unknown };
+  outbox: { key: string; value: { id: string } };
+  drafts: { key: string; value: string };
+  seen: { key: string; value: number };
+}
+
+export type Database = IDBPDatabase<Schema>;
+
+/** A value as it was stored, decrypted if it was encrypted. */
+export interface Kept {
+  value: unknown;
+  isPlain: boolean;
+}
+
+/** What the list of sessions needs, read in one transaction. */
+export interface FirstRead {
+  database: Database;
+  account: Kept;
+  sessions: Kept;
+}
+
+export function openDatabase(): Promise<Database> {
+  return openDB<Schema>("svc", 3, {
+    upgrade(created, from) {
+      if (from < 1) {
+        created.createObjectStore("account");
+        created.createObjectStore("outbox", { keyPath: "id" });
+      }
+      if (from < 2) created.createObjectStore("drafts");
+      created.createObjectStore("seen");
+    },
+    // A page of a newer version waits for this one.
+    blocking: (_from, _to, event) => (event.target as IDBDatabase).close(),
+  });
+}
+
+export async function readFirst(cipher: SubtleCrypto | undefined): Promise<FirstRead> {
+  const database = await openDatabase();
+  const { store } = database.transaction("account");
+  const [account, sessions, key] = await Promise.all(
+    [ACCOUNT_KEY, SESSIONS_KEY, WRAPPING_KEY].map((name) => store.get(name)),
+  );
+  const wrapping = cipher !== undefined && key instanceof CryptoKey ? { cipher, key } : undefined;
+  const [first, second] = await Promise.all([kept(account, wrapping), kept(sessions, wrapping)]);
+  return { database, account: first, sessions: second };
+}
+
+/** Reads from the store `account`. */
+export async function readKept(
+  database: Database,
+  { name, cipher }: { name: string; cipher: SubtleCrypto | undefined },
+): Promise<Kept> {
+  const found = await database.get("account", name);
+  return await kept(found, cipher && { cipher, key: await wrappingKey(database, cipher) });
+}
+
+interface Wrapping {
+  cipher: SubtleCrypto;
+  key: CryptoKey;
+}
+
+export async function wrappingKey(database: Database, subtle: SubtleCrypto): Promise<CryptoKey> {
+  const known = await database.get("account", WRAPPING_KEY);
+  if (known instanceof CryptoKey) return known;
+  const made = await subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
+  const { store, done } = database.transaction("account", "readwrite", STRICT);
+  // Another page may have added its key in the meantime: the first one stays.
+  await Promise.all([store.add(made, WRAPPING_KEY), done]).catch(() => undefined);
+  const stored = await database.get("account", WRAPPING_KEY);
+  return stored instanceof CryptoKey ? stored : made;
+}
+
+export async function wrap(value: unknown, { cipher, key }: Wrapping): Promise<Wrapped> {
+  const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const text = encodeUtf8(JSON.stringify(value));
+  return { iv, ciphertext: await cipher.encrypt({ name: "AES-GCM", iv }, key, text) };
+}
+
+/** The value is undefined if this browser's key does not open it; without its account the phone is signed out then. */
+async function kept(found: unknown, wrapping: Wrapping | undefined): Promise<Kept> {
+  if (!isWrapped(found)) return { value: found, isPlain: true };
+  if (wrapping === undefined) return { value: undefined, isPlain: false };
+  const { cipher, key } = wrapping;
+  try {
+    const opened = await cipher.decrypt({ name: "AES-GCM", iv: found.iv }, key, found.ciphertext);
+    return { value: parseJson(new TextDecoder().decode(opened))?.value, isPlain: false };
+  } catch {
+    return { value: undefined, isPlain: false };
+  }
+}
+
+function isWrapped(found: unknown): found is Wrapped {
+  return typeof found === "object" && found !== null && "iv" in found && "ciphertext" in found;
+}
