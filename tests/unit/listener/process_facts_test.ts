@@ -63,7 +63,8 @@ Deno.test("process facts: a pane is busy while its program runs, and not for a b
   const spin = "echo begun; while kill -0 \\$PPID 2> /dev/null; do :; done";
   const own = await open("own", `bash -c "${spin}"; true`);
   assert.equal(await isPaneBusy(own, runtime), true);
-  await sandbox.tmux("kill-session", "-t", "=own:");
   const build = await open("build", `setsid bash -c "${spin}" & exec sleep 600`);
+  // Not before: a server without a session ends.
+  await sandbox.tmux("kill-session", "-t", "=own:");
   await until("rest beside the build", async () => await isPaneBusy(build, runtime) === false);
 });
