@@ -35,6 +35,11 @@ export interface ScreenReading {
    * on the screen, the focus is `unknown` and `draft` is the end of the text.
    */
   cut?: true;
+  /**
+   * The cursor is before the end of the slash command's name with which the draft begins: some agents then look for a
+   * command by the part of the name before the cursor, and Enter runs what they find.
+   */
+  cursorInCommand?: true;
   /** With `menu`: its name in the profile's `menus`. */
   menu?: string;
 }

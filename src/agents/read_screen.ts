@@ -109,7 +109,21 @@ function isInside({ x, y }: Cursor, { top, left, bottom }: Composer): boolean {
 function readingOf(composer: Composer, seen: Seen): ScreenReading {
   const state = isWorking(composer, seen) ? "working" : "idle";
   const draft = draftOf(composer, { ...seen.patterns, cursor: seen.screen.cursor });
-  return { state, focus: "composer", draft, ...(composer.cut && draft !== "" ? { cut: true } : {}) };
+  return {
+    state,
+    focus: "composer",
+    draft,
+    ...(composer.cut && draft !== "" ? { cut: true } : {}),
+    ...(draft !== "" && isInCommand(seen.screen, composer) ? { cursorInCommand: true } : {}),
+  };
+}
+
+const COMMAND_NAME = /^ *\/[^\s/]*/;
+
+/** The cursor is before the end of the slash command's name in the first row. */
+function isInCommand({ lines, cursor }: Screen, { top, left }: Composer): boolean {
+  const name = COMMAND_NAME.exec(lines[top]?.slice(left) ?? "")?.[0] ?? "";
+  return cursor.y === top && cursor.x >= left && cursor.x < left + name.length;
 }
 
 /** A draft that has pushed everything else off the screen does not prove a composer. */

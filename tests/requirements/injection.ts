@@ -60,8 +60,9 @@ const KEYS = rows("docs/specification.md, Keys", {
     "On a screen that is neither composer nor a harmless menu only Esc and the arrows go in.",
   ),
   "inj-fresh-screen": main(
-    "A key that submits waits for a screen that is newer than the last key, else it is screen_stale.",
+    "A key that submits waits for a screen that is newer than the last key and shows the last text, else it is screen_stale.",
   ),
+  "inj-command-cursor": main("Enter runs no slash command while the cursor is in its name."),
   "inj-key-view": main(
     "After a key that may open another view nothing is typed until a screen shows what came of it.",
   ),

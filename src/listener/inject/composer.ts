@@ -26,6 +26,12 @@ export function isSameText(one: string, other: string): boolean {
   return comparable(one) === comparable(other);
 }
 
+/** True if the draft contains the text, or is the end of it, as in a composer that scrolls. */
+export function showsTyped(draft: string, text: string): boolean {
+  const [shown, typed] = [comparable(draft), comparable(text)];
+  return shown.includes(typed) || (shown.length >= END_LEAST_CHARS && typed.endsWith(shown));
+}
+
 /** Text that svc typed and could not submit. */
 export interface LeftBehind {
   /** The draft before it. */

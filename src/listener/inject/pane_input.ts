@@ -7,7 +7,7 @@ import { Mutex } from "../../async/mutex.ts";
 import { Wakeup } from "../../async/wakeup.ts";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
 import type { HookReport } from "../../home/control_socket.ts";
-import { composerShows, isSameText, type LeftBehind } from "./composer.ts";
+import { composerShows, isSameText, type LeftBehind, showsTyped } from "./composer.ts";
 import type { Target } from "../targets.ts";
 
 /** How long a hook waits for an input in flight; after that the input may no longer press Enter. */
@@ -146,6 +146,8 @@ export interface ComposerModel {
   isConfirmed: boolean;
   /** The cursor is at the end of the draft. */
   isAtEnd: boolean;
+  /** The text of the last input, as far as no key may have removed it since: a draft without it is older than that. */
+  lastText: string;
   /** The draft may show a placeholder for a long paste. */
   hasPaste: boolean;
   /** The selection in the suggestions was moved: Enter may run a different command from the one shown. */
@@ -171,6 +173,7 @@ export class PaneInput {
     seen: undefined,
     isConfirmed: true,
     isAtEnd: false,
+    lastText: "",
     hasPaste: false,
     hasMovedChoice: false,
     mayHaveLeft: false,
@@ -215,7 +218,7 @@ export class PaneInput {
 
   /** Called when a message was typed: from then on the screen is compared with the message, not with keys. */
   forgetKeys(): void {
-    Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false });
+    Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false, lastText: "" });
     this.model.afterEscape = false;
     this.model.mayHaveLeft = false;
     this.model.isFromPhone = false;
@@ -251,6 +254,13 @@ export class PaneInput {
     const calm = this.#calmDraft;
     const now = this.#now();
     return calm !== undefined && now - Math.max(this.model.keyAt, this.#messageAt, calm.since) >= CALM_MS;
+  }
+
+  /** The draft that has been calm shows the text of the last input: without it the agent has not read that yet. */
+  get showsLastText(): boolean {
+    const { lastText, hasPaste } = this.model;
+    const draft = this.#calmDraft?.draft ?? "";
+    return showsTyped(draft, lastText) || (hasPaste && draft !== "");
   }
 
   /** A key that may open another view was typed, and no screen has shown since what came of it. */

@@ -122,10 +122,8 @@ function menuTakes(
   return input.type === "text" && (menu?.text?.test(input.text) ?? false);
 }
 
-interface DraftContext {
+interface DraftContext extends Pick<ScreenReading, "cut" | "cursorInCommand"> {
   model: ComposerModel;
-  /** As in ScreenReading. */
-  cut?: true | undefined;
   profile: TargetProfile;
   policy: Policy;
 }
@@ -136,7 +134,7 @@ interface DraftContext {
  */
 export function draftRefusal(
   input: Keystroke,
-  { model, cut, profile, policy }: DraftContext,
+  { model, cut, cursorInCommand, profile, policy }: DraftContext,
 ): Reason | undefined {
   const draft = model.seen ?? "";
   if (input.type !== "key") {
@@ -152,9 +150,8 @@ export function draftRefusal(
   if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
   // The highlighted suggestion may be a different command from the one in the draft.
-  if (model.hasMovedChoice && slashCommand(draft) !== undefined && !policy.allowApprovalChange) {
-    return "approval_change";
-  }
+  const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && slashCommand(draft) !== undefined;
+  if (mayRunAnother && !policy.allowApprovalChange) return "approval_change";
   return changesApproval(draft, profile, policy) ? "approval_change" : undefined;
 }
 
@@ -162,24 +159,32 @@ export function draftRefusal(
 export function afterInput(model: ComposerModel, input: Keystroke, now: number): ComposerModel {
   const leaves = input.type === "key" && MAY_LEAVE(input.key);
   const mayHaveLeft = leaves || (model.mayHaveLeft && !model.isConfirmed);
-  const next: ComposerModel = { ...model, mayHaveLeft, isConfirmed: false, afterEscape: false, keyAt: now };
+  const next: ComposerModel = {
+    ...{ ...model, mayHaveLeft, lastText: "" },
+    ...{ isConfirmed: false, afterEscape: false, keyAt: now },
+  };
   const text = typedText(input);
   if (text !== undefined) {
     const expected = model.isAtEnd && model.expected !== undefined ? model.expected + text : undefined;
     const hasPaste = model.hasPaste || input.type === "paste";
     const isFromPhone = model.isFromPhone || model.expected === "";
-    return { ...next, expected, hasPaste, hasMovedChoice: false, isFromPhone };
+    return { ...next, expected, hasPaste, hasMovedChoice: false, isFromPhone, lastText: text };
   }
   const key = input.type === "key" ? input.key : "";
   if (key === "Enter") {
     return { ...next, expected: "", isAtEnd: true, hasPaste: false, hasMovedChoice: false };
   }
+  if (key === "BSpace") next.lastText = withoutLast(model.lastText);
   if (key === "BSpace" && model.isAtEnd && model.expected !== undefined && !model.hasPaste) {
-    return { ...next, expected: Array.from(model.expected).slice(0, -1).join("") };
+    return { ...next, expected: withoutLast(model.expected) };
   }
   if (MOVES.has(key)) return { ...model, isAtEnd: false, afterEscape: false, keyAt: now };
   const hasMovedChoice = model.hasMovedChoice || key === "Up" || key === "Down";
   return { ...next, expected: undefined, isAtEnd: false, hasMovedChoice, afterEscape: key === "Escape" };
+}
+
+function withoutLast(text: string): string {
+  return Array.from(text).slice(0, -1).join("");
 }
 
 /** The same for an input that may not have arrived. */

@@ -76,8 +76,10 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
   const ready = pane.reading.focus === "composer" && mustCatchUp ? await caughtUp(context, pane) : { pane };
   if ("reason" in ready) return notTyped(ready.reason);
   const isComposer = ready.pane.reading.focus === "composer";
-  const { cut } = ready.pane.reading;
-  const reason = isComposer ? draftRefusal(input, { ...target, model, cut, policy }) : undefined;
+  const { cut, cursorInCommand } = ready.pane.reading;
+  const reason = isComposer
+    ? draftRefusal(input, { ...target, model, cut, cursorInCommand, policy })
+    : undefined;
   if (reason !== undefined) return notTyped(reason);
   if (!neverApproves(input) && mayOpenDialog(ready.pane, { ...context, ...target })) {
     return notTyped("agent_working");
@@ -111,8 +113,8 @@ function startingOr({ target, now }: KeystrokeContext, pane: PaneState, reason: 
 }
 
 /**
- * Waits until a screen shows the effect of every earlier key: the predicted draft, or one that has not changed
- * for a while in an agent at rest. A screen captured before the agent has read its keys confirms nothing.
+ * Waits until a screen shows the effect of every earlier key: the predicted draft, or one that shows the last text and
+ * has not changed for a while in an agent at rest. A screen captured before the agent has read its keys confirms nothing.
  */
 async function caughtUp(
   context: KeystrokeContext,
@@ -130,7 +132,7 @@ async function caughtUp(
     if (check.kind === "refused") return { reason: check.outcome.reason ?? "tmux_failed" };
     pane = check.pane;
     // This screen was captured after the rest began.
-    if (isResting && input.isCalm && pane.reading.focus === "composer") {
+    if (isResting && input.isCalm && input.showsLastText && pane.reading.focus === "composer") {
       input.confirmCalm();
       return { pane };
     }

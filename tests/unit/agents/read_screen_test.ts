@@ -144,6 +144,18 @@ Deno.test("a draft that fills the screen is not a composer, but its end is read 
   assert.deepEqual(at(2), { ...UNKNOWN, draft: "eight\nnine\nten", cut: true });
 });
 
+Deno.test("the cursor in the name of a slash command is reported, behind it and in other texts it is not [inj-command-cursor]", () => {
+  const at = (typed: string, x: number) =>
+    read({ typed: [`❯ ${typed}`], cursor: { x: START.x + x, y: START.y } }).cursorInCommand;
+  const name = "/models".length;
+  assert.deepEqual([at("/models", 0), at("/models", 2), at("/models opus", name - 1)], [true, true, true]);
+  assert.equal(at("/models", name), undefined);
+  assert.equal(at("/models opus", name), undefined);
+  assert.equal(at("/models opus", name + 3), undefined);
+  assert.equal(at("  /models", name + 1), true, "some agents take it for a command too");
+  assert.equal(at("about /models", 7), undefined);
+});
+
 function readLines(...lines: string[]): ScreenReading {
   return composerReader(PATTERNS)({ lines, title: "", cursor: { x: 0, y: 0, visible: true } });
 }

@@ -34,7 +34,7 @@ const PROFILE: TargetProfile = {
 };
 
 const model = (change: Partial<ComposerModel>): ComposerModel => ({
-  ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true },
+  ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true, lastText: "" },
   ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, isFromPhone: false },
   ...{ afterEscape: false, keyAt: 0 },
   ...change,
@@ -69,7 +69,7 @@ Deno.test("keystroke rules: ! neither begins an input line nor is submitted in o
   assert.equal(inDraft(key("Enter"), { seen: "!ls" }, { allowShellEscape: true }), undefined);
 });
 
-Deno.test("keystroke rules: a slash command is submitted whole, by its own name, and only when it changes no approval [inj-approval-command]", () => {
+Deno.test("keystroke rules: a slash command is submitted whole, by its own name, and only when it changes no approval [inj-approval-command, inj-command-cursor]", () => {
   assert.equal(inDraft(key("Enter"), { seen: "/model" }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/model opus" }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/permissions" }), "approval_change");
@@ -80,6 +80,13 @@ Deno.test("keystroke rules: a slash command is submitted whole, by its own name,
   );
   assert.equal(inDraft(key("Enter"), { seen: "/model", hasMovedChoice: true }), "approval_change");
   assert.equal(inDraft(key("Tab"), { seen: "/mod" }), undefined);
+  const within = (policy: Partial<Policy>) =>
+    draftRefusal(key("Enter"), {
+      ...{ model: model({ seen: "/model" }), cursorInCommand: true, profile: PROFILE },
+      policy: { ...DEFAULT_POLICY, ...policy },
+    });
+  assert.equal(within({}), "approval_change", "the part before the cursor may name another one");
+  assert.equal(within({ allowApprovalChange: true }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/src/app.ts is broken" }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/deploy" }, { allowCommands: ["deploy"] }), undefined);
 });
@@ -95,6 +102,18 @@ Deno.test("keystroke rules: a composer takes the common keys except those its pr
   for (const name of ["BTab", "C-y"]) {
     assert.equal(onScreen(key(name), {}), "approval_change", name);
     assert.equal(onScreen(key(name), {}, { allowApprovalChange: true }), undefined, name);
+  }
+});
+
+Deno.test("keystroke rules: the last text is remembered until a key may have removed it [inj-fresh-screen]", () => {
+  const after = (...inputs: Keystroke[]): string =>
+    inputs.reduce((before, input) => afterInput(before, input, 1), model({})).lastText;
+  assert.equal(after(text("/edi"), text("tor")), "tor");
+  assert.equal(after(paste("/editor")), "/editor");
+  assert.equal(after(text("/editor"), key("Home"), key("Left")), "/editor");
+  assert.equal(after(text("ab"), key("BSpace")), "a");
+  for (const name of ["Enter", "Escape", "C-u", "Up", "Tab"]) {
+    assert.equal(after(text("/editor"), key(name)), "", name);
   }
 });
 

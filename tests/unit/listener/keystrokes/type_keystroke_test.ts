@@ -1,5 +1,7 @@
 /** What one keystroke waits for after it was typed, and what it reports when that is not known. */
 import assert from "node:assert/strict";
+import type { Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
+import type { KeystrokeOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
 import { GATE_HOLD_MS } from "../../../../src/listener/inject/pane_input.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
@@ -83,4 +85,28 @@ Deno.test("keystroke: a connection that is lost during a key leaves open whether
     state: "refused",
     reason: "pane_dead",
   });
+});
+
+/** What becomes of Enter after a message and this text, while the screen shows that draft. */
+async function enterAfter(input: Keystroke, draft: string): Promise<KeystrokeOutcome> {
+  const pane = gatedPane();
+  assert.equal((await pane.inject("from the phone")).state, "submitted");
+  assert.deepEqual(await pane.press(input), { state: "typed" });
+  pane.draw(draft);
+  const before = pane.events.length;
+  const outcome = await pane.press(ENTER);
+  assert.equal(pane.events.slice(before).includes("key Enter"), outcome.state === "typed");
+  return outcome;
+}
+
+Deno.test("keystroke: Enter after a text waits for a screen that shows the text, however calm an older one is [inj-fresh-screen]", async () => {
+  const text = { type: "text", text: "/editor" } as const;
+  const paste = { ...text, type: "paste" } as const;
+  const stale = { state: "refused", reason: "screen_stale" };
+  assert.deepEqual(await enterAfter(text, ""), stale);
+  assert.deepEqual(await enterAfter(text, "hello"), stale);
+  assert.deepEqual(await enterAfter(paste, ""), stale);
+  assert.deepEqual(await enterAfter(text, "/editor"), { state: "refused", reason: "approval_change" });
+  assert.deepEqual(await enterAfter(text, "see /editor"), { state: "typed" });
+  assert.deepEqual(await enterAfter(paste, "[Pasted text #1]"), { state: "typed" });
 });
