@@ -12,7 +12,7 @@ import { registerWorker } from "./register_worker.ts";
 import { applyPreferences, readPreferences } from "./preferences.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { createStore, outboxOf, type Store } from "./state.ts";
-import { openStorage } from "./storage.ts";
+import { openStorage, type PhoneStorage } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
 import { App, type AppActions } from "./views/app.tsx";
 import type { SettingsActions } from "./views/settings.tsx";
@@ -51,7 +51,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     storage,
     pairing,
   });
-  const actions = actionsOf(controller, { store, leave: () => push.ringing.leave() });
+  const actions = actionsOf(controller, { store, storage, leave: () => push.ringing.leave() });
   const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
   followRoute();
   addEventListener("hashchange", () => {
@@ -88,7 +88,7 @@ async function loadLater(): Promise<void> {
 /** `leave` ends the notifications of the account. */
 function actionsOf(
   controller: Controller,
-  { store, leave }: { store: Store; leave: () => Promise<void> },
+  { store, storage, leave }: { store: Store; storage: PhoneStorage; leave: () => Promise<void> },
 ): AppActions {
   return {
     signIn: (key) => void controller.signIn(key),
@@ -105,6 +105,8 @@ function actionsOf(
     resend: (message) => void controller.resend(message),
     discard: (id) => void controller.discard(id),
     draft: (to, text) => controller.draft(to, text),
+    readSnippets: () => storage.readSnippets(),
+    writeSnippets: (snippets) => storage.writeSnippets(snippets),
     answer: (question, answer) => void controller.answer(question, answer),
     draftAnswer: (question, text) => controller.draftAnswer(question, text),
     swapAccount: () => void leave().finally(() => controller.swapAccount()),

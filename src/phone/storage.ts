@@ -16,7 +16,9 @@ import {
   wrap,
   wrappingKey,
 } from "./database.ts";
+import { Snippet } from "./snippets.ts";
 
+const SNIPPETS_KEY = "snippets";
 /** The prefix and 24 bits of the key. */
 const KEY_SHOWN_CHARS = 8;
 
@@ -74,6 +76,9 @@ export interface PhoneStorage {
   /** Until when the user has read what agents sent, by the keys in the page's state. */
   readSeen(): Promise<Record<string, number>>;
   putSeen(key: string, at: number): Promise<void>;
+  /** The user's own texts for messages. */
+  readSnippets(): Promise<Snippet[]>;
+  writeSnippets(snippets: readonly Snippet[]): Promise<void>;
   /** Erases everything. */
   clear(): Promise<void>;
 }
@@ -91,7 +96,10 @@ export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Pro
     early.delete(name);
     return found ?? await readKept(database, { name, cipher });
   };
-  const put = async (name: string, value: Account | readonly DeviceSessions[]): Promise<void> => {
+  const put = async (
+    name: string,
+    value: Account | readonly DeviceSessions[] | readonly Snippet[],
+  ): Promise<void> => {
     early.delete(name);
     await putKept(database, { name, value, cipher });
   };
@@ -112,15 +120,12 @@ export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Pro
     writeSessions: async (devices) => {
       if (cipher !== undefined) await put(SESSIONS_KEY, devices);
     },
-    readOutbox: async () => z.array(OutboxEntry).safeParse(await database.getAll("outbox")).data ?? [],
-    putOutbox: async (entry) => {
-      const { store, done } = database.transaction("outbox", "readwrite", STRICT);
-      await Promise.all([store.put(entry), done]);
+    readSnippets: async () => {
+      const { value } = await read(SNIPPETS_KEY);
+      return z.array(Snippet).safeParse(value).data ?? [];
     },
-    removeOutbox: async (id) => {
-      const { store, done } = database.transaction("outbox", "readwrite", STRICT);
-      await Promise.all([store.delete(id), done]);
-    },
+    writeSnippets: (snippets) => put(SNIPPETS_KEY, snippets),
+    ...keptOutbox(database),
     ...keptTexts(database),
     clear: async () => {
       early.clear();
@@ -131,16 +136,32 @@ export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Pro
   };
 }
 
+function keptOutbox(
+  database: Database,
+): Pick<PhoneStorage, "readOutbox" | "putOutbox" | "removeOutbox"> {
+  return {
+    readOutbox: async () => z.array(OutboxEntry).safeParse(await database.getAll("outbox")).data ?? [],
+    putOutbox: async (entry) => {
+      const { store, done } = database.transaction("outbox", "readwrite", STRICT);
+      await Promise.all([store.put(entry), done]);
+    },
+    removeOutbox: async (id) => {
+      const { store, done } = database.transaction("outbox", "readwrite", STRICT);
+      await Promise.all([store.delete(id), done]);
+    },
+  };
+}
+
 interface Stored {
   name: string;
-  value: Account | readonly DeviceSessions[];
+  value: Account | readonly DeviceSessions[] | readonly Snippet[];
   cipher: SubtleCrypto | undefined;
 }
 
-/** Encrypted, unless there is nothing to encrypt an account with. */
+/** Encrypted, unless there is nothing to encrypt it with. */
 async function putKept(database: Database, { name, value, cipher }: Stored): Promise<void> {
   const stored = cipher === undefined
-    ? Account.parse(value)
+    ? value
     : await wrap(value, { cipher, key: await wrappingKey(database, cipher) });
   const { store, done } = database.transaction("account", "readwrite", STRICT);
   await Promise.all([store.put(stored, name), done]);

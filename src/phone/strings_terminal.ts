@@ -71,6 +71,30 @@ export const TERMINAL_STRINGS = {
     copied: "Copied",
     close: "Close",
   },
+  latches: {
+    ctrl: {
+      sign: "Ctrl",
+      off: "Ctrl",
+      next: "Ctrl, held for the next key",
+      locked: "Ctrl, held until you tap again",
+    },
+    alt: {
+      sign: "Alt",
+      off: "Alt",
+      next: "Alt, held for the next key",
+      locked: "Alt, held until you tap again",
+    },
+    noSuchKey: "Not typed. Ctrl and Alt go with a letter, and Alt with Enter and Backspace.",
+  },
+  paste: {
+    paste: "Paste",
+    faults: {
+      empty: "There is no text on the clipboard.",
+      too_long: "Not pasted: the text on the clipboard is too long.",
+      unreadable:
+        "The browser does not let this page read the clipboard. Press and hold the text field, and paste there.",
+    },
+  },
   /** Keys by their tmux names: the text on the button, and how a screen reader reads it. */
   keys: {
     Escape: { sign: "Esc", name: "Esc" },

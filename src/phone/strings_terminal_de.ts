@@ -1,7 +1,7 @@
 /** The texts of the terminal view in German. */
 import type { Strings } from "./strings.ts";
 
-export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "keys"> = {
+export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "latches" | "paste" | "keys"> = {
   panels: { terminal: "Terminal", messages: "Nachrichten" },
   terminal: {
     label: (session) => `Terminal von ${session}`,
@@ -72,6 +72,31 @@ export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "keys"> 
     copyAll: "Alles kopieren",
     copied: "Kopiert",
     close: "Schließen",
+  },
+  latches: {
+    ctrl: {
+      sign: "Strg",
+      off: "Strg",
+      next: "Strg, für die nächste Taste gehalten",
+      locked: "Strg, gehalten, bis du wieder tippst",
+    },
+    alt: {
+      sign: "Alt",
+      off: "Alt",
+      next: "Alt, für die nächste Taste gehalten",
+      locked: "Alt, gehalten, bis du wieder tippst",
+    },
+    noSuchKey:
+      "Nicht getippt. Strg und Alt gehen mit einem Buchstaben, Alt auch mit der Eingabe- und der Rücktaste.",
+  },
+  paste: {
+    paste: "Einfügen",
+    faults: {
+      empty: "In der Zwischenablage ist kein Text.",
+      too_long: "Nicht eingefügt: Der Text in der Zwischenablage ist zu lang.",
+      unreadable:
+        "Der Browser lässt diese Seite die Zwischenablage nicht lesen. Halt das Textfeld gedrückt und füg dort ein.",
+    },
   },
   keys: {
     Escape: { sign: "Esc", name: "Esc" },

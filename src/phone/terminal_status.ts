@@ -15,6 +15,8 @@ export interface TerminalInfo {
   fit: "on" | "off" | "refused";
   /** The user has scrolled up: what is shown is not the newest. */
   away?: { newer: number } | undefined;
+  /** What became of the last key here, before it was sent. */
+  said?: string;
   /** The stream broke before it was known whether the last keys were typed. */
   unsure?: boolean;
 }
@@ -34,7 +36,7 @@ interface StatusText {
   tone: "good" | "pending" | "bad";
 }
 
-export function statusText({ stream, keys, fit, away, unsure = false }: TerminalInfo): StatusText {
+export function statusText({ stream, keys, fit, away, said, unsure = false }: TerminalInfo): StatusText {
   const broken = unsure ? TEXT.unsure : "";
   switch (stream.kind) {
     case "opening":
@@ -42,7 +44,7 @@ export function statusText({ stream, keys, fit, away, unsure = false }: Terminal
     case "lost":
       return { status: TEXT.lost, warning: broken, tone: "bad" };
     case "live": {
-      const first = fit === "refused" ? TEXT.fitRefused : keysText(keys) || broken;
+      const first = said ?? (fit === "refused" ? TEXT.fitRefused : keysText(keys) || broken);
       const warning = [first, stream.trouble ? TEXT.troubles[stream.trouble] : ""].filter(Boolean).join(" ");
       const size = (away ? TEXT.sizeAway : TEXT.size)(stream.size.cols, stream.size.rows);
       return {

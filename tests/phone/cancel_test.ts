@@ -168,6 +168,7 @@ Deno.test("a message waits until the usage limit that the agent shows has reset 
     await stack.send(session.name, "You've hit your session limit · resets in 1 minute");
     await page.getByText("The agent has reached its usage limit, which resets at").waitFor();
     await page.getByRole("textbox").fill("go on");
+    await page.getByRole("button", { name: "Add to the message" }).tap();
     await page.getByRole("button", { name: "Send later" }).tap();
     await page.getByRole("button", { name: /usage limit has reset/ }).waitFor();
     await phone.shoot("send-later");
@@ -180,6 +181,7 @@ Deno.test("a message waits until the usage limit that the agent shows has reset 
 
 async function later(page: Page, text: string, choice: string | RegExp): Promise<void> {
   await field(page).fill(text);
+  await page.getByRole("button", { name: "Add to the message" }).tap();
   await page.getByRole("button", { name: "Send later" }).tap();
   await page.getByRole("button", { name: choice }).first().tap();
 }

@@ -1,7 +1,8 @@
-/** What helps with writing a message, in a real browser: suggested commands. */
+/** What helps with writing a message, in a real browser: suggested commands, own snippets, texts sent before. */
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { until } from "../helpers/until.ts";
 import { type Scene, withScene } from "./scene.ts";
 
 /** Signs in and opens the one session. */
@@ -58,4 +59,92 @@ Deno.test("the agent's slash commands are suggested; a tap or the arrow keys and
     await field.fill("/home/user");
     assert.equal(await list.count(), 0);
     assert.deepEqual([listener.pushes, phone.faults], [[], []]);
+  }));
+
+const addButton = (page: Page) => page.getByRole("button", { name: "Add to the message" });
+
+async function send(page: Page, text: string): Promise<void> {
+  await fieldOf(page).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).tap();
+}
+
+Deno.test("own snippets are saved, put into the draft at the cursor, renamed and deleted, and stay over a reload [ux-snippets]", () =>
+  withScene(async (scene) => {
+    const { phone, listener } = scene;
+    const page = await open(scene);
+    const sheet = page.getByRole("dialog");
+    const snippet = (text: string) => sheet.getByRole("button", { name: text });
+    await fieldOf(page).fill("Run the tests.\nFix what fails.");
+    await addButton(page).tap();
+    await sheet.getByRole("button", { name: "Save the draft as a snippet" }).tap();
+    assert.equal(await sheet.getByLabel("Text").inputValue(), "Run the tests.\nFix what fails.");
+    await phone.shoot("composer-snippet");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await sheet.getByRole("button", { name: "Save" }).tap();
+    await snippet("Run the tests. Run the tests.").waitFor();
+    await sheet.getByRole("button", { name: "Close" }).tap();
+    assert.equal(await fieldOf(page).inputValue(), "Run the tests.\nFix what fails.", "the draft stays");
+
+    await page.reload();
+    await fieldOf(page).fill("First: . Then push.");
+    await fieldOf(page).evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
+    await addButton(page).tap();
+    await sheet.getByRole("button", { name: "Change Run the tests." }).tap();
+    await sheet.getByLabel("Name").fill("Tests");
+    await sheet.getByRole("button", { name: "Save" }).tap();
+    await snippet("Tests").first().waitFor();
+    await phone.shoot("composer-add");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await snippet("Tests").first().tap();
+    await sheet.waitFor({ state: "detached" });
+    const inserted = "First: Run the tests.\nFix what fails. . Then push.";
+    assert.equal(await fieldOf(page).inputValue(), inserted);
+    await page.keyboard.type("!");
+    assert.equal(
+      await fieldOf(page).inputValue(),
+      inserted.replace("fails.", "fails.!"),
+      "the cursor is behind it",
+    );
+
+    await addButton(page).tap();
+    await sheet.getByRole("button", { name: "Change Tests" }).tap();
+    page.once("dialog", (dialog) => void dialog.accept());
+    await sheet.getByRole("button", { name: "Delete" }).tap();
+    await sheet.getByText("Texts that you send often").waitFor();
+    await page.reload();
+    await addButton(page).tap();
+    await sheet.getByText("Texts that you send often").waitFor();
+    assert.deepEqual([listener.pushes, phone.faults], [[], []]);
+  }));
+
+Deno.test("what was sent before is found and put into the draft; neither a tap nor Enter in the search sends it [ux-sent-before]", () =>
+  withScene(async (scene) => {
+    const { phone, listener } = scene;
+    const page = await open(scene);
+    const texts = [
+      "Run the tests.",
+      "Commit and push.",
+      "What is left?",
+      "Run the linter.",
+      "Go on.",
+      "Stop.",
+    ];
+    for (const text of texts) {
+      await send(page, text);
+      listener.acknowledge(await listener.received(text), { outcome: "submitted" });
+    }
+    await page.reload();
+    await page.getByText("Stop.").waitFor();
+    await fieldOf(page).fill("Please: ");
+    await addButton(page).tap();
+    const sheet = page.getByRole("dialog");
+    await sheet.getByRole("button", { name: "Stop." }).waitFor();
+    await phone.shoot("composer-sent");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await sheet.getByRole("searchbox").fill("RUN the");
+    await until("two texts", async () => await sheet.locator(".insert-choice").count() === 2);
+    await sheet.getByRole("searchbox").press("Enter");
+    await sheet.getByRole("button", { name: "Run the linter." }).tap();
+    assert.equal(await fieldOf(page).inputValue(), "Please: Run the linter.");
+    assert.equal(listener.pushes.length, texts.length, "nothing was sent");
   }));

@@ -40,6 +40,18 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-commands": phone(
     "A draft that begins with / shows the agent's slash commands that a host takes from phones; choosing one only fills the draft.",
   ),
+  "ux-snippets": phone(
+    "Own snippets are kept on the phone: saved, put into the draft at the cursor, renamed and deleted.",
+  ),
+  "ux-sent-before": phone(
+    "What was sent to the session before is found and put into the draft, and not sent by that.",
+  ),
+  "ux-latches": phone(
+    "Ctrl and Alt of the key row are held for the next key or until they are let go, visibly; a key that the host refuses or that does not exist is answered in words.",
+  ),
+  "ux-paste": phone(
+    "Paste types what is on the clipboard into the terminal and presses no key, or says why it cannot.",
+  ),
   "ux-mirror-touch": phone("The mirror zooms, pans, scrolls back and lets text be selected and copied."),
   "ux-no-resize": mirror("The mirror resizes the window only when asked, and undoes it on leaving."),
   "ux-inbox": phone(

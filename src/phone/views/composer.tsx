@@ -6,12 +6,14 @@ import type { Later } from "../../protocol/later.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { type BodyCheck, checkBody } from "../check_input.ts";
+import { withInserted } from "../snippets.ts";
 import { STRINGS } from "../strings.ts";
+import { InsertSheet, type InsertTexts } from "./insert_sheet.tsx";
 import { LaterDialog } from "./later_dialog.tsx";
 import { Icon } from "./shared.tsx";
 import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
 
-const { composer: TEXT } = STRINGS;
+const { composer: TEXT, insert: INSERT } = STRINGS;
 
 interface Props {
   /** The session's label. */
@@ -25,12 +27,17 @@ interface Props {
   blocked: boolean;
   /** Since when the agent has reached its usage limit, and until when, if that is known. */
   limit: SessionEntry["limit"];
+  /** What can be put into the draft. */
+  texts: InsertTexts;
   onDraft(text: string): void;
   onSend(text: string, later?: Later): void;
 }
 
-export function Composer({ label, agent, draft, mode, blocked, limit, onDraft, onSend }: Props): JSX.Element {
+export function Composer(props: Props): JSX.Element {
+  const { label, agent, draft, mode, blocked, limit, texts, onDraft, onSend } = props;
   const field = useRef<HTMLTextAreaElement>(null);
+  const [open, setOpen] = useState<Sheet>();
+  const insert = useInsertion(field, { draft, onDraft });
   const suggestions = useSuggestions({
     draft,
     agent,
@@ -40,7 +47,6 @@ export function Composer({ label, agent, draft, mode, blocked, limit, onDraft, o
     },
   });
   const check = checkBody(draft);
-  const note = blocked ? TEXT.badName : noteOf(check);
   const canSend = check.sendable && !blocked;
   const send = (): void => {
     if (canSend) onSend(draft);
@@ -50,54 +56,89 @@ export function Composer({ label, agent, draft, mode, blocked, limit, onDraft, o
     send();
   };
   return (
-    <form class="composer" data-later={canSend} onSubmit={submit}>
-      <SuggestionList suggestions={suggestions} />
-      <Field
-        {...{ field, label, draft, mode, suggestions, onDraft }}
-        faulty={check.fault !== undefined}
-        onSend={send}
+    <>
+      <form class="composer" onSubmit={submit}>
+        <AddButton onPress={() => setOpen("insert")} />
+        <SuggestionList suggestions={suggestions} />
+        <Field
+          {...{ field, label, draft, mode, suggestions, onDraft }}
+          faulty={check.fault !== undefined}
+          onSend={send}
+        />
+        <SendButton isOff={!canSend} />
+        <Note check={check} blocked={blocked} />
+      </form>
+      <Sheets
+        {...{ draft, limit, texts, open, canSend }}
+        onOpen={setOpen}
+        onInsert={insert}
+        onLater={(later) => onSend(draft, later)}
       />
-      {canSend && <LaterButton limit={limit} onChoose={(later) => onSend(draft, later)} />}
-      <button
-        type="submit"
-        class="send"
-        aria-label={TEXT.send}
-        disabled={!canSend}
-        onPointerDown={(event) => event.preventDefault()}
-      >
-        <Icon name="send" />
-      </button>
-      <p
-        id="composer-note"
-        class="composer-note"
-        role="status"
-        data-fault={check.fault !== undefined || blocked}
-      >
-        {note}
-      </p>
-    </form>
+    </>
   );
 }
 
-interface LaterButtonProps extends Pick<Props, "limit"> {
-  onChoose(later: Later): void;
+function Note({ check, blocked }: { check: BodyCheck; blocked: boolean }): JSX.Element {
+  const isFault = check.fault !== undefined || blocked;
+  return (
+    <p id="composer-note" class="composer-note" role="status" data-fault={isFault}>
+      {blocked ? TEXT.badName : noteOf(check)}
+    </p>
+  );
 }
 
-function LaterButton({ limit, onChoose }: LaterButtonProps): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
+function SendButton({ isOff }: { isOff: boolean }): JSX.Element {
   return (
-    <>
-      <button
-        type="button"
-        class="later-button"
-        aria-label={TEXT.later}
-        onPointerDown={(event) => event.preventDefault()}
-        onClick={() => setOpen(true)}
-      >
-        <Icon name="clock" />
-      </button>
-      {isOpen && <LaterDialog limit={limit} onChoose={onChoose} onClose={() => setOpen(false)} />}
-    </>
+    <button
+      type="submit"
+      class="send"
+      aria-label={TEXT.send}
+      disabled={isOff}
+      onPointerDown={(event) => event.preventDefault()}
+    >
+      <Icon name="send" />
+    </button>
+  );
+}
+
+type Sheet = "insert" | "later" | undefined;
+
+/** Opens what can be done with the message besides sending it now. */
+function AddButton({ onPress }: { onPress(): void }): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="add-button"
+      aria-label={INSERT.open}
+      aria-haspopup="dialog"
+      onPointerDown={(event) => event.preventDefault()}
+      onClick={onPress}
+    >
+      <Icon name="plus" />
+    </button>
+  );
+}
+
+interface SheetsProps extends Pick<Props, "draft" | "limit" | "texts"> {
+  open: Sheet;
+  canSend: boolean;
+  onOpen(sheet: Sheet): void;
+  onInsert(text: string): void;
+  onLater(later: Later): void;
+}
+
+/** Outside the form, which Enter in one of their fields would submit. */
+function Sheets(props: SheetsProps): JSX.Element | null {
+  const { draft, limit, texts, open, canSend, onOpen, onInsert, onLater } = props;
+  const close = (): void => onOpen(undefined);
+  if (open === "later") return <LaterDialog limit={limit} onChoose={onLater} onClose={close} />;
+  if (open === undefined) return null;
+  return (
+    <InsertSheet {...{ draft, texts, onInsert }} onClose={close}>
+      {canSend && (
+        <button type="button" class="secondary" onClick={() => onOpen("later")}>{TEXT.later}</button>
+      )}
+    </InsertSheet>
   );
 }
 
@@ -135,6 +176,26 @@ function Field(
       onKeyDown={onKeyDown}
     />
   );
+}
+
+/** Puts a text into the draft where the cursor is, which stands behind it then. */
+function useInsertion(
+  field: RefObject<HTMLTextAreaElement | null>,
+  { draft, onDraft }: Pick<Props, "draft" | "onDraft">,
+): (text: string) => void {
+  const [cursor, setCursor] = useState<number>();
+  useLayoutEffect(() => {
+    if (cursor === undefined) return;
+    field.current?.focus();
+    field.current?.setSelectionRange(cursor, cursor);
+    setCursor(undefined);
+  }, [cursor]);
+  return (text) => {
+    const { selectionStart: start = draft.length, selectionEnd: end = start } = field.current ?? {};
+    const inserted = withInserted(draft, { text, start, end });
+    onDraft(inserted.draft);
+    setCursor(inserted.cursor);
+  };
 }
 
 /** Makes the field as high as its text, up to the maximum in the style sheet. */

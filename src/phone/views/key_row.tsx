@@ -3,9 +3,11 @@ import type { JSX } from "preact";
 import { buzz } from "../haptics.ts";
 import { STRINGS } from "../strings.ts";
 import { isBlocked } from "../terminal_status.ts";
-import type { Terminal } from "./use_terminal.ts";
+import type { Modifier } from "../latches.ts";
+import { readPaste } from "../paste.ts";
+import type { LatchedTerminal } from "./use_latches.ts";
 
-const { terminal: TEXT, keys: KEYS } = STRINGS;
+const { terminal: TEXT, keys: KEYS, latches: LATCHES, paste: PASTE } = STRINGS;
 type Key = keyof typeof KEYS;
 
 /** As tmux names them. */
@@ -14,23 +16,27 @@ const MORE = [
   ...["C-d", "C-l", "C-r", "C-u", "C-o", "C-z", "BSpace", "DC"],
   ...["Home", "End", "PPage", "NPage", "M-Enter"],
 ] as const;
+const MODIFIERS: readonly Modifier[] = ["ctrl", "alt"];
 const ZOOM_PIXELS = 2;
 
 interface Props {
-  terminal: Terminal;
+  terminal: LatchedTerminal;
   /** Also shows the rarer keys. */
   isMore: boolean;
   onMore(isMore: boolean): void;
+  /** Ctrl or Alt waits for a key. */
+  onLatch(): void;
   /** The user wants to select text. */
   onSelect(): void;
   onFind(): void;
 }
 
-export function KeyRow({ terminal, isMore, onMore, onSelect, onFind }: Props): JSX.Element {
+export function KeyRow({ terminal, isMore, onMore, onLatch, onSelect, onFind }: Props): JSX.Element {
   return (
     <div class="key-row" role="group" aria-label={TEXT.keys}>
       <div class="keys first-keys">
         {FIRST.map((key) => <KeyButton key={key} name={key} terminal={terminal} />)}
+        {MODIFIERS.map((name) => <LatchButton key={name} {...{ name, terminal, onLatch }} />)}
         <ScreenButton label={TEXT.more} id="More" isExpanded={isMore} onPress={() => onMore(!isMore)} />
       </div>
       {isMore && (
@@ -47,7 +53,7 @@ export function KeyRow({ terminal, isMore, onMore, onSelect, onFind }: Props): J
   );
 }
 
-function KeyButton({ name, terminal }: { name: Key; terminal: Terminal }): JSX.Element {
+function KeyButton({ name, terminal }: { name: Key; terminal: LatchedTerminal }): JSX.Element {
   return (
     <button
       type="button"
@@ -61,6 +67,35 @@ function KeyButton({ name, terminal }: { name: Key; terminal: Terminal }): JSX.E
       }}
     >
       {KEYS[name].sign}
+    </button>
+  );
+}
+
+interface LatchButtonProps {
+  name: Modifier;
+  terminal: LatchedTerminal;
+  onLatch(): void;
+}
+
+/** A tap holds the key for the next one, a second tap until a third. */
+function LatchButton({ name, terminal, onLatch }: LatchButtonProps): JSX.Element {
+  const latch = terminal.latches[name];
+  return (
+    <button
+      type="button"
+      data-key={name}
+      data-latch={latch}
+      aria-label={LATCHES[name][latch]}
+      aria-pressed={latch !== "off"}
+      disabled={isBlocked(terminal.info)}
+      onPointerDown={keepFocus}
+      onClick={() => {
+        buzz();
+        terminal.press(name);
+        onLatch();
+      }}
+    >
+      {LATCHES[name].sign}
     </button>
   );
 }
@@ -89,7 +124,7 @@ function ScreenButton({ label, id, isExpanded, onPress }: ScreenButtonProps): JS
 }
 
 interface ActionsProps {
-  terminal: Terminal;
+  terminal: LatchedTerminal;
   onSelect(): void;
   onFind(): void;
   onDone(): void;
@@ -102,6 +137,12 @@ function Actions({ terminal, onSelect, onFind, onDone }: ActionsProps): JSX.Elem
     onDone();
     terminal.fit(fit !== "on");
   };
+  const paste = async (): Promise<void> => {
+    onDone();
+    const pasted = await readPaste();
+    if (pasted.kind === "inputs") terminal.paste(pasted.inputs);
+    else terminal.say(PASTE.faults[pasted.kind]);
+  };
   const find = (): void => {
     onDone();
     onFind();
@@ -110,6 +151,9 @@ function Actions({ terminal, onSelect, onFind, onDone }: ActionsProps): JSX.Elem
     <div class="screen-actions">
       <button type="button" onClick={onSelect}>{TEXT.select}</button>
       <button type="button" onClick={find}>{TEXT.find}</button>
+      <button type="button" disabled={isBlocked(terminal.info)} onClick={() => void paste()}>
+        {PASTE.paste}
+      </button>
       <button
         type="button"
         aria-pressed={terminal.asText}

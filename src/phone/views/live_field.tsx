@@ -4,14 +4,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { STRINGS } from "../strings.ts";
 import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
-import type { Terminal } from "./use_terminal.ts";
+import type { LatchedTerminal } from "./use_latches.ts";
 
 const { terminal: TEXT } = STRINGS;
 
 interface Props {
   /** The session's label. */
   label: string;
-  terminal: Terminal;
+  terminal: LatchedTerminal;
   onLeave(): void;
 }
 
@@ -58,7 +58,7 @@ interface LiveTyping {
 }
 
 /** `onLeave` is called for Shift+Esc: Tab is sent to the terminal, so keyboard users need another way out. */
-function useLiveTyping(terminal: Terminal, onLeave: () => void): LiveTyping {
+function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTyping {
   const field = useRef<Field>(null);
   const [isComposing, setComposing] = useState(false);
   const composition = useRef({ typed: "", lastKey: "" });
@@ -94,17 +94,25 @@ function useLiveTyping(terminal: Terminal, onLeave: () => void): LiveTyping {
 /** Sends what can be sent of an unfinished composition. */
 function typeComposition(
   field: Field | null,
-  { composition, terminal }: { composition: { typed: string; lastKey: string }; terminal: Terminal },
+  { composition, terminal }: { composition: { typed: string; lastKey: string }; terminal: LatchedTerminal },
 ): void {
   if (field === null) return;
   const text = textOf(field);
   if (!canSendWhileComposing(text, composition.lastKey)) return;
+  const isKey = terminal.isHeld();
   terminal.type(inputsOfChange(composition.typed, text));
   composition.typed = text;
+  if (!isKey) return;
+  // A letter with Ctrl is no part of a word: what is composed begins anew.
+  composition.typed = "";
+  resetField(field);
 }
 
 /** Sends the field's text, of which `before` is already typed. If the padding is gone, it was a backspace. */
-function take(field: Field | null, { before, terminal }: { before: string; terminal: Terminal }): void {
+function take(
+  field: Field | null,
+  { before, terminal }: { before: string; terminal: LatchedTerminal },
+): void {
   if (field === null) return;
   const inputs = field.value === "" && before === ""
     ? [{ type: "key" as const, key: "BSpace" }]

@@ -13,7 +13,8 @@ import type { InboxItem, QuestionItem } from "../inbox.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
-import { cancellationsOf, isSentAgain, messagesOf, type PhoneState, relayNow } from "../state.ts";
+import type { Snippet } from "../snippets.ts";
+import { cancellationsOf, isSentAgain, messagesOf, type PhoneState, relayNow, sentTexts } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Composer } from "./composer.tsx";
 import { type AskActions, AskCard } from "./ask_card.tsx";
@@ -35,6 +36,8 @@ export interface SessionActions extends MessageActions, AskActions, DialogAction
   read(key: string): void;
   send(to: SessionName, body: string, options?: SendOptions): void;
   draft(to: SessionName, text: string): void;
+  readSnippets(): Promise<Snippet[]>;
+  writeSnippets(snippets: readonly Snippet[]): Promise<void>;
   mirror: OpenMirror;
 }
 
@@ -165,6 +168,13 @@ function SessionComposer(
       mode={mode}
       blocked={!isSessionName(name.session)}
       limit={limit}
+      texts={{
+        sent: () => sentTexts(state, name),
+        mayHaveMore: state.history === "more",
+        readOlder: actions.readOlder,
+        readSnippets: actions.readSnippets,
+        writeSnippets: actions.writeSnippets,
+      }}
       onDraft={(text) => actions.draft(name, text)}
       onSend={(text, later) =>
         actions.send(name, text, later && { later: byRelay(later, state), resetsAt: limit?.resetsAt })}

@@ -31,6 +31,8 @@ const PATHS = {
   up: "M6 14.5l6-6 6 6",
   down: "M6 9.5l6 6 6-6",
   close: "M6 6l12 12M18 6L6 18",
+  plus: "M12 5v14M5 12h14",
+  pencil: "M4.5 19.5l1-4L16 5l3 3L8.5 18.5zM13.8 7.2l3 3",
   cross: "M9 9l6 6M15 9l-6 6M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
 } as const;
 

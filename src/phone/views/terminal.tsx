@@ -1,7 +1,7 @@
 /** The session's terminal: its status line, its screen, and its text for selecting and for screen readers. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SessionName } from "../sessions.ts";
+import { sessionKey, type SessionName } from "../sessions.ts";
 import { STRINGS } from "../strings.ts";
 import { statusText } from "../terminal_status.ts";
 import { FindBar } from "./find_bar.tsx";
@@ -9,6 +9,7 @@ import { FlowingText } from "./flowing_text.tsx";
 import { KeyRow } from "./key_row.tsx";
 import { LiveField } from "./live_field.tsx";
 import { Icon, SealSign } from "./shared.tsx";
+import { type LatchedTerminal, useLatches } from "./use_latches.ts";
 import { type OpenMirror, type Terminal, useTerminal } from "./use_terminal.ts";
 
 const { terminal: TEXT } = STRINGS;
@@ -50,6 +51,7 @@ export function TerminalPanel(props: Props): JSX.Element {
           terminal={terminal}
           isMore={isMore}
           onMore={setMore}
+          onLatch={() => setLive(true)}
           onSelect={() => setText(terminal.text())}
           onFind={() => {
             terminal.showAsText(false);
@@ -100,8 +102,8 @@ function LatestPill({ newer, onPress }: { newer: number; onPress(): void }): JSX
 }
 
 /** Without a link nothing is live, whatever state the stream was in. */
-function useLinkedTerminal({ name, openMirror, isLinked }: Props): Terminal {
-  const terminal = useTerminal(name, openMirror);
+function useLinkedTerminal({ name, openMirror, isLinked }: Props): LatchedTerminal {
+  const terminal = useLatches(useTerminal(name, openMirror), sessionKey(name));
   return isLinked ? terminal : { ...terminal, info: { ...terminal.info, stream: { kind: "lost" } } };
 }
 

@@ -25,6 +25,8 @@ export interface Terminal {
   info: TerminalInfo;
   /** False if the mirror is not live and nothing was sent. */
   type(inputs: readonly KeyInput[]): boolean;
+  /** Shows in the status line, until the next key, why one was not sent. */
+  say(text: string): void;
   fit(on: boolean): void;
   /** Scrolls up, and requests earlier output when needed. */
   showEarlier(): void;
@@ -68,6 +70,7 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
     container,
     info,
     type: (inputs) => mounted.current?.type(inputs) ?? false,
+    say: (said) => setInfo((before) => ({ ...before, said })),
     fit: (on) => mounted.current?.fit(on),
     showEarlier: () => mounted.current?.showEarlier(PAGE),
     retry: () => mounted.current?.retry(),
@@ -140,7 +143,7 @@ class MountedTerminal {
       this.#pending = { sequence, at: performance.now() };
     }
     this.screen?.followTyping();
-    this.#options.update(({ unsure: _seen, ...info }) => info);
+    this.#options.update(({ unsure: _seen, said: _read, ...info }) => info);
     return true;
   }
 

@@ -1,10 +1,12 @@
 /** Phone storage in memory. */
 import type { Account, OutboxEntry, PhoneStorage } from "../../../src/phone/storage.ts";
+import type { Snippet } from "../../../src/phone/snippets.ts";
 import type { DeviceSessions } from "../../../src/protocol/session.ts";
 
 export class FakeStorage implements PhoneStorage {
   account: Account | undefined;
   sessions: readonly DeviceSessions[] | undefined;
+  snippets: readonly Snippet[] = [];
   readonly drafts = new Map<string, string>();
   readonly seen = new Map<string, number>();
   readonly outbox = new Map<string, OutboxEntry>();
@@ -64,7 +66,17 @@ export class FakeStorage implements PhoneStorage {
     return Promise.resolve();
   }
 
+  readSnippets(): Promise<Snippet[]> {
+    return Promise.resolve([...this.snippets]);
+  }
+
+  writeSnippets(snippets: readonly Snippet[]): Promise<void> {
+    this.snippets = snippets;
+    return Promise.resolve();
+  }
+
   clear(): Promise<void> {
+    this.snippets = [];
     this.seen.clear();
     this.drafts.clear();
     this.account = undefined;

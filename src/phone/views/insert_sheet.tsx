@@ -1,0 +1,212 @@
+/** What can be put into a message: the user's own snippets and what was sent before. Nothing here sends anything. */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { randomUuid } from "../../async/encodings.ts";
+import { isFound, type Snippet, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
+import { STRINGS } from "../strings.ts";
+import { Icon } from "./shared.tsx";
+import { SnippetForm } from "./snippet_form.tsx";
+
+const { insert: TEXT, snippet: SNIPPET } = STRINGS;
+/** With fewer texts than this, there is no search field. */
+const SEARCH_FROM = 6;
+/** The list is as long as that; a search finds the others. */
+const SENT_SHOWN_MAX = 100;
+
+/** Where the texts come from. */
+export interface InsertTexts {
+  /** What was sent to this session, the newest first. */
+  sent(): readonly string[];
+  /** The relay may have earlier messages. */
+  mayHaveMore: boolean;
+  readOlder(): void;
+  readSnippets(): Promise<Snippet[]>;
+  writeSnippets(snippets: readonly Snippet[]): Promise<void>;
+}
+
+interface Props {
+  draft: string;
+  texts: InsertTexts;
+  /** Further actions on the message. */
+  children?: ComponentChildren;
+  onInsert(text: string): void;
+  onClose(): void;
+}
+
+export function InsertSheet({ draft, texts, children, onInsert, onClose }: Props): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const { snippets, problem, change } = useSnippets(texts);
+  const [edited, edit] = useState<Snippet>();
+  useEffect(() => dialog.current?.showModal(), []);
+  /** First of all, as closing gives the field the focus, and Chromium then reports its cursor at the beginning. */
+  const insert = (text: string): void => {
+    onInsert(text);
+    dialog.current?.close();
+  };
+  const save = (change_: (before: readonly Snippet[]) => Snippet[]): void => {
+    edit(undefined);
+    change(change_);
+  };
+  return (
+    <dialog class="sheet insert-sheet" ref={dialog} aria-labelledby="insert-heading" onClose={onClose}>
+      {edited !== undefined
+        ? (
+          <SnippetForm
+            snippet={edited}
+            isNew={!snippets.some(({ id }) => id === edited.id)}
+            onSave={(snippet) => save((before) => withSnippet(before, snippet))}
+            onDelete={() => save((before) => before.filter(({ id }) => id !== edited.id))}
+            onBack={() => edit(undefined)}
+          />
+        )
+        : (
+          <>
+            <h2 id="insert-heading">{TEXT.heading}</h2>
+            <div class="choices">
+              {children}
+              <NewSnippet draft={draft} count={snippets.length} onNew={edit} />
+            </div>
+            <p class="composer-note" role="status" data-fault="true">{problem}</p>
+            <Texts snippets={snippets} texts={texts} onInsert={insert} onEdit={edit} />
+            <button type="button" class="quiet" onClick={() => dialog.current?.close()}>{TEXT.close}</button>
+          </>
+        )}
+    </dialog>
+  );
+}
+
+interface KeptSnippets {
+  snippets: readonly Snippet[];
+  problem: string;
+  /** Applied to what is kept at that time: another page may have changed it. */
+  change(how: (before: readonly Snippet[]) => Snippet[]): void;
+}
+
+function useSnippets({ readSnippets, writeSnippets }: InsertTexts): KeptSnippets {
+  const [snippets, setSnippets] = useState<readonly Snippet[]>([]);
+  const [problem, setProblem] = useState("");
+  const attempt = async (work: () => Promise<readonly Snippet[]>): Promise<void> => {
+    try {
+      setSnippets(await work());
+      setProblem("");
+    } catch {
+      setProblem(SNIPPET.notKept);
+    }
+  };
+  useEffect(() => void attempt(readSnippets), []);
+  const change: KeptSnippets["change"] = (how) =>
+    void attempt(async () => {
+      const changed = how(await readSnippets());
+      await writeSnippets(changed);
+      return changed;
+    });
+  return { snippets, problem, change };
+}
+
+interface NewSnippetProps {
+  draft: string;
+  count: number;
+  onNew(snippet: Snippet): void;
+}
+
+function NewSnippet({ draft, count, onNew }: NewSnippetProps): JSX.Element {
+  if (count >= SNIPPETS_MAX) return <p class="hint">{SNIPPET.full(SNIPPETS_MAX)}</p>;
+  const text = draft.trim();
+  return (
+    <button
+      type="button"
+      class="secondary"
+      onClick={() => onNew({ id: randomUuid(), name: "", text })}
+    >
+      {text === "" ? TEXT.create : TEXT.saveDraft}
+    </button>
+  );
+}
+
+interface TextsProps {
+  snippets: readonly Snippet[];
+  texts: InsertTexts;
+  onInsert(text: string): void;
+  onEdit(snippet: Snippet): void;
+}
+
+function Texts({ snippets, texts, onInsert, onEdit }: TextsProps): JSX.Element {
+  const [wanted, search] = useState("");
+  const sent = texts.sent();
+  const ownFound = snippets.filter(({ name, text }) => isFound(wanted, [name, text]));
+  const sentFound = sent.filter((text) => isFound(wanted, [text])).slice(0, SENT_SHOWN_MAX);
+  const note = (found: readonly unknown[], empty: string): string =>
+    found.length > 0 ? "" : wanted === "" ? empty : TEXT.nothingFound;
+  return (
+    <>
+      {snippets.length + sent.length >= SEARCH_FROM && (
+        <input
+          type="search"
+          class="insert-search"
+          aria-label={TEXT.search}
+          placeholder={TEXT.search}
+          autocomplete="off"
+          value={wanted}
+          onInput={({ currentTarget }) => search(currentTarget.value)}
+        />
+      )}
+      <OwnTexts snippets={ownFound} note={note(ownFound, TEXT.noSnippets)} {...{ onInsert, onEdit }} />
+      <TextGroup name="sent" heading={TEXT.sent} note={note(sentFound, TEXT.noSent)}>
+        {sentFound.map((text) => (
+          <li key={text} class="insert-text">
+            <button type="button" class="insert-choice" onClick={() => onInsert(text)}>
+              <span>{text}</span>
+            </button>
+          </li>
+        ))}
+      </TextGroup>
+      {texts.mayHaveMore && (
+        <button type="button" class="secondary" onClick={texts.readOlder}>{TEXT.earlier}</button>
+      )}
+    </>
+  );
+}
+
+interface OwnTextsProps extends Omit<TextsProps, "texts"> {
+  note: string;
+}
+
+function OwnTexts({ snippets, note, onInsert, onEdit }: OwnTextsProps): JSX.Element {
+  return (
+    <TextGroup name="snippets" heading={TEXT.snippets} note={note}>
+      {snippets.map((snippet) => (
+        <li key={snippet.id} class="insert-text">
+          <button type="button" class="insert-choice" onClick={() => onInsert(snippet.text)}>
+            <strong>{snippet.name}</strong>
+            {snippet.text !== snippet.name && <span>{snippet.text}</span>}
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={TEXT.change(snippet.name)}
+            onClick={() => onEdit(snippet)}
+          >
+            <Icon name="pencil" />
+          </button>
+        </li>
+      ))}
+    </TextGroup>
+  );
+}
+
+interface TextGroupProps {
+  name: string;
+  heading: string;
+  /** Why there is nothing; empty if there is something. */
+  note: string;
+  children: ComponentChildren;
+}
+
+function TextGroup({ name, heading, note, children }: TextGroupProps): JSX.Element {
+  return (
+    <section aria-labelledby={`insert-${name}`}>
+      <h3 id={`insert-${name}`}>{heading}</h3>
+      {note === "" ? <ul class="insert-texts">{children}</ul> : <p class="hint">{note}</p>}
+    </section>
+  );
+}
