@@ -34,6 +34,7 @@ const LATER = [
   "src/phone/views/settings.tsx",
   "src/phone/views/notifications.tsx",
   "src/phone/views/link_reader.tsx",
+  "src/phone/views/shortcut_help.tsx",
   "src/client/claim_pairing.ts",
   "src/crypto/host_push.ts",
   "src/crypto/stored_message.ts",

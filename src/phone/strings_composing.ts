@@ -1,4 +1,4 @@
-/** The texts of what helps with writing: suggested commands, own snippets, texts sent before. */
+/** The texts of what helps with writing: suggested commands, own snippets, texts sent before, keyboard shortcuts. */
 
 export const COMPOSING_STRINGS = {
   suggestions: {
@@ -32,5 +32,23 @@ export const COMPOSING_STRINGS = {
     back: "Back",
     full: (most: number) => `This phone keeps ${most} snippets. Delete one first.`,
     notKept: "This browser could not save it.",
+  },
+  shortcuts: {
+    heading: "Keyboard shortcuts",
+    names: {
+      send: "Send the message",
+      write: "Write a message",
+      search: "Search or find",
+      switch: "Terminal or messages",
+      back: "Leave the field, then back",
+      leaveLive: "Leave the live terminal",
+      help: "This list",
+    },
+    control: "Ctrl or ⌘",
+    shift: "Shift",
+    enter: "Enter",
+    live: "While you type live, every key goes to the terminal.",
+    singleKeys: "Shortcuts of a single key",
+    close: "Close",
   },
 } as const;

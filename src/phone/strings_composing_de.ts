@@ -1,7 +1,7 @@
 /** The texts of what helps with writing, in German. */
 import type { Strings } from "./strings.ts";
 
-export const COMPOSING_STRINGS_DE: Pick<Strings, "suggestions" | "insert" | "snippet"> = {
+export const COMPOSING_STRINGS_DE: Pick<Strings, "suggestions" | "insert" | "snippet" | "shortcuts"> = {
   suggestions: {
     label: "Befehle dieses Agenten",
     count: (commands) => commands === 1 ? "1 Vorschlag" : `${commands} Vorschläge`,
@@ -33,5 +33,23 @@ export const COMPOSING_STRINGS_DE: Pick<Strings, "suggestions" | "insert" | "sni
     back: "Zurück",
     full: (most) => `Dieses Telefon behält ${most} Textbausteine. Lösch erst einen.`,
     notKept: "Dieser Browser konnte ihn nicht sichern.",
+  },
+  shortcuts: {
+    heading: "Tastenkürzel",
+    names: {
+      send: "Nachricht senden",
+      write: "Nachricht schreiben",
+      search: "Suchen",
+      switch: "Terminal oder Nachrichten",
+      back: "Feld verlassen, dann zurück",
+      leaveLive: "Live-Terminal verlassen",
+      help: "Diese Liste",
+    },
+    control: "Strg oder ⌘",
+    shift: "Umschalt",
+    enter: "Eingabe",
+    live: "Solange du live tippst, geht jede Taste an das Terminal.",
+    singleKeys: "Kürzel aus einer einzelnen Taste",
+    close: "Schließen",
   },
 };

@@ -52,6 +52,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-paste": phone(
     "Paste types what is on the clipboard into the terminal and presses no key, or says why it cannot.",
   ),
+  "ux-shortcuts": phone(
+    "A hardware keyboard sends, searches, goes back and lists its shortcuts; none takes a key from the live terminal, and single keys can be switched off.",
+  ),
   "ux-mirror-touch": phone("The mirror zooms, pans, scrolls back and lets text be selected and copied."),
   "ux-no-resize": mirror("The mirror resizes the window only when asked, and undoes it on leaving."),
   "ux-inbox": phone(

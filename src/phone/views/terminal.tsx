@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sessionKey, type SessionName } from "../sessions.ts";
+import { SEARCH_EVENT } from "../shortcuts.ts";
 import { STRINGS } from "../strings.ts";
 import { statusText } from "../terminal_status.ts";
 import { FindBar } from "./find_bar.tsx";
@@ -38,6 +39,11 @@ export function TerminalPanel(props: Props): JSX.Element {
   const [text, setText] = useState<string>();
   const [isFinding, setFinding] = useState(false);
   const toggle = useRef<HTMLButtonElement>(null);
+  const find = (): void => {
+    terminal.showAsText(false);
+    setFinding(true);
+  };
+  useSearchShortcut(find);
   return (
     <>
       <main class="terminal" aria-label={TEXT.label(label)} data-stream={terminal.info.stream.kind}>
@@ -53,10 +59,7 @@ export function TerminalPanel(props: Props): JSX.Element {
           onMore={setMore}
           onLatch={() => setLive(true)}
           onSelect={() => setText(terminal.text())}
-          onFind={() => {
-            terminal.showAsText(false);
-            setFinding(true);
-          }}
+          onFind={find}
         />
         {!isLive && newest}
         <div class="type-row">
@@ -99,6 +102,18 @@ function LatestPill({ newer, onPress }: { newer: number; onPress(): void }): JSX
       <Icon name="down" />
     </button>
   );
+}
+
+/** The shortcut for searching finds in the terminal's output. */
+function useSearchShortcut(find: () => void): void {
+  useEffect(() => {
+    const onSearch = (event: Event): void => {
+      event.preventDefault();
+      find();
+    };
+    document.addEventListener(SEARCH_EVENT, onSearch);
+    return () => document.removeEventListener(SEARCH_EVENT, onSearch);
+  });
 }
 
 /** Without a link nothing is live, whatever state the stream was in. */
