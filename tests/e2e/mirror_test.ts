@@ -111,7 +111,10 @@ Deno.test("mirror: it comes back after a restart of relay and listener [ux-resum
   phone.link.reconnectNow();
   await phone.shows("first second third");
   await untilEqual(stage, { phone, session, what: "after both" });
-  await until("one client", async () => (await clients(stage)).length === 1);
+  let left: string[] = [];
+  await until("one client", async () => (left = await clients(stage)).length === 1).catch((error) => {
+    throw new Error(`${error.message}\n${left.join("\n")}\n${stack.listener.output()}`);
+  });
 });
 
 Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-closed]", async () => {
