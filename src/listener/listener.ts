@@ -32,6 +32,7 @@ import { runningVersion } from "./process_facts.ts";
 import { Acknowledger } from "./acknowledger.ts";
 import { type Injection, PushIntake, pushSteps } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
+import { endOrphanedClients } from "../tmux/leftovers.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */
 export type ListenerStatus = Pick<DaemonStatus, "connected" | "sessions"> & Record<string, unknown>;
@@ -144,9 +145,7 @@ class Listener implements RunningListener {
     const injection = this.#injection();
     this.#pushes = this.#makePushes(injection, projects);
     this.#mirrors = this.#makeMirrors(injection);
-    this.#restoring = restoreAllWindowSizes(this.#targets).catch((error) =>
-      log(`windows: sizes not restored: ${error}`)
-    );
+    this.#restoring = this.#afterKilledListener();
     this.#link.start();
     this.#inventory.start();
   }
@@ -190,6 +189,12 @@ class Listener implements RunningListener {
     await this.#endedAgents.close();
     await this.#journal.close();
     await this.#audit.close();
+  }
+
+  async #afterKilledListener(): Promise<void> {
+    const { log } = this.#options;
+    await endOrphanedClients(runtime.commands).catch((error) => log(`tmux clients: not ended: ${error}`));
+    await restoreAllWindowSizes(this.#targets).catch((error) => log(`windows: sizes not restored: ${error}`));
   }
 
   #hello(): EventData<"hello"> {

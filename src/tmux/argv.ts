@@ -54,6 +54,9 @@ export function controlArgv(socket: string, session: string, { output = false } 
   return ["tmux", "-u", "-S", socket, "-C", "attach-session", "-E", "-t", exactSession(session), "-f", flags];
 }
 
+/** The command line of a client that controlArgv describes. */
+export const CONTROL_CLIENT = /^\S*tmux -u -S .+ -C attach-session -E -t =\S+ -f ignore-size(,no-output)?$/;
+
 /** Matches the session's name exactly; a bare name would match by prefix. */
 export function exactSession(name: string): string {
   return `=${name}`;

@@ -1,6 +1,7 @@
-/** Ends the processes that an agent which ignores SIGHUP leaves behind when its session ends. */
+/** Ends what is left behind: by an agent that ignores the end of its session, and by a listener that was killed. */
 import { type Clock, delay } from "../async/clock.ts";
 import type { Commands } from "../runtime/types.ts";
+import { CONTROL_CLIENT } from "./argv.ts";
 
 export interface ProcessRow {
   pid: number;
@@ -56,4 +57,18 @@ async function processRows(host: LeftoverHost): Promise<ProcessRow[]> {
     const [pid, parent, group] = line.trim().split(/\s+/).map(Number);
     return pid && parent !== undefined && group !== undefined ? [{ pid, parent, group }] : [];
   });
+}
+
+/**
+ * Ends the control clients of a listener that was killed. tmux 3.3a keeps a client for good when it was about to write to
+ * it while its reader was gone and its input was not yet closed.
+ */
+export async function endOrphanedClients(commands: Pick<Commands, "run" | "kill">): Promise<void> {
+  const { stdout } = await commands.run(["ps", "-A", "-o", "pid=,ppid=,args="]);
+  const rows = [...new TextDecoder().decode(stdout).matchAll(/^ *(\d+) +(\d+) (.*)$/gm)];
+  const adopters = rows.filter(([, pid, , args = ""]) => pid === "1" || /^\S*systemd( |$)/.test(args));
+  const adopted = new Set(adopters.map(([, pid]) => pid));
+  for (const [, pid, parent, args = ""] of rows) {
+    if (adopted.has(parent) && CONTROL_CLIENT.test(args.trim())) commands.kill(Number(pid), "SIGTERM");
+  }
 }

@@ -14,6 +14,7 @@ export const CAPABILITIES = {
   states: "states seen in order",
   truth: "states against the truth of a script",
   held: "its permission prompt holds a message",
+  card: "its dialog's card comes and goes",
   keys: "its permission prompt holds the keys",
   exit: "after its exit nothing is typed",
   asked: "svc_ask answered from the phone",

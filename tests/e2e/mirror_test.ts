@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { TerminalState } from "../../src/phone/terminal_stream.ts";
+import { abandonClient } from "../helpers/abandoned_client.ts";
 import { attachClient } from "../helpers/attached_client.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage, untilEqual } from "../helpers/mirror_stage.ts";
@@ -115,6 +116,21 @@ Deno.test("mirror: it comes back after a restart of relay and listener [ux-resum
   await until("one client", async () => (left = await clients(stage)).length === 1).catch((error) => {
     throw new Error(`${error.message}\n${left.join("\n")}\n${stack.listener.output()}`);
   });
+});
+
+Deno.test("mirror: a new listener ends the client that tmux keeps of a killed one [ux-resume]", async () => {
+  await using stage = await makeMirrorStage();
+  const { stack } = stage;
+  const session = await stage.start(["sh", "-c", "while :; do echo line; sleep 0.01; done"]);
+  const kill = await abandonClient(stack.sandbox, session);
+  const lines = async (): Promise<number> =>
+    Number(await stage.tmux("display-message", "-p", "-t", `=${session}:`, "#{history_size}"));
+  const before = await lines();
+  await until("output that nobody reads", async () => await lines() > before + 20);
+  await kill();
+  assert.equal((await clients(stage)).length, 1, "tmux keeps it");
+  await stack.restartListener();
+  await until("no client", async () => (await clients(stage)).length === 0);
 });
 
 Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-closed]", async () => {
