@@ -98,8 +98,8 @@ export const profile: AgentProfile = {
   dialog,
   measuredVersion: "0.61.0",
   menus: menuKeys(menus),
-  // Ctrl-B opens the background shells.
-  keys: { alsoAllowed: [], forbidden: ["C-b"] },
+  // Ctrl-B opens the background shells; Tab gives the keys to a command that runs.
+  keys: { alsoAllowed: [], forbidden: ["C-b", "Tab"] },
   commands: SLASH_COMMANDS.gemini,
   // No gate: Gemini queues what arrives during a turn until its end, so typing earlier gains nothing.
   modelCommand: "/model",

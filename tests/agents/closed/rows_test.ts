@@ -207,6 +207,50 @@ for (const kind of agents()) {
   }
 }
 
+/** The end of a harmless command, typed first, and its beginning: the part before the cursor may name another command. */
+const HALVES: Readonly<Record<Exclude<RealAgent, "gemini">, readonly [string, string]>> = {
+  cc: ["ompact", "/c"],
+  codex: ["ompact", "/c"],
+  opencode: ["essions", "/s"],
+  copilot: ["ompact", "/c"],
+};
+
+for (const kind of named("cc", "codex", "opencode", "copilot")) {
+  if (kind === "gemini") continue;
+  Deno.test(`${kind}: Enter with the cursor in a command's name runs nothing [inj-command-cursor]`, async () => {
+    const size = { cols: 80, rows: 24 };
+    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size });
+    const phone = await stage.phone();
+    const [end, begin] = HALVES[kind];
+    await burst(phone, text(end), key("Home"), text(begin));
+    await until("the command", async () => (await stage.reading()).draft === begin + end);
+    const [state] = await burst(phone, ENTER);
+    assert.deepEqual([state?.state, reasonsOf([state])], ["refused", ["approval_change"]]);
+    assert.equal((await stage.reading()).draft, begin + end, await stage.text());
+  });
+}
+
+/** Bursts in which a slow screen could hide a command that opens the editor. */
+const EDITOR_BURSTS = 12;
+
+for (const kind of named("opencode")) {
+  Deno.test("opencode: a command for its editor, typed right behind a message, opens none beside busy loops [inj-fresh-screen]", async () => {
+    await using _busy = startBusy(busyLoops());
+    const size = { cols: 80, rows: 24 };
+    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size, trap: true });
+    for (let round = 0; round < EDITOR_BURSTS; round++) {
+      const phone = await stage.phone();
+      const id = await stage.post(LONG["three lines"]);
+      const name = ["/editor", "/export"][round % 2] ?? "";
+      if (round % 3 === 0) await stage.finalReceipt(id);
+      await burst(phone, text(name), ENTER, key("Down"), ENTER, paste(name), ENTER);
+      await stage.finalReceipt(id);
+      await assertNoEditor(stage);
+      if (!await stage.calmDown()) await stage.restart();
+    }
+  });
+}
+
 /** As long as it gets without being folded: more rows than a small composer shows. */
 const TALL = ["words and more ".repeat(27).trim(), "漢字かな交じり文。".repeat(25)];
 

@@ -117,6 +117,19 @@ Deno.test("keystroke rules: the last text is remembered until a key may have rem
   }
 });
 
+Deno.test("keystroke rules: Tab, which most agents take for more than a completion, goes only to Claude [inj-key-allowlist]", () => {
+  const refusal = (kind: "cc" | "codex" | "gemini" | "opencode" | "copilot") =>
+    screenRefusal(key("Tab"), {
+      reading: { state: "idle", focus: "composer", draft: "" },
+      profile: agentProfile(kind),
+      policy: DEFAULT_POLICY,
+    });
+  assert.equal(refusal("cc"), undefined);
+  for (const kind of ["codex", "gemini", "opencode", "copilot"] as const) {
+    assert.equal(refusal(kind), "key_not_allowed", kind);
+  }
+});
+
 Deno.test("keystroke rules: after a key that may open another view nothing is typed until a screen shows what came of it [inj-key-view]", () => {
   for (const name of ["C-o", "Enter", "Tab", "M-Enter"]) {
     const after = afterInput(model({ seen: "ab" }), key(name), 1);
