@@ -29,6 +29,7 @@ const FIRST = ["src/phone/boot.ts", "src/phone/main.tsx"];
 /** What the page loads after the list: in one file, as every file costs time on a slow network. */
 const LATER = [
   "src/phone/views/session.tsx",
+  "src/phone/views/start_agent.tsx",
   "src/phone/views/inbox.tsx",
   "src/phone/views/sign_in.tsx",
   "src/phone/views/settings.tsx",

@@ -59,6 +59,8 @@ export const Config = z.looseObject({
   allowApprovalChange: z.optional(z.boolean()),
   /** Lets the phone start agents in known projects. */
   allowAgentStart: z.optional(z.boolean()),
+  /** Lets the phone end agents that svc started. */
+  allowAgentEnd: z.optional(z.boolean()),
   /** Where a question goes that nobody has seen on a phone for some time. */
   secondOutlet: z.optional(SecondOutlet),
 });

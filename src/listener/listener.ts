@@ -10,7 +10,8 @@ import { type Config, deviceNameOf, resolveBaseUrl } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
 import type { DaemonStatus, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
-import { KnownProjects, projectsOf, startEffects } from "./start_agent.ts";
+import { endEffects } from "./end_agent.ts";
+import { KnownProjects, projectsOf, startChoices, startEffects } from "./start_agent.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import { ensureIdentity, withPairedLock } from "../home/paired.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -23,6 +24,7 @@ import { EndedAgents } from "./ended_agents.ts";
 import { SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
+import { type DetailFacts, DetailsReport } from "./inventory/host_details.ts";
 import { InventoryPolling } from "./inventory/reporter.ts";
 import type { DialogNews, OpenDialog } from "./inventory/dialogs.ts";
 import { toEntry } from "./inventory/session_entry.ts";
@@ -76,7 +78,7 @@ interface HostIdentity {
 }
 
 /** What this listener supports. */
-const CAPABILITIES = ["agent.command", "agent.start", "pane.open"];
+const CAPABILITIES = ["agent.command", "agent.start", "agent.end", "pane.open"];
 
 const now = (): number => Date.now();
 
@@ -271,9 +273,20 @@ class Listener implements RunningListener {
         const muted = await loadMuted(runtime.files, paths);
         return (directory) => isMuted(muted, directory);
       },
+      details: this.#details(projects),
       send: (report) => this.#link.send("listener.sessions", report),
       log,
     });
+  }
+
+  #details(projects: KnownProjects): DetailsReport {
+    const { config } = this.#options;
+    const facts = async (): Promise<DetailFacts> => {
+      if (config.allowAgentStart !== true) return {};
+      const { commands } = runtime;
+      return { start: await startChoices({ commands, known: await projects.list() }) };
+    };
+    return new DetailsReport({ host: this.#host.deviceId, facts, phones: () => this.#keys.phones(), now });
   }
 
   async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {
@@ -309,10 +322,18 @@ class Listener implements RunningListener {
       log,
       ...startEffects({ paths, env }),
     };
+    const ending = {
+      allowed: injection.policy.allowAgentEnd,
+      targets: this.#targets,
+      isMuted: injection.effects.isMuted,
+      record: injection.record,
+      ended: injection.typed,
+      ...endEffects(),
+    };
     return new PushIntake({
       ...pushSteps({
         ...{ injection, dialogOf: (session) => this.#inventory.dialogOf(session) },
-        ...{ starting, keys: this.#keys, audit: this.#audit, log },
+        ...{ starting, ending, keys: this.#keys, audit: this.#audit, log },
       }),
       journal: this.#journal,
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),

@@ -18,13 +18,14 @@ import {
   Stopping,
   type Turn,
 } from "./inject/context.ts";
-import { inject } from "./inject/inject.ts";
 import { type Acknowledgement, auditEntry } from "./acknowledger.ts";
-import { LaterPushes, SessionQueues, waitingProgress } from "./waiting_pushes.ts";
-import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import { Era, SessionQueues, waitingProgress } from "./waiting_pushes.ts";
 import { answerDialog, type DialogContext } from "./answer_dialog.ts";
+import { endAgent, type EndOptions } from "./end_agent.ts";
 import { startAgent, type StartOptions } from "./start_agent.ts";
 import type { Audit } from "../home/log_files.ts";
+import { inject } from "./inject/inject.ts";
+import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
 
@@ -32,9 +33,12 @@ export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">
 export const QUEUE_FULL_WAIT_SECONDS = 60;
 
 const START = "agent.start";
+const END = "agent.end";
 const CANCEL = "agent.cancel";
 const DIALOG = "dialog.answer";
-const ACTED_ON: readonly string[] = ["agent.command", START, CANCEL, DIALOG];
+const ACTED_ON: readonly string[] = ["agent.command", START, END, CANCEL, DIALOG];
+/** They must not wait behind the session's messages, because they are about them or about what holds them. */
+const AT_ONCE: readonly string[] = [END, CANCEL, DIALOG];
 /** The queue of agent starts. No session has this name. */
 const START_TURN = "agent.start of this host";
 
@@ -52,19 +56,13 @@ interface Answer {
   agentSessionName?: string | undefined;
 }
 
-/** A push that has not ended. */
-interface InHand {
-  push: Push;
-  progress: Progress;
-  turn: Turn;
-}
-
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps {
   unseal(push: Push): Promise<Unsealed>;
   /** `signal`: aborted with Stopping when this listener may type nothing more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
+  end(push: Push): Promise<Outcome>;
   answerDialog(push: Push): Promise<Outcome>;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
@@ -72,10 +70,14 @@ export interface PushSteps {
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
 }
 
+/** How the log names what was done. */
+const ACTIONS: Readonly<Record<string, string>> = { "agent.start": "start", "agent.end": "end" };
+
 export interface PushStepsOptions {
   injection: Injection;
   dialogOf: DialogContext["dialogOf"];
   starting: StartOptions;
+  ending: EndOptions;
   keys: Omit<UnsealHost, "now" | "log">;
   audit: Pick<Audit, "record">;
   log(line: string): void;
@@ -87,7 +89,9 @@ export interface Injection extends Omit<InjectContext, "pause"> {
   pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export function pushSteps({ injection, dialogOf, starting, keys, audit, log }: PushStepsOptions): PushSteps {
+export function pushSteps(
+  { injection, dialogOf, starting, ending, keys, audit, log }: PushStepsOptions,
+): PushSteps {
   const { targets, inputs, now } = injection;
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
   return {
@@ -95,8 +99,10 @@ export function pushSteps({ injection, dialogOf, starting, keys, audit, log }: P
     inject: (command, signal) =>
       inject(command, { ...injection, pause: (ms) => injection.pause(ms, signal) }),
     start: (push) => startAgent(push, starting),
+    end: (push) => endAgent(push, ending),
     answerDialog: (push) => answerDialog(push, { typing: injection, dialogOf }),
     async leftBehind(push) {
+      if (push.type !== "agent.command") return;
       const { found } = push.sealed ? await open(push) : { found: push };
       if ("state" in found || found.body === undefined || found.agentSessionName === undefined) return;
       const resolved = await targets.resolve(found.agentSessionName);
@@ -106,7 +112,7 @@ export function pushSteps({ injection, dialogOf, starting, keys, audit, log }: P
     async ended(push, outcome, elapsedMs) {
       const reason = outcome.reason ? ` ${outcome.reason}` : "";
       const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
-      const action = push.type === START ? "start" : "inject";
+      const action = ACTIONS[push.type] ?? "inject";
       log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
       audit.record(await auditEntry(push, outcome, now()));
     },
@@ -123,18 +129,6 @@ export interface PushOptions extends PushSteps {
   toLocalTime(relayMs: number): number;
   /** The weakest sealing that this host accepts now. */
   floor(): Promise<Sealing>;
-}
-
-/** From the start, or a hand-over, to the next hand-over or the stop. */
-class Era {
-  readonly inHand = new Map<string, InHand>();
-  readonly later: LaterPushes;
-  /** Aborted with Stopping at the end: work that waits does nothing then. */
-  readonly end = new AbortController();
-
-  constructor(now: () => number) {
-    this.later = new LaterPushes(now);
-  }
 }
 
 /** A push's way: `receive`, `#arrive`, `#open`, the queue of its session, `#work`, `#act`, `#end`. */
@@ -190,7 +184,7 @@ export class PushIntake {
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
     const turn = push.type === START ? START_TURN : push.agentSessionName ?? "";
     era.inHand.set(push.id, { push, progress: { state: "delivered" }, turn: { step: "waiting" } });
-    const atOnce = push.type === CANCEL || push.type === DIALOG;
+    const atOnce = AT_ONCE.includes(push.type);
     await this.#inOrder(turn, () => atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
   }
 
@@ -332,18 +326,21 @@ export class PushIntake {
     };
   }
 
-  /** What must not wait behind the session's messages, because it is about them or about what holds them. */
   async #actAtOnce(push: Push, era: Era): Promise<void> {
     const opened = await this.#open(push);
     era.inHand.delete(push.id);
     if (opened === undefined) return;
     try {
       if ("state" in opened) return await this.#end(push, opened);
-      const act = push.type === CANCEL ? this.#withdraw(opened, era) : this.#options.answerDialog(opened);
-      await this.#end(push, await act);
+      await this.#end(push, await this.#actOn(opened, era));
     } catch (error) {
       this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
     }
+  }
+
+  #actOn(push: Push, era: Era): Promise<Outcome> {
+    if (push.type === CANCEL) return this.#withdraw(push, era);
+    return push.type === END ? this.#options.end(push) : this.#options.answerDialog(push);
   }
 
   /** Atomic: a message is either typed or withdrawn. One that has not arrived is remembered as withdrawn. */

@@ -1,14 +1,16 @@
 /** Starts an agent for a phone, in a project this host knows, by running `svc --detach <agent>`; and `projects.json` with those. */
 import { runtime } from "#runtime";
 import * as z from "zod/mini";
+import { agentProfile } from "../agents/profiles.ts";
 import { daemonEnvironment } from "../home/daemon.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { parseJson } from "../protocol/json.ts";
-import { type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
+import type { StartChoices } from "../protocol/host_details.ts";
+import { AGENT_LABELS, type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import type { Files } from "../runtime/types.ts";
+import type { Commands, Files } from "../runtime/types.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { type Outcome, refused } from "./inject/context.ts";
 
@@ -47,6 +49,8 @@ export async function startAgent(push: Push, options: StartOptions): Promise<Out
   options.log(`start ${push.id}: svc --detach ${place.agent} ended with ${ran.code}: ${ran.stderr.trim()}`);
   return refused("start_failed");
 }
+
+const BUILT_IN: AgentKind = "echo";
 
 type Place = { agent: AgentKind; directory: string };
 
@@ -92,6 +96,16 @@ export function projectsOf(sessions: readonly TmuxSession[]): KnownProject[] {
   return sessions.flatMap(({ recorded: { agent, project, directory } }) =>
     agent === "" || project === "" || !directory.startsWith("/") ? [] : [{ project, directory }]
   );
+}
+
+/** The installed agents, else the built-in one; and the projects, the one that was learned last first. */
+export async function startChoices(
+  { commands, known }: { commands: Pick<Commands, "which">; known: readonly KnownProject[] },
+): Promise<StartChoices> {
+  const kinds = Object.keys(AGENT_LABELS).filter(isAgentKind).filter((kind) => kind !== BUILT_IN);
+  const paths = await Promise.all(kinds.map((kind) => commands.which(agentProfile(kind).binary)));
+  const installed = kinds.filter((_, index) => paths[index] !== undefined);
+  return { agents: installed.length > 0 ? installed : [BUILT_IN], projects: [...known].reverse() };
 }
 
 async function detach(

@@ -6,7 +6,8 @@ import { Mutex } from "../async/mutex.ts";
 import type { Later } from "../protocol/later.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
-import type { Progress } from "./inject/context.ts";
+import type { Push } from "../protocol/push.ts";
+import type { Progress, Turn } from "./inject/context.ts";
 
 /** Messages that may wait on one host; more are refused. */
 export const LATER_MAX = 200;
@@ -35,7 +36,7 @@ export interface LaterPush {
   release(): Promise<void>;
 }
 
-interface Turn {
+interface SessionTurn {
   isRunning: boolean;
   endedAt: number;
 }
@@ -45,7 +46,7 @@ export class LaterPushes {
   /** By push id, in the order of arrival. */
   readonly #waiting = new Map<string, LaterPush>();
   /** The last message that was released for each session. */
-  readonly #turns = new Map<string, Turn>();
+  readonly #turns = new Map<string, SessionTurn>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -93,7 +94,7 @@ export class LaterPushes {
 /** What is known about the session. */
 interface Standing {
   entry: Pick<SessionEntry, "state" | "addressable" | "limit"> | undefined;
-  turn: Turn | undefined;
+  turn: SessionTurn | undefined;
   now: number;
 }
 
@@ -129,5 +130,24 @@ export class SessionQueues {
   /** Resolves when all accepted work is done. */
   async idle(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
+  }
+}
+
+/** A push that has not ended. */
+interface InHand {
+  push: Push;
+  progress: Progress;
+  turn: Turn;
+}
+
+/** From the start, or a hand-over, to the next hand-over or the stop. */
+export class Era {
+  readonly inHand = new Map<string, InHand>();
+  readonly later: LaterPushes;
+  /** Aborted with Stopping at the end: work that waits does nothing then. */
+  readonly end = new AbortController();
+
+  constructor(now: () => number) {
+    this.later = new LaterPushes(now);
   }
 }

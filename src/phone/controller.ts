@@ -7,14 +7,13 @@ import { RelayError } from "../client/relay_error.ts";
 import { UnprovenHost } from "../client/unproven_host.ts";
 import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
-import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import { ALL_SEEN } from "./attention.ts";
-import { dialogAnswer, type DialogView } from "./dialogs.ts";
 import { exportHistory } from "./export_history.ts";
 import { KeptDrafts } from "./kept_drafts.ts";
 import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { mayInsist, type Message } from "./message.ts";
 import { OutboxStore } from "./outbox.ts";
+import type { RequestContent } from "./requests.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import type { SignInLink } from "./route.ts";
 import { Sealing } from "./sealing.ts";
@@ -265,11 +264,11 @@ export class Controller {
     await this.#compose({ deviceId, session, body: "", cancels: id });
   }
 
-  /** Acts only on this very dialog, if it is still open. */
-  async answerDialog({ session, id }: DialogView, action: "reject" | "interrupt"): Promise<void> {
-    const { deviceId, entry } = session;
-    const body = dialogAnswer(action, id);
-    await this.#compose({ deviceId, session: entry.name, body, dialog: id, ttlSeconds: TTL_MIN_SECONDS });
+  /** Asks a host for something; the id by which its answer is found among the messages. */
+  ask(request: RequestContent): string {
+    const id = randomUuid();
+    void this.#compose({ id, ...request });
+    return id;
   }
 
   async discard(id: string): Promise<void> {
@@ -320,7 +319,7 @@ export class Controller {
   }
 
   /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
-  async #compose(content: Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
+  async #compose(content: Partial<OutboxEntry> & Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
     const { store, outboxStore, clock = systemClock } = this.#options;
     const entry = { id: randomUuid(), ...content, createdAt: clock.now() + store.get().clockOffsetMs };
     const stored = outboxStore.put(entry);

@@ -10,7 +10,7 @@ import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
 import type { Message } from "./message.ts";
-import { answerPush, cancelPush, commandPush, dialogPush, Outbox, type OutboxStore } from "./outbox.ts";
+import { answerPush, cancelPush, commandPush, Outbox, type OutboxStore, requestPush } from "./outbox.ts";
 import type { Sealing } from "./sealing.ts";
 import { type SessionName, trustedSessions } from "./sessions.ts";
 import { outboxOf, type PhoneEvent, type Store } from "./state.ts";
@@ -172,6 +172,7 @@ export class LiveRelay {
   async #readSessions(): Promise<void> {
     const { devices } = await this.#api.sessions();
     this.#options.store.dispatch({ type: "sessions", devices: devices.map((one) => this.#trusted(one)) });
+    for (const device of devices) void this.#readDetails(device);
     await this.#keepSessions();
   }
 
@@ -192,10 +193,17 @@ export class LiveRelay {
     });
   }
 
+  async #readDetails(device: DeviceSessions): Promise<void> {
+    const details = await this.#options.sealing.openDetails(device);
+    const { deviceId } = device;
+    if (details !== undefined) this.#options.store.dispatch({ type: "details", deviceId, details });
+  }
+
   #onFrame(frame: Frame): void {
     const { store } = this.#options;
     if (frame.event === "sessions.changed") {
       store.dispatch({ type: "device", device: this.#trusted(frame.data) });
+      void this.#readDetails(frame.data);
     }
     this.#terminals.frame(frame);
     if (frame.event === "push.new") void tolerateRelayErrors(() => this.#fetchPush(frame.data.id));
@@ -224,7 +232,8 @@ export class LiveRelay {
 
 function pushOf(message: Message, sealing: Sealing): Promise<PushRequestInput> {
   if (message.cancels !== undefined) return cancelPush(message, sealing);
-  if (message.dialog !== undefined) return dialogPush(message, sealing);
+  if (message.dialog !== undefined) return requestPush(message, { type: "dialog.answer", sealing });
+  if (message.request !== undefined) return requestPush(message, { type: message.request, sealing });
   return message.answers === undefined ? commandPush(message, sealing) : answerPush(message, sealing);
 }
 

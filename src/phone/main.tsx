@@ -10,6 +10,7 @@ import { pushPage } from "./push_page.ts";
 import { labelDocument } from "./language.ts";
 import { registerWorker } from "./register_worker.ts";
 import { applyPreferences, readPreferences } from "./preferences.ts";
+import { dialogRequest, endRequest, startRequest } from "./requests.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { createStore, outboxOf, type Store } from "./state.ts";
 import { openStorage, type PhoneStorage } from "./storage.ts";
@@ -101,7 +102,9 @@ function actionsOf(
     send: (to, body, options) => void controller.send(to, body, options),
     cancel: (message) => void controller.cancel(message),
     read: (key) => controller.read(key),
-    answerDialog: (dialog, action) => void controller.answerDialog(dialog, action),
+    startAgent: (deviceId, start) => controller.ask(startRequest(deviceId, start)),
+    endAgent: (session) => controller.ask(endRequest(session)),
+    answerDialog: (dialog, action) => void controller.ask(dialogRequest(dialog, action)),
     edit: (message) => void controller.edit(message),
     resend: (message) => void controller.resend(message),
     discard: (id) => void controller.discard(id),

@@ -5,6 +5,10 @@ import type { PushRecord } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { SessionName } from "./sessions.ts";
 
+/** Push types by which the user asks a host for something else than typing a message. */
+export const HOST_REQUESTS = ["agent.start", "agent.end"] as const;
+export type HostRequest = (typeof HOST_REQUESTS)[number];
+
 /** Why the relay did not accept a message. */
 export interface SendFailure {
   /** A wire code, see `RelayError`. */
@@ -42,6 +46,8 @@ export interface Message {
   cancels?: string;
   /** Set for what is to be done about a dialog: its id. */
   dialog?: string;
+  /** Set for what a host is asked to do besides typing; the body says it. */
+  request?: HostRequest;
   /** Once it is cancelled, its text becomes the draft. */
   editing?: true;
   /** Set for an answer to a question. Without `data`, the body is the answer. */

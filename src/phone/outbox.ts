@@ -4,9 +4,9 @@ import { retryDelayMs } from "../async/retry.ts";
 import { RELAY_BACKOFF } from "../client/backoff.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { answerOf } from "../protocol/ask.ts";
-import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
+import { type PushAccepted, type PushRequestInput, startDataOf } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
-import type { Message, SendFailure } from "./message.ts";
+import type { HostRequest, Message, SendFailure } from "./message.ts";
 import type { Sealing } from "./sealing.ts";
 import type { OutboxEntry, PhoneStorage } from "./storage.ts";
 
@@ -159,13 +159,23 @@ export async function commandPush(message: Message, sealing: Sealing): Promise<P
   };
 }
 
-/** The push that rejects a dialog or interrupts its agent. */
-export async function dialogPush(message: Message, sealing: Sealing): Promise<PushRequestInput> {
-  const type = "dialog.answer";
+/** The push for what a host is asked to do besides typing a message. */
+export async function requestPush(
+  message: Message,
+  { type, sealing }: { type: HostRequest | "dialog.answer"; sealing: Sealing },
+): Promise<PushRequestInput> {
   const { id, deviceId, session, ttlSeconds } = message;
-  const content = await sealing.outgoingContent({ ...message, type });
-  const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
-  return { id, type, targetDeviceId: deviceId, agentSessionName: session, ...content, ...lifetime };
+  const { sealed, body } = await sealing.outgoingContent({ ...message, type });
+  const content = sealed ? { sealed } : type === "agent.start" ? { data: startDataIn(body) } : { body };
+  return {
+    ...{ id, type, targetDeviceId: deviceId, ...content },
+    ...(session === "" ? {} : { agentSessionName: session }),
+    ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
+  };
+}
+
+function startDataIn(body: string | undefined): Record<string, unknown> {
+  return { ...startDataOf({ sealed: true, body }) };
 }
 
 /** The push that cancels a message: sealed for a paired host, so that nobody else can cancel it there. */

@@ -2,10 +2,12 @@
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
 import { carriedAnswer } from "../protocol/ask.ts";
+import { DETAILS_TYPE, type HostDetails, parseDetails } from "../protocol/host_details.ts";
 import type { Later } from "../protocol/later.ts";
 import type { PushRecord, PushRequestInput, SealedBody } from "../protocol/push.ts";
+import type { DeviceSessions } from "../protocol/session.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
-import type { CheckedReceipt } from "./message.ts";
+import type { CheckedReceipt, HostRequest } from "./message.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 
 /** A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. */
@@ -17,7 +19,7 @@ const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "with
 /** A message or an answer to be sent. */
 export interface OutgoingMessage {
   id: string;
-  type: "agent.command" | "agent.cancel" | "dialog.answer" | "ask.answer";
+  type: "agent.command" | "agent.cancel" | "dialog.answer" | "ask.answer" | HostRequest;
   deviceId: string;
   session: string;
   body: string;
@@ -131,6 +133,19 @@ export class Sealing {
   async checkReceipt(id: string, receipt: Receipt): Promise<CheckedReceipt> {
     const [sent] = await this.#options.storage?.readSent([id]) ?? [];
     return await this.#checked(receipt, sent);
+  }
+
+  /** What the host reports besides its sessions; of a paired one, only what it sealed for this phone. */
+  async openDetails({ deviceId, details }: DeviceSessions): Promise<HostDetails | undefined> {
+    const { storage } = this.#options;
+    const host = this.#hosts.get(deviceId);
+    if (host === undefined) return details?.plain;
+    if (storage === undefined || details?.sealedFor?.host !== deviceId) return undefined;
+    const { phone, secret } = host;
+    const boundTo = { id: "", type: DETAILS_TYPE, agentSessionName: "", host: deviceId };
+    const { openForPhone } = await import("../crypto/host_push.ts");
+    const keys = { boundTo, phone, secret, keyPair: await storage.ownKeys() };
+    return parseDetails(await openForPhone(details.sealedFor, keys) ?? "");
   }
 
   async #checked(receipt: Receipt, sent: SentForm | undefined): Promise<CheckedReceipt> {

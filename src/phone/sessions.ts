@@ -1,5 +1,6 @@
 /** The sessions in the picker: how they are named, grouped and sorted, and which names the relay may give them. */
 import type { PairedHost } from "../client/claim_pairing.ts";
+import type { HostDetails } from "../protocol/host_details.ts";
 import { sessionLabel, sessionName } from "../protocol/names.ts";
 import type { AgentState, DeviceSessions, SessionEntry } from "../protocol/session.ts";
 
@@ -94,6 +95,15 @@ export function trustedSessions(
     // The host's own name is tmux's default title; on this phone the host may have another one.
     .map((entry) => entry.title === device.host ? { ...entry, title: "" } : entry);
   return { ...device, host: host.host, sessions };
+}
+
+/** Details may be opened in another order than they arrived. */
+export function withDetails(
+  known: ReadonlyMap<string, HostDetails>,
+  { deviceId, details }: { deviceId: string; details: HostDetails },
+): ReadonlyMap<string, HostDetails> {
+  if (details.at <= (known.get(deviceId)?.at ?? -1)) return known;
+  return new Map(known).set(deviceId, details);
 }
 
 /** Derives the label from the name: a forged label could make the user seal a message for the wrong session. */

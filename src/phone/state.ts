@@ -1,6 +1,7 @@
 /** The page's whole state: the pure function that changes it, the store that holds it, and selectors for the views. */
 import type { LinkProblem } from "../client/link_problem.ts";
 import type { LinkState } from "../client/relay_link.ts";
+import type { HostDetails } from "../protocol/host_details.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
 import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
@@ -13,7 +14,7 @@ import {
   withRelayCopy,
 } from "./message.ts";
 import type { Route } from "./route.ts";
-import { sessionKey, type SessionName } from "./sessions.ts";
+import { sessionKey, type SessionName, withDetails } from "./sessions.ts";
 
 /** The page keeps this many of the newest messages; older ones are at the relay. */
 export const MESSAGES_MAX = 1_000;
@@ -54,6 +55,8 @@ export interface PhoneState {
   clockOffsetMs: number;
   /** Undefined until the relay has sent them. */
   devices: readonly DeviceSessions[] | undefined;
+  /** What hosts report besides their sessions, as far as this phone can read it; by device id. */
+  details: ReadonlyMap<string, HostDetails>;
   messages: ReadonlyMap<string, Message>;
   history: "unread" | "more" | "whole";
   /** The oldest push read from the history: the next page continues from it. */
@@ -79,6 +82,7 @@ export type PhoneEvent =
   | { type: "link"; link: LinkState }
   | { type: "sessions"; devices: readonly DeviceSessions[] }
   | { type: "device"; device: DeviceSessions }
+  | { type: "details"; deviceId: string; details: HostDetails }
   | { type: "receipt"; update: { id: string; receipt: CheckedReceipt } }
   /** `page`: the records are a page of the history; `last` reaches its beginning. */
   | { type: "history"; records: readonly PushRecord[]; page?: "more" | "last" }
@@ -106,6 +110,7 @@ export const INITIAL_STATE: PhoneState = {
   link: { kind: "connecting" },
   clockOffsetMs: 0,
   devices: undefined,
+  details: new Map(),
   messages: new Map(),
   history: "unread",
   oldestRead: undefined,
@@ -132,6 +137,8 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
       return { ...state, devices: event.devices.map((device) => laterDevice(state.devices, device)) };
     case "device":
       return { ...state, devices: withDevice(state.devices ?? [], event.device) };
+    case "details":
+      return { ...state, details: withDetails(state.details, event) };
     case "receipt":
       return withUpdate(state, event.update);
     case "history":
@@ -178,11 +185,15 @@ function withProgress(state: PhoneState, id: string, progress: Message["progress
   return change(state, id, (message) => ({ ...message, progress }));
 }
 
+/** Something that the user wrote, rather than a request about a message, a dialog or an agent. */
+function isText({ cancels, dialog, request }: Message): boolean {
+  return cancels === undefined && dialog === undefined && request === undefined;
+}
+
 /** A cancellation leaves the draft as it is. */
 function withComposed(state: PhoneState, message: Message): PhoneState {
   const added = withMessages(state, [message]);
-  const isText = message.cancels === undefined && message.dialog === undefined;
-  return isText ? withDraft(added, draftKeyOf(message), "") : added;
+  return isText(message) ? withDraft(added, draftKeyOf(message), "") : added;
 }
 
 /** The relay may have it although it did not answer: it is not sent again. */
@@ -342,9 +353,9 @@ export function createStore(onChange: (state: PhoneState) => void): Store {
 /** The session's messages, oldest first, including pushes that name no device. */
 export function messagesOf(state: PhoneState, name: SessionName): Message[] {
   return [...state.messages.values()]
-    .filter(({ deviceId, session, cancels, dialog }) =>
-      cancels === undefined && dialog === undefined && session === name.session &&
-      (deviceId === name.deviceId || deviceId === "")
+    .filter((message) =>
+      isText(message) && message.session === name.session &&
+      (message.deviceId === name.deviceId || message.deviceId === "")
     )
     .sort((one, other) => one.createdAt - other.createdAt);
 }

@@ -17,6 +17,7 @@ import {
   wrappingKey,
 } from "./database.ts";
 import { Snippet } from "./snippets.ts";
+import { HOST_REQUESTS } from "./message.ts";
 
 const SNIPPETS_KEY = "snippets";
 /** The prefix and 24 bits of the key. */
@@ -48,6 +49,8 @@ export const OutboxEntry = z.object({
   ttlSeconds: z.optional(z.number()),
   /** Set for what is to be done about a dialog: its id. */
   dialog: z.optional(PushId),
+  /** Set for what a host is asked to do besides typing. */
+  request: z.optional(z.enum(HOST_REQUESTS)),
   /** Set for a cancellation: the message that is not to be typed. */
   cancels: z.optional(PushId),
   /** Set for an answer: the question, the answer if it is not text, and the host if it must be sealed. */

@@ -6,6 +6,7 @@ import type { AgentState } from "../protocol/session.ts";
 import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
+import { HOST_STRINGS } from "./strings_hosts.ts";
 import { SETTINGS_STRINGS } from "./strings_settings.ts";
 import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import { COMPOSING_STRINGS } from "./strings_composing.ts";
@@ -211,6 +212,7 @@ const ENGLISH = {
   ...TERMINAL_STRINGS,
   ...SETTINGS_STRINGS,
   ...NOTIFICATION_STRINGS,
+  ...HOST_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
     placeholders: {
@@ -313,6 +315,10 @@ const ENGLISH = {
     ambiguous_project: "Give the directory as well.",
     unknown_agent: "Update svc on the host.",
     start_failed: "Check the listener's log: svc logs.",
+    end_not_allowed: "Allow it on the host: allowAgentEnd in config.json.",
+    not_started_by_svc: "End it at the computer.",
+    session_changed: "Check the list of sessions.",
+    end_failed: "Check the terminal on the host.",
     agent_starting: "If this takes long, check the terminal.",
     agent_working: "On the host, svc setup lets some agents take messages while they work.",
     unknown_screen:

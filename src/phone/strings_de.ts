@@ -1,6 +1,8 @@
 /** Every text on the page in German. */
 import type { Strings } from "./strings.ts";
+import { HOST_STRINGS_DE } from "./strings_hosts_de.ts";
 import { NOTIFICATION_STRINGS_DE } from "./strings_notifications_de.ts";
+import { REASON_STRINGS_DE } from "./strings_reasons_de.ts";
 import { SETTINGS_STRINGS_DE } from "./strings_settings_de.ts";
 import { COMPOSING_STRINGS_DE } from "./strings_composing_de.ts";
 import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
@@ -205,6 +207,7 @@ export const GERMAN: Strings = {
   ...TERMINAL_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
   ...NOTIFICATION_STRINGS_DE,
+  ...HOST_STRINGS_DE,
   composer: {
     later: "Später senden",
     label: (session) => `Nachricht an ${session}`,
@@ -282,100 +285,7 @@ export const GERMAN: Strings = {
     heldGoesOn: "Danach wird sie von selbst getippt.",
     refusedOther: (reason) => `Der Rechner hat sie abgelehnt: ${reason}.`,
   },
-  reasons: {
-    dialog_not_allowed: "Dieser Host lässt ein Telefon in einem Dialog nichts tun.",
-    dialog_gone: "Der Dialog ist nicht mehr offen, oder ein anderer ist offen.",
-    phone_draft: "Was vom Telefon mit Live-Tasten getippt wurde, steht noch in der Eingabezeile.",
-    not_before: "Die Nachricht wird zur eingestellten Zeit eingegeben.",
-    until_idle: "Die Nachricht wird eingegeben, wenn der Agent untätig ist.",
-    until_reset: "Die Nachricht wird eingegeben, wenn das Nutzungslimit des Agenten zurückgesetzt ist.",
-    already_typed: "Die Nachricht wurde schon eingegeben oder wird es gerade.",
-    shell_in_pane: "Der Agent ist nicht mehr da: eine Shell oder ein anderes Programm hat das Fenster.",
-    no_such_session: "Keine tmux-Sitzung hat diesen Namen.",
-    ambiguous_session: "Zwei tmux-Server haben eine Sitzung mit diesem Namen.",
-    invalid_session_name: "Der Name der Sitzung enthält andere Zeichen als A-Z a-z 0-9 . _ -.",
-    pane_dead: "Das Fenster ist beendet, angehalten oder nimmt keine Eingaben an.",
-    rate_limited: "Mehr als 30 Nachrichten in der Minute für diese Sitzung.",
-    shell_escape: "Eine Nachricht, die mit ! beginnt, würde im Agenten einen Shell-Befehl ausführen.",
-    desk_busy: "Am Rechner tippt gerade jemand.",
-    muted: "Das Projekt ist stumm geschaltet.",
-    invalid_body: "Der Text ist leer, zu lang oder enthält Steuerzeichen.",
-    sealed_required: "Dieser Rechner nimmt nur verschlüsselte Nachrichten an.",
-    unsealable: "Die verschlüsselte Nachricht ließ sich nicht öffnen.",
-    counter_used: "Eine verschlüsselte Nachricht mit dieser Nummer wurde schon angenommen.",
-    counter_old:
-      "Die Nachricht liegt so weit hinter neueren von diesem Telefon, dass sie eine Wiederholung sein könnte.",
-    answer_taken: "Der Agent, der gefragt hat, hat diese Antwort schon erhalten.",
-    counter_missing:
-      "Dieses Telefon nummeriert seine verschlüsselten Nachrichten, aber diese hat keine Nummer.",
-    tmux_failed: "tmux hat den Befehl abgelehnt.",
-    start_not_allowed: "Auf diesem Rechner darf kein Telefon Agenten starten.",
-    unknown_project: "Dieser Rechner kennt das Projekt nicht.",
-    ambiguous_project: "Dieser Rechner kennt mehrere Projekte mit diesem Namen.",
-    unknown_agent: "Dieser Rechner kennt den Agenten nicht.",
-    start_failed: "Der Agent konnte nicht gestartet werden.",
-    agent_starting: "Der Agent startet: seine Eingabezeile ist noch nicht zu sehen.",
-    agent_working:
-      "Der Agent arbeitet: die Nachricht wartet, bis kein Dialog sie stören kann, längstens bis zum Ende des Zuges.",
-    unknown_screen: "Der Agent zeigt seine Eingabezeile nicht: ein anderer Bildschirm hat die Tastatur.",
-    screen_stale: "Der Agent zeigte den Text nicht rechtzeitig in seiner Eingabezeile.",
-    approval_change:
-      "Das könnte ändern, wann der Agent um Erlaubnis fragt: es steht nicht auf der Liste der harmlosen Befehle.",
-    key_not_allowed: "Diese Taste öffnet ein anderes Programm oder hält den Agenten an.",
-    not_confirmed: "Der Text wurde getippt, aber nichts zeigte, ob der Agent ihn angenommen hat.",
-    not_submitted: "Die Eingabezeile nahm Enter nicht an, deshalb wurde der Text wieder entfernt.",
-    dialog_open: "Der Agent zeigt einen Dialog.",
-    hook_muted: "Die Hooks dieser Installation sind stumm geschaltet.",
-    unknown_type: "Dieser Listener kennt die Art dieser Nachricht nicht.",
-    too_late: "Der Agent wartete nicht mehr: die Antwort wird stattdessen in seine Sitzung getippt.",
-  },
-  advice: {
-    dialog_not_allowed: "Erlaube es auf dem Host: allowRemoteApproval in config.json.",
-    dialog_gone: "Sieh in der Sitzung nach.",
-    phone_draft:
-      "Wenn du sie trotzdem sendest, steht sie hinter diesem Text. Oder beende ihn erst mit Live-Tasten.",
-    not_before: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
-    until_idle: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
-    until_reset: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
-    already_typed: "Sieh in der Sitzung nach dem Ergebnis.",
-    shell_in_pane: "Starte den Agenten auf dem Rechner wieder mit svc.",
-    no_such_session: "Wähle eine Sitzung aus der Liste.",
-    ambiguous_session: "Benenne eine der beiden Sitzungen auf dem Rechner um.",
-    invalid_session_name: "Benenne die Sitzung auf dem Rechner um.",
-    pane_dead: "Sieh auf dem Rechner im Terminal nach.",
-    rate_limited: "Warte, dann sende sie noch einmal.",
-    shell_escape: "Beginne die Nachricht mit einem anderen Zeichen.",
-    desk_busy: "Wenn du sie trotzdem sendest, wird sie hinter den Text getippt, der schon da steht.",
-    muted: "Schalte das Projekt auf dem Rechner wieder laut: svc unmute.",
-    invalid_body: "Ändere den Text und sende ihn noch einmal.",
-    sealed_required: "Kopple dieses Telefon mit dem Rechner: svc pair.",
-    unsealable: "Kopple dieses Telefon noch einmal mit dem Rechner: svc pair.",
-    counter_used:
-      "Wurden die Daten dieses Browsers wiederhergestellt oder kopiert, kopple dieses Telefon noch einmal mit dem Rechner: svc pair.",
-    counter_old: "Sende sie noch einmal.",
-    answer_taken: "Sieh in der Sitzung nach, was daraus wurde.",
-    counter_missing: "Lade diese Seite neu und sende sie noch einmal.",
-    tmux_failed: "Sieh in das Protokoll des Listeners: svc logs.",
-    start_not_allowed: "Erlaube es auf dem Rechner: allowAgentStart in config.json.",
-    unknown_project: "Starte dort einmal einen Agenten auf dem Rechner: svc cc.",
-    ambiguous_project: "Gib auch das Verzeichnis an.",
-    unknown_agent: "Aktualisiere svc auf dem Rechner.",
-    start_failed: "Sieh in das Protokoll des Listeners: svc logs.",
-    agent_starting: "Dauert das lange, sieh im Terminal nach.",
-    agent_working: "Mit svc setup auf dem Rechner nehmen manche Agenten auch beim Arbeiten Nachrichten an.",
-    unknown_screen:
-      "Esc hilft oft. Ist die Eingabezeile zu sehen, ist diese Version des Agenten neuer, als svc unterstützt.",
-    screen_stale: "Sieh im Terminal nach, bevor du sie noch einmal sendest.",
-    approval_change:
-      "Tu es am Rechner, oder erlaube den Befehl auf dem Rechner: allowCommands in config.json.",
-    key_not_allowed: "Benutze diese Taste am Rechner.",
-    not_confirmed: "Sieh im Terminal nach, bevor du sie noch einmal sendest.",
-    not_submitted: "Sende sie noch einmal.",
-    dialog_open: "Sende sie noch einmal, wenn der Dialog geschlossen ist.",
-    hook_muted: "Schalte die Hooks am Relay wieder laut.",
-    unknown_type: "Aktualisiere svc auf dem Rechner.",
-    too_late: "Sieh in der Sitzung nach, was daraus wurde.",
-  },
+  ...REASON_STRINGS_DE,
   ages: {
     now: "gerade eben",
     minutes: (value) => `${value} min`,

@@ -1,6 +1,7 @@
 /** Every control frame of the WebSocket, on one page: JSON text `{event, id?, re?, data}`. */
 import * as z from "zod/mini";
 import { describeFaults } from "./errors.ts";
+import { ReportedDetails } from "./host_details.ts";
 import { parseJson } from "./json.ts";
 import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX, TEXT_FRAME_MAX_BYTES } from "./limits.ts";
 import { DeviceId, PublicKey, Push, PushId, SealMode, SessionName } from "./push.ts";
@@ -53,8 +54,12 @@ export const EVENTS = {
   }),
   /** relay → phones: the receipt changed. */
   "push.updated": z.object({ id: PushId, receipt: Receipt }),
-  /** listener → relay: the inventory, sent on a change or as the idle heartbeat. */
-  "listener.sessions": z.object({ sequence: z.number(), sessions: SessionList }),
+  /** listener → relay: the inventory, sent on a change or as the idle heartbeat. Without `details` they are unchanged. */
+  "listener.sessions": z.object({
+    sequence: z.number(),
+    sessions: SessionList,
+    details: z.optional(ReportedDetails),
+  }),
   /** relay → listener: the inventory is stored. */
   "listener.stored": z.object({ count: z.number() }),
   /** relay → listener: the inventory was not accepted. */

@@ -83,6 +83,8 @@ export const ASK_TTL_SECONDS = 86_400;
 export const ASK_RETURN_MS = 10_000;
 /** Phones that one text is sealed for; with more, the most recently paired ones. */
 export const SEALED_PHONES_MAX = 50;
+/** A host's details as JSON: with encryption they must fit into `SealedForPhones`. */
+export const HOST_DETAILS_MAX_BYTES = 23_000;
 /** Time to live of a pairing code. */
 export const PAIRING_TTL_SECONDS = 600;
 

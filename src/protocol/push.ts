@@ -26,6 +26,8 @@ export const PUSH_TYPES = [
   "agent.command",
   /** phone → listener: start an agent in a known project, where the host allows it. */
   "agent.start",
+  /** phone → listener: end the agent of `agentSessionName`, where the host allows it. */
+  "agent.end",
   /** phone → listener: do not type the message that `inReplyTo` names, if its typing has not begun. */
   "agent.cancel",
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
@@ -141,6 +143,9 @@ const pushFields = {
   inReplyTo: z.optional(PushId),
 };
 
+/** Types that say in `body` or `sealed` what is to be done. */
+const TEXTS: readonly string[] = ["agent.command", "agent.end", "dialog.answer"];
+
 interface Addressed {
   type: string;
   agentSessionName?: string | undefined;
@@ -155,7 +160,7 @@ const isObject = ({ value }: { value: unknown }): boolean => typeof value === "o
 const hasTarget = (push: Addressed): boolean =>
   push.type !== "agent.command" || push.agentSessionName !== undefined;
 const hasText = (push: Addressed): boolean =>
-  !["agent.command", "dialog.answer"].includes(push.type) ||
+  !TEXTS.includes(push.type) ||
   (push.body === undefined) !== (push.sealed === undefined);
 const hasCancelled = (push: Addressed): boolean =>
   push.type !== "agent.cancel" || push.inReplyTo !== undefined;

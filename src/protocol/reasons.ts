@@ -24,6 +24,10 @@ export const REASONS = {
   ambiguous_project: "This host knows several projects with this name.",
   unknown_agent: "This host does not know the agent.",
   start_failed: "The agent could not be started.",
+  end_not_allowed: "This host does not let a phone end agents.",
+  not_started_by_svc: "Only an agent that svc started can be ended from a phone.",
+  session_changed: "Another session has this name now.",
+  end_failed: "The agent could not be ended.",
   agent_starting: "The agent is starting: its input line is not shown yet.",
   agent_working:
     "The agent is working: the message waits until no dialog can interrupt it, at most until the end of the turn.",

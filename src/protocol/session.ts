@@ -1,6 +1,7 @@
 /** A session as the inventory reports it and the picker shows it (docs/specification.md, Inventory). */
 import * as z from "zod/mini";
 import { SESSIONS_MAX } from "./limits.ts";
+import { ReportedDetails } from "./host_details.ts";
 import { PushId } from "./receipt.ts";
 
 export const AGENT_STATES = ["starting", "working", "waiting", "idle", "exited"] as const;
@@ -22,6 +23,8 @@ export const SessionEntry = z.looseObject({
   /** The local user has a client attached; control-mode clients do not count. */
   attached: z.boolean(),
   lastActivity: z.number(),
+  /** When tmux created the session. */
+  createdAt: z.optional(z.number()),
   cwd: z.string(),
   title: z.string(),
   cols: z.number(),
@@ -49,6 +52,9 @@ export type SessionEntry = z.infer<typeof SessionEntry>;
 export const DIALOG_ACTIONS = ["reject", "interrupt", "type"] as const;
 export type DialogAction = (typeof DIALOG_ACTIONS)[number];
 
+/** In `widened`: a phone may end the session's agent. */
+export const ALLOW_AGENT_END = "allowAgentEnd";
+
 export const SessionList = z.array(SessionEntry).check(z.maxLength(SESSIONS_MAX));
 
 /** Every session of one listener, as phones see them. */
@@ -59,6 +65,8 @@ export const DeviceSessions = z.object({
   online: z.boolean(),
   lastSeen: z.number(),
   sessions: z.array(SessionEntry),
+  /** Left out of a `sessions.changed` if they did not change. */
+  details: z.optional(ReportedDetails),
 });
 export type DeviceSessions = z.infer<typeof DeviceSessions>;
 

@@ -20,6 +20,7 @@ export async function sendPush(services: Services, call: KeyedCall): Promise<Res
   const push: IncomingPush = { account, from: deviceId ?? id, request };
   await checkStorage(services, push);
   await checkReplyTo(services, { key: call.key, request });
+  checkRole(call.key, request);
   await checkCancel(services, { key: call.key, push });
   return json(await accept(services, push), 202);
 }
@@ -60,6 +61,14 @@ async function checkReplyTo(
   throw new Refusal("invalid_push", "Cannot accept the question: another key's device would get the answer", {
     errors,
   });
+}
+
+/** What only the user decides: with the key of a pairing, or with one that has no role. */
+const USERS_ONLY: readonly string[] = ["agent.end"];
+
+function checkRole({ role }: KeyRecord, { type }: PushRequest): void {
+  if (!USERS_ONLY.includes(type) || role === "phone" || role === undefined) return;
+  throw new Refusal("wrong_role", `Cannot accept "${type}": this key is a ${role}'s, and not a phone's`);
 }
 
 /** The user may cancel on one phone what another one sent; a host or a script only what it sent itself. */

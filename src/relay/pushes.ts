@@ -99,7 +99,13 @@ export function publishPush({ bus }: Services, { stored, to }: { stored: StoredP
 }
 
 /** Types that only a listener handles. */
-const LISTENER_TYPES: readonly string[] = ["agent.command", "agent.start", "agent.cancel", "dialog.answer"];
+const LISTENER_TYPES: readonly string[] = [
+  "agent.command",
+  "agent.start",
+  "agent.end",
+  "agent.cancel",
+  "dialog.answer",
+];
 /** An account is one channel. */
 const BROADCAST = "broadcast";
 

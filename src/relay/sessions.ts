@@ -1,6 +1,7 @@
 /** Inventories: stored as listeners report them, and sent to phones. */
 import { utf8Length } from "../async/encodings.ts";
 import { INVENTORIES_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
+import type { ReportedDetails } from "../protocol/host_details.ts";
 import type { DeviceSessions, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
 import type { DeviceName, DeviceRecord, InventoryRecord, KeyRecord } from "../store/store.ts";
 import { jsonText, type KeyedCall, readPage } from "./handler.ts";
@@ -32,28 +33,47 @@ async function readSessions({ store }: Services, account: string): Promise<Sessi
 function sessionsOf(device: DeviceRecord, found: InventoryRecord | undefined): DeviceSessions {
   const { id, name, online, lastSeen } = device;
   const sessions = [...found?.sessions ?? []];
-  return { deviceId: id, host: name, online, lastSeen: Math.max(lastSeen, found?.reportedAt ?? 0), sessions };
+  return {
+    ...{ deviceId: id, host: name, online, lastSeen: Math.max(lastSeen, found?.reportedAt ?? 0), sessions },
+    ...(found?.details === undefined ? {} : { details: found.details }),
+  };
 }
 
 /** Stores a report; resolves once it is durable. Returns why it was not stored. */
 export async function saveInventory(
   { store, clock, metrics }: Services,
-  { device, key, sessions }: { device: DeviceName; key: KeyRecord; sessions: readonly SessionEntry[] },
+  { device, key, sessions, details }: {
+    device: DeviceName;
+    key: KeyRecord;
+    sessions: readonly SessionEntry[];
+    details?: ReportedDetails | undefined;
+  },
 ): Promise<"over_budget" | undefined> {
   const { account, id } = device;
-  const bytes = utf8Length(JSON.stringify(sessions)) + await store.inventoryBytes(key.id, device);
+  const reported = JSON.stringify(sessions) + JSON.stringify(details ?? {});
+  const bytes = utf8Length(reported) + await store.inventoryBytes(key.id, device);
   if (bytes > INVENTORIES_PER_KEY_MAX_BYTES) {
     metrics.overBudget.add({ budget: "stored_inventories" });
     return "over_budget";
   }
-  await store.saveInventory({ account, deviceId: id, sessions, reportedAt: clock.now() });
+  await store.saveInventory({ account, deviceId: id, sessions, details, reportedAt: clock.now() });
   return undefined;
 }
 
-/** Sends phones the stored sessions of a listener, and whether it is online. */
-export async function publishSessions({ store, bus }: Services, name: DeviceName): Promise<void> {
+/** Sends phones the stored sessions of a listener, and whether it is online; of a report, only the details that it had. */
+export async function publishSessions(
+  { store, bus }: Services,
+  name: DeviceName,
+  reported?: { details: ReportedDetails | undefined },
+): Promise<void> {
   const [device, inventory] = await Promise.all([store.findDevice(name), store.findInventory(name)]);
   if (device?.kind !== "listener") return;
-  const data = sessionsOf(device, inventory);
-  publishFrame(bus, { account: name.account, to: { phones: true }, event: "sessions.changed", data });
+  const { details, ...data } = sessionsOf(device, inventory);
+  const shown = reported === undefined ? details : reported.details;
+  publishFrame(bus, {
+    account: name.account,
+    to: { phones: true },
+    event: "sessions.changed",
+    data: { ...data, ...(shown === undefined ? {} : { details: shown }) },
+  });
 }

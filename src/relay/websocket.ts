@@ -237,13 +237,13 @@ async function takeSessions(
   { connection, frame }: Received<Extract<Frame, { event: "listener.sessions" }>>,
 ): Promise<void> {
   const { account, greeted, key } = connection;
-  const { sessions } = frame.data;
+  const { sessions, details } = frame.data;
   if (greeted?.role !== "listener") {
     return rejectSessions(connection, { id: frame.id, detail: "not a listener" });
   }
   const device = { account, id: greeted.deviceId };
   try {
-    const refused = await saveInventory(services, { device, key, sessions });
+    const refused = await saveInventory(services, { device, key, sessions, details });
     if (refused !== undefined) return rejectSessions(connection, { id: frame.id, detail: refused });
   } catch (error) {
     const detail = error instanceof StoreUnavailable ? "store_unavailable" : "internal";
@@ -251,7 +251,7 @@ async function takeSessions(
     throw error;
   }
   connection.sendFrame("listener.stored", { count: sessions.length }, inReplyTo(frame));
-  await publishSessions(services, device);
+  await publishSessions(services, device, { details });
 }
 
 /** Answers also a report with bad data, so that the listener can log the reason. */

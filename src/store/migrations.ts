@@ -166,8 +166,13 @@ const STORED = `
     WHERE devices.account = inventories.account AND devices.id = device_id AND revoked_at IS NULL);
 `;
 
+/** What a listener reports besides its sessions. */
+const DETAILS = `
+  ALTER TABLE inventories ADD COLUMN details TEXT;
+`;
+
 /** Step n upgrades version n to version n + 1. Never edit a released step: add a new one. */
-export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS, SECRETS, STORED];
+export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS, SECRETS, STORED, DETAILS];
 
 function schemaVersion(database: Database): number {
   database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");

@@ -1,5 +1,6 @@
 /** Devices and the inventories of listeners in SQLite. */
 import type { Role } from "../protocol/frames.ts";
+import type { ReportedDetails } from "../protocol/host_details.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
@@ -164,6 +165,7 @@ interface InventoryRow {
   account: string;
   device_id: string;
   sessions: string;
+  details: string | null;
   reported_at: number;
 }
 
@@ -171,15 +173,17 @@ const toInventory = (row: InventoryRow): InventoryRecord => ({
   account: row.account,
   deviceId: row.device_id,
   sessions: JSON.parse(row.sessions) as SessionEntry[],
+  ...(row.details === null ? {} : { details: JSON.parse(row.details) as ReportedDetails }),
   reportedAt: row.reported_at,
 });
 
 const SAVE_INVENTORY = `
-  INSERT INTO inventories (account, device_id, sessions, reported_at) VALUES (?, ?, ?, ?)
-  ON CONFLICT (account, device_id) DO UPDATE SET sessions = excluded.sessions, reported_at = excluded.reported_at`;
+  INSERT INTO inventories (account, device_id, sessions, details, reported_at) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (account, device_id) DO UPDATE SET sessions = excluded.sessions,
+    details = coalesce(excluded.details, details), reported_at = excluded.reported_at`;
 
 const INVENTORY_BYTES = `
-  SELECT coalesce(sum(octet_length(sessions)), 0) AS bytes
+  SELECT coalesce(sum(octet_length(sessions) + coalesce(octet_length(details), 0)), 0) AS bytes
   FROM device_owners JOIN inventories USING (account, device_id)
   WHERE key_id = ?1 AND NOT (account = ?2 AND device_id = ?3)`;
 
@@ -202,9 +206,10 @@ export function sqliteInventories({ database, read, write }: SqliteContext): Inv
   const withSession = database.prepare(WITH_SESSION);
 
   return {
-    saveInventory: ({ account, deviceId, sessions, reportedAt }) =>
+    saveInventory: ({ account, deviceId, sessions, details, reportedAt }) =>
       write(() => {
-        save.run(account, deviceId, JSON.stringify(sessions), reportedAt);
+        const kept = details === undefined ? null : JSON.stringify(details);
+        save.run(account, deviceId, JSON.stringify(sessions), kept, reportedAt);
         removeNames.run(account, deviceId);
         for (const { name } of sessions) insertName.run(account, name, deviceId);
       }),

@@ -174,6 +174,7 @@ export const verbs = {
     ...["pipe-pane", "-t", pane],
     ...(shellCommand === undefined ? [] : [shellCommand.replaceAll("#", "##").replaceAll("%", "%%")]),
   ],
+  killPane: (pane: string): TmuxCommand => ["kill-pane", "-t", pane],
   killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],
   hasSession: (name: string): TmuxCommand => ["has-session", "-t", exactSession(name)],
   /** tmux resolves a session option by a pane target, hence the colon. */

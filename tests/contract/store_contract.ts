@@ -1,5 +1,6 @@
 /** The store's contract: one set of cases, run over each implementation on each runtime. */
 import assert from "node:assert/strict";
+import type { ReportedDetails } from "../../src/protocol/host_details.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import {
   HOOKS_MAX,
@@ -248,6 +249,19 @@ const BODIES: Record<string, Body> = {
     await store.insertPush(aPush(4));
     assert.equal(await store.removePushes({ madeBefore: NOW - 50, expiredBefore: NOW + 50 }), 2);
     assert.deepEqual(idsOf(await pageOf(store, { account: "a", limit: 9 })), [uuid(3), uuid(4)]);
+  },
+  "a host's details stay until others are reported [det-report]": async (store) => {
+    const save = (details?: ReportedDetails): Promise<void> =>
+      store.saveInventory({ account: "a", deviceId: "dev_l", sessions: [], details, reportedAt: NOW });
+    const kept = async () => (await store.findInventory({ account: "a", id: "dev_l" }))?.details;
+    await store.saveDevice(aDevice("dev_l"));
+    await save();
+    assert.equal(await kept(), undefined);
+    await save({ plain: { at: 1 } });
+    await save();
+    assert.deepEqual(await kept(), { plain: { at: 1 } });
+    await save({ plain: { at: 2 } });
+    assert.deepEqual(await kept(), { plain: { at: 2 } });
   },
   "an inventory replaces the previous one, and unknown fields are kept [entry-unknown, res-inventory-stored]":
     async (

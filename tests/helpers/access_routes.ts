@@ -23,6 +23,7 @@ interface Probe {
 
 const COMMAND = { type: "agent.command", agentSessionName: SESSION, targetDeviceId: HOST, body: "x" };
 const CANCEL = { type: "agent.cancel", agentSessionName: SESSION, targetDeviceId: HOST };
+const END = { type: "agent.end", agentSessionName: SESSION, targetDeviceId: HOST, body: "end 1" };
 const ASK = {
   type: "ask",
   body: "?",
@@ -34,6 +35,7 @@ const plain = (path: string): [Probe] => [{ path: () => path }];
 const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   "POST /pushes/send": [
     { about: "a message to the host", path: () => "/pushes/send", body: COMMAND },
+    { about: "the end of an agent", path: () => "/pushes/send", body: END },
     { about: "a note", path: () => "/pushes/send", body: { type: "note", body: "x" } },
     {
       about: "a cancellation of the phone's message",

@@ -2,6 +2,7 @@
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
 import type { Push } from "../../src/protocol/push.ts";
+import type { HostDetails } from "../../src/protocol/host_details.ts";
 import type { PushState, Reason } from "../../src/protocol/receipt.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
 import { until } from "../helpers/until.ts";
@@ -17,12 +18,15 @@ export interface Acknowledgement {
   outcome: PushState;
   reason?: Reason;
   retryAfterSeconds?: number;
+  agentSessionName?: string;
   final?: boolean;
 }
 
 export class ScriptedListener {
   /** Every push received, in order, including repeated ones. */
   readonly pushes: Push[] = [];
+  /** Reported with the sessions. */
+  details: Omit<HostDetails, "at"> | undefined;
   readonly #link: RelayLink;
   #sequence = 0;
   #stored = 0;
@@ -45,8 +49,18 @@ export class ScriptedListener {
   async report(...sessions: Partial<SessionEntry>[]): Promise<void> {
     await until("the listener's link", () => this.#link.connected);
     const before = this.#stored;
-    this.#link.send("listener.sessions", { sequence: ++this.#sequence, sessions: sessions.map(entryOf) });
+    this.#link.send("listener.sessions", {
+      ...{ sequence: ++this.#sequence, sessions: sessions.map(entryOf) },
+      ...(this.details ? { details: { plain: { at: Date.now(), ...this.details } } } : {}),
+    });
     await until("the inventory to be stored", () => this.#stored > before);
+  }
+
+  /** A push of this type that is none of those before, once it has arrived. */
+  receivedType(type: string, ...before: Push[]): Promise<Push> {
+    const ids = before.map(({ id }) => id);
+    const isNew = (push: Push): boolean => push.type === type && !ids.includes(push.id);
+    return until(`a push of type "${type}"`, () => this.pushes.find(isNew));
   }
 
   /** The push with this text, once it has arrived. */

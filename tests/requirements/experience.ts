@@ -36,6 +36,12 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "dlg-reject": phone(
     "A phone rejects or interrupts only the very dialog it has seen, and only where allowRemoteApproval allows it.",
   ),
+  "ux-start": phone(
+    "An agent is started from the list in a known project, and its session opens; else the reason or the setting is named.",
+  ),
+  "ux-end": phone(
+    "An agent is ended from its session after a confirmation, where the host allows it, and the answer is shown.",
+  ),
   "ux-later": phone("A message for later is stored, listed, can be cancelled, and is typed once."),
   "ux-commands": phone(
     "A draft that begins with / shows the agent's slash commands that a host takes from phones; choosing one only fills the draft.",

@@ -74,6 +74,19 @@ const STARTING_AN_AGENT = rows("docs/protocol.md, Starting an agent", {
   "type-start": agents("agent.start starts an agent in a known project where the host allows it."),
 });
 
+const ENDING_AN_AGENT = rows("docs/protocol.md, Ending an agent", {
+  "type-end": phone(
+    "agent.end ends an agent that svc started, in the session that the phone saw, where the host allows it.",
+  ),
+});
+
+const HOST_DETAILS = rows("docs/protocol.md, Host details", {
+  "det-report": phone("Details are reported when they change and on a new connection; the relay keeps them."),
+  "det-sealed": phone("With a paired phone the details are sealed, and only sealed ones of its host count."),
+  "det-bounded": phone("Details are cut to what fits into a report."),
+  "det-newest": phone("A phone never replaces details by older ones."),
+});
+
 const QUESTIONS_AND_ANSWERS = rows("docs/protocol.md, Questions and answers", {
   "type-ask": agents("ask carries kind, options, fields and deadline to the phones."),
   "type-answer": agents("ask.answer answers by inReplyTo."),
@@ -144,6 +157,8 @@ export const PROTOCOL_ROWS: readonly Requirement[] = [
   ...CANCELLING,
   ...PUSHES,
   ...STARTING_AN_AGENT,
+  ...ENDING_AN_AGENT,
+  ...HOST_DETAILS,
   ...QUESTIONS_AND_ANSWERS,
   ...RECEIPTS,
   ...WEBSOCKET,

@@ -1,7 +1,7 @@
 /** What a phone may do: configuration beyond the defaults, and the allowed slash commands. */
 import type { Config } from "../../home/config.ts";
 import type { AgentProfile } from "../../agents/profile.ts";
-import type { DialogAction } from "../../protocol/session.ts";
+import { ALLOW_AGENT_END, type DialogAction } from "../../protocol/session.ts";
 
 export interface Policy {
   /** A message may begin with `!`. */
@@ -16,6 +16,8 @@ export interface Policy {
   allowApprovalChange: boolean;
   /** Slash commands, without the slash, in addition to the profile's. */
   allowCommands: readonly string[];
+  /** A phone may end agents that svc started. */
+  allowAgentEnd: boolean;
 }
 
 export const DEFAULT_POLICY: Policy = {
@@ -25,6 +27,7 @@ export const DEFAULT_POLICY: Policy = {
   allowUnknownScreens: false,
   allowApprovalChange: false,
   allowCommands: [],
+  allowAgentEnd: false,
 };
 
 export function policyOf(config: Config): Policy {
@@ -36,6 +39,7 @@ export function policyOf(config: Config): Policy {
     allowUnknownScreens: config.allowUnknownScreens === true,
     allowApprovalChange: config.allowApprovalChange === true,
     allowCommands: (config.allowCommands ?? []).map((name) => name.replace(/^\//, "")),
+    allowAgentEnd: config.allowAgentEnd === true,
   };
 }
 
@@ -59,6 +63,7 @@ export function widenedBy(policy: Policy): string[] {
     ...(policy.allowUnknownScreens ? ["allowUnknownScreens"] : []),
     ...(policy.allowApprovalChange ? ["allowApprovalChange"] : []),
     ...(policy.allowCommands.length > 0 ? ["allowCommands"] : []),
+    ...(policy.allowAgentEnd ? [ALLOW_AGENT_END] : []),
   ];
 }
 

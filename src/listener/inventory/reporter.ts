@@ -1,5 +1,6 @@
 /** Reads the inventory and reports it to the relay on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory). */
 import type { OpenDialog } from "./dialogs.ts";
+import type { DetailsReport, DueDetails } from "./host_details.ts";
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import { INVENTORY_HEARTBEAT_MS } from "../../protocol/limits.ts";
@@ -16,6 +17,8 @@ export interface ReportFacts {
   current: readonly SessionEntry[];
   /** The last report on this connection. */
   reported: readonly SessionEntry[] | undefined;
+  /** The host's details have changed since that report. */
+  hasNewDetails?: boolean;
   /** Milliseconds since that report. */
   sinceReportMs: number;
   /**
@@ -30,10 +33,10 @@ export interface ReportFacts {
  * for the delay.
  */
 export function shouldReport(
-  { current, reported, sinceReportMs, retryAfterMs }: ReportFacts,
+  { current, reported, hasNewDetails = false, sinceReportMs, retryAfterMs }: ReportFacts,
 ): "changed" | "retry" | "heartbeat" | undefined {
   if (reported === undefined) return "changed";
-  const isChanged = JSON.stringify(current) !== JSON.stringify(reported);
+  const isChanged = hasNewDetails || JSON.stringify(current) !== JSON.stringify(reported);
   if (isChanged && retryAfterMs === undefined) return "changed";
   if (retryAfterMs !== undefined && sinceReportMs >= retryAfterMs) return "retry";
   return sinceReportMs >= INVENTORY_HEARTBEAT_MS ? "heartbeat" : undefined;
@@ -43,7 +46,11 @@ function rejectionDelayMs(rejections: number): number {
   return Math.min(INVENTORY_HEARTBEAT_MS, RETRY_MIN_MS * 2 ** rejections);
 }
 
+/** What is reported besides the sessions. */
+export type Details = Pick<DetailsReport, "next" | "sent" | "forget">;
+
 export interface ReporterOptions {
+  details?: Details | undefined;
   /** False when there is no connection. */
   send(report: EventData<"listener.sessions">): boolean;
   log(line: string): void;
@@ -64,7 +71,9 @@ interface Report {
 
 export class Reporter {
   readonly #inventory: Pick<Inventory, "read" | "nextReadMs">;
-  readonly #options: Required<ReporterOptions>;
+  readonly #options: Required<Omit<ReporterOptions, "details">> & Pick<ReporterOptions, "details">;
+  /** Why the details could not be read the last time. */
+  #fault = "";
   #sequence = 0;
   #report: Report | undefined;
   /** Rejected reports since the last stored one. */
@@ -85,6 +94,7 @@ export class Reporter {
   connected(): void {
     this.#report = undefined;
     this.#rejections = 0;
+    this.#options.details?.forget();
   }
 
   /** The relay stored a report. */
@@ -100,6 +110,7 @@ export class Reporter {
       const sinceReportMs = this.#options.now() - this.#report.at;
       this.#report.retryAfterMs = sinceReportMs + rejectionDelayMs(this.#rejections++);
     }
+    this.#options.details?.forget();
     this.#options.log(`! server rejected listener.sessions: ${reason}`);
   }
 
@@ -118,21 +129,39 @@ export class Reporter {
     const { now, send, log } = this.#options;
     this.#sessions = await this.#inventory.read();
     this.#options.observed(this.#sessions);
+    const details = await this.#dueDetails();
     const at = now();
     const due = shouldReport({
       current: this.#sessions,
       reported: this.#report?.sessions,
+      hasNewDetails: details !== undefined,
       sinceReportMs: at - (this.#report?.at ?? 0),
       retryAfterMs: this.#report?.retryAfterMs,
     });
     if (due === undefined) return;
-    if (!send({ sequence: this.#sequence + 1, sessions: this.#sessions })) {
+    const report = { sequence: this.#sequence + 1, sessions: this.#sessions };
+    if (!send({ ...report, ...(details === undefined ? {} : { details: details.reported }) })) {
       return void (this.#report = undefined);
     }
+    if (details !== undefined) this.#options.details?.sent(details);
     this.#sequence += 1;
     this.#report = { sessions: this.#sessions, at, ...(this.#rejections > 0 && { retryAfterMs: Infinity }) };
     const names = this.#sessions.map((session) => session.name).join(", ");
     log(`reported ${this.#sessions.length} session(s): ${names}`);
+  }
+
+  /** The sessions are reported even if the host's files cannot be used. */
+  async #dueDetails(): Promise<DueDetails | undefined> {
+    try {
+      const due = await this.#options.details?.next();
+      this.#fault = "";
+      return due;
+    } catch (error) {
+      const fault = errorText(error);
+      if (fault !== this.#fault) this.#options.log(`! cannot report the host's details: ${fault}`);
+      this.#fault = fault;
+      return undefined;
+    }
   }
 
   /** Hooks may end the pause at any rate, so a minimum gap follows. */
@@ -151,6 +180,7 @@ export class Reporter {
 }
 
 export interface InventoryPollingOptions extends InventoryOptions {
+  details?: Details;
   /** False when there is no connection. */
   send(report: EventData<"listener.sessions">): boolean;
   log(line: string): void;
@@ -173,6 +203,7 @@ export class InventoryPolling {
       send: options.send,
       log: options.log,
       ...(options.observed ? { observed: options.observed } : {}),
+      details: options.details,
       pause: (ms) => this.#wakeup.sleep(ms, this.#end.signal),
     });
   }

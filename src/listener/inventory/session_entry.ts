@@ -234,6 +234,7 @@ export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
     stateSince: facts.stateSince,
     attached: session.attached,
     lastActivity: session.activity * 1_000,
+    createdAt: session.created * 1_000,
     cwd: (pane?.path ?? recorded.directory).slice(0, TEXT_MAX_CHARS),
     title: (pane?.title ?? "").slice(0, TEXT_MAX_CHARS),
     cols: pane?.cols ?? 0,

@@ -7,7 +7,7 @@ import type { InboxActions } from "./inbox.tsx";
 import { lazyView } from "./lazy_view.tsx";
 import { LinkNotice } from "./link_notice.tsx";
 import type { LinkActions } from "./link_reader.tsx";
-import { PickerView } from "./picker.tsx";
+import { type PickerActions, PickerView } from "./picker.tsx";
 import { useItemInView } from "./use_item_in_view.ts";
 import { useMedia } from "./use_media.ts";
 import type { SessionActions } from "./session.tsx";
@@ -32,7 +32,14 @@ const PairingView = lazyView(async () => (await import("./sign_in.tsx")).Pairing
 const SwapView = lazyView(async () => (await import("./sign_in.tsx")).SwapView, { waiting: Waiting });
 
 export interface AppActions
-  extends SessionActions, PairingActions, InboxActions, SwapActions, LinkActions, SettingsActions {
+  extends
+    SessionActions,
+    PairingActions,
+    InboxActions,
+    SwapActions,
+    LinkActions,
+    SettingsActions,
+    PickerActions {
   signIn(key: string): void;
   reconnectNow(): void;
 }
@@ -72,7 +79,7 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
   const notice = <LinkNotice link={link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />;
   switch (route.view) {
     case "picker":
-      return <PickerView state={state} notice={notice} onSignOut={actions.signOut} />;
+      return <PickerView state={state} notice={notice} actions={actions} />;
     case "inbox":
       return <InboxView state={state} notice={notice} actions={actions} />;
     case "settings":
@@ -83,7 +90,7 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
       return <NotificationsView state={state} ringing={ringing} notice={notice} />;
     case "session":
       return (
-        <BesideList state={state} onSignOut={actions.signOut}>
+        <BesideList state={state} actions={actions}>
           <SessionView
             state={state}
             name={route}
@@ -99,18 +106,18 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
 
 interface BesideListProps {
   state: PhoneState;
-  onSignOut(): void;
+  actions: AppActions;
   children: JSX.Element;
 }
 
 /** On a tablet the list of sessions stays beside the open one. */
-function BesideList({ state, onSignOut, children }: BesideListProps): JSX.Element {
+function BesideList({ state, actions, children }: BesideListProps): JSX.Element {
   const isWide = useMedia("(min-width: 760px) and (min-height: 500px)");
   if (!isWide) return children;
   return (
     <div class="beside">
       <nav class="beside-list" aria-label={STRINGS.picker.heading}>
-        <PickerView state={state} notice={null} onSignOut={onSignOut} isBeside />
+        <PickerView state={state} notice={null} actions={actions} isBeside />
       </nav>
       {children}
     </div>

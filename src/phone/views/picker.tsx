@@ -1,5 +1,6 @@
 /** The home view: the sessions of all hosts, those that wait for the user first. */
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { formatAgo } from "../format_time.ts";
 import { unreadItems, waitingSessions } from "../attention.ts";
 import { openDialogs } from "../dialogs.ts";
@@ -8,29 +9,38 @@ import { formatRoute } from "../route.ts";
 import { groupSessions, type HostSession, screenTitle, sessionKey } from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { lazyView } from "./lazy_view.tsx";
 import { LinkSign } from "./link_notice.tsx";
+import type { StartActions } from "./start_agent.tsx";
 import { Icon, SessionLabel, StateChip, Unread, useNow } from "./shared.tsx";
 
 const { picker: TEXT, card: CARD } = STRINGS;
 const AGES_EVERY_MS = 15_000;
+const StartSheet = lazyView(async () => (await import("./start_agent.tsx")).StartSheet, {
+  waiting: () => null,
+});
 
 interface Props {
   state: PhoneState;
   /** The link's notice. */
   notice: JSX.Element | null;
-  onSignOut(): void;
+  actions: PickerActions;
   /** It stands beside an open session, which is the page's main part then. */
   isBeside?: boolean;
 }
 
-export function PickerView({ state, notice, onSignOut, isBeside = false }: Props): JSX.Element {
+export interface PickerActions extends StartActions {
+  signOut(): void;
+}
+
+export function PickerView({ state, notice, actions, isBeside = false }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const groups = groupSessions(state.devices ?? [], waitingSessions(state));
   const unread = unreadItems(state);
   const Main = isBeside ? "div" : "main";
   return (
     <div class="page">
-      <PickerHead state={state} />
+      <PickerHead state={state} actions={actions} />
       <InboxLink state={state} />
       <Main class="picker">
         {state.devices === undefined && <Loading />}
@@ -52,13 +62,13 @@ export function PickerView({ state, notice, onSignOut, isBeside = false }: Props
       </Main>
       {notice}
       <footer class="foot">
-        <button type="button" class="quiet" onClick={onSignOut}>{TEXT.signOut}</button>
+        <button type="button" class="quiet" onClick={actions.signOut}>{TEXT.signOut}</button>
       </footer>
     </div>
   );
 }
 
-function PickerHead({ state }: { state: PhoneState }): JSX.Element {
+function PickerHead({ state, actions }: Pick<Props, "state" | "actions">): JSX.Element {
   const devices = state.devices ?? [];
   const sessions = devices.reduce((sum, device) => sum + device.sessions.length, 0);
   return (
@@ -69,11 +79,24 @@ function PickerHead({ state }: { state: PhoneState }): JSX.Element {
       </div>
       <div class="picker-side">
         <LinkSign link={state.link} />
+        {devices.some(({ online }) => online) && <StartButton state={state} actions={actions} />}
         <a class="icon-link" href={formatRoute({ view: "settings" })} aria-label={STRINGS.settings.heading}>
           <Icon name="settings" />
         </a>
       </div>
     </header>
+  );
+}
+
+function StartButton({ state, actions }: Pick<Props, "state" | "actions">): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="icon-link" aria-label={STRINGS.start.open} onClick={() => setOpen(true)}>
+        <Icon name="plus" />
+      </button>
+      {isOpen && <StartSheet state={state} actions={actions} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

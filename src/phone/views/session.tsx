@@ -1,6 +1,6 @@
 /** One session: its state, its terminal or its messages, and the field for the next message. */
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { SendOptions } from "../later.ts";
 import type { Later } from "../../protocol/later.ts";
@@ -22,6 +22,7 @@ import { type DialogActions, DialogCard } from "./dialog_card.tsx";
 import { type MessageActions, MessageList, type Shown } from "./message_list.tsx";
 import { OpenedItem } from "./opened_item.tsx";
 import { ReceiptActions } from "./receipt_actions.tsx";
+import { type MenuActions, SessionSheet } from "./session_menu.tsx";
 import { Icon, SealSign, SessionLabel, StateChip, TONE_ICONS, useNow, useRead } from "./shared.tsx";
 import { TerminalPanel } from "./terminal.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
@@ -32,7 +33,7 @@ const AGES_EVERY_MS = 15_000;
 const GOOD_RECEIPT_MS = 60_000;
 const BAD_RECEIPT_MS = 600_000;
 
-export interface SessionActions extends MessageActions, AskActions, DialogActions {
+export interface SessionActions extends MessageActions, AskActions, DialogActions, MenuActions {
   read(key: string): void;
   send(to: SessionName, body: string, options?: SendOptions): void;
   draft(to: SessionName, text: string): void;
@@ -76,7 +77,7 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
   const composer = <SessionComposer {...{ state, name, label, agent, mode, limit, actions }} />;
   return (
     <div class="page session">
-      <SessionHead name={name} session={session} now={now} mode={mode} panel={panel} />
+      <SessionHead {...{ state, name, session, now, mode, panel, actions }} />
       {panel === "terminal"
         ? (
           <TerminalPanel
@@ -240,7 +241,7 @@ function PanelLink({ name: { deviceId, session }, panel }: Pick<Props, "name" | 
   );
 }
 
-interface HeadProps {
+interface HeadProps extends Pick<Props, "state" | "actions"> {
   name: SessionName;
   session: HostSession | undefined;
   now: number;
@@ -249,7 +250,7 @@ interface HeadProps {
   panel: Panel;
 }
 
-function SessionHead({ name, session, now, mode, panel }: HeadProps): JSX.Element {
+function SessionHead({ state, name, session, now, mode, panel, actions }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [sessionKey(name)]);
   return (
@@ -272,8 +273,30 @@ function SessionHead({ name, session, now, mode, panel }: HeadProps): JSX.Elemen
         )}
         {panel === "terminal" && session && <p class="screen-title">{screenTitle(session)}</p>}
       </div>
+      <MenuButton key={sessionKey(name)} {...{ state, session, actions }} />
       <PanelLink name={name} panel={panel} />
     </header>
+  );
+}
+
+/** Stays open when the session has ended, to say so. */
+function MenuButton({ state, session, actions }: Pick<HeadProps, "state" | "session" | "actions">) {
+  const [opened, setOpened] = useState<HostSession>();
+  const shown = opened && (session ?? opened);
+  return (
+    <>
+      {session && (
+        <button
+          type="button"
+          class="icon-link"
+          aria-label={STRINGS.menu.open}
+          onClick={() => setOpened(session)}
+        >
+          <Icon name="more" />
+        </button>
+      )}
+      {shown && <SessionSheet {...{ state, actions }} session={shown} onClose={() => setOpened(undefined)} />}
+    </>
   );
 }
 

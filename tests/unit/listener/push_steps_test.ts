@@ -1,5 +1,6 @@
 /** How an injection is connected to the listener that runs it. */
 import assert from "node:assert/strict";
+import { endEffects } from "../../../src/listener/end_agent.ts";
 import { Stopping } from "../../../src/listener/inject/context.ts";
 import { pushSteps } from "../../../src/listener/pushes.ts";
 import { FakePane } from "../../helpers/fake_pane.ts";
@@ -23,6 +24,15 @@ Deno.test("pushes: a message that is held at a dialog waits for its own signal [
       isDirectory: () => Promise.resolve(false),
       isMuted: () => Promise.resolve(false),
       run: () => Promise.resolve(undefined),
+    },
+    ending: {
+      ...{ allowed: false, isMuted: () => Promise.resolve(false) },
+      targets: {
+        sessions: () => Promise.resolve([]),
+        anyServer: () => assert.fail(),
+      },
+      ...{ record: () => Promise.resolve(), ended: () => {} },
+      ...endEffects(),
     },
     keys: {
       deviceId: "dev_listener_01234567",

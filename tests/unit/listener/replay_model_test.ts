@@ -79,6 +79,7 @@ class World {
       journal,
       queues,
       inject: ({ id }) => this.#inject(id, life),
+      end: () => Promise.resolve({ state: "submitted" }),
       answerDialog: () => Promise.resolve({ state: "submitted" }),
       leftBehind: () => Promise.resolve(),
       start: () => Promise.resolve({ state: "refused", reason: "start_not_allowed" }),

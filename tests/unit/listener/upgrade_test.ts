@@ -43,6 +43,7 @@ async function start({ files, paths }: TempHome) {
       typed.push(body);
       return { state: "submitted" };
     },
+    end: () => Promise.resolve({ state: "submitted" }),
     answerDialog: () => Promise.resolve({ state: "submitted" }),
     leftBehind: () => Promise.resolve(),
     start: none,

@@ -4,17 +4,18 @@ import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
-import { type HostPush, sealHostPush } from "../../../src/crypto/host_push.ts";
+import { type HostPush, sealForPhones, sealHostPush } from "../../../src/crypto/host_push.ts";
 import { inboxItemOf } from "../../../src/phone/inbox.ts";
 import { messageOf } from "../../../src/phone/message.ts";
 import { answerPush } from "../../../src/phone/outbox.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
+import { DETAILS_TYPE } from "../../../src/protocol/host_details.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { PushState, Receipt } from "../../../src/protocol/receipt.ts";
 import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
 import { FakePairingStorage } from "./fake_pairing_storage.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
-import { idOf, messageOf as messageSample, NOW, recordOf } from "./samples.ts";
+import { deviceOf, idOf, messageOf as messageSample, NOW, recordOf } from "./samples.ts";
 
 const MESSAGE: OutgoingMessage = {
   id: idOf(1),
@@ -267,4 +268,23 @@ Deno.test("the state of a sealed message counts only once its host has proven it
   const end = await proven(submitted);
   assert.deepEqual(await sealing.checkReceipt(id, end), end);
   assert.deepEqual(await sealing.checkReceipt(id, word("expired", true)), end);
+});
+
+Deno.test("of a paired host only details that it sealed for this phone count, of another one the plain ones [det-sealed]", async () => {
+  const { host, sealing, keep, storage } = await pairedPhone();
+  const plain = { at: NOW };
+  const details = { at: NOW + 1, start: { agents: ["cc"], projects: [] } };
+  const publicKey = await exportPublicKey((await storage.ownKeys()).publicKey);
+  const phones = [{ deviceId: PHONE_ID, publicKey, secret: host.secret }];
+  const boundTo = { id: "", type: DETAILS_TYPE, agentSessionName: "", host: HOST_ID };
+  const sealedFor = await sealForPhones(JSON.stringify(details), { boundTo, phones });
+  const reported = (deviceId: string) => deviceOf({ deviceId, details: { plain, sealedFor } });
+  assert.deepEqual(await sealing.openDetails(reported(HOST_ID)), plain);
+  await keep();
+  assert.deepEqual(await sealing.openDetails(reported(HOST_ID)), details);
+  assert.equal(await sealing.openDetails(deviceOf({ deviceId: HOST_ID, details: { plain } })), undefined);
+  const forged = { ...sealedFor, ciphertext: sealedFor.ciphertext.replace(/^.{4}/, "AAAA") };
+  const device = deviceOf({ deviceId: HOST_ID, details: { sealedFor: forged } });
+  assert.equal(await sealing.openDetails(device), undefined);
+  assert.deepEqual(await sealing.openDetails(reported("dev_listener_b")), plain);
 });

@@ -191,3 +191,22 @@ Deno.test("a text that was sent again later is recognized", () => {
   assert.equal(isSentAgain(first, [first, again]), true);
   assert.equal(isSentAgain(again, [first, again]), false);
 });
+
+Deno.test("a host's details are never replaced by older ones [det-newest]", () => {
+  const of = (at: number, project: string): PhoneEvent => {
+    const start = { agents: ["cc"], projects: [{ project, directory: "/p" }] };
+    return { type: "details", deviceId: "dev_listener_1", details: { at, start } };
+  };
+  const state = after(of(2, "new"), of(1, "old"), of(2, "again"));
+  const shown = state.details.get("dev_listener_1")?.start?.projects.map(({ project }) => project);
+  assert.deepEqual(shown, ["new"]);
+});
+
+Deno.test("what a host is asked to do is neither a message of the session nor its draft", () => {
+  const state = after(
+    { type: "drafted", key: "dev_listener_1/svc-demo", text: "half a" },
+    { type: "composed", message: { ...messageOf(1), request: "agent.end" } },
+  );
+  assert.deepEqual(messagesOf(state, { deviceId: "dev_listener_1", session: "svc-demo" }), []);
+  assert.equal(state.drafts["dev_listener_1/svc-demo"], "half a");
+});

@@ -64,3 +64,17 @@ Deno.test("the inventory of a revoked device is not kept [http-revoke]", async (
   await store.revokeDevice(device, clock.now());
   assert.deepEqual(await store.listInventories("default"), []);
 });
+
+Deno.test("phones get a host's details when they change, and when they ask [det-report]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  const key = await relay.key();
+  const phone = await relay.connect(key);
+  const details = { plain: { at: 1, start: { agents: ["cc"], projects: [] } } };
+  await listener.send("listener.sessions", { sequence: 1, sessions: [], details });
+  await report(listener, "t");
+  const changes = phone.received("sessions.changed").slice(-2).map(({ data }) => data.details);
+  assert.deepEqual(changes, [details, undefined]);
+  const answer = await (await relay.request("GET", "/sessions", { key })).json();
+  assert.deepEqual(answer.devices[0].details, details);
+});

@@ -226,3 +226,36 @@ Deno.test("report rule: an unchanged inventory only every 30 seconds [inv-unchan
   assert.equal(rule([entry], [{ ...entry }], 29_999), undefined);
   assert.equal(rule([entry], [{ ...entry }], 30_000), "heartbeat");
 });
+
+Deno.test("reporter: details are sent when they are due, again after a rejection, and their fault is logged once [det-report]", async () => {
+  const reported = { plain: { at: 1 } };
+  let due: boolean | "broken" = true;
+  const events: string[] = [];
+  const reporter = new Reporter({ read: () => Promise.resolve([]), nextReadMs: () => 5_000 }, {
+    now: () => 0,
+    send: ({ details }) => events.push(`sent ${JSON.stringify(details) ?? "none"}`) > 0,
+    log: (line) => void (line.startsWith("! cannot") && events.push(line)),
+    pause: () => Promise.resolve(),
+    details: {
+      next: () => {
+        if (due === "broken") return Promise.reject(new Error("no such file"));
+        return Promise.resolve(due ? { reported, digest: "d" } : undefined);
+      },
+      sent: () => void (due = false),
+      forget: () => void (due = true),
+    },
+  });
+  reporter.connected();
+  await reporter.poll();
+  await reporter.poll();
+  assert.deepEqual(events.splice(0), ['sent {"plain":{"at":1}}']);
+  reporter.rejected("over_budget");
+  reporter.connected();
+  await reporter.poll();
+  assert.deepEqual(events.splice(0), ['sent {"plain":{"at":1}}']);
+  reporter.connected();
+  due = "broken";
+  await reporter.poll();
+  await reporter.poll();
+  assert.deepEqual(events, ["! cannot report the host's details: no such file", "sent none"]);
+});

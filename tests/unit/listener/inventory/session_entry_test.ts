@@ -59,6 +59,7 @@ Deno.test("entry: the fields of a wrapper's session that the picker shows [entry
     state: "idle",
     stateSince: 5,
     attached: true,
+    createdAt: 1_000_000,
     lastActivity: 2_000_000,
     cwd: "/shop",
     title: "topic",

@@ -1,0 +1,73 @@
+/** What a host is asked to do besides typing messages, and what became of it. */
+import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
+import type { StartData } from "../protocol/push.ts";
+import { REASONS } from "../protocol/reasons.ts";
+import { dialogAnswer, type DialogView } from "./dialogs.ts";
+import type { Message } from "./message.ts";
+import type { HostSession } from "./sessions.ts";
+import type { OutboxEntry } from "./storage.ts";
+import { STRINGS } from "./strings.ts";
+
+/** A start that the host has not received by then is not wanted any more. */
+const START_TTL_SECONDS = 60;
+
+export type RequestContent = Omit<OutboxEntry, "id" | "createdAt">;
+
+export function startRequest(deviceId: string, start: StartData): RequestContent {
+  const body = JSON.stringify(start);
+  return { deviceId, session: "", body, request: "agent.start", ttlSeconds: START_TTL_SECONDS };
+}
+
+/** Ends the agent of this very session. */
+export function endRequest({ deviceId, entry: { name, createdAt = 0 } }: HostSession): RequestContent {
+  const body = `end ${createdAt}`;
+  return { deviceId, session: name, body, request: "agent.end", ttlSeconds: TTL_MIN_SECONDS };
+}
+
+/** Acts only on this very dialog, if it is still open. */
+export function dialogRequest(
+  { session: { deviceId, entry }, id }: DialogView,
+  action: "reject" | "interrupt",
+): RequestContent {
+  const body = dialogAnswer(action, id);
+  return { deviceId, session: entry.name, body, dialog: id, ttlSeconds: TTL_MIN_SECONDS };
+}
+
+export type RequestProgress =
+  | { kind: "pending" }
+  /** `session`: the one that was started. */
+  | { kind: "done"; session: string | undefined }
+  /** `why`: in a sentence or two, with what to do about it. */
+  | { kind: "failed"; why: string }
+  /** Nobody can tell. */
+  | { kind: "unclear" };
+
+/** `now` is by the relay's clock. */
+export function requestProgress({ progress }: Message, now: number): RequestProgress {
+  switch (progress.kind) {
+    case "outbox":
+      return { kind: "pending" };
+    case "failed": {
+      const { code, message } = progress.failure;
+      return { kind: "failed", why: STRINGS.receipt.failures[code] ?? message };
+    }
+    case "taken": {
+      const { receipt: { state, reason, final, agentSessionName: session }, expiresAt } = progress;
+      if (state === "submitted") return { kind: "done", session };
+      if (state === "refused" || state === "ignored") return { kind: "failed", why: reasonText(reason) };
+      if (state === "expired") return { kind: "failed", why: STRINGS.receipt.expired };
+      return final || (expiresAt > 0 && now > expiresAt + ANSWER_LIMIT_MS)
+        ? { kind: "unclear" }
+        : { kind: "pending" };
+    }
+  }
+}
+
+/** A start that the host received at the last moment takes this long at most. */
+const ANSWER_LIMIT_MS = 60_000;
+
+function reasonText(reason: string | undefined): string {
+  const known = Object.keys(REASONS).find((one) => one === reason) as keyof typeof REASONS | undefined;
+  if (known === undefined) return STRINGS.receipt.refusedOther(reason ?? "");
+  return `${STRINGS.reasons[known]} ${STRINGS.advice[known]}`;
+}

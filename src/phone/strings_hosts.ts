@@ -1,0 +1,44 @@
+/** The texts of starting and ending agents, and of a session's menu. */
+
+export const HOST_STRINGS = {
+  start: {
+    open: "Start an agent",
+    heading: "Start an agent",
+    host: "Host",
+    project: "Project",
+    agent: "Agent",
+    start: "Start",
+    starting: "Starting…",
+    close: "Close",
+    again: "Back",
+    failed: (why: string) => `Not started. ${why}`,
+    unclear: "The host did not say in time whether it started. Look at the list.",
+    notAllowed: (host: string) =>
+      `${host} does not let a phone start agents. To allow it, set this in its config.json and restart the listener:`,
+    setting: '"allowAgentStart": true',
+    unknown: (host: string) =>
+      `${host} has not said what can be started. Either it runs an older svc, or this phone is not paired with it.`,
+    noProjects: (host: string) =>
+      `${host} knows no project yet. Start an agent in one there once, and it appears here:`,
+    command: "svc cc",
+  },
+  menu: {
+    open: "About this session",
+    close: "Close",
+    host: "Host",
+    directory: "Folder",
+    started: "Started",
+    version: "Agent version",
+    end: "End agent",
+    endAsk: (label: string) => `End ${label}? It stops at once, and what it is doing now is lost.`,
+    endAttached: "Someone has it open at the computer.",
+    endNow: "End it now",
+    keep: "Keep it",
+    ending: "Ending…",
+    ended: "The agent has ended.",
+    failed: (why: string) => `Not ended. ${why}`,
+    unclear: "The host did not say in time whether it ended. Look at the list.",
+    endNotAllowed: "To end agents from a phone, set this in the host's config.json and restart the listener:",
+    endSetting: '"allowAgentEnd": true',
+  },
+} as const;

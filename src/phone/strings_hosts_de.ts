@@ -1,0 +1,46 @@
+/** The texts of starting and ending agents, and of a session's menu, in German. */
+import type { Strings } from "./strings.ts";
+
+export const HOST_STRINGS_DE: Pick<Strings, "start" | "menu"> = {
+  start: {
+    open: "Agent starten",
+    heading: "Agent starten",
+    host: "Rechner",
+    project: "Projekt",
+    agent: "Agent",
+    start: "Starten",
+    starting: "Startet …",
+    close: "Schließen",
+    again: "Zurück",
+    failed: (why) => `Nicht gestartet. ${why}`,
+    unclear: "Der Rechner hat nicht rechtzeitig gesagt, ob er gestartet ist. Sieh in die Liste.",
+    notAllowed: (host) =>
+      `Auf ${host} darf kein Telefon Agenten starten. Um es zu erlauben, trag das in seine config.json ein und starte den Listener neu:`,
+    setting: '"allowAgentStart": true',
+    unknown: (host) =>
+      `${host} hat nicht gesagt, was sich starten lässt. Entweder läuft dort ein älteres svc, oder dieses Telefon ist nicht mit ihm gekoppelt.`,
+    noProjects: (host) =>
+      `${host} kennt noch kein Projekt. Starte dort einmal einen Agenten in einem, dann steht es hier:`,
+    command: "svc cc",
+  },
+  menu: {
+    open: "Über diese Sitzung",
+    close: "Schließen",
+    host: "Rechner",
+    directory: "Ordner",
+    started: "Gestartet",
+    version: "Version des Agenten",
+    end: "Agent beenden",
+    endAsk: (label) => `${label} beenden? Er hört sofort auf, und was er gerade tut, geht verloren.`,
+    endAttached: "Am Rechner hat ihn jemand offen.",
+    endNow: "Jetzt beenden",
+    keep: "Weiterlaufen lassen",
+    ending: "Wird beendet …",
+    ended: "Der Agent ist beendet.",
+    failed: (why) => `Nicht beendet. ${why}`,
+    unclear: "Der Rechner hat nicht rechtzeitig gesagt, ob er beendet ist. Sieh in die Liste.",
+    endNotAllowed:
+      "Um Agenten vom Telefon zu beenden, trag das in die config.json des Rechners ein und starte den Listener neu:",
+    endSetting: '"allowAgentEnd": true',
+  },
+};

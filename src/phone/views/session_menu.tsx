@@ -1,0 +1,107 @@
+/** The sheet about one session: where it runs, since when, and ending its agent. */
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ALLOW_AGENT_END } from "../../protocol/session.ts";
+import { formatAgo } from "../format_time.ts";
+import { type RequestProgress, requestProgress } from "../requests.ts";
+import type { HostSession } from "../sessions.ts";
+import { type PhoneState, relayNow } from "../state.ts";
+import { STRINGS } from "../strings.ts";
+import { useNow } from "./shared.tsx";
+
+const { menu: TEXT } = STRINGS;
+const NOW_EVERY_MS = 5_000;
+
+export interface MenuActions {
+  /** Returns the id of the request's message. */
+  endAgent(session: HostSession): string;
+}
+
+interface Props {
+  state: PhoneState;
+  session: HostSession;
+  actions: MenuActions;
+  onClose(): void;
+}
+
+export function SessionSheet({ state, session, actions, onClose }: Props): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const now = relayNow(state, useNow(NOW_EVERY_MS));
+  return (
+    <dialog class="sheet" ref={dialog} aria-labelledby="menu-heading" onClose={onClose}>
+      <h2 id="menu-heading">{session.entry.label || session.entry.name}</h2>
+      <Facts session={session} now={now} />
+      <End key={session.entry.createdAt} {...{ state, session, now, actions }} />
+      <button type="button" class="quiet" onClick={() => dialog.current?.close()}>{TEXT.close}</button>
+    </dialog>
+  );
+}
+
+function Facts({ session, now }: { session: HostSession; now: number }): JSX.Element {
+  const { cwd, createdAt, agentVersion } = session.entry;
+  return (
+    <dl class="accounts">
+      <dt>{TEXT.host}</dt>
+      <dd>{session.host}</dd>
+      <dt>{TEXT.directory}</dt>
+      <dd>{cwd}</dd>
+      {createdAt !== undefined && (
+        <>
+          <dt>{TEXT.started}</dt>
+          <dd>{formatAgo(now - createdAt)}</dd>
+        </>
+      )}
+      {agentVersion !== undefined && (
+        <>
+          <dt>{TEXT.version}</dt>
+          <dd>{agentVersion}</dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+interface EndProps extends Pick<Props, "state" | "session" | "actions"> {
+  now: number;
+}
+
+/** What this is about stays the session that was on the screen when the user asked. */
+function End({ state, session, now, actions }: EndProps): JSX.Element | null {
+  const [step, setStep] = useState<"offered" | "asked" | { id: string }>("offered");
+  const { entry, online } = session;
+  if (typeof step === "object") {
+    const message = state.messages.get(step.id);
+    const progress = message === undefined ? { kind: "pending" as const } : requestProgress(message, now);
+    return <p role="status" class="standing">{endText(progress)}</p>;
+  }
+  if (!online || entry.state === "exited" || entry.createdAt === undefined || entry.agent === "") return null;
+  if (!entry.widened?.includes(ALLOW_AGENT_END)) {
+    return (
+      <>
+        <p class="hint">{TEXT.endNotAllowed}</p>
+        <code class="command">{TEXT.endSetting}</code>
+      </>
+    );
+  }
+  if (step === "offered") {
+    return <button type="button" class="secondary" onClick={() => setStep("asked")}>{TEXT.end}</button>;
+  }
+  return (
+    <div class="choices decision" role="group" aria-label={TEXT.end}>
+      <p>
+        {TEXT.endAsk(entry.label || entry.name)}
+        {entry.attached && ` ${TEXT.endAttached}`}
+      </p>
+      <button type="button" class="danger" onClick={() => setStep({ id: actions.endAgent(session) })}>
+        {TEXT.endNow}
+      </button>
+      <button type="button" class="secondary" onClick={() => setStep("offered")}>{TEXT.keep}</button>
+    </div>
+  );
+}
+
+function endText(progress: RequestProgress): string {
+  if (progress.kind === "failed") return TEXT.failed(progress.why);
+  return { pending: TEXT.ending, done: TEXT.ended, unclear: TEXT.unclear }[progress.kind];
+}

@@ -1,0 +1,59 @@
+/** The host's details are sealed for the paired phones, bounded, and sent only when the relay does not have them. */
+import assert from "node:assert/strict";
+import { generateKeyPair } from "../../../../src/crypto/keys.ts";
+import { openForPhone, type PhoneKeys } from "../../../../src/crypto/host_push.ts";
+import { exportPublicKey } from "../../../../src/crypto/keys.ts";
+import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
+import { type DetailFacts, DetailsReport } from "../../../../src/listener/inventory/host_details.ts";
+import { DETAILS_TYPE, type HostDetails, parseDetails } from "../../../../src/protocol/host_details.ts";
+
+const HOST = "dev_listener_0a1b2c3d";
+const start = { agents: ["cc"], projects: [{ project: "shop", directory: "/home/user/shop" }] };
+
+function makeReport(
+  facts: DetailFacts,
+  phones: PhoneKeys[] = [],
+): { report: DetailsReport; facts: DetailFacts } {
+  const held = { ...facts };
+  const options = { host: HOST, facts: () => Promise.resolve({ ...held }), now: () => 7 };
+  return { facts: held, report: new DetailsReport({ ...options, phones: () => Promise.resolve(phones) }) };
+}
+
+Deno.test("details are due until they were sent, when they change, and on a new connection [det-report]", async () => {
+  const { report, facts } = makeReport({});
+  const first = await report.next();
+  assert.deepEqual(first?.reported, { plain: { at: 7 } });
+  assert.notEqual(await report.next(), undefined);
+  if (first) report.sent(first);
+  assert.equal(await report.next(), undefined);
+  facts.start = start;
+  const second = await report.next();
+  assert.deepEqual(second?.reported.plain?.start, start);
+  if (second) report.sent(second);
+  report.forget();
+  assert.deepEqual((await report.next())?.reported, second?.reported);
+});
+
+Deno.test("with a paired phone the details are sealed for it, and the relay sees none of them [det-sealed]", async () => {
+  const keyPair = await generateKeyPair();
+  const secret = await importSecret(newSecret());
+  assert.ok(secret);
+  const phones = [{ deviceId: "dev_phone_1", publicKey: await exportPublicKey(keyPair.publicKey), secret }];
+  const { reported } = await makeReport({ start }, phones).report.next() ?? {};
+  assert.deepEqual(Object.keys(reported ?? {}), ["sealedFor"]);
+  assert.ok(!JSON.stringify(reported).includes("shop"));
+  const boundTo = { id: "", type: DETAILS_TYPE, agentSessionName: "", host: HOST };
+  const text = await openForPhone(reported!.sealedFor!, { boundTo, phone: "dev_phone_1", keyPair, secret });
+  assert.deepEqual(parseDetails(text ?? ""), { at: 7, start });
+});
+
+Deno.test("many projects with long paths are cut to what fits into a report [det-bounded]", async () => {
+  const projects = Array.from(
+    { length: 200 },
+    (_, n) => ({ project: `p${n}`, directory: `/${"x".repeat(900)}${n}` }),
+  );
+  const { reported } = await makeReport({ start: { agents: ["cc"], projects } }).report.next() ?? {};
+  const kept = (reported?.plain as HostDetails).start?.projects ?? [];
+  assert.ok(kept.length > 10 && JSON.stringify(reported).length < 24_000, `${kept.length}`);
+  assert.equal(kept[0]?.project, "p0");
+});
