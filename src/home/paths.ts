@@ -20,6 +20,8 @@ export interface HomePaths {
   journal: string;
   audit: string;
   muted: string;
+  /** Since when each session is in its state. */
+  states: string;
   /** Where svc has started agents. */
   projects: string;
   /** The listener's own key pair; paired phones have its public key. */
@@ -65,6 +67,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     journal: `${root}/journal.jsonl`,
     audit: `${root}/audit.jsonl`,
     muted: `${root}/muted.json`,
+    states: `${root}/states.json`,
     projects: `${root}/projects.json`,
     identity: `${root}/identity`,
     paired: `${root}/paired.json`,

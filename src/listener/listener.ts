@@ -25,6 +25,7 @@ import { SessionRateLimit, type TypingContext, typingEffects } from "./inject/co
 import { PaneInputs } from "./inject/pane_input.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport } from "./inventory/host_details.ts";
+import { statesFile } from "./inventory/known_states.ts";
 import { InventoryPolling } from "./inventory/reporter.ts";
 import type { DialogNews, OpenDialog } from "./inventory/dialogs.ts";
 import { toEntry } from "./inventory/session_entry.ts";
@@ -274,6 +275,7 @@ class Listener implements RunningListener {
         return (directory) => isMuted(muted, directory);
       },
       details: this.#details(projects),
+      states: statesFile(runtime.files, paths),
       send: (report) => this.#link.send("listener.sessions", report),
       log,
     });

@@ -9,9 +9,16 @@ export type Theme = (typeof THEMES)[number];
 export const TEXT_SIZES = [85, 100, 115, 130, 150, 200] as const;
 export type TextSize = (typeof TEXT_SIZES)[number];
 
+/** How the list is divided: by what the sessions do, or by their hosts. */
+export const GROUPINGS = ["state", "host"] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
 const Preferences = z.object({
   theme: z._default(z.enum(THEMES), "system"),
   textSize: z._default(z.literal(TEXT_SIZES), 100),
+  grouping: z._default(z.enum(GROUPINGS), "state"),
+  /** Hosts that were removed from the list: when each was last online then, by device id. */
+  removed: z._default(z.record(z.string(), z.number()), {}),
 });
 export type Preferences = z.infer<typeof Preferences>;
 

@@ -56,6 +56,55 @@ export function groupSessions(
     .filter(({ sessions }) => sessions.length > 0);
 }
 
+/** The sessions of each host, the most urgent first; online hosts come first. A host without sessions is listed, too. */
+export function groupByHost(
+  devices: readonly DeviceSessions[],
+  waiting: ReadonlySet<string> = new Set(),
+): { device: DeviceSessions; sessions: HostSession[] }[] {
+  const urgency = (session: HostSession): number => GROUPS.indexOf(groupOf(session, waiting));
+  return devices
+    .toSorted((one, other) => Number(other.online) - Number(one.online) || one.host.localeCompare(other.host))
+    .map((device) => ({
+      device,
+      sessions: sessionsOf(device).sort((one, other) =>
+        urgency(one) - urgency(other) || byUrgency(one, other)
+      ),
+    }));
+}
+
+/** From this many sessions on the list can be searched. */
+export const SEARCHED_FROM = 8;
+
+/** The hosts with the sessions that contain every word of the query, whatever its case and diacritics. */
+export function searchSessions(devices: readonly DeviceSessions[], query: string): DeviceSessions[] {
+  const words = plainText(query).split(/\s+/).filter((word) => word !== "");
+  return devices.map((device) => ({
+    ...device,
+    sessions: device.sessions.filter(({ name, project, label, agentLabel, title }) => {
+      const text = plainText([name, project, label, agentLabel, title, device.host].join(" "));
+      return words.every((word) => text.includes(word));
+    }),
+  }));
+}
+
+function plainText(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss");
+}
+
+/** When removed hosts were last online, by device id. */
+export type RemovedHosts = Readonly<Record<string, number>>;
+
+/** Without the hosts that were removed and have not been online since. */
+export function keptHosts(devices: readonly DeviceSessions[], removed: RemovedHosts): DeviceSessions[] {
+  return devices.filter(({ deviceId, online, lastSeen }) =>
+    online || lastSeen > (removed[deviceId] ?? -Infinity)
+  );
+}
+
+export function withRemoved(removed: RemovedHosts, { deviceId, lastSeen }: DeviceSessions): RemovedHosts {
+  return { ...removed, [deviceId]: lastSeen };
+}
+
 export function findSession(
   devices: readonly DeviceSessions[],
   name: { deviceId: string; session: string },

@@ -1,6 +1,19 @@
 /** The texts of starting and ending agents, and of a session's menu. */
+import type { Grouping } from "./preferences.ts";
 
 export const HOST_STRINGS = {
+  list: {
+    search: "Search sessions",
+    found: (sessions: number) => sessions === 1 ? "1 session found" : `${sessions} sessions found`,
+    nothing: "No session matches.",
+    clear: "Show all",
+    grouping: "Group sessions",
+    groupings: { state: "By state", host: "By host" } satisfies Record<Grouping, string>,
+    noSessions: "No agent is running here.",
+    remove: (host: string) => `Remove ${host} from the list`,
+    removeAsk: (host: string) =>
+      `Remove ${host} and its sessions from this phone's list? It appears again as soon as it is back online. Its pairing stays.`,
+  },
   start: {
     open: "Start an agent",
     heading: "Start an agent",

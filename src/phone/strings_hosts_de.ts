@@ -1,7 +1,19 @@
 /** The texts of starting and ending agents, and of a session's menu, in German. */
 import type { Strings } from "./strings.ts";
 
-export const HOST_STRINGS_DE: Pick<Strings, "start" | "menu"> = {
+export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu"> = {
+  list: {
+    search: "Sitzungen suchen",
+    found: (sessions) => sessions === 1 ? "1 Sitzung gefunden" : `${sessions} Sitzungen gefunden`,
+    nothing: "Keine Sitzung passt dazu.",
+    clear: "Alle zeigen",
+    grouping: "Sitzungen gruppieren",
+    groupings: { state: "Nach Zustand", host: "Nach Rechner" },
+    noSessions: "Hier läuft kein Agent.",
+    remove: (host) => `${host} aus der Liste entfernen`,
+    removeAsk: (host) =>
+      `${host} und seine Sitzungen aus der Liste dieses Telefons entfernen? Sobald er wieder online ist, erscheint er wieder. Die Kopplung bleibt.`,
+  },
   start: {
     open: "Agent starten",
     heading: "Agent starten",

@@ -36,6 +36,14 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "dlg-reject": phone(
     "A phone rejects or interrupts only the very dialog it has seen, and only where allowRemoteApproval allows it.",
   ),
+  "ux-search": phone(
+    "From eight sessions on the list is searched by name, project, agent and host, whatever the case and diacritics.",
+  ),
+  "ux-by-host": phone("With several hosts the list is grouped by state or by host; the choice is kept."),
+  "ux-remove-host": phone(
+    "An offline host and its sessions can be removed from this phone's list until it is back online.",
+  ),
+  "ux-item-host": phone("With several hosts an item of the inbox names its host."),
   "ux-start": phone(
     "An agent is started from the list in a known project, and its session opens; else the reason or the setting is named.",
   ),

@@ -31,6 +31,9 @@ const AGENT_STATES = rows("docs/specification.md, Agent states", {
   "ls-state-pace": agents(
     "While something happens in a session, the inventory is read at least every second.",
   ),
+  "ls-state-since": agents(
+    "Since when a session is in its state survives a restart of the listener; else tmux's times count.",
+  ),
   "ls-state-watched": agents("A state does not depend on whether a phone watches the session's mirror."),
   "ls-state-last-second": agents("What is drawn in the second of a reading is read again."),
 });

@@ -12,6 +12,7 @@ import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
+import type { StatesStore } from "./known_states.ts";
 import {
   canComeFrom,
   decideState,
@@ -53,6 +54,8 @@ export interface InventoryOptions {
   dialogOpened?(session: TmuxSession, dialog: OpenDialog): void;
   /** Configuration keys that widen what a phone may do. */
   widened?: readonly string[];
+  /** Keeps since when each session is in its state, over restarts of the listener. */
+  states?: StatesStore;
   /** Epoch milliseconds. */
   now?(): number;
 }
@@ -67,7 +70,9 @@ interface CapturedScreen extends ScreenCapture {
 export class Inventory {
   readonly #options: InventoryOptions;
   readonly #now: () => number;
-  readonly #clock = new StateClock();
+  /** Undefined before the first read. */
+  #clock: StateClock | undefined;
+  #savedStates = "";
   readonly #hints = new StateHints();
   /** By pane. */
   readonly #screens = new Map<string, CapturedScreen>();
@@ -119,21 +124,35 @@ export class Inventory {
     await this.#readVersions(sessions);
     const muted = await this.#options.muted();
     this.#sessions = sessions;
-    this.#clock.keep(sessions);
+    const clock = this.#clock ??= new StateClock(await this.#options.states?.load());
+    clock.keep(sessions);
     this.#forget(sessions);
-    const entries = sessions.map((session) => this.#entry(session, muted));
+    const entries = sessions.map((session) => this.#entry(session, { muted, clock }));
+    await this.#saveStates(clock);
     this.#entries = entries.sort((a, b) => a.name < b.name ? -1 : 1);
     return this.#entries;
   }
 
-  #entry(session: TmuxSession, muted: (directory: string) => boolean): SessionEntry {
+  /** The sessions are reported even if the file cannot be written. */
+  async #saveStates(clock: StateClock): Promise<void> {
+    const states = clock.known();
+    const text = JSON.stringify(states);
+    if (text === this.#savedStates) return;
+    this.#savedStates = text;
+    await this.#options.states?.save(states).catch(() => {});
+  }
+
+  #entry(
+    session: TmuxSession,
+    { muted, clock }: { muted: (directory: string) => boolean; clock: StateClock },
+  ): SessionEntry {
     const now = this.#now();
     const screen = this.#screens.get(paneKey(session));
     const hint = this.#hints.hint(session);
     if (screen !== undefined) screen.known = newest(screen, hint) ?? screen.known;
     const asking = this.#hints.isAsking(session, { screen, now });
     const state = decideState({ session, screen, hint, asking, known: screen?.known, now });
-    const stateSince = this.#clock.since(session, { state, now });
+    const stateSince = clock.since(session, { state, now });
     const limit = limitNow(this.#limits.get(session.name), { state, now });
     return toEntry(session, {
       ...{ state, stateSince, muted: muted(session.recorded.directory) },

@@ -55,24 +55,55 @@ export function decideState({ session, screen, hint, asking, known, now }: State
   return now - session.activity * 1_000 < ACTIVE_MS ? "working" : "idle";
 }
 
+/** Since when a session is in its state, by `stateKey`. */
+export type KnownStates = Record<string, { state: AgentState; at: number }>;
+
 /** Remembers since when each session is in its state. Sessions are identified by server and id. */
 export class StateClock {
-  #since = new Map<string, { state: AgentState; at: number }>();
+  readonly #since: Map<string, KnownStates[string]>;
+  /** The sessions whose state this listener has read. */
+  readonly #seen = new Set<string>();
+
+  /** `known`: what an earlier listener noted. */
+  constructor(known: KnownStates = {}) {
+    this.#since = new Map(Object.entries(known));
+  }
 
   /** Epoch milliseconds since which `session` is in `state`. */
   since(session: TmuxSession, { state, now }: { state: AgentState; now: number }): number {
-    const key = `${session.socket} ${session.id} ${session.created}`;
+    const key = stateKey(session);
     const known = this.#since.get(key);
+    const isFirst = !this.#seen.has(key);
+    this.#seen.add(key);
     if (known?.state === state) return known.at;
-    this.#since.set(key, { state, at: now });
-    return now;
+    const at = isFirst ? firstSince(session, { state, now }) : now;
+    this.#since.set(key, { state, at });
+    return at;
   }
 
   /** Forgets sessions that are gone. */
   keep(sessions: readonly TmuxSession[]): void {
-    const live = new Set(sessions.map((session) => `${session.socket} ${session.id} ${session.created}`));
+    const live = new Set(sessions.map(stateKey));
     for (const key of this.#since.keys()) if (!live.has(key)) this.#since.delete(key);
+    for (const key of this.#seen) if (!live.has(key)) this.#seen.delete(key);
   }
+
+  known(): KnownStates {
+    return Object.fromEntries(this.#since);
+  }
+}
+
+function stateKey({ socket, id, created }: TmuxSession): string {
+  return `${socket} ${id} ${created}`;
+}
+
+/** By tmux's times, of a state that began before this listener: an agent that does not work has been silent since. */
+function firstSince(
+  { created, activity }: TmuxSession,
+  { state, now }: { state: AgentState; now: number },
+): number {
+  if (state === "working") return now;
+  return Math.min(now, (state === "starting" ? created : activity) * 1_000);
 }
 
 /** A hook's report outweighs the screen for this long, because the screen follows a moment later. */

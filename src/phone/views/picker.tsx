@@ -6,9 +6,23 @@ import { unreadItems, waitingSessions } from "../attention.ts";
 import { openDialogs } from "../dialogs.ts";
 import { openQuestions } from "../inbox.ts";
 import { formatRoute } from "../route.ts";
-import { groupSessions, type HostSession, screenTitle, sessionKey } from "../sessions.ts";
+import type { DeviceSessions } from "../../protocol/session.ts";
+import type { Grouping } from "../preferences.ts";
+import {
+  allSessions,
+  groupByHost,
+  groupSessions,
+  type HostSession,
+  keptHosts,
+  screenTitle,
+  SEARCHED_FROM,
+  searchSessions,
+  sessionKey,
+  withRemoved,
+} from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { GroupingChoice, HostGroup, RemoveHost, SearchField, usePreferences } from "./list_tools.tsx";
 import { lazyView } from "./lazy_view.tsx";
 import { LinkSign } from "./link_notice.tsx";
 import type { StartActions } from "./start_agent.tsx";
@@ -35,29 +49,35 @@ export interface PickerActions extends StartActions {
 
 export function PickerView({ state, notice, actions, isBeside = false }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
-  const groups = groupSessions(state.devices ?? [], waitingSessions(state));
-  const unread = unreadItems(state);
+  const [preferences, setPreferences] = usePreferences();
+  const [query, setQuery] = useState("");
+  const devices = state.devices && keptHosts(state.devices, preferences.removed);
+  const shown = searchSessions(devices ?? [], query);
+  const sessions = allSessions(devices ?? []).length;
   const Main = isBeside ? "div" : "main";
   return (
     <div class="page">
-      <PickerHead state={state} actions={actions} />
+      <PickerHead state={state} devices={devices ?? []} actions={actions} />
       <InboxLink state={state} />
       <Main class="picker">
-        {state.devices === undefined && <Loading />}
-        {state.devices !== undefined && groups.length === 0 && <Empty state={state} />}
-        {groups.map(({ group, sessions }) => (
-          <section key={group} class="group" data-group={group} aria-labelledby={`group-${group}`}>
-            <h2 id={`group-${group}`}>
-              {TEXT.groups[group]}
-              <span class="group-count">{sessions.length}</span>
-            </h2>
-            <ul class="cards">
-              {sessions.map((session) => {
-                const key = sessionKey({ deviceId: session.deviceId, session: session.entry.name });
-                return <SessionCard key={key} session={session} unread={unread.get(key) ?? 0} now={now} />;
-              })}
-            </ul>
-          </section>
+        {devices === undefined && <Loading />}
+        {devices !== undefined && sessions === 0 && <Empty state={state} />}
+        {(sessions >= SEARCHED_FROM || query !== "") && (
+          <SearchField query={query} found={allSessions(shown).length} onQuery={setQuery} />
+        )}
+        {(devices?.length ?? 0) > 1 && (
+          <GroupingChoice
+            grouping={preferences.grouping}
+            onChoose={(grouping) => setPreferences({ grouping })}
+          />
+        )}
+        <Groups {...{ state, now }} devices={shown} grouping={preferences.grouping} isWhole={query === ""} />
+        {devices?.filter(({ online }) => !online).map((device) => (
+          <RemoveHost
+            key={device.deviceId}
+            host={device.host}
+            onRemove={() => setPreferences({ removed: withRemoved(preferences.removed, device) })}
+          />
         ))}
       </Main>
       {notice}
@@ -68,9 +88,57 @@ export function PickerView({ state, notice, actions, isBeside = false }: Props):
   );
 }
 
-function PickerHead({ state, actions }: Pick<Props, "state" | "actions">): JSX.Element {
-  const devices = state.devices ?? [];
-  const sessions = devices.reduce((sum, device) => sum + device.sessions.length, 0);
+interface GroupsProps {
+  state: PhoneState;
+  devices: readonly DeviceSessions[];
+  grouping: Grouping;
+  /** Nothing is left out by a search. */
+  isWhole: boolean;
+  now: number;
+}
+
+function Groups({ state, devices, grouping, isWhole, now }: GroupsProps): JSX.Element {
+  const unread = unreadItems(state);
+  const waiting = waitingSessions(state);
+  const cards = (sessions: readonly HostSession[]): JSX.Element => (
+    <ul class="cards">
+      {sessions.map((session) => {
+        const key = sessionKey({ deviceId: session.deviceId, session: session.entry.name });
+        return <SessionCard key={key} session={session} unread={unread.get(key) ?? 0} now={now} />;
+      })}
+    </ul>
+  );
+  if (grouping === "host" && (state.devices?.length ?? 0) > 1) {
+    const hosts = groupByHost(devices, waiting).filter(({ sessions }) => isWhole || sessions.length > 0);
+    return (
+      <>
+        {hosts.map(({ device, sessions }) => (
+          <HostGroup key={device.deviceId} device={device} count={sessions.length} now={now}>
+            {cards(sessions)}
+          </HostGroup>
+        ))}
+      </>
+    );
+  }
+  return (
+    <>
+      {groupSessions(devices, waiting).map(({ group, sessions }) => (
+        <section key={group} class="group" data-group={group} aria-labelledby={`group-${group}`}>
+          <h2 id={`group-${group}`}>
+            {TEXT.groups[group]}
+            <span class="group-count">{sessions.length}</span>
+          </h2>
+          {cards(sessions)}
+        </section>
+      ))}
+    </>
+  );
+}
+
+function PickerHead(
+  { state, devices, actions }: Pick<Props, "state" | "actions"> & { devices: readonly DeviceSessions[] },
+): JSX.Element {
+  const sessions = allSessions(devices).length;
   return (
     <header class="picker-head">
       <div>

@@ -2,8 +2,8 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
-import { askDataOf } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
+import { hostOf, sessionNameOf } from "../attention.ts";
 import { formatAge } from "../format_time.ts";
 import type { Tone } from "../receipt_text.ts";
 import { formatRoute, type Route } from "../route.ts";
@@ -226,27 +226,28 @@ export function SessionLabel({ session }: { session: HostSession }): JSX.Element
   );
 }
 
-/** The session that a push comes from, as a link if the phone knows it. */
+/** The session that a push comes from, as a link if the phone knows it, and its host if there are several. */
 export function SourceSession({ state, push }: { state: PhoneState; push: Push }): JSX.Element {
-  const name = push.agentSessionName;
-  if (name === undefined) return <span class="label">{STRINGS.question.noSession}</span>;
-  const session = sessionOf(state, { push, session: name });
-  if (session === undefined) return <span class="label">{name}</span>;
-  const href = formatRoute({ view: "session", deviceId: session.deviceId, session: name });
+  const { devices = [] } = state;
+  const name = sessionNameOf(push, state);
+  const deviceId = hostOf(push) ?? name?.deviceId;
+  const host = devices.length > 1 ? devices.find((one) => one.deviceId === deviceId)?.host : undefined;
+  return (
+    <span class="source">
+      <SourceLabel push={push} session={name && findSession(devices, name)} />
+      {host !== undefined && <span class="source-host">{host}</span>}
+    </span>
+  );
+}
+
+function SourceLabel({ push, session }: { push: Push; session: HostSession | undefined }): JSX.Element {
+  if (session === undefined) {
+    return <span class="label">{push.agentSessionName ?? STRINGS.question.noSession}</span>;
+  }
+  const href = formatRoute({ view: "session", deviceId: session.deviceId, session: session.entry.name });
   return (
     <a class="card-session" href={href}>
       <SessionLabel session={session} />
     </a>
   );
-}
-
-/** Looks on the host that the push names, else on any host if only one has a session of this name. */
-function sessionOf(
-  { devices = [] }: PhoneState,
-  { push, session }: { push: Push; session: string },
-): HostSession | undefined {
-  const host = askDataOf(push)?.listener;
-  const hosts = host === undefined ? devices.map(({ deviceId }) => deviceId) : [host];
-  const [found, other] = hosts.flatMap((deviceId) => findSession(devices, { deviceId, session }) ?? []);
-  return other === undefined ? found : undefined;
 }

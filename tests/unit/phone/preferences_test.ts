@@ -1,8 +1,8 @@
 /** Reading and writing the preferences: the defaults for anything invalid, and browsers without storage. */
 import assert from "node:assert/strict";
-import { readPreferences, writePreferences } from "../../../src/phone/preferences.ts";
+import { type Preferences, readPreferences, writePreferences } from "../../../src/phone/preferences.ts";
 
-const DEFAULTS = { theme: "system", textSize: 100 } as const;
+const DEFAULTS: Preferences = { theme: "system", textSize: 100, grouping: "state", removed: {} };
 
 function storageWith(stored: string | null): () => Storage {
   const kept = new Map(stored === null ? [] : [["svc.preferences", stored]]);
@@ -16,8 +16,8 @@ function storageWith(stored: string | null): () => Storage {
 Deno.test("preferences survive, and anything invalid reads as the defaults [ux-settings]", () => {
   const storage = storageWith(null);
   assert.deepEqual(readPreferences(storage), DEFAULTS);
-  assert.equal(writePreferences({ theme: "dark", textSize: 150 }, storage), true);
-  assert.deepEqual(readPreferences(storage), { theme: "dark", textSize: 150 });
+  assert.equal(writePreferences({ ...DEFAULTS, theme: "dark", textSize: 150 }, storage), true);
+  assert.deepEqual(readPreferences(storage), { ...DEFAULTS, theme: "dark", textSize: 150 });
   for (const stored of ["", "{", "[]", '{"theme":"pink"}', '{"textSize":1000}']) {
     assert.deepEqual(readPreferences(storageWith(stored)), DEFAULTS, stored);
   }

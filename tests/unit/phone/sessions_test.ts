@@ -1,7 +1,16 @@
 /** The order of the picker, and which names from the relay count for a paired host. */
 
 import assert from "node:assert/strict";
-import { findSession, groupSessions, screenTitle, trustedSessions } from "../../../src/phone/sessions.ts";
+import {
+  findSession,
+  groupByHost,
+  groupSessions,
+  keptHosts,
+  screenTitle,
+  searchSessions,
+  trustedSessions,
+  withRemoved,
+} from "../../../src/phone/sessions.ts";
 import { deviceOf, entryOf, NOW } from "./samples.ts";
 
 const online = deviceOf({
@@ -68,4 +77,33 @@ Deno.test("a paired host has its proven name, and its sessions get labels derive
   assert.equal(trusted.host, "desk");
   assert.deepEqual(trusted.sessions.map(({ label }) => label), ["prod · Claude #2", "svc-test", "mine"]);
   assert.deepEqual(trustedSessions(told, undefined), told);
+});
+
+Deno.test("a search finds sessions that contain every word, whatever the case and diacritics [ux-search]", () => {
+  const devices = [
+    deviceOf({ host: "Werkstatt", sessions: [entryOf({ name: "svc-cafe", title: "Straße" }), entryOf()] }),
+    deviceOf({ deviceId: "dev_listener_2", host: "laptop", sessions: [entryOf({ agentLabel: "Codex" })] }),
+  ];
+  const found = (query: string): string[] =>
+    searchSessions(devices, query).flatMap(({ host, sessions }) =>
+      sessions.map(({ name }) => `${host} ${name}`)
+    );
+  assert.deepEqual(found("CAFÉ  strasse"), ["Werkstatt svc-cafe"]);
+  assert.deepEqual(found("codex"), ["laptop svc-demo"]);
+  assert.deepEqual(found("werk demo"), ["Werkstatt svc-cafe", "Werkstatt svc-demo"]);
+  assert.deepEqual([found(" ").length, found("nothing").length], [3, 0]);
+});
+
+Deno.test("by host, online hosts come first and in each the most urgent session; a removed host stays away until it was online again [ux-by-host, ux-remove-host]", () => {
+  const offline = deviceOf({ deviceId: "dev_listener_0", host: "attic", online: false, lastSeen: NOW });
+  const sessions = [entryOf({ name: "svc-a" }), entryOf({ name: "svc-b", state: "waiting" })];
+  const devices = [offline, deviceOf({ sessions })];
+  const groups = groupByHost(devices).map(({ device, sessions }) =>
+    [device.host, ...sessions.map(({ entry }) => entry.name)].join(" ")
+  );
+  assert.deepEqual(groups, ["workstation svc-b svc-a", "attic svc-demo"]);
+  const removed = withRemoved({}, offline);
+  const hosts = (device: typeof offline): number => keptHosts([device], removed).length;
+  assert.deepEqual([hosts(offline), hosts({ ...offline, online: true })], [0, 1]);
+  assert.equal(hosts({ ...offline, lastSeen: NOW + 1 }), 1);
 });

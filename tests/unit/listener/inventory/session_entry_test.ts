@@ -116,6 +116,24 @@ Deno.test("state: its start is remembered per session and forgotten with the ses
   assert.equal(clock.since(session, { state: "working", now: 4 }), 4);
 });
 
+Deno.test("state: its start survives the listener; of a state that began meanwhile tmux's times count [ls-state-since]", () => {
+  const before = new StateClock();
+  const now = 9_000_000;
+  assert.equal(
+    before.since(session, { state: "idle", now }),
+    session.activity * 1_000,
+    "not the listener's start",
+  );
+  assert.equal(before.since(session, { state: "waiting", now: now + 5 }), now + 5);
+  const known = JSON.parse(JSON.stringify(before.known()));
+  assert.equal(new StateClock(known).since(session, { state: "waiting", now: now + 90 }), now + 5);
+  const later = { ...session, activity: now / 1_000 + 60 };
+  const clock = new StateClock(known);
+  assert.equal(clock.since(later, { state: "idle", now: now + 90_000 }), now + 60_000);
+  assert.equal(clock.since(later, { state: "working", now: now + 95_000 }), now + 95_000);
+  assert.equal(new StateClock().since(session, { state: "starting", now }), session.created * 1_000);
+});
+
 Deno.test("target: a name means exactly one session, and its recorded pane [inj-1-name, err-name, lim-charset, wr-exact, ls-ambiguous]", () => {
   const resolve = (name: string, sessions: TmuxSession[]): string => {
     const resolved = resolveTarget(name, sessions);

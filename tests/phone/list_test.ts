@@ -1,0 +1,127 @@
+/** A long list with several hosts: searching it, grouping it by host, and removing a host that is gone. */
+import assert from "node:assert/strict";
+import { until } from "../helpers/until.ts";
+import { ScriptedListener } from "./scripted_listener.ts";
+import { withScene } from "./scene.ts";
+
+Deno.test("a list of eight sessions or more is searched by name, agent and host, whatever the case and diacritics [ux-search]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    const names = ["shop", "blog", "docs", "site", "mail", "wiki", "api"].map((name) => ({
+      name: `svc-${name}`,
+    }));
+    await listener.report(...names);
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    const cards = page.getByRole("main").getByRole("link");
+    await cards.nth(6).waitFor();
+    const field = page.getByRole("searchbox", { name: "Search sessions" });
+    assert.equal(await field.count(), 0);
+    await listener.report(...names, { name: "svc-cafe", title: "Menü für das Café", agentLabel: "Codex" });
+    await field.fill("CAFE menu");
+    await page.getByText("1 session found").waitFor();
+    assert.match((await cards.allInnerTexts()).join("|"), /^cafe · Codex[^|]*$/);
+    await phone.shoot("picker-search");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await field.fill("workst");
+    await page.getByText("8 sessions found").waitFor();
+    await field.fill("nothing like it");
+    await page.getByText("No session matches.").waitFor();
+    await phone.shoot("picker-search-nothing");
+    await page.getByRole("button", { name: "Show all" }).click();
+    await cards.nth(7).waitFor();
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("with several hosts the list is grouped by host when asked, and stays so; a host that is gone can be removed until it is back [ux-by-host, ux-remove-host]", () =>
+  withScene(async ({ relay, phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    const laptopKey = await makeKey("push:read");
+    const start = (): ScriptedListener =>
+      new ScriptedListener({
+        wsUrl: relay.wsUrl,
+        apiKey: laptopKey,
+        deviceId: "dev_listener_00000002",
+        host: "laptop",
+      });
+    const laptop = start();
+    await listener.report({ name: "svc-shop", state: "idle" }, { name: "svc-blog", state: "waiting" });
+    await laptop.report({ name: "svc-notes", state: "working" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    const headings = async (): Promise<string[]> =>
+      await page.getByRole("heading", { level: 2 }).allInnerTexts();
+    await page.getByRole("button", { name: "By host" }).click();
+    assert.deepEqual((await headings()).map((text) => text.split("\n")[0]), ["laptop", "workstation"]);
+    const cards = page.getByRole("main").getByRole("link");
+    const order = async (): Promise<string[]> =>
+      (await cards.allInnerTexts()).map((text) => text.split(" ")[0] ?? "");
+    assert.deepEqual(await order(), ["notes", "blog", "shop"]);
+    await phone.shoot("picker-by-host");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.reload();
+    await page.getByRole("button", { name: "By host", pressed: true }).waitFor();
+
+    laptop.stop();
+    const remove = page.getByRole("button", { name: "Remove laptop from the list" });
+    await remove.waitFor();
+    assert.match((await headings()).at(-1) ?? "", /laptop\s+Last seen just now/);
+    await phone.shoot("picker-by-host-offline");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    page.once("dialog", (dialog) => void dialog.dismiss());
+    await remove.click();
+    assert.deepEqual(await order(), ["blog", "shop", "notes"]);
+    page.once("dialog", (dialog) => void dialog.accept());
+    await remove.click();
+    await until(
+      "laptop to be gone",
+      async () => (await order()).join() === "shop,blog" || (await order()).join() === "blog,shop",
+    );
+    await page.reload();
+    await cards.nth(1).waitFor();
+    assert.equal(await cards.count(), 2);
+    const back = start();
+    await back.report({ name: "svc-notes" });
+    await cards.nth(2).waitFor();
+    back.stop();
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("with several hosts a note names its host, also one that concerns no session [ux-item-host]", () =>
+  withScene(async ({ relay, phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    const laptopKey = await makeKey("push:read", "push:send");
+    await listener.report({ name: "svc-shop" });
+    const note = async (body: string, more: Record<string, unknown> = {}): Promise<void> => {
+      const { host = "dev_listener_00000002", ...fields } = more;
+      const sealedFor = { host, nonce: "AAAAAAAAAAAAAAAA", ciphertext: "AA", keys: {} };
+      const push = { type: "note", title: body, sealedFor, ...fields };
+      const headers = { "X-API-Key": laptopKey, "Content-Type": "application/json" };
+      const answer = await fetch(`${relay.url}/pushes/send`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(push),
+      });
+      assert.equal(answer.status, 202, await answer.text());
+    };
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /Inbox/ }).click();
+    await note("first", { agentSessionName: "svc-shop", host: "dev_listener_00000001" });
+    const items = page.locator(".notification");
+    await items.nth(0).waitFor();
+    assert.equal(await items.nth(0).locator(".source-host").count(), 0, "there is only one host");
+    const laptop = new ScriptedListener({
+      ...{ wsUrl: relay.wsUrl, apiKey: laptopKey, deviceId: "dev_listener_00000002", host: "laptop" },
+    });
+    await laptop.report({ name: "svc-shop" });
+    await note("second", { agentSessionName: "svc-shop" });
+    await note("third");
+    await items.nth(2).waitFor();
+    const hosts = await items.locator(".source").allInnerTexts();
+    assert.deepEqual(hosts.map((text) => text.replace(/\s+/g, " ")), [
+      "An agent laptop",
+      "shop · Claude laptop",
+      "shop · Claude workstation",
+    ]);
+    await phone.shoot("inbox-hosts");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    laptop.stop();
+  }));
