@@ -90,7 +90,7 @@ export interface TypingProfile {
   /**
    * Which texts get one trailing space, because Enter after `\\` begins a line, and after `@word`, `$word` or `:word`
    * accepts what the agent suggests. `text`: all except slash commands, in an agent that trims them. `tail`: those that
-   * end in `\\` or `@word`.
+   * end in `\\` or `@word`, and a path alone, in an agent that looks for it among its commands.
    */
   spaceAfter: "text" | "tail" | "none";
 }

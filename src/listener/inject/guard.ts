@@ -273,10 +273,15 @@ function needsSpace(body: string, { spaceAfter }: TypingProfile): boolean {
     case "text":
       return !isSlashCommand(body) && !/\s$/.test(body);
     case "tail":
-      return /(\\|@\S*)$/.test(body);
+      return /(\\|@\S*)$/.test(body) || isLonePath(body);
     case "none":
       return false;
   }
+}
+
+/** A path and nothing else, for which some agents look among their commands and the commands' other names. */
+export function isLonePath(text: string): boolean {
+  return /^\/\S*\/\S*$/.test(text);
 }
 
 /** In three agents a message whose first non-blank character is `!` runs a shell command. */

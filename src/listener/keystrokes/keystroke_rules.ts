@@ -4,6 +4,7 @@ import type { ScreenReading } from "../../agents/profile.ts";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { mayHideStart } from "../inject/composer.ts";
+import { isLonePath } from "../inject/guard.ts";
 import type { ComposerModel } from "../inject/pane_input.ts";
 import { changesApproval, mayAnswerDialogs, type Policy, slashCommand } from "../inject/policy.ts";
 import type { TargetProfile } from "../targets.ts";
@@ -151,7 +152,8 @@ export function draftRefusal(
   if (input.key === "Tab") return undefined;
   // The highlighted suggestion may be a different command from the one in the draft.
   const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && slashCommand(draft) !== undefined;
-  if (mayRunAnother && !policy.allowApprovalChange) return "approval_change";
+  const runsPath = profile.typing.spaceAfter === "tail" && isLonePath(draft);
+  if ((mayRunAnother || runsPath) && !policy.allowApprovalChange) return "approval_change";
   return changesApproval(draft, profile, policy) ? "approval_change" : undefined;
 }
 

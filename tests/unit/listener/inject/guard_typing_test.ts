@@ -29,12 +29,12 @@ Deno.test("typing: pieces are small, never split a character, and join to the te
 Deno.test("typing: a space after the text keeps Enter from accepting a suggestion, if the agent trims it [inj-trailing-space]", () => {
   const typed = (body: string, spaceAfter: TypingProfile["spaceAfter"]) =>
     typedText(body, { ...trims, spaceAfter });
-  for (const body of ["path\\", "see @file.ts"]) {
+  for (const body of ["path\\", "see @file.ts", "/x/y", "/t/"]) {
     assert.deepEqual([typed(body, "text"), typed(body, "tail"), typed(body, "none")], [
       ...[`${body} `, `${body} `, body],
     ]);
   }
-  for (const body of ["wait for $EDITOR", "ends with :smile", "see @file.ts now", "/x/y", "/model\nx"]) {
+  for (const body of ["wait for $EDITOR", "ends with :smile", "see @file.ts now", "/x/y is", "/model\nx"]) {
     assert.deepEqual([typed(body, "text"), typed(body, "tail")], [`${body} `, body]);
   }
   for (const body of ["/compact", "/model opus", "see @file.ts ", "two\n"]) {

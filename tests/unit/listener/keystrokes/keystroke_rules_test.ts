@@ -88,6 +88,12 @@ Deno.test("keystroke rules: a slash command is submitted whole, by its own name,
   assert.equal(within({}), "approval_change", "the part before the cursor may name another one");
   assert.equal(within({ allowApprovalChange: true }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/src/app.ts is broken" }), undefined);
+  const path = (seen: string) =>
+    draftRefusal(key("Enter"), {
+      ...{ model: model({ seen }), profile: agentProfile("opencode"), policy: DEFAULT_POLICY },
+    });
+  assert.equal(path("/t/"), "approval_change", "OpenCode finds its /exit by /quit and /q");
+  assert.equal(path("/src/app.ts is broken"), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/deploy" }, { allowCommands: ["deploy"] }), undefined);
 });
 
