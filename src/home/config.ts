@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { errorText } from "../async/error_text.ts";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { describeFaults } from "../protocol/errors.ts";
+import { UPLOAD_CONFIG_MAX_BYTES } from "../protocol/limits.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -57,6 +58,8 @@ export const Config = z.looseObject({
   allowCommands: z.optional(z.array(z.string())),
   /** Lets phones press the keys and run the slash commands that change how an agent asks for approval. */
   allowApprovalChange: z.optional(z.boolean()),
+  /** Bytes of the largest file that a paired phone may send; 0 refuses all of them. */
+  uploadMaxBytes: z.optional(z.int().check(z.minimum(0), z.maximum(UPLOAD_CONFIG_MAX_BYTES))),
   /** Lets the phone start agents in known projects. */
   allowAgentStart: z.optional(z.boolean()),
   /** Lets the phone end agents that svc started. */

@@ -30,6 +30,8 @@ export interface HomePaths {
   paired: string;
   /** Held while one process changes `identity` or `paired`. */
   pairedLock: string;
+  /** Files from phones. */
+  uploads: string;
   /** Which sealed answers were claimed, and by which program. */
   answers: string;
   /** The last screen of agents that exited, by session, for the wrapper that was attached. */
@@ -72,6 +74,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     identity: `${root}/identity`,
     paired: `${root}/paired.json`,
     pairedLock: `${root}/paired.lock`,
+    uploads: `${root}/uploads`,
     answers: `${root}/answers`,
     lastWords: `${root}/last-words`,
     launcher: `${root}/bin/svc`,

@@ -17,6 +17,7 @@ import { ensureIdentity, withPairedLock } from "../home/paired.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
+import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
@@ -36,6 +37,7 @@ import { Acknowledger } from "./acknowledger.ts";
 import { type Injection, PushIntake, pushSteps } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
 import { endOrphanedClients } from "../tmux/leftovers.ts";
+import { Uploads } from "./uploads.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */
 export type ListenerStatus = Pick<DaemonStatus, "connected" | "sessions"> & Record<string, unknown>;
@@ -117,6 +119,7 @@ class Listener implements RunningListener {
   readonly #endedAgents: EndedAgents;
   readonly #acknowledger: Acknowledger;
   readonly #pushes: PushIntake;
+  readonly #uploads: Uploads;
   readonly #mirrors: Mirrors;
   readonly #restoring: Promise<void>;
   /** Ends the pauses of held messages. */
@@ -147,6 +150,7 @@ class Listener implements RunningListener {
     });
     const injection = this.#injection();
     this.#pushes = this.#makePushes(injection, projects);
+    this.#uploads = this.#makeUploads();
     this.#mirrors = this.#makeMirrors(injection);
     this.#restoring = this.#afterKilledListener();
     this.#link.start();
@@ -188,6 +192,7 @@ class Listener implements RunningListener {
     await this.#restoring;
     this.#link.close();
     await this.#mirrors.close();
+    this.#uploads.close();
     await this.#targets.close();
     await this.#endedAgents.close();
     await this.#journal.close();
@@ -355,8 +360,23 @@ class Listener implements RunningListener {
       config,
       link: this.#link,
       audit: this.#audit,
+      uploads: this.#uploads,
       clock: systemClock,
       log,
+    });
+  }
+
+  #makeUploads(): Uploads {
+    const { config, paths, log } = this.#options;
+    const { files, uid } = runtime;
+    return new Uploads({
+      ...{ files, uid, root: paths.root, directory: paths.uploads, clock: systemClock, log },
+      maxBytes: config.uploadMaxBytes ?? UPLOAD_DEFAULT_MAX_BYTES,
+      isMuted: async (name) => {
+        const session = (await this.#targets.sessions()).find((one) => one.name === name);
+        return isMuted(await loadMuted(files, paths), session?.recorded.directory ?? "");
+      },
+      record: (entry) => this.#audit.record(entry),
     });
   }
 }

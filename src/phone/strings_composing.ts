@@ -1,4 +1,4 @@
-/** The texts of what helps with writing: suggested commands, own snippets, texts sent before, keyboard shortcuts. */
+/** The texts of what helps with writing: suggested commands, own snippets, texts sent before, files, keyboard shortcuts. */
 
 export const COMPOSING_STRINGS = {
   suggestions: {
@@ -32,6 +32,33 @@ export const COMPOSING_STRINGS = {
     back: "Back",
     full: (most: number) => `This phone keeps ${most} snippets. Delete one first.`,
     notKept: "This browser could not save it.",
+  },
+  upload: {
+    choose: "Image or file",
+    sending: (name: string) => `Sending ${name}`,
+    failed: (name: string) => `${name} was not sent.`,
+    cancel: "Cancel",
+    dismiss: "Close",
+    tooLarge: (most: string) =>
+      most === "" ? "It is too large." : `It is too large: this host takes up to ${most}.`,
+    other: (reason: string) => `The host refused it: ${reason}.`,
+    reasons: {
+      lost: "The connection was lost. Send it again when it is back.",
+      silent: "The host did not answer. It may be offline, or this sign-in may only read.",
+      old: "The host's svc does not take files yet. Update it there.",
+      unpaired: "Files are sent end-to-end encrypted only. Pair this phone with the host: svc pair.",
+      sealed_required: "Files are sent end-to-end encrypted only. Pair this phone with the host: svc pair.",
+      unreadable: "The phone could not read it.",
+      empty: "It is empty.",
+      muted: "The project is muted on the host. Unmute it there: svc unmute.",
+      rate_limited: "Too many files in a short time. Wait a moment.",
+      upload_busy: "Other files are on their way. Wait until they are there.",
+      upload_not_allowed: "The host takes no files: uploadMaxBytes in its config.json is 0.",
+      upload_full: "The host keeps as many files as it may. Old ones are removed after a week.",
+      upload_not_stored: "The host could not store it. The reason is in its log: svc logs.",
+      upload_stalled: "Nothing came for a minute, so the host gave it up. Send it again.",
+      upload_damaged: "It arrived damaged, so the host removed it. Send it again.",
+    },
   },
   shortcuts: {
     heading: "Keyboard shortcuts",

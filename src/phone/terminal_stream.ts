@@ -14,6 +14,7 @@ import {
   type MirrorMessage,
   type MirrorStatus,
 } from "../protocol/pane_frame.ts";
+import { encodeUpload, type UploadInput } from "../protocol/upload.ts";
 import type { SessionName } from "./sessions.ts";
 import { TerminalWatch, type Trouble } from "./terminal_watch.ts";
 
@@ -129,12 +130,22 @@ export class TerminalStream {
 
   /** The number by which the host will refer to this input; undefined if the stream is not live and nothing was sent. */
   type(input: KeyInput): number | undefined {
+    const sequence = this.#sendSealed(encodeKeyInput(input));
+    if (sequence !== undefined) this.#feed.expectEcho();
+    return sequence;
+  }
+
+  /** A part of a file. */
+  upload(input: UploadInput): void {
+    this.#sendSealed(encodeUpload(input));
+  }
+
+  #sendSealed(bytes: Uint8Array): number | undefined {
     const opened = this.#opened;
     if (opened?.channel === undefined || this.#state.kind !== "live") return undefined;
     const { stream } = opened;
     const sequence = this.#typed++;
-    this.#feed.expectEcho();
-    void opened.channel.sealer.seal(encodeKeyInput(input)).then((payload) => {
+    void opened.channel.sealer.seal(bytes).then((payload) => {
       if (payload === undefined || this.#opened !== opened) return;
       this.#options.link.sendBinary(encodeBinaryFrame({ kind: KEY_FRAME, stream, payload }));
     });

@@ -48,6 +48,14 @@ export const INJECTIONS_PER_MINUTE = 30;
 export const KEYS_PER_SECOND = 200;
 /** Characters of typed text in one keystroke frame; longer text is a paste. */
 export const KEY_TEXT_MAX_CHARS = 256;
+/** Bytes of a file from a phone that one frame holds. */
+export const UPLOAD_CHUNK_BYTES = 16_384;
+/** Chunks that a phone may send ahead of the host's answers: few, so that pings pass on a slow connection. */
+export const UPLOAD_CHUNKS_AHEAD_MAX = 2;
+/** Bytes of a file from a phone, unless the host's `uploadMaxBytes` sets another limit. */
+export const UPLOAD_DEFAULT_MAX_BYTES = 10_485_760;
+/** The most that `uploadMaxBytes` may be. */
+export const UPLOAD_CONFIG_MAX_BYTES = 104_857_600;
 /** Bytes of a mirror that may be in flight to a phone; `pane.credit` grants as many bytes as the phone has rendered. */
 export const MIRROR_CREDIT_BYTES = 262_144;
 /** How often a mirror sends its heartbeat. */

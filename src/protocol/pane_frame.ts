@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
+import { UploadState } from "./upload.ts";
 
 /** Kinds of binary frame. The relay routes by stream and does not read the payload. */
 export const PANE_FRAME = 1;
@@ -66,6 +67,8 @@ export const MirrorStatus = z.object({
   keys: z.optional(KeyState),
   /** Whether the window has the phone's size; `refused`: it cannot be resized. */
   fit: z.optional(z.enum(["on", "off", "refused"])),
+  /** What became of a file from this phone. */
+  upload: z.optional(UploadState),
   /** Heartbeat of a mirror: how many keystroke frames the host has accepted. */
   received: z.optional(z.number()),
 });

@@ -90,7 +90,7 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
   const file = await Deno.open(path, { append: true, create: true, ...options });
   return {
     append(text) {
-      writeFully((bytes) => file.writeSync(bytes), encodeUtf8(text));
+      writeFully((bytes) => file.writeSync(bytes), typeof text === "string" ? encodeUtf8(text) : text);
       return Promise.resolve();
     },
     sync: () => file.syncData(),

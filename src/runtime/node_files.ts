@@ -88,7 +88,7 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
   const sync = promisify(fdatasync);
   return {
     append(text) {
-      writeFully((bytes) => writeSync(file.fd, bytes), encodeUtf8(text));
+      writeFully((bytes) => writeSync(file.fd, bytes), typeof text === "string" ? encodeUtf8(text) : text);
       return Promise.resolve();
     },
     sync: () => sync(file.fd),

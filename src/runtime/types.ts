@@ -17,8 +17,8 @@ export interface FileInfo {
 
 /** A file open for appending. */
 export interface AppendFile {
-  /** Texts arrive in the order of the calls. */
-  append(text: string): Promise<void>;
+  /** Texts and bytes arrive in the order of the calls. */
+  append(text: string | Uint8Array): Promise<void>;
   /** Returns once everything appended is on the disk (fdatasync). */
   sync(): Promise<void>;
   close(): void;

@@ -26,6 +26,24 @@ const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
   ),
 });
 
+const FILES_FROM_A_PHONE = rows("docs/security.md, Files from a phone", {
+  "up-sealed": phone(
+    "Nothing of a file, not even its name, leaves the phone over a stream that is not sealed for the paired host.",
+  ),
+  "up-wire": phone(
+    "A file's parts are bound to their place in the sealed stream; malformed ones are none, and the length of the announcement does not depend on the name.",
+  ),
+  "up-stored": phone("A file is stored with mode 0600 in ~/.svc/uploads, which has mode 0700."),
+  "up-names": phone("The host makes a file's name, and keeps no more than a plain extension of the phone's."),
+  "up-folder": phone("A link or a folder of another account in the place of ~/.svc/uploads takes no file."),
+  "up-refused": phone(
+    "A file is refused with its true reason: not sealed, not allowed, too large, muted, not stored.",
+  ),
+  "up-damaged": phone("A file that does not arrive whole and in order is removed."),
+  "up-bounds": phone("A phone that floods the host with files delays no other phone's."),
+  "up-kept": phone("Files are kept for a week, and no phone's file goes for another's."),
+});
+
 const FILES_AND_SOCKETS_ON_THE_HOST = rows("docs/security.md, Files and sockets on the host", {
   "sec-other-account": main("~/.svc is 0700, its files and the control socket 0600."),
   "tmux-trust": main(
@@ -103,6 +121,7 @@ const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
 export const SECURITY_ROWS: readonly Requirement[] = [
   ...THREATS_AND_DEFENCES,
   ...WHAT_A_PHONE_MAY_DO,
+  ...FILES_FROM_A_PHONE,
   ...FILES_AND_SOCKETS_ON_THE_HOST,
   ...THE_PHONE_S_PAGE,
   ...PAIRING,

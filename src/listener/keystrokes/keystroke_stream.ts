@@ -3,6 +3,7 @@ import { Mutex } from "../../async/mutex.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { FrameOpener } from "../../crypto/stream_frames.ts";
 import { decodeKeyInput, type KeyInput } from "../../protocol/key_input.ts";
+import { decodeUpload, type UploadInput } from "../../protocol/upload.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { costOf, type Keystroke, type KeystrokeLimit } from "./keystroke_rules.ts";
@@ -32,6 +33,8 @@ export interface KeystrokeStreamOptions {
   clock: Pick<Clock, "elapsed" | "after">;
   type(input: Keystroke): Promise<KeystrokeOutcome>;
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
+  /** A part of a file; it does not wait for the keys. */
+  upload(input: UploadInput): void;
   sendState(state: KeyState): void;
   audit(input: Keystroke, outcome: string): void;
   /** The stream cannot continue: frames were lost or cannot be opened. */
@@ -77,6 +80,8 @@ export class KeystrokeStream {
     if (opened.kind === "broken") return this.#options.end("unsealable");
     if (opened.sequence !== this.#next) return this.#options.end("keys_lost");
     this.#next += 1n;
+    const upload = decodeUpload(opened.bytes);
+    if (upload !== undefined) return this.#options.upload(upload);
     this.#accept(Number(opened.sequence), decodeKeyInput(opened.bytes));
   }
 

@@ -21,6 +21,7 @@ import { KeystrokeAudit, KeystrokeStream } from "../keystrokes/keystroke_stream.
 import { typeKeystroke } from "../keystrokes/type_keystroke.ts";
 import type { Target, Targets } from "../targets.ts";
 import { type MirrorConnection, SessionMirror } from "./session_mirror.ts";
+import type { StreamUploads, UploadStream } from "../uploads.ts";
 import { type GrantedStream, grantStream, Viewer } from "./viewer.ts";
 import { fitWindow, restoreWindowSize } from "./window_size.ts";
 
@@ -201,6 +202,7 @@ interface MirrorContext {
   typing: TypingContext;
   link: Pick<RelayLink, "send" | "sendBinary">;
   audit: Pick<Audit, "record">;
+  uploads: { ofStream(stream: UploadStream): Pick<StreamUploads, "take" | "close"> };
   clock: Clock;
   log(line: string): void;
 }
@@ -214,6 +216,7 @@ interface Watching {
 
 interface Watcher {
   viewer: Viewer;
+  uploads: Pick<StreamUploads, "take" | "close">;
   keystrokes: KeystrokeStream;
   audit: KeystrokeAudit;
 }
@@ -230,7 +233,7 @@ class WatchedSession {
   /** Changes of the window's size run one at a time. */
   readonly #sizing = new Mutex();
   /** Audit lines of phones that left, until they are written. */
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #leaving = new Set<Promise<unknown>>();
   #cancelPulse: () => void = () => {};
 
   /** `ended` is called when the session's client ends by itself. */
@@ -270,7 +273,14 @@ class WatchedSession {
       record: (entry) => this.#context.audit.record(entry),
     });
     if (!this.isWatched) this.#pulse();
-    this.#watchers.set(stream, { viewer, audit, keystrokes: this.#keystrokes(viewer, { channel, audit }) });
+    const uploads = this.#context.uploads.ofStream({
+      isProven: channel.mode === "psk",
+      phone: open.from ?? "",
+      names,
+      answer: (upload) => viewer.sendStatus({ upload }),
+    });
+    const keystrokes = this.#keystrokes(viewer, { channel, audit, uploads });
+    this.#watchers.set(stream, { viewer, audit, uploads, keystrokes });
     this.#mirror.add(viewer);
   }
 
@@ -280,7 +290,7 @@ class WatchedSession {
     this.#watchers.delete(stream);
     if (!this.isWatched) this.#cancelPulse();
     watcher.keystrokes.close();
-    const leaving = watcher.audit.close();
+    const leaving = Promise.all([watcher.audit.close(), watcher.uploads.close()]);
     this.#leaving.add(leaving);
     void leaving.then(() => this.#leaving.delete(leaving));
     this.#mirror.remove(watcher.viewer);
@@ -311,7 +321,7 @@ class WatchedSession {
 
   #keystrokes(
     viewer: Viewer,
-    { channel, audit }: { channel: Watching["granted"]["channel"]; audit: KeystrokeAudit },
+    { channel, audit, uploads }: Pick<Watcher, "audit" | "uploads"> & Pick<Watching["granted"], "channel">,
   ): KeystrokeStream {
     const { typing, clock, log } = this.#context;
     const { session } = this.#target;
@@ -325,6 +335,7 @@ class WatchedSession {
         return typeKeystroke({ ...paneContext(typing, this.#target), pause }, input);
       },
       fit: (input) => this.#fit(viewer, input),
+      upload: (input) => void uploads.take(input),
       sendState: (keys) => viewer.sendStatus({ keys }),
       audit: (input, outcome) => audit.add(input, outcome),
       end: (reason) => viewer.end(reason),

@@ -11,6 +11,7 @@ import { STRINGS } from "../strings.ts";
 import { InsertSheet, type InsertTexts } from "./insert_sheet.tsx";
 import { LaterDialog } from "./later_dialog.tsx";
 import { Icon } from "./shared.tsx";
+import { FileButton, type FileUpload, UploadBar } from "./upload_bar.tsx";
 import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
 
 const { composer: TEXT, insert: INSERT } = STRINGS;
@@ -29,12 +30,14 @@ interface Props {
   limit: SessionEntry["limit"];
   /** What can be put into the draft. */
   texts: InsertTexts;
+  /** A file for the host. */
+  upload: FileUpload;
   onDraft(text: string): void;
   onSend(text: string, later?: Later): void;
 }
 
 export function Composer(props: Props): JSX.Element {
-  const { label, agent, draft, mode, blocked, limit, texts, onDraft, onSend } = props;
+  const { label, agent, draft, mode, blocked, limit, texts, upload, onDraft, onSend } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const [open, setOpen] = useState<Sheet>();
   const insert = useInsertion(field, { draft, onDraft });
@@ -58,6 +61,7 @@ export function Composer(props: Props): JSX.Element {
   return (
     <>
       <form class="composer" onSubmit={submit}>
+        <UploadBar upload={upload} />
         <AddButton onPress={() => setOpen("insert")} />
         <SuggestionList suggestions={suggestions} />
         <Field
@@ -69,7 +73,7 @@ export function Composer(props: Props): JSX.Element {
         <Note check={check} blocked={blocked} />
       </form>
       <Sheets
-        {...{ draft, limit, texts, open, canSend }}
+        {...{ draft, limit, texts, upload, open, canSend }}
         onOpen={setOpen}
         onInsert={insert}
         onLater={(later) => onSend(draft, later)}
@@ -119,7 +123,7 @@ function AddButton({ onPress }: { onPress(): void }): JSX.Element {
   );
 }
 
-interface SheetsProps extends Pick<Props, "draft" | "limit" | "texts"> {
+interface SheetsProps extends Pick<Props, "draft" | "limit" | "texts" | "upload"> {
   open: Sheet;
   canSend: boolean;
   onOpen(sheet: Sheet): void;
@@ -129,12 +133,13 @@ interface SheetsProps extends Pick<Props, "draft" | "limit" | "texts"> {
 
 /** Outside the form, which Enter in one of their fields would submit. */
 function Sheets(props: SheetsProps): JSX.Element | null {
-  const { draft, limit, texts, open, canSend, onOpen, onInsert, onLater } = props;
+  const { draft, limit, texts, upload, open, canSend, onOpen, onInsert, onLater } = props;
   const close = (): void => onOpen(undefined);
   if (open === "later") return <LaterDialog limit={limit} onChoose={onLater} onClose={close} />;
   if (open === undefined) return null;
   return (
     <InsertSheet {...{ draft, texts, onInsert }} onClose={close}>
+      <FileButton onFile={upload.start} onDone={close} />
       {canSend && (
         <button type="button" class="secondary" onClick={() => onOpen("later")}>{TEXT.later}</button>
       )}

@@ -13,9 +13,10 @@ import type { InboxItem, QuestionItem } from "../inbox.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
-import type { Snippet } from "../snippets.ts";
+import { type Snippet, withInserted } from "../snippets.ts";
 import { cancellationsOf, isSentAgain, messagesOf, type PhoneState, relayNow, sentTexts } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { uploadFile } from "../upload.ts";
 import { Composer } from "./composer.tsx";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { type DialogActions, DialogCard } from "./dialog_card.tsx";
@@ -25,6 +26,7 @@ import { ReceiptActions } from "./receipt_actions.tsx";
 import { type MenuActions, SessionSheet } from "./session_menu.tsx";
 import { Icon, SealSign, SessionLabel, StateChip, TONE_ICONS, useNow, useRead } from "./shared.tsx";
 import { TerminalPanel } from "./terminal.tsx";
+import { type FileUpload, useUpload } from "./upload_bar.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
 const { session: TEXT, panels: PANELS } = STRINGS;
@@ -72,9 +74,7 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
       {panel === "terminal" && waiting}
     </>
   );
-  const limit = session?.online ? session.entry.limit : undefined;
-  const agent = session?.entry.agent ?? "";
-  const composer = <SessionComposer {...{ state, name, label, agent, mode, limit, actions }} />;
+  const composer = useComposer({ state, name, session, label, mode, actions });
   return (
     <div class="page session">
       <SessionHead {...{ state, name, session, now, mode, panel, actions }} />
@@ -104,6 +104,37 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
         )}
     </div>
   );
+}
+
+interface ComposerSource extends Pick<Props, "state" | "name" | "actions"> {
+  session: HostSession | undefined;
+  label: string;
+  mode: Sealing;
+}
+
+/** What is on its way stays when the panel changes. */
+function useComposer({ session, ...source }: ComposerSource): JSX.Element {
+  const upload = useSessionUpload(source.state, source);
+  const limit = session?.online ? session.entry.limit : undefined;
+  return <SessionComposer {...source} {...{ agent: session?.entry.agent ?? "", limit, upload }} />;
+}
+
+/** The path of a stored file goes to the end of the draft, which may have changed meanwhile. */
+function useSessionUpload(
+  state: PhoneState,
+  { name, actions }: Pick<Props, "name" | "actions">,
+): FileUpload {
+  const draft = useRef("");
+  draft.current = state.drafts[sessionKey(name)] ?? "";
+  return useUpload({
+    session: sessionKey(name),
+    send: (file, options) => uploadFile(file, { session: name, open: actions.mirror, ...options }),
+    onStored: (path) => {
+      const text = /\s/.test(path) ? `"${path}"` : path;
+      const { length } = draft.current;
+      actions.draft(name, withInserted(draft.current, { text, start: length, end: length }).draft);
+    },
+  });
 }
 
 function shownMessages(
@@ -156,10 +187,11 @@ interface SessionComposerProps extends Pick<Props, "state" | "name" | "actions">
   agent: string;
   mode: Sealing;
   limit: SessionEntry["limit"];
+  upload: FileUpload;
 }
 
 function SessionComposer(
-  { state, name, label, agent, mode, limit, actions }: SessionComposerProps,
+  { state, name, label, agent, mode, limit, upload, actions }: SessionComposerProps,
 ): JSX.Element {
   return (
     <Composer
@@ -169,6 +201,7 @@ function SessionComposer(
       mode={mode}
       blocked={!isSessionName(name.session)}
       limit={limit}
+      upload={upload}
       texts={{
         sent: () => sentTexts(state, name),
         mayHaveMore: state.history === "more",

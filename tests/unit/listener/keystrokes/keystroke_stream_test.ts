@@ -16,6 +16,7 @@ import type { KeystrokeOutcome } from "../../../../src/listener/keystrokes/type_
 import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
 import { encodeKeyInput, type KeyInput } from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
+import { encodeUpload, type UploadInput } from "../../../../src/protocol/upload.ts";
 import { encodeSequenced } from "../../../../src/protocol/pane_frame.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
 import type { AuditEntry } from "../../../../src/home/log_files.ts";
@@ -32,7 +33,9 @@ class Bench {
   readonly ends: string[] = [];
   readonly dropped: string[] = [];
   outcome: (input: KeyInput) => KeystrokeOutcome = () => TYPED;
+  readonly uploads: UploadInput[] = [];
   readonly keys = new KeystrokeStream({
+    upload: (input) => void this.uploads.push(input),
     opener: plainChannel().opener,
     limit: new KeystrokeLimit(0),
     clock: this.clock,
@@ -243,4 +246,15 @@ Deno.test("keystroke audit: one line per burst and outcome, with digest and leng
   assert.deepEqual(entries[0], { ...entries[0], ...names });
   assert.doesNotMatch(JSON.stringify(entries), /pwd|pasted/);
   assert.equal(clock.pending, 0);
+});
+
+Deno.test("a part of a file does not wait for the keys; repeated it is dropped, and behind a gap the stream ends [up-wire]", async () => {
+  const bench = new Bench();
+  const chunk: UploadInput = { type: "upload.chunk", id: 1, at: 0, data: new Uint8Array([1]) };
+  const frame = (sequence: bigint): Uint8Array => encodeSequenced(sequence, encodeUpload(chunk));
+  await bench.keys.receive(frame(0n));
+  await bench.keys.receive(frame(0n));
+  assert.deepEqual([bench.uploads, bench.typed], [[chunk], []]);
+  await bench.keys.receive(frame(2n));
+  assert.deepEqual([bench.uploads.length, bench.ends], [1, ["keys_lost"]]);
 });

@@ -70,6 +70,7 @@ class Bench {
         sendBinary: () => true,
       },
       audit: { record: () => {} },
+      uploads: { ofStream: () => ({ take: notTyped, close: () => Promise.resolve() }) },
       log: (line) => void this.log.push(line),
     });
   }

@@ -1,0 +1,160 @@
+/** Sends a file to the host, sealed, over a stream of its own, as fast as the relay and the host take it. */
+import { type Clock, delay, systemClock } from "../async/clock.ts";
+import { TokenBucket } from "../async/token_bucket.ts";
+import {
+  KEY_BYTES_PER_SECOND,
+  UPLOAD_CHUNK_BYTES,
+  UPLOAD_CHUNKS_AHEAD_MAX,
+  UPLOAD_CONFIG_MAX_BYTES,
+} from "../protocol/limits.ts";
+import type { UploadState } from "../protocol/upload.ts";
+import type { SessionName } from "./sessions.ts";
+import type { TerminalState, TerminalStream } from "./terminal_stream.ts";
+import type { TerminalViewer } from "./terminal_streams.ts";
+
+/** The relay closes the connection of a phone that sends more; live keys need a part of it. */
+const PACE = { perSecond: KEY_BYTES_PER_SECOND * 0.6, burst: 8 * UPLOAD_CHUNK_BYTES };
+/** A host that does not answer for this long is older, or this sign-in may only read. */
+export const ANSWER_WITHIN_MS = 20_000;
+
+export type UploadResult =
+  | { kind: "done"; path: string }
+  /** `reason`: as the host gave it, or `lost`, `silent`, `old`, `unpaired`, `unreadable`, `empty`. `most`: bytes. */
+  | { kind: "failed"; reason: string; most?: number | undefined }
+  | { kind: "cancelled" };
+
+export interface UploadOptions {
+  open(name: SessionName, viewer: TerminalViewer): Pick<TerminalStream, "upload" | "close"> | undefined;
+  onProgress(share: number): void;
+  signal: AbortSignal;
+  clock?: Clock;
+}
+
+type SentFile = Pick<File, "name" | "size" | "slice">;
+
+/** Never rejects. Nothing of the file leaves the phone before the stream has proven that it is sealed for the paired host. */
+export async function uploadFile(
+  file: SentFile,
+  { session, ...options }: UploadOptions & { session: SessionName },
+): Promise<UploadResult> {
+  if (file.size === 0) return { kind: "failed", reason: "empty" };
+  if (file.size > UPLOAD_CONFIG_MAX_BYTES) return { kind: "failed", reason: "upload_too_large" };
+  const sending = new Sending(file, options);
+  const stream = options.open(session, sending.viewer);
+  if (stream === undefined) return { kind: "failed", reason: "lost" };
+  try {
+    return await sending.run(stream);
+  } finally {
+    stream.close();
+  }
+}
+
+/** What has become of it, in the order in which it happens. */
+class Sending {
+  readonly #file: SentFile;
+  readonly #options: Omit<UploadOptions, "open">;
+  readonly #clock: Clock;
+  readonly #id = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+  #stream: TerminalState = { kind: "opening" };
+  #answer: UploadState | undefined;
+  #heardAt: number;
+  #wake: () => void = () => {};
+
+  constructor(file: SentFile, options: Omit<UploadOptions, "open">) {
+    this.#file = file;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#heardAt = this.#clock.elapsed();
+  }
+
+  /** The stream mirrors the session as well; what it draws goes nowhere. */
+  readonly viewer: TerminalViewer = {
+    terminal: { write: (_data, done) => done?.(), resize: () => {}, input: () => {} },
+    onState: (state) => {
+      this.#stream = state;
+      this.#wake();
+    },
+    onStatus: ({ upload, keys }) => {
+      // An older host takes the announcement for a key that it does not know.
+      const isOld = keys?.reason === "invalid_body";
+      const answer = isOld ? { id: this.#id, state: "refused", received: 0, reason: "old" } as const : upload;
+      if (answer?.id !== this.#id) return;
+      this.#answer = answer;
+      this.#heardAt = this.#clock.elapsed();
+      this.#wake();
+    },
+    onDrawn: () => {},
+  };
+
+  async run(stream: Pick<TerminalStream, "upload">): Promise<UploadResult> {
+    const { name, size } = this.#file;
+    const stop = (): void => this.#wake();
+    this.#options.signal.addEventListener("abort", stop, { once: true });
+    let end = await this.#until(() => this.#stream.kind === "live");
+    if (end !== undefined) return end;
+    if (this.#stream.kind !== "live" || this.#stream.sealing !== "psk") return failed("unpaired");
+    stream.upload({ type: "upload", id: this.#id, name: Array.from(name).slice(-120).join(""), size });
+    end = await this.#until(() => this.#answer !== undefined);
+    if (end !== undefined) return end;
+    end = await this.#sendAll(stream) ?? await this.#until(() => this.#answer?.state === "done");
+    if (end?.kind === "cancelled") stream.upload({ type: "upload.stop", id: this.#id });
+    const { path } = this.#answer ?? {};
+    return end ?? (path === undefined ? failed("lost") : { kind: "done", path });
+  }
+
+  async #sendAll(stream: Pick<TerminalStream, "upload">): Promise<UploadResult | undefined> {
+    const { size } = this.#file;
+    const pace = new TokenBucket(PACE, this.#clock.elapsed());
+    for (let at = 0; at < size; at += UPLOAD_CHUNK_BYTES) {
+      const isNear = (): boolean =>
+        at < (this.#answer?.received ?? 0) + UPLOAD_CHUNKS_AHEAD_MAX * UPLOAD_CHUNK_BYTES;
+      const end = await this.#until(isNear);
+      if (end !== undefined) return end;
+      let data: Uint8Array;
+      try {
+        data = new Uint8Array(await this.#file.slice(at, at + UPLOAD_CHUNK_BYTES).arrayBuffer());
+      } catch {
+        return failed("unreadable");
+      }
+      for (let wait = 1; wait > 0;) {
+        wait = pace.take(this.#clock.elapsed(), data.length);
+        if (wait > 0) await delay(Math.ceil(wait * 1_000), { clock: this.#clock });
+      }
+      const gone = this.#ended();
+      if (gone !== undefined) return gone;
+      stream.upload({ type: "upload.chunk", id: this.#id, at, data });
+      this.#options.onProgress(at / size);
+    }
+    return undefined;
+  }
+
+  /** Undefined once the condition holds; else why it never will. */
+  async #until(condition: () => boolean): Promise<UploadResult | undefined> {
+    for (;;) {
+      const end = this.#ended();
+      if (end !== undefined) return end;
+      if (condition()) return undefined;
+      const silent = this.#clock.elapsed() - this.#heardAt >= ANSWER_WITHIN_MS;
+      if (silent) return failed("silent");
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const cancel = this.#clock.after(ANSWER_WITHIN_MS, resolve);
+      await promise;
+      cancel();
+    }
+  }
+
+  #ended(): UploadResult | undefined {
+    if (this.#options.signal.aborted) return { kind: "cancelled" };
+    const { state, reason = "", most } = this.#answer ?? {};
+    if (state === "refused") return { ...failed(reason), most };
+    if (this.#stream.kind === "ended") return failed(this.#stream.reason);
+    // It was live, and a new one knows nothing of this file.
+    const isLost = this.#answer !== undefined && this.#stream.kind === "opening";
+    return isLost ? failed("lost") : undefined;
+  }
+}
+
+function failed(reason: string): Extract<UploadResult, { kind: "failed" }> {
+  return { kind: "failed", reason };
+}

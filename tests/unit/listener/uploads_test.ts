@@ -1,0 +1,322 @@
+/** Files from phones on the real disk: where they go, what is refused, and what an attacker may try. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import {
+  type StreamUploads,
+  UPLOAD_STALL_MS,
+  Uploads,
+  UPLOADS_KEPT_MS,
+  UPLOADS_OPEN_PER_PHONE,
+  UPLOADS_PER_PHONE_BYTES,
+  UPLOADS_PHONES,
+  type UploadsOptions,
+} from "../../../src/listener/uploads.ts";
+import { UPLOAD_CHUNK_BYTES } from "../../../src/protocol/limits.ts";
+import type { UploadState } from "../../../src/protocol/upload.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+import { until } from "../../helpers/until.ts";
+
+type Changes = Partial<Pick<UploadsOptions, "maxBytes" | "isMuted" | "files">>;
+
+class Bench {
+  readonly clock = new FakeClock(Date.now());
+  readonly outcomes: string[] = [];
+  readonly log: string[] = [];
+  readonly uploads: Uploads;
+  readonly home: TempHome;
+  readonly #streams: StreamUploads[] = [];
+
+  constructor(home: TempHome, changes: Changes = {}) {
+    this.home = home;
+    this.uploads = new Uploads({
+      files: home.files,
+      uid: runtime.uid,
+      root: home.paths.root,
+      directory: home.paths.uploads,
+      maxBytes: 1_000_000,
+      clock: this.clock,
+      isMuted: () => Promise.resolve(false),
+      record: ({ outcome }) => void this.outcomes.push(outcome),
+      log: (line) => void this.log.push(line),
+      ...changes,
+    });
+  }
+
+  phone(phone = "dev_phone_1", isProven = true): Sender {
+    const answers: UploadState[] = [];
+    const names = { device: phone, session: "svc-demo", pane: "%1" };
+    const stream = this.uploads.ofStream({
+      isProven,
+      phone,
+      names,
+      answer: (state) => void answers.push(state),
+    });
+    this.#streams.push(stream);
+    const begin = (name: string, size: number, id = 1) => stream.take({ type: "upload", id, name, size });
+    const chunk = (at: number, bytes: number, id = 1) =>
+      stream.take({ type: "upload.chunk", id, at, data: new Uint8Array(bytes).fill(65) });
+    return { stream, answers, begin, chunk, last: () => answers.at(-1) };
+  }
+
+  async close(): Promise<void> {
+    for (const stream of this.#streams) await stream.close();
+    this.uploads.close();
+  }
+
+  names(): string[] {
+    try {
+      return [...Deno.readDirSync(this.home.paths.uploads)].map(({ name }) => name).sort();
+    } catch {
+      return [];
+    }
+  }
+}
+
+interface Sender {
+  stream: StreamUploads;
+  answers: UploadState[];
+  begin(name: string, size: number, id?: number): Promise<void>;
+  chunk(at: number, bytes: number, id?: number): Promise<void>;
+  last(): UploadState | undefined;
+}
+
+async function withBench(act: (bench: Bench) => Promise<void>, changes: Changes = {}): Promise<void> {
+  await using home = await makeTempHome();
+  const bench = new Bench(home, changes);
+  await act(bench);
+  await bench.close();
+}
+
+const mode = (path: string): number => (Deno.lstatSync(path).mode ?? 0) & 0o777;
+
+Deno.test("a file is stored with mode 0600 in a folder with mode 0700, byte for byte, and its path is answered [up-stored]", () =>
+  withBench(async (bench) => {
+    const { begin, chunk, answers, last } = bench.phone();
+    await begin("Photo.JPG", 40_000);
+    await chunk(0, UPLOAD_CHUNK_BYTES);
+    await chunk(UPLOAD_CHUNK_BYTES, 40_000 - UPLOAD_CHUNK_BYTES);
+    const { path = "", ...state } = last() ?? {};
+    assert.deepEqual(state, { id: 1, state: "done", received: 40_000 });
+    assert.deepEqual(answers.map(({ received }) => received), [0, UPLOAD_CHUNK_BYTES, 40_000]);
+    assert.match(path, /\/\.svc\/uploads\/\d{8}-\d{6}-[0-9a-f]{8}-[0-9a-f]{16}\.jpg$/);
+    assert.deepEqual([mode(path), mode(bench.home.paths.uploads)], [0o600, 0o700]);
+    assert.equal(Deno.readTextFileSync(path), "A".repeat(40_000));
+    assert.deepEqual(bench.outcomes, ["upload stored"]);
+  }));
+
+Deno.test("of a hostile name only a plain extension is kept [up-names]", () =>
+  withBench(async (bench) => {
+    const names: [string, string][] = [
+      ["../../../etc/passwd", ""],
+      ["/etc/cron.d/x.sh", ".sh"],
+      ["a\0b.png", ".png"],
+      ["x.p\0ng", ""],
+      ["x.png/../../..", ""],
+      ["x.png\n", ""],
+      ["..", ""],
+      ["x.$(touch y)", ""],
+      ["x.äöü", ""],
+      ["", ""],
+      [`x.${"e".repeat(11)}`, ""],
+      ["archive.tar.GZ", ".gz"],
+    ];
+    for (const [index, [name, extension]] of names.entries()) {
+      const { begin, chunk, last } = bench.phone(`dev_phone_${index}`);
+      await begin(name, 1);
+      await chunk(0, 1);
+      const path = last()?.path ?? "";
+      const kept = path.slice(bench.home.paths.uploads.length);
+      assert.match(kept, /^\/\d{8}-\d{6}-[0-9a-f]{8}-[0-9a-f]{16}(\.[a-z0-9]+)?$/, JSON.stringify(name));
+      assert.equal(/\.[a-z0-9]+$/.exec(kept)?.[0] ?? "", extension, JSON.stringify(name));
+    }
+    assert.equal(bench.names().length, names.length);
+  }));
+
+Deno.test("chunks out of order, repeated, beyond the end or of another file end in an answer and leave nothing [up-damaged]", () =>
+  withBench(async (bench) => {
+    const tries: ((sender: Sender) => Promise<void>)[] = [
+      ({ chunk }) => chunk(10, 10),
+      async ({ chunk }) => {
+        await chunk(0, 10);
+        await chunk(0, 10);
+      },
+      async ({ chunk }) => {
+        await chunk(0, 60);
+        await chunk(60, 60);
+      },
+      ({ chunk }) => chunk(0, 101),
+    ];
+    for (const [index, act] of tries.entries()) {
+      const sender = bench.phone(`dev_phone_${index}`);
+      await sender.begin("a.txt", 100);
+      await act(sender);
+      assert.deepEqual([sender.last()?.state, sender.last()?.reason], ["refused", "upload_damaged"]);
+      await sender.chunk(0, 100);
+      assert.equal(sender.last()?.state, "refused", "what comes after is ignored");
+      assert.deepEqual(bench.names(), []);
+    }
+    const sender = bench.phone();
+    await sender.begin("a.txt", 2);
+    await sender.chunk(0, 2, 2);
+    assert.deepEqual(sender.last(), { id: 1, state: "taking", received: 0 }, "another file's chunk");
+    await sender.stream.take({ type: "upload.stop", id: 1 });
+    assert.deepEqual(bench.names(), []);
+  }));
+
+Deno.test("a file is refused with the true reason, before a byte of it is taken [up-refused]", async () => {
+  const cases: [string, Changes, { size?: number; isProven?: boolean }][] = [
+    ["sealed_required", {}, { isProven: false }],
+    ["upload_not_allowed", { maxBytes: 0 }, {}],
+    ["upload_too_large", { maxBytes: 99 }, {}],
+    ["muted", { isMuted: () => Promise.resolve(true) }, {}],
+  ];
+  for (const [reason, changes, { isProven = true }] of cases) {
+    await withBench(async (bench) => {
+      const { begin, chunk, answers } = bench.phone("dev_phone_1", isProven);
+      await begin("a.txt", 100);
+      await chunk(0, 100);
+      assert.deepEqual(answers.map((one) => [one.state, one.reason]), [["refused", reason]]);
+      assert.equal(answers[0]?.most, changes.maxBytes ?? 1_000_000);
+      assert.deepEqual([bench.names(), bench.outcomes], [[], [`upload refused ${reason}`]]);
+    }, changes);
+  }
+});
+
+Deno.test("a phone sends one file a stream and two in all; others are not kept waiting by it [up-bounds]", () =>
+  withBench(async (bench) => {
+    const first = bench.phone();
+    await first.begin("a", 10);
+    await first.begin("b", 10, 2);
+    assert.deepEqual([first.last()?.id, first.last()?.reason], [2, "upload_busy"]);
+    await first.chunk(0, 5);
+    for (let more = 1; more < UPLOADS_OPEN_PER_PHONE; more++) await bench.phone().begin("c", 10);
+    const tooMany = bench.phone();
+    await tooMany.begin("d", 10);
+    assert.equal(tooMany.last()?.reason, "upload_busy");
+    const other = bench.phone("dev_phone_2");
+    await other.begin("e", 10);
+    assert.equal(other.last()?.state, "taking");
+    await first.chunk(5, 5);
+    assert.equal(first.last()?.state, "done", "the first one goes on");
+    await tooMany.begin("d", 10);
+    assert.equal(tooMany.last()?.state, "taking");
+
+    const flooder = bench.phone("dev_flooder");
+    for (let count = 0; count < 30; count++) {
+      await flooder.begin("f", 10);
+      await flooder.stream.take({ type: "upload.stop", id: 1 });
+    }
+    assert.equal(flooder.last()?.reason, "rate_limited");
+    assert.equal(bench.names().length, 4);
+  }));
+
+Deno.test("a stream that ends, a stalled file and a flood of chunks leave no part of a file [up-bounds, up-damaged]", () =>
+  withBench(async (bench) => {
+    const left = bench.phone("dev_1");
+    await left.begin("a", 10);
+    await left.chunk(0, 5);
+    assert.equal(bench.names().length, 1);
+    await left.stream.close();
+    assert.deepEqual(bench.names(), []);
+
+    const stalled = bench.phone("dev_2");
+    await stalled.begin("a", 10);
+    bench.clock.advance(UPLOAD_STALL_MS);
+    await until("the answer", () => stalled.last()?.reason === "upload_stalled");
+    assert.deepEqual(bench.names(), []);
+
+    const flood = bench.phone("dev_3");
+    await flood.begin("a", 100);
+    await Promise.all(Array.from({ length: 100 }, (_, at) => flood.chunk(at, 1)));
+    await flood.chunk(99, 1);
+    assert.equal(flood.last()?.reason, "upload_damaged");
+    assert.deepEqual(bench.names(), []);
+  }));
+
+Deno.test("a full disk is answered and logged, and leaves no part of a file [up-refused]", async () => {
+  await using home = await makeTempHome();
+  const full = (): never => {
+    throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  };
+  let isFull = false;
+  const bench = new Bench(home, {
+    files: {
+      ...home.files,
+      async openAppend(path, options) {
+        const file = await home.files.openAppend(path, options);
+        return { ...file, append: (data) => isFull ? full() : file.append(data) };
+      },
+    },
+  });
+  const { begin, chunk, last } = bench.phone();
+  await begin("a", 10);
+  await chunk(0, 5);
+  isFull = true;
+  await chunk(5, 5);
+  assert.equal(last()?.reason, "upload_not_stored");
+  assert.match(bench.log[0] ?? "", /no space left/);
+  assert.deepEqual(bench.names(), []);
+  isFull = false;
+  await begin("a", 5);
+  await chunk(0, 5);
+  assert.equal(last()?.state, "done");
+  await bench.close();
+});
+
+Deno.test("no link and no loose folder leads a file elsewhere [up-folder]", async () => {
+  await using home = await makeTempHome();
+  const elsewhere = await Deno.makeTempDir({ dir: home.directory });
+  await Deno.symlink(elsewhere, home.paths.uploads);
+  const bench = new Bench(home);
+  const { begin, last } = bench.phone();
+  await begin("a", 1);
+  assert.equal(last()?.reason, "upload_not_stored");
+  assert.match(bench.log.join(), /no link/);
+  assert.deepEqual([...Deno.readDirSync(elsewhere)], []);
+
+  await Deno.remove(home.paths.uploads);
+  await Deno.mkdir(home.paths.uploads, { mode: 0o777 });
+  await Deno.chmod(home.paths.uploads, 0o777);
+  await begin("a", 1);
+  assert.equal(last()?.state, "taking");
+  assert.equal(mode(home.paths.uploads), 0o700);
+  await bench.close();
+});
+
+Deno.test("old files go, the phone's own oldest go for its new ones, and no other phone's [up-kept]", () =>
+  withBench(async (bench) => {
+    const { uploads: directory } = bench.home.paths;
+    const send = async (phone: string, size: number): Promise<UploadState | undefined> => {
+      const { begin, chunk, last } = bench.phone(phone);
+      bench.clock.advance(60_000);
+      await begin("a.bin", size);
+      for (let at = 0; at < size; at += UPLOAD_CHUNK_BYTES) {
+        await chunk(at, Math.min(UPLOAD_CHUNK_BYTES, size - at));
+      }
+      return last();
+    };
+    const old = (await send("dev_1", 1))?.path ?? "";
+    await Deno.writeTextFile(`${directory}/mine.txt`, "not made by svc");
+    const longAgo = (Date.now() - 2 * UPLOADS_KEPT_MS) / 1_000;
+    for (const path of [old, `${directory}/mine.txt`]) await Deno.utime(path, longAgo, longAgo);
+    await bench.uploads.removeOld();
+    assert.deepEqual(bench.names(), ["mine.txt"]);
+
+    const others: string[] = [];
+    for (let phone = 2; phone <= UPLOADS_PHONES; phone++) {
+      others.push((await send(`dev_${phone}`, 10))?.path ?? "");
+    }
+    const first = (await send("dev_1", 10))?.path ?? "";
+    // As large as all that the phone may keep, without writing it.
+    Deno.truncateSync(first, UPLOADS_PER_PHONE_BYTES);
+    assert.equal((await send("dev_1", 10))?.state, "done");
+    assert.equal(bench.names().includes(first.slice(directory.length + 1)), false);
+    for (const other of others) Deno.truncateSync(other, UPLOADS_PER_PHONE_BYTES);
+    const stranger = (await send("dev_9", 10))?.path ?? "";
+    Deno.truncateSync(stranger, UPLOADS_PER_PHONE_BYTES);
+    assert.equal((await send("dev_10", 10))?.reason, "upload_full");
+    for (const other of [...others, stranger]) {
+      assert.ok(Deno.statSync(other).isFile, "another phone's file stays");
+    }
+  }, { maxBytes: 1_000 }));
