@@ -1,4 +1,5 @@
 /** The keys with which this host opens what its paired phones seal, and seals what it sends them. */
+import { SharedRun } from "../async/shared_run.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
 import { type HostPush, type PhoneKeys, sealHostPush } from "../crypto/host_push.ts";
@@ -10,7 +11,7 @@ import { decodeAnswer } from "../protocol/sealed_text.ts";
 import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";
 import { loadIdentity, loadPaired, sealingFloor } from "./paired.ts";
-import { findPhone, pairedPhones, type PairingHost } from "./pairing.ts";
+import { pairedPhones, type PairingHost } from "./pairing.ts";
 import type { HomePaths } from "./paths.ts";
 
 /** Who acts on a sealed answer: the program that asked, or the listener, which types a late one. */
@@ -35,12 +36,14 @@ export interface HostKeys {
 
 /** Reads the files on every call, because `svc pair` and `svc devices revoke` change them. Throws on broken files. */
 export function hostKeys(host: PairingHost): HostKeys {
+  // Each run may ask the relay about open pairings, and changes the file for those that were claimed.
+  const paired = new SharedRun(() => pairedPhones(host));
   return {
     deviceId: host.deviceId,
     identity: () => loadIdentity(host.files, host.paths),
     secretOf: async (phone) => {
-      const paired = await findPhone(host, phone);
-      return paired && await importSecret(paired.secret);
+      const found = (await paired.get()).find(({ deviceId }) => deviceId === phone);
+      return found && await importSecret(found.secret);
     },
     ownSecret: async () => {
       const { own } = await loadPaired(host.files, host.paths);
@@ -55,9 +58,9 @@ export function hostKeys(host: PairingHost): HostKeys {
       }
     },
     phones: async () => {
-      const readers = (await pairedPhones(host)).filter(({ script }) => script !== true);
-      const paired = readers.slice(-SEALED_PHONES_MAX);
-      const keys = await Promise.all(paired.map(async ({ deviceId, publicKey, secret }) => {
+      const readers = (await paired.get()).filter(({ script }) => script !== true);
+      const latest = readers.slice(-SEALED_PHONES_MAX);
+      const keys = await Promise.all(latest.map(async ({ deviceId, publicKey, secret }) => {
         const key = await importSecret(secret);
         return key === undefined ? [] : [{ deviceId, publicKey, secret: key }];
       }));

@@ -112,7 +112,12 @@ export function sealingFloor({ phones, floor }: PairedFile, { requireEncryption 
   return requireEncryption ?? floor ?? (phones.length > 0 ? "psk" : "off");
 }
 
-/** Runs `work` while no other process changes the pairings or the key pair. Throws after waiting for 5 s. */
+/** Another process has been changing the pairings for too long: what needs them may succeed later. */
+export class PairingsBusy extends Error {
+  override name = "PairingsBusy";
+}
+
+/** Runs `work` while no other process changes the pairings or the key pair. Throws PairingsBusy after waiting for 5 s. */
 export async function withPairedLock<T>(
   files: Files,
   paths: HomePaths,
@@ -122,7 +127,7 @@ export async function withPairedLock<T>(
   const waiting = { clock: systemClock, limitMs: LOCK_LIMIT_MS, everyMs: LOCK_PROBE_MS };
   const lock = await waitFor(() => tryLock(files, paths.pairedLock), waiting);
   if (lock === undefined) {
-    throw new Error(`Cannot change the pairings: another svc holds "${paths.pairedLock}". Try again.`);
+    throw new PairingsBusy(`Cannot change the pairings: another svc holds "${paths.pairedLock}". Try again.`);
   }
   try {
     return await work();

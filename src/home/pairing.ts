@@ -65,14 +65,9 @@ export async function completePairing(host: PairingHost, pairing: PendingPairing
 }
 
 /**
- * The phone, if it is paired now, also by a claim that nobody was waiting for. When the relay does not answer, pending
- * pairings stay pending.
+ * Every phone that is paired now, the most recent one last, also by a claim that nobody was waiting for. When the relay
+ * does not answer, pending pairings stay pending.
  */
-export async function findPhone(host: PairingHost, deviceId: string): Promise<PairedPhone | undefined> {
-  return (await pairedPhones(host)).find((phone) => phone.deviceId === deviceId);
-}
-
-/** Every phone that is paired now, the most recent one last. */
 export async function pairedPhones(host: PairingHost): Promise<PairedPhone[]> {
   await completePending(host);
   return (await loadPaired(host.files, host.paths)).phones;

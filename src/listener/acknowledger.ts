@@ -2,6 +2,7 @@
  * Reports what became of pushes: to the relay, with the host's proof for those that a paired phone sealed, and to the audit
  * log.
  */
+import { errorText } from "../async/error_text.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
 import type { AuditEntry } from "../home/log_files.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
@@ -24,7 +25,9 @@ export interface AcknowledgerOptions {
 }
 
 interface Proving {
-  secret: Promise<CryptoKey | undefined>;
+  from: string;
+  /** An error where it could not be read: that may have passed when it is needed. */
+  secret: Promise<CryptoKey | Error | undefined>;
   /** Acknowledgements of one push are sent in order. */
   sent: Promise<void>;
 }
@@ -40,11 +43,8 @@ export class Acknowledger {
   /** Called for each incoming push. */
   expect({ id, sealed, from }: Push): void {
     if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
-    const secret = this.#options.secretOf(from).catch((error) => {
-      this.#options.log(`push ${id}: acknowledged without proof: ${error}`);
-      return undefined;
-    });
-    this.#proving.set(id, { secret, sent: Promise.resolve() });
+    const secret = this.#options.secretOf(from).catch((error) => new Error(errorText(error)));
+    this.#proving.set(id, { from, secret, sent: Promise.resolve() });
     if (this.#proving.size <= PENDING_MAX) return;
     for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
   }
@@ -55,10 +55,20 @@ export class Acknowledger {
     if (ack.final) this.#proving.delete(ack.id);
     const isProven = !ack.final || this.#options.isLasting(ack.id);
     proving.sent = proving.sent.then(async () => {
-      const secret = await proving.secret;
-      const proof = isProven && secret && await receiptProof(secret, { ...ack, state: ack.outcome });
+      const proof = isProven ? await this.#proof(ack, proving) : undefined;
       this.#options.send({ ...ack, ...(proof ? { proof } : {}) });
     });
+  }
+
+  async #proof(ack: Acknowledgement, { from, secret: known }: Proving): Promise<string | undefined> {
+    try {
+      const found = await known;
+      const secret = found instanceof Error ? await this.#options.secretOf(from) : found;
+      return secret && await receiptProof(secret, { ...ack, state: ack.outcome });
+    } catch (error) {
+      this.#options.log(`push ${ack.id}: acknowledged without proof: ${errorText(error)}`);
+      return undefined;
+    }
   }
 }
 

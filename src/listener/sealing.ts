@@ -1,6 +1,7 @@
 /** Opens messages that phones sealed for this host. */
 import type { PhoneSeal } from "../home/journal.ts";
 import type { HostKeys } from "../home/host_sealing.ts";
+import { PairingsBusy } from "../home/paired.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessageBinding, openMessage, type SealedContent } from "../crypto/stored_message.ts";
 import { answerText, carriedAnswer, lateAnswerId } from "../protocol/ask.ts";
@@ -26,7 +27,7 @@ export interface Unsealed {
   seal?: PhoneSeal | undefined;
 }
 
-/** Opens the sealed text. An unsealed text beside it is ignored. */
+/** Opens the sealed text. An unsealed text beside it is ignored. Throws PairingsBusy. */
 export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
   try {
     const opened = await open(push, host);
@@ -35,6 +36,7 @@ export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
     }
     host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${opened}`);
   } catch (error) {
+    if (error instanceof PairingsBusy) throw error;
     host.log(`push ${push.id}: sealed, and this host's keys cannot be read: ${error}`);
   }
   return { found: refused("unsealable") };

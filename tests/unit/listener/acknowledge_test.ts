@@ -57,6 +57,21 @@ Deno.test("a host that cannot read its secrets still acknowledges [sec-active-re
   assert.deepEqual([sent, lines.length], [[undefined], 1]);
 });
 
+Deno.test("secrets that could not be read when a message came are read again for its receipt [sec-active-relay]", async () => {
+  const sent: unknown[] = [];
+  let reads = 0;
+  const acknowledger = new Acknowledger({
+    secretOf: () => ++reads === 1 ? Promise.reject(new Error("busy")) : Promise.resolve(secret),
+    isLasting: () => true,
+    send: (ack) => void sent.push(ack.proof),
+    log: (line) => assert.fail(line),
+  });
+  acknowledger.expect(push("sealed", "psk"));
+  acknowledger.acknowledge({ id: "sealed", outcome: "submitted", final: true });
+  await until("the word", () => sent.length === 1);
+  assert.equal(typeof sent[0], "string");
+});
+
 Deno.test("a final state that the host may forget gets no proof, intermediate states do [sec-replay]", async () => {
   assert.ok(secret);
   const sent: EventData<"push.ack">[] = [];

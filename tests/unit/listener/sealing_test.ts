@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_secret.ts";
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
+import { PairingsBusy } from "../../../src/home/paired.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
 import { lateAnswerId } from "../../../src/protocol/ask.ts";
 import type { Push } from "../../../src/protocol/push.ts";
@@ -96,6 +97,11 @@ Deno.test("a message is refused if the keys cannot be read, and the log says why
     reason: "unsealable",
   });
   assert.match(host.logged[0] ?? "", /damaged file/);
+});
+
+Deno.test("a message stays with the relay while another process changes the pairings", async () => {
+  const host = makeHost({ secretOf: () => Promise.reject(new PairingsBusy("busy")) });
+  await assert.rejects(unseal(await sealedPush(), host), PairingsBusy);
 });
 
 Deno.test("a message that a relay kept back too long is not typed, nor one that would outlive the journal [hostile-relay]", async () => {
