@@ -1,16 +1,11 @@
 /** The user's own texts for messages: what one is, and how they are changed, found and put into a draft. */
-import * as z from "zod/mini";
+import { messagesOf, type PhoneState } from "./state.ts";
+import type { SessionName } from "./sessions.ts";
+import type { Snippet } from "./storage.ts";
 
 /** More would not be found again, and all of them are read and written together. */
 export const SNIPPETS_MAX = 100;
 export const SNIPPET_NAME_MAX_CHARS = 60;
-
-export const Snippet = z.object({
-  id: z.string(),
-  name: z.string(),
-  text: z.string(),
-});
-export type Snippet = z.infer<typeof Snippet>;
 
 /** The newest first; one with the same id is replaced where it is. */
 export function withSnippet(snippets: readonly Snippet[], snippet: Snippet): Snippet[] {
@@ -41,4 +36,12 @@ export function withInserted(
   const lead = /\S$/.test(before) ? " " : "";
   const trail = /^\S/.test(after) ? " " : "";
   return { draft: `${before}${lead}${text}${trail}${after}`, cursor: start + lead.length + text.length };
+}
+
+/** The texts that were sent to the session before, the newest first, each once. */
+export function sentTexts(state: PhoneState, name: SessionName): string[] {
+  const own = messagesOf(state, name).filter(({ sealed, inReplyTo, body }) =>
+    sealed !== "elsewhere" && inReplyTo === undefined && body.trim() !== ""
+  );
+  return [...new Set(own.map(({ body }) => body).reverse())];
 }

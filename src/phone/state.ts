@@ -384,11 +384,3 @@ export function outboxOf(state: PhoneState): Message[] {
 export function relayNow(state: PhoneState, now: number): number {
   return now + state.clockOffsetMs;
 }
-
-/** The texts that were sent to the session before, the newest first, each once. */
-export function sentTexts(state: PhoneState, name: SessionName): string[] {
-  const own = messagesOf(state, name).filter(({ sealed, inReplyTo, body }) =>
-    sealed !== "elsewhere" && inReplyTo === undefined && body.trim() !== ""
-  );
-  return [...new Set(own.map(({ body }) => body).reverse())];
-}

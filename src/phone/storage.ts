@@ -16,7 +16,6 @@ import {
   wrap,
   wrappingKey,
 } from "./database.ts";
-import { Snippet } from "./snippets.ts";
 import { HOST_REQUESTS } from "./message.ts";
 
 const SNIPPETS_KEY = "snippets";
@@ -61,6 +60,10 @@ export const OutboxEntry = z.object({
   })),
 });
 export type OutboxEntry = z.infer<typeof OutboxEntry>;
+
+/** A text of the user's own for messages. */
+export const Snippet = z.object({ id: z.string(), name: z.string(), text: z.string() });
+export type Snippet = z.infer<typeof Snippet>;
 
 export interface PhoneStorage {
   readAccount(): Promise<Account | undefined>;

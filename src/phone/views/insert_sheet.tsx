@@ -2,7 +2,8 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { randomUuid } from "../../async/encodings.ts";
-import { isFound, type Snippet, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
+import { isFound, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
+import type { Snippet } from "../storage.ts";
 import { STRINGS } from "../strings.ts";
 import { Icon } from "./shared.tsx";
 import { SnippetForm } from "./snippet_form.tsx";

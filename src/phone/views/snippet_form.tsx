@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { checkBody } from "../check_input.ts";
-import { type Snippet, SNIPPET_NAME_MAX_CHARS, snippetName } from "../snippets.ts";
+import { SNIPPET_NAME_MAX_CHARS, snippetName } from "../snippets.ts";
+import type { Snippet } from "../storage.ts";
 import { STRINGS } from "../strings.ts";
 
 const { snippet: TEXT } = STRINGS;

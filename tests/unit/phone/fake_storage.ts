@@ -1,6 +1,5 @@
 /** Phone storage in memory. */
-import type { Account, OutboxEntry, PhoneStorage } from "../../../src/phone/storage.ts";
-import type { Snippet } from "../../../src/phone/snippets.ts";
+import type { Account, OutboxEntry, PhoneStorage, Snippet } from "../../../src/phone/storage.ts";
 import type { DeviceSessions } from "../../../src/protocol/session.ts";
 
 export class FakeStorage implements PhoneStorage {

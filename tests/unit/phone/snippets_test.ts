@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import {
   isFound,
+  sentTexts,
   SNIPPET_NAME_MAX_CHARS,
   snippetName,
   SNIPPETS_MAX,
   withInserted,
   withSnippet,
 } from "../../../src/phone/snippets.ts";
-import { INITIAL_STATE, reduce, sentTexts } from "../../../src/phone/state.ts";
+import { INITIAL_STATE, reduce } from "../../../src/phone/state.ts";
 import { messageOf } from "./samples.ts";
 
 Deno.test("a snippet is added first or replaced in its place, up to a hundred [ux-snippets]", () => {
