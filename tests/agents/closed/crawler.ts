@@ -184,6 +184,11 @@ class Crawl {
       if (await exists(canary)) {
         return { what: "approvals: a tool ran unasked at the end", screen: await stage.text(), steps: [] };
       }
+      // It may only now have asked the model that the phone chose.
+      if (!isAsked && stage.standIn.lacksShell()) {
+        tally.resets++;
+        return undefined;
+      }
       if (!isAsked) continue;
       tally.probes++;
       await stage.reject();
