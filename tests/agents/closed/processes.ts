@@ -52,9 +52,16 @@ function isGitTransport({ name, argv }: Process): boolean {
   return asksAccess || argv.some((arg) => arg.startsWith("git-upload-pack"));
 }
 
+/** An agent asks its terminal's tmux what it can do: the command prints and ends. */
+function isTmuxQuestion({ name, argv }: Process): boolean {
+  return name === "tmux" && argv[1] === "display-message" && argv[2] === "-p";
+}
+
 /** What is wrong with them, one sentence each. One without words is just ending. */
 export function processFaults(processes: readonly Process[]): string[] {
-  const living = processes.filter((process) => process.argv.length > 0 && !isGitTransport(process));
+  const living = processes.filter((process) =>
+    process.argv.length > 0 && !isGitTransport(process) && !isTmuxQuestion(process)
+  );
   return living.flatMap((process) => {
     const { pid, name, state, tty, argv } = process;
     const what = `${name} (${pid}: ${argv.join(" ").slice(0, 100)})`;
