@@ -62,8 +62,8 @@ export function isTrusted({ trustStatus }: CodexHook): boolean {
   return trustStatus === "trusted" || trustStatus === "managed";
 }
 
-/** For the whole conversation. */
-const LIMIT_MS = 20_000;
+/** For the whole conversation; the server alone takes over 20 s to start on a busy machine. */
+const LIMIT_MS = 90_000;
 
 export type Ask = (method: string, params: unknown) => Promise<unknown>;
 
