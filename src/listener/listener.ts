@@ -289,9 +289,10 @@ class Listener implements RunningListener {
   #details(projects: KnownProjects): DetailsReport {
     const { config } = this.#options;
     const facts = async (): Promise<DetailFacts> => {
-      if (config.allowAgentStart !== true) return {};
+      const lines = this.#inventory.lines();
+      if (config.allowAgentStart !== true) return { lines };
       const { commands } = runtime;
-      return { start: await startChoices({ commands, known: await projects.list() }) };
+      return { lines, start: await startChoices({ commands, known: await projects.list() }) };
     };
     return new DetailsReport({ host: this.#host.deviceId, facts, phones: () => this.#keys.phones(), now });
   }

@@ -18,6 +18,8 @@ export const HostDetails = z.object({
   at: z.number(),
   /** What a phone may start; missing if the host lets it start nothing. */
   start: z.optional(StartChoices),
+  /** The last line on the screen of each session, by its name; only sealed. */
+  lines: z.optional(z.record(z.string(), z.string())),
 });
 export type HostDetails = z.infer<typeof HostDetails>;
 

@@ -21,7 +21,7 @@ async function sessionsOf({ stack }: Tapped): Promise<string> {
   return await stack.sandbox.tmux("list-sessions", "-F", "#{session_name}").catch(() => "");
 }
 
-Deno.test("a paired phone learns what it may start, starts an agent and ends it, and the relay reads none of it [ux-start, ux-end, type-start, type-end, det-sealed]", async () => {
+Deno.test("a paired phone learns what it may start, starts an agent and ends it, and the relay reads none of it [ux-start, ux-end, type-start, type-end, det-sealed, det-lines]", async () => {
   await using tapped = await tappedStack({ allowAgentStart: true, allowAgentEnd: true });
   const { stack, tap } = tapped;
   const { deviceId } = stack;
@@ -41,6 +41,21 @@ Deno.test("a paired phone learns what it may start, starts an agent and ends it,
   );
   assert.deepEqual(start.projects, [{ project: "proj", directory: stack.sandbox.project }]);
 
+  await page.send(name, "xyzzy on the screen");
+  const line = () => page.store.get().details.get(deviceId)?.lines?.[name];
+  const firstLine = await until("the last line", () => /sha256/.test(line() ?? "") && line());
+
+  const { sandbox } = stack;
+  const silent = "stty -echo; echo Password:; exec cat > /dev/null";
+  await sandbox.tmux("new-session", "-d", "-s", "svc-asks", silent);
+  const asked = () => page.store.get().details.get(deviceId)?.lines?.["svc-asks"];
+  await until("the prompt on the card", () => asked() === "Password:");
+  await sandbox.tmux("send-keys", "-t", "=svc-asks:", "hunter2", "Enter");
+  await page.send(name, "plugh on the screen");
+  const nextLine = await until("the next line", () => line() !== firstLine && line());
+  assert.equal(asked(), "Password:", "what is typed without an echo is never reported");
+  await sandbox.tmux("kill-session", "-t", "=svc-asks");
+
   const session = () =>
     page.store.get().devices?.[0]?.sessions.find((entry) => entry.name === name && entry.state !== "exited");
   const shown = await until("the session", session);
@@ -58,7 +73,8 @@ Deno.test("a paired phone learns what it may start, starts an agent and ends it,
   assert.equal(await ended(page, id), "submitted");
   assert.equal((await sessionsOf(tapped)).trim(), name);
   const seen = tap.seen();
-  assert.ok(!/"projects":\[\{|"end \d+"/.test(seen), "the relay read what was sealed");
+  assert.ok(![firstLine, nextLine, "Password:"].some((text) => seen.includes(text)), "the relay read a line");
+  assert.ok(!/"projects":\[\{|"end \d+"|hunter2/.test(seen), "the relay read what was sealed");
 });
 
 Deno.test("a host that does not allow it ends nothing [type-end]", async () => {

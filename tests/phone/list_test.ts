@@ -125,3 +125,24 @@ Deno.test("with several hosts a note names its host, also one that concerns no s
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     laptop.stop();
   }));
+
+Deno.test("a card shows the last line of its session's screen, and follows it [ux-cards]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    const long = "Read src/checkout/payment_provider_with_a_long_name.ts, lines 1 to 400, and found the bug";
+    listener.details = { lines: { "svc-shop": "All 214 tests pass.", "svc-blog": long } };
+    const sessions = [{ name: "svc-shop", title: "Mend the basket" }, { name: "svc-blog" }, {
+      name: "svc-docs",
+    }];
+    await listener.report(...sessions);
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    const card = page.getByRole("main").getByRole("link").filter({ hasText: "shop" });
+    await card.getByText("All 214 tests pass.").waitFor();
+    assert.equal(await page.locator(".card-line").count(), 2);
+    await phone.shoot("picker-lines");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    listener.details = { lines: { "svc-shop": "Committed." } };
+    await listener.report(...sessions);
+    await card.getByText("Committed.").waitFor();
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));

@@ -84,6 +84,9 @@ const HOST_DETAILS = rows("docs/protocol.md, Host details", {
   "det-report": phone("Details are reported when they change and on a new connection; the relay keeps them."),
   "det-sealed": phone("With a paired phone the details are sealed, and only sealed ones of its host count."),
   "det-bounded": phone("Details are cut to what fits into a report."),
+  "det-lines": phone(
+    "The last line of a session's screen is only reported sealed, when it has changed and at most every 3 seconds.",
+  ),
   "det-newest": phone("A phone never replaces details by older ones."),
 });
 

@@ -12,6 +12,7 @@ import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
+import { lastLine } from "./last_line.ts";
 import type { StatesStore } from "./known_states.ts";
 import {
   canComeFrom,
@@ -63,6 +64,7 @@ export interface InventoryOptions {
 interface CapturedScreen extends ScreenCapture {
   /** The session's activity when the screen was captured, in epoch seconds. */
   activity: number;
+  line: string | undefined;
   /** The last state that the screen or a hook showed. */
   known: AgentState | undefined;
 }
@@ -202,7 +204,8 @@ export class Inventory {
     const { title, cursor, applicationKeys } = session.pane;
     const reading = profile.readScreen({ lines, title, cursor, applicationKeys });
     const known = this.#screens.get(paneKey(session))?.known;
-    this.#screens.set(paneKey(session), { activity: session.activity, at, reading, known });
+    const line = lastLine(lines, { reading, cursorRow: cursor.y });
+    this.#screens.set(paneKey(session), { activity: session.activity, at, reading, known, line });
     if (kind === "") return;
     const text = reading.focus === "dialog" ? dialogText(lines, compiledMarks(profile.dialog)) : undefined;
     const isNew = this.#dialogs.take(paneKey(session), { text, at });
@@ -218,6 +221,16 @@ export class Inventory {
   #dialogOf(session: TmuxSession): SessionEntry["dialog"] {
     const dialog = isAlive(session) ? this.#dialogs.of(paneKey(session)) : undefined;
     return dialog && { id: dialog.id, since: dialog.since, can: [...this.#options.dialogActions ?? []] };
+  }
+
+  /** The last line of each live session, by its name. */
+  lines(): Record<string, string> {
+    return Object.fromEntries(
+      this.#sessions.filter(isAlive).flatMap((session) => {
+        const line = this.#screens.get(paneKey(session))?.line;
+        return line === undefined ? [] : [[session.name, line]];
+      }),
+    );
   }
 
   /** The dialog that the session of this name showed last. */

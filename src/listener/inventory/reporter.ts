@@ -225,6 +225,10 @@ export class InventoryPolling {
     this.readNow();
   }
 
+  lines(): Record<string, string> {
+    return this.#inventory.lines();
+  }
+
   dialogOf(session: string): OpenDialog | undefined {
     return this.#inventory.dialogOf(session);
   }

@@ -104,7 +104,8 @@ function Groups({ state, devices, grouping, isWhole, now }: GroupsProps): JSX.El
     <ul class="cards">
       {sessions.map((session) => {
         const key = sessionKey({ deviceId: session.deviceId, session: session.entry.name });
-        return <SessionCard key={key} session={session} unread={unread.get(key) ?? 0} now={now} />;
+        const line = state.details.get(session.deviceId)?.lines?.[session.entry.name];
+        return <SessionCard key={key} {...{ session, line, now }} unread={unread.get(key) ?? 0} />;
       })}
     </ul>
   );
@@ -208,13 +209,15 @@ function Empty({ state }: { state: PhoneState }): JSX.Element {
 
 interface SessionCardProps {
   session: HostSession;
+  /** The last one on its screen. */
+  line: string | undefined;
   /** What its agent sent and the user has not read. */
   unread: number;
   /** The relay's clock. */
   now: number;
 }
 
-function SessionCard({ session, unread, now }: SessionCardProps): JSX.Element {
+function SessionCard({ session, line, unread, now }: SessionCardProps): JSX.Element {
   const { deviceId, entry, online } = session;
   const title = screenTitle(session);
   const href = formatRoute({ view: "session", deviceId, session: entry.name });
@@ -227,13 +230,14 @@ function SessionCard({ session, unread, now }: SessionCardProps): JSX.Element {
           <StateChip session={session} now={now} />
         </div>
         {title !== "" && <p class="card-title">{title}</p>}
+        {online && line !== undefined && <p class="card-line">{line}</p>}
         <CardFacts session={session} now={now} />
       </a>
     </li>
   );
 }
 
-function CardFacts({ session, now }: Omit<SessionCardProps, "unread">): JSX.Element {
+function CardFacts({ session, now }: Pick<SessionCardProps, "session" | "now">): JSX.Element {
   const { entry, host, online, lastSeen } = session;
   return (
     <p class="facts">

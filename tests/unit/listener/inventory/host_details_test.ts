@@ -4,7 +4,11 @@ import { generateKeyPair } from "../../../../src/crypto/keys.ts";
 import { openForPhone, type PhoneKeys } from "../../../../src/crypto/host_push.ts";
 import { exportPublicKey } from "../../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
-import { type DetailFacts, DetailsReport } from "../../../../src/listener/inventory/host_details.ts";
+import {
+  type DetailFacts,
+  DetailsReport,
+  LINES_GAP_MS,
+} from "../../../../src/listener/inventory/host_details.ts";
 import { DETAILS_TYPE, type HostDetails, parseDetails } from "../../../../src/protocol/host_details.ts";
 
 const HOST = "dev_listener_0a1b2c3d";
@@ -56,4 +60,37 @@ Deno.test("many projects with long paths are cut to what fits into a report [det
   const kept = (reported?.plain as HostDetails).start?.projects ?? [];
   assert.ok(kept.length > 10 && JSON.stringify(reported).length < 24_000, `${kept.length}`);
   assert.equal(kept[0]?.project, "p0");
+});
+
+Deno.test("lines are only sent sealed, and new lines alone wait for a moment [det-lines]", async () => {
+  const keyPair = await generateKeyPair();
+  const secret = await importSecret(newSecret());
+  assert.ok(secret);
+  const phone = { deviceId: "dev_phone_1", publicKey: await exportPublicKey(keyPair.publicKey), secret };
+  const phones: PhoneKeys[] = [];
+  let now = 0;
+  let line = "one";
+  const facts = () => Promise.resolve({ lines: { "svc-shop": line } });
+  const options = { host: HOST, facts, phones: () => Promise.resolve(phones), now: () => now };
+  const report = new DetailsReport(options);
+  assert.deepEqual((await report.next())?.reported, { plain: { at: 0 } });
+  phones.push(phone);
+  const due = await report.next();
+  assert.ok(due?.reported.sealedFor);
+  const boundTo = { id: "", type: DETAILS_TYPE, agentSessionName: "", host: HOST };
+  const text = await openForPhone(due.reported.sealedFor, {
+    boundTo,
+    phone: phone.deviceId,
+    keyPair,
+    secret,
+  });
+  assert.deepEqual(parseDetails(text ?? "")?.lines, { "svc-shop": "one" });
+  report.sent(due);
+  line = "two";
+  now = LINES_GAP_MS - 1;
+  assert.equal(await report.next(), undefined);
+  now = LINES_GAP_MS;
+  assert.notEqual(await report.next(), undefined);
+  line = "one";
+  assert.equal(await report.next(), undefined, "it has not changed");
 });

@@ -239,7 +239,7 @@ Deno.test("reporter: details are sent when they are due, again after a rejection
     details: {
       next: () => {
         if (due === "broken") return Promise.reject(new Error("no such file"));
-        return Promise.resolve(due ? { reported, digest: "d" } : undefined);
+        return Promise.resolve(due ? { reported, digest: "d", lines: "", at: 0 } : undefined);
       },
       sent: () => void (due = false),
       forget: () => void (due = true),
