@@ -170,6 +170,8 @@ const writing: Case[] = [
       await files.writeText(path, "");
       await log.append("after");
       assert.equal(await files.readText(path), "after");
+      await log.append(new Uint8Array([0, 255]));
+      assert.deepEqual((await files.readBytes(path))?.subarray(-2), new Uint8Array([0, 255]));
       assert.equal((await files.info(path))?.mode, 0o600);
       log.close();
     },
