@@ -21,7 +21,13 @@ Deno.test("a lone surrogate is refused because it has no UTF-8 encoding", () => 
 });
 
 Deno.test("only agent.command requires a session and a text, and only agent.start an agent and a project [push-type, proto-push-sealed, type-start]", () => {
-  const needy: readonly string[] = ["agent.command", "agent.start", "agent.cancel", "dialog.answer"];
+  const needy: readonly string[] = [
+    "agent.command",
+    "agent.start",
+    "agent.end",
+    "agent.cancel",
+    "dialog.answer",
+  ];
   for (const type of PUSH_TYPES) assert.equal(isTaken({ type }), !needy.includes(type), type);
   assert.ok(isTaken({ type: "type.of.a.later.version" }));
 });
