@@ -2,6 +2,7 @@
 
 import { install, missingTools, type Purpose, toolHint } from "./machine.ts";
 import { node22 } from "./node22.ts";
+import { unpackFonts } from "./fonts.ts";
 import { say } from "./say.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -40,7 +41,11 @@ export async function prepare(purpose: Purpose): Promise<boolean> {
   if (!await ensureTools(purpose)) return false;
   await installPackages();
   await buildPhone();
-  if (purpose === "tests") await node22();
+  if (purpose !== "tests") return true;
+  await node22();
+  await unpackFonts().catch((error: Error) =>
+    say(`the page is not tested with other fonts: ${error.message}`)
+  );
   return true;
 }
 

@@ -5,6 +5,7 @@ export const TERMINAL_STRINGS = {
   terminal: {
     label: (session: string) => `Terminal of ${session}`,
     screen: "The terminal's screen. To read or select its text, use Select text under More keys.",
+    foot: "Keys and message",
     opening: "Opening the terminal…",
     size: (cols: number, rows: number) => `Live, ${cols} × ${rows}`,
     sizeAway: (cols: number, rows: number) => `Earlier output, ${cols} × ${rows}`,

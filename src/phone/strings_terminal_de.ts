@@ -6,6 +6,7 @@ export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "latches
   terminal: {
     label: (session) => `Terminal von ${session}`,
     screen: "Der Bildschirm des Terminals. Als Text steht er unter Weitere Tasten, Text auswählen.",
+    foot: "Tasten und Nachricht",
     opening: "Das Terminal wird geöffnet …",
     size: (cols, rows) => `Live, ${cols} × ${rows}`,
     sizeAway: (cols, rows) => `Frühere Ausgabe, ${cols} × ${rows}`,

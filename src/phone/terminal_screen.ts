@@ -15,6 +15,8 @@ const FONT_MAX_PIXELS = 28;
 /** The smallest readable size; a terminal too wide for it is panned. */
 const FONT_READABLE_PIXELS = 8;
 const FONT_DEFAULT_PIXELS = 13;
+/** Where there is little height, as with an open keyboard in landscape, letters shrink to show as many rows. */
+const ROWS_MIN = 8;
 const MEASURED_COLUMNS = 100;
 
 interface TerminalScreenOptions {
@@ -105,7 +107,7 @@ export class TerminalScreen {
     if (!atEnd) container.scrollTop = (scrollTop + middle.y) * factor - middle.y;
   }
 
-  /** Goes back to the font size that fits the width. */
+  /** Goes back to the font size that fits the view. */
   resetZoom(): void {
     this.#isSized = false;
     this.draw();
@@ -184,7 +186,7 @@ export class TerminalScreen {
     this.#frame = 0;
     // A selection would be lost with the lines that it stands in.
     if (this.#isSelecting()) return;
-    if (!this.#isSized) this.#fitWidth();
+    if (!this.#isSized) this.#fitView();
     const { cols, buffer: { active } } = this.terminal;
     const view = this.#view();
     this.#canvas.style.height = `${active.length * view.lineHeight}px`;
@@ -320,13 +322,17 @@ export class TerminalScreen {
   }
 
   #resized(): void {
-    if (!this.#isSized) this.#fitWidth();
+    if (!this.#isSized) this.#fitView();
     this.draw();
   }
 
-  /** The largest font size at which every column is visible, but at least the readable size. */
-  #fitWidth(): void {
-    const fitting = this.#view().width / (this.terminal.cols * this.#columnWidth);
+  /** The largest font size at which every column and a few rows are visible, but at least the readable size. */
+  #fitView(): void {
+    const { width, height } = this.#view();
+    const fitting = Math.min(
+      width / (this.terminal.cols * this.#columnWidth),
+      height / (ROWS_MIN * LINE_HEIGHT),
+    );
     this.#setFont(Math.max(FONT_READABLE_PIXELS, Math.min(FONT_DEFAULT_PIXELS, fitting)));
   }
 

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type BrowserContext, chromium, devices, type Page } from "playwright-core";
 import { encode } from "uqr";
 import { concatBytes } from "../../src/async/encodings.ts";
+import { type Family, fontEnvironment } from "../helpers/fonts.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
@@ -21,8 +22,15 @@ const FLAGS = [
 const CAMERA_FLAGS = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 const CAMERA = { width: 640, height: 480 };
 const SCHEMES = ["light", "dark"] as const;
-/** The narrowest screen that the page supports. */
-const NARROW = { width: 320, height: 568 };
+/** The narrowest screen that the page supports, two common ones, and one held sideways. */
+const SIZES = {
+  narrow: { width: 320, height: 568 },
+  usual: { width: 390, height: 844 },
+  large: { width: 412, height: 915 },
+  landscape: { width: 844, height: 390 },
+};
+/** Percent of the usual size. */
+const LETTERS = [100, 200];
 
 export interface Violation {
   id: string;
@@ -49,13 +57,16 @@ export class Phone {
     });
   }
 
-  static async start(origin: string): Promise<Phone> {
+  /** With the system's fonts, or with those of a family. */
+  static async start(origin: string, { family }: { family?: Family } = {}): Promise<Phone> {
     const profile = await Deno.makeTempDir({ prefix: "svc-phone-" });
+    const fonts = family === undefined ? {} : await fontEnvironment(family, profile);
     const { defaultBrowserType: _webkit, ...iPhone } = devices["iPhone 15"] ?? {};
     const context = await chromium.launchPersistentContext(profile, {
       ...iPhone,
       executablePath: "/usr/bin/chromium",
       args: [...FLAGS, ...CAMERA_FLAGS, `--use-file-for-fake-video-capture=${cameraFile(profile)}`],
+      env: { ...Deno.env.toObject(), ...fonts },
       headless: Deno.env.get(HEADED) !== "1",
       locale: "en-GB",
       timeout: SAFETY_LIMIT_MS,
@@ -75,21 +86,20 @@ export class Phone {
     await this.#context.grantPermissions(["camera"]);
   }
 
-  /** Saves screenshots of the view, light and dark, on a normal and on the narrowest screen, in `.cache/screenshots`. */
+  /** Saves screenshots of the view, light and dark, on three screens, in `.cache/screenshots`. */
   async shoot(name: string): Promise<void> {
     await Deno.mkdir(SHOTS, { recursive: true });
-    const usual = this.page.viewportSize();
-    for (const scheme of SCHEMES) {
-      await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-      await this.page.screenshot({ path: `${SHOTS}/${name}-${scheme}.png`, scale: "css" });
-    }
-    await this.page.setViewportSize(NARROW);
-    await this.page.screenshot({ path: `${SHOTS}/${name}-narrow.png`, scale: "css" });
-    if (usual !== null) await this.page.setViewportSize(usual);
+    const { large: _similar, ...sizes } = SIZES;
+    await this.#onEach(sizes, async (size) => {
+      for (const scheme of SCHEMES) {
+        await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+        await this.page.screenshot({ path: `${SHOTS}/${name}-${size}-${scheme}.png`, scale: "css" });
+      }
+    });
     await this.page.emulateMedia({ colorScheme: "light", reducedMotion: null });
   }
 
-  /** Accessibility violations rated serious or worse, in both colour schemes. */
+  /** Accessibility violations of any impact, in both colour schemes. */
   async violations(): Promise<Violation[]> {
     const source = await readFile(`${CHECKOUT}node_modules/axe-core/axe.min.js`, "utf8");
     const found: Violation[] = [];
@@ -102,13 +112,28 @@ export class Phone {
     return found;
   }
 
-  /** Controls that are too small to tap, and elements that overflow the narrowest screen. */
+  /** Controls that are too small to tap or covered, and pages that scroll sideways, with usual and with doubled letters. */
   async misfits(): Promise<string[]> {
-    const usual = this.page.viewportSize();
-    await this.page.setViewportSize(NARROW);
-    const found = await this.page.evaluate(findMisfits);
-    if (usual !== null) await this.page.setViewportSize(usual);
+    const found: string[] = [];
+    await this.#onEach(SIZES, async (size) => {
+      for (const percent of LETTERS) {
+        const faults = await this.page.evaluate(findMisfits, percent);
+        found.push(...faults.map((fault) => `${size}, ${percent} %: ${fault}`));
+      }
+    });
     return found;
+  }
+
+  async #onEach(
+    sizes: Record<string, { width: number; height: number }>,
+    act: (size: string) => Promise<void>,
+  ): Promise<void> {
+    const before = this.page.viewportSize();
+    for (const [name, size] of Object.entries(sizes)) {
+      await this.page.setViewportSize(size);
+      await act(name);
+    }
+    if (before !== null) await this.page.setViewportSize(before);
   }
 
   async close(): Promise<void> {
@@ -152,23 +177,72 @@ interface Axe {
 /** Runs in the page. */
 async function runAxe(): Promise<Violation[]> {
   const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, impact, nodes }) => ({
-      id,
-      impact,
-      targets: nodes.map(({ target }) => target.join(" ")).join(", "),
-    }));
+  return violations.map(({ id, impact, nodes }) => ({
+    id,
+    impact,
+    targets: nodes.map(({ target }) => target.join(" ")).join(", "),
+  }));
 }
 
-/** Runs in the page. */
-function findMisfits(): string[] {
-  const controls = [...document.querySelectorAll("a, button, input, textarea")];
-  const small = controls.filter((control) => {
-    const { width, height } = control.getBoundingClientRect();
-    return height > 0 && (width < 44 || height < 44);
+/** Runs in the page, with letters of this size. */
+async function findMisfits(percent: number): Promise<string[]> {
+  const root = document.documentElement;
+  const { fontSize } = root.style;
+  if (percent !== 100) root.style.fontSize = `${percent}%`;
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const shown = document.querySelector("dialog:modal") ?? document;
+  const controls = [...shown.querySelectorAll("a, button, input, select, summary, textarea")].filter((one) =>
+    one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().height > 0
+  );
+  const nameOf = (one: Element): string =>
+    `${one.tagName} "${one.getAttribute("aria-label") ?? one.textContent}"`;
+  /** A label around a control belongs to it. */
+  const isSmall = (one: Element): boolean =>
+    [one, one.closest("label") ?? one].every((target) => {
+      const { width, height } = target.getBoundingClientRect();
+      return width < 43.9 || height < 43.9;
+    });
+  const scrollerOf = (one: Element | null): Element | null => {
+    for (let place = one; place !== null && place !== root; place = place.parentElement) {
+      if (getComputedStyle(place).overflowY !== "visible" && place.scrollHeight > place.clientHeight) {
+        return place;
+      }
+    }
+    return null;
+  };
+  /** Undefined if its middle is scrolled out of sight, or can be scrolled from under what covers it. */
+  const elementOver = (one: Element): Element | undefined => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return undefined;
+    for (let place = one.parentElement; place !== null; place = place.parentElement) {
+      const box = place.getBoundingClientRect();
+      const isClipping = getComputedStyle(place).overflow !== "visible";
+      if (isClipping && (x < box.left || x > box.right || y < box.top || y > box.bottom)) return undefined;
+    }
+    const found = document.elementFromPoint(x, y);
+    const label = one.closest("label");
+    const isOwn = found === null || one.contains(found) || found.contains(one) || label?.contains(found);
+    const isPassing = found?.closest("[role=listbox]") || scrollerOf(one)?.contains(found);
+    return isOwn || isPassing ? undefined : found;
+  };
+  const faults = controls.flatMap((one) => {
+    const over = elementOver(one);
+    return [
+      ...(isSmall(one) ? [`small: ${nameOf(one)}`] : []),
+      ...(over === undefined ? [] : [`covered: ${nameOf(one)} by ${over.tagName}.${over.className}`]),
+    ];
   });
-  const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
-  const names = small.map((control) => `small: ${control.tagName} ${control.textContent}`);
-  return wide ? [...names, "the page scrolls sideways"] : names;
+  if (root.scrollWidth > root.clientWidth) {
+    const isClipped = (one: Element): boolean =>
+      one.parentElement !== null && one.parentElement !== document.body &&
+      (getComputedStyle(one.parentElement).overflowX !== "visible" || isClipped(one.parentElement));
+    const wide = [...document.body.querySelectorAll("*")].filter((one) =>
+      one.getBoundingClientRect().right > root.clientWidth + 1 && !isClipped(one)
+    );
+    const names = wide.slice(-3).map((one) => `${one.tagName}.${one.getAttribute("class")}`);
+    faults.push(`the page scrolls sideways: ${names.join(", ")}`);
+  }
+  root.style.fontSize = fontSize;
+  return faults;
 }

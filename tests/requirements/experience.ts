@@ -102,12 +102,22 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-reading": phone(
     "History by pulling down, a pill to the newest line, find, selection, text beside the exact screen, choices kept per session.",
   ),
+  "ux-fonts": phone(
+    "Nothing overlaps or scrolls sideways with DejaVu, Noto or Liberation letters, also at twice their size.",
+  ),
+  "ux-a11y": phone("No view breaks a rule of axe-core, and controls have edges in forced colours."),
+  "ux-landscape": phone(
+    "With a keyboard open in landscape the terminal keeps eight rows and follows the cursor.",
+  ),
+  "ux-reduced-motion": phone("With reduced motion nothing moves by itself."),
   "ux-tablet": phone("On a tablet the list and the session stand side by side."),
   "ux-languages": phone("The page is in English or German: the user's choice, else the browser's."),
   "ph-fast": phone(
     "Files are compressed at build time, served by Accept-Encoding, and immutable where hashed; deno task prove phone measures list and terminal on a slow network.",
   ),
-  "ux-shots": phone("The browser's tests leave screenshots of each view in light and dark."),
+  "ux-shots": phone(
+    "The browser's tests leave screenshots of each view in light and dark, on three screens.",
+  ),
 });
 
 const TERMINAL_OUTPUT = rows("docs/specification.md, Terminal output", {

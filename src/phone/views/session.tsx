@@ -100,7 +100,7 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
               {...{ shown, state, now, actions, waiting }}
               items={items.filter((one) => one.kind !== "question" || one.receipt.final)}
             />
-            <div class="session-foot">{note}{composer}</div>
+            <section class="session-foot" aria-label={STRINGS.terminal.foot}>{note}{composer}</section>
           </>
         )}
     </div>

@@ -51,7 +51,7 @@ export function TerminalPanel(props: Props): JSX.Element {
         <div class="notice-anchor">{notice}</div>
         <Place terminal={terminal} isFinding={isFinding} onFound={() => setFinding(false)} />
       </main>
-      <div class="session-foot">
+      <section class="session-foot" aria-label={TEXT.foot}>
         {note}
         <KeyRow
           terminal={terminal}
@@ -68,7 +68,7 @@ export function TerminalPanel(props: Props): JSX.Element {
             ? <LiveField label={label} terminal={terminal} onLeave={() => toggle.current?.focus()} />
             : composer}
         </div>
-      </div>
+      </section>
       {text !== undefined && <TerminalText text={text} onClose={() => setText(undefined)} />}
     </>
   );
@@ -84,7 +84,7 @@ function Place(
       <div class="terminal-place" ref={terminal.container} tabIndex={0} role="img" aria-label={TEXT.screen} />
       {asText && <FlowingText terminal={terminal} />}
       {isFinding && <FindBar terminal={terminal} onClose={onFound} />}
-      {away && (
+      {away && !isFinding && (
         <LatestPill
           newer={away.newer}
           onPress={asText ? () => terminal.setAway(undefined) : terminal.showLatest}

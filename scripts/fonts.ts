@@ -1,0 +1,61 @@
+/** Fonts of other systems for the tests, from Debian's packages, unpacked where only the tests find them. */
+
+/** Android's, and what many desktops have in place of Arial and Courier. */
+export const FONT_PACKAGES = {
+  noto: { debian: "fonts-noto-core", files: /\/NotoSans-(Regular|Bold|Medium|SemiBold)\.ttf$/ },
+  liberation: { debian: "fonts-liberation", files: /\/Liberation(Sans|Mono)-(Regular|Bold)\.ttf$/ },
+} as const;
+export type FontPackage = keyof typeof FONT_PACKAGES;
+
+/** Holds one folder for each package. */
+export const FONTS = new URL("../.cache/fonts", import.meta.url).pathname;
+
+const decoder = new TextDecoder();
+
+/** Unpacks what is missing; needs no rights, only apt's lists. */
+export async function unpackFonts(): Promise<void> {
+  for (const name of Object.keys(FONT_PACKAGES) as FontPackage[]) {
+    if (!await isUnpacked(name)) await unpack(name);
+  }
+}
+
+/** False on a system without Debian's packages. */
+export async function isUnpacked(name: FontPackage): Promise<boolean> {
+  return await Deno.stat(`${FONTS}/${name}`).then(({ isDirectory }) => isDirectory, () => false);
+}
+
+async function unpack(name: FontPackage): Promise<void> {
+  const { debian, files } = FONT_PACKAGES[name];
+  const folder = await Deno.makeTempDir({ prefix: "svc-fonts-" });
+  const fresh = `${folder}/${name}`;
+  try {
+    await run("apt-get", ["download", "-qq", debian], folder);
+    const [archive = ""] = namesIn(folder).filter((one) => one.endsWith(".deb"));
+    await run("dpkg-deb", ["-x", archive, "all"], folder);
+    await Deno.mkdir(fresh);
+    for (const path of filesUnder(`${folder}/all`).filter((one) => files.test(one))) {
+      await Deno.copyFile(path, `${fresh}/${path.split("/").at(-1)}`);
+    }
+    await Deno.mkdir(FONTS, { recursive: true });
+    await run("cp", ["-R", fresh, FONTS], folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function namesIn(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].map(({ name }) => name);
+}
+
+function filesUnder(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? filesUnder(`${folder}/${name}`) : [`${folder}/${name}`]
+  );
+}
+
+async function run(program: string, args: readonly string[], cwd: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command(program, { args: [...args], cwd }).output();
+  if (!success) {
+    throw new Error(`cannot run "${program} ${args.join(" ")}": ${decoder.decode(stderr).trim()}`);
+  }
+}
