@@ -35,9 +35,11 @@ const LATER = [
   "src/phone/views/settings.tsx",
   "src/phone/views/notifications.tsx",
   "src/phone/views/link_reader.tsx",
+  "src/phone/push_page.ts",
   "src/phone/views/shortcut_help.tsx",
   "src/client/claim_pairing.ts",
   "src/crypto/host_push.ts",
+  "src/crypto/keys.ts",
   "src/crypto/stored_message.ts",
   "src/crypto/stream.ts",
   // Loaded with the first script; named here too, so that what the first scripts share is one file in place of two.

@@ -1,5 +1,4 @@
 /** The page's first script: begins to read what is stored, chooses the language, then starts the page, whose modules read their texts when they are loaded. */
-import { generateKeyPair } from "../crypto/keys.ts";
 import { readFirst } from "./database.ts";
 import { loadLanguage } from "./language.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
@@ -7,7 +6,12 @@ import { openPairingStorage } from "./pairing_storage.ts";
 /** Browsers offer WebCrypto only on https and localhost. */
 const cipher = isSecureContext ? crypto.subtle : undefined;
 // Both are read while the rest of the page is still on its way.
-const stored = Promise.all([readFirst(cipher), cipher && openPairingStorage(generateKeyPair)]);
+const stored = Promise.all([readFirst(cipher), cipher && openPairingStorage(makeKeys)]);
+/** Once for each phone. */
+async function makeKeys(): Promise<CryptoKeyPair> {
+  return await (await import("../crypto/keys.ts")).generateKeyPair();
+}
+
 // `start` reports a failure.
 stored.catch(() => undefined);
 

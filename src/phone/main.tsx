@@ -6,7 +6,7 @@ import { deviceName, followVisibleHeight, showCount } from "./browser.ts";
 import { Controller } from "./controller.ts";
 import type { FirstRead } from "./database.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
-import { pushPage } from "./push_page.ts";
+import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { labelDocument } from "./language.ts";
 import { registerWorker } from "./register_worker.ts";
 import { applyPreferences, readPreferences } from "./preferences.ts";
@@ -27,19 +27,19 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   applyPreferences(readPreferences(), document);
   labelDocument(document);
   const link = takeSignInLink();
-  const root = document.getElementById("app");
-  if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
-  const store = createStore(oncePerTask(() => {
+  const root = pageRoot();
+  const draw = oncePerTask(() => {
     const state = store.get();
-    render(<App state={state} actions={actions} ringing={push.ringing} />, root);
+    render(<App state={state} actions={actions} ringing={push.loaded?.ringing} />, root);
     controller.keepDrafts();
     showCount(state.signIn.kind === "in" ? attentionCount(state) : 0);
-    push.changed();
-  }));
+    push.loaded?.changed();
+  });
+  const store = createStore(draw);
   const baseUrl = new URL(".", location.href).href;
   const [first, pairing] = await stored;
   const storage = await openStorage(cipher, first);
-  const push = pushPage({
+  const push = latePush({
     ...{ baseUrl, storage, pairing },
     state: store.get,
     open: (hash) => location.hash = hash,
@@ -52,7 +52,11 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     storage,
     pairing,
   });
-  const actions = actionsOf(controller, { store, storage, leave: () => push.ringing.leave() });
+  const actions = actionsOf(controller, {
+    store,
+    storage,
+    leave: async () => await (await push.load()).ringing.leave(),
+  });
   const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
   followRoute();
   addEventListener("hashchange", () => {
@@ -65,7 +69,25 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   await controller.start(link);
   await loadLater();
   await registerWorker();
-  await push.ringing.load();
+  const { ringing } = await push.load();
+  draw();
+  await ringing.load();
+}
+
+function pageRoot(): HTMLElement {
+  const root = document.getElementById("app");
+  if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
+  return root;
+}
+
+/** What rings is loaded after the list, or when the account is left. */
+function latePush(options: PushPageOptions): { loaded?: PushPage; load(): Promise<PushPage> } {
+  return {
+    async load() {
+      const { pushPage } = await import("./push_page.ts");
+      return this.loaded ??= pushPage(options);
+    },
+  };
 }
 
 /** Several changes in a row are drawn once. */

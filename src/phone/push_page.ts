@@ -13,7 +13,7 @@ import type { PhoneState } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
 import type { WorkerMessage } from "./worker/push.ts";
 
-interface PushPageOptions {
+export interface PushPageOptions {
   baseUrl: string;
   storage: PhoneStorage;
   pairing: PairingStorage | undefined;

@@ -47,7 +47,8 @@ export interface AppActions
 interface Props {
   state: PhoneState;
   actions: AppActions;
-  ringing: Ringing;
+  /** Undefined until it is loaded. */
+  ringing: Ringing | undefined;
 }
 
 export function App({ state, actions, ringing }: Props): JSX.Element {
@@ -87,7 +88,9 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
     case "add-host":
       return <AddHostView notice={notice} actions={actions} />;
     case "notifications":
-      return <NotificationsView state={state} ringing={ringing} notice={notice} />;
+      return ringing === undefined
+        ? <Waiting />
+        : <NotificationsView state={state} ringing={ringing} notice={notice} />;
     case "session":
       return (
         <BesideList state={state} actions={actions}>
