@@ -7,12 +7,15 @@ import { parseJson } from "../protocol/json.ts";
 
 export interface ProcessHost {
   platform: string;
-  files: Pick<Files, "readText" | "readLink">;
+  files: Pick<Files, "readText" | "readLink" | "list">;
   commands: Pick<Commands, "run">;
 }
 
 /** Reads a file in /proc. Undefined if the process is gone or ends meanwhile. */
-async function readProc(path: string, { files }: Pick<ProcessHost, "files">): Promise<string | undefined> {
+async function readProc(
+  path: string,
+  { files }: { files: Pick<Files, "readText"> },
+): Promise<string | undefined> {
   return await files.readText(path).catch(() => undefined);
 }
 
@@ -96,11 +99,12 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   return { stopped: state.startsWith("T"), foreground, argv, shellBelow: isGuardedProgram(own) };
 }
 
-/** At most this many processes of a tree are checked. */
+/** At most this many processes of a tree are checked, and threads of each. */
 const TREE_MAX = 32;
+const THREADS_MAX = 64;
 
 /**
- * True if the program in the foreground of a pane is running, or waiting for a CPU or disk, so that it may not have read
+ * True if a thread of the program in the foreground of a pane is running, or waiting for a CPU or disk, so that it may not have read
  * its input yet, or if its tmux server is, so that it may not have drawn the program's output yet. What the program
  * started in groups of their own, a build for example, does not count. Undefined if the system does not say.
  */
@@ -109,20 +113,25 @@ export async function isPaneBusy(
   host: Pick<ProcessHost, "files" | "platform">,
 ): Promise<boolean | undefined> {
   if (host.platform !== "linux") return undefined;
-  const statOf = async (pid: number) => parseStat(await readProc(`/proc/${pid}/stat`, host) ?? "");
-  const isRunning = ({ state }: ProcessStat): boolean => state === "R" || state === "D";
-  const { foregroundGroup, parent } = await statOf(panePid);
+  const statOf = async (path: string) => parseStat(await readProc(`${path}/stat`, host) ?? "");
+  const { foregroundGroup, parent } = await statOf(`/proc/${panePid}`);
   const pids = [panePid];
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const process = pids[at] ?? panePid;
-    const stat = await statOf(process);
-    if (isRunning(stat) && (process === panePid || stat.group === foregroundGroup)) return true;
-    const children = await readProc(`/proc/${process}/task/${process}/children`, host) ?? "";
-    pids.push(...children.split(" ").map(Number).filter((child) => child > 0));
+    // Another thread than the first may read the input, or a file on its behalf; each has children of its own.
+    const threads = await host.files.list(`/proc/${process}/task`).catch(() => []);
+    const paths = threads.slice(0, THREADS_MAX).map((thread) => `/proc/${process}/task/${thread}`);
+    const stats = await Promise.all(paths.map(statOf));
+    const counts = process === panePid || stats[0]?.group === foregroundGroup;
+    if (counts && stats.some(isRunning)) return true;
+    const children = await Promise.all(paths.map((path) => readProc(`${path}/children`, host)));
+    pids.push(...children.join(" ").split(/\s+/).map(Number).filter((child) => child > 0));
   }
   // tmux comes last: what the program wrote before it came to rest is on the screen once tmux rests too.
-  return isRunning(await statOf(parent));
+  return isRunning(await statOf(`/proc/${parent}`));
 }
+
+const isRunning = ({ state }: ProcessStat): boolean => state === "R" || state === "D";
 
 async function ps(columns: string, pid: number, host: ProcessHost): Promise<string> {
   const { stdout } = await host.commands.run(["ps", "-o", columns, "-p", String(pid)]);

@@ -51,7 +51,7 @@ Deno.test("a key that uses a listener's device id gets none of its messages, inv
     assert.ok(code === 4423 || code === 1008);
     thief.socket.terminate();
   }
-  const record = await stack.send(echo.name, "for the real one");
+  const record = await phone.send(echo.name, "for the real one");
   assert.equal(record.receipt.state, "submitted");
   assert.deepEqual(await echo.prompts(1), ["for the real one"]);
   assert.doesNotMatch(listener.output(), /disconnected/);

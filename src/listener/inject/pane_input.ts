@@ -24,6 +24,8 @@ export const PANES_MAX = 500;
 export const TURN_START_MS = 2_000;
 /** A draft that has been stable for this long since the last key shows the effect of that key. */
 export const CALM_MS = 1_000;
+/** The same after a key that opens another view, until a screen has shown one. */
+export const VIEW_CALM_MS = 3_000;
 /** Nothing follows an Escape for this long, because an agent that reads both at once takes them for one sequence. */
 export const ESCAPE_MS = 1_000;
 /** The same for text that would turn the Escape into another key, such as `[Z`. */
@@ -154,6 +156,8 @@ export interface ComposerModel {
   hasMovedChoice: boolean;
   /** A key was typed that may open another view, and no screen has confirmed since that the composer is still there. */
   mayHaveLeft: boolean;
+  /** That key opens one at once, and no screen has shown one since. */
+  awaitsView: boolean;
   /** The draft was begun from a phone. */
   isFromPhone: boolean;
   /** The last key was Escape. */
@@ -177,6 +181,7 @@ export class PaneInput {
     hasPaste: false,
     hasMovedChoice: false,
     mayHaveLeft: false,
+    awaitsView: false,
     isFromPhone: false,
     afterEscape: false,
     keyAt: 0,
@@ -221,6 +226,7 @@ export class PaneInput {
     Object.assign(this.model, { isConfirmed: false, expected: undefined, isAtEnd: false, lastText: "" });
     this.model.afterEscape = false;
     this.model.mayHaveLeft = false;
+    this.model.awaitsView = false;
     this.model.isFromPhone = false;
     this.#messageAt = this.#now();
   }
@@ -236,6 +242,7 @@ export class PaneInput {
     if (reading.state === "working" || reading.state === "waiting") this.#hasWorkedSinceEnter = true;
     const { draft } = reading;
     if (draft === undefined) {
+      this.model.awaitsView = false;
       this.#calmDraft = undefined;
       return;
     }
@@ -249,11 +256,12 @@ export class PaneInput {
     if (model.isConfirmed) this.#settle(draft);
   }
 
-  /** The draft has not changed for CALM_MS since the last key. */
+  /** The draft has not changed for CALM_MS, or VIEW_CALM_MS, since the last key. */
   get isCalm(): boolean {
     const calm = this.#calmDraft;
-    const now = this.#now();
-    return calm !== undefined && now - Math.max(this.model.keyAt, this.#messageAt, calm.since) >= CALM_MS;
+    if (calm === undefined) return false;
+    const since = Math.max(this.model.keyAt, this.#messageAt, calm.since);
+    return this.#now() - since >= (this.model.awaitsView ? VIEW_CALM_MS : CALM_MS);
   }
 
   /** The draft that has been calm shows the text of the last input: without it the agent has not read that yet. */

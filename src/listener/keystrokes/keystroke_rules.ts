@@ -161,8 +161,9 @@ export function draftRefusal(
 export function afterInput(model: ComposerModel, input: Keystroke, now: number): ComposerModel {
   const leaves = input.type === "key" && MAY_LEAVE(input.key);
   const mayHaveLeft = leaves || (model.mayHaveLeft && !model.isConfirmed);
+  const awaitsView = leaves ? !submits(input) : model.awaitsView && !model.isConfirmed;
   const next: ComposerModel = {
-    ...{ ...model, mayHaveLeft, lastText: "" },
+    ...{ ...model, mayHaveLeft, awaitsView, lastText: "" },
     ...{ isConfirmed: false, afterEscape: false, keyAt: now },
   };
   const text = typedText(input);

@@ -148,6 +148,7 @@ function PickerHead(
       </div>
       <div class="picker-side">
         <LinkSign link={state.link} />
+        {state.devices === undefined && <span class="icon-link" />}
         {devices.some(({ online }) => online) && <StartButton state={state} actions={actions} />}
         <a class="icon-link" href={formatRoute({ view: "settings" })} aria-label={STRINGS.settings.heading}>
           <Icon name="settings" />

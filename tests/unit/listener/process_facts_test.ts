@@ -68,3 +68,20 @@ Deno.test("process facts: a pane is busy while its program runs, and not for a b
   await sandbox.tmux("kill-session", "-t", "=own:");
   await until("rest beside the build", async () => await isPaneBusy(build, runtime) === false);
 });
+
+Deno.test("process facts: a program is busy while any of its threads runs [inj-key-view]", async () => {
+  const worker = "postMessage(0); const end = Date.now() + 60_000; while (Date.now() < end);";
+  const program = `new Worker("data:text/javascript," + encodeURIComponent(${JSON.stringify(worker)}),
+    { type: "module" }).onmessage = () => console.log("begun")`;
+  const child = new Deno.Command(Deno.execPath(), { args: ["eval", program], stdout: "piped" }).spawn();
+  const reader = child.stdout.getReader();
+  await reader.read();
+  await until(
+    "the main thread's rest",
+    async () => parseStat(await Deno.readTextFile(`/proc/${child.pid}/stat`)).state === "S",
+  );
+  assert.equal(await isPaneBusy(child.pid, runtime), true);
+  child.kill("SIGKILL");
+  await child.status;
+  await reader.cancel();
+});

@@ -10,6 +10,7 @@ import {
   PaneInputs,
   TOOL_DIALOG_MS,
   TURN_START_MS,
+  VIEW_CALM_MS,
 } from "../../../../src/listener/inject/pane_input.ts";
 import { afterInput, type Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
@@ -192,6 +193,26 @@ Deno.test("model: after a key with an unpredictable effect only a stable screen 
   assert.equal(pane.isCalm, false);
   clock.advance(1);
   assert.equal(pane.isCalm, true);
+});
+
+Deno.test("model: after a key that opens a view at once the composer counts only much later, or when a view has shown [inj-key-view]", () => {
+  const { clock, pane } = makeBench();
+  const press = (): void =>
+    void Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "C-o" }, clock.now()));
+  pane.observed(composer(""), CLAUDE);
+  press();
+  pane.observed(composer(""), CLAUDE);
+  clock.advance(VIEW_CALM_MS - 1);
+  pane.observed(composer(""), CLAUDE);
+  assert.equal(pane.isCalm, false);
+  clock.advance(1);
+  assert.equal(pane.isCalm, true);
+  pane.confirmCalm();
+  press();
+  pane.observed({ ...composer(""), draft: undefined, focus: "menu" }, CLAUDE);
+  pane.observed(composer(""), CLAUDE);
+  clock.advance(CALM_MS);
+  assert.equal(pane.isCalm, true, "the view has come and gone");
 });
 
 Deno.test("model: nothing immediately follows Escape [inj-after-escape]", () => {

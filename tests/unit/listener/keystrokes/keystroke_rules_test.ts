@@ -35,7 +35,7 @@ const PROFILE: TargetProfile = {
 
 const model = (change: Partial<ComposerModel>): ComposerModel => ({
   ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true, lastText: "" },
-  ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, isFromPhone: false },
+  ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, awaitsView: false, isFromPhone: false },
   ...{ afterEscape: false, keyAt: 0 },
   ...change,
 });
