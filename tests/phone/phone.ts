@@ -223,8 +223,11 @@ async function findMisfits(percent: number): Promise<string[]> {
     const found = document.elementFromPoint(x, y);
     const label = one.closest("label");
     const isOwn = found === null || one.contains(found) || found.contains(one) || label?.contains(found);
-    const isPassing = found?.closest("[role=listbox]") || scrollerOf(one)?.contains(found);
-    return isOwn || isPassing ? undefined : found;
+    const scroller = scrollerOf(one);
+    const isPassing = found?.closest("[role=listbox]") || scroller?.contains(found);
+    if (isOwn || isPassing) return undefined;
+    // What lies over the beginning of a list is passed by scrolling back.
+    return found.getBoundingClientRect().bottom - top <= (scroller?.scrollTop ?? 0) ? undefined : found;
   };
   const faults = controls.flatMap((one) => {
     const over = elementOver(one);

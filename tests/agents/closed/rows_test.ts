@@ -232,6 +232,24 @@ for (const kind of named("cc", "codex", "opencode", "copilot")) {
   });
 }
 
+const VIEW_BURSTS = Number(Deno.env.get("SVC_VIEW_BURSTS") ?? 12);
+
+/** At a `v`, Claude's transcript opens the editor. */
+for (const kind of named("cc")) {
+  Deno.test("cc: v right behind Ctrl-O opens no editor beside busy loops [inj-key-view]", async () => {
+    await using _busy = startBusy(busyLoops());
+    const size = { cols: 42, rows: 14 };
+    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size, trap: true });
+    for (let round = 0; round < VIEW_BURSTS; round++) {
+      const phone = await stage.phone();
+      await burst(phone, key("C-o"), text("v"));
+      await assertNoEditor(stage);
+      if (!await stage.calmDown()) await stage.restart();
+    }
+    await assertNoEditor(stage);
+  });
+}
+
 /** Bursts in which a slow screen could hide a command that opens the editor. */
 const EDITOR_BURSTS = 12;
 
