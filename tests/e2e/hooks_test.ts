@@ -1,11 +1,9 @@
 /** The hooks as agents run them: real processes, a real listener, a real relay. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { RelayLink } from "../../src/client/relay_link.ts";
 import { ControlRequest, type HookReport } from "../../src/home/control_socket.ts";
 import { writeMarker } from "../../src/home/markers.ts";
 import type { PushRecord } from "../../src/protocol/push.ts";
-import { VERSION } from "../../src/protocol/version.ts";
 import { Pane } from "../helpers/agents_pane.ts";
 import { recordedCall } from "../helpers/hook_calls.ts";
 import { runSvc } from "../helpers/program.ts";
@@ -139,28 +137,6 @@ async function newest({ api }: Stack, type: string): Promise<PushRecord["push"]>
   });
 }
 
-/** The states of a session as phones are notified of them, since a hook's own may last only a second. */
-async function watchStates(
-  { wsUrl, apiKey }: Stack,
-  name: string,
-): Promise<{ states: readonly string[] } & Disposable> {
-  const states: string[] = [];
-  let isConnected = false;
-  const link = new RelayLink({
-    wsUrl,
-    apiKey,
-    hello: () => ({ role: "phone", name: "watcher", version: VERSION, capabilities: [] }),
-    onFrame(frame) {
-      if (frame.event !== "sessions.changed") return;
-      for (const one of frame.data.sessions) if (one.name === name) states.push(one.state);
-    },
-    onState: ({ state }) => void (isConnected ||= state === "connected"),
-  });
-  link.start();
-  await until("the watcher", () => isConnected);
-  return { states, [Symbol.dispose]: () => link.close() };
-}
-
 /** Like `until`, but polls a relay no more often than its rate limit allows. */
 async function untilAsked<T>(what: string, ask: () => Promise<T>): Promise<NonNullable<T>> {
   let last = 0;
@@ -173,8 +149,9 @@ async function untilAsked<T>(what: string, ask: () => Promise<T>): Promise<NonNu
 
 Deno.test("a stop and a wait reach the phones with the hook's id, and the state is reported at once [type-stop, type-attention, rm-hook-id, ls-hook-at-once]", async () => {
   await using stack = await makeStack();
-  const { name } = await stack.echo();
   const { sandbox } = stack;
+  // Its screen says nothing, and contradicts no hook.
+  const { session: name } = await Pane.open(sandbox, { session: "svc-proj", argv: ["cat"] });
   const call = async (event: string): Promise<void> => {
     const input = JSON.stringify({ ...await recordedCall("codex", event), cwd: sandbox.project });
     assert.deepEqual(await hook(sandbox, ["hook", event, "codex"], input, { SVC_SESSION: name }), SILENT);
@@ -183,9 +160,13 @@ Deno.test("a stop and a wait reach the phones with the hook's id, and the state 
     const { devices } = await stack.api.sessions();
     return devices.some(({ sessions }) => sessions.some((one) => one.name === name && one.state === "idle"));
   });
-  using watch = await watchStates(stack, name);
   await call("PermissionRequest");
-  await until("the state waiting", () => watch.states.includes("waiting"));
+  await untilAsked("the state waiting", async () => {
+    const { devices } = await stack.api.sessions();
+    return devices.some(({ sessions }) =>
+      sessions.some((one) => one.name === name && one.state === "waiting")
+    );
+  });
   const attention = await newest(stack, "agent.attention");
   assert.equal(attention.body, "Bash: rm -rf build");
   await call("Stop");

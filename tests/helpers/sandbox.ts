@@ -1,4 +1,5 @@
 /** A temporary HOME, SVC_HOME and tmux server for one test, removed at its end. */
+import { until } from "./until.ts";
 import { run } from "./run.ts";
 
 interface Size {
@@ -61,6 +62,12 @@ export async function makeSandbox(): Promise<Sandbox> {
     async newSession(name, argv, { cols, rows } = { cols: 80, rows: 24 }): Promise<void> {
       const size = ["-x", String(cols), "-y", String(rows)];
       await tmux("-f", "/dev/null", "new-session", "-d", "-s", name, ...size, "--", ...argv);
+      // Until then the pane's process is a copy of tmux.
+      await until("the pane's program", async () => {
+        const command = await tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_current_command}")
+          .catch(() => "");
+        return !command.startsWith("tmux");
+      });
     },
     screen: (session) => tmux("capture-pane", "-p", "-t", `=${session}:`),
     killAtEnd: (pid) => void pids.add(pid),
