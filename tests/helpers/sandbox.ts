@@ -76,7 +76,7 @@ export async function makeSandbox(): Promise<Sandbox> {
       for (const pid of [...pids, ...await daemonPid(env.SVC_HOME)]) kill(pid);
       await endTmux({ socket: tmuxSocket, env });
       await Promise.all(endings);
-      await Deno.remove(root, { recursive: true });
+      await removeFolder(root);
     },
   };
 }
@@ -89,6 +89,19 @@ async function daemonPid(svcHome: string): Promise<number[]> {
 }
 
 /** Kills the server by force: `kill-server` alone hangs when a control client died with its reader (tmux 3.3a). */
+/** A shell that has just been hung up may still write its history. */
+async function removeFolder(path: string): Promise<void> {
+  await until("an empty folder", async () => {
+    try {
+      await Deno.remove(path, { recursive: true });
+      return true;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOTEMPTY") return false;
+      throw error;
+    }
+  });
+}
+
 async function endTmux({ socket, env }: { socket: string; env: Record<string, string> }): Promise<void> {
   // Without tmux on the PATH no server was started either.
   const tmux = async (...args: string[]): Promise<string> =>
