@@ -68,7 +68,10 @@ Deno.test("svc sessions is a table, an array for scripts, or names [cli-sessions
 Deno.test("svc status is one screen, and JSON for scripts [cli-status, con-status, tty-status, cli-json]", async () => {
   await using stack = await makeStack();
   await stack.echo();
-  const { listener, relay, sessions } = JSON.parse((await stack.svc("status", "--json")).stdout);
+  const { listener, relay, sessions } = await until("the session", async () => {
+    const status = JSON.parse((await stack.svc("status", "--json")).stdout);
+    return status.sessions.length > 0 && status;
+  });
   assert.deepEqual([listener.pid, listener.version, listener.connected], [stack.listener.pid, VERSION, true]);
   assert.deepEqual([relay.reachable, relay.version, sessions.length], [true, VERSION, 1]);
   const lines = (await stack.svc("status")).stdout.split("\n");
