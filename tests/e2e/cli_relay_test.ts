@@ -55,7 +55,10 @@ Deno.test("SVC_BASE_URL and SVC_API_KEY are enough for a script [env-base-url, e
 Deno.test("svc sessions is a table, an array for scripts, or names [cli-sessions, con-sessions, tty-sessions]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
-  const [entry, ...others] = JSON.parse((await stack.svc("sessions", "--json")).stdout);
+  const [entry, ...others] = await until("the session", async () => {
+    const sessions = JSON.parse((await stack.svc("sessions", "--json")).stdout);
+    return sessions.length > 0 && sessions;
+  });
   assert.deepEqual(others, []);
   assert.deepEqual([entry.name, entry.agent, entry.label], [name, "echo", "proj · Echo"]);
   assert.deepEqual([entry.deviceId, entry.online], [stack.deviceId, true]);
