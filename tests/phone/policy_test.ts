@@ -29,6 +29,12 @@ Deno.test("no view violates the content policy, and a violation is reported [csp
     await seen("terminal");
     await page.goto(`${wire.url}/#/s/${HOST}/svc-app/messages`);
     await seen("messages");
+    const headings = { settings: "Settings", notifications: "Notifications", "add-host": "Add a host" };
+    for (const [view, heading] of Object.entries(headings)) {
+      await page.goto(`${wire.url}/#/${view}`);
+      await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+      await seen(view);
+    }
     await page.goto(`${wire.url}/#pair=used&s=${"A".repeat(43)}`);
     await page.getByRole("heading", { name: "Not paired" }).waitFor();
     await seen("pairing");
