@@ -178,7 +178,11 @@ const LIES: readonly Row[] = [
     run: async (stage) => {
       const phone = await stage.phone();
       const other = crypto.randomUUID();
-      stage.attack({ answer: (body, call) => isSending(call) ? { ...body as Data, id: other } : body });
+      stage.attack({
+        answer: (body, call) => isSending(call) ? { ...body as Data, id: other } : body,
+        // The host's receipt would come after it, and replace it.
+        ...rewriting("push.updated", WAYS.toPhone, () => undefined),
+      });
       return await sent(stage, phone);
     },
   },

@@ -16,6 +16,8 @@ export class PushBrowser implements AsyncDisposable {
   #subscriber: Subscriber | undefined;
   #debugger: CDPSession | undefined;
   #registration = "";
+  /** The registrations whose worker takes events. */
+  readonly #active = new Set<string>();
   #delivered = 0;
 
   constructor(page: Page, origin: string) {
@@ -34,6 +36,11 @@ export class PushBrowser implements AsyncDisposable {
       const own = registrations.find(({ scopeURL }) => scopeURL.startsWith(this.#origin));
       if (own !== undefined) this.#registration = own.registrationId;
     });
+    cdp.on("ServiceWorker.workerVersionUpdated", ({ versions }) => {
+      for (const { registrationId, status } of versions) {
+        if (status === "activated") this.#active.add(registrationId);
+      }
+    });
     await cdp.send("ServiceWorker.enable");
     this.#debugger = cdp;
   }
@@ -45,7 +52,11 @@ export class PushBrowser implements AsyncDisposable {
     const subscriber = this.#subscriber;
     if (subscriber === undefined) throw new Error("Cannot deliver: call prepare first");
     const data = JSON.stringify(await openMessage(message.body, subscriber));
-    const registrationId = await until("the service worker", () => this.#registration);
+    // Before that, the browser drops it.
+    const registrationId = await until(
+      "the active service worker",
+      () => this.#active.has(this.#registration) && this.#registration,
+    );
     await this.#debugger?.send("ServiceWorker.deliverPushMessage", {
       origin: this.#origin,
       registrationId,
