@@ -166,7 +166,7 @@ export class AskClient {
     }
   }
 
-  /** The user finds the question in the app all the same, so a failure ends here. */
+  /** A failure ends here, because the user still finds the question in the app. */
   async #notifyUnseen(push: HostPush, signal: AbortSignal): Promise<void> {
     const { clock, secondOutlet } = this.#options;
     const outlet = await secondOutlet().catch(() => undefined);

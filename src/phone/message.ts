@@ -61,7 +61,7 @@ export interface Message {
   progress: Progress;
 }
 
-/** The local user or a draft was in the way: sending it again types it all the same. */
+/** The local user or a draft blocked it: sending it again types it anyway. */
 export function mayInsist({ reason }: Receipt): boolean {
   return reason === "desk_busy" || reason === "phone_draft";
 }

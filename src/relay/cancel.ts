@@ -7,7 +7,7 @@ import { acceptPush, type IncomingPush, repeatedAnswer } from "./pushes.ts";
 import { changeReceipt, publishReceipt, withdrawnAt } from "./receipts.ts";
 import type { Services } from "./services.ts";
 
-/** The listener gets the cancellation in any case: it must not type the message should it arrive all the same. */
+/** The listener always gets the cancellation, so that it does not type the message if it still arrives. */
 export async function acceptCancel(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
   const repeated = await repeatedAnswer(services, incoming);
   if (repeated !== undefined) return repeated;

@@ -56,7 +56,7 @@ export class ScriptedListener {
     await until("the inventory to be stored", () => this.#stored > before);
   }
 
-  /** A push of this type that is none of those before, once it has arrived. */
+  /** The next push of this type that is not in `before`, once it has arrived. */
   receivedType(type: string, ...before: Push[]): Promise<Push> {
     const ids = before.map(({ id }) => id);
     const isNew = (push: Push): boolean => push.type === type && !ids.includes(push.id);

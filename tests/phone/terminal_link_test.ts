@@ -34,9 +34,9 @@ Deno.test("terminal: a dead link is reported, keys are blocked, and afterwards i
     assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).isDisabled(), true);
     await phone.shoot("terminal-lost");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
-    await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "meanwhile at the desk");
+    await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "typed locally meanwhile");
     wire.thaw();
-    await untilShown(page, "❯ meanwhile at the desk");
+    await untilShown(page, "❯ typed locally meanwhile");
     await status(page).getByText("Live").waitFor();
     assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).isDisabled(), false);
   }));

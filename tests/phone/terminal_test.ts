@@ -118,7 +118,7 @@ Deno.test("terminal: it is fitted to the phone only on request, and gets its siz
     const session = await open(scene);
     const size = (): Promise<string> =>
       stack.sandbox.tmux("display-message", "-p", "-t", `=${session.name}:`, "#{window_width}");
-    const desk = await size();
+    const before = await size();
     const fit = async (): Promise<void> => {
       await page.getByRole("button", { name: "More keys" }).tap();
       await page.getByRole("button", { name: "Fit to phone" }).tap();
@@ -130,10 +130,10 @@ Deno.test("terminal: it is fitted to the phone only on request, and gets its siz
     await status(page).getByText(`Live, ${cols} ×`).waitFor();
     await scene.phone.shoot("terminal-fitted");
     wire.cut();
-    await until("the desk's size after the break", async () => await size() === desk);
-    await status(page).getByText(`Live, ${desk} ×`).waitFor();
+    await until("the local terminal's size after the break", async () => await size() === before);
+    await status(page).getByText(`Live, ${before} ×`).waitFor();
     assert.equal(await status(page).getByText("fitted").count(), 0, "nobody asked for it again");
     await fit();
     await page.getByRole("link", { name: "All agents" }).tap();
-    await until("the desk's size", async () => await size() === desk);
+    await until("the local terminal's size", async () => await size() === before);
   }));

@@ -12,7 +12,7 @@ import type { DeviceSessions } from "../../../src/protocol/session.ts";
 const NOW = 1_795_000_000_000;
 
 const DEVICE: DeviceSessions = {
-  ...{ deviceId: "dev_listener_1", host: "desk", online: true, lastSeen: NOW },
+  ...{ deviceId: "dev_listener_1", host: "workstation", online: true, lastSeen: NOW },
   sessions: [{
     ...{ name: "svc-p", project: "p", agent: "cc", agentLabel: "Claude", ordinal: 1, label: "p · Claude" },
     ...{ state: "waiting", stateSince: NOW - 180_000, attached: true, lastActivity: NOW, cwd: "/p" },
@@ -23,13 +23,13 @@ const DEVICE: DeviceSessions = {
 Deno.test("one row for each session, in columns; colours only on a terminal [cli-sessions]", () => {
   assert.deepEqual(sessionTable(listEntries([DEVICE]), NOW), [
     "SESSION  LABEL       STATE    SINCE  TERMINAL  HOST",
-    "svc-p    p · Claude  waiting  3 min  attached  desk",
+    "svc-p    p · Claude  waiting  3 min  attached  workstation",
   ]);
 });
 
 Deno.test("a host that is offline is shown with when it was last seen", () => {
   const away = { ...DEVICE, online: false, lastSeen: NOW - 7_200_000 };
-  assert.match(sessionTable(listEntries([away]), NOW)[1] ?? "", /desk \(last seen 2 h ago\)$/);
+  assert.match(sessionTable(listEntries([away]), NOW)[1] ?? "", /workstation \(last seen 2 h ago\)$/);
 });
 
 Deno.test("muting is shown beside the state [cli-mute]", () => {
@@ -43,7 +43,7 @@ Deno.test("without sessions the table says how to start one", () => {
 
 function entry(name: string, change: Partial<ListedEntry> = {}): ListedEntry {
   return {
-    ...{ deviceId: "dev_listener_1", host: "desk", online: true, lastSeen: NOW },
+    ...{ deviceId: "dev_listener_1", host: "workstation", online: true, lastSeen: NOW },
     ...{ name, project: "p", agent: "cc", agentLabel: "Claude", ordinal: 1, label: "p · Claude" },
     ...{ state: "idle", stateSince: NOW - 180_000, attached: false, lastActivity: NOW, cwd: "/p" },
     ...{ title: "", cols: 80, rows: 24, muted: false, addressable: true },
@@ -58,7 +58,7 @@ Deno.test("the table is printed once, then only the rows that changed; again whe
   assert.deepEqual(changedLines(later, shownOf(before), NOW + 60_000), []);
   const working = [entry("svc-a"), entry("svc-b", { state: "working", stateSince: NOW })];
   assert.deepEqual(changedLines(working, shownOf(before), NOW), [
-    "svc-b    p · Claude  working  0 s    -         desk",
+    "svc-b    p · Claude  working  0 s    -         workstation",
   ]);
   assert.equal(changedLines([entry("svc-a")], shownOf(before), NOW).length, 3);
   assert.deepEqual(changedLines([], shownOf(before), NOW), ["", "No sessions. Start one with: svc cc"]);

@@ -19,7 +19,11 @@ Deno.test("a proven host is stored with a secret that cannot be extracted, and t
   const { account, paired } = await claimPairing(host.api, { ...mine, secret: host.word });
   assert.deepEqual(account, { apiKey: "svc_claimed", deviceId: PHONE_ID });
   assert.ok(paired);
-  assert.deepEqual([paired.host.deviceId, paired.host.host, paired.host.phone], [HOST_ID, "desk", PHONE_ID]);
+  assert.deepEqual([paired.host.deviceId, paired.host.host, paired.host.phone], [
+    HOST_ID,
+    "workstation",
+    PHONE_ID,
+  ]);
   assert.equal(paired.host.secret.extractable, false);
   const devices = { phone: { deviceId: PHONE_ID, publicKey }, listener: host.offer };
   assert.deepEqual(paired.words, await checkPhrase(host.secret, devices));
@@ -37,7 +41,7 @@ Deno.test("a relay that swaps the host's key, changes its name, or withholds the
   const lies = [
     { publicKey: other },
     { deviceId: "dev_listener_other" },
-    { host: "another desk" },
+    { host: "another workstation" },
     { proof: "" },
   ];
   for (const lie of lies) {

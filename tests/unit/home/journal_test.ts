@@ -138,7 +138,7 @@ Deno.test("a full disk refuses the step, and does not spoil those that follow", 
   await assert.rejects(journal.record(id(1), { step: "typing" }), /ENOSPC/);
   assert.equal(journal.state(id(1))?.step, "accepted", "typing must not begin");
   await assert.rejects(journal.record(id(2), { step: "done", outcome: "submitted" }), /ENOSPC/);
-  assert.equal(journal.state(id(2))?.step, "done", "what has happened is remembered all the same");
+  assert.equal(journal.state(id(2))?.step, "done", "past outcomes are still remembered");
   disk.isFull = false;
   await journal.record(id(3), { step: "accepted" });
   const after = await reopened(home, journal);

@@ -26,7 +26,7 @@ import type { PairingOffer, PairingStatus } from "../../../src/protocol/http.ts"
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
 const NOW = 1_800_000_000_000;
-const HOST = { deviceId: "dev_listener_01234567", hostname: "desk" };
+const HOST = { deviceId: "dev_listener_01234567", hostname: "workstation" };
 
 interface FakeRelay {
   offers: PairingOffer[];

@@ -82,7 +82,7 @@ Deno.test("a muted project is never flagged; muting ends an active mode [remote-
     await mark("go on");
     assert.equal(await submit("go on"), "");
     await mute(false);
-    assert.equal(await submit("go on"), "", "the marker was taken all the same");
+    assert.equal(await submit("go on"), "", "the marker was still taken");
     await mark("again");
     assert.match(await submit("again"), PHONE);
     await mute(true);

@@ -40,7 +40,7 @@ Deno.test("after a pairing the page shows the words until the user answers, and 
   const { signIn, pairing: news, paired } = store.get();
   assert.equal(signIn.kind, "in");
   assert.ok(news?.kind === "words");
-  assert.deepEqual([news.host, news.words.length], ["desk", 6]);
+  assert.deepEqual([news.host, news.words.length], ["workstation", 6]);
   assert.deepEqual([...paired], []);
   await controller.confirmPairing();
   assert.equal(store.get().pairing, undefined);

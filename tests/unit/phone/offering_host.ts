@@ -28,7 +28,7 @@ export async function offeringHost(
   assert.ok(secret);
   const offered = {
     deviceId: HOST_ID,
-    host: "desk",
+    host: "workstation",
     publicKey: await exportPublicKey(keyPair.publicKey),
   };
   const offer = { ...offered, proof: await hostProof(secret, offered) };

@@ -104,7 +104,7 @@ Deno.test("each of several hosts gets what is sealed for it alone [seal-stored]"
   const { storage, sealing, keep, host } = await pairedPhone();
   await keep();
   const second = await offeringHost();
-  const own = { deviceId: "dev_listener_b", host: "other desk", phone: PHONE_ID };
+  const own = { deviceId: "dev_listener_b", host: "other workstation", phone: PHONE_ID };
   await sealing.keepHost({ ...own, publicKey: second.offer.publicKey, secret: second.secret });
   assert.equal(storage.hosts.size, 2);
   for (const [deviceId, keys, others] of [[HOST_ID, host, second], [own.deviceId, second, host]] as const) {

@@ -51,10 +51,10 @@ Deno.test("a session is found by host and name: the same name on another host is
 
 Deno.test("a title that equals the host's name, tmux's default, is not shown", () => {
   const device = deviceOf({
-    sessions: [entryOf({ title: "desk" }), entryOf({ name: "b", title: "✳ Fix it" })],
+    sessions: [entryOf({ title: "workstation" }), entryOf({ name: "b", title: "✳ Fix it" })],
   });
   const titles = ["svc-demo", "b"].map((session) => {
-    const found = findSession([{ ...device, host: "desk" }], { deviceId: device.deviceId, session });
+    const found = findSession([{ ...device, host: "workstation" }], { deviceId: device.deviceId, session });
     return found && screenTitle(found);
   });
   assert.deepEqual(titles, ["", "✳ Fix it"]);
@@ -73,8 +73,8 @@ Deno.test("a paired host has its proven name, and its sessions get labels derive
     host: "another",
     sessions: [named("svc-prod-2"), named("svc-test"), named("mine", { agentLabel: "", label: "svc-prod" })],
   };
-  const trusted = trustedSessions(told, { host: "desk" });
-  assert.equal(trusted.host, "desk");
+  const trusted = trustedSessions(told, { host: "workstation" });
+  assert.equal(trusted.host, "workstation");
   assert.deepEqual(trusted.sessions.map(({ label }) => label), ["prod · Claude #2", "svc-test", "mine"]);
   assert.deepEqual(trustedSessions(told, undefined), told);
 });

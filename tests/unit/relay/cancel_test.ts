@@ -39,7 +39,7 @@ Deno.test("a message that waits at the relay is cancelled at once and never sent
   assert.equal(await stateOf(relay, key), "withdrawn");
   assert.deepEqual(phone.received("push.updated").map(({ data }) => data.receipt.state), ["withdrawn"]);
   const listener = await relay.listener(LISTENER);
-  assert.deepEqual(idsOf(listener), [CANCEL], "the host learns of it all the same");
+  assert.deepEqual(idsOf(listener), [CANCEL], "the host is still notified");
 });
 
 Deno.test("a message that was sent is left to its listener [cancel-atomic]", async () => {

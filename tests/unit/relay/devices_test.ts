@@ -77,7 +77,7 @@ Deno.test("a claimed code gives a phone its own key and device, once [http-claim
 Deno.test("a host's offer reaches the phone that claims, and only the host's account can read the claim [http-pairings, http-claim]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key();
-  const offer = { deviceId: LISTENER, host: "desk", publicKey: "L", proof: "shown" };
+  const offer = { deviceId: LISTENER, host: "workstation", publicKey: "L", proof: "shown" };
   const created = await relay.request("POST", "/pairings", { key: owner, body: { offer } });
   const { code: pairing, expiresAt } = PairingCreated.parse(await created.json());
   const status = (key: string): Promise<Response> => relay.request("GET", `/pairings/${pairing}`, { key });
