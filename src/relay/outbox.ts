@@ -165,9 +165,9 @@ export class Outbox {
   }
 
   #send({ id, seq, text }: OutgoingPush): void {
-    if (this.#unacknowledged.has(id)) return;
+    // Also past what is not sent here: the next page must not be the same one.
     this.#lastSeq = Math.max(this.#lastSeq, seq);
-    if (!this.#options.claim(id)) return;
+    if (this.#unacknowledged.has(id) || !this.#options.claim(id)) return;
     this.#unacknowledged.set(id, { text, sentAt: this.#options.elapsed() });
     this.#options.send(text);
   }

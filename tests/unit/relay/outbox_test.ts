@@ -12,18 +12,22 @@ const offered = (seq: number) => ({ id: idOf(seq), seq, text: `push ${seq}` });
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
+/** More reads of the store than any of these tests needs. */
+const LOADS_MAX = 100;
+
 /** An outbox over a store with these sequence numbers; `sent` lists the numbers sent. */
-function makeOutbox(seqs: number[]) {
+function makeOutbox(seqs: number[], { cancels = [] }: { cancels?: number[] } = {}) {
   const clock = new FakeClock();
   const sent: number[] = [];
   const held: PromiseWithResolvers<void>[] = [];
-  const state = { wait: false, broken: false };
+  const state = { wait: false, broken: false, loads: 0 };
   const outbox = new Outbox({
     claim: () => true,
-    loadCancels: () => Promise.resolve([]),
+    loadCancels: () => Promise.resolve(cancels.slice(0, WINDOW_PUSHES).map(stored)),
     send: (text) =>
       void sent.push(Number(/push (\d+)/.exec(text)?.[1] ?? Number(/text (\d+)/.exec(text)?.[1]))),
     async load({ afterSeq, limit }) {
+      if (++state.loads > LOADS_MAX) throw new Error("the same page is read again and again");
       const page = seqs.filter((seq) => seq > afterSeq).slice(0, limit).map(stored);
       if (state.broken) throw new Error("no store");
       if (state.wait) {
@@ -70,6 +74,21 @@ Deno.test("no more than a window is in flight, and acknowledgements make room in
   for (const seq of range(1, 20)) outbox.acknowledged(idOf(seq));
   await outbox.fill();
   assert.deepEqual(sent, all);
+});
+
+Deno.test("any number of cancellations is sent first, and then what follows them [cancel-atomic]", async () => {
+  for (const count of [1, WINDOW_PUSHES / 2, WINDOW_PUSHES - 1, WINDOW_PUSHES, WINDOW_PUSHES + 9]) {
+    const all = range(1, count + 5);
+    const cancels = range(1, count);
+    const stored = [...all];
+    const { outbox, sent } = makeOutbox(stored, { cancels });
+    await outbox.fill();
+    assert.deepEqual(sent.slice(0, count), cancels.slice(0, WINDOW_PUSHES));
+    for (const seq of cancels.slice(0, WINDOW_PUSHES)) outbox.acknowledged(idOf(seq));
+    stored.splice(0, Math.min(count, WINDOW_PUSHES));
+    await outbox.fill();
+    assert.deepEqual(sent, all);
+  }
 });
 
 Deno.test("only unacknowledged pushes are resent [ev-push-resend]", async () => {
