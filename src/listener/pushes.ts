@@ -10,6 +10,7 @@ import { Body, type Push } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import {
+  beginTyping,
   type Command,
   type InjectContext,
   type Outcome,
@@ -19,7 +20,7 @@ import {
   type Turn,
 } from "./inject/context.ts";
 import { type Acknowledgement, auditEntry } from "./acknowledger.ts";
-import { Era, SessionQueues, waitingProgress } from "./waiting_pushes.ts";
+import { Era, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
 import { answerDialog, type DialogContext } from "./answer_dialog.ts";
 import { endAgent, type EndOptions } from "./end_agent.ts";
 import { startAgent, type StartOptions } from "./start_agent.ts";
@@ -39,8 +40,7 @@ const DIALOG = "dialog.answer";
 const ACTED_ON: readonly string[] = ["agent.command", START, END, CANCEL, DIALOG];
 /** They must not wait behind the session's messages, because they are about them or about what holds them. */
 const AT_ONCE: readonly string[] = [END, CANCEL, DIALOG];
-/** The queue of agent starts. No session has this name. */
-const START_TURN = "agent.start of this host";
+const FAILED: Readonly<Record<string, Reason>> = { [START]: "start_failed", [END]: "end_failed" };
 
 /** Refusal reasons for sealed messages that the journal does not accept. */
 const NOT_TAKEN = {
@@ -69,9 +69,6 @@ export interface PushSteps {
   /** Called once for each push that ended, with the milliseconds since it arrived. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
 }
-
-/** How the log names what was done. */
-const ACTIONS: Readonly<Record<string, string>> = { "agent.start": "start", "agent.end": "end" };
 
 export interface PushStepsOptions {
   injection: Injection;
@@ -112,7 +109,7 @@ export function pushSteps(
     async ended(push, outcome, elapsedMs) {
       const reason = outcome.reason ? ` ${outcome.reason}` : "";
       const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
-      const action = ACTIONS[push.type] ?? "inject";
+      const action = push.type === "agent.command" ? "inject" : push.type.replace(/^.*\./, "");
       log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
       audit.record(await auditEntry(push, outcome, now()));
     },
@@ -182,7 +179,7 @@ export class PushIntake {
     }
     if (era.end.signal.aborted) return;
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
-    const turn = push.type === START ? START_TURN : push.agentSessionName ?? "";
+    const turn = turnOf(push);
     era.inHand.set(push.id, { push, progress: { state: "delivered" }, turn: { step: "waiting" } });
     const atOnce = AT_ONCE.includes(push.type);
     await this.#inOrder(turn, () => atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
@@ -311,8 +308,12 @@ export class PushIntake {
 
   async #act(push: Push, { turn, signal }: { turn: Turn; signal: AbortSignal }): Promise<Outcome> {
     if (push.type !== START) return await this.#options.inject(this.#command(push, turn), signal);
-    const isOver = this.#options.now() >= this.#options.toLocalTime(push.expiresAt);
-    return isOver ? { state: "expired" } : await this.#options.start(push);
+    if (this.#isExpired(push)) return { state: "expired" };
+    return beginTyping(turn) ? await this.#options.start(push) : { state: "withdrawn" };
+  }
+
+  #isExpired({ expiresAt }: Push): boolean {
+    return this.#options.now() >= this.#options.toLocalTime(expiresAt);
   }
 
   #command(push: Push, turn: Turn): Command {
@@ -326,36 +327,38 @@ export class PushIntake {
     };
   }
 
+  /** It stays in hand until it has ended: the relay may send it again meanwhile. */
   async #actAtOnce(push: Push, era: Era): Promise<void> {
-    const opened = await this.#open(push);
-    era.inHand.delete(push.id);
-    if (opened === undefined) return;
     try {
-      if ("state" in opened) return await this.#end(push, opened);
-      await this.#end(push, await this.#actOn(opened, era));
+      const opened = await this.#open(push);
+      if (opened === undefined || era.end.signal.aborted) return;
+      await this.#end(push, "state" in opened ? opened : await this.#actOn(opened, era));
     } catch (error) {
-      this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
+      await this.#failed(push, error);
+    } finally {
+      era.inHand.delete(push.id);
     }
   }
 
-  #actOn(push: Push, era: Era): Promise<Outcome> {
-    if (push.type === CANCEL) return this.#withdraw(push, era);
-    return push.type === END ? this.#options.end(push) : this.#options.answerDialog(push);
+  async #actOn(push: Push, era: Era): Promise<Outcome> {
+    if (push.type === CANCEL) return await this.#withdraw(push, era);
+    if (this.#isExpired(push)) return { state: "expired" };
+    return push.type === END ? await this.#options.end(push) : await this.#options.answerDialog(push);
   }
 
   /** Atomic: a message is either typed or withdrawn. One that has not arrived is remembered as withdrawn. */
-  async #withdraw({ sealed, body, inReplyTo, agentSessionName }: Push, era: Era): Promise<Outcome> {
+  async #withdraw(push: Push, era: Era): Promise<Outcome> {
+    const { sealed, body, inReplyTo } = push;
     if (inReplyTo === undefined || (sealed && body !== inReplyTo)) return refused("invalid_body");
     const { journal } = this.#options;
     const known = journal.state(inReplyTo);
     if (known?.step === "done" && known.outcome === "withdrawn") return { state: "submitted" };
     const inHand = era.inHand.get(inReplyTo);
     // Only what arrives for one session is in order.
-    if (inHand !== undefined && inHand.push.agentSessionName !== agentSessionName) {
-      return refused("invalid_session_name");
-    }
-    const isOpen = known === undefined || known.step === "accepted";
-    if (!isOpen || inHand?.turn.step === "typing") return refused("already_typed");
+    if (inHand !== undefined && turnOf(inHand.push) !== turnOf(push)) return refused("invalid_session_name");
+    // The journal also says "typing" of a message that waits again because tmux refused to type it.
+    const isOpen = inHand === undefined ? known?.step !== "typing" : inHand.turn.step === "waiting";
+    if (!isOpen || known?.step === "typed" || known?.step === "done") return refused("already_typed");
     if (inHand === undefined) {
       await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" });
       return { state: "submitted" };
@@ -371,7 +374,7 @@ export class PushIntake {
   async #failed(push: Push, error: unknown): Promise<void> {
     this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
     const step = this.#options.journal.state(push.id)?.step;
-    const why = push.type === START ? "start_failed" : "tmux_failed";
+    const why = FAILED[push.type] ?? "tmux_failed";
     await this.#end(push, step === "accepted" ? refused(why) : { state: "unknown" });
   }
 

@@ -113,6 +113,14 @@ export function isDue(
 /** Messages that may wait for one session; more are refused. */
 export const QUEUE_MAX = 100;
 
+/** The queue of agent starts. No session has this name. */
+const START_TURN = "agent.start of this host";
+
+/** The queue of a push: that of its session, or of agent starts. */
+export function turnOf({ type, agentSessionName = START_TURN }: Push): string {
+  return type === "agent.start" ? START_TURN : agentSessionName;
+}
+
 /** Messages of one session run one at a time, in order; sessions do not wait for one another. */
 export class SessionQueues {
   readonly #queues = new Map<string, Mutex>();

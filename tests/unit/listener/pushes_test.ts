@@ -1,85 +1,9 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
-import type { JournalEntry } from "../../../src/home/journal.ts";
-import { type Command, type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
-import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
-import { PushIntake, type PushOptions, QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/pushes.ts";
+import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
+import { QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/pushes.ts";
 import { QUEUE_MAX, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
-import type { Push } from "../../../src/protocol/push.ts";
-
-const ID = "00000000-0000-4000-8000-000000000001";
-const push: Push = {
-  id: ID,
-  type: "agent.command",
-  agentSessionName: "svc-a",
-  body: "hello",
-  from: "dev_phone_1",
-  createdAt: 1,
-  expiresAt: 100_000,
-};
-
-const sealed = { mode: "psk" as const, enc: "AA", ciphertext: "AA" };
-
-interface Bench {
-  intake: PushIntake;
-  acks: Acknowledgement[];
-  injected: Command[];
-  steps: Map<string, JournalEntry>;
-  queues: SessionQueues;
-  log: string[];
-  /** Pushes that the journal keeps apart. */
-  kept: string[];
-  left: string[];
-  /** Pushes whose end it must not forget. */
-  promised: string[];
-}
-
-function makeBench(
-  inject: PushOptions["inject"] = () => Promise.resolve({ state: "submitted" }),
-  change: Partial<PushOptions> = {},
-): Bench {
-  const acks: Acknowledgement[] = [];
-  const injected: Command[] = [];
-  const steps = new Map<string, JournalEntry>();
-  const queues = new SessionQueues();
-  const log: string[] = [];
-  const kept: string[] = [];
-  const left: string[] = [];
-  const promised: string[] = [];
-  const intake = new PushIntake({
-    journal: {
-      state: (id) => steps.get(id),
-      record: (id, step) => Promise.resolve(void steps.set(id, { id, at: 0, ...step })),
-      take: (id, seal) => {
-        kept.push(id);
-        steps.set(id, { id, at: 0, step: "accepted", sealed: seal });
-        return Promise.resolve("taken");
-      },
-      promise: (id) => promised.push(id) > 0,
-    },
-    queues,
-    inject: (command, signal) => {
-      injected.push(command);
-      return inject(command, signal);
-    },
-    answerDialog: () => Promise.resolve({ state: "submitted" }),
-    end: () => Promise.resolve({ state: "submitted" }),
-    start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
-    leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
-    acknowledge: (ack) => void acks.push(ack),
-    ended: () => Promise.resolve(),
-    log: (line) => void log.push(line),
-    now: () => 0,
-    toLocalTime: (ms) => ms - 500,
-    unseal: () => Promise.resolve({ found: { state: "refused", reason: "unsealable" } }),
-    floor: () => Promise.resolve("off"),
-    ...change,
-  });
-  return { intake, acks, injected, steps, queues, log, kept, left, promised };
-}
-
-const outcomes = (acks: Acknowledgement[]): string[] =>
-  acks.map((ack) => [ack.outcome, ack.reason, ack.final ? "final" : ""].filter(Boolean).join(" "));
+import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
 
 Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject, rcpt-path]", async () => {
   const bench = makeBench();
@@ -278,7 +202,7 @@ Deno.test("pushes: a failure before typing is a refusal, one after it is unknown
   await before.intake.receive(push);
   await before.queues.idle();
   assert.deepEqual(outcomes(before.acks), ["delivered", "refused tmux_failed final"]);
-  const after: Bench = makeBench((command) => {
+  const after = makeBench((command) => {
     after.steps.set(command.id, { id: command.id, at: 0, step: "typing" });
     return Promise.reject(new Error("broken"));
   });
@@ -413,64 +337,4 @@ Deno.test("pushes: forgeries take no place in a session's queue [replay-window]"
   release();
   await bench.queues.idle();
   assert.deepEqual(bench.injected.map(({ body }) => body), ["good"]);
-});
-
-const CANCEL_ID = ID.replace(/1$/, "9");
-const cancel: Push = { ...push, id: CANCEL_ID, type: "agent.cancel", body: undefined, inReplyTo: ID };
-
-Deno.test("pushes: a waiting message is cancelled, and is not typed when it comes again [cancel-atomic]", async () => {
-  const first = Promise.withResolvers<Outcome>();
-  const bench = makeBench(() => first.promise);
-  await bench.intake.receive({ ...push, id: ID.replace(/1$/, "2") });
-  await bench.intake.receive(push);
-  await bench.intake.receive(cancel);
-  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === ID)), ["delivered", "withdrawn final"]);
-  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID)), ["submitted final"]);
-  first.resolve({ state: "submitted" });
-  await bench.queues.idle();
-  await bench.intake.receive(push);
-  await bench.queues.idle();
-  assert.deepEqual(bench.injected.map(({ id }) => id), [ID.replace(/1$/, "2")]);
-  assert.deepEqual(outcomes(bench.acks).at(-1), "withdrawn final");
-});
-
-Deno.test("pushes: once the typing has begun, nothing is cancelled [cancel-atomic]", async () => {
-  const typed = Promise.withResolvers<Outcome>();
-  const bench = makeBench((command) => {
-    command.turn.step = "typing";
-    return typed.promise;
-  });
-  await bench.intake.receive(push);
-  await bench.intake.receive(cancel);
-  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID)), [
-    "refused already_typed final",
-  ]);
-  typed.resolve({ state: "submitted" });
-  await bench.queues.idle();
-  assert.deepEqual(outcomes(bench.acks).at(-1), "submitted final");
-  for (const step of ["typing", "typed"] as const) {
-    const crashed = makeBench();
-    crashed.steps.set(ID, { id: ID, at: 0, step });
-    await crashed.intake.receive(cancel);
-    assert.deepEqual(outcomes(crashed.acks), ["refused already_typed final"]);
-  }
-});
-
-Deno.test("pushes: a message that comes after its cancellation is not typed [cancel-atomic]", async () => {
-  const bench = makeBench();
-  await Promise.all([bench.intake.receive(cancel), bench.intake.receive(push)]);
-  await bench.queues.idle();
-  assert.deepEqual(outcomes(bench.acks).toSorted(), ["submitted final", "withdrawn final"]);
-  assert.equal(bench.injected.length, 0);
-});
-
-Deno.test("pushes: a sealed cancellation counts only for the message that it seals [cancel-atomic]", async () => {
-  const bench = makeBench(undefined, {
-    floor: () => Promise.resolve("psk"),
-    unseal: (push) => Promise.resolve({ found: { ...push, body: CANCEL_ID }, seal: { pairing: "a" } }),
-  });
-  await bench.intake.receive({ ...cancel, sealed });
-  assert.deepEqual(outcomes(bench.acks), ["refused invalid_body final"]);
-  await bench.intake.receive({ ...cancel, id: ID.replace(/1$/, "8") });
-  assert.deepEqual(outcomes(bench.acks).at(-1), "refused sealed_required final");
 });

@@ -1,0 +1,151 @@
+/** What does not wait behind a session's messages: cancelling one, ending the agent, answering its dialog. */
+import assert from "node:assert/strict";
+import type { Outcome } from "../../../src/listener/inject/context.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
+
+const CANCEL_ID = ID.replace(/1$/, "9");
+const cancel: Push = { ...push, id: CANCEL_ID, type: "agent.cancel", body: undefined, inReplyTo: ID };
+
+Deno.test("pushes: a waiting message is cancelled, and is not typed when it comes again [cancel-atomic]", async () => {
+  const first = Promise.withResolvers<Outcome>();
+  const bench = makeBench(() => first.promise);
+  await bench.intake.receive({ ...push, id: ID.replace(/1$/, "2") });
+  await bench.intake.receive(push);
+  await bench.intake.receive(cancel);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === ID)), ["delivered", "withdrawn final"]);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID)), ["submitted final"]);
+  first.resolve({ state: "submitted" });
+  await bench.queues.idle();
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.deepEqual(bench.injected.map(({ id }) => id), [ID.replace(/1$/, "2")]);
+  assert.deepEqual(outcomes(bench.acks).at(-1), "withdrawn final");
+});
+
+Deno.test("pushes: once the typing has begun, nothing is cancelled [cancel-atomic]", async () => {
+  const typed = Promise.withResolvers<Outcome>();
+  const bench = makeBench((command) => {
+    command.turn.step = "typing";
+    return typed.promise;
+  });
+  await bench.intake.receive(push);
+  await bench.intake.receive(cancel);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID)), [
+    "refused already_typed final",
+  ]);
+  typed.resolve({ state: "submitted" });
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks).at(-1), "submitted final");
+  for (const step of ["typing", "typed"] as const) {
+    const crashed = makeBench();
+    crashed.steps.set(ID, { id: ID, at: 0, step });
+    await crashed.intake.receive(cancel);
+    assert.deepEqual(outcomes(crashed.acks), ["refused already_typed final"]);
+  }
+});
+
+Deno.test("pushes: a message that comes after its cancellation is not typed [cancel-atomic]", async () => {
+  const bench = makeBench();
+  await Promise.all([bench.intake.receive(cancel), bench.intake.receive(push)]);
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks).toSorted(), ["submitted final", "withdrawn final"]);
+  assert.equal(bench.injected.length, 0);
+});
+
+Deno.test("pushes: a sealed cancellation counts only for the message that it seals [cancel-atomic]", async () => {
+  const bench = makeBench(undefined, {
+    floor: () => Promise.resolve("psk"),
+    unseal: (push) => Promise.resolve({ found: { ...push, body: CANCEL_ID }, seal: { pairing: "a" } }),
+  });
+  await bench.intake.receive({ ...cancel, sealed });
+  assert.deepEqual(outcomes(bench.acks), ["refused invalid_body final"]);
+  await bench.intake.receive({ ...cancel, id: ID.replace(/1$/, "8") });
+  assert.deepEqual(outcomes(bench.acks).at(-1), "refused sealed_required final");
+});
+
+const NOT_A_MESSAGE: Push = { ...push, type: "agent.end", body: "end 1" };
+
+Deno.test("pushes: what is done at once is done once, also when the push comes again meanwhile", async () => {
+  const ending = Promise.withResolvers<Outcome>();
+  let count = 0;
+  const bench = makeBench(undefined, { end: () => (count++, ending.promise) });
+  const first = bench.intake.receive(NOT_A_MESSAGE);
+  const again = bench.intake.receive(NOT_A_MESSAGE);
+  await bench.intake.receive({ ...cancel, agentSessionName: "svc-b" });
+  ending.resolve({ state: "submitted" });
+  await Promise.all([first, again]);
+  await bench.intake.receive(NOT_A_MESSAGE);
+  assert.equal(count, 1);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === ID && id !== CANCEL_ID)), [
+    "delivered",
+    "submitted final",
+    "submitted final",
+  ]);
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID)), [
+    "refused invalid_session_name final",
+  ]);
+});
+
+Deno.test("pushes: what is done at once is answered also when it fails, and is not done when it is late", async () => {
+  const broken = makeBench(undefined, { end: () => Promise.reject(new Error("no tmux")) });
+  await broken.intake.receive(NOT_A_MESSAGE);
+  assert.deepEqual(outcomes(broken.acks), ["refused end_failed final"]);
+  const begun = makeBench(undefined, {
+    end: ({ id }) => {
+      begun.steps.set(id, { id, at: 0, step: "typing" });
+      return Promise.reject(new Error("no tmux"));
+    },
+  });
+  await begun.intake.receive(NOT_A_MESSAGE);
+  assert.deepEqual(outcomes(begun.acks), ["unknown final"]);
+  for (const type of ["agent.end", "dialog.answer"]) {
+    const late = makeBench(undefined, {
+      now: () => 200_000,
+      end: () => assert.fail("ended"),
+      answerDialog: () => assert.fail("answered"),
+    });
+    await late.intake.receive({ ...NOT_A_MESSAGE, type });
+    assert.deepEqual(outcomes(late.acks), ["expired final"]);
+  }
+});
+
+Deno.test("pushes: a start that has begun is not cancelled, one that waits is [cancel-atomic]", async () => {
+  const started = Promise.withResolvers<Outcome>();
+  const starts: string[] = [];
+  const bench = makeBench(undefined, {
+    start: ({ id }) => {
+      starts.push(id);
+      return started.promise;
+    },
+  });
+  const start: Push = { ...push, type: "agent.start", agentSessionName: undefined };
+  const waiting = { ...start, id: ID.replace(/1$/, "2") };
+  const stop: Push = { ...cancel, agentSessionName: undefined };
+  await bench.intake.receive(start);
+  await bench.intake.receive(waiting);
+  await bench.intake.receive(stop);
+  await bench.intake.receive({ ...stop, id: ID.replace(/1$/, "8"), inReplyTo: waiting.id });
+  started.resolve({ state: "submitted" });
+  await bench.queues.idle();
+  assert.deepEqual(starts, [ID]);
+  const byId = (id: string): string[] => outcomes(bench.acks.filter((ack) => ack.id === id));
+  assert.deepEqual(byId(ID), ["delivered", "submitted final"]);
+  assert.deepEqual(byId(waiting.id), ["delivered", "withdrawn final"]);
+  assert.deepEqual(byId(CANCEL_ID), ["refused already_typed final"]);
+});
+
+Deno.test("pushes: a message that tmux refused to type waits again, and can be cancelled [cancel-atomic]", async () => {
+  const held = Promise.withResolvers<Outcome>();
+  const bench = makeBench(({ id, turn }) => {
+    bench.steps.set(id, { id, at: 0, step: "typing" });
+    turn.step = "waiting";
+    return held.promise;
+  });
+  await bench.intake.receive(push);
+  await bench.intake.receive(cancel);
+  assert.deepEqual(outcomes(bench.acks).slice(1), ["withdrawn final", "submitted final"]);
+  held.resolve({ state: "withdrawn" });
+  await bench.queues.idle();
+  assert.equal(bench.acks.length, 3);
+});

@@ -1,0 +1,81 @@
+/** An intake of pushes whose journal, steps and acknowledgements the tests see. */
+import type { JournalEntry } from "../../../src/home/journal.ts";
+import type { Command } from "../../../src/listener/inject/context.ts";
+import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
+import { PushIntake, type PushOptions } from "../../../src/listener/pushes.ts";
+import { SessionQueues } from "../../../src/listener/waiting_pushes.ts";
+import type { Push } from "../../../src/protocol/push.ts";
+
+export const ID = "00000000-0000-4000-8000-000000000001";
+export const push: Push = {
+  id: ID,
+  type: "agent.command",
+  agentSessionName: "svc-a",
+  body: "hello",
+  from: "dev_phone_1",
+  createdAt: 1,
+  expiresAt: 100_000,
+};
+
+export const sealed = { mode: "psk" as const, enc: "AA", ciphertext: "AA" };
+
+export interface Bench {
+  intake: PushIntake;
+  acks: Acknowledgement[];
+  injected: Command[];
+  steps: Map<string, JournalEntry>;
+  queues: SessionQueues;
+  log: string[];
+  /** Pushes that the journal keeps apart. */
+  kept: string[];
+  left: string[];
+  /** Pushes whose end it must not forget. */
+  promised: string[];
+}
+
+export function makeBench(
+  inject: PushOptions["inject"] = () => Promise.resolve({ state: "submitted" }),
+  change: Partial<PushOptions> = {},
+): Bench {
+  const acks: Acknowledgement[] = [];
+  const injected: Command[] = [];
+  const steps = new Map<string, JournalEntry>();
+  const queues = new SessionQueues();
+  const log: string[] = [];
+  const kept: string[] = [];
+  const left: string[] = [];
+  const promised: string[] = [];
+  const intake = new PushIntake({
+    journal: {
+      state: (id) => steps.get(id),
+      record: (id, step) => Promise.resolve(void steps.set(id, { id, at: 0, ...step })),
+      take: (id, seal) => {
+        kept.push(id);
+        steps.set(id, { id, at: 0, step: "accepted", sealed: seal });
+        return Promise.resolve("taken");
+      },
+      promise: (id) => promised.push(id) > 0,
+    },
+    queues,
+    inject: (command, signal) => {
+      injected.push(command);
+      return inject(command, signal);
+    },
+    answerDialog: () => Promise.resolve({ state: "submitted" }),
+    end: () => Promise.resolve({ state: "submitted" }),
+    start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
+    leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
+    acknowledge: (ack) => void acks.push(ack),
+    ended: () => Promise.resolve(),
+    log: (line) => void log.push(line),
+    now: () => 0,
+    toLocalTime: (ms) => ms - 500,
+    unseal: () => Promise.resolve({ found: { state: "refused", reason: "unsealable" } }),
+    floor: () => Promise.resolve("off"),
+    ...change,
+  });
+  return { intake, acks, injected, steps, queues, log, kept, left, promised };
+}
+
+export const outcomes = (acks: Acknowledgement[]): string[] =>
+  acks.map((ack) => [ack.outcome, ack.reason, ack.final ? "final" : ""].filter(Boolean).join(" "));
