@@ -73,16 +73,82 @@ export const AskData = z.discriminatedUnion("kind", [
 ]);
 export type AskData = z.infer<typeof AskData>;
 
+const CARD_TEXT_MAX_CHARS = 4_000;
+const CARD_QUESTIONS_MAX = 8;
+
+/** One of the questions that an agent's own dialog asks. An answer names options by their place, from 0. */
+const CardQuestion = z.object({
+  text: z.string().check(z.minLength(1), z.maxLength(CARD_TEXT_MAX_CHARS)),
+  heading: z.optional(z.string().check(z.maxLength(ASK_LABEL_MAX_CHARS))),
+  options: z.array(z.object({
+    label: z.string().check(z.minLength(1), z.maxLength(CARD_TEXT_MAX_CHARS)),
+    description: z.optional(z.string().check(z.maxLength(CARD_TEXT_MAX_CHARS))),
+  })).check(z.maxLength(ASK_OPTIONS_MAX)),
+  multiple: z.optional(z.boolean()),
+  /** The agent accepts a text in place of the options. */
+  freeText: z.optional(z.boolean()),
+});
+export type CardQuestion = z.infer<typeof CardQuestion>;
+
+/** Allow this one request, allow it and whatever the agent then asks no more about, or refuse it. */
+const Decision = z.enum(["once", "always", "reject"]);
+export type Decision = z.infer<typeof Decision>;
+
+/** What a phone marks in a request before its user decides. */
+export const UNUSUAL = ["hidden_characters", "long_lines", "outside_project"] as const;
+
+/** Why a request offers no permission: it is on the list of what no phone may allow, or too long to be shown in full. */
+const WITHHELD = ["never_list", "too_long"] as const;
+
+/**
+ * `data` of an `ask` that stands for an agent's own dialog, sealed always: a relay takes none that is plain. The listener
+ * asks and applies the answer; a late one is never typed.
+ */
+export const CardData = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("questions"),
+    questions: z.array(CardQuestion).check(z.minLength(1), z.maxLength(CARD_QUESTIONS_MAX)),
+    ...common,
+  }),
+  /** A request for permission; the push's body shows it in full. */
+  z.object({
+    kind: z.literal("approval"),
+    tool: z.string().check(z.maxLength(ASK_LABEL_MAX_CHARS)),
+    directory: z.string().check(z.maxLength(CARD_TEXT_MAX_CHARS)),
+    /** SHA-256 of the request as the agent gave it, in hex. The answer repeats it. */
+    digest: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+    decisions: z.array(Decision),
+    unusual: z.array(z.enum(UNUSUAL)),
+    withheld: z.optional(z.enum(WITHHELD)),
+    ...common,
+  }),
+]);
+export type CardData = z.infer<typeof CardData>;
+/** A question as a phone reads it. */
+export type Asked = AskData | CardData;
+
 /** `data` of an `ask` whose question is sealed for phones: only what the relay needs. */
 export const SealedAskData = z.object({ kind: z.literal("sealed"), ...common });
 export type SealedAskData = z.infer<typeof SealedAskData>;
 /** A question as the relay stores it. */
 export type StoredAskData = AskData | SealedAskData;
 
+const CardAnswer = z.object({
+  options: z.array(z.int().check(z.minimum(0), z.maximum(ASK_OPTIONS_MAX))).check(
+    z.maxLength(ASK_OPTIONS_MAX),
+  ),
+  text: z.optional(Body),
+});
+export type CardAnswer = z.infer<typeof CardAnswer>;
+
 /** `data` of an `ask.answer`; free text is in its `body` instead. */
 export const AnswerData = z.object({
   choices: z.optional(z.array(AskLabel).check(z.minLength(1), z.maxLength(ASK_OPTIONS_MAX))),
   values: z.optional(z.record(AskFieldName, z.union([z.boolean(), z.number(), Body]))),
+  /** To the questions of a card, in their order. */
+  answers: z.optional(z.array(CardAnswer).check(z.minLength(1), z.maxLength(CARD_QUESTIONS_MAX))),
+  /** To a request for permission. */
+  decided: z.optional(z.object({ decision: Decision, digest: z.string(), reason: z.optional(Body) })),
 });
 export type AnswerData = z.infer<typeof AnswerData>;
 export type FieldValue = string | number | boolean;
@@ -90,11 +156,23 @@ export type FieldValue = string | number | boolean;
 export type Answer =
   | { kind: "text"; text: string }
   | { kind: "choices"; choices: string[] }
-  | { kind: "values"; values: Record<string, FieldValue> };
+  | { kind: "values"; values: Record<string, FieldValue> }
+  | { kind: "answers"; answers: CardAnswer[] }
+  | { kind: "decided"; decision: Decision; digest: string; reason?: string | undefined };
 
 /** The data of a stored `ask`; undefined for any other push and for data that this version does not know. */
 export function askDataOf({ type, data }: Pick<Push, "type" | "data">): AskData | undefined {
   return type === "ask" ? AskData.safeParse(data).data : undefined;
+}
+
+/** The same for a phone that has opened the push: a card counts only if it came sealed. */
+export function askedOf(push: Pick<Push, "type" | "data" | "sealedFor">): Asked | undefined {
+  const card = push.type === "ask" && push.sealedFor !== undefined && CardData.safeParse(push.data).data;
+  return card || askDataOf(push);
+}
+
+export function isCard(asked: Asked): asked is CardData {
+  return asked.kind === "questions" || asked.kind === "approval";
 }
 
 /** The same, including a question that only phones can read. */
@@ -104,7 +182,7 @@ export function storedAskDataOf(push: Pick<Push, "type" | "data" | "sealedFor">)
 }
 
 /** The names of the fields whose values are secret. */
-export function secretFields(ask: AskData | undefined): Set<string> {
+export function secretFields(ask: Asked | undefined): Set<string> {
   const fields = ask?.kind === "input" ? ask.fields : [];
   return new Set(fields.filter(({ secret }) => secret === true).map(({ name }) => name));
 }
@@ -114,13 +192,17 @@ export function askDeadline(createdAt: number, { timeoutSeconds }: Pick<AskData,
   return createdAt + timeoutSeconds * 1_000;
 }
 
-/** The answer in a push: exactly one of text, choices and values, otherwise undefined. */
+/** The answer in a push: exactly one of text and the fields of the data, otherwise undefined. */
 export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): Answer | undefined {
   const parsed = AnswerData.safeParse(data ?? {});
   if (!parsed.success) return undefined;
-  const { choices, values } = parsed.data;
-  if ([body, choices, values].filter((part) => part !== undefined).length !== 1) return undefined;
+  const { choices, values, answers, decided } = parsed.data;
+  if ([body, choices, values, answers, decided].filter((part) => part !== undefined).length !== 1) {
+    return undefined;
+  }
   if (choices !== undefined) return { kind: "choices", choices };
+  if (answers !== undefined) return { kind: "answers", answers };
+  if (decided !== undefined) return { kind: "decided", ...decided };
   return values === undefined ? { kind: "text", text: body ?? "" } : { kind: "values", values };
 }
 
@@ -144,6 +226,12 @@ export function answerFields(answer: Answer): { body?: string; data?: AnswerData
       return { data: { choices: answer.choices } };
     case "values":
       return { data: { values: answer.values } };
+    case "answers":
+      return { data: { answers: answer.answers } };
+    case "decided": {
+      const { decision, digest, reason } = answer;
+      return { data: { decided: { decision, digest, ...(reason === undefined ? {} : { reason }) } } };
+    }
   }
 }
 
@@ -158,7 +246,36 @@ export function answerFault(ask: AskData, answer: Answer): FieldFault | undefine
       return ask.kind === "input"
         ? valuesFault(ask.fields, answer.values)
         : { pointer: "/data/values", detail: "only for a form" };
+    case "answers":
+    case "decided":
+      return { pointer: "/data", detail: "only for a sealed card" };
   }
+}
+
+/** The same for the answer to a card, which only its listener and its phones can read. */
+export function cardFault(card: CardData, answer: Answer): string | undefined {
+  if (card.kind === "approval") {
+    if (answer.kind !== "decided") return "a decision is required";
+    if (answer.digest !== card.digest) return "the decision is about another request";
+    return card.decisions.includes(answer.decision) ? undefined : "this decision is not offered";
+  }
+  if (answer.kind !== "answers") return "answers are required";
+  if (answer.answers.length !== card.questions.length) return "one answer for each question";
+  return card.questions.map((question, place) => questionFault(question, answer.answers[place])).find((
+    fault,
+  ) => fault !== undefined);
+}
+
+function questionFault(question: CardQuestion, answer: CardAnswer | undefined): string | undefined {
+  const { options = [], text } = answer ?? {};
+  if (text !== undefined && question.freeText !== true) return "no text is accepted";
+  if (options.length === 0 && text === undefined) return "every question needs an answer";
+  if (options.some((place) => place >= question.options.length) || new Set(options).size < options.length) {
+    return "no such option";
+  }
+  return options.length + (text === undefined ? 0 : 1) > 1 && question.multiple !== true
+    ? "one only"
+    : undefined;
 }
 
 /** The same for stored questions: only the asker can check the content of a sealed answer. */
@@ -187,7 +304,22 @@ export function answerText(answer: Answer, hidden: ReadonlySet<string> = new Set
       return Object.entries(answer.values)
         .map(([name, value]) => `${name}: ${hidden.has(name) ? HIDDEN : value}`)
         .join("\n");
+    case "answers":
+      return answer.answers.map(({ options, text }) =>
+        [...options.map((place) => place + 1), text ?? []].flat().join(", ")
+      ).join("\n");
+    case "decided":
+      return [answer.decision, answer.reason ?? []].flat().join(": ");
   }
+}
+
+/** The answer to a card with the names of the options, for display. */
+export function cardAnswerText(card: CardData, answer: Answer): string {
+  if (card.kind !== "questions" || answer.kind !== "answers") return answerText(answer);
+  return answer.answers.map(({ options, text }, place) => {
+    const labels = options.map((option) => card.questions[place]?.options[option]?.label ?? "");
+    return [...labels, text ?? []].flat().join(", ");
+  }).join("\n");
 }
 
 /** The id of the message that carries a late answer, derived from the answer's so that it is typed once. A UUID (RFC 9562, version 8). */

@@ -34,7 +34,7 @@ export const PUSH_TYPES = [
   "dialog.answer",
   /** MCP tool → phones: a question in `body`; `data` holds its kind, options, fields and deadline. */
   "ask",
-  /** phone → MCP tool: the answer, `body` or `data`; `inReplyTo` names the question. */
+  /** phone → MCP tool, or listener: the answer, `body` or `data`; `inReplyTo` names the question. */
   "ask.answer",
   /** stop hook → phones: the agent ended its turn. */
   "agent.stop",

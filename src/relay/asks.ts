@@ -68,7 +68,7 @@ export async function acceptAnswer(services: Services, incoming: IncomingPush): 
     id: question.push.id,
     close: ({ receipt }) => answeredBy(receipt, { id: stored.push.id, now }),
   });
-  return deliver(services, { incoming, outcome, route });
+  return deliver(services, { incoming, question, outcome, route });
 }
 
 function answerFaults({ data }: PushRequest): FieldFault[] {
@@ -115,7 +115,7 @@ async function findQuestion({ store }: Services, { account, request }: IncomingP
 type AnswerRoute =
   | { kind: "asker"; device: string }
   | { kind: "session" }
-  | { kind: "closed"; why: "answered" | "withdrawn" | "expired" | "no_session" };
+  | { kind: "closed"; why: "answered" | "withdrawn" | "expired" | "no_session" | "not_waiting" };
 
 /** Where an answer goes. `asker` is the device that the question names; it may have disconnected a moment ago. */
 export function routeAnswer(
@@ -127,12 +127,21 @@ export function routeAnswer(
   }
   if (receipt.final || now >= push.expiresAt) return { kind: "closed", why: "expired" };
   const isInTime = now < askDeadline(push.createdAt, data);
-  if (isInTime && asker !== undefined && isWaiting(asker, now)) return { kind: "asker", device: asker.id };
+  const isListeners = isAskedByListener(data);
+  const kind = isListeners ? "listener" : "script";
+  if (isInTime && asker?.kind === kind && isWaiting(asker, now)) return { kind: "asker", device: asker.id };
+  // The answer to an agent's own dialog is no message to the agent.
+  if (isListeners) return { kind: "closed", why: "not_waiting" };
   return push.agentSessionName === undefined ? { kind: "closed", why: "no_session" } : { kind: "session" };
 }
 
-function isWaiting({ kind, online, lastSeen, revokedAt }: DeviceRecord, now: number): boolean {
-  return kind === "script" && revokedAt === undefined && (online || now - lastSeen < ASK_RETURN_MS);
+function isWaiting({ online, lastSeen, revokedAt }: DeviceRecord, now: number): boolean {
+  return revokedAt === undefined && (online || now - lastSeen < ASK_RETURN_MS);
+}
+
+/** Stands for an agent's own dialog: the listener applies the answer. */
+function isAskedByListener({ replyTo, listener }: StoredAskData): boolean {
+  return replyTo !== undefined && replyTo === listener;
 }
 
 /** Nothing is stored that cannot be delivered: the session of a late answer must have a listener. */
@@ -162,6 +171,7 @@ const WHY_CLOSED = {
   answered: "it has already been answered",
   withdrawn: "the agent has withdrawn it",
   expired: "it has expired",
+  not_waiting: "the agent no longer waits for it",
   no_session: "the agent has stopped waiting and runs in no session that the answer could be typed into",
 };
 
@@ -187,7 +197,12 @@ export function answeredBy(receipt: Receipt, answer: { id: string; now: number }
 
 function deliver(
   services: Services,
-  { incoming, outcome, route }: { incoming: IncomingPush; outcome: AnswerOutcome; route: AnswerRoute },
+  { incoming, question, outcome, route }: {
+    incoming: IncomingPush;
+    question: Question;
+    outcome: AnswerOutcome;
+    route: AnswerRoute;
+  },
 ): PushAccepted {
   switch (outcome.kind) {
     case "duplicate":
@@ -197,6 +212,10 @@ function deliver(
     case "stored":
       services.metrics.pushes.add({ outcome: "accepted" });
       publishPush(services, { stored: outcome.answer, to: { phones: true } });
+      // Any other asker reads its answer when it hears that there is one.
+      if (route.kind === "asker" && isAskedByListener(question.data)) {
+        publishPush(services, { stored: outcome.answer, to: { listener: route.device } });
+      }
       publishReceipt(services, outcome.question);
       services.webPush.withdraw(outcome.question, incoming.from);
       // If this fails, upkeep tries again: the 202 only promises that the answer is stored.
@@ -284,14 +303,20 @@ export async function takeAskerAck(
   });
 }
 
+/** The receipt of a question that its asker withdraws; undefined for any other push. */
+export function withdrawnByAsker(
+  stored: StoredPush,
+  asker: { id: string; now: number },
+): Receipt | undefined {
+  return questionOf(stored)?.data.replyTo === asker.id ? withdrawnAt(stored.receipt, asker.now) : undefined;
+}
+
 function acknowledgedByAsker(
   stored: StoredPush,
   { device, outcome, now }: { device: DeviceName; outcome: string; now: number },
 ): Receipt | undefined {
   const { receipt } = stored;
-  if (outcome === "withdrawn" && questionOf(stored)?.data.replyTo === device.id) {
-    return withdrawnAt(receipt, now);
-  }
+  if (outcome === "withdrawn") return withdrawnByAsker(stored, { id: device.id, now });
   const isTaken = outcome === "delivered" && isAnswerFor(stored, device) && receipt.state === "queued";
   return isTaken ? { state: "delivered", final: true, at: { delivered: now, ...receipt.at } } : undefined;
 }

@@ -59,8 +59,10 @@ export class Upkeep {
   async #end(stored: StoredPush): Promise<void> {
     const { store, clock } = this.#services;
     const { account, target, push } = stored;
-    if (push.type === "ask.answer") return await typeLateAnswer(this.#services, stored);
-    const listener = target === undefined ? undefined : await store.findDevice({ account, id: target });
+    const device = target === undefined ? undefined : await store.findDevice({ account, id: target });
+    const listener = device?.kind === "listener" ? device : undefined;
+    const isForAsker = push.type === "ask.answer" && listener === undefined;
+    if (isForAsker) return await typeLateAnswer(this.#services, stored);
     const now = clock.now();
     if (endOfDuePush(stored, { listener, now }) === undefined) return;
     // Decides again on the current receipt: the listener may have acknowledged in the meantime.

@@ -14,7 +14,7 @@ import { KEY_FRAME } from "../protocol/pane_frame.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
 import { type DeviceName, StoreUnavailable } from "../store/store.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
-import { takeAskerAck } from "./asks.ts";
+import { takeAskerAck, withdrawnByAsker } from "./asks.ts";
 import { frameKind } from "./budgets.ts";
 import { Connection } from "./connection.ts";
 import { countRequest, Refusal } from "./handler.ts";
@@ -208,7 +208,7 @@ function handleFrame(services: Services, { connection, frame }: Received): void 
   }
 }
 
-/** A listener's acknowledgement changes its own pushes only; a script's, its own questions and their answers. */
+/** A listener's acknowledgement changes its own pushes and questions only; a script's, its own questions and their answers. */
 async function takeAck(
   services: Services,
   { connection, frame }: Received<Extract<Frame, { event: "push.ack" }>>,
@@ -223,8 +223,12 @@ async function takeAck(
   const now = services.clock.now();
   await changeReceipt(services, {
     push: { account, id },
-    decide: ({ target, receipt }) =>
-      target === greeted.deviceId ? acknowledged(receipt, ack, now) : undefined,
+    decide: (stored) => {
+      if (stored.target === greeted.deviceId) return acknowledged(stored.receipt, ack, now);
+      return ack.outcome === "withdrawn"
+        ? withdrawnByAsker(stored, { id: greeted.deviceId, now })
+        : undefined;
+    },
   });
   // Only after it is stored: an acknowledgement that the store lost is requested again.
   services.claims.acknowledged({ account, id });

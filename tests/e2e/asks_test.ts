@@ -128,7 +128,13 @@ Deno.test("an answer after the tool's time is typed into the session, exactly on
     });
     const waiting = ask({ client }, "Which branch?", { timeoutSeconds: 120 });
     const question = await asked(stack, "Which branch?");
-    clock.advance(120_000);
+    let told: string | undefined;
+    void waiting.then((text) => told = text);
+    // The relay has the question before the asker knows that, and the asker's time counts from then.
+    await until("the end of its time", () => {
+      clock.advance(120_000);
+      return told !== undefined;
+    });
     assert.match(await waiting, /will be typed in here/);
     const own = crypto.randomUUID();
     await answer(stack, question, "the main one;\nnot -mine", own);

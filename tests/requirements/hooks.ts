@@ -11,6 +11,14 @@ const TOOL_CALL_HOOKS = rows("docs/specification.md, Tool-call hooks", {
   ),
 });
 
+const CARDS = rows("docs/specification.md, Cards", {
+  "card-sealed": agents("A card goes only to paired phones, sealed; a relay accepts none that is plain."),
+  "card-fits": agents("An answer that does not fit its card, or is about another request, is refused."),
+  "card-late": agents(
+    "An answer to an agent's own dialog goes to the listener that asked, and is never typed.",
+  ),
+});
+
 const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
   "rm-folded": agents(
     "A prompt that the agent folded as a paste matches its marker as the text that was typed.",
@@ -38,4 +46,9 @@ const AGENT_STATES = rows("docs/specification.md, Agent states", {
   "ls-state-last-second": agents("What is drawn in the second of a reading is read again."),
 });
 
-export const HOOK_ROWS: readonly Requirement[] = [...TOOL_CALL_HOOKS, ...REMOTE_MODE, ...AGENT_STATES];
+export const HOOK_ROWS: readonly Requirement[] = [
+  ...TOOL_CALL_HOOKS,
+  ...CARDS,
+  ...REMOTE_MODE,
+  ...AGENT_STATES,
+];

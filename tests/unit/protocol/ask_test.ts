@@ -9,6 +9,10 @@ import {
   AskData,
   askDataOf,
   askDeadline,
+  askedOf,
+  cardAnswerText,
+  CardData,
+  cardFault,
 } from "../../../src/protocol/ask.ts";
 import { ASK_TIMEOUT_MAX_SECONDS } from "../../../src/protocol/limits.ts";
 
@@ -101,4 +105,73 @@ Deno.test("an answer either fits its question or the fault names the field", () 
   assert.equal(fault(form, values({ text: 1, pick: "x" })), "/data/values/text");
   assert.equal(fault(form, values({ pick: "z" })), "/data/values/pick");
   assert.equal(fault(form, values({ constructor: "x", pick: "x" })), "/data/values/constructor");
+});
+
+const colours = {
+  text: "Which colours?",
+  options: [{ label: "Red" }, { label: "Blue", description: "calm" }],
+};
+const card = CardData.parse({
+  kind: "questions",
+  timeoutSeconds: 300,
+  questions: [{ ...colours, multiple: true }, {
+    text: "How many?",
+    options: [{ label: "1" }],
+    freeText: true,
+  }],
+});
+const approval = CardData.parse({
+  kind: "approval",
+  timeoutSeconds: 300,
+  tool: "Bash",
+  directory: "/work",
+  digest: "ab".repeat(32),
+  decisions: ["reject"],
+  unusual: [],
+});
+
+Deno.test("a card counts only if it came sealed [card-sealed]", () => {
+  const sealedFor = { host: "dev_listener_1", nonce: "", ciphertext: "", keys: {} };
+  assert.deepEqual(askedOf({ type: "ask", data: { ...card }, sealedFor }), card);
+  assert.equal(askedOf({ type: "ask", data: { ...card } }), undefined);
+  assert.equal(askDataOf({ type: "ask", data: { ...approval } }), undefined);
+  const plain = { kind: "prompt", timeoutSeconds: 30 };
+  assert.deepEqual(askedOf({ type: "ask", data: plain }), plain);
+});
+
+Deno.test("an answer fits a card only with one answer to each of its questions [card-fits]", () => {
+  const fault = (...answers: { options: number[]; text?: string }[]): string | undefined =>
+    cardFault(card, { kind: "answers", answers });
+  assert.equal(fault({ options: [0, 1] }, { options: [0] }), undefined);
+  assert.equal(fault({ options: [1] }, { options: [], text: "three" }), undefined);
+  const bad = [
+    fault({ options: [0] }),
+    fault({ options: [2] }, { options: [0] }),
+    fault({ options: [0, 0] }, { options: [0] }),
+    fault({ options: [] }, { options: [0] }),
+    fault({ options: [], text: "green" }, { options: [0] }),
+    fault({ options: [0] }, { options: [0], text: "both" }),
+    cardFault(card, { kind: "text", text: "Red" }),
+  ];
+  assert.deepEqual(bad.filter((one) => one === undefined), []);
+  const answer: Answer = { kind: "answers", answers: [{ options: [0, 1] }, { options: [], text: "three" }] };
+  assert.equal(cardAnswerText(card, answer), "Red, Blue\nthree");
+});
+
+Deno.test("a decision fits only the request that it names, and only if it is offered [card-fits]", () => {
+  const decided = { kind: "decided", decision: "reject", digest: "ab".repeat(32) } as const;
+  assert.equal(cardFault(approval, decided), undefined);
+  assert.equal(cardFault(approval, { ...decided, reason: "not now" }), undefined);
+  assert.match(cardFault(approval, { ...decided, decision: "once" }) ?? "", /not offered/);
+  assert.match(cardFault(approval, { ...decided, digest: "cd".repeat(32) }) ?? "", /another request/);
+  assert.match(cardFault(approval, { kind: "choices", choices: ["once"] }) ?? "", /decision/);
+  assert.match(cardFault(card, decided) ?? "", /answers/);
+});
+
+Deno.test("answers to cards survive the wire", () => {
+  const answers: Answer[] = [
+    { kind: "answers", answers: [{ options: [1] }, { options: [], text: "two\nlines" }] },
+    { kind: "decided", decision: "reject", digest: "ab".repeat(32), reason: "not now" },
+  ];
+  for (const answer of answers) assert.deepEqual(answerOf(answerFields(answer)), answer);
 });

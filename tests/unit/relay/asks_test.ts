@@ -365,6 +365,20 @@ Deno.test("an answer goes to the session when the time is over or the asker is g
   }
 });
 
+Deno.test("an answer to an agent's own dialog goes to the listener that asked, and is never typed [card-late]", () => {
+  const asked = question({
+    data: { kind: "prompt", timeoutSeconds: 30, replyTo: "dev_listener_1", listener: "dev_listener_1" },
+  });
+  const listener = aDevice("dev_listener_1", { kind: "listener", online: true });
+  const route = (asker: Parameters<typeof routeAnswer>[1]["asker"], now: number): unknown =>
+    routeAnswer(asked, { asker, now });
+  assert.deepEqual(route(listener, inTime), { kind: "asker", device: "dev_listener_1" });
+  const closed = { kind: "closed", why: "not_waiting" };
+  assert.deepEqual(route(listener, late), closed);
+  assert.deepEqual(route(undefined, inTime), closed);
+  assert.deepEqual(route({ ...listener, kind: "script" }, inTime), closed);
+});
+
 Deno.test("an answer that cannot be delivered is refused", () => {
   const why = (asked: Question, now: number): unknown => {
     const route = routeAnswer(asked, { asker: here, now });
