@@ -65,22 +65,22 @@ interface ClaimingPhone {
   publicKey: string;
 }
 
-/** Shows the phone that the public key comes from a holder of the secret. */
-export async function hostProof(
+/** What only a holder of the secret can say about these facts: 43 characters of base64url. */
+async function proofOf(
   secret: CryptoKey,
-  { deviceId, host, publicKey }: OfferedHost,
+  { use, facts }: { use: "listener proof" | "phone proof" | "receipt"; facts: unknown[] },
 ): Promise<string> {
-  const context = JSON.stringify([deviceId, host, publicKey]);
-  return encodeBase64url(await deriveBytes(secret, { use: "listener proof", context }));
+  return encodeBase64url(await deriveBytes(secret, { use, context: JSON.stringify(facts) }));
+}
+
+/** Shows the phone that the public key comes from a holder of the secret. */
+export function hostProof(secret: CryptoKey, { deviceId, host, publicKey }: OfferedHost): Promise<string> {
+  return proofOf(secret, { use: "listener proof", facts: [deviceId, host, publicKey] });
 }
 
 /** Shows the host that the public key comes from a holder of the secret. */
-export async function phoneProof(
-  secret: CryptoKey,
-  { code, name, publicKey }: ClaimingPhone,
-): Promise<string> {
-  const context = JSON.stringify([code, name, publicKey]);
-  return encodeBase64url(await deriveBytes(secret, { use: "phone proof", context }));
+export function phoneProof(secret: CryptoKey, { code, name, publicKey }: ClaimingPhone): Promise<string> {
+  return proofOf(secret, { use: "phone proof", facts: [code, name, publicKey] });
 }
 
 /** What became of a push: the host signs it, and the receipt repeats it. */
@@ -92,11 +92,10 @@ interface ProvenReceipt {
   final: boolean;
 }
 
-/** Shows the phone that the receipt comes from the host and not from the relay: 43 characters of base64url. */
-export async function receiptProof(
+/** Shows the phone that the receipt comes from the host and not from the relay. */
+export function receiptProof(
   secret: CryptoKey,
   { id, state, reason = "", final }: ProvenReceipt,
 ): Promise<string> {
-  const context = JSON.stringify([id, state, reason, final]);
-  return encodeBase64url(await deriveBytes(secret, { use: "receipt", context }));
+  return proofOf(secret, { use: "receipt", facts: [id, state, reason, final] });
 }

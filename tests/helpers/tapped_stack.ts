@@ -37,7 +37,7 @@ export async function tappedStack(
 }
 
 /** Everything that the relay has stored, as latin1. */
-export async function storedBy({ sandbox }: Stack): Promise<string> {
+export async function storedBy({ sandbox }: Pick<Stack, "sandbox">): Promise<string> {
   const folder = `${sandbox.svcHome}/server`;
   const files = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile);
   const stored = await Promise.all(files.map(({ name }) => Deno.readFile(`${folder}/${name}`)));

@@ -1,25 +1,9 @@
 /** The page over a link that breaks in every way: nothing is lost or sent twice, and the break is shown. */
 
 import assert from "node:assert/strict";
-import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
-import { PAGE_DIRECTORY, type Scene, withScene } from "./scene.ts";
-
-async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
-  const { page } = phone;
-  await listener.report({ name: "svc-demo" });
-  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-  await page.getByRole("link", { name: /demo · Claude/ }).tap();
-  await page.getByRole("link", { name: "Messages" }).tap();
-  await page.getByText("No messages yet").waitFor();
-  return page;
-}
-
-async function send(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox").fill(text);
-  await page.getByRole("button", { name: "Send", exact: true }).tap();
-}
+import { openMessages, PAGE_DIRECTORY, type Scene, sendMessage, withScene } from "./scene.ts";
 
 /** How many messages the relay has. */
 async function pushCount({ relay, makeKey }: Scene): Promise<number> {
@@ -41,13 +25,13 @@ function servePageOnly(): Deno.HttpServer<Deno.NetAddr> {
 Deno.test("messages written without a link survive a reload and are sent once when the link is back [ux-outbox]", () =>
   withScene(async (scene) => {
     const { phone, wire, relay, listener } = scene;
-    const page = await open(scene);
+    const page = await openMessages(scene);
     const pageOnly = servePageOnly();
     try {
       wire.pointTo(pageOnly.addr.port);
       await page.getByText("Reconnecting…").first().waitFor();
-      await send(page, "written in a tunnel");
-      await send(page, "never mind");
+      await sendMessage(page, "written in a tunnel");
+      await sendMessage(page, "never mind");
       await page.getByText("Waiting for the connection", { exact: true }).nth(1).waitFor();
       await phone.shoot("session-reconnecting");
       assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
@@ -75,14 +59,14 @@ Deno.test("messages written without a link survive a reload and are sent once wh
 
 Deno.test("a message whose answer got lost is sent again under its id and stored once [ux-outbox]", () =>
   withScene(async (scene) => {
-    const page = await open(scene);
+    const page = await openMessages(scene);
     let lost = 0;
     await page.route("**/pushes/send", async (route) => {
       await route.fetch();
       lost++;
       await route.abort("connectionreset");
     }, { times: 2 });
-    await send(page, "answered in vain");
+    await sendMessage(page, "answered in vain");
     const push = await scene.listener.received("answered in vain");
     await until("two lost answers", () => lost === 2);
     await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
@@ -93,12 +77,12 @@ Deno.test("a message whose answer got lost is sent again under its id and stored
 
 Deno.test("a receipt that arrives instead of the answer clears the outbox too [ux-outbox]", () =>
   withScene(async (scene) => {
-    const page = await open(scene);
+    const page = await openMessages(scene);
     await page.route("**/pushes/send", async (route) => {
       await route.fetch();
       await route.abort("connectionreset");
     });
-    await send(page, "answered in vain");
+    await sendMessage(page, "answered in vain");
     const push = await scene.listener.received("answered in vain");
     scene.listener.acknowledge(push, { outcome: "submitted" });
     await page.getByText("Submitted", { exact: true }).waitFor();
@@ -108,10 +92,10 @@ Deno.test("a receipt that arrives instead of the answer clears the outbox too [u
 Deno.test("a link that dies silently is shown, and sending resumes by itself [ux-reconnecting]", () =>
   withScene(async (scene) => {
     const { wire, listener } = scene;
-    const page = await open(scene);
+    const page = await openMessages(scene);
     wire.freeze();
     await page.getByText("Reconnecting…").first().waitFor();
-    await send(page, "into the silence");
+    await sendMessage(page, "into the silence");
     await page.getByText("Waiting for the connection", { exact: true }).waitFor();
     wire.thaw();
     listener.acknowledge(await listener.received("into the silence"), { outcome: "submitted" });
@@ -121,11 +105,11 @@ Deno.test("a link that dies silently is shown, and sending resumes by itself [ux
 
 Deno.test("the page reconnects to a restarted relay and shows what happened in the meantime [ux-reconnecting, ws-1012]", () =>
   withScene(async (scene) => {
-    const page = await open(scene);
+    const page = await openMessages(scene);
     await scene.restartRelay();
     await scene.listener.report({ name: "svc-demo", state: "waiting", stateSince: Date.now() });
     await page.getByText("Waiting").waitFor();
-    await send(page, "after the restart");
+    await sendMessage(page, "after the restart");
     await scene.listener.received("after the restart");
     assert.equal(scene.listener.pushes.length, 1);
   }));

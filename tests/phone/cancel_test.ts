@@ -2,26 +2,9 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { type Scene, withScene } from "./scene.ts";
+import { bubble, messageField, openMessages, sendMessage, withScene } from "./scene.ts";
 import { open as openTerminal, withTerminals } from "./terminal_scene.ts";
 
-async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
-  const { page } = phone;
-  await listener.report({ name: "svc-demo" });
-  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-  await page.getByRole("link", { name: /demo · Claude/ }).tap();
-  await page.getByRole("link", { name: "Messages" }).tap();
-  await page.getByText("No messages yet").waitFor();
-  return page;
-}
-
-async function send(page: Page, text: string): Promise<void> {
-  await field(page).fill(text);
-  await page.getByRole("button", { name: "Send", exact: true }).tap();
-}
-
-const field = (page: Page) => page.getByRole("textbox");
-const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
 const button = (page: Page, text: string, name: string) =>
   bubble(page, text).getByRole("button", { name, exact: true });
 
@@ -31,16 +14,19 @@ Deno.test("a held message is cancelled at its host and never typed; edited, its 
     const session = await openTerminal(scene);
     await stack.send(session.name, "/permit");
     await page.getByRole("link", { name: "Messages" }).tap();
-    await send(page, "never to be typed");
+    await sendMessage(page, "never to be typed");
     await bubble(page, "never to be typed").getByText("On hold").waitFor();
-    await send(page, "first wording");
+    await sendMessage(page, "first wording");
     await phone.shoot("message-held");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await button(page, "never to be typed", "Cancel").tap();
     await bubble(page, "never to be typed").getByText("Cancelled", { exact: true }).waitFor();
     await button(page, "first wording", "Edit").tap();
-    await until("the text in the field", async () => await field(page).inputValue() === "first wording");
-    await send(page, "second wording");
+    await until(
+      "the text in the field",
+      async () => await messageField(page).inputValue() === "first wording",
+    );
+    await sendMessage(page, "second wording");
     await page.getByRole("link", { name: "Terminal" }).tap();
     await page.getByText("On hold").waitFor();
     await phone.shoot("terminal-held");
@@ -53,10 +39,10 @@ Deno.test("a held message is cancelled at its host and never typed; edited, its 
 
 Deno.test("a message that waits at the relay for its host is cancelled at once, and does not come back [cancel-queued, ux-no-dead-end]", () =>
   withScene(async (scene) => {
-    const page = await open(scene);
+    const page = await openMessages(scene);
     scene.listener.stop();
     await page.getByText("workstation is offline").waitFor();
-    await send(page, "for nobody");
+    await sendMessage(page, "for nobody");
     await bubble(page, "for nobody").getByText("Queued").waitFor();
     await button(page, "for nobody", "Cancel").tap();
     await bubble(page, "for nobody").getByText("Cancelled", { exact: true }).waitFor();
@@ -68,12 +54,12 @@ Deno.test("a message that waits at the relay for its host is cancelled at once, 
 Deno.test("a message whose sending is uncertain is cancelled too, whichever arrives first [cancel-queued, ux-no-dead-end]", () =>
   withScene(async (scene) => {
     const { listener } = scene;
-    const page = await open(scene);
+    const page = await openMessages(scene);
     await page.route("**/pushes/send", async (route) => {
       if (/lost answer/.test(route.request().postData() ?? "")) await route.fetch();
       await route.abort("connectionreset");
     }, { times: 2 });
-    await send(page, "a lost answer");
+    await sendMessage(page, "a lost answer");
     await listener.received("a lost answer");
     await until("the button", () => button(page, "a lost answer", "Cancel").isVisible());
     await button(page, "a lost answer", "Cancel").tap();
@@ -91,32 +77,32 @@ Deno.test("a message whose sending is uncertain is cancelled too, whichever arri
 Deno.test("what can be done with a message depends on what became of it [ux-no-dead-end]", () =>
   withScene(async (scene) => {
     const { listener } = scene;
-    const page = await open(scene);
+    const page = await openMessages(scene);
     const names = async (text: string): Promise<string[]> =>
       await bubble(page, text).locator(".bubble-actions").getByRole("button").allInnerTexts();
-    await send(page, "!ls");
+    await sendMessage(page, "!ls");
     listener.acknowledge(await listener.received("!ls"), { outcome: "refused", reason: "shell_escape" });
     await bubble(page, "!ls").getByText("Refused").waitFor();
     assert.deepEqual(await names("!ls"), ["Edit"], "sent again it would be refused again");
-    await send(page, "after live keys");
+    await sendMessage(page, "after live keys");
     listener.acknowledge(await listener.received("after live keys"), {
       outcome: "refused",
       reason: "phone_draft",
     });
     await bubble(page, "after live keys").getByText("typed from a phone with Live keys").waitFor();
     assert.deepEqual(await names("after live keys"), ["Edit", "Send anyway"]);
-    await send(page, "who knows");
+    await sendMessage(page, "who knows");
     listener.acknowledge(await listener.received("who knows"), {
       outcome: "unknown",
       reason: "not_confirmed",
     });
     await bubble(page, "who knows").getByText("Unclear").waitFor();
     assert.deepEqual(await names("who knows"), ["Send again"], "it never becomes a draft");
-    assert.equal(await field(page).inputValue(), "");
-    await field(page).fill("a draft\nof two lines");
+    assert.equal(await messageField(page).inputValue(), "");
+    await messageField(page).fill("a draft\nof two lines");
     await page.reload();
     await bubble(page, "who knows").getByText("Unclear").waitFor();
-    assert.equal(await field(page).inputValue(), "a draft\nof two lines");
+    assert.equal(await messageField(page).inputValue(), "a draft\nof two lines");
     assert.deepEqual(await names("who knows"), ["Send again"]);
     await page.getByRole("link", { name: "All agents" }).tap();
     await page.getByRole("link", { name: /demo · Claude/ }).tap();
@@ -131,7 +117,7 @@ Deno.test("text left by this phone's live keys is called so when a message meets
     await page.getByRole("textbox").pressSequentially("begun");
     await until("the live draft", async () => /❯ begun/.test(await session.screen()));
     await page.getByRole("button", { name: "Live keys" }).tap();
-    await send(page, " and sent");
+    await sendMessage(page, " and sent");
     await page.getByText("Refused").waitFor();
     await page.getByText("typed from a phone with Live keys").waitFor();
     await page.getByRole("button", { name: "Send anyway" }).tap();
@@ -180,7 +166,7 @@ Deno.test("a message waits until the usage limit that the agent shows has reset 
   }));
 
 async function later(page: Page, text: string, choice: string | RegExp): Promise<void> {
-  await field(page).fill(text);
+  await messageField(page).fill(text);
   await page.getByRole("button", { name: "Add to the message" }).tap();
   await page.getByRole("button", { name: "Send later" }).tap();
   await page.getByRole("button", { name: choice }).first().tap();

@@ -3,26 +3,13 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { type Scene, withScene } from "./scene.ts";
-
-/** Signs in and opens the one session. */
-async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
-  const { page } = phone;
-  await listener.report({ name: "svc-demo" });
-  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-  await page.getByRole("link", { name: /demo · Claude/ }).tap();
-  await page.getByRole("link", { name: "Messages" }).tap();
-  await page.getByText("No messages yet").waitFor();
-  return page;
-}
-
-const fieldOf = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
+import { messageField, openMessages, sendMessage, withScene } from "./scene.ts";
 
 Deno.test("the agent's slash commands are suggested; a tap or the arrow keys and Enter put one into the draft and send nothing [ux-commands]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
-    const page = await open(scene);
-    const field = fieldOf(page);
+    const page = await openMessages(scene);
+    const field = messageField(page);
     const list = page.getByRole("listbox", { name: "Commands of this agent" });
     await field.fill("/");
     await list.getByRole("option", { name: "/compact" }).waitFor();
@@ -63,18 +50,13 @@ Deno.test("the agent's slash commands are suggested; a tap or the arrow keys and
 
 const addButton = (page: Page) => page.getByRole("button", { name: "Add to the message" });
 
-async function send(page: Page, text: string): Promise<void> {
-  await fieldOf(page).fill(text);
-  await page.getByRole("button", { name: "Send", exact: true }).tap();
-}
-
 Deno.test("own snippets are saved, put into the draft at the cursor, renamed and deleted, and stay over a reload [ux-snippets]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
-    const page = await open(scene);
+    const page = await openMessages(scene);
     const sheet = page.getByRole("dialog");
     const snippet = (text: string) => sheet.getByRole("button", { name: text });
-    await fieldOf(page).fill("Run the tests.\nFix what fails.");
+    await messageField(page).fill("Run the tests.\nFix what fails.");
     await addButton(page).tap();
     await sheet.getByRole("button", { name: "Save the draft as a snippet" }).tap();
     assert.equal(await sheet.getByLabel("Text").inputValue(), "Run the tests.\nFix what fails.");
@@ -83,11 +65,11 @@ Deno.test("own snippets are saved, put into the draft at the cursor, renamed and
     await sheet.getByRole("button", { name: "Save" }).tap();
     await snippet("Run the tests. Run the tests.").waitFor();
     await sheet.getByRole("button", { name: "Close" }).tap();
-    assert.equal(await fieldOf(page).inputValue(), "Run the tests.\nFix what fails.", "the draft stays");
+    assert.equal(await messageField(page).inputValue(), "Run the tests.\nFix what fails.", "the draft stays");
 
     await page.reload();
-    await fieldOf(page).fill("First: . Then push.");
-    await fieldOf(page).evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
+    await messageField(page).fill("First: . Then push.");
+    await messageField(page).evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
     await addButton(page).tap();
     await sheet.getByRole("button", { name: "Change Run the tests." }).tap();
     await sheet.getByLabel("Name").fill("Tests");
@@ -98,10 +80,10 @@ Deno.test("own snippets are saved, put into the draft at the cursor, renamed and
     await snippet("Tests").first().tap();
     await sheet.waitFor({ state: "detached" });
     const inserted = "First: Run the tests.\nFix what fails. . Then push.";
-    assert.equal(await fieldOf(page).inputValue(), inserted);
+    assert.equal(await messageField(page).inputValue(), inserted);
     await page.keyboard.type("!");
     assert.equal(
-      await fieldOf(page).inputValue(),
+      await messageField(page).inputValue(),
       inserted.replace("fails.", "fails.!"),
       "the cursor is behind it",
     );
@@ -120,7 +102,7 @@ Deno.test("own snippets are saved, put into the draft at the cursor, renamed and
 Deno.test("what was sent before is found and put into the draft; neither a tap nor Enter in the search sends it [ux-sent-before]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
-    const page = await open(scene);
+    const page = await openMessages(scene);
     const texts = [
       "Run the tests.",
       "Commit and push.",
@@ -130,12 +112,12 @@ Deno.test("what was sent before is found and put into the draft; neither a tap n
       "Stop.",
     ];
     for (const text of texts) {
-      await send(page, text);
+      await sendMessage(page, text);
       listener.acknowledge(await listener.received(text), { outcome: "submitted" });
     }
     await page.reload();
     await page.getByText("Stop.").waitFor();
-    await fieldOf(page).fill("Please: ");
+    await messageField(page).fill("Please: ");
     await addButton(page).tap();
     const sheet = page.getByRole("dialog");
     await sheet.getByRole("button", { name: "Stop." }).waitFor();
@@ -145,6 +127,6 @@ Deno.test("what was sent before is found and put into the draft; neither a tap n
     await until("two texts", async () => await sheet.locator(".insert-choice").count() === 2);
     await sheet.getByRole("searchbox").press("Enter");
     await sheet.getByRole("button", { name: "Run the linter." }).tap();
-    assert.equal(await fieldOf(page).inputValue(), "Please: Run the linter.");
+    assert.equal(await messageField(page).inputValue(), "Please: Run the linter.");
     assert.equal(listener.pushes.length, texts.length, "nothing was sent");
   }));

@@ -1,6 +1,7 @@
 /** An open dialog is no dead end: a card with its text in the session and the inbox, and what the host allows. */
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
+import { sendMessage } from "./scene.ts";
 import { open, type TerminalScene, withTerminals } from "./terminal_scene.ts";
 
 async function allow({ stack }: TerminalScene, allowRemoteApproval: string): Promise<void> {
@@ -23,8 +24,7 @@ Deno.test("an open dialog is one card in the session and the inbox, with its tex
     await page.getByRole("link", { name: "Messages" }).tap();
     await card.getByText('Allow the command "rm -rf build"?').waitFor();
     assert.match(await card.innerText(), /1\. Yes[^]*2\. No[^]*set allowRemoteApproval/);
-    await page.getByRole("textbox").fill("after it");
-    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await sendMessage(page, "after it");
     await page.locator(".receipt-detail", { hasText: "once the dialog is closed" }).waitFor();
     assert.equal(await page.getByText("allowRemoteApproval").count(), 1, "one notice");
     await phone.shoot("dialog-messages");

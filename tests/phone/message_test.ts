@@ -4,25 +4,8 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
-import { type Scene, withScene } from "./scene.ts";
+import { bubble, openMessages, sendMessage, withScene } from "./scene.ts";
 
-/** Signs in and opens the one session. */
-async function open({ phone, wire, listener, makeKey }: Scene): Promise<Page> {
-  const { page } = phone;
-  await listener.report({ name: "svc-demo", state: "working" });
-  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-  await page.getByRole("link", { name: /demo · Claude/ }).tap();
-  await page.getByRole("link", { name: "Messages" }).tap();
-  await page.getByText("No messages yet").waitFor();
-  return page;
-}
-
-async function send(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox").fill(text);
-  await page.getByRole("button", { name: "Send", exact: true }).tap();
-}
-
-const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
 const receiptOf = (page: Page, text: string) => bubble(page, text).locator(".receipt-state");
 
 async function untilReceipt(page: Page, text: string, state: string): Promise<void> {
@@ -32,7 +15,7 @@ async function untilReceipt(page: Page, text: string, state: string): Promise<vo
 Deno.test("a message is written in a real textarea and sent, and its receipt updates live [spec-phone-posts, ph-first-page, ux-receipt, ux-textarea, rcpt-live, rcpt-path]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
-    const page = await open(scene);
+    const page = await openMessages(scene, { state: "working" });
     await phone.shoot("session-empty");
     const field = page.getByRole("textbox", { name: "Message to demo · Claude" });
     assert.equal(await field.evaluate((element) => element.tagName), "TEXTAREA");
@@ -62,20 +45,20 @@ Deno.test("a message is written in a real textarea and sent, and its receipt upd
 Deno.test("a refused message says why and what to do, and can be sent again after Retry-After [ux-receipt, rcpt-ends, inj-rate-resend]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
-    const page = await open(scene);
-    await send(page, "Run the tests once more, please.");
+    const page = await openMessages(scene, { state: "working" });
+    await sendMessage(page, "Run the tests once more, please.");
     listener.acknowledge(await listener.received("Run the tests once more, please."), {
       outcome: "submitted",
     });
-    await send(page, "!ls");
+    await sendMessage(page, "!ls");
     listener.acknowledge(await listener.received("!ls"), { outcome: "refused", reason: "shell_escape" });
     await bubble(page, "!ls").getByText("Start the message with another character").waitFor();
-    await send(page, "too fast");
+    await sendMessage(page, "too fast");
     const limited = await listener.received("too fast");
     listener.acknowledge(limited, { outcome: "refused", reason: "rate_limited", retryAfterSeconds: 5 });
     await bubble(page, "too fast").getByRole("button", { name: /Send again in \d+ s/, disabled: true })
       .waitFor();
-    await send(page, "while the dialog is open");
+    await sendMessage(page, "while the dialog is open");
     const held = await listener.received("while the dialog is open");
     listener.acknowledge(held, { outcome: "held", reason: "dialog_open" });
     await untilReceipt(page, "while the dialog is open", "On hold");
@@ -100,8 +83,8 @@ Deno.test("a refused message says why and what to do, and can be sent again afte
 Deno.test("a message refused because the local user was typing can be sent anyway [inj-desk-anyway]", () =>
   withScene(async (scene) => {
     const { listener } = scene;
-    const page = await open(scene);
-    await send(page, "while someone types");
+    const page = await openMessages(scene, { state: "working" });
+    await sendMessage(page, "while someone types");
     const first = await listener.received("while someone types");
     assert.equal(first.data, undefined);
     listener.acknowledge(first, { outcome: "refused", reason: "desk_busy" });
@@ -113,8 +96,8 @@ Deno.test("a message refused because the local user was typing can be sent anywa
 Deno.test("after a reload the history is there, with messages from scripts and other phones [http-script]", () =>
   withScene(async (scene) => {
     const { relay, listener, makeKey } = scene;
-    const page = await open(scene);
-    await send(page, "from this phone");
+    const page = await openMessages(scene, { state: "working" });
+    await sendMessage(page, "from this phone");
     listener.acknowledge(await listener.received("from this phone"), { outcome: "submitted" });
     await untilReceipt(page, "from this phone", "Submitted");
     const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:send") });
@@ -131,7 +114,7 @@ Deno.test("after a reload the history is there, with messages from scripts and o
 
 Deno.test("text that the relay would refuse is reported before it is sent", () =>
   withScene(async (scene) => {
-    const page = await open(scene);
+    const page = await openMessages(scene, { state: "working" });
     const sendButton = page.getByRole("button", { name: "Send", exact: true });
     const field = page.getByRole("textbox");
     for (

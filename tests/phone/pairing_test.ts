@@ -1,15 +1,11 @@
 /** Pairing in a real browser with a real host: the words on both sides, the lock, and what is stored where. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { buildPhone } from "../../scripts/build_phone.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { newSecret } from "../../src/crypto/paired_secret.ts";
-import { startSvc } from "../helpers/program.ts";
-import { makeSandbox } from "../helpers/sandbox.ts";
-import { CHECKOUT } from "../helpers/sources.ts";
+import { storedBy } from "../helpers/tapped_stack.ts";
 import { until } from "../helpers/until.ts";
-import { Phone } from "./phone.ts";
-import { withScene } from "./scene.ts";
+import { sendMessage, withDemo, withScene } from "./scene.ts";
 
 const BODY = "a body that only phone and host may read";
 
@@ -33,20 +29,8 @@ async function keptKeys(page: Page): Promise<{ extractable: boolean[]; text: str
   });
 }
 
-async function storeOf(folder: string): Promise<string> {
-  const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name);
-  const files = await Promise.all(names.map((name) => Deno.readFile(`${folder}/${name}`)));
-  return files.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
-}
-
-Deno.test("a scanned link shows the host's six words, seals messages, and stores only non-extractable keys [ux-pair, pair-words, pair-keys, sec-browser-keys, seal-shown, seal-stored]", async () => {
-  await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
-  await using sandbox = await makeSandbox();
-  const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
-  const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
-  const phone = await Phone.start(origin);
-  try {
-    const { page } = phone;
+Deno.test("a scanned link shows the host's six words, seals messages, and stores only non-extractable keys [ux-pair, pair-words, pair-keys, sec-browser-keys, seal-shown, seal-stored]", () =>
+  withDemo(async ({ sandbox, up, phone, page, link }) => {
     await page.goto(link);
     await page.getByRole("heading", { name: /^Compare with / }).waitFor();
     await phone.shoot("pairing-words");
@@ -66,8 +50,7 @@ Deno.test("a scanned link shows the host's six words, seals messages, and stores
     await phone.shoot("terminal-sealed");
     await page.getByRole("link", { name: "Messages" }).tap();
     await page.getByText("End-to-end encrypted").waitFor();
-    await page.getByRole("textbox").fill(BODY);
-    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await sendMessage(page, BODY);
     await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
     await phone.shoot("sealed-session");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
@@ -79,16 +62,11 @@ Deno.test("a scanned link shows the host's six words, seals messages, and stores
     const secret = new URLSearchParams(new URL(link).hash.slice(1)).get("s") ?? "";
     const { extractable, text } = await keptKeys(page);
     assert.deepEqual(extractable, [false, false]);
-    const stored = await storeOf(`${sandbox.svcHome}/server`);
+    const stored = await storedBy({ sandbox });
     assert.ok(secret.length === 43 && !text.includes(secret) && !stored.includes(secret));
     assert.ok(!stored.includes(BODY), "the relay keeps no text");
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
-  } finally {
-    await phone.close();
-    up.kill("SIGINT");
-    await up.exited;
-  }
-});
+  }));
 
 Deno.test("with a relay that cannot prove the host nothing is paired, and the page says so; an unpaired phone shows an open lock [seal-shown, seal-off, sec-active-relay]", () =>
   withScene(async ({ phone, wire, relay, listener, makeKey }) => {

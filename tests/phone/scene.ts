@@ -1,8 +1,12 @@
-/** A relay with the page, a network link that can break, a phone, and a scripted listener, started and stopped together. */
+/** What tests of the page run against, and the steps that many of them share. */
+import type { Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import type { Scope } from "../../src/protocol/http.ts";
+import type { SessionEntry } from "../../src/protocol/session.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { newKey } from "../helpers/new_key.ts";
+import { type Started, startSvc } from "../helpers/program.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { Phone } from "./phone.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
@@ -21,6 +25,7 @@ export interface Scene {
   restartRelay(): Promise<void>;
 }
 
+/** A relay with the page, a network link that can break, a phone, and a scripted listener. */
 export async function withScene(act: (scene: Scene) => Promise<void>): Promise<void> {
   await buildPhone({ outDir: PAGE_DIRECTORY });
   const dataDir = await Deno.makeTempDir({ prefix: "svc-phone-relay-" });
@@ -44,5 +49,55 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
     await act({ relay, wire, phone, listener, makeKey, restartRelay });
   } finally {
     for (const end of ends.reverse()) await end();
+  }
+}
+
+/** Signs in and opens the messages of the one session. */
+export async function openMessages(
+  { phone: { page }, wire, listener, makeKey }: Scene,
+  session: Partial<SessionEntry> = {},
+): Promise<Page> {
+  await listener.report({ name: "svc-demo", ...session });
+  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+  await page.getByRole("link", { name: /demo · Claude/ }).tap();
+  await page.getByRole("link", { name: "Messages" }).tap();
+  await page.getByText("No messages yet").waitFor();
+  return page;
+}
+
+export const messageField = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
+export const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
+
+export async function sendMessage(page: Page, text: string): Promise<void> {
+  await messageField(page).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).tap();
+}
+
+export interface Demo {
+  sandbox: Sandbox;
+  up: Started;
+  phone: Phone;
+  page: Page;
+  /** The pairing link that `svc up` prints. */
+  link: string;
+  origin: string;
+}
+
+/** `svc up --demo` as a process, and a phone that has not opened its link yet. */
+export async function withDemo(act: (demo: Demo) => Promise<void>): Promise<void> {
+  await buildPhone({ outDir: PAGE_DIRECTORY });
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
+  try {
+    const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
+    const phone = await Phone.start(origin);
+    try {
+      await act({ sandbox, up, phone, page: phone.page, link, origin });
+    } finally {
+      await phone.close();
+    }
+  } finally {
+    up.kill("SIGINT");
+    await up.exited;
   }
 }

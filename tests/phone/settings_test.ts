@@ -1,20 +1,9 @@
 /** Pairing inside the app by camera and by link, and the settings, in a real browser with a real host. */
 import assert from "node:assert/strict";
-import { buildPhone } from "../../scripts/build_phone.ts";
-import { startSvc } from "../helpers/program.ts";
-import { makeSandbox } from "../helpers/sandbox.ts";
-import { CHECKOUT } from "../helpers/sources.ts";
-import { Phone } from "./phone.ts";
-import { withScene } from "./scene.ts";
+import { withDemo, withScene } from "./scene.ts";
 
-Deno.test("the app pairs by its camera, names the host, forgets it, and exports what was sent [ux-scan, ux-settings]", async () => {
-  await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
-  await using sandbox = await makeSandbox();
-  const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
-  const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
-  const phone = await Phone.start(origin);
-  try {
-    const { page } = phone;
+Deno.test("the app pairs by its camera, names the host, forgets it, and exports what was sent [ux-scan, ux-settings]", () =>
+  withDemo(async ({ phone, page, link, origin }) => {
     await phone.showToCamera(link);
     await page.goto(origin);
     await page.getByRole("button", { name: "Scan the QR code" }).tap();
@@ -52,12 +41,7 @@ Deno.test("the app pairs by its camera, names the host, forgets it, and exports 
     await hosts.getByRole("button", { name: "Forget" }).tap();
     await hosts.getByText("No host is paired").waitFor();
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
-  } finally {
-    await phone.close();
-    up.kill("SIGINT");
-    await up.exited;
-  }
-});
+  }));
 
 Deno.test("a link that is not this relay's pairing link is explained and goes nowhere [ux-scan]", () =>
   withScene(async ({ phone, wire }) => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
+import { sendMessage } from "./scene.ts";
 import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
 /** The keys of the row by name, and what the terminal receives, as `cat -vT` prints it. */
@@ -65,8 +66,7 @@ Deno.test("terminal: live typing, an input method, a paste and a message all arr
     await scene.phone.shoot("terminal-live");
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
     await page.getByRole("button", { name: "Live keys" }).tap();
-    await page.getByRole("textbox", { name: /Message to/ }).fill("as a message");
-    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await sendMessage(page, "as a message");
     await until("the message", async () => (await session.prompts()).includes("as a message"));
     await page.locator(".newest-receipt", { hasText: "Submitted" }).waitFor();
     await page.getByRole("link", { name: "Messages" }).tap();

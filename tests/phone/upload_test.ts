@@ -2,16 +2,10 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
-import { buildPhone } from "../../scripts/build_phone.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../../src/protocol/limits.ts";
-import { startSvc } from "../helpers/program.ts";
-import { makeSandbox } from "../helpers/sandbox.ts";
-import { CHECKOUT } from "../helpers/sources.ts";
 import { until } from "../helpers/until.ts";
-import { Phone } from "./phone.ts";
+import { messageField, withDemo } from "./scene.ts";
 import { open, withTerminals } from "./terminal_scene.ts";
-
-const field = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
 
 async function choose(page: Page, file: { name: string; buffer: Uint8Array }): Promise<void> {
   await page.getByRole("button", { name: "Add to the message" }).tap();
@@ -21,14 +15,8 @@ async function choose(page: Page, file: { name: string; buffer: Uint8Array }): P
   await (await chooser).setFiles({ name, mimeType: "image/png", buffer: Buffer.from(buffer) });
 }
 
-Deno.test("a paired phone's file is stored on its host alone, and its path is in the draft; a file that is too large is refused in words [up-stored, up-sealed, up-path]", async () => {
-  await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
-  await using sandbox = await makeSandbox();
-  const up = startSvc(sandbox, ["up", "--demo", "--listen", "127.0.0.1:0"]);
-  const [, link = "", origin = ""] = await up.line(/^Open this link: ((http:\/\/localhost:\d+)\/#\S+)$/);
-  const phone = await Phone.start(origin);
-  try {
-    const { page } = phone;
+Deno.test("a paired phone's file is stored on its host alone, and its path is in the draft; a file that is too large is refused in words [up-stored, up-sealed, up-path]", () =>
+  withDemo(async ({ phone, page, link }) => {
     const frames: string[] = [];
     page.on("websocket", (socket) =>
       socket.on("framesent", ({ payload }) => {
@@ -37,12 +25,12 @@ Deno.test("a paired phone's file is stored on its host alone, and its path is in
     await page.goto(link);
     await page.getByRole("button", { name: "They match" }).tap();
     await page.getByRole("link", { name: /Echo/ }).tap();
-    await field(page).fill("Look at");
+    await messageField(page).fill("Look at");
     const marker = "a picture that only the host may see ";
     const buffer = new TextEncoder().encode(marker.repeat(28_000));
     await choose(page, { name: "my secret photo.PNG", buffer });
     const draft = await until("the path in the draft", async () => {
-      const text = await field(page).inputValue();
+      const text = await messageField(page).inputValue();
       return text === "Look at" ? undefined : text;
     });
     const [, path = ""] = /^Look at (\/\S+\/uploads\/[\w-]+\.png)$/.exec(draft) ?? [];
@@ -53,7 +41,7 @@ Deno.test("a paired phone's file is stored on its host alone, and its path is in
     assert.deepEqual(seen, [], "the relay gets neither name nor content");
     await page.getByRole("link", { name: "Messages" }).tap();
     await page.getByText("No messages yet").waitFor();
-    assert.equal(await field(page).inputValue(), draft, "nothing was sent");
+    assert.equal(await messageField(page).inputValue(), draft, "nothing was sent");
 
     await choose(page, { name: "film.mov", buffer: new Uint8Array(UPLOAD_DEFAULT_MAX_BYTES + 1) });
     await page.getByText("It is too large: this host takes up to 10 MB.").waitFor();
@@ -68,14 +56,9 @@ Deno.test("a paired phone's file is stored on its host alone, and its path is in
     await page.locator(".upload-bar").getByRole("button", { name: "Cancel" }).tap();
     const folder = path.slice(0, path.lastIndexOf("/"));
     await until("one file", () => [...Deno.readDirSync(folder)].length === 1);
-    assert.equal(await field(page).inputValue(), draft);
+    assert.equal(await messageField(page).inputValue(), draft);
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
-  } finally {
-    await phone.close();
-    up.kill("SIGINT");
-    await up.exited;
-  }
-});
+  }));
 
 Deno.test("a phone that is not paired sends no file, and says what to do [up-sealed]", () =>
   withTerminals(async (scene) => {

@@ -37,6 +37,7 @@ export function FindBar({ terminal, onClose }: { terminal: Terminal; onClose(): 
       <input
         ref={field}
         type="search"
+        class="text-field"
         aria-label={TEXT.findLabel}
         placeholder={TEXT.find}
         autocapitalize="off"

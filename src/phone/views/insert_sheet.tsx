@@ -5,7 +5,7 @@ import { randomUuid } from "../../async/encodings.ts";
 import { isFound, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
 import type { Snippet } from "../storage.ts";
 import { STRINGS } from "../strings.ts";
-import { Icon } from "./shared.tsx";
+import { Icon, SearchInput } from "./shared.tsx";
 import { SnippetForm } from "./snippet_form.tsx";
 
 const { insert: TEXT, snippet: SNIPPET } = STRINGS;
@@ -141,15 +141,7 @@ function Texts({ snippets, texts, onInsert, onEdit }: TextsProps): JSX.Element {
   return (
     <>
       {snippets.length + sent.length >= SEARCH_FROM && (
-        <input
-          type="search"
-          class="insert-search"
-          aria-label={TEXT.search}
-          placeholder={TEXT.search}
-          autocomplete="off"
-          value={wanted}
-          onInput={({ currentTarget }) => search(currentTarget.value)}
-        />
+        <SearchInput label={TEXT.search} value={wanted} onInput={search} />
       )}
       <OwnTexts snippets={ownFound} note={note(ownFound, TEXT.noSnippets)} {...{ onInsert, onEdit }} />
       <TextGroup name="sent" heading={TEXT.sent} note={note(sentFound, TEXT.noSent)}>

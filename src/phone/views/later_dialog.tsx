@@ -62,6 +62,7 @@ function OtherTime({ now, onChoose }: { now: number; onChoose(at: number): void 
         {TEXT.other}
         <input
           type="datetime-local"
+          class="text-field"
           min={fieldTime(now)}
           max={fieldTime(now + LATER_MAX_MS)}
           value={value}

@@ -11,6 +11,7 @@ import {
   writePreferences,
 } from "../preferences.ts";
 import { STRINGS } from "../strings.ts";
+import { SearchInput } from "./shared.tsx";
 
 const { list: TEXT, card: CARD, settings: SETTINGS } = STRINGS;
 
@@ -30,16 +31,7 @@ export function SearchField(
 ): JSX.Element {
   return (
     <search class="search">
-      <input
-        type="search"
-        aria-label={TEXT.search}
-        placeholder={TEXT.search}
-        autocomplete="off"
-        autocapitalize="none"
-        enterkeyhint="search"
-        value={query}
-        onInput={(event) => onQuery(event.currentTarget.value)}
-      />
+      <SearchInput label={TEXT.search} value={query} onInput={onQuery} />
       <p class="visually-hidden" role="status">{query.trim() === "" ? "" : TEXT.found(found)}</p>
       {query.trim() !== "" && found === 0 && (
         <div class="empty">

@@ -126,6 +126,7 @@ function Quiet({ current: { preferences: { quiet } }, ringing }: PartProps): JSX
       {TEXT[name]}
       <input
         type="time"
+        class="text-field"
         required
         value={quiet?.[name] ?? ""}
         onChange={({ currentTarget: { value } }) => {

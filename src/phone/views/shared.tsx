@@ -57,6 +57,24 @@ export const TONE_ICONS: Record<Tone, IconName> = {
   off: "cross",
 };
 
+export function SearchInput(
+  { label, value, onInput }: { label: string; value: string; onInput(value: string): void },
+): JSX.Element {
+  return (
+    <input
+      type="search"
+      class="text-field"
+      aria-label={label}
+      placeholder={label}
+      autocomplete="off"
+      autocapitalize="none"
+      enterkeyhint="search"
+      value={value}
+      onInput={({ currentTarget }) => onInput(currentTarget.value)}
+    />
+  );
+}
+
 /** The logo: a prompt with a cursor. */
 export function Mark(): JSX.Element {
   return (

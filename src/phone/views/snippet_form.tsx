@@ -33,6 +33,7 @@ export function SnippetForm({ snippet, isNew, onSave, onDelete, onBack }: Props)
         {TEXT.name}
         <input
           ref={first}
+          class="text-field"
           value={name}
           maxLength={SNIPPET_NAME_MAX_CHARS}
           placeholder={TEXT.namePlaceholder}
@@ -42,7 +43,12 @@ export function SnippetForm({ snippet, isNew, onSave, onDelete, onBack }: Props)
       </label>
       <label>
         {TEXT.text}
-        <textarea rows={5} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+        <textarea
+          class="text-field"
+          rows={5}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
       </label>
       <button type="submit" class="primary" disabled={!canSave}>{TEXT.save}</button>
       <div class="snippet-actions">

@@ -232,21 +232,36 @@ for (const kind of named("cc", "codex", "opencode", "copilot")) {
   });
 }
 
+interface Rounds {
+  size: { cols: number; rows: number };
+  rounds: number;
+  act(stage: AgentStage, round: number): Promise<void>;
+}
+
+/** Beside busy loops, against one agent that calms down or starts anew after each round. */
+async function assertRoundsOpenNoEditor(kind: RealAgent, { size, rounds, act }: Rounds): Promise<void> {
+  await using _busy = startBusy(busyLoops());
+  await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size, trap: true });
+  for (let round = 0; round < rounds; round++) {
+    await act(stage, round);
+    await assertNoEditor(stage);
+    if (!await stage.calmDown()) await stage.restart();
+  }
+  await assertNoEditor(stage);
+}
+
 const VIEW_BURSTS = Number(Deno.env.get("SVC_VIEW_BURSTS") ?? 12);
 
 /** At a `v`, Claude's transcript opens the editor. */
 for (const kind of named("cc")) {
   Deno.test("cc: v right behind Ctrl-O opens no editor beside busy loops [inj-key-view]", async () => {
-    await using _busy = startBusy(busyLoops());
-    const size = { cols: 42, rows: 14 };
-    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size, trap: true });
-    for (let round = 0; round < VIEW_BURSTS; round++) {
-      const phone = await stage.phone();
-      await burst(phone, key("C-o"), text("v"));
-      await assertNoEditor(stage);
-      if (!await stage.calmDown()) await stage.restart();
-    }
-    await assertNoEditor(stage);
+    await assertRoundsOpenNoEditor(kind, {
+      size: { cols: 42, rows: 14 },
+      rounds: VIEW_BURSTS,
+      act: async (stage) => {
+        await burst(await stage.phone(), key("C-o"), text("v"));
+      },
+    });
   });
 }
 
@@ -255,19 +270,18 @@ const EDITOR_BURSTS = 12;
 
 for (const kind of named("opencode")) {
   Deno.test("opencode: a command for its editor, typed right behind a message, opens none beside busy loops [inj-fresh-screen]", async () => {
-    await using _busy = startBusy(busyLoops());
-    const size = { cols: 80, rows: 24 };
-    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size, trap: true });
-    for (let round = 0; round < EDITOR_BURSTS; round++) {
-      const phone = await stage.phone();
-      const id = await stage.post(LONG["three lines"]);
-      const name = ["/editor", "/export"][round % 2] ?? "";
-      if (round % 3 === 0) await stage.finalReceipt(id);
-      await burst(phone, text(name), ENTER, key("Down"), ENTER, paste(name), ENTER);
-      await stage.finalReceipt(id);
-      await assertNoEditor(stage);
-      if (!await stage.calmDown()) await stage.restart();
-    }
+    await assertRoundsOpenNoEditor(kind, {
+      size: { cols: 80, rows: 24 },
+      rounds: EDITOR_BURSTS,
+      act: async (stage, round) => {
+        const phone = await stage.phone();
+        const id = await stage.post(LONG["three lines"]);
+        const name = ["/editor", "/export"][round % 2] ?? "";
+        if (round % 3 === 0) await stage.finalReceipt(id);
+        await burst(phone, text(name), ENTER, key("Down"), ENTER, paste(name), ENTER);
+        await stage.finalReceipt(id);
+      },
+    });
   });
 }
 
