@@ -1,4 +1,5 @@
 /** How an agent's hooks speak: what svc reads from their input, and the readers that the kinds share. */
+import type { CardAnswer, CardQuestion, Decision } from "../protocol/ask.ts";
 import type { AgentState } from "../protocol/session.ts";
 
 /** The JSON object that an agent gives its hook on stdin. Its fields are not trusted. */
@@ -28,6 +29,23 @@ export interface HookMeaning {
   session?: "compacted" | "ended";
 }
 
+/** What an agent's own dialog asks, for the phones. */
+export type AgentDialog =
+  | { kind: "questions"; questions: CardQuestion[] }
+  /** `request` is all of it as the agent gave it; `decisions` are those that its hook can carry out. */
+  | { kind: "approval"; tool: string; request: string; decisions: Decision[] };
+
+export interface DialogCall {
+  dialog: AgentDialog;
+  /** The agent shows its dialog while the hook runs; else the dialog opens only when the hook has ended. */
+  isShown: boolean;
+}
+
+/** What the user answered on a phone; it fits the dialog. */
+export type DialogAnswer =
+  | { kind: "answers"; answers: CardAnswer[] }
+  | { kind: "decided"; decision: Decision; reason?: string | undefined };
+
 export interface AgentHooks {
   /** The event of a submitted prompt at which text can be given to the model; undefined when the agent has none. */
   promptEvent: string | undefined;
@@ -40,6 +58,10 @@ export interface AgentHooks {
   /** The agent itself, a timer or a tool wrote the prompt: nobody typed it. */
   isFromMachine(input: HookInput): boolean;
   meaning(event: string, input: HookInput): HookMeaning;
+  /** The dialog that this event comes with, if the hook can answer it. */
+  dialogOf?(event: string, input: HookInput): DialogCall | undefined;
+  /** What to print so that the agent takes this answer to that dialog. */
+  answerOutput?(call: { event: string; input: HookInput }, answer: DialogAnswer): string;
   /** What to print so that the model reads `text`. */
   contextOutput(event: string, text: string): string;
   /** Where the agent writes its last message when the input of a stop does not carry it. */
