@@ -8,20 +8,29 @@ export const DIALOG_MAX_CHARS = 4_000;
 /** Without a frame, the question may begin this many lines above the first line that shows the dialog. */
 const QUESTION_LINES = 15;
 
-const RULE = /^[\s╭╰├└┌─━═╌╍┄┅]*[─━═╌╍┄┅]{8,}[\s╮╯┤┘┐─━═╌╍┄┅]*$/u;
+// Two tests: one pattern for both takes time in proportion to the cube of a line's length.
+const RULE_PARTS = /^[\s╭╰├└┌╮╯┤┘┐─━═╌╍┄┅]*$/u;
+const RULE_RUN = /[─━═╌╍┄┅]{8}/u;
 const SOLID_RULE = /^\s*[─━═]{20,}\s*$/u;
 const BOX_TOP = /^\s*[╭┌]─{8,}/u;
 const BAR = /^\s*┃/u;
-const FRAME = /^\s*[│┃] ?|\s*[│┃]\s*$/gu;
+const LEFT_FRAME = /^\s*[│┃] ?/u;
+const RIGHT_FRAME = /[│┃]$/u;
 
 export function dialogText(lines: readonly string[], marks: Pick<CompiledMarks, "inLines">): string {
   const end = lastRow(lines) + 1;
   const screen = lines.slice(Math.max(0, end - DIALOG_LINES_MAX), end);
-  const inner = screen.slice(startOf(screen, marks)).map((line) => line.replace(FRAME, ""));
-  const text = dedent(
-    inner.filter((line) => !RULE.test(line)).map((line) => line.replace(FRAME, "").trimEnd()),
-  );
+  const inner = screen.slice(startOf(screen, marks)).map(withoutFrame);
+  const text = dedent(inner.filter((line) => !isRule(line)).map(withoutFrame));
   return text.join("\n").replace(/\n{3,}/g, "\n\n").replace(/^\n+|\n+$/g, "").slice(-DIALOG_MAX_CHARS);
+}
+
+function withoutFrame(line: string): string {
+  return line.replace(LEFT_FRAME, "").trimEnd().replace(RIGHT_FRAME, "").trimEnd();
+}
+
+function isRule(line: string): boolean {
+  return RULE_PARTS.test(line) && RULE_RUN.test(line);
 }
 
 /** A box, a rule, or a bar at the side; else the paragraphs around the first line that only a dialog has. */

@@ -11,12 +11,12 @@ export class SharedRun<T> {
 
   /** The result of a run that begins after the call. A failed run fails everyone who shares it, and no later one. */
   get(): Promise<T> {
+    if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined) return this.#start();
-    this.#next ??= this.#running.catch(() => undefined).then(() => {
+    return this.#next = this.#running.catch(() => undefined).then(() => {
       this.#next = undefined;
       return this.#start();
     });
-    return this.#next;
   }
 
   #start(): Promise<T> {

@@ -109,7 +109,7 @@ export class Uploads {
     if (path !== undefined) this.#growing.delete(path);
   }
 
-  /** An empty file with a name of its own; undefined if there is no room for it. */
+  /** An empty file with a new name; undefined if there is no room for it. */
   create(phone: string, { name, size }: { name: string; size: number }): Promise<string | undefined> {
     return this.#making.run(async () => {
       const { files, directory, clock } = this.options;
@@ -139,22 +139,23 @@ export class Uploads {
     if ((info.mode & 0o077) !== 0) await files.chmod(directory, 0o700);
   }
 
-  /** Removes the phone's oldest files. False if that is not enough. */
+  /** Removes the phone's oldest files. False, and nothing is removed, if that would not be enough. */
   async #makeRoom(tag: string, size: number): Promise<boolean> {
     const { files, maxBytes } = this.options;
     const perPhone = Math.max(UPLOADS_PER_PHONE_BYTES, maxBytes);
     const kept = await this.#kept();
-    let all = sizeOf(kept);
     const own = kept.filter(({ phone }) => phone === tag);
-    let ownSize = sizeOf(own);
+    let over = size + Math.max(sizeOf(own) - perPhone, sizeOf(kept) - UPLOADS_PHONES * perPhone);
+    const old: KeptFile[] = [];
     for (const file of own) {
-      if (ownSize + size <= perPhone && all + size <= UPLOADS_PHONES * perPhone) break;
+      if (over <= 0) break;
       if (this.#growing.has(file.path)) continue;
-      await files.remove(file.path);
-      ownSize -= file.size;
-      all -= file.size;
+      old.push(file);
+      over -= file.size;
     }
-    return ownSize + size <= perPhone && all + size <= UPLOADS_PHONES * perPhone;
+    if (over > 0) return false;
+    for (const { path } of old) await files.remove(path);
+    return true;
   }
 
   /** The oldest first; one that is being written counts as a whole. */
@@ -239,7 +240,8 @@ export class StreamUploads {
   async #begin({ id, name, size }: Extract<UploadInput, { type: "upload" }>): Promise<void> {
     const { options } = this.#uploads;
     const { phone } = this.#stream;
-    const reason = await this.#refusal(size) ?? this.#uploads.begin(phone);
+    const refusal = await this.#refusal(size).catch((error) => this.#notStored(error));
+    const reason = refusal ?? this.#uploads.begin(phone);
     if (reason !== undefined) return await this.#refused(id, { reason, size });
     let path: string | undefined;
     try {
@@ -253,11 +255,15 @@ export class StreamUploads {
       this.#await();
       this.#stream.answer({ id, state: "taking", received: 0 });
     } catch (error) {
-      options.log(`uploads: not stored: ${errorText(error)}`);
       if (path !== undefined) await options.files.remove(path).catch(() => false);
       this.#uploads.ended(phone, path);
-      await this.#refused(id, { reason: "upload_not_stored", size });
+      await this.#refused(id, { reason: this.#notStored(error), size });
     }
+  }
+
+  #notStored(error: unknown): "upload_not_stored" {
+    this.#uploads.options.log(`uploads: not stored: ${errorText(error)}`);
+    return "upload_not_stored";
   }
 
   async #refusal(size: number): Promise<string | undefined> {
@@ -269,7 +275,7 @@ export class StreamUploads {
     return await isMuted(this.#stream.names.session) ? "muted" : undefined;
   }
 
-  /** In order and without a gap; chunks of a file that was refused are on their way still, and ignored. */
+  /** In order and without a gap. Chunks of a file that was refused may still arrive, and are ignored. */
   async #chunk({ id, at, data }: Extract<UploadInput, { type: "upload.chunk" }>): Promise<void> {
     const open = this.#open;
     if (open?.id !== id) return;
@@ -282,8 +288,7 @@ export class StreamUploads {
       else this.#stream.answer({ id, state: "taking", received: open.received });
       this.#await();
     } catch (error) {
-      this.#uploads.options.log(`uploads: not stored: ${errorText(error)}`);
-      await this.#fail("upload_not_stored");
+      await this.#fail(this.#notStored(error));
     }
   }
 

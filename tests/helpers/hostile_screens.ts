@@ -38,7 +38,10 @@ const RUNS = [
 ];
 
 /** Text before and after the run. */
-const EDGES: readonly (readonly [string, string])[] = [["", ""], ["  ", "x"], ["❯ ", " esc"], ["", "─x"]];
+const EDGES: readonly (readonly [string, string])[] = [["", ""], ["  ", "x"], ["❯ ", " esc"], ["", "─x"], [
+  "a",
+  "x",
+]];
 
 function lineOf(
   columns: number,

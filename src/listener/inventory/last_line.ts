@@ -4,8 +4,9 @@ import type { ScreenReading } from "../../agents/profile.ts";
 /** What fits on a card. */
 export const LINE_MAX_CHARS = 120;
 const WORD = /[\p{L}\p{N}]/u;
-/** Frames, bullets and prompts around a line. */
-const EDGES = /^[\s─-╿▀-▟│❯›>●⏺✻✶✳✢·*]+|[\s─-╿▀-▟│]+$/gu;
+/** Frames, bullets and prompts before a line, and frames after it. */
+const START = /^[\s─-╿▀-▟│❯›>●⏺✻✶✳✢·*]+/u;
+const END = /[\s─-╿▀-▟│]/u;
 
 /** What agents show about themselves: keys to press, the folder, what is above the screen. */
 const HINT =
@@ -19,8 +20,16 @@ export function lastLine(
   const { focus, draft = "" } = reading;
   const above = focus === "composer" ? lines.slice(0, cursorRow) : lines;
   const typed = focus === "composer" ? draft : "";
-  const shown = above.map((line) => line.replace(EDGES, "")).findLast((line) =>
-    WORD.test(line) && !HINT.test(line) && !(typed !== "" && typed.includes(line))
-  );
-  return shown?.replace(/\s+/g, " ").slice(0, LINE_MAX_CHARS).toWellFormed();
+  for (const line of above.toReversed()) {
+    const text = withoutEdges(line);
+    if (!WORD.test(text) || HINT.test(text) || (typed !== "" && typed.includes(text))) continue;
+    return text.replace(/\s+/g, " ").slice(0, LINE_MAX_CHARS).toWellFormed();
+  }
+  return undefined;
+}
+
+function withoutEdges(line: string): string {
+  let end = line.length;
+  while (end > 0 && END.test(line.charAt(end - 1))) end--;
+  return line.slice(0, end).replace(START, "");
 }

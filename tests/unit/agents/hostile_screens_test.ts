@@ -1,10 +1,13 @@
 /** Reading a screen costs work in proportion to its size, whatever it shows, and none beyond the cap. */
 import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
+import { dialogText } from "../../../src/agents/dialog_text.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
-import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../../src/agents/read_screen.ts";
+import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../../src/agents/read_screen.ts";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 import { unknownAgent } from "../../../src/agents/unknown/profile.ts";
+import { readUsageLimit } from "../../../src/agents/usage_limit.ts";
+import { lastLine } from "../../../src/listener/inventory/last_line.ts";
 import { hostileScreen, hostileScreens } from "../../helpers/hostile_screens.ts";
 
 /** How often a reader may read each row, including for the menus. */
@@ -45,7 +48,7 @@ for (const [name, read] of READERS) {
 /** Readings of one screen, of which the shortest counts: others were interrupted. */
 const READINGS = 9;
 
-function shortest(read: Read, screen: Screen): number {
+function shortest(read: (screen: Screen) => unknown, screen: Screen): number {
   const times = Array.from({ length: READINGS }, () => {
     const start = performance.now();
     read(screen);
@@ -54,8 +57,18 @@ function shortest(read: Read, screen: Screen): number {
   return Math.min(...times);
 }
 
+const marks = compiledMarks(agentProfile("cc").dialog);
+const reading: ScreenReading = { state: undefined, focus: "unknown", draft: undefined };
+
+/** What else is read from a screen. */
+const TEXTS: [string, (screen: Screen) => unknown][] = [
+  ["dialog's text", ({ lines }) => dialogText(lines, marks)],
+  ["last line", ({ lines, cursor }) => lastLine(lines, { reading, cursorRow: cursor.y })],
+  ["usage limit", ({ lines }) => readUsageLimit(lines, 0)],
+];
+
 /** What one reading of every kind of line takes, in milliseconds. */
-function timeOf(read: Read, columns: number): number {
+function timeOf(read: (screen: Screen) => unknown, columns: number): number {
   const screens = Array.from(
     { length: COUNT / 4 },
     (_, at) => hostileScreen(at, { columns, rows: 60 }).screen,
@@ -68,7 +81,7 @@ const GROWTH_LIMIT = 10;
 /** Below this, the clock's resolution and other work on the machine decide. */
 const FLOOR_MS = 5;
 
-for (const [name, read] of READERS) {
+for (const [name, read] of [...READERS, ...TEXTS]) {
   Deno.test(`the ${name} reader's work grows with the columns, not with their square [read-linear]`, () => {
     const columns = MAX_SCREEN_COLUMNS / 4;
     const [narrow, wide] = [timeOf(read, columns), timeOf(read, 4 * columns)];

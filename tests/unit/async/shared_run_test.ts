@@ -29,3 +29,16 @@ Deno.test("a run that fails does not fail the ones after it", async () => {
   assert.equal(await second, 2);
   assert.equal(await shared.get(), 3);
 });
+
+Deno.test("two runs never go on at once, whenever the next call comes", async () => {
+  let running = 0;
+  let most = 0;
+  const shared = new SharedRun(async () => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+  });
+  const [first, second] = [shared.get(), shared.get()];
+  await Promise.all([first.then(() => shared.get()), second]);
+  assert.equal(most, 1);
+});

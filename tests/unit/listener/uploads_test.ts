@@ -284,6 +284,16 @@ Deno.test("no link and no loose folder leads a file elsewhere [up-folder]", asyn
   await bench.close();
 });
 
+Deno.test("a file is refused, and the listener goes on, when the host cannot tell whether its project is muted [up-refused]", () =>
+  withBench(async (bench) => {
+    const { begin, last } = bench.phone();
+    await begin("a.txt", 1);
+    assert.equal(last()?.reason, "upload_not_stored");
+    assert.deepEqual(bench.log, ["uploads: not stored: no tmux"]);
+    for (let n = 0; n < UPLOADS_OPEN_PER_PHONE; n++) await begin("a.txt", 1);
+    assert.equal(last()?.reason, "upload_not_stored", "it counts as no file that is being sent");
+  }, { isMuted: () => Promise.reject(new Error("no tmux")) }));
+
 Deno.test("old files go, the phone's own oldest go for its new ones, and no other phone's [up-kept]", () =>
   withBench(async (bench) => {
     const { uploads: directory } = bench.home.paths;
@@ -316,6 +326,9 @@ Deno.test("old files go, the phone's own oldest go for its new ones, and no othe
     const stranger = (await send("dev_9", 10))?.path ?? "";
     Deno.truncateSync(stranger, UPLOADS_PER_PHONE_BYTES);
     assert.equal((await send("dev_10", 10))?.reason, "upload_full");
+    const names = bench.names();
+    assert.equal((await send("dev_1", 10))?.reason, "upload_full");
+    assert.deepEqual(bench.names(), names, "its own files do not go in vain");
     for (const other of [...others, stranger]) {
       assert.ok(Deno.statSync(other).isFile, "another phone's file stays");
     }
