@@ -10,7 +10,7 @@ import type { Push } from "../protocol/push.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
 import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";
-import { loadIdentity, loadPaired, sealingFloor } from "./paired.ts";
+import { loadIdentity, loadPaired, type PairedPhone, sealingFloor } from "./paired.ts";
 import { pairedPhones, type PairingHost } from "./pairing.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -32,12 +32,18 @@ export interface HostKeys {
   floor(config: Config): Promise<Sealing>;
   /** The phones that this host's pushes are sealed for, at most `SEALED_PHONES_MAX`. */
   phones(): Promise<PhoneKeys[]>;
+  /** The same without waiting for the relay: a phone that has just claimed its code follows in a later call. */
+  knownPhones(): Promise<PhoneKeys[]>;
 }
+
+/** `knownPhones` has the relay asked about open codes at most this often. */
+export const CLAIMS_GAP_MS = 5_000;
 
 /** Reads the files on every call, because `svc pair` and `svc devices revoke` change them. Throws on broken files. */
 export function hostKeys(host: PairingHost): HostKeys {
   // Each run may ask the relay about open pairings, and changes the file for those that were claimed.
   const paired = new SharedRun(() => pairedPhones(host));
+  let askedAt = -Infinity;
   return {
     deviceId: host.deviceId,
     identity: () => loadIdentity(host.files, host.paths),
@@ -57,16 +63,27 @@ export function hostKeys(host: PairingHost): HostKeys {
         return config.requireEncryption ?? "psk";
       }
     },
-    phones: async () => {
-      const readers = (await paired.get()).filter(({ script }) => script !== true);
-      const latest = readers.slice(-SEALED_PHONES_MAX);
-      const keys = await Promise.all(latest.map(async ({ deviceId, publicKey, secret }) => {
-        const key = await importSecret(secret);
-        return key === undefined ? [] : [{ deviceId, publicKey, secret: key }];
-      }));
-      return keys.flat();
+    phones: async () => await readersOf(await paired.get()),
+    knownPhones: async () => {
+      const { phones, pending } = await loadPaired(host.files, host.paths);
+      if (pending.length > 0 && host.now() - askedAt >= CLAIMS_GAP_MS) {
+        askedAt = host.now();
+        // Whoever needs the pairings next gets the same failure.
+        void paired.get().catch(() => undefined);
+      }
+      return await readersOf(phones);
     },
   };
+}
+
+/** Without scripts, which only send. */
+async function readersOf(paired: readonly PairedPhone[]): Promise<PhoneKeys[]> {
+  const latest = paired.filter(({ script }) => script !== true).slice(-SEALED_PHONES_MAX);
+  const keys = await Promise.all(latest.map(async ({ deviceId, publicKey, secret }) => {
+    const key = await importSecret(secret);
+    return key === undefined ? [] : [{ deviceId, publicKey, secret: key }];
+  }));
+  return keys.flat();
 }
 
 /** Longer than any sealed answer is valid. */

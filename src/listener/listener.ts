@@ -288,13 +288,17 @@ class Listener implements RunningListener {
 
   #details(projects: KnownProjects): DetailsReport {
     const { config } = this.#options;
+    const choices = startChoices({ commands: runtime.commands, projects, now });
     const facts = async (): Promise<DetailFacts> => {
       const lines = this.#inventory.lines();
-      if (config.allowAgentStart !== true) return { lines };
-      const { commands } = runtime;
-      return { lines, start: await startChoices({ commands, known: await projects.list() }) };
+      return config.allowAgentStart === true ? { lines, start: await choices() } : { lines };
     };
-    return new DetailsReport({ host: this.#host.deviceId, facts, phones: () => this.#keys.phones(), now });
+    return new DetailsReport({
+      host: this.#host.deviceId,
+      facts,
+      phones: () => this.#keys.knownPhones(),
+      now,
+    });
   }
 
   async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {

@@ -98,14 +98,33 @@ export function projectsOf(sessions: readonly TmuxSession[]): KnownProject[] {
   );
 }
 
+/** How long the list of installed agents is kept: to find it, every folder of PATH is searched. */
+export const AGENTS_KEPT_MS = 60_000;
+
+interface ChoicesOptions {
+  commands: Pick<Commands, "which">;
+  projects: Pick<KnownProjects, "list">;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
 /** The installed agents, else the built-in one; and the projects, the one that was learned last first. */
-export async function startChoices(
-  { commands, known }: { commands: Pick<Commands, "which">; known: readonly KnownProject[] },
-): Promise<StartChoices> {
+export function startChoices({ commands, projects, now }: ChoicesOptions): () => Promise<StartChoices> {
+  let found: { agents: AgentKind[]; at: number } | undefined;
+  return async () => {
+    const at = now();
+    if (found === undefined || Math.abs(at - found.at) >= AGENTS_KEPT_MS) {
+      found = { agents: await installedAgents(commands), at };
+    }
+    return { agents: found.agents, projects: [...await projects.list()].reverse() };
+  };
+}
+
+async function installedAgents(commands: Pick<Commands, "which">): Promise<AgentKind[]> {
   const kinds = Object.keys(AGENT_LABELS).filter(isAgentKind).filter((kind) => kind !== BUILT_IN);
   const paths = await Promise.all(kinds.map((kind) => commands.which(agentProfile(kind).binary)));
   const installed = kinds.filter((_, index) => paths[index] !== undefined);
-  return { agents: installed.length > 0 ? installed : [BUILT_IN], projects: [...known].reverse() };
+  return installed.length > 0 ? installed : [BUILT_IN];
 }
 
 async function detach(

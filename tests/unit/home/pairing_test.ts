@@ -20,10 +20,11 @@ import {
   pairedPhones,
   type PairingHost,
 } from "../../../src/home/pairing.ts";
-import { hostKeys } from "../../../src/home/host_sealing.ts";
+import { CLAIMS_GAP_MS, hostKeys } from "../../../src/home/host_sealing.ts";
 import type { Files } from "../../../src/runtime/types.ts";
 import type { PairingOffer, PairingStatus } from "../../../src/protocol/http.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+import { until } from "../../helpers/until.ts";
 
 const NOW = 1_800_000_000_000;
 const HOST = { deviceId: "dev_listener_01234567", hostname: "workstation" };
@@ -210,4 +211,30 @@ Deno.test("damaged files are told with what to do, and not written over", async 
   assert.equal(await Deno.readTextFile(home.paths.paired), '{"phones": 1}');
   await Deno.writeTextFile(home.paths.identity, "{}");
   await assert.rejects(loadIdentity(home.files, home.paths), /it is not a P-256 key/);
+});
+
+Deno.test("the phones for the inventory are known without waiting for a relay that does not answer, which is asked now and then [det-report]", async () => {
+  await using home = await makeTempHome();
+  const { host } = fakeRelay(home);
+  const pairing = await offerPairing(host);
+  const answers: PromiseWithResolvers<PairingStatus>[] = [];
+  let now = NOW;
+  const pairingStatus = (): Promise<PairingStatus> => {
+    const answer = Promise.withResolvers<PairingStatus>();
+    answers.push(answer);
+    return answer.promise;
+  };
+  const keys = hostKeys({ ...host, now: () => now, api: { ...host.api, pairingStatus } });
+  const known = async (): Promise<string[]> => (await keys.knownPhones()).map(({ deviceId }) => deviceId);
+  assert.deepEqual([await known(), await known()], [[], []]);
+  await until("the relay is asked", () => Promise.resolve(answers.length > 0));
+  assert.equal(answers.length, 1);
+  answers[0]?.resolve({ expiresAt: NOW + 600_000 });
+  await until("the first question's end", async () => {
+    now += CLAIMS_GAP_MS;
+    await known();
+    return answers.length > 1;
+  });
+  answers[1]?.resolve({ expiresAt: NOW + 600_000, phone: await claimFor(pairing) });
+  await until("the phone", async () => (await known()).join() === "dev_phone_a");
 });

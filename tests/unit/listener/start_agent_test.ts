@@ -1,6 +1,12 @@
 /** What a phone may start: a known agent in a known project, where the host allows it, and nothing else. */
 import assert from "node:assert/strict";
-import { type Ran, startAgent, type StartOptions } from "../../../src/listener/start_agent.ts";
+import {
+  AGENTS_KEPT_MS,
+  type Ran,
+  startAgent,
+  startChoices,
+  type StartOptions,
+} from "../../../src/listener/start_agent.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 const PUSH: Push = {
@@ -95,4 +101,33 @@ Deno.test("a failed start is refused, with the cause in the log; one that hangs 
   assert.match(failed.events.at(-1) ?? "", /ended with 1: Cannot start Claude: not on PATH$/);
   const hanging = makeBench({ run: () => Promise.resolve(undefined) });
   assert.deepEqual(await startAgent(PUSH, hanging.host), { state: "unknown" });
+});
+
+Deno.test("the installed agents are looked for now and then, not at each report [det-report]", async () => {
+  let installed = ["claude"];
+  let lookups = 0;
+  let now = 0;
+  const choices = startChoices({
+    commands: {
+      which: (program) => {
+        lookups++;
+        return Promise.resolve(installed.includes(program) ? `/bin/${program}` : undefined);
+      },
+    },
+    projects: {
+      list: () => Promise.resolve([{ project: "a", directory: "/a" }, { project: "b", directory: "/b" }]),
+    },
+    now: () => now,
+  });
+  assert.deepEqual(await choices(), {
+    agents: ["cc"],
+    projects: [{ project: "b", directory: "/b" }, { project: "a", directory: "/a" }],
+  });
+  const first = lookups;
+  installed = [];
+  now = AGENTS_KEPT_MS - 1;
+  assert.deepEqual((await choices()).agents, ["cc"]);
+  assert.equal(lookups, first);
+  now = AGENTS_KEPT_MS;
+  assert.deepEqual((await choices()).agents, ["echo"]);
 });
