@@ -36,6 +36,8 @@ export class Controller {
   #live: LiveRelay | undefined;
   #watched = false;
   readonly #drafts: KeptDrafts;
+  /** Until then the page's drafts and marks of what was read are not those of the account. */
+  #isRestored = false;
   /** The account that the user is asked about. */
   #swap: Swap | undefined;
 
@@ -65,7 +67,7 @@ export class Controller {
     store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "key" } });
     const problem = await this.#trySignIn(async () => {
       await createRelayApi({ ...this.#options, apiKey: swap.account.apiKey }).sessions();
-      this.stop();
+      await this.stop();
       await storage.clear();
       await sealing.forgetHosts();
       await this.#keepHost(swap);
@@ -194,16 +196,18 @@ export class Controller {
   /** Erases the account, the paired hosts and the unsent messages. */
   async signOut(problem?: SignInProblem): Promise<void> {
     const { storage, sealing, store } = this.#options;
-    this.stop();
+    await this.stop();
     await storage.clear();
     await sealing.clear();
-    this.#drafts.restored({});
     store.dispatch({ type: "signIn", signIn: { kind: "out", ...(problem ? { problem } : {}) } });
   }
 
-  stop(): void {
-    this.#live?.stop();
+  /** Resolves once nothing of the account is being stored. */
+  async stop(): Promise<void> {
+    const live = this.#live;
     this.#live = undefined;
+    this.#isRestored = false;
+    await live?.stop();
   }
 
   /** Shown at once, kept across reloads, and sent as soon as the relay is reachable. */
@@ -271,9 +275,10 @@ export class Controller {
     return id;
   }
 
+  /** Taken from the page's state first: the outbox must not send it meanwhile. */
   async discard(id: string): Promise<void> {
-    await this.#options.outboxStore.remove(id);
     this.#options.store.dispatch({ type: "discarded", id });
+    await this.#options.outboxStore.remove(id);
   }
 
   draft(to: SessionName, text: string): void {
@@ -282,6 +287,7 @@ export class Controller {
 
   /** The user has this in view: what came until now is read. */
   read(key: string): void {
+    if (!this.#isRestored) return;
     const { store, storage, clock = systemClock } = this.#options;
     const before = store.get();
     const newest = Math.max(0, ...[...before.inbox.values()].map(({ push }) => push.createdAt));
@@ -315,7 +321,7 @@ export class Controller {
   }
 
   keepDrafts(): void {
-    this.#drafts.keep(this.#options.store.get());
+    if (this.#isRestored) this.#drafts.keep(this.#options.store.get());
   }
 
   /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
@@ -357,7 +363,7 @@ export class Controller {
 
   async #enter(account: Account): Promise<void> {
     const { store, storage, outboxStore } = this.#options;
-    this.stop();
+    void this.stop();
     // Before the first view: an open session asks for its mirror as soon as it is drawn.
     const live = new LiveRelay(account, this.#options);
     this.#live = live;
@@ -375,6 +381,7 @@ export class Controller {
     ]);
     if (isOver()) return;
     this.#drafts.restored(drafts);
+    this.#isRestored = true;
     store.dispatch({ type: "restored", messages, drafts, seen });
     // What came before this phone signed in counts as read.
     if (seen[ALL_SEEN] === undefined) this.read(ALL_SEEN);

@@ -41,12 +41,18 @@ export class LiveRelay {
   readonly #outbox: Outbox;
   readonly #terminals: TerminalStreams;
   #account: Account;
+  #isStopped = false;
+  /** What is being stored. */
+  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(account: Account, options: LiveRelayOptions) {
     const { baseUrl, clock = systemClock, random = Math.random, fetch, createSocket } = options;
     const { apiKey } = account;
     this.#account = account;
-    this.#options = options;
+    const { get, dispatch } = options.store;
+    // An answer may arrive after the user has signed out, even in to another account.
+    const store: Store = { get, dispatch: (event) => this.#isStopped || dispatch(event) };
+    this.#options = { ...options, store };
     this.#api = createRelayApi({ baseUrl, apiKey, ...(fetch ? { fetch } : {}) });
     this.#link = new RelayLink({
       wsUrl: wsFromHttpBase(baseUrl),
@@ -84,9 +90,12 @@ export class LiveRelay {
     void tolerateRelayErrors(() => this.#readSessions());
   }
 
-  stop(): void {
+  /** Resolves once nothing is being stored. */
+  async stop(): Promise<void> {
     this.#link.close();
     this.#outbox.stop();
+    this.#isStopped = true;
+    await this.#writing;
   }
 
   watch(watched: boolean): void {
@@ -157,7 +166,7 @@ export class LiveRelay {
   async #keepDeviceId(deviceId: string): Promise<void> {
     if (this.#account.deviceId !== undefined) return;
     this.#account = { ...this.#account, deviceId };
-    await this.#options.storage.writeAccount(this.#account);
+    await this.#write(this.#options.storage.writeAccount(this.#account));
   }
 
   /** After every reconnect, and where only HTTP gets through: sends unsent messages and loads what changed. */
@@ -180,7 +189,12 @@ export class LiveRelay {
   async #keepSessions(): Promise<void> {
     const { store, storage } = this.#options;
     const { devices, signIn } = store.get();
-    if (devices !== undefined && signIn.kind === "in") await storage.writeSessions(devices);
+    if (devices !== undefined && signIn.kind === "in") await this.#write(storage.writeSessions(devices));
+  }
+
+  async #write(writing: Promise<void>): Promise<void> {
+    this.#writing = Promise.allSettled([this.#writing, writing]);
+    await writing;
   }
 
   async #readHistory(before: string): Promise<void> {

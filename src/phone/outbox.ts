@@ -44,8 +44,9 @@ export class Outbox {
     this.#sending = true;
     this.#cancelRetry();
     try {
-      for (let message = this.#options.next(); message !== undefined; message = this.#options.next()) {
-        if (!await this.#sendOne(message)) return;
+      for (;;) {
+        const message = this.#stopped ? undefined : this.#options.next();
+        if (message === undefined || !await this.#sendOne(message)) return;
       }
     } finally {
       this.#sending = false;
@@ -86,7 +87,7 @@ export class Outbox {
       await this.#options.onAccepted(accepted);
       return true;
     } catch (error) {
-      if (signal.aborted) return !this.#stopped;
+      if (signal.aborted) return true;
       if (!(error instanceof RelayError)) throw error;
       if (error.transient || error.code === "unauthenticated") return this.#retryLater(error);
       this.#options.onFailed(message.id, { code: error.code, message: error.message });

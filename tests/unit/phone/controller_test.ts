@@ -186,6 +186,69 @@ Deno.test("a message that never left the phone is cancelled there; one that may 
   controller.stop();
 });
 
+Deno.test("drafts and what was read outlive another sign-in of the same page [ux-no-dead-end, ux-unread]", async () => {
+  const key = "dev_listener_1/svc-demo";
+  const bench = phoneWith({ apiKey: "svc_k" }, ({ signIn }) => {
+    // As the page does after each change, with the session in view.
+    bench.controller.keepDrafts();
+    if (signIn.kind === "in") bench.controller.read(key);
+  });
+  const { controller, storage } = await live(bench);
+  controller.draft(TO, "half a thought");
+  storage.seen.set(key, NOW);
+  await controller.claim({ code: "abc" });
+  assert.deepEqual([storage.drafts.get(key), storage.seen.get(key)], ["half a thought", NOW]);
+  controller.stop();
+});
+
+Deno.test("a cancelled message is not sent while its stored copy is being removed [ux-no-dead-end]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, storage, store, clock } = bench;
+  relay.away = true;
+  await controller.send(TO, "tried in vain");
+  await controller.send(TO, "not after all");
+  const [tried, fresh] = [...store.get().messages.values()];
+  assert.ok(tried && fresh);
+  const removal = Promise.withResolvers<void>();
+  storage.removing.set(fresh.id, removal.promise);
+  const cancelled = controller.cancel(fresh);
+  relay.away = false;
+  clock.advance(5_000);
+  await until("the first message at the relay", () => stateOf(bench, tried.id) === "queued");
+  removal.resolve();
+  await cancelled;
+  assert.deepEqual(relay.records.map(({ push }) => push.body), ["tried in vain"]);
+  controller.stop();
+});
+
+Deno.test("what was under way when the user signed out reaches neither the next account nor the storage", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, storage, store, sockets } = bench;
+  const written = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  relay.records = [recordOf(8, receiptOf("delivered"))];
+  relay.answering = answered.promise;
+  controller.readOlder();
+  await until("the request", () => relay.asked.at(-1) === "GET /pushes");
+  Object.assign(relay, { records: [], answering: undefined });
+  storage.writing = written.promise;
+  controller.watch(false);
+  const signedOut = controller.signOut();
+  written.resolve();
+  await signedOut;
+  assert.deepEqual([storage.account, storage.sessions], [undefined, undefined]);
+
+  await controller.signIn("svc_other");
+  sockets.last.welcome(NOW);
+  await until("the history", () => store.get().history !== "unread");
+  answered.resolve();
+  relay.records = [recordOf(9, receiptOf("delivered"))];
+  controller.readOlder();
+  await until("the next page", () => store.get().messages.has(idOf(9)));
+  assert.equal(store.get().messages.has(idOf(8)), false);
+  controller.stop();
+});
+
 Deno.test("drafts are kept for the next page until they are sent [ux-no-dead-end]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.controller.draft(TO, "half a thought");

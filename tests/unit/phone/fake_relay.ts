@@ -11,18 +11,22 @@ export class FakeRelay {
   refusal: WireErrorCode | undefined;
   /** If true, requests fail as if no relay were there. */
   away = false;
+  /** If set, what is answered arrives only then. */
+  answering: Promise<void> | undefined;
   /** Method and path of every request, without the query. */
   readonly asked: string[] = [];
 
-  readonly fetch = (url: string, init: RequestInit): Promise<Response> => {
+  readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
     const path = new URL(url).pathname.replace(/^\/svc/, "");
     this.asked.push(`${init.method} ${path}`);
-    if (this.away) return Promise.reject(new TypeError("connection refused"));
+    if (this.away) throw new TypeError("connection refused");
     if (this.refusal !== undefined) {
       const body = problem(this.refusal);
-      return Promise.resolve(Response.json(body, { status: body.status }));
+      return Response.json(body, { status: body.status });
     }
-    return Promise.resolve(Response.json(this.#answer(path, init)));
+    const answer = Response.json(this.#answer(path, init));
+    await this.answering;
+    return answer;
   };
 
   #answer(path: string, init: RequestInit): unknown {

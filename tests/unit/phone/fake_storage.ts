@@ -9,6 +9,10 @@ export class FakeStorage implements PhoneStorage {
   readonly drafts = new Map<string, string>();
   readonly seen = new Map<string, number>();
   readonly outbox = new Map<string, OutboxEntry>();
+  /** If set, the account and the sessions are written only then. */
+  writing: Promise<void> | undefined;
+  /** Messages that are removed only then. */
+  readonly removing = new Map<string, Promise<void>>();
 
   constructor(account?: Account) {
     this.account = account;
@@ -18,18 +22,18 @@ export class FakeStorage implements PhoneStorage {
     return Promise.resolve(this.account);
   }
 
-  writeAccount(account: Account): Promise<void> {
+  async writeAccount(account: Account): Promise<void> {
+    await this.writing;
     this.account = account;
-    return Promise.resolve();
   }
 
   readSessions(): Promise<DeviceSessions[] | undefined> {
     return Promise.resolve(this.sessions && [...this.sessions]);
   }
 
-  writeSessions(devices: readonly DeviceSessions[]): Promise<void> {
+  async writeSessions(devices: readonly DeviceSessions[]): Promise<void> {
+    await this.writing;
     this.sessions = devices;
-    return Promise.resolve();
   }
 
   readOutbox(): Promise<OutboxEntry[]> {
@@ -41,9 +45,9 @@ export class FakeStorage implements PhoneStorage {
     return Promise.resolve();
   }
 
-  removeOutbox(id: string): Promise<void> {
+  async removeOutbox(id: string): Promise<void> {
+    await this.removing.get(id);
     this.outbox.delete(id);
-    return Promise.resolve();
   }
 
   readDrafts(): Promise<Record<string, string>> {

@@ -78,6 +78,14 @@ Deno.test("an attempt that hangs in a dead network is restarted when the network
   assert.equal(clock.pending, 0);
 });
 
+Deno.test("nothing more is sent once it is stopped", async () => {
+  const { outbox, sent } = outboxWith([messageOf(1), messageOf(2)], []);
+  const pumping = outbox.pump();
+  outbox.stop();
+  await pumping;
+  assert.deepEqual(sent, [idOf(1)]);
+});
+
 Deno.test("a message that the relay will never accept is set aside, and the rest is sent", async () => {
   const refused = new RelayError("no such device", { code: "unknown_device", status: 404 });
   const { outbox, sent, failed } = outboxWith([messageOf(1), messageOf(2)], [refused]);
