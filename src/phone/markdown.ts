@@ -1,6 +1,6 @@
 /**
  * Reads a strict subset of Markdown into a tree: headings, paragraphs, lists, quotes, code, rules, emphasis, links to
- * http and https. Everything else, HTML included, stays text. Linear in the length of the text.
+ * http and https. Everything else, HTML included, stays text.
  */
 
 export type Inline =
@@ -21,7 +21,7 @@ export type Block =
 const DEPTH_MAX = 6;
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
 const RULE = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( {1,4})(?=\S)/;
@@ -58,12 +58,21 @@ function blockAt(lines: readonly string[], { at, depth }: Place): Found {
   const heading = HEADING.exec(line);
   if (heading !== null) {
     const [, marks = "", text = ""] = heading;
-    return { block: { kind: "heading", level: marks.length, children: inlinesOf(text, 0) }, next: at + 1 };
+    const children = inlinesOf(withoutClosingMarks(text), 0);
+    return { block: { kind: "heading", level: marks.length, children }, next: at + 1 };
   }
   if (RULE.test(line)) return { block: { kind: "rule" }, next: at + 1 };
   if (depth < DEPTH_MAX && QUOTE.test(line)) return quote(lines, { at, depth });
   if (depth < DEPTH_MAX && ITEM.test(line)) return list(lines, { at, depth });
   return paragraph(lines, at);
+}
+
+/** Not by one pattern, which would try every way to divide a long run of blanks. */
+function withoutClosingMarks(heading: string): string {
+  const text = heading.trim();
+  let end = text.length;
+  while (text[end - 1] === "#") end--;
+  return end === 0 || /\s/.test(text[end - 1] ?? "") ? text.slice(0, end).trimEnd() : text;
 }
 
 /** An unclosed block reaches the end. */

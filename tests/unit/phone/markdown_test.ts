@@ -40,6 +40,15 @@ Deno.test("headings, paragraphs, lists, quotes, code, rules and emphasis are rea
   assert.deepEqual(blocks[4], { kind: "code", text: "const a = 1 < 2;" });
 });
 
+Deno.test("a heading ends without its closing marks, and keeps a # of its text [ux-markdown]", () => {
+  const headings = ["# Plan", "## Plan ##", "### Plan  #  ", "# Learn C#", "#\tC #5", "# #"];
+  const shown = headings.map((source) => {
+    const [block] = parseMarkdown(source);
+    return block?.kind === "heading" && block.children.map((one) => "text" in one && one.text).join("");
+  });
+  assert.deepEqual(shown, ["Plan", "Plan", "Plan", "Learn C#", "C #5", ""]);
+});
+
 Deno.test("HTML and other schemes stay text; only http and https become links [ux-markdown]", () => {
   const source =
     '<img src=x onerror="alert(1)"> [a](javascript:alert(1)) [b](data:text/html,x) <https://example.org> snake_case_name 2 * 3 * 4';
@@ -87,6 +96,7 @@ Deno.test("any text is read without loss of words, and in time [ux-markdown]", (
       "[".repeat(16_000),
       "> ".repeat(8_000),
       "**a".repeat(5_000),
+      `# a${" ".repeat(16_000)}b`,
     ]
   ) {
     assert.ok(parseMarkdown(hard).length > 0);
