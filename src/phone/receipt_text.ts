@@ -104,7 +104,8 @@ function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext)
   switch (receipt.state) {
     case "queued": {
       const until = formatTime(expiresAt, context.now);
-      const detail = context.hostOnline ? "" : TEXT.queuedOffline(until);
+      // Nobody has said how long, as long as the relay has not answered.
+      const detail = context.hostOnline || expiresAt === 0 ? "" : TEXT.queuedOffline(until);
       return { tone: "pending", state, detail, cancellable: true, editable: true };
     }
     case "delivered":
@@ -166,6 +167,6 @@ function isReason(reason: string | undefined): reason is Reason {
   return reason !== undefined && Object.hasOwn(REASONS, reason);
 }
 
-function failureDetail({ code, message }: SendFailure): string {
+export function failureDetail({ code, message }: SendFailure): string {
   return TEXT.failures[code] ?? (/[.!?]$/.test(message) ? message : `${message}.`);
 }

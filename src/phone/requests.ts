@@ -4,6 +4,7 @@ import type { StartData } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import { dialogAnswer, type DialogView } from "./dialogs.ts";
 import type { Message } from "./message.ts";
+import { failureDetail } from "./receipt_text.ts";
 import type { HostSession } from "./sessions.ts";
 import type { OutboxEntry } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
@@ -47,10 +48,8 @@ export function requestProgress({ progress }: Message, now: number): RequestProg
   switch (progress.kind) {
     case "outbox":
       return { kind: "pending" };
-    case "failed": {
-      const { code, message } = progress.failure;
-      return { kind: "failed", why: STRINGS.receipt.failures[code] ?? message };
-    }
+    case "failed":
+      return { kind: "failed", why: failureDetail(progress.failure) };
     case "taken": {
       const { receipt: { state, reason, final, agentSessionName: session }, expiresAt } = progress;
       if (state === "submitted") return { kind: "done", session };

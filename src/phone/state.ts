@@ -360,12 +360,17 @@ export function messagesOf(state: PhoneState, name: SessionName): Message[] {
     .sort((one, other) => one.createdAt - other.createdAt);
 }
 
-/** True if the same text was sent again later, so that sending it again need not be offered. */
-export function isSentAgain(message: Message, messages: readonly Message[]): boolean {
-  return messages.some(({ body, createdAt }) => body === message.body && createdAt > message.createdAt);
+/** Ids of the messages whose text was sent again later, so that sending it again need not be offered. */
+export function sentAgain(messages: readonly Message[]): ReadonlySet<string> {
+  const newest = new Map<string, number>();
+  for (const { body, createdAt } of messages) {
+    newest.set(body, Math.max(createdAt, newest.get(body) ?? createdAt));
+  }
+  const older = messages.filter(({ body, createdAt }) => createdAt < (newest.get(body) ?? createdAt));
+  return new Set(older.map(({ id }) => id));
 }
 
-/** Ids of the messages for which a cancellation is on its way. */
+/** Ids of the messages whose cancellation is not settled yet. */
 export function cancellationsOf({ messages }: PhoneState): ReadonlySet<string> {
   const open = [...messages.values()].filter(({ progress }) =>
     progress.kind === "outbox" || (progress.kind === "taken" && !progress.receipt.final)

@@ -1,6 +1,7 @@
 /** A tablet: the list stays beside the open session, and nothing scrolls sideways. */
 import assert from "node:assert/strict";
 import { CHECKOUT } from "../helpers/sources.ts";
+import { messageField } from "./scene.ts";
 import { open, withTerminals } from "./terminal_scene.ts";
 
 const SIZES = { portrait: { width: 820, height: 1180 }, landscape: { width: 1180, height: 820 } };
@@ -27,4 +28,18 @@ Deno.test("on a tablet the list and the session stand side by side, in both dire
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
       assert.deepEqual(await phone.violations(), []);
     }
+  }));
+
+Deno.test("another session opens as it does from the list: not with the live keys of the one before [ux-tablet]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack } = scene;
+    await page.setViewportSize(SIZES.landscape);
+    await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    await page.getByRole("textbox", { name: /Type into the terminal/ }).waitFor();
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-other", "exec cat");
+    await page.locator(".beside-list").getByRole("link", { name: /svc-other/ }).tap();
+    await page.getByRole("heading", { name: "svc-other" }).waitFor();
+    await messageField(page).waitFor();
+    assert.equal(await page.getByRole("textbox", { name: /Type into the terminal/ }).count(), 0);
   }));

@@ -1,6 +1,7 @@
 /** Chooses the view for the current state. */
 import type { JSX } from "preact";
 import type { Ringing } from "../ringing.ts";
+import { sessionKey } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import type { InboxActions } from "./inbox.tsx";
@@ -95,6 +96,7 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
       return (
         <BesideList state={state} actions={actions}>
           <SessionView
+            key={sessionKey(route)}
             state={state}
             name={route}
             panel={route.panel ?? "terminal"}

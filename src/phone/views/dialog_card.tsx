@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { DialogView } from "../dialogs.ts";
 import { formatAge } from "../format_time.ts";
 import type { Message } from "../message.ts";
+import { failureDetail } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { STRINGS } from "../strings.ts";
 import { PlainSign, SessionLabel } from "./shared.tsx";
@@ -83,7 +84,7 @@ function AnswerStatus({ message }: { message: Message | undefined }): JSX.Elemen
 
 function statusOf({ progress }: Message): string {
   if (progress.kind === "outbox") return TEXT.sending;
-  if (progress.kind === "failed") return TEXT.failed(progress.failure.message);
+  if (progress.kind === "failed") return TEXT.failed(failureDetail(progress.failure));
   const { state, reason = "" } = progress.receipt;
   if (state === "submitted") return TEXT.done;
   if (!progress.receipt.final) return TEXT.sending;

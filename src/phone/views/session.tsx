@@ -15,7 +15,7 @@ import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
 import { sentTexts, withInserted } from "../snippets.ts";
 import type { Snippet } from "../storage.ts";
-import { cancellationsOf, isSentAgain, messagesOf, type PhoneState, relayNow } from "../state.ts";
+import { cancellationsOf, messagesOf, type PhoneState, relayNow, sentAgain } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { uploadFile } from "../upload.ts";
 import { Composer } from "./composer.tsx";
@@ -145,11 +145,12 @@ function shownMessages(
   const context = { live: state.link.kind === "live", hostOnline, now };
   const messages = messagesOf(state, name);
   const cancellations = cancellationsOf(state);
+  const repeated = sentAgain(messages);
   const all = messages.map((message) => ({
     message,
     receipt: receiptText(message, {
       ...context,
-      sentAgain: isSentAgain(message, messages),
+      sentAgain: repeated.has(message.id),
       cancelling: cancellations.has(message.id),
     }),
   }));

@@ -68,4 +68,6 @@ Deno.test("an unsent message says so and can be cancelled [ux-no-dead-end]", () 
 Deno.test("a message for an offline host says until when it waits", () => {
   assert.equal(wordsFor(receiptOf("queued")).detail, "");
   assert.match(wordsFor(receiptOf("queued"), { hostOnline: false }).detail, /offline.*by \d/);
+  const unanswered = messageOf(1, { kind: "taken", receipt: receiptOf("queued"), expiresAt: 0 });
+  assert.equal(receiptText(unanswered, { ...usual, hostOnline: false }).detail, "", "nobody has said when");
 });

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { linkProblem } from "../../../src/client/link_problem.ts";
 import {
   INITIAL_STATE,
-  isSentAgain,
   MESSAGES_MAX,
   messagesOf,
   outboxOf,
   type PhoneEvent,
   type PhoneState,
   reduce,
+  sentAgain,
 } from "../../../src/phone/state.ts";
 import { deviceOf, entryOf, idOf, messageOf, NOW, receiptOf, recordOf, takenWith } from "./samples.ts";
 
@@ -188,8 +188,7 @@ Deno.test("the outbox holds the messages that the relay does not have, oldest fi
 
 Deno.test("a text that was sent again later is recognized", () => {
   const [first, again] = [messageOf(1, taken), { ...messageOf(2), body: "text 1" }];
-  assert.equal(isSentAgain(first, [first, again]), true);
-  assert.equal(isSentAgain(again, [first, again]), false);
+  assert.deepEqual([...sentAgain([first, again])], [first.id]);
 });
 
 Deno.test("a host's details are never replaced by older ones [det-newest]", () => {
