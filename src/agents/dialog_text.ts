@@ -22,7 +22,8 @@ export function dialogText(lines: readonly string[], marks: Pick<CompiledMarks, 
   const screen = lines.slice(Math.max(0, end - DIALOG_LINES_MAX), end);
   const inner = screen.slice(startOf(screen, marks)).map(withoutFrame);
   const text = dedent(inner.filter((line) => !isRule(line)).map(withoutFrame));
-  return text.join("\n").replace(/\n{3,}/g, "\n\n").replace(/^\n+|\n+$/g, "").slice(-DIALOG_MAX_CHARS);
+  return text.join("\n").replace(/\n{3,}/g, "\n\n").replace(/^\n+|\n+$/g, "").slice(-DIALOG_MAX_CHARS)
+    .toWellFormed();
 }
 
 function withoutFrame(line: string): string {

@@ -121,9 +121,12 @@ export class Journal {
     return this.#entries().filter((entry) => entry.step !== "done");
   }
 
-  /** Resolves once the step is on the disk. Throws when it cannot be written: then `accepted` and `typing` must not be acted on. */
-  async record(id: string, step: JournalStep): Promise<void> {
-    const { sealed, promised } = this.state(id) ?? {};
+  /**
+   * Resolves once the step is on the disk. Throws when it cannot be written: then `accepted` and `typing` must not be acted
+   * on. `isSealed`: a paired phone's word on a push that may not have arrived.
+   */
+  async record(id: string, step: JournalStep, { isSealed = false } = {}): Promise<void> {
+    const { sealed = isSealed, promised } = this.state(id) ?? {};
     const kept = { ...(sealed ? { sealed } : {}), ...(promised ? { promised } : {}) };
     const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...kept };
     const hasHappened = entry.step === "typed" || entry.step === "done";

@@ -360,7 +360,8 @@ export class PushIntake {
     const isOpen = inHand === undefined ? known?.step !== "typing" : inHand.turn.step === "waiting";
     if (!isOpen || known?.step === "typed" || known?.step === "done") return refused("already_typed");
     if (inHand === undefined) {
-      await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" });
+      const isSealed = sealed?.mode === "psk";
+      await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" }, { isSealed });
       return { state: "submitted" };
     }
     inHand.turn.step = "withdrawn";

@@ -20,11 +20,14 @@ async function withdraw(
   services: Services,
   { push, incoming }: { push: PushName; incoming: IncomingPush },
 ): Promise<void> {
-  const { claims } = services;
+  const { store, claims } = services;
+  const known = await store.findPush(push);
+  // An outbox passes over what is claimed here, and does not come back to it.
+  if (known !== undefined && withdrawnInQueue(services, known) === undefined) return;
   if (!claims.withdraw(push)) return;
   let isWithdrawn = false;
   try {
-    isWithdrawn = await tryWithdraw(services, { push, incoming });
+    isWithdrawn = await tryWithdraw(services, { push, incoming, isKnown: known !== undefined });
   } finally {
     if (!isWithdrawn) claims.release(push);
   }
@@ -32,32 +35,25 @@ async function withdraw(
 
 async function tryWithdraw(
   services: Services,
-  { push, incoming }: { push: PushName; incoming: IncomingPush },
+  { push, incoming, isKnown }: { push: PushName; incoming: IncomingPush; isKnown: boolean },
 ): Promise<boolean> {
-  const { store, claims, clock } = services;
-  const known = await store.findPush(push) ?? await placeholder(services, { push, incoming });
-  if (known === undefined) return true;
-  if (known.push.type !== "agent.command") return false;
-  const changed = await changeReceipt(services, {
-    push,
-    decide: (stored) => withdrawnInQueue(stored, { since: claims.since, now: clock.now() }),
-  });
-  return changed !== undefined;
+  if (!isKnown && await holdPlace(services, { push, incoming })) return true;
+  const decide = (stored: StoredPush): Receipt | undefined => withdrawnInQueue(services, stored);
+  return await changeReceipt(services, { push, decide }) !== undefined;
 }
 
-/** A push that an earlier run of the relay stored may have been sent by it. */
-function withdrawnInQueue(
-  { push, receipt }: StoredPush,
-  { since, now }: { since: number; now: number },
-): Receipt | undefined {
-  return receipt.state === "queued" && push.createdAt >= since ? withdrawnAt(receipt, now) : undefined;
+/** Undefined for what only its listener can cancel. A push that an earlier run of the relay stored may have been sent by it. */
+function withdrawnInQueue({ claims, clock }: Services, { push, receipt }: StoredPush): Receipt | undefined {
+  const isWaiting = push.type === "agent.command" && receipt.state === "queued" &&
+    push.createdAt >= claims.since;
+  return isWaiting ? withdrawnAt(receipt, clock.now()) : undefined;
 }
 
-/** Takes the id of a message that has not arrived: it may still be on its way. Returns the message if it was faster. */
-async function placeholder(
+/** Takes the id of a message that has not arrived: it may still come. False if the message was faster. */
+async function holdPlace(
   services: Services,
   { push: { account, id }, incoming: { from, request } }: { push: PushName; incoming: IncomingPush },
-): Promise<StoredPush | undefined> {
+): Promise<boolean> {
   const { store, clock } = services;
   const now = clock.now();
   const expiresAt = now + request.ttlSeconds * 1_000;
@@ -67,7 +63,7 @@ async function placeholder(
     push: { id, type: "agent.cancel", inReplyTo: id, from, createdAt: now, expiresAt },
     receipt: { state: "withdrawn", final: true, at: { withdrawn: now } },
   });
-  if (duplicate) return stored;
+  if (duplicate) return false;
   publishReceipt(services, stored);
-  return undefined;
+  return true;
 }

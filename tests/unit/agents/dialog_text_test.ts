@@ -1,6 +1,6 @@
 /** The text of a dialog, from the recorded screens of every agent. */
 import assert from "node:assert/strict";
-import { dialogText } from "../../../src/agents/dialog_text.ts";
+import { DIALOG_MAX_CHARS, dialogText } from "../../../src/agents/dialog_text.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
 import { compiledMarks } from "../../../src/agents/read_screen.ts";
 import { agentScreens } from "../../helpers/agent_screens.ts";
@@ -43,4 +43,9 @@ Deno.test("a question and a trust dialog are whole, too [dlg-text]", () => {
   assert.match(texts.get("gemini/trust") ?? "", /Do you trust the files[^]*3\. Don't trust/);
   assert.match(texts.get("copilot/trust") ?? "", /Confirm folder trust[^]*3\. No/);
   for (const [name, text] of texts) assert.notEqual(text.trim(), "", name);
+});
+
+Deno.test("a long dialog that is cut in the middle of a character is still a text that the relay takes [dlg-text]", () => {
+  const text = dialogText([`Proceed? ${"🙂".repeat(DIALOG_MAX_CHARS)}x`], { inLines: () => true });
+  assert.ok(text.isWellFormed() && text.length === DIALOG_MAX_CHARS, `${text.length}`);
 });

@@ -1,8 +1,10 @@
 /** What does not wait behind a session's messages: cancelling one, ending the agent, answering its dialog. */
 import assert from "node:assert/strict";
+import { openJournal } from "../../../src/home/journal.ts";
 import type { Outcome } from "../../../src/listener/inject/context.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const CANCEL_ID = ID.replace(/1$/, "9");
 const cancel: Push = { ...push, id: CANCEL_ID, type: "agent.cancel", body: undefined, inReplyTo: ID };
@@ -62,6 +64,32 @@ Deno.test("pushes: a sealed cancellation counts only for the message that it sea
   assert.deepEqual(outcomes(bench.acks), ["refused invalid_body final"]);
   await bench.intake.receive({ ...cancel, id: ID.replace(/1$/, "8") });
   assert.deepEqual(outcomes(bench.acks).at(-1), "refused sealed_required final");
+});
+
+Deno.test("pushes: a paired phone's cancellation outlasts whatever a relay sends before the message [cancel-atomic, replay-window]", async () => {
+  await using home = await makeTempHome();
+  const options = { files: home.files, path: home.paths.journal, now: () => 0, pushesMax: 3 };
+  const journal = await openJournal(options);
+  let counter = 0;
+  const bench = makeBench(undefined, {
+    journal,
+    floor: () => Promise.resolve("psk"),
+    unseal: (push) => {
+      const body = push.type === "agent.cancel" ? push.inReplyTo : push.body;
+      return Promise.resolve({ found: { ...push, body }, seal: { pairing: "a", counter: ++counter } });
+    },
+  });
+  await bench.intake.receive({ ...cancel, sealed });
+  for (let n = 100; n < 110; n++) await bench.intake.receive({ ...push, id: ID.slice(0, -3) + n });
+  await bench.intake.receive({ ...push, sealed });
+  await bench.queues.idle();
+  assert.deepEqual(bench.injected, []);
+  assert.deepEqual(outcomes(bench.acks).at(-1), "withdrawn final");
+  assert.ok(journal.isLasting(ID), "its receipt gets the host's proof");
+  await journal.close();
+  const after = await openJournal(options);
+  assert.equal(after.state(ID)?.step, "done");
+  await after.close();
 });
 
 const NOT_A_MESSAGE: Push = { ...push, type: "agent.end", body: "end 1" };

@@ -105,6 +105,23 @@ Deno.test("a cancellation changes nothing that is final, and no question [cancel
   assert.equal((await post(relay, key, { type: "agent.cancel" })).status, 400, "it must name a message");
 });
 
+Deno.test("what only its listener can cancel is never kept from it [cancel-atomic]", async () => {
+  await using relay = await Fixture.make();
+  const key = await withoutListener(relay);
+  const { claims } = relay.services;
+  await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
+  claims.since = relay.clock.now() + 1;
+  const withdrawn: string[] = [];
+  const withdraw = claims.withdraw.bind(claims);
+  claims.withdraw = (push) => {
+    withdrawn.push(push.id);
+    return withdraw(push);
+  };
+  assert.equal((await cancel(relay, key)).status, 202);
+  assert.deepEqual(withdrawn, [], "an outbox that was filled at this moment would pass over it");
+  assert.deepEqual(idsOf(await relay.listener(LISTENER)), [CANCEL, MESSAGE]);
+});
+
 Deno.test("when more is sent than can be remembered, earlier messages count as sent", () => {
   let now = 5;
   const claims = new PushClaims(() => now);
