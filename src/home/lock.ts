@@ -1,4 +1,5 @@
 /** An exclusive file lock that the kernel releases when its holder dies, and that works across both runtimes. */
+import { systemClock, waitFor } from "../async/clock.ts";
 import type { Files } from "../runtime/types.ts";
 
 export interface FileLock {
@@ -6,6 +7,25 @@ export interface FileLock {
 }
 
 type LockFiles = Pick<Files, "createText" | "writeText">;
+
+const LIMIT_MS = 5_000;
+const PROBE_MS = 20;
+
+/** The result of `work`, which no other process runs meanwhile; throws what `busy` makes after waiting for 5 s. */
+export async function withLock<T>(
+  files: LockFiles,
+  path: string,
+  { busy, work }: { busy(): Error; work(): Promise<T> },
+): Promise<T> {
+  const waiting = { clock: systemClock, limitMs: LIMIT_MS, everyMs: PROBE_MS };
+  const lock = await waitFor(() => tryLock(files, path), waiting);
+  if (lock === undefined) throw busy();
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
 
 /**
  * The lock, or undefined while another process holds it. It is SQLite's lock on its database file (fcntl), the only

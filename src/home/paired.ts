@@ -1,13 +1,12 @@
 /** What pairing keeps on this host: its own key pair, and `paired.json` with the phones that share a secret with it. */
 import * as z from "zod/mini";
-import { systemClock, waitFor } from "../async/clock.ts";
 import { exportKeyPair, generateKeyPair, importKeyPair } from "../crypto/keys.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";
-import { tryLock } from "./lock.ts";
+import { withLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
 
 /** A private key of P-256 as a JSON Web Key (RFC 7518, section 6.2). */
@@ -77,8 +76,6 @@ export type PairedFile = z.infer<typeof PairedFile>;
 
 /** Beyond this many, the oldest is dropped. */
 const PENDING_MAX = 20;
-const LOCK_LIMIT_MS = 5_000;
-const LOCK_PROBE_MS = 20;
 
 /** Throws when the file is invalid: continuing would forget its phones. */
 export async function loadPaired(
@@ -124,14 +121,7 @@ export async function withPairedLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   await files.makeDirectory(paths.root, { mode: 0o700 });
-  const waiting = { clock: systemClock, limitMs: LOCK_LIMIT_MS, everyMs: LOCK_PROBE_MS };
-  const lock = await waitFor(() => tryLock(files, paths.pairedLock), waiting);
-  if (lock === undefined) {
-    throw new PairingsBusy(`Cannot change the pairings: another svc holds "${paths.pairedLock}". Try again.`);
-  }
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
+  const busy = (): Error =>
+    new PairingsBusy(`Cannot change the pairings: another svc holds "${paths.pairedLock}". Try again.`);
+  return await withLock(files, paths.pairedLock, { busy, work });
 }

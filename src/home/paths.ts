@@ -20,6 +20,8 @@ export interface HomePaths {
   journal: string;
   audit: string;
   muted: string;
+  /** Held while one process changes `muted`. */
+  mutedLock: string;
   /** Since when each session is in its state. */
   states: string;
   /** Where svc has started agents. */
@@ -69,6 +71,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     journal: `${root}/journal.jsonl`,
     audit: `${root}/audit.jsonl`,
     muted: `${root}/muted.json`,
+    mutedLock: `${root}/muted.lock`,
     states: `${root}/states.json`,
     projects: `${root}/projects.json`,
     identity: `${root}/identity`,

@@ -1,6 +1,5 @@
 /** Sends sealed messages as a phone does: a paired script with its file from `svc pair --script`, or `svc send` on the host itself. */
 import * as z from "zod/mini";
-import { systemClock, waitFor } from "../async/clock.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { claimPairing } from "../client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../crypto/keys.ts";
@@ -12,7 +11,7 @@ import type { PushRequestInput } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { Files } from "../runtime/types.ts";
 import { changePaired, loadIdentity } from "./paired.ts";
-import { tryLock } from "./lock.ts";
+import { withLock } from "./lock.ts";
 import { completePairing, offerPairing, type PairingHost } from "./pairing.ts";
 
 /** The file, with an API key and a secret: only its owner may read it. */
@@ -31,8 +30,6 @@ const ScriptPairing = z.object({
 export type ScriptPairing = z.infer<typeof ScriptPairing>;
 
 const OTHERS = 0o077;
-const LOCK_LIMIT_MS = 5_000;
-const LOCK_PROBE_MS = 20;
 
 export interface ScriptPairingOptions {
   path: string;
@@ -86,17 +83,14 @@ export async function loadScriptPairing(files: Files, path: string): Promise<Scr
 
 /** The file's content with the next counter, which is on the disk before it is used. */
 export async function nextScriptCounter(files: Files, path: string): Promise<ScriptPairing> {
-  const waiting = { clock: systemClock, limitMs: LOCK_LIMIT_MS, everyMs: LOCK_PROBE_MS };
-  const lock = await waitFor(() => tryLock(files, `${path}.lock`), waiting);
-  if (lock === undefined) throw new Error(`Cannot use the pairing "${path}": another svc holds its lock.`);
-  try {
+  const busy = (): Error => new Error(`Cannot use the pairing "${path}": another svc holds its lock.`);
+  const work = async (): Promise<ScriptPairing> => {
     const before = await loadScriptPairing(files, path);
     const next = { ...before, counter: before.counter + 1 };
     await files.replaceText(path, textOf(next), { mode: 0o600 });
     return next;
-  } finally {
-    lock.release();
-  }
+  };
+  return await withLock(files, `${path}.lock`, { busy, work });
 }
 
 /** True when the host has proven the receipt; false when only the relay reports it. */

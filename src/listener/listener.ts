@@ -22,7 +22,7 @@ import { listenerDeviceId } from "../protocol/names.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { EndedAgents } from "./ended_agents.ts";
-import { SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
+import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport } from "./inventory/host_details.ts";
@@ -31,10 +31,11 @@ import { InventoryPolling } from "./inventory/reporter.ts";
 import type { DialogNews, OpenDialog } from "./inventory/dialogs.ts";
 import { toEntry } from "./inventory/session_entry.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
+import { mutedProjects, mutingEffects } from "./mute_project.ts";
 import { restoreAllWindowSizes } from "./mirror/window_size.ts";
 import { runningVersion } from "./process_facts.ts";
 import { Acknowledger } from "./acknowledger.ts";
-import { type Injection, PushIntake, pushSteps } from "./pushes.ts";
+import { PushIntake, pushSteps } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
 import { endOrphanedClients } from "../tmux/leftovers.ts";
 import { Uploads } from "./uploads.ts";
@@ -81,7 +82,7 @@ interface HostIdentity {
 }
 
 /** What this listener supports. */
-const CAPABILITIES = ["agent.command", "agent.start", "agent.end", "pane.open"];
+const CAPABILITIES = ["agent.command", "agent.start", "agent.end", "project.mute", "pane.open"];
 
 const now = (): number => Date.now();
 
@@ -287,18 +288,14 @@ class Listener implements RunningListener {
   }
 
   #details(projects: KnownProjects): DetailsReport {
-    const { config } = this.#options;
+    const { config, paths } = this.#options;
     const choices = startChoices({ commands: runtime.commands, projects, now });
     const facts = async (): Promise<DetailFacts> => {
-      const lines = this.#inventory.lines();
-      return config.allowAgentStart === true ? { lines, start: await choices() } : { lines };
+      const seen = { lines: this.#inventory.lines(), muted: await mutedProjects(paths) };
+      return config.allowAgentStart === true ? { ...seen, start: await choices() } : seen;
     };
-    return new DetailsReport({
-      host: this.#host.deviceId,
-      facts,
-      phones: () => this.#keys.knownPhones(),
-      now,
-    });
+    const phones = () => this.#keys.knownPhones();
+    return new DetailsReport({ host: this.#host.deviceId, facts, phones, now });
   }
 
   async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {
@@ -342,10 +339,11 @@ class Listener implements RunningListener {
       ended: injection.typed,
       ...endEffects(),
     };
+    const muting = { targets: this.#targets, changed: injection.typed, ...mutingEffects(paths) };
     return new PushIntake({
       ...pushSteps({
         ...{ injection, dialogOf: (session) => this.#inventory.dialogOf(session) },
-        ...{ starting, ending, keys: this.#keys, audit: this.#audit, log },
+        ...{ starting, ending, muting, keys: this.#keys, audit: this.#audit, log },
       }),
       journal: this.#journal,
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),

@@ -12,7 +12,7 @@ import type { SessionEntry } from "../protocol/session.ts";
 import {
   beginTyping,
   type Command,
-  type InjectContext,
+  type Injection,
   type Outcome,
   type Progress,
   refused,
@@ -23,6 +23,7 @@ import { type Acknowledgement, auditEntry } from "./acknowledger.ts";
 import { Era, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
 import { answerDialog, type DialogContext } from "./answer_dialog.ts";
 import { endAgent, type EndOptions } from "./end_agent.ts";
+import { type MuteOptions, muteProject } from "./mute_project.ts";
 import { startAgent, type StartOptions } from "./start_agent.ts";
 import type { Audit } from "../home/log_files.ts";
 import { inject } from "./inject/inject.ts";
@@ -35,12 +36,13 @@ export const QUEUE_FULL_WAIT_SECONDS = 60;
 
 const START = "agent.start";
 const END = "agent.end";
+const MUTE = "project.mute";
 const CANCEL = "agent.cancel";
 const DIALOG = "dialog.answer";
-const ACTED_ON: readonly string[] = ["agent.command", START, END, CANCEL, DIALOG];
+const ACTED_ON: readonly string[] = ["agent.command", START, END, MUTE, CANCEL, DIALOG];
 /** They must not wait behind the session's messages, because they are about them or about what holds them. */
-const AT_ONCE: readonly string[] = [END, CANCEL, DIALOG];
-const FAILED: Readonly<Record<string, Reason>> = { [START]: "start_failed", [END]: "end_failed" };
+const AT_ONCE: readonly string[] = [END, MUTE, CANCEL, DIALOG];
+const FAILS: Record<string, Reason> = { [START]: "start_failed", [END]: "end_failed", [MUTE]: "mute_failed" };
 
 /** Refusal reasons for sealed messages that the journal does not accept. */
 const NOT_TAKEN = {
@@ -63,6 +65,7 @@ export interface PushSteps {
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
   end(push: Push): Promise<Outcome>;
+  mute(push: Push): Promise<Outcome>;
   answerDialog(push: Push): Promise<Outcome>;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
@@ -75,19 +78,14 @@ export interface PushStepsOptions {
   dialogOf: DialogContext["dialogOf"];
   starting: StartOptions;
   ending: EndOptions;
+  muting: MuteOptions;
   keys: Omit<UnsealHost, "now" | "log">;
   audit: Pick<Audit, "record">;
   log(line: string): void;
 }
 
-/** What all injections share. */
-export interface Injection extends Omit<InjectContext, "pause"> {
-  /** Resolves after `ms`, or earlier when a hook reported; throws the signal's reason. */
-  pause(ms: number, signal: AbortSignal): Promise<void>;
-}
-
 export function pushSteps(
-  { injection, dialogOf, starting, ending, keys, audit, log }: PushStepsOptions,
+  { injection, dialogOf, starting, ending, muting, keys, audit, log }: PushStepsOptions,
 ): PushSteps {
   const { targets, inputs, now } = injection;
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
@@ -97,6 +95,7 @@ export function pushSteps(
       inject(command, { ...injection, pause: (ms) => injection.pause(ms, signal) }),
     start: (push) => startAgent(push, starting),
     end: (push) => endAgent(push, ending),
+    mute: (push) => muteProject(push, muting),
     answerDialog: (push) => answerDialog(push, { typing: injection, dialogOf }),
     async leftBehind(push) {
       if (push.type !== "agent.command") return;
@@ -203,7 +202,7 @@ export class PushIntake {
   async #fault(push: Push): Promise<Reason | undefined> {
     if (!isEnough(push.sealed?.mode ?? "off", await this.#options.floor())) return "sealed_required";
     if (push.type === START || push.type === CANCEL) return undefined;
-    if (push.agentSessionName === undefined) return "invalid_session_name";
+    if (push.agentSessionName === undefined && push.type !== MUTE) return "invalid_session_name";
     if (push.sealed) return undefined;
     return Body.safeParse(push.body).success ? undefined : "invalid_body";
   }
@@ -343,6 +342,7 @@ export class PushIntake {
   async #actOn(push: Push, era: Era): Promise<Outcome> {
     if (push.type === CANCEL) return await this.#withdraw(push, era);
     if (this.#isExpired(push)) return { state: "expired" };
+    if (push.type === MUTE) return await this.#options.mute(push);
     return push.type === END ? await this.#options.end(push) : await this.#options.answerDialog(push);
   }
 
@@ -375,7 +375,7 @@ export class PushIntake {
   async #failed(push: Push, error: unknown): Promise<void> {
     this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
     const step = this.#options.journal.state(push.id)?.step;
-    const why = FAILED[push.type] ?? "tmux_failed";
+    const why = FAILS[push.type] ?? "tmux_failed";
     await this.#end(push, step === "accepted" ? refused(why) : { state: "unknown" });
   }
 

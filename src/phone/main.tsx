@@ -10,12 +10,13 @@ import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { labelDocument } from "./language.ts";
 import { registerWorker } from "./register_worker.ts";
 import { applyPreferences, readPreferences } from "./preferences.ts";
-import { dialogRequest, endRequest, startRequest } from "./requests.ts";
+import { dialogRequest, endRequest, muteRequest, startRequest, unmuteRequest } from "./requests.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { createStore, outboxOf, type Store } from "./state.ts";
 import { openStorage, type PhoneStorage } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
 import { App, type AppActions } from "./views/app.tsx";
+import type { MuteActions } from "./views/mute.tsx";
 import type { SettingsActions } from "./views/settings.tsx";
 
 interface Stored {
@@ -126,6 +127,8 @@ function actionsOf(
     read: (key) => controller.read(key),
     startAgent: (deviceId, start) => controller.ask(startRequest(deviceId, start)),
     endAgent: (session) => controller.ask(endRequest(session)),
+    mute: (session, muted) => controller.ask(muteRequest(session, { muted })),
+    unmute: (deviceId, directory) => controller.ask(unmuteRequest(deviceId, directory)),
     answerDialog: (dialog, action) => void controller.ask(dialogRequest(dialog, action)),
     edit: (message) => void controller.edit(message),
     resend: (message) => void controller.resend(message),
@@ -150,7 +153,7 @@ function actionsOf(
   };
 }
 
-function settingsActions(controller: Controller): Omit<SettingsActions, "signOut"> {
+function settingsActions(controller: Controller): Omit<SettingsActions, "signOut" | keyof MuteActions> {
   return {
     pairedHosts: () => controller.pairedHosts(),
     renameHost: (deviceId, name) => controller.renameHost(deviceId, name),

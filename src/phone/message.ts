@@ -6,7 +6,7 @@ import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { SessionName } from "./sessions.ts";
 
 /** Push types by which the user asks a host for something else than typing a message. */
-export const HOST_REQUESTS = ["agent.start", "agent.end"] as const;
+export const HOST_REQUESTS = ["agent.start", "agent.end", "project.mute"] as const;
 export type HostRequest = (typeof HOST_REQUESTS)[number];
 
 /** Why the relay did not accept a message. */

@@ -6,6 +6,7 @@ import { dialogAnswer, type DialogView } from "./dialogs.ts";
 import type { Message } from "./message.ts";
 import { failureDetail } from "./receipt_text.ts";
 import type { HostSession } from "./sessions.ts";
+import type { PhoneState } from "./state.ts";
 import type { OutboxEntry } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
 
@@ -23,6 +24,21 @@ export function startRequest(deviceId: string, start: StartData): RequestContent
 export function endRequest({ deviceId, entry: { name, createdAt = 0 } }: HostSession): RequestContent {
   const body = `end ${createdAt}`;
   return { deviceId, session: name, body, request: "agent.end", ttlSeconds: TTL_MIN_SECONDS };
+}
+
+/** Mutes or unmutes the project of this very session. */
+export function muteRequest(
+  { deviceId, entry: { name, createdAt = 0 } }: HostSession,
+  { muted }: { muted: boolean },
+): RequestContent {
+  const body = `${muted ? "mute" : "unmute"} ${createdAt}`;
+  return { deviceId, session: name, body, request: "project.mute", ttlSeconds: TTL_MIN_SECONDS };
+}
+
+/** Unmutes one of the directories in the host's details. */
+export function unmuteRequest(deviceId: string, directory: string): RequestContent {
+  const body = `unmute ${directory}`;
+  return { deviceId, session: "", body, request: "project.mute", ttlSeconds: TTL_MIN_SECONDS };
 }
 
 /** Acts only on this very dialog, if it is still open. */
@@ -43,7 +59,15 @@ export type RequestProgress =
   /** Nobody can tell. */
   | { kind: "unclear" };
 
-/** `now` is by the relay's clock. */
+/** Of the request with this id. `now` is by the relay's clock. */
+export function progressOf(
+  { messages }: Pick<PhoneState, "messages">,
+  { id, now }: { id: string; now: number },
+): RequestProgress {
+  const message = messages.get(id);
+  return message === undefined ? { kind: "pending" } : requestProgress(message, now);
+}
+
 export function requestProgress({ progress }: Message, now: number): RequestProgress {
   switch (progress.kind) {
     case "outbox":

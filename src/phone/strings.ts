@@ -205,6 +205,7 @@ const ENGLISH = {
     limitedUntil: (time: string) => `The agent has reached its usage limit, which resets at ${time}.`,
     notAddressable:
       "The agent is not in the foreground. Messages are refused, so that nothing is typed into a shell.",
+    muted: "This project is muted. Messages are refused until it is unmuted.",
     loading: "Loading messages…",
   },
   ...MESSAGE_STRINGS,
@@ -300,7 +301,9 @@ const ENGLISH = {
     rate_limited: "Wait, then send it again.",
     shell_escape: "Start the message with another character.",
     desk_busy: "If you send it anyway, it is typed after the text that is already there.",
-    muted: "Unmute the project on the host: svc unmute.",
+    muted: "Unmute the project in the session's menu, or on the host: svc unmute.",
+    mute_failed: "Check the listener's log: svc logs.",
+    muted_at_computer: "Unmute it there: svc unmute.",
     invalid_body: "Change the text and send it again.",
     sealed_required: "Pair this phone with the host: svc pair.",
     unsealable: "Pair this phone with the host again: svc pair.",

@@ -200,6 +200,7 @@ export const GERMAN: Strings = {
       `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
     notAddressable:
       "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
+    muted: "Dieses Projekt ist stumm. Nachrichten werden abgelehnt, bis es wieder laut ist.",
     loading: "Nachrichten werden geladen …",
   },
   ...MESSAGE_STRINGS_DE,

@@ -1,4 +1,4 @@
-/** The texts of starting and ending agents, and of a session's menu. */
+/** The texts of starting and ending agents, of muting projects, and of a session's menu. */
 import type { Grouping } from "./preferences.ts";
 
 export const HOST_STRINGS = {
@@ -53,5 +53,22 @@ export const HOST_STRINGS = {
     unclear: "The host did not say in time whether it ended. Look at the list.",
     endNotAllowed: "To end agents from a phone, set this in the host's config.json and restart the listener:",
     endSetting: '"allowAgentEnd": true',
+  },
+  mute: {
+    mute: "Mute project",
+    unmute: "Unmute project",
+    hint: "A muted project takes nothing from phones, and its agents do not notify you.",
+    isMuted: "This project is muted: it takes nothing from phones, and its agents do not notify you.",
+    mutedThere: "This project was muted at the computer. To unmute it, run this in its folder there:",
+    command: "svc unmute",
+    asking: "Asking the host…",
+    done: "The host has done it.",
+    failed: (why: string) => `Nothing changed. ${why}`,
+    unclear: "The host did not answer in time. Try again.",
+    heading: "Muted projects",
+    none: "None. A project is muted from the menu of one of its sessions, or with svc mute on the host.",
+    listHint: "They take nothing from phones, and their agents do not notify you.",
+    byPhone: "Muted from a phone",
+    atComputer: "Muted at the computer: svc unmute",
   },
 } as const;

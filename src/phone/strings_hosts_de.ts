@@ -1,7 +1,7 @@
 /** The texts of starting and ending agents, and of a session's menu, in German. */
 import type { Strings } from "./strings.ts";
 
-export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu"> = {
+export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> = {
   list: {
     search: "Sitzungen suchen",
     found: (sessions) => sessions === 1 ? "1 Sitzung gefunden" : `${sessions} Sitzungen gefunden`,
@@ -54,5 +54,24 @@ export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu"> = {
     endNotAllowed:
       "Um Agenten vom Telefon zu beenden, trag das in die config.json des Rechners ein und starte den Listener neu:",
     endSetting: '"allowAgentEnd": true',
+  },
+  mute: {
+    mute: "Projekt stummschalten",
+    unmute: "Projekt wieder laut schalten",
+    hint: "Ein stummes Projekt nimmt nichts von Telefonen an, und seine Agenten melden sich nicht.",
+    isMuted:
+      "Dieses Projekt ist stumm: es nimmt nichts von Telefonen an, und seine Agenten melden sich nicht.",
+    mutedThere:
+      "Dieses Projekt wurde am Rechner stummgeschaltet. Um es wieder laut zu schalten, führ das dort in seinem Ordner aus:",
+    command: "svc unmute",
+    asking: "Der Rechner wird gefragt …",
+    done: "Der Rechner hat es getan.",
+    failed: (why) => `Nichts geändert. ${why}`,
+    unclear: "Der Rechner hat nicht rechtzeitig geantwortet. Versuch es noch einmal.",
+    heading: "Stumme Projekte",
+    none: "Keine. Stumm wird ein Projekt im Menü einer seiner Sitzungen oder mit svc mute auf dem Rechner.",
+    listHint: "Sie nehmen nichts von Telefonen an, und ihre Agenten melden sich nicht.",
+    byPhone: "Vom Telefon stummgeschaltet",
+    atComputer: "Am Rechner stummgeschaltet: svc unmute",
   },
 };

@@ -13,11 +13,20 @@ export const StartChoices = z.object({
 });
 export type StartChoices = z.infer<typeof StartChoices>;
 
+export const MutedProject = z.object({
+  directory: z.string(),
+  /** A phone muted it, so that a phone may unmute it. */
+  byPhone: z.optional(z.boolean()),
+});
+export type MutedProject = z.infer<typeof MutedProject>;
+
 export const HostDetails = z.object({
   /** The host's epoch milliseconds: a phone never replaces details by older ones. */
   at: z.number(),
   /** What a phone may start; missing if the host lets it start nothing. */
   start: z.optional(StartChoices),
+  /** The muted projects; missing if the host takes no `project.mute`. */
+  muted: z.optional(z.array(MutedProject)),
   /** The last line on the screen of each session, by its name; only sealed. */
   lines: z.optional(z.record(z.string(), z.string())),
 });

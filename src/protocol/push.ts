@@ -28,6 +28,8 @@ export const PUSH_TYPES = [
   "agent.start",
   /** phone → listener: end the agent of `agentSessionName`, where the host allows it. */
   "agent.end",
+  /** phone → listener: mute or unmute the project of `agentSessionName`, or unmute a directory. */
+  "project.mute",
   /** phone → listener: do not type the message that `inReplyTo` names, if its typing has not begun. */
   "agent.cancel",
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
@@ -144,7 +146,7 @@ const pushFields = {
 };
 
 /** Types that say in `body` or `sealed` what is to be done. */
-const TEXTS: readonly string[] = ["agent.command", "agent.end", "dialog.answer"];
+const TEXTS: readonly string[] = ["agent.command", "agent.end", "project.mute", "dialog.answer"];
 
 interface Addressed {
   type: string;

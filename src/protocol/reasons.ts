@@ -11,6 +11,8 @@ export const REASONS = {
   shell_escape: "A message that begins with ! would run a shell command in the agent.",
   desk_busy: "Someone is typing at the computer.",
   muted: "The project is muted.",
+  mute_failed: "The list of muted projects could not be written.",
+  muted_at_computer: "The project was muted at the computer.",
   invalid_body: "The text is empty, too long, or has control characters.",
   sealed_required: "This host takes sealed messages only.",
   unsealable: "The sealed message could not be opened.",

@@ -64,7 +64,7 @@ async function checkReplyTo(
 }
 
 /** What only the user decides: with the key of a pairing, or with one that has no role. */
-const USERS_ONLY: readonly string[] = ["agent.end"];
+const USERS_ONLY: readonly string[] = ["agent.end", "project.mute"];
 
 function checkRole({ role }: KeyRecord, { type }: PushRequest): void {
   if (!USERS_ONLY.includes(type) || role === "phone" || role === undefined) return;

@@ -103,6 +103,7 @@ const LISTENER_TYPES: readonly string[] = [
   "agent.command",
   "agent.start",
   "agent.end",
+  "project.mute",
   "agent.cancel",
   "dialog.answer",
 ];

@@ -1,9 +1,10 @@
 /** A paired phone starts an agent and ends it, over a relay that records everything. */
 import assert from "node:assert/strict";
 import { httpBaseFromWs } from "../../src/client/addresses.ts";
-import { endRequest, startRequest } from "../../src/phone/requests.ts";
+import { endRequest, muteRequest, startRequest, unmuteRequest } from "../../src/phone/requests.ts";
 import { PagePhone } from "../helpers/page_phone.ts";
 import { type Tapped, tappedStack } from "../helpers/tapped_stack.ts";
+import { runSvc } from "../helpers/program.ts";
 import { until } from "../helpers/until.ts";
 
 /** With the final state and reason of the request. */
@@ -75,6 +76,44 @@ Deno.test("a paired phone learns what it may start, starts an agent and ends it,
   const seen = tap.seen();
   assert.ok(![firstLine, nextLine, "Password:"].some((text) => seen.includes(text)), "the relay read a line");
   assert.ok(!/"projects":\[\{|"end \d+"|hunter2/.test(seen), "the relay read what was sealed");
+});
+
+Deno.test("a paired phone mutes a project, which then refuses messages, and unmutes it, but not what svc mute muted [ux-mute, type-mute, det-muted]", async () => {
+  await using tapped = await tappedStack();
+  const { stack: { deviceId, sandbox }, stack, tap } = tapped;
+  using page = new PagePhone({ baseUrl: httpBaseFromWs(tapped.wsUrl) });
+  await page.open(await stack.pairLink());
+  await page.controller.confirmPairing();
+  const { name } = await stack.echo();
+  await page.lists(name);
+  const device = () => page.store.get().devices?.find((one) => one.deviceId === deviceId);
+  const entry = () => device()?.sessions.find((one) => one.name === name);
+  const ask = async (muted: boolean): Promise<string> => {
+    const shown = await until("the session", entry);
+    const session = { deviceId, host: "", online: true, lastSeen: 0, entry: shown };
+    return await ended(page, page.controller.ask(muteRequest(session, { muted })));
+  };
+  const listed = (text: string) =>
+    until(
+      `the muted projects to be ${text}`,
+      () => JSON.stringify(page.store.get().details.get(deviceId)?.muted) === text,
+    );
+  assert.equal(await ask(true), "submitted");
+  await listed(JSON.stringify([{ directory: sandbox.project, byPhone: true }]));
+  await until("the session to be shown as muted", () => entry()?.muted);
+  const refused = await page.send(name, "is anyone there");
+  assert.match(page.wordsOf(refused), /The project is muted/);
+  assert.equal(await ask(false), "submitted");
+  await listed("[]");
+  assert.match(page.wordsOf(await page.send(name, "hello again")), /^Submitted/);
+
+  assert.equal(await ask(true), "submitted");
+  assert.equal((await runSvc(sandbox, ["mute"])).code, 0);
+  await listed(JSON.stringify([{ directory: sandbox.project }]));
+  assert.equal(await ask(false), "refused muted_at_computer");
+  const unmute = unmuteRequest(deviceId, sandbox.project);
+  assert.equal(await ended(page, page.controller.ask(unmute)), "refused muted_at_computer");
+  assert.ok(!/"(un)?mute [\d/]/.test(tap.seen()), "the relay read what was sealed");
 });
 
 Deno.test("a host that does not allow it ends nothing [type-end]", async () => {

@@ -82,6 +82,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-notify": phone(
     "Web Push for questions, attention and ended turns can be switched off separately, with quiet hours and a test.",
   ),
+  "ux-mute": phone(
+    "A project is muted and unmuted from a session's menu, and listed in the settings; what was muted at the computer says so.",
+  ),
   "ux-settings": phone(
     "Settings hold paired hosts, devices, hooks, theme, text size, mute, and an export of what was sent.",
   ),

@@ -80,6 +80,13 @@ const ENDING_AN_AGENT = rows("docs/protocol.md, Ending an agent", {
   ),
 });
 
+const MUTING_A_PROJECT = rows("docs/protocol.md, Muting a project", {
+  "type-mute": phone(
+    "project.mute mutes the project of a session, and unmutes only what a phone has muted.",
+  ),
+  "det-muted": phone("Details list the muted projects, with those that a phone may unmute."),
+});
+
 const HOST_DETAILS = rows("docs/protocol.md, Host details", {
   "det-report": phone("Details are reported when they change and on a new connection; the relay keeps them."),
   "det-sealed": phone("With a paired phone the details are sealed, and only sealed ones of its host count."),
@@ -161,6 +168,7 @@ export const PROTOCOL_ROWS: readonly Requirement[] = [
   ...PUSHES,
   ...STARTING_AN_AGENT,
   ...ENDING_AN_AGENT,
+  ...MUTING_A_PROJECT,
   ...HOST_DETAILS,
   ...QUESTIONS_AND_ANSWERS,
   ...RECEIPTS,

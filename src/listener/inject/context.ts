@@ -34,6 +34,12 @@ export interface InjectContext extends TypingContext {
   report(id: string, progress: Progress): void;
 }
 
+/** What all injections share. */
+export interface Injection extends Omit<InjectContext, "pause"> {
+  /** Resolves after `ms`, or earlier when a hook reported; throws the signal's reason. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
+}
+
 /** One pane to check and type into. */
 export interface PaneContext extends Pick<TypingContext, "policy" | "effects" | "now"> {
   target: Target;

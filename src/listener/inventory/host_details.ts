@@ -71,16 +71,20 @@ export class DetailsReport {
   }
 }
 
-/** Without the last lines, then the projects that were learned first, until the rest fits into a report. */
+/** Without the last lines, then the projects that were learned first, then muted ones, until the rest fits into a report. */
 function fitting(details: HostDetails): HostDetails {
   if (encodeUtf8(JSON.stringify(details)).length <= HOST_DETAILS_MAX_BYTES) return details;
   const lines = Object.entries(details.lines ?? {});
   if (lines.length > 0) {
-    const kept = lines.slice(0, -Math.ceil(lines.length / 10));
-    return fitting({ ...details, lines: Object.fromEntries(kept) });
+    return fitting({ ...details, lines: Object.fromEntries(shorter(lines)) });
   }
-  const { start, ...rest } = details;
-  if (start === undefined || start.projects.length === 0) return rest;
-  const dropped = Math.ceil(start.projects.length / 10);
-  return fitting({ ...rest, start: { ...start, projects: start.projects.slice(0, -dropped) } });
+  const { start, muted = [], ...rest } = details;
+  if (start !== undefined && start.projects.length > 0) {
+    return fitting({ ...details, start: { ...start, projects: shorter(start.projects) } });
+  }
+  return muted.length === 0 ? rest : fitting({ ...details, muted: shorter(muted) });
+}
+
+function shorter<T>(list: readonly T[]): T[] {
+  return list.slice(0, -Math.ceil(list.length / 10));
 }

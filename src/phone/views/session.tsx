@@ -340,7 +340,8 @@ function noteOf(state: PhoneState, session: HostSession | undefined, now: number
   if (state.devices === undefined) return "";
   if (session === undefined) return TEXT.gone;
   if (!session.online) return TEXT.hostOffline(session.host, formatAgo(now - session.lastSeen));
-  const { addressable, limit } = session.entry;
+  const { addressable, limit, muted } = session.entry;
+  if (muted) return TEXT.muted;
   if (!addressable) return TEXT.notAddressable;
   if (limit === undefined) return "";
   return limit.resetsAt === undefined ? TEXT.limited : TEXT.limitedUntil(formatTime(limit.resetsAt, now));

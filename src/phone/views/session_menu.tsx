@@ -1,18 +1,19 @@
-/** The sheet about one session: where it runs, since when, and ending its agent. */
+/** The sheet about one session: where it runs, since when, muting its project, and ending its agent. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ALLOW_AGENT_END } from "../../protocol/session.ts";
 import { formatAgo } from "../format_time.ts";
-import { type RequestProgress, requestProgress } from "../requests.ts";
+import { progressOf, type RequestProgress } from "../requests.ts";
 import type { HostSession } from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { type MuteActions, SessionMute } from "./mute.tsx";
 import { useNow } from "./shared.tsx";
 
 const { menu: TEXT } = STRINGS;
 const NOW_EVERY_MS = 5_000;
 
-export interface MenuActions {
+export interface MenuActions extends MuteActions {
   /** Returns the id of the request's message. */
   endAgent(session: HostSession): string;
 }
@@ -32,6 +33,7 @@ export function SessionSheet({ state, session, actions, onClose }: Props): JSX.E
     <dialog class="sheet" ref={dialog} aria-labelledby="menu-heading" onClose={onClose}>
       <h2 id="menu-heading">{session.entry.label || session.entry.name}</h2>
       <Facts session={session} now={now} />
+      <SessionMute key={session.entry.createdAt} {...{ state, session, now, actions }} />
       <End key={session.entry.createdAt} {...{ state, session, now, actions }} />
       <button type="button" class="quiet" onClick={() => dialog.current?.close()}>{TEXT.close}</button>
     </dialog>
@@ -71,8 +73,7 @@ function End({ state, session, now, actions }: EndProps): JSX.Element | null {
   const [step, setStep] = useState<"offered" | "asked" | { id: string }>("offered");
   const { entry, online } = session;
   if (typeof step === "object") {
-    const message = state.messages.get(step.id);
-    const progress = message === undefined ? { kind: "pending" as const } : requestProgress(message, now);
+    const progress = progressOf(state, { id: step.id, now });
     return <p role="status" class="standing">{endText(progress)}</p>;
   }
   if (!online || entry.state === "exited" || entry.createdAt === undefined || entry.agent === "") return null;

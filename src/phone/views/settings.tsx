@@ -1,5 +1,5 @@
 /** The settings: paired hosts, appearance, the account's devices and hooks, the export, and signing out. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { RelayError } from "../../client/relay_error.ts";
 import type { Device, Hook } from "../../protocol/http.ts";
@@ -17,6 +17,8 @@ import { formatRoute } from "../route.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { LanguageSelect } from "./language_select.tsx";
+import { type MuteActions, MutedProjects } from "./mute.tsx";
+import { Section } from "./section.tsx";
 import { PageHead, SealSign, useNow } from "./shared.tsx";
 
 const { settings: TEXT } = STRINGS;
@@ -28,7 +30,7 @@ export interface NamedHost {
   host: string;
 }
 
-export interface SettingsActions {
+export interface SettingsActions extends MuteActions {
   pairedHosts(): readonly NamedHost[];
   renameHost(deviceId: string, name: string): Promise<void>;
   forgetHost(deviceId: string): Promise<void>;
@@ -61,6 +63,7 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
           {STRINGS.notifications.link}
         </a>
         <Appearance />
+        <MutedProjects state={state} now={now} actions={actions} />
         <Devices now={now} actions={actions} />
         <Hooks now={now} actions={actions} />
         <History actions={actions} />
@@ -69,23 +72,6 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
       </main>
       {notice}
     </div>
-  );
-}
-
-function Section(
-  { name, heading, hint, children }: {
-    name: string;
-    heading: string;
-    hint?: string;
-    children: ComponentChildren;
-  },
-): JSX.Element {
-  return (
-    <section class="group" aria-labelledby={`settings-${name}`}>
-      <h2 id={`settings-${name}`}>{heading}</h2>
-      {hint !== undefined && <p class="hint">{hint}</p>}
-      {children}
-    </section>
   );
 }
 

@@ -5,7 +5,7 @@ import { AGENT_LABELS, isAgentKind } from "../../protocol/names.ts";
 import type { StartChoices } from "../../protocol/host_details.ts";
 import type { StartData } from "../../protocol/push.ts";
 import type { DeviceSessions } from "../../protocol/session.ts";
-import { requestProgress } from "../requests.ts";
+import { progressOf } from "../requests.ts";
 import { formatRoute } from "../route.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
@@ -152,8 +152,7 @@ interface ProgressProps {
 /** Opens the session as soon as the agent runs. */
 function Progress({ state, asked, onBack, onDone }: ProgressProps): JSX.Element {
   const now = relayNow(state, useNow(NOW_EVERY_MS));
-  const message = state.messages.get(asked.id);
-  const progress = message === undefined ? { kind: "pending" as const } : requestProgress(message, now);
+  const progress = progressOf(state, { id: asked.id, now });
   const session = progress.kind === "done" ? progress.session : undefined;
   useEffect(() => {
     if (session === undefined) return;

@@ -1,6 +1,6 @@
 /** Muted projects. */
 import assert from "node:assert/strict";
-import { isMuted, loadMuted, setMuted } from "../../../src/home/muted.ts";
+import { changeMuted, isMuted, loadMuted, setMuted } from "../../../src/home/muted.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 Deno.test("a project is muted and unmuted, told apart from what was so before [cli-mute]", async () => {
@@ -15,6 +15,18 @@ Deno.test("a project is muted and unmuted, told apart from what was so before [c
   assert.deepEqual(await loadMuted(home.files, home.paths), ["/a", "/p"]);
   assert.deepEqual([await set("/p", false), await set("/p", false)], [true, false]);
   assert.deepEqual(await loadMuted(home.files, home.paths), ["/a"]);
+});
+
+Deno.test("changes at the same time are all kept, and a file of an earlier version is read [cli-mute]", async () => {
+  await using home = await makeTempHome();
+  await Deno.writeTextFile(home.paths.muted, JSON.stringify({ directories: ["/old"] }));
+  const add = (directory: string): Promise<boolean> =>
+    changeMuted(home.files, home.paths, ({ directories, byPhone }) => ({
+      directories: [...directories, directory].sort(),
+      byPhone,
+    }));
+  await Promise.all(["/a", "/b", "/c"].map(add));
+  assert.deepEqual(await loadMuted(home.files, home.paths), ["/a", "/b", "/c", "/old"]);
 });
 
 Deno.test("a directory is muted with all below it, not with its neighbours", () => {

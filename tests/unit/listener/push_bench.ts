@@ -63,6 +63,7 @@ export function makeBench(
     },
     answerDialog: () => Promise.resolve({ state: "submitted" }),
     end: () => Promise.resolve({ state: "submitted" }),
+    mute: () => Promise.resolve({ state: "submitted" }),
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
     leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
     acknowledge: (ack) => void acks.push(ack),

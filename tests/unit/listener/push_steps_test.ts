@@ -34,6 +34,11 @@ Deno.test("pushes: a message that is held at a dialog waits for its own signal [
       ...{ record: () => Promise.resolve(), ended: () => {} },
       ...endEffects(),
     },
+    muting: {
+      targets: { sessions: () => Promise.resolve([]) },
+      change: () => assert.fail(),
+      changed: () => {},
+    },
     keys: {
       deviceId: "dev_listener_01234567",
       identity: () => Promise.resolve(undefined),

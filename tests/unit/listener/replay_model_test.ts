@@ -80,6 +80,7 @@ class World {
       queues,
       inject: ({ id }) => this.#inject(id, life),
       end: () => Promise.resolve({ state: "submitted" }),
+      mute: () => Promise.resolve({ state: "submitted" }),
       answerDialog: () => Promise.resolve({ state: "submitted" }),
       leftBehind: () => Promise.resolve(),
       start: () => Promise.resolve({ state: "refused", reason: "start_not_allowed" }),

@@ -44,6 +44,7 @@ async function start({ files, paths }: TempHome) {
       return { state: "submitted" };
     },
     end: () => Promise.resolve({ state: "submitted" }),
+    mute: () => Promise.resolve({ state: "submitted" }),
     answerDialog: () => Promise.resolve({ state: "submitted" }),
     leftBehind: () => Promise.resolve(),
     start: none,

@@ -25,6 +25,7 @@ Deno.test("only agent.command requires a session and a text, and only agent.star
     "agent.command",
     "agent.start",
     "agent.end",
+    "project.mute",
     "agent.cancel",
     "dialog.answer",
   ];

@@ -213,3 +213,22 @@ Deno.test("an unknown push is 404 [http-404]", async () => {
   const answer = await relay.request("GET", `/pushes/${uuid(1)}`, { key: await relay.key() });
   assert.deepEqual([answer.status, (await answer.json()).code], [404, "unknown_push"]);
 });
+
+Deno.test("only a user's key ends an agent or mutes a project [type-end, type-mute]", async () => {
+  await using relay = await Fixture.make();
+  await relay.listener();
+  const scopes = ["push:send", "push:read"] as const;
+  const keys = {
+    script: await relay.key(scopes, { role: "script" }),
+    listener: await relay.key(scopes, { role: "listener", deviceId: "dev_listener_bbbbbbbb" }),
+    phone: await relay.key(scopes, { role: "phone", deviceId: "dev_phone_2" }),
+    any: await relay.key(scopes),
+  };
+  for (const type of ["agent.end", "project.mute"]) {
+    for (const [kind, key] of Object.entries(keys)) {
+      const { status, answer } = await send(relay, key, command({ type, body: "x" }));
+      const isUsers = kind === "phone" || kind === "any";
+      assert.deepEqual([status, answer["code"]], isUsers ? [202, undefined] : [403, "wrong_role"], kind);
+    }
+  }
+});

@@ -60,6 +60,12 @@ Deno.test("many projects with long paths are cut to what fits into a report [det
   const kept = (reported?.plain as HostDetails).start?.projects ?? [];
   assert.ok(kept.length > 10 && JSON.stringify(reported).length < 24_000, `${kept.length}`);
   assert.equal(kept[0]?.project, "p0");
+  const muted = Array.from({ length: 100 }, (_, n) => ({ directory: `/${"x".repeat(900)}${n}` }));
+  const facts = { start: { agents: ["cc"], projects }, muted };
+  const { reported: both } = await makeReport(facts).report.next() ?? {};
+  assert.ok(JSON.stringify(both).length < 24_000);
+  assert.ok(both?.plain?.muted?.length, "muted projects are kept longer than those to start in");
+  assert.deepEqual(both.plain.start, { agents: ["cc"], projects: [] });
 });
 
 Deno.test("lines are only sent sealed, and new lines alone wait for a moment [det-lines]", async () => {

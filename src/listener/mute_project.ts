@@ -1,0 +1,94 @@
+/** Mutes and unmutes projects for a phone. It may unmute only what a phone has muted: `svc mute` is the local user's decision. */
+import { runtime } from "#runtime";
+import { changeMuted, covers, isMuted, type Muted, readMuted } from "../home/muted.ts";
+import type { HomePaths } from "../home/paths.ts";
+import type { MutedProject } from "../protocol/host_details.ts";
+import type { Push } from "../protocol/push.ts";
+import type { Reason } from "../protocol/receipt.ts";
+import type { TmuxSession } from "../tmux/sessions.ts";
+import { type Outcome, refused } from "./inject/context.ts";
+import type { Targets } from "./targets.ts";
+
+/** To a session. `createdAt` distinguishes it from a later one of the same name. */
+const SESSION = /^(mute|unmute) (\d{1,16})$/;
+/** To none: a directory of the host's details. */
+const DIRECTORY = /^unmute (\/.*)$/s;
+
+export interface MuteOptions {
+  targets: Pick<Targets, "sessions">;
+  /** Edits the list of muted projects; one at a time. */
+  change(edit: (before: Muted) => Muted): Promise<unknown>;
+  /** Called when the list may have changed. */
+  changed(): void;
+}
+
+/** For the host's details. */
+export async function mutedProjects(paths: HomePaths): Promise<MutedProject[]> {
+  const { directories, byPhone } = await readMuted(runtime.files, paths);
+  return directories.map((directory) => ({
+    directory,
+    ...(byPhone.includes(directory) ? { byPhone: true } : {}),
+  }));
+}
+
+/** The list of this host. */
+export function mutingEffects(paths: HomePaths): Pick<MuteOptions, "change"> {
+  return { change: (edit) => changeMuted(runtime.files, paths, edit) };
+}
+
+export async function muteProject(push: Push, options: MuteOptions): Promise<Outcome> {
+  const edit = await editOf(push, options);
+  if (typeof edit === "string") return refused(edit);
+  let reason: Reason | undefined;
+  await options.change((before) => {
+    const after = edit(before);
+    if (typeof after !== "string") return after;
+    reason = after;
+    return before;
+  });
+  options.changed();
+  return reason === undefined ? { state: "submitted" } : refused(reason);
+}
+
+type Edit = (before: Muted) => Muted | Reason;
+
+async function editOf(
+  { agentSessionName: name, body = "" }: Push,
+  { targets }: MuteOptions,
+): Promise<Edit | Reason> {
+  if (name === undefined || name === "") {
+    const [, directory] = DIRECTORY.exec(body) ?? [];
+    return directory === undefined ? "invalid_body" : (before) => unmute(before, (one) => one === directory);
+  }
+  const [, action, createdAt] = SESSION.exec(body) ?? [];
+  if (action === undefined) return "invalid_body";
+  const found = (await targets.sessions()).filter((one) => one.name === name);
+  const [session] = found;
+  if (session === undefined) return "no_such_session";
+  if (found.length > 1) return "ambiguous_session";
+  if (session.created * 1_000 !== Number(createdAt)) return "session_changed";
+  const { directory } = session.recorded;
+  if (directory === "") return "unknown_project";
+  if (action === "unmute") return (before) => unmute(before, (one) => covers(one, directory));
+  return (before) => mute(before, session.recorded);
+}
+
+/** What `svc mute` in the session would mute: the project, if the agent works below it. */
+function mute(
+  before: Muted,
+  { directory, root }: Pick<TmuxSession["recorded"], "directory" | "root">,
+): Muted {
+  if (isMuted(before.directories, directory)) return before;
+  const project = root !== "" && covers(root, directory) ? root : directory;
+  return {
+    directories: [...before.directories, project].sort(),
+    byPhone: [...before.byPhone, project].sort(),
+  };
+}
+
+/** All of them or none: with one left, the project would stay muted. */
+function unmute({ directories, byPhone }: Muted, isMeant: (directory: string) => boolean): Muted | Reason {
+  if (directories.some((one) => isMeant(one) && !byPhone.includes(one))) return "muted_at_computer";
+  const others = (list: string[]): string[] => list.filter((one) => !isMeant(one));
+  return { directories: others(directories), byPhone: others(byPhone) };
+}

@@ -1,0 +1,122 @@
+/** Muting a project: in a session's sheet, and the list of muted projects in the settings. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { progressOf, type RequestProgress } from "../requests.ts";
+import type { HostSession } from "../sessions.ts";
+import type { PhoneState } from "../state.ts";
+import { STRINGS } from "../strings.ts";
+import { Section } from "./section.tsx";
+
+const { mute: TEXT } = STRINGS;
+
+export interface MuteActions {
+  /** Returns the id of the request's message, as does the next one. */
+  mute(session: HostSession, muted: boolean): string;
+  unmute(deviceId: string, directory: string): string;
+}
+
+interface Props {
+  state: PhoneState;
+  /** The relay's clock. */
+  now: number;
+  actions: MuteActions;
+}
+
+/** Nothing where the host does not say what it has muted: it is offline, or runs an older svc. */
+export function SessionMute({ state, session, now, actions }: Props & { session: HostSession }) {
+  const [hasAsked, setHasAsked] = useState(false);
+  const { entry: { muted, createdAt }, online, deviceId } = session;
+  const known = state.details.get(deviceId)?.muted;
+  if (!online || known === undefined || createdAt === undefined) return muted ? <p>{TEXT.isMuted}</p> : null;
+  // Once it was asked, the button stays: the list may be older than the session's state.
+  if (muted && !hasAsked && known.length > 0 && !known.some(({ byPhone }) => byPhone)) {
+    return (
+      <>
+        <p class="hint">{TEXT.mutedThere}</p>
+        <code class="command">{TEXT.command}</code>
+      </>
+    );
+  }
+  return (
+    <>
+      <p class="hint">{muted ? TEXT.isMuted : TEXT.hint}</p>
+      <Ask
+        {...{ state, now }}
+        label={muted ? TEXT.unmute : TEXT.mute}
+        kind="secondary"
+        ask={() => {
+          setHasAsked(true);
+          return actions.mute(session, !muted);
+        }}
+      />
+    </>
+  );
+}
+
+export function MutedProjects({ state, now, actions }: Props): JSX.Element {
+  const hosts = (state.devices ?? []).map(({ deviceId, host, online }) => ({
+    ...{ deviceId, host, online },
+    muted: state.details.get(deviceId)?.muted ?? [],
+  }));
+  const isEmpty = hosts.every(({ muted }) => muted.length === 0);
+  return (
+    <Section name="muted" heading={TEXT.heading} hint={isEmpty ? TEXT.none : TEXT.listHint}>
+      <ul class="cards">
+        {hosts.flatMap(({ deviceId, host, online, muted }) =>
+          muted.map(({ directory, byPhone }) => (
+            <li key={`${deviceId} ${directory}`} class="card">
+              <p class="path">{directory}</p>
+              <p class="facts">
+                <span>{host}</span>
+                <span>{byPhone ? TEXT.byPhone : TEXT.atComputer}</span>
+              </p>
+              {online && byPhone === true && (
+                <Ask
+                  {...{ state, now }}
+                  label={TEXT.unmute}
+                  about={directory}
+                  kind="quiet"
+                  ask={() => actions.unmute(deviceId, directory)}
+                />
+              )}
+            </li>
+          ))
+        )}
+      </ul>
+    </Section>
+  );
+}
+
+interface AskProps extends Pick<Props, "state" | "now"> {
+  label: string;
+  /** Distinguishes it from others of the same label for a screen reader. */
+  about?: string;
+  kind: "secondary" | "quiet";
+  ask(): string;
+}
+
+/** The button stays in its place, and keeps the focus, while the host answers. */
+function Ask({ state, now, label, about, kind, ask }: AskProps): JSX.Element {
+  const [asked, setAsked] = useState<{ id: string; label: string }>();
+  const progress = asked?.label === label ? progressOf(state, { id: asked.id, now }) : undefined;
+  const isBusy = progress?.kind === "pending";
+  return (
+    <>
+      <button
+        type="button"
+        class={kind}
+        aria-disabled={isBusy}
+        {...(about === undefined ? {} : { "aria-label": `${label} ${about}` })}
+        onClick={() => isBusy || setAsked({ id: ask(), label })}
+      >
+        {label}
+      </button>
+      <p role="status" class="standing">{progress && textOf(progress)}</p>
+    </>
+  );
+}
+
+function textOf(progress: RequestProgress): string {
+  if (progress.kind === "failed") return TEXT.failed(progress.why);
+  return { pending: TEXT.asking, done: TEXT.done, unclear: TEXT.unclear }[progress.kind];
+}

@@ -1,0 +1,73 @@
+/** Muting a project from its session and unmuting it there and in the settings, in a real browser. */
+import assert from "node:assert/strict";
+import { withScene } from "./scene.ts";
+
+Deno.test("a project is muted and unmuted in its session, and the settings list the muted ones [ux-mute]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    const session = { name: "svc-shop", createdAt: 1_790_000_000_000 };
+    listener.details = { muted: [{ directory: "/home/user/work/very-secret-client" }] };
+    await listener.report(session);
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("main").getByRole("link").click();
+    await page.getByRole("button", { name: "About this session" }).click();
+    const sheet = page.getByRole("dialog", { name: "shop · Claude" });
+    const mute = sheet.getByRole("button", { name: "Mute project", exact: true });
+    await mute.click();
+    const push = await listener.receivedType("project.mute");
+    assert.deepEqual([push.agentSessionName, push.body], ["svc-shop", "mute 1790000000000"]);
+    await sheet.getByText("Asking the host…").waitFor();
+    await mute.click({ force: true });
+    listener.details = {
+      muted: [...listener.details.muted ?? [], { directory: "/home/user/shop", byPhone: true }],
+    };
+    await listener.report({ ...session, muted: true });
+    listener.acknowledge(push, { outcome: "submitted" });
+    const unmute = sheet.getByRole("button", { name: "Unmute project" });
+    await unmute.waitFor();
+    assert.ok(await unmute.evaluate((button) => button === document.activeElement), "the focus stays");
+    await phone.shoot("menu-muted");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await unmute.click();
+    const refused = await listener.receivedType("project.mute", push);
+    assert.equal(refused.body, "unmute 1790000000000");
+    listener.acknowledge(refused, { outcome: "refused", reason: "muted_at_computer" });
+    await sheet.getByText("Nothing changed. The project was muted at the computer.").waitFor();
+    await sheet.getByRole("button", { name: "Close" }).click();
+    await page.getByText("This project is muted. Messages are refused").waitFor();
+
+    await page.goto(`${wire.url}/#/settings`);
+    const list = page.getByRole("region", { name: "Muted projects" });
+    await list.getByText("Muted at the computer: svc unmute").waitFor();
+    assert.equal(await list.getByRole("button").count(), 1);
+    await list.getByRole("button", { name: "Unmute project /home/user/shop" }).click();
+    const last = await listener.receivedType("project.mute", push, refused);
+    assert.deepEqual([last.agentSessionName, last.body], [undefined, "unmute /home/user/shop"]);
+    await phone.shoot("settings-muted");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    listener.details = { muted: [] };
+    await listener.report(session);
+    listener.acknowledge(last, { outcome: "submitted" });
+    await list.getByText("None. A project is muted from the menu").waitFor();
+    assert.equal(listener.pushes.filter(({ type }) => type === "project.mute").length, 3);
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("what only the computer can unmute says so in the session, and an older host offers nothing [ux-mute]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    const session = { name: "svc-shop", createdAt: 1_790_000_000_000 };
+    await listener.report(session);
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("main").getByRole("link").click();
+    await page.getByRole("button", { name: "About this session" }).click();
+    const sheet = page.getByRole("dialog", { name: "shop · Claude" });
+    await sheet.getByText("Folder").waitFor();
+    assert.equal(await sheet.getByRole("button", { name: /ute project/ }).count(), 0);
+    listener.details = { muted: [{ directory: "/home/user" }] };
+    await listener.report({ ...session, muted: true });
+    await sheet.getByText("svc unmute").waitFor();
+    await phone.shoot("menu-muted-there");
+    assert.equal(await sheet.getByRole("button", { name: /ute project/ }).count(), 0);
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+  }));
