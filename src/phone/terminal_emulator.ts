@@ -152,3 +152,29 @@ export function indexed(index: number): string {
   const at = (divisor: number): number => CUBE[Math.floor((index - 16) / divisor) % 6] ?? 0;
   return rgb(at(36) << 16 | at(6) << 8 | at(1));
 }
+
+/** A run as an element. Sets styles through the DOM, which the page's content security policy allows. */
+export function elementOf({ text, columns, uneven, style: cellStyle, cursor }: Run): HTMLElement {
+  const element = document.createElement("span");
+  element.textContent = text;
+  const { style, classList } = element;
+  if (cellStyle.foreground !== undefined) style.color = cellStyle.foreground;
+  if (cellStyle.background !== undefined) style.backgroundColor = cellStyle.background;
+  const lines = [
+    cellStyle.underline && "underline",
+    cellStyle.overline && "overline",
+    cellStyle.strike && "line-through",
+  ];
+  const decoration = lines.filter((line) => line !== false).join(" ");
+  if (decoration !== "") style.textDecoration = decoration;
+  if (cellStyle.bold) classList.add("bold");
+  if (cellStyle.dim) classList.add("dim");
+  if (cellStyle.italic) classList.add("italic");
+  if (cellStyle.hidden) classList.add("hidden");
+  if (cursor) classList.add("cursor");
+  if (uneven) {
+    classList.add("uneven");
+    style.width = `${columns}ch`;
+  }
+  return element;
+}

@@ -1,7 +1,12 @@
 /** Draws the terminal's visible lines as elements and keeps the cursor in view. Loaded when a terminal is first shown. */
-import { type Emulator, type EmulatorCell, makeEmulator, plainText, runsOf } from "./terminal_emulator.ts";
-
-import { elementOf } from "./terminal_run.ts";
+import {
+  elementOf,
+  type Emulator,
+  type EmulatorCell,
+  makeEmulator,
+  plainText,
+  runsOf,
+} from "./terminal_emulator.ts";
 import { followedLeft, type FollowedScreen, followedTop, type FollowedView } from "./terminal_follow.ts";
 
 /** Line height relative to the font size. */

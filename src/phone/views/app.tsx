@@ -1,5 +1,6 @@
 /** Chooses the view for the current state. */
 import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { Ringing } from "../ringing.ts";
 import { sessionKey } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
@@ -9,8 +10,6 @@ import { lazyView } from "./lazy_view.tsx";
 import { LinkNotice } from "./link_notice.tsx";
 import type { LinkActions } from "./link_reader.tsx";
 import { type PickerActions, PickerView } from "./picker.tsx";
-import { useItemInView } from "./use_item_in_view.ts";
-import { useMedia } from "./use_media.ts";
 import type { SessionActions } from "./session.tsx";
 import type { SettingsActions } from "./settings.tsx";
 import { Mark } from "./shared.tsx";
@@ -127,4 +126,26 @@ function BesideList({ state, actions, children }: BesideListProps): JSX.Element 
       {children}
     </div>
   );
+}
+
+/** Whether a media query holds, kept up to date. */
+function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const update = (): void => setMatches(list.matches);
+    update();
+    list.addEventListener("change", update);
+    return () => list.removeEventListener("change", update);
+  }, [query]);
+  return matches;
+}
+
+/** Scrolls to what a tapped notification leads to: once it is there, and again when another one is opened. */
+function useItemInView({ route, inbox }: PhoneState): void {
+  const item = "item" in route ? route.item : undefined;
+  const isLoaded = item !== undefined && inbox.has(item);
+  useEffect(() => {
+    if (isLoaded) document.querySelector(`[data-id="${item}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [item, isLoaded]);
 }

@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { STRINGS } from "../strings.ts";
-import { flowing } from "../terminal_text.ts";
 import type { Terminal } from "./use_terminal.ts";
 
 /** Shown again at most this often. */
@@ -52,4 +51,21 @@ export function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
       {text}
     </pre>
   );
+}
+
+/** Lines from the end that are shown. */
+const LINES_MAX = 1_000;
+const RULE = /[─━═╌┄▔▁_-]{4,}/g;
+const [LEFT_EDGE, RIGHT_EDGE] = [/^\s*[│┃║|] ?/, /\s*[│┃║|]\s*$/];
+const FRAME = /^\s*[╭┌┏╔╰└┗╚├┣╠][─━═┄ ]*.*[╮┐┓╗╯┘┛╝┤┫╣]\s*$/;
+
+/** A terminal's text for a narrow screen: edges of boxes are left out, rules are short, and there is at most one blank line in a row. */
+export function flowing(text: string): string {
+  const lines = text.split("\n").slice(-LINES_MAX).map((line) => {
+    const isFrame = FRAME.test(line);
+    const inner = line.replace(LEFT_EDGE, "").replace(RIGHT_EDGE, "");
+    const bare = isFrame ? inner.replace(/[╭┌┏╔╰└┗╚├┣╠╮┐┓╗╯┘┛╝┤┫╣]/g, "") : inner;
+    return bare.replace(RULE, "───").replace(/ {3,}/g, "  ").trimEnd();
+  });
+  return lines.join("\n").replace(/\n{3,}/g, "\n\n");
 }

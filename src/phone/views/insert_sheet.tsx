@@ -2,11 +2,11 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { randomUuid } from "../../async/encodings.ts";
-import { isFound, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
+import { checkBody } from "../check_input.ts";
+import { isFound, SNIPPET_NAME_MAX_CHARS, snippetName, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
 import type { Snippet } from "../storage.ts";
 import { STRINGS } from "../strings.ts";
 import { Icon, SearchInput } from "./shared.tsx";
-import { SnippetForm } from "./snippet_form.tsx";
 
 const { insert: TEXT, snippet: SNIPPET } = STRINGS;
 /** With fewer texts than this, there is no search field. */
@@ -201,5 +201,65 @@ function TextGroup({ name, heading, note, children }: TextGroupProps): JSX.Eleme
       <h3 id={`insert-${name}`}>{heading}</h3>
       {note === "" ? <ul class="insert-texts">{children}</ul> : <p class="hint">{note}</p>}
     </section>
+  );
+}
+
+interface SnippetFormProps {
+  snippet: Snippet;
+  isNew: boolean;
+  onSave(snippet: Snippet): void;
+  onDelete(): void;
+  onBack(): void;
+}
+
+/** Writes, renames or deletes one snippet. */
+function SnippetForm({ snippet, isNew, onSave, onDelete, onBack }: SnippetFormProps): JSX.Element {
+  const first = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState(snippet.name);
+  const [text, setText] = useState(snippet.text);
+  const canSave = checkBody(text).sendable;
+  useEffect(() => first.current?.focus(), []);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (canSave) onSave({ id: snippet.id, name: snippetName(name, text), text });
+  };
+  return (
+    <form class="snippet-form" onSubmit={submit}>
+      <h2 id="insert-heading">{isNew ? SNIPPET.headingNew : SNIPPET.heading}</h2>
+      <label>
+        {SNIPPET.name}
+        <input
+          ref={first}
+          class="text-field"
+          value={name}
+          maxLength={SNIPPET_NAME_MAX_CHARS}
+          placeholder={SNIPPET.namePlaceholder}
+          autocomplete="off"
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>
+      <label>
+        {SNIPPET.text}
+        <textarea
+          class="text-field"
+          rows={5}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="primary" disabled={!canSave}>{SNIPPET.save}</button>
+      <div class="snippet-actions">
+        <button type="button" class="quiet" onClick={onBack}>{SNIPPET.back}</button>
+        {!isNew && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => confirm(SNIPPET.deleteAsk(snippet.name)) && onDelete()}
+          >
+            {SNIPPET.delete}
+          </button>
+        )}
+      </div>
+    </form>
   );
 }

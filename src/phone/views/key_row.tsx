@@ -1,11 +1,11 @@
-/** Keys that a phone's keyboard lacks, and other actions on the terminal. */
+/** Keys that a phone's keyboard lacks, pasting, and other actions on the terminal. */
 import type { JSX } from "preact";
-import { buzz } from "../haptics.ts";
+import type { KeyInput } from "../../protocol/key_input.ts";
+import { checkBody } from "../check_input.ts";
 import { STRINGS } from "../strings.ts";
+import { inputsOfText } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
-import type { Modifier } from "../latches.ts";
-import { readPaste } from "../paste.ts";
-import type { LatchedTerminal } from "./use_latches.ts";
+import type { LatchedTerminal, Modifier } from "./use_latches.ts";
 
 const { terminal: TEXT, keys: KEYS, latches: LATCHES, paste: PASTE } = STRINGS;
 type Key = keyof typeof KEYS;
@@ -172,4 +172,37 @@ function Actions({ terminal, onSelect, onFind, onDone }: ActionsProps): JSX.Elem
 /** Keeps the focus in the field, so that the phone's keyboard stays open. */
 function keepFocus(event: Event): void {
   event.preventDefault();
+}
+
+const TICK_MS = 8;
+
+/** Under the finger, where the browser can and the user wants motion. */
+function buzz(): void {
+  const vibrate: Navigator["vibrate"] | undefined = navigator.vibrate?.bind(navigator);
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) vibrate?.(TICK_MS);
+}
+
+type Pasted =
+  | { kind: "inputs"; inputs: readonly KeyInput[] }
+  /** `unreadable`: the browser or the user does not let the page read it. */
+  | { kind: "empty" | "too_long" | "unreadable" };
+
+type Clipboard = { readText(): Promise<string> };
+
+/** What the clipboard gives to a terminal. Call this on a tap: browsers ask the user then. */
+export async function readPaste(
+  clipboard: Clipboard | undefined = navigator.clipboard,
+): Promise<Pasted> {
+  let text: string;
+  try {
+    if (clipboard?.readText === undefined) return { kind: "unreadable" };
+    text = await clipboard.readText();
+  } catch {
+    return { kind: "unreadable" };
+  }
+  // A blank alone would press Enter.
+  if (text.trim() === "") return { kind: "empty" };
+  if (checkBody(text).fault === "too_long") return { kind: "too_long" };
+  const inputs = inputsOfText(text);
+  return inputs.length === 0 ? { kind: "empty" } : { kind: "inputs", inputs };
 }

@@ -2,27 +2,27 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
-import type { SendOptions } from "../later.ts";
 import type { Later } from "../../protocol/later.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
+import { itemsOf } from "../attention.ts";
 import { dialogOf } from "../dialogs.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
-import { itemsOf } from "../attention.ts";
 import type { InboxItem, QuestionItem } from "../inbox.ts";
+import type { SendOptions } from "../later.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
 import { sentTexts, withInserted } from "../snippets.ts";
-import type { Snippet } from "../storage.ts";
 import { cancellationsOf, messagesOf, type PhoneState, relayNow, sentAgain } from "../state.ts";
+import type { Snippet } from "../storage.ts";
 import { STRINGS } from "../strings.ts";
 import { uploadFile } from "../upload.ts";
-import { Composer } from "./composer.tsx";
 import { type AskActions, AskCard } from "./ask_card.tsx";
+import { Composer } from "./composer.tsx";
 import { type DialogActions, DialogCard } from "./dialog_card.tsx";
+import { NotificationCard } from "./inbox.tsx";
 import { type MessageActions, MessageList, type Shown } from "./message_list.tsx";
-import { OpenedItem } from "./opened_item.tsx";
 import { ReceiptActions } from "./receipt_actions.tsx";
 import { type MenuActions, SessionSheet } from "./session_menu.tsx";
 import { Icon, SealSign, SessionLabel, StateChip, TONE_ICONS, useNow, useRead } from "./shared.tsx";
@@ -32,6 +32,8 @@ import type { OpenMirror } from "./use_terminal.ts";
 
 const { session: TEXT, panels: PANELS } = STRINGS;
 const AGES_EVERY_MS = 15_000;
+/** The time left to answer is shown in minutes. */
+const LEFT_EVERY_MS = 5_000;
 /** How long the terminal view shows the receipt of a delivered message, and of one that was not. */
 const GOOD_RECEIPT_MS = 60_000;
 const BAD_RECEIPT_MS = 600_000;
@@ -345,4 +347,24 @@ function noteOf(state: PhoneState, session: HostSession | undefined, now: number
   if (!addressable) return TEXT.notAddressable;
   if (limit === undefined) return "";
   return limit.resetsAt === undefined ? TEXT.limited : TEXT.limitedUntil(formatTime(limit.resetsAt, now));
+}
+
+interface OpenedProps {
+  state: PhoneState;
+  item: string | undefined;
+  actions: AskActions;
+}
+
+/** What a tapped notification leads to, above the session's messages. */
+function OpenedItem({ state, item: id, actions }: OpenedProps): JSX.Element | null {
+  const now = relayNow(state, useNow(LEFT_EVERY_MS));
+  const item = id === undefined ? undefined : state.inbox.get(id);
+  if (item === undefined) return null;
+  return (
+    <ul class="opened-item">
+      {item.kind === "question"
+        ? <AskCard {...{ state, item, now, actions }} />
+        : <NotificationCard {...{ state, item, now }} />}
+    </ul>
+  );
 }

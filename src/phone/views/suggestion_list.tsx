@@ -1,8 +1,9 @@
 /** What the composer suggests while a slash command is written: a list that is used by touch, keyboard or screen reader. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isAgentKind } from "../../protocol/names.ts";
+import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 import { STRINGS } from "../strings.ts";
-import { suggestedCommands } from "../suggestions.ts";
 
 const { suggestions: TEXT } = STRINGS;
 const LIST_ID = "suggestions";
@@ -98,4 +99,17 @@ export function SuggestionList({ suggestions }: { suggestions: Suggestions }): J
       )}
     </>
   );
+}
+
+/** The beginning of a command and nothing else: with another slash it is a path. */
+const BEGUN = /^\/([^\s/]*)$/;
+
+/** The commands that the composer suggests for a draft: with their slash, those that begin like the draft first; none if the draft is no command or is one already. */
+export function suggestedCommands(draft: string, agent: string): string[] {
+  const typed = BEGUN.exec(draft)?.[1]?.toLowerCase();
+  if (typed === undefined || !isAgentKind(agent)) return [];
+  const names = SLASH_COMMANDS[agent].filter((name) => name.includes(typed));
+  if (names.length === 1 && names[0] === typed) return [];
+  const first = names.filter((name) => name.startsWith(typed));
+  return [...first, ...names.filter((name) => !first.includes(name))].map((name) => `/${name}`);
 }

@@ -1,11 +1,12 @@
 /** Keeps a session's terminal while it is on the page and visible: its screen, its stream, and their state. */
+import * as z from "zod/mini";
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { parseJson } from "../../protocol/json.ts";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
-import { readChoices, type TerminalChoices, writeChoices } from "../terminal_choices.ts";
 import { followPinch } from "../terminal_input.ts";
 import type { AwayFromEnd, TerminalScreen } from "../terminal_screen.ts";
 import type { TerminalInfo } from "../terminal_status.ts";
@@ -259,5 +260,41 @@ class MountedTerminal {
     const latencyMs = isNewest ? performance.now() - at : undefined;
     if (isNewest && keys.state !== "held") this.#pending = undefined;
     this.#options.update((info) => ({ ...info, keys, latencyMs: latencyMs ?? info.latencyMs }));
+  }
+}
+
+/** How the user looks at a session's terminal. */
+const Choices = z.object({
+  /** Pixels; absent while the letters fit the width. */
+  font: z.optional(z.number()),
+  fit: z.optional(z.boolean()),
+  asText: z.optional(z.boolean()),
+});
+type TerminalChoices = z.infer<typeof Choices>;
+
+/** Where the choices are kept on this phone. */
+const KEPT = "svc.terminals";
+/** Sessions whose choices are kept; the ones chosen longest ago go first. */
+const SESSIONS_MAX = 50;
+
+type Store = Pick<Storage, "getItem" | "setItem">;
+
+function readAll(store: Store): [string, TerminalChoices][] {
+  const kept = z.array(z.tuple([z.string(), Choices]));
+  return kept.safeParse(parseJson(store.getItem(KEPT) ?? "[]")?.value).data ?? [];
+}
+
+export function readChoices(session: string, store: Store = localStorage): TerminalChoices {
+  return readAll(store).find(([key]) => key === session)?.[1] ?? {};
+}
+
+export function writeChoices(session: string, change: TerminalChoices, store: Store = localStorage): void {
+  const all = readAll(store);
+  const own = { ...all.find(([key]) => key === session)?.[1], ...change };
+  const others = all.filter(([key]) => key !== session).slice(-(SESSIONS_MAX - 1));
+  try {
+    store.setItem(KEPT, JSON.stringify([...others, [session, own]]));
+  } catch {
+    // A browser that keeps nothing: the choice lasts until the session is left.
   }
 }

@@ -8,8 +8,8 @@ import {
   NO_LATCHES,
   pressed,
   withLatches,
-} from "../../../src/phone/latches.ts";
-import { readPaste } from "../../../src/phone/paste.ts";
+} from "../../../src/phone/views/use_latches.ts";
+import { readPaste } from "../../../src/phone/views/key_row.tsx";
 import { KeyInput } from "../../../src/protocol/key_input.ts";
 
 const CTRL: Latches = { ctrl: "next", alt: "off" };

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
 import { changesApproval, DEFAULT_POLICY } from "../../../src/listener/inject/policy.ts";
-import { suggestedCommands } from "../../../src/phone/suggestions.ts";
+import { suggestedCommands } from "../../../src/phone/views/suggestion_list.tsx";
 
 Deno.test("only what a host with the default configuration takes is suggested [ux-commands]", () => {
   for (const kind of AGENT_KINDS) {

@@ -1,6 +1,6 @@
 /** How each session's terminal was last looked at. */
 import assert from "node:assert/strict";
-import { readChoices, writeChoices } from "../../../src/phone/terminal_choices.ts";
+import { readChoices, writeChoices } from "../../../src/phone/views/use_terminal.ts";
 
 function memory(): Pick<Storage, "getItem" | "setItem"> {
   const kept = new Map<string, string>();
