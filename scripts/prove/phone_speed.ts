@@ -24,11 +24,14 @@ interface Seen {
   tapped?: number;
   terminal?: number;
   shift: number;
+  /** What moved, how far, and when. */
+  moved: string[];
 }
 
 /** The DOM's types lack it. */
 interface LayoutShift extends PerformanceEntry {
   value: number;
+  sources: { node: Element | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }[];
 }
 
 declare global {
@@ -37,7 +40,7 @@ declare global {
 
 /** Runs in the page: notes when the list, the tap and the terminal come, after the frame that shows them. */
 function watchPage([card, live]: readonly [string, string]): void {
-  const seen: Seen = { shift: 0 };
+  const seen: Seen = { shift: 0, moved: [] };
   globalThis.seen = seen;
   const shown = (name: "list" | "terminal"): void => {
     seen[name] = Infinity;
@@ -50,7 +53,16 @@ function watchPage([card, live]: readonly [string, string]): void {
   }).observe(document, { childList: true, subtree: true, attributes: true });
   addEventListener("click", ({ timeStamp }) => seen.tapped ??= timeStamp, true);
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) seen.shift += (entry as LayoutShift).value;
+    for (const { value, sources, startTime } of list.getEntries() as LayoutShift[]) {
+      seen.shift += value;
+      for (const { node, previousRect, currentRect } of sources) {
+        const name = `${node?.nodeName.toLowerCase()}.${node?.className}`;
+        const [from, to] = [previousRect, currentRect].map(({ x, y, width, height }) =>
+          [x, y, width, height].map(Math.round).join(" ")
+        );
+        seen.moved.push(`${value.toFixed(3)} at ${Math.round(startTime)} ms: ${name} from ${from} to ${to}`);
+      }
+    }
   }).observe({ type: "layout-shift", buffered: true });
 }
 
@@ -106,6 +118,7 @@ interface Cold {
   list: number;
   terminal: number;
   shift: number;
+  moved: string[];
   bytes: number;
   threadMs: number;
 }
@@ -122,20 +135,20 @@ async function cold(stage: Stage): Promise<Cold> {
   const { bytes } = log;
   const ran = await threadMs(stage) - begun;
   await page.locator(CARD).first().evaluate((card: HTMLElement) => card.click());
-  const { tapped = NaN, terminal = NaN, shift } = await seenIn(page, "terminal");
+  const { tapped = NaN, terminal = NaN, shift, moved } = await seenIn(page, "terminal");
   await slow(stage, false);
-  return { list, terminal: terminal - tapped, shift, bytes, threadMs: ran };
+  return { list, terminal: terminal - tapped, shift, moved, bytes, threadMs: ran };
 }
 
 /** From the tap on a notification in an empty browser to the terminal. */
-async function deep(stage: Stage, hash: string): Promise<{ terminal: number; shift: number }> {
+async function deep(stage: Stage, hash: string): Promise<Pick<Cold, "terminal" | "shift" | "moved">> {
   const { page, wire } = stage;
   await forgetFiles(stage);
   await slow(stage, true);
   await page.goto(`${wire.url}/${hash}`, { waitUntil: "commit" });
-  const { terminal = NaN, shift } = await seenIn(page, "terminal");
+  const { terminal = NaN, shift, moved } = await seenIn(page, "terminal");
   await slow(stage, false);
-  return { terminal, shift };
+  return { terminal, shift, moved };
 }
 
 /** Opened again without any network. */
@@ -205,6 +218,7 @@ async function measureCold(stage: Stage): Promise<boolean> {
   say(`terminal after the tap: ${seconds(terminals)}`);
   say(`terminal by its address, nothing kept: ${seconds(deeps.map(({ terminal }) => terminal))}`);
   say(`layout shift: ${spread(shifts, { digits: 3, unit: "" })}`);
+  for (const { moved } of [...colds, ...deeps]) for (const line of moved) say(`  ${line}`);
   return median(lists) < LIMITS.list && median(terminals) < LIMITS.terminal &&
     Math.max(...shifts) < SHIFT_MAX;
 }

@@ -146,3 +146,31 @@ Deno.test("a card shows the last line of its session's screen, and follows it [u
     await card.getByText("Committed.").waitFor();
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
+
+Deno.test("nothing in the list moves when the link is lost and comes back, whatever the language [ux-steady]", () =>
+  withScene(async ({ phone, wire, relay, listener, makeKey }) => {
+    const { page } = phone;
+    const link = page.locator(".link-sign");
+    const place = async (): Promise<unknown[]> => {
+      const boxes = [".inbox-place", ".icon-link >> nth=1", "a.card[data-state]"].map((one) =>
+        page.locator(one).first().boundingBox()
+      );
+      return [...await Promise.all(boxes)];
+    };
+    await listener.report({ name: "svc-shop" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    for (const language of ["en", "de"]) {
+      await page.evaluate((language) => localStorage.setItem("svc.language", language), language);
+      await page.reload();
+      for (const [width, height] of [[320, 568], [390, 844], [820, 1180]] as const) {
+        await page.setViewportSize({ width, height });
+        wire.pointTo(relay.port);
+        await page.locator('.link-sign[data-link="live"]').waitFor();
+        const live = await place();
+        wire.pointTo(1);
+        await page.locator('.link-sign[data-link="down"]').waitFor();
+        assert.deepEqual(await place(), live, `${language} ${width}: ${await link.textContent()}`);
+      }
+      wire.pointTo(relay.port);
+    }
+  }));
