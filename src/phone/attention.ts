@@ -1,9 +1,10 @@
-/** What concerns one session, what waits for the user, and what they have not read yet. */
+/** Open dialogs, what agents sent about one session, what waits for the user, and what they have not read yet. */
 import { askDataOf } from "../protocol/ask.ts";
 import type { Push } from "../protocol/push.ts";
-import { openDialogs } from "./dialogs.ts";
+import type { DialogAction } from "../protocol/session.ts";
 import { type InboxItem, openQuestions } from "./inbox.ts";
-import { allSessions, sessionKey, type SessionName } from "./sessions.ts";
+import type { Message } from "./message.ts";
+import { allSessions, type HostSession, sessionKey, type SessionName } from "./sessions.ts";
 import type { PhoneState } from "./state.ts";
 
 /** The key under which it is noted until when everything was read. */
@@ -80,4 +81,39 @@ function isUnread(state: PhoneState, push: Push): boolean {
   const name = sessionNameOf(push, state);
   const seen = state.seen[name === undefined ? "" : sessionKey(name)] ?? 0;
   return push.createdAt > Math.max(seen, state.seen[ALL_SEEN] ?? Infinity);
+}
+
+/** A dialog that an agent shows, with what was done about it from here. */
+export interface DialogView {
+  session: HostSession;
+  id: string;
+  /** Epoch milliseconds. */
+  since: number;
+  can: readonly string[];
+  /** Has the text; undefined until it has arrived. */
+  push: Push | undefined;
+  /** What was last done about it from this phone. */
+  answer: Message | undefined;
+}
+
+/** Longest open first. */
+export function openDialogs(state: PhoneState): DialogView[] {
+  const answers = [...state.messages.values()].filter(({ dialog }) => dialog !== undefined);
+  return allSessions(state.devices ?? []).flatMap((session): DialogView[] => {
+    const { dialog } = session.entry;
+    if (dialog === undefined || !session.online) return [];
+    const answer = answers.findLast((message) => message.dialog === dialog.id);
+    return [{ session, ...dialog, push: state.inbox.get(dialog.id)?.push, answer }];
+  }).sort((one, other) => one.since - other.since);
+}
+
+export function dialogOf(state: PhoneState, name: SessionName): DialogView | undefined {
+  return openDialogs(state).find(({ session }) =>
+    session.deviceId === name.deviceId && session.entry.name === name.session
+  );
+}
+
+/** The text of the push that answers a dialog. */
+export function dialogAnswer(action: Exclude<DialogAction, "type">, id: string): string {
+  return `${action} ${id}`;
 }

@@ -1,4 +1,4 @@
-/** What the page needs from its browser: a name for the device, the visible height, and a count in the title. */
+/** What the page needs from its browser: a name for the device, the visible height, a count in the title, and a service worker. */
 import { STRINGS } from "./strings.ts";
 
 /** The display name that the phone gives the relay. */
@@ -35,4 +35,36 @@ export function showCount(count: number): void {
   document.title = count === 0 ? longTitle : `(${count}) ${longTitle}`;
   // Browsers without badges, or without the permission for them, do nothing.
   if ("setAppBadge" in navigator) void navigator.setAppBadge(count).catch(() => undefined);
+}
+
+/** The worker's file, beside the page. */
+const WORKER = "service_worker.js";
+/** The only policy for Trusted Types that the relay allows. */
+const POLICY = "svc";
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): {
+    createScriptURL(url: string): string;
+  };
+}
+
+/** Undefined where there are no service workers (without https, except on localhost), or where the worker could not be loaded. */
+export async function registerWorker(): Promise<ServiceWorkerRegistration | undefined> {
+  // Undefined on pages that are not secure, which the type does not say.
+  const container: ServiceWorkerContainer | undefined = navigator.serviceWorker;
+  try {
+    return await container?.register(trusted(WORKER));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one script that the page loads by a string; the policy accepts no other. */
+function trusted(script: string): string {
+  const types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
+  const createScriptURL = (url: string): string => {
+    if (url !== WORKER) throw new TypeError(`Cannot load "${url}": only ${WORKER} is loaded by its name`);
+    return url;
+  };
+  return types?.createPolicy(POLICY, { createScriptURL }).createScriptURL(script) ?? script;
 }

@@ -2,14 +2,13 @@
 import { render } from "preact";
 import { VERSION } from "../protocol/version.ts";
 import { attentionCount } from "./attention.ts";
-import { deviceName, followVisibleHeight, showCount } from "./browser.ts";
+import { deviceName, followVisibleHeight, registerWorker, showCount } from "./browser.ts";
 import { Controller } from "./controller.ts";
 import type { FirstRead } from "./database.ts";
-import type { PairingStorage } from "./pairing_storage.ts";
-import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { labelDocument } from "./language.ts";
-import { registerWorker } from "./register_worker.ts";
+import type { PairingStorage } from "./pairing_storage.ts";
 import { applyPreferences, readPreferences } from "./preferences.ts";
+import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { dialogRequest, endRequest, muteRequest, startRequest, unmuteRequest } from "./requests.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { createStore, outboxOf, type Store } from "./state.ts";

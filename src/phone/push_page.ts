@@ -1,12 +1,10 @@
 /** Connects notifications with the page: the browser's effects, the service worker's messages, and what is on the screen. */
-import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
 import { randomUuid } from "../async/encodings.ts";
+import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
-import { pushStorage } from "./push_storage.ts";
-import { subscribe } from "./push_subscription.ts";
-import { pushFacts, pushSupport } from "./push_support.ts";
+import { pushFacts, pushStorage, pushSupport, subscribe } from "./push_subscription.ts";
 import { type PushBrowser, Ringing } from "./ringing.ts";
 import { Seen } from "./seen.ts";
 import type { PhoneState } from "./state.ts";

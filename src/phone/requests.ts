@@ -2,7 +2,7 @@
 import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { StartData } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
-import { dialogAnswer, type DialogView } from "./dialogs.ts";
+import { dialogAnswer, type DialogView } from "./attention.ts";
 import type { Message } from "./message.ts";
 import { failureDetail } from "./receipt_text.ts";
 import type { HostSession } from "./sessions.ts";

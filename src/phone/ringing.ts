@@ -1,4 +1,5 @@
 /** Notifications on this phone: switches them on and off, keeps what rings, and runs the test. */
+import { errorText } from "../async/error_text.ts";
 import type { WebPushApi } from "../client/web_push_api.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import {
@@ -7,9 +8,7 @@ import {
   type RingPreferences,
   type WebPushSubscription,
 } from "../protocol/web_push.ts";
-import { errorText } from "../async/error_text.ts";
-import type { PushStorage } from "./push_storage.ts";
-import type { PushSupport } from "./push_support.ts";
+import type { PushStorage, PushSupport } from "./push_subscription.ts";
 import type { WorkerMessage } from "./worker/push.ts";
 
 /** How a test went; times in milliseconds from the tap. */

@@ -17,6 +17,7 @@ import {
   wrappingKey,
 } from "./database.ts";
 import { HOST_REQUESTS } from "./message.ts";
+import type { PhoneState } from "./state.ts";
 
 const SNIPPETS_KEY = "snippets";
 /** The prefix and 24 bits of the key. */
@@ -197,4 +198,29 @@ function keptTexts(database: Database): KeptTexts {
       await Promise.all([store.put(at, key), done]);
     },
   };
+}
+
+/** Keeps the unsent texts of this page for the next one. */
+export class KeptDrafts {
+  readonly #storage: Pick<PhoneStorage, "putDraft">;
+  #kept: PhoneState["drafts"] = {};
+
+  constructor(storage: Pick<PhoneStorage, "putDraft">) {
+    this.#storage = storage;
+  }
+
+  /** What an earlier page has kept. */
+  restored(drafts: PhoneState["drafts"]): void {
+    this.#kept = drafts;
+  }
+
+  /** Call this after every change of the state. */
+  keep({ drafts, signIn }: Pick<PhoneState, "drafts" | "signIn">): void {
+    const kept = this.#kept;
+    if (drafts === kept || signIn.kind !== "in") return;
+    this.#kept = drafts;
+    for (const key of new Set([...Object.keys(kept), ...Object.keys(drafts)])) {
+      if (drafts[key] !== kept[key]) void this.#storage.putDraft(key, drafts[key] ?? "");
+    }
+  }
 }

@@ -7,10 +7,9 @@ import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import { HOST_STRINGS } from "./strings_hosts.ts";
-import { SETTINGS_STRINGS } from "./strings_settings.ts";
-import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
-import { COMPOSING_STRINGS } from "./strings_composing.ts";
 import { MESSAGE_STRINGS } from "./strings_messages.ts";
+import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
+import { SETTINGS_STRINGS } from "./strings_settings.ts";
 import { TERMINAL_STRINGS } from "./strings_terminal.ts";
 
 const ENGLISH = {
@@ -209,7 +208,6 @@ const ENGLISH = {
     loading: "Loading messages…",
   },
   ...MESSAGE_STRINGS,
-  ...COMPOSING_STRINGS,
   ...TERMINAL_STRINGS,
   ...SETTINGS_STRINGS,
   ...NOTIFICATION_STRINGS,

@@ -1,11 +1,10 @@
 /** Every text on the page in German. */
 import type { Strings } from "./strings.ts";
 import { HOST_STRINGS_DE } from "./strings_hosts_de.ts";
+import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
 import { NOTIFICATION_STRINGS_DE } from "./strings_notifications_de.ts";
 import { REASON_STRINGS_DE } from "./strings_reasons_de.ts";
 import { SETTINGS_STRINGS_DE } from "./strings_settings_de.ts";
-import { COMPOSING_STRINGS_DE } from "./strings_composing_de.ts";
-import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
 import { TERMINAL_STRINGS_DE } from "./strings_terminal_de.ts";
 
 export const GERMAN: Strings = {
@@ -204,7 +203,6 @@ export const GERMAN: Strings = {
     loading: "Nachrichten werden geladen …",
   },
   ...MESSAGE_STRINGS_DE,
-  ...COMPOSING_STRINGS_DE,
   ...TERMINAL_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
   ...NOTIFICATION_STRINGS_DE,

@@ -1,7 +1,10 @@
-/** The texts of dialogs and of messages for later, in German. */
+/** The texts of dialogs and of what helps with messages, in German. */
 import type { Strings } from "./strings.ts";
 
-export const MESSAGE_STRINGS_DE: Pick<Strings, "dialog" | "later"> = {
+export const MESSAGE_STRINGS_DE: Pick<
+  Strings,
+  "dialog" | "later" | "suggestions" | "insert" | "snippet" | "upload" | "shortcuts"
+> = {
   dialog: {
     waiting: (age: string) => `Wartet, ${age}`,
     open: "Ein Dialog ist offen",
@@ -29,5 +32,82 @@ export const MESSAGE_STRINGS_DE: Pick<Strings, "dialog" | "later"> = {
     other: "Zu einer anderen Zeit",
     schedule: "Planen",
     cancel: "Zurück",
+  },
+  suggestions: {
+    label: "Befehle dieses Agenten",
+    count: (commands) => commands === 1 ? "1 Vorschlag" : `${commands} Vorschläge`,
+  },
+  insert: {
+    open: "Zur Nachricht hinzufügen",
+    heading: "Zur Nachricht hinzufügen",
+    search: "Suchen",
+    snippets: "Textbausteine",
+    noSnippets: "Texte, die du oft sendest. Sichere einen, dann ist er nur einen Tipp entfernt.",
+    saveDraft: "Entwurf als Textbaustein sichern",
+    create: "Neuer Textbaustein",
+    sent: "Schon gesendet",
+    noSent: "Was du an diese Sitzung sendest, erscheint hier.",
+    nothingFound: "Nichts gefunden",
+    earlier: "Frühere Nachrichten laden",
+    change: (name) => `${name} ändern`,
+    close: "Schließen",
+  },
+  snippet: {
+    headingNew: "Neuer Textbaustein",
+    heading: "Textbaustein ändern",
+    name: "Name",
+    namePlaceholder: "Die erste Zeile des Textes",
+    text: "Text",
+    save: "Sichern",
+    delete: "Löschen",
+    deleteAsk: (name) => `Den Textbaustein „${name}“ löschen?`,
+    back: "Zurück",
+    full: (most) => `Dieses Telefon behält ${most} Textbausteine. Lösch erst einen.`,
+    notKept: "Dieser Browser konnte ihn nicht sichern.",
+  },
+  upload: {
+    choose: "Bild oder Datei",
+    sending: (name) => `${name} wird gesendet`,
+    failed: (name) => `${name} wurde nicht gesendet.`,
+    cancel: "Abbrechen",
+    dismiss: "Schließen",
+    tooLarge: (most) => most === "" ? "Zu groß." : `Zu groß: Dieser Host nimmt bis zu ${most}.`,
+    other: (reason) => `Der Host hat sie abgelehnt: ${reason}.`,
+    reasons: {
+      lost: "Die Verbindung ist abgebrochen. Send es noch einmal, wenn sie wieder da ist.",
+      silent: "Der Host antwortet nicht. Vielleicht ist er offline, oder diese Anmeldung darf nur lesen.",
+      old: "Das svc des Hosts nimmt noch keine Dateien. Aktualisier es dort.",
+      unpaired: "Dateien gehen nur Ende-zu-Ende-verschlüsselt. Kopple dieses Telefon mit dem Host: svc pair.",
+      sealed_required:
+        "Dateien gehen nur Ende-zu-Ende-verschlüsselt. Kopple dieses Telefon mit dem Host: svc pair.",
+      unreadable: "Das Telefon konnte sie nicht lesen.",
+      empty: "Sie ist leer.",
+      muted: "Das Projekt ist auf dem Host stummgeschaltet. Heb es dort auf: svc unmute.",
+      rate_limited: "Zu viele Dateien in kurzer Zeit. Warte einen Moment.",
+      upload_busy: "Andere Dateien sind unterwegs. Warte, bis sie da sind.",
+      upload_not_allowed: "Der Host nimmt keine Dateien: uploadMaxBytes in seiner config.json ist 0.",
+      upload_full: "Der Host behält so viele Dateien, wie er darf. Alte werden nach einer Woche entfernt.",
+      upload_not_stored: "Der Host konnte sie nicht speichern. Warum, steht in seinem Log: svc logs.",
+      upload_stalled: "Eine Minute lang kam nichts, deshalb hat der Host abgebrochen. Send sie noch einmal.",
+      upload_damaged: "Sie kam beschädigt an, deshalb hat der Host sie entfernt. Send sie noch einmal.",
+    },
+  },
+  shortcuts: {
+    heading: "Tastenkürzel",
+    names: {
+      send: "Nachricht senden",
+      write: "Nachricht schreiben",
+      search: "Suchen",
+      switch: "Terminal oder Nachrichten",
+      back: "Feld verlassen, dann zurück",
+      leaveLive: "Live-Terminal verlassen",
+      help: "Diese Liste",
+    },
+    control: "Strg oder ⌘",
+    shift: "Umschalt",
+    enter: "Eingabe",
+    live: "Solange du live tippst, geht jede Taste an das Terminal.",
+    singleKeys: "Kürzel aus einer einzelnen Taste",
+    close: "Schließen",
   },
 };

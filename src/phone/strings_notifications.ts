@@ -1,6 +1,6 @@
 /** Texts of notifications and of their settings. */
 import type { RingKind } from "../protocol/web_push.ts";
-import type { PushSupport } from "./push_support.ts";
+import type { PushSupport } from "./push_subscription.ts";
 
 export const NOTIFICATION_STRINGS = {
   notification: {

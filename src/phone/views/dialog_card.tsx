@@ -1,13 +1,13 @@
 /** An open dialog: its text, since when it waits, and what may be done about it from here. */
 import type { JSX } from "preact";
-import type { DialogView } from "../dialogs.ts";
+import type { DialogView } from "../attention.ts";
 import { formatAge } from "../format_time.ts";
 import type { Message } from "../message.ts";
 import { failureDetail } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
+import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { PlainSign, SessionLabel } from "./shared.tsx";
-import type { PhoneState } from "../state.ts";
 
 const { dialog: TEXT } = STRINGS;
 

@@ -1,7 +1,6 @@
 /** The inbox: open questions first, then notifications and closed questions. */
 import type { JSX } from "preact";
-import { ALL_SEEN } from "../attention.ts";
-import { type DialogView, openDialogs } from "../dialogs.ts";
+import { ALL_SEEN, type DialogView, openDialogs } from "../attention.ts";
 import { formatTime } from "../format_time.ts";
 import { closedItems, type InboxItem, type NotificationItem, openQuestions } from "../inbox.ts";
 import { type PhoneState, relayNow } from "../state.ts";

@@ -1,13 +1,12 @@
 /** The home view: the sessions of all hosts, those that wait for the user first. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { formatAgo } from "../format_time.ts";
-import { unreadItems, waitingSessions } from "../attention.ts";
-import { openDialogs } from "../dialogs.ts";
-import { openQuestions } from "../inbox.ts";
-import { formatRoute } from "../route.ts";
 import type { DeviceSessions } from "../../protocol/session.ts";
+import { openDialogs, unreadItems, waitingSessions } from "../attention.ts";
+import { formatAgo } from "../format_time.ts";
+import { openQuestions } from "../inbox.ts";
 import type { Grouping } from "../preferences.ts";
+import { formatRoute } from "../route.ts";
 import {
   allSessions,
   groupByHost,
@@ -22,11 +21,11 @@ import {
 } from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { GroupingChoice, HostGroup, RemoveHost, SearchField, usePreferences } from "./list_tools.tsx";
 import { lazyView } from "./lazy_view.tsx";
 import { LinkSign } from "./link_notice.tsx";
-import type { StartActions } from "./start_agent.tsx";
+import { GroupingChoice, HostGroup, RemoveHost, SearchField, usePreferences } from "./list_tools.tsx";
 import { Icon, SessionLabel, StateChip, Unread, useNow } from "./shared.tsx";
+import type { StartActions } from "./start_agent.tsx";
 
 const { picker: TEXT, card: CARD } = STRINGS;
 const AGES_EVERY_MS = 15_000;
