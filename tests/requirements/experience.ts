@@ -115,6 +115,9 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-reduced-motion": phone("With reduced motion nothing moves by itself."),
   "ux-tablet": phone("On a tablet the list and the session stand side by side."),
   "ux-languages": phone("The page is in English or German: the user's choice, else the browser's."),
+  "ux-keyboard": phone(
+    "Every step can be taken with Tab, Enter, Space and the arrow keys alone, and what has the focus shows it.",
+  ),
   "ux-steady": phone("Nothing in the list moves when the link is lost or comes back."),
   "ph-fast": phone(
     "Files are compressed at build time, served by Accept-Encoding, and immutable where hashed; deno task prove phone measures list and terminal on a slow network.",
