@@ -4,7 +4,7 @@ import { exportPublicKey } from "../crypto/keys.ts";
 import { hostProof, importSecret, phoneProof } from "../crypto/paired_secret.ts";
 import type { PairingOffer } from "../protocol/http.ts";
 import type { RelayApi } from "./api.ts";
-import { UnprovenHost } from "./unproven_host.ts";
+import { UnprovenHost } from "./relay_error.ts";
 
 /** A host that shares a secret with this phone. */
 export interface PairedHost {

@@ -1,6 +1,8 @@
-/** The one error of the relay client: what failed, a stable code, and what to do about it. */
+/** The errors of the relay client: what failed, a stable code, what to do about it, and how long to wait before another try. */
 import { Problem, type WireErrorCode } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
+import { backoffMs } from "../async/retry.ts";
+import { BACKOFF_CALM_MS, BACKOFF_MAX_MS, BACKOFF_MIN_MS } from "../protocol/limits.ts";
 
 /** Local failures: no relay there, no answer in time, an answer that is not a relay's, text that could not be sealed. */
 type LocalErrorCode = "unreachable" | "timeout" | "bad_answer" | "unsealable";
@@ -90,4 +92,22 @@ function parseProblem(text: string): Problem | undefined {
 /** Only the form in seconds (RFC 9110, 10.2.3): the relay never sends dates. */
 function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+}
+
+/** The first delay is at most 0.25 s; its bound doubles up to 30 s. */
+export const RELAY_BACKOFF = { minMs: BACKOFF_MIN_MS, maxMs: BACKOFF_MAX_MS };
+
+/** The delay before retry number `attempt`, in whole milliseconds; `random` is in [0, 1). */
+export function backoffDelayMs(attempt: number, random: number): number {
+  return backoffMs(attempt, { ...RELAY_BACKOFF, random: () => random });
+}
+
+/** The retry count after a connection that lasted `lastedMs` (0 if it never opened): a calm period resets it. */
+export function attemptsAfter(attempts: number, lastedMs: number): number {
+  return lastedMs >= BACKOFF_CALM_MS ? 0 : attempts;
+}
+
+/** The host's key was not proven by whoever showed the QR code: the relay is lying, or the link is forged. */
+export class UnprovenHost extends Error {
+  override name = "UnprovenHost";
 }

@@ -4,7 +4,7 @@ import { encodeFrame, type EventData, type EventName, type Frame, parseFrame } f
 import { BACKOFF_MAX_MS } from "../protocol/limits.ts";
 import { httpBaseFromWs } from "./addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "./api.ts";
-import { attemptsAfter, backoffDelayMs } from "./backoff.ts";
+import { attemptsAfter, backoffDelayMs } from "./relay_error.ts";
 import { CALM_RHYTHM, Heartbeat, WATCHED_RHYTHM } from "./heartbeat.ts";
 import { closeProblem, explainHandshake, isLasting, type LinkProblem, linkProblem } from "./link_problem.ts";
 import {

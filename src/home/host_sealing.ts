@@ -1,5 +1,5 @@
 /** The keys with which this host opens what its paired phones seal, and seals what it sends them. */
-import { SharedRun } from "../async/shared_run.ts";
+import { SharedRun } from "../async/mutex.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
 import { type HostPush, type PhoneKeys, sealHostPush } from "../crypto/host_push.ts";

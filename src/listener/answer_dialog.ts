@@ -1,10 +1,9 @@
 /** Rejects the dialog that an agent shows, or interrupts the agent, for a phone that saw this very dialog. */
-import { dialogText } from "../agents/dialog_text.ts";
+import { dialogText } from "../agents/screen_texts.ts";
 import { compiledMarks } from "../agents/read_screen.ts";
 import type { Push } from "../protocol/push.ts";
 import { TmuxError } from "../tmux/server.ts";
-import { paneContext, type TypingContext } from "./inject/context.ts";
-import { type Outcome, refused } from "./inject/context.ts";
+import { type Outcome, paneContext, refused, type TypingContext } from "./inject/context.ts";
 import { checkPane, failureOutcome, pressKey } from "./inject/pane_check.ts";
 import { dialogActions, type Policy } from "./inject/policy.ts";
 import { isSameDialog, type OpenDialog } from "./inventory/dialogs.ts";

@@ -1,9 +1,8 @@
 /** Notifies the phones, in order: of an agent's last message, of the dialog that it shows, or that it waits. */
 import { errorText } from "../async/error_text.ts";
-import { RELAY_BACKOFF } from "../client/backoff.ts";
+import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
 import { type Clock, delay } from "../async/clock.ts";
 import { retry } from "../async/retry.ts";
-import { RelayError } from "../client/relay_error.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { HookNews, HookReport } from "../home/control_socket.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";

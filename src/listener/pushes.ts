@@ -22,9 +22,8 @@ import {
 import { type Acknowledgement, auditEntry } from "./acknowledger.ts";
 import { Era, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
 import { answerDialog, type DialogContext } from "./answer_dialog.ts";
-import { endAgent, type EndOptions } from "./end_agent.ts";
+import { endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
 import { type MuteOptions, muteProject } from "./mute_project.ts";
-import { startAgent, type StartOptions } from "./start_agent.ts";
 import type { Audit } from "../home/log_files.ts";
 import { inject } from "./inject/inject.ts";
 import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";

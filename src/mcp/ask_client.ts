@@ -1,10 +1,9 @@
 /** The relay's client for an agent that asks its user: sends questions and notes, and waits for answers over one reconnecting link. */
 import { createRelayApi, type RelayApi } from "../client/api.ts";
-import { RELAY_BACKOFF } from "../client/backoff.ts";
+import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
 import type { Clock } from "../async/clock.ts";
 import { retry } from "../async/retry.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
-import { RelayError } from "../client/relay_error.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { SecondOutlet } from "../home/config.ts";
 import type { HostSealing } from "../home/host_sealing.ts";

@@ -1,8 +1,7 @@
 /** A message's way out of the phone: stored, turned into a push, and sent over HTTP until the relay has it. */
 import type { Clock } from "../async/clock.ts";
 import { retryDelayMs } from "../async/retry.ts";
-import { RELAY_BACKOFF } from "../client/backoff.ts";
-import { RelayError } from "../client/relay_error.ts";
+import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
 import { answerOf } from "../protocol/ask.ts";
 import { type PushAccepted, type PushRequestInput, startDataOf } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";

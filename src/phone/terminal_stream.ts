@@ -1,6 +1,6 @@
 /** The phone's end of one mirror: opens it, feeds a terminal without gaps or repeats, and reopens it after every break. */
 import type { Clock } from "../async/clock.ts";
-import { backoffDelayMs } from "../client/backoff.ts";
+import { backoffDelayMs } from "../client/relay_error.ts";
 import type { RelayLink } from "../client/relay_link.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import type { PhoneHandshake, StreamChannel } from "../crypto/stream.ts";

@@ -8,9 +8,8 @@ import {
 import { type PushAccepted, PushId, type PushPage, type PushRecord, PushRequest } from "../protocol/push.ts";
 import { type KeyRecord, STORED_REGAINED_PER_MS, type StoredPush } from "../store/store.ts";
 import { acceptAnswer, acceptAsk } from "./asks.ts";
-import { acceptCancel } from "./cancel.ts";
+import { acceptCancel, acceptPush, type IncomingPush } from "./pushes.ts";
 import { json, type KeyedCall, overBudget, readBody, readPage, Refusal } from "./handler.ts";
-import { acceptPush, type IncomingPush } from "./pushes.ts";
 import type { Services } from "./services.ts";
 
 /** `POST /pushes/send`. */

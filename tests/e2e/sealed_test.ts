@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { decodeBase64url } from "../../src/async/encodings.ts";
 import { sealMessage } from "../../src/crypto/stored_message.ts";
-import { UnprovenHost } from "../../src/client/unproven_host.ts";
+import { UnprovenHost } from "../../src/client/relay_error.ts";
 import type { PushRequestInput } from "../../src/protocol/push.ts";
 import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { outcomeOf } from "../helpers/outcome_of.ts";

@@ -1,9 +1,8 @@
 /** Builds the inventory of this user's agent sessions on all tmux servers, and decides when to read it again. */
-import { dialogText } from "../../agents/dialog_text.ts";
+import { dialogText, lastLine, readUsageLimit, type UsageLimit } from "../../agents/screen_texts.ts";
 import { agentProfile } from "../../agents/profiles.ts";
 import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { unknownAgent } from "../../agents/unknown/profile.ts";
-import { readUsageLimit, type UsageLimit } from "../../agents/usage_limit.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
@@ -12,8 +11,6 @@ import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
-import { lastLine } from "./last_line.ts";
-import type { StatesStore } from "./known_states.ts";
 import {
   canComeFrom,
   decideState,
@@ -22,6 +19,7 @@ import {
   type ScreenCapture,
   StateClock,
   StateHints,
+  type StatesStore,
   toEntry,
 } from "./session_entry.ts";
 

@@ -14,9 +14,13 @@ import {
   sessionLabel,
   sessionOrdinal,
 } from "../../protocol/names.ts";
-import type { AgentState, SessionEntry } from "../../protocol/session.ts";
+import { AgentState, type SessionEntry } from "../../protocol/session.ts";
 import type { TmuxSession } from "../../tmux/sessions.ts";
 import { isGuardedProgram } from "../inject/guard.ts";
+import * as z from "zod/mini";
+import type { HomePaths } from "../../home/paths.ts";
+import { parseJson } from "../../protocol/json.ts";
+import type { Files } from "../../runtime/types.ts";
 
 /** Output within this time counts as work when nothing else shows the state. */
 export const ACTIVE_MS = 6_000;
@@ -285,4 +289,19 @@ function versionsOf(kind: string, agentVersion: string | undefined): Partial<Ses
   return isNewerThanMeasured(agentVersion, measuredVersion)
     ? { agentVersion, measuredVersion }
     : { agentVersion };
+}
+
+const StatesFile = z.record(z.string(), z.object({ state: AgentState, at: z.number() }));
+
+export interface StatesStore {
+  load(): Promise<KnownStates>;
+  save(states: KnownStates): Promise<void>;
+}
+
+/** Keeps in `states.json` since when each session is in its state. A broken file counts as empty: tmux's own times stand in for it. */
+export function statesFile(files: Files, { states: path }: Pick<HomePaths, "states">): StatesStore {
+  return {
+    load: async () => StatesFile.safeParse(parseJson(await files.readText(path) ?? "")?.value).data ?? {},
+    save: (states) => files.replaceText(path, `${JSON.stringify(states)}\n`, { mode: 0o600 }),
+  };
 }

@@ -1,6 +1,6 @@
 /** The text of a dialog, from the recorded screens of every agent. */
 import assert from "node:assert/strict";
-import { DIALOG_MAX_CHARS, dialogText } from "../../../src/agents/dialog_text.ts";
+import { DIALOG_MAX_CHARS, dialogText } from "../../../src/agents/screen_texts.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
 import { compiledMarks } from "../../../src/agents/read_screen.ts";
 import { agentScreens } from "../../helpers/agent_screens.ts";

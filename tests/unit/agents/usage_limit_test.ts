@@ -1,6 +1,6 @@
 /** Usage limits as agents word them. */
 import assert from "node:assert/strict";
-import { readUsageLimit } from "../../../src/agents/usage_limit.ts";
+import { readUsageLimit } from "../../../src/agents/screen_texts.ts";
 
 /** A Tuesday, 13:10 in this host's time zone. */
 const NOW = new Date(2026, 9, 13, 13, 10).getTime();

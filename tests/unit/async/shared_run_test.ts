@@ -1,6 +1,6 @@
 /** Who asks at the same time shares one run. */
 import assert from "node:assert/strict";
-import { SharedRun } from "../../../src/async/shared_run.ts";
+import { SharedRun } from "../../../src/async/mutex.ts";
 
 Deno.test("a hundred calls at once make two runs, and none gets what was found before it asked", async () => {
   let runs = 0;

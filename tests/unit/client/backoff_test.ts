@@ -1,7 +1,7 @@
 /** How long a client waits before it retries. */
 
 import assert from "node:assert/strict";
-import { attemptsAfter, backoffDelayMs } from "../../../src/client/backoff.ts";
+import { attemptsAfter, backoffDelayMs } from "../../../src/client/relay_error.ts";
 
 Deno.test("the longest delay doubles from a quarter of a second to thirty seconds [ws-backoff]", () => {
   const ceilings = [0, 1, 2, 3, 4, 5, 6, 7, 8, 400].map((attempt) => backoffDelayMs(attempt, 1));

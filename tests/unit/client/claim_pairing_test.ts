@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUuid } from "../../../src/async/encodings.ts";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
-import { UnprovenHost } from "../../../src/client/unproven_host.ts";
+import { UnprovenHost } from "../../../src/client/relay_error.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { phoneProof } from "../../../src/crypto/paired_secret.ts";

@@ -1,6 +1,6 @@
 /** What a phone may end: an agent that svc started, in the very session that the user saw, where the host allows it. */
 import assert from "node:assert/strict";
-import { endAgent, type EndOptions } from "../../../src/listener/end_agent.ts";
+import { endAgent, type EndOptions } from "../../../src/listener/agent_life.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { TmuxError } from "../../../src/tmux/server.ts";
 import type { TmuxSession } from "../../../src/tmux/sessions.ts";

@@ -1,6 +1,6 @@
 /** The directories in which svc has started agents. */
 import assert from "node:assert/strict";
-import { KNOWN_PROJECTS_MAX, type KnownProject, KnownProjects } from "../../../src/listener/start_agent.ts";
+import { KNOWN_PROJECTS_MAX, type KnownProject, KnownProjects } from "../../../src/listener/agent_life.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const project = (name: string): KnownProject => ({ project: name, directory: `/work/${name}` });

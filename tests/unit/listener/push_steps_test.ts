@@ -1,6 +1,6 @@
 /** How an injection is connected to the listener that runs it. */
 import assert from "node:assert/strict";
-import { endEffects } from "../../../src/listener/end_agent.ts";
+import { endEffects } from "../../../src/listener/agent_life.ts";
 import { Stopping } from "../../../src/listener/inject/context.ts";
 import { pushSteps } from "../../../src/listener/pushes.ts";
 import { FakePane } from "../../helpers/fake_pane.ts";

@@ -6,7 +6,7 @@ import {
   startAgent,
   startChoices,
   type StartOptions,
-} from "../../../src/listener/start_agent.ts";
+} from "../../../src/listener/agent_life.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 const PUSH: Push = {

@@ -1,6 +1,6 @@
 /** What one address causes delays nobody else for long. */
 import assert from "node:assert/strict";
-import { FairTurns } from "../../../src/runtime/fair_turns.ts";
+import { FairTurns } from "../../../src/runtime/plain_connections.ts";
 import { until } from "../../helpers/until.ts";
 
 Deno.test("what one address waits for is done between others' work, never before it [flood-unread-answers]", async () => {

@@ -1,6 +1,6 @@
 /** What verify reads from an agent's files: the registered commands, whoever wrote them. */
 import assert from "node:assert/strict";
-import { readRegistration } from "../../../../../src/cli/checks/agents/registration.ts";
+import { readRegistration } from "../../../../../src/cli/checks/agents/agents.ts";
 import type { AgentKind } from "../../../../../src/protocol/names.ts";
 import { makeSetupBench } from "../../../../helpers/setup_bench.ts";
 

@@ -1,7 +1,7 @@
 /** The last line that an agent wrote: without frames, and without what is in its composer. */
 import assert from "node:assert/strict";
-import type { ScreenReading } from "../../../../src/agents/profile.ts";
-import { lastLine, LINE_MAX_CHARS } from "../../../../src/listener/inventory/last_line.ts";
+import type { ScreenReading } from "../../../src/agents/profile.ts";
+import { lastLine, LINE_MAX_CHARS } from "../../../src/agents/screen_texts.ts";
 
 const lineOf = (
   lines: string[],
