@@ -76,6 +76,8 @@ export interface Transcript {
 
 /** The last argument of a hook's command in a registration that has the gate's events; older registrations lack it. */
 export const GATES_ARGUMENT = "gates";
+/** In its place at the events that come with a dialog, in a registration that lets the hook wait for a phone. */
+export const CARDS_ARGUMENT = "cards";
 
 export function textOf(input: HookInput, field: string): string | undefined {
   const value = input[field];
@@ -84,8 +86,12 @@ export function textOf(input: HookInput, field: string): string | undefined {
 
 /** The object in a field; an empty one when there is none. */
 export function objectOf(input: HookInput, field: string): HookInput {
-  const value = input[field];
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return recordOf(input[field]) ?? {};
+}
+
+/** The value if it is an object. */
+export function recordOf(value: unknown): HookInput | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
 /** The prompt of agents that pass on what was typed. */

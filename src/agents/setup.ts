@@ -3,7 +3,7 @@ import { ASK_TIMEOUT_MAX_SECONDS } from "../protocol/limits.ts";
 import type { AgentKind } from "../protocol/names.ts";
 import { shellQuote } from "../runtime/system.ts";
 import type { Commands } from "../runtime/types.ts";
-import { GATES_ARGUMENT } from "./hooks.ts";
+import { CARDS_ARGUMENT, GATES_ARGUMENT } from "./hooks.ts";
 
 /** What a setup depends on. */
 export interface SetupContext {
@@ -83,17 +83,12 @@ export const TOOL_LIMIT_SECONDS = ASK_TIMEOUT_MAX_SECONDS + 100;
 export const TOOL_LIMIT_MS = TOOL_LIMIT_SECONDS * 1_000;
 /** How long an agent waits for a hook. A hook takes far less, and must not be cut off on a busy machine. */
 const HOOK_LIMIT_SECONDS = 10;
-/** The same for a hook that holds back a tool call: it stops waiting by itself long before. */
-const GATE_HOOK_LIMIT_SECONDS = 30;
+/** The same for a hook that holds back a tool call or waits for a phone: it stops waiting by itself before. */
+const CARD_HOOK_LIMIT_SECONDS = 600;
 
 /** The hook of a submitted prompt. */
 function remoteHookCommand(launcher: string, kind: AgentKind): string {
   return `${shellQuote(launcher)} remote-hook ${kind} ${GATES_ARGUMENT}`;
-}
-
-/** The hook of any other event. */
-function hookCommand(launcher: string, kind: AgentKind, event: string): string {
-  return `${ungatedHookCommand(launcher, kind, event)} ${GATES_ARGUMENT}`;
 }
 
 /** The same for an agent without a hook that comes before its dialogs. */
@@ -107,9 +102,18 @@ export interface HookEvents {
   prompt: string;
   /** Those that only report. */
   reports: readonly string[];
-  /** Those for which the agent waits before a tool runs or its dialog opens. */
+  /** Those for which the agent waits before a tool runs or its dialog opens, and may take an answer to the dialog. */
   gates: readonly string[];
 }
+
+interface HookForm {
+  /** The last one of its command. */
+  argument: string;
+  limitSeconds: number;
+}
+
+const REPORT: HookForm = { argument: GATES_ARGUMENT, limitSeconds: HOOK_LIMIT_SECONDS };
+const CARD: HookForm = { argument: CARDS_ARGUMENT, limitSeconds: CARD_HOOK_LIMIT_SECONDS };
 
 interface HookRegistration {
   event: string;
@@ -122,15 +126,15 @@ export function appendHooks(
   { kind, launcher, events }: { kind: AgentKind; launcher: string; events: HookEvents },
   entryOf: (registration: HookRegistration) => unknown,
 ): NonNullable<JsonEdit["append"]> {
-  const report = (event: string, limitSeconds: number): HookRegistration => ({
+  const hook = (event: string, { argument, limitSeconds }: HookForm): HookRegistration => ({
     event,
-    command: hookCommand(launcher, kind, event),
+    command: `${ungatedHookCommand(launcher, kind, event)} ${argument}`,
     limitSeconds,
   });
   return [
     { event: events.prompt, command: remoteHookCommand(launcher, kind), limitSeconds: HOOK_LIMIT_SECONDS },
-    ...events.reports.map((event) => report(event, HOOK_LIMIT_SECONDS)),
-    ...events.gates.map((event) => report(event, GATE_HOOK_LIMIT_SECONDS)),
+    ...events.reports.map((event) => hook(event, REPORT)),
+    ...events.gates.map((event) => hook(event, CARD)),
   ].map((registration) => ({ at: ["hooks", registration.event], values: [entryOf(registration)] }));
 }
 

@@ -1,6 +1,6 @@
 /** `svc remote-hook <agent>` and `svc hook <event> <agent>`: what the agents' hooks run. An agent waits for them, so no option parser is loaded. */
 import { runtime } from "#runtime-lean";
-import { GATES_ARGUMENT } from "../agents/hooks.ts";
+import { CARDS_ARGUMENT, GATES_ARGUMENT } from "../agents/hooks.ts";
 import { homePaths } from "../home/paths.ts";
 import { type HookHost, runHook } from "../hooks/run_hook.ts";
 
@@ -35,14 +35,14 @@ interface HookCall {
 async function callHook({ mark, ...call }: HookCall): Promise<number> {
   const input = runtime.terminal.readAll().catch(() => "");
   try {
-    await runHook(await hookHost(mark === GATES_ARGUMENT), { ...call, input });
+    await runHook(await hookHost(mark), { ...call, input });
   } catch {
     // Without a home directory there is nothing to report to: the agent goes on.
   }
   return 0;
 }
 
-async function hookHost(gates: boolean): Promise<HookHost> {
+async function hookHost(mark: string | undefined): Promise<HookHost> {
   const { files, sockets, env, terminal } = runtime;
   const paths = await homePaths({
     svcHome: env.get("SVC_HOME"),
@@ -53,7 +53,9 @@ async function hookHost(gates: boolean): Promise<HookHost> {
   });
   const print = (text: string): void => terminal.write(`${text}\n`);
   const [session, pane] = [env.get("SVC_SESSION"), paneId(env.get("TMUX_PANE"))];
-  return { files, sockets, paths, now: () => Date.now(), session, pane, gates, print };
+  const cards = mark === CARDS_ARGUMENT;
+  const gates = cards || mark === GATES_ARGUMENT;
+  return { files, sockets, paths, now: () => Date.now(), session, pane, gates, cards, print };
 }
 
 function paneId(text: string | undefined): string | undefined {
@@ -93,7 +95,10 @@ async function printHelp({ name, summary, example, first }: HookText): Promise<n
   const command = defineCommand({ name, summary, examples: [example] });
   if (first !== undefined) command.argument(...first);
   command.argument("<agent>", "the kind of agent, as in svc --help");
-  command.argument("[gates]", "the agent is set up to ask before each tool call");
+  command.argument(
+    "[gates]",
+    "the agent is set up to ask before each tool call; cards: also to wait for a phone",
+  );
   parseOptions(command, ["--help"]);
   return 0;
 }

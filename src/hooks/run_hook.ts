@@ -16,6 +16,8 @@ export interface HookHost extends RemoteHost {
   pane: string | undefined;
   /** The registration that ran this hook makes the agent ask at the gate before each tool call. */
   gates: boolean;
+  /** The registration that ran this hook gives it the time to wait for a phone. */
+  cards?: boolean;
 }
 
 /** How long a hook waits for an agent that never closes our stdin, in milliseconds. */

@@ -19,6 +19,19 @@ const CARDS = rows("docs/specification.md, Cards", {
   ),
 });
 
+const AGENT_DIALOGS = rows("docs/agents.md, Dialogs on the phone", {
+  "card-questions": agents(
+    "The agents' own questions are answered through their hooks, with options, several choices and free text; an input of an unknown form is left to the computer.",
+  ),
+  "card-approvals": agents(
+    "A request for permission carries every field of the tool's input, whole; each decision is one that the agent's hook can carry out.",
+  ),
+  "card-registered": agents(
+    "svc setup registers the hooks that come with a dialog with a limit longer than the wait for a phone; svc verify reports an older registration.",
+  ),
+  "card-hook-ends": agents("A hook that waits for a phone ends when its agent ends it."),
+});
+
 const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
   "rm-folded": agents(
     "A prompt that the agent folded as a paste matches its marker as the text that was typed.",
@@ -49,6 +62,7 @@ const AGENT_STATES = rows("docs/specification.md, Agent states", {
 export const HOOK_ROWS: readonly Requirement[] = [
   ...TOOL_CALL_HOOKS,
   ...CARDS,
+  ...AGENT_DIALOGS,
   ...REMOTE_MODE,
   ...AGENT_STATES,
 ];

@@ -1,11 +1,16 @@
 /** Hooks of agent 1, the primary agent. */
+import type { CardAnswer, CardQuestion, Decision } from "../../protocol/ask.ts";
+import { answersTo, fieldsText, questionsCall, questionsOf, reasonOf } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
+  type DialogAnswer,
+  type DialogCall,
   type HookInput,
   type HookMeaning,
   objectOf,
   plainPrompt,
+  recordOf,
   textOf,
   toolStep,
   workingAt,
@@ -27,6 +32,8 @@ export const hooks: AgentHooks = {
     return MACHINE_PROMPT.test(textOf(input, "prompt") ?? "");
   },
   meaning,
+  dialogOf,
+  answerOutput,
   contextOutput: (hookEventName, additionalContext) =>
     JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),
 };
@@ -93,4 +100,79 @@ function notification(input: HookInput): HookMeaning {
 function failure(input: HookInput): string | undefined {
   return textOf(input, "error_details") ?? textOf(input, "error") ??
     textOf(objectOf(input, "error"), "message");
+}
+
+const QUESTIONS = "AskUserQuestion";
+const PLAN = "ExitPlanMode";
+const PERMISSION = "PermissionRequest";
+
+/** Claude runs this hook beside its open dialog, for questions and plans too. Its input has no id of the call. */
+function dialogOf(event: string, input: HookInput): DialogCall | undefined {
+  const tool = textOf(input, "tool_name");
+  const asked = recordOf(input.tool_input);
+  if (event !== PERMISSION || tool === undefined || asked === undefined) return undefined;
+  if (tool === QUESTIONS) return questionsCall(questionsIn(asked), true);
+  const isPlan = tool === PLAN;
+  const request = isPlan ? textOf(asked, "plan") : requestText(asked, lastingOf(input));
+  if (request === undefined) return undefined;
+  const decisions: Decision[] = isPlan || lastingOf(input) === undefined
+    ? ["once", "reject"]
+    : ["once", "always", "reject"];
+  return { dialog: { kind: "approval", tool, request, decisions }, isShown: true };
+}
+
+/** Claude finds an answer by the text of its question. */
+function questionsIn(asked: HookInput): CardQuestion[] | undefined {
+  const questions = questionsOf(
+    asked,
+    ({ multiSelect }) => ({ multiple: multiSelect === true, freeText: true }),
+  );
+  const texts = new Set(questions?.map(({ text }) => text));
+  return texts.size === questions?.length ? questions : undefined;
+}
+
+function requestText(asked: HookInput, lasting: HookInput | undefined): string {
+  return fieldsText(lasting === undefined ? asked : { ...asked, [ALWAYS]: lasting });
+}
+
+/** In the request, what `always` allows from then on. */
+const ALWAYS = "allowed from then on, with always";
+const LASTING_TYPES: readonly unknown[] = ["addRules", "addDirectories", "setMode"];
+
+/** The change that stands in the dialog as "don't ask again": the first suggestion. */
+function lastingOf({ permission_suggestions }: HookInput): HookInput | undefined {
+  const first = Array.isArray(permission_suggestions) ? recordOf(permission_suggestions[0]) : undefined;
+  if (first === undefined || !LASTING_TYPES.includes(first.type)) return undefined;
+  const isNarrow = first.type === "setMode" ? first.mode === "acceptEdits" : first.behavior !== "deny";
+  return isNarrow ? first : undefined;
+}
+
+function answerOutput({ input }: { input: HookInput }, answer: DialogAnswer): string {
+  const decision = answer.kind === "answers" ? answered(input, answer.answers) : decided(input, answer);
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: PERMISSION, decision } });
+}
+
+function answered(input: HookInput, answers: readonly CardAnswer[]): Readonly<Record<string, unknown>> {
+  const asked = objectOf(input, "tool_input");
+  const questions = questionsIn(asked) ?? [];
+  const given = answersTo(questions, answers);
+  const byText = Object.fromEntries(questions.map(({ text }, place) => [text, given[place]?.join(", ")]));
+  return { behavior: "allow", updatedInput: { ...asked, answers: byText } };
+}
+
+function decided(
+  input: HookInput,
+  answer: DialogAnswer & { kind: "decided" },
+): Readonly<Record<string, unknown>> {
+  switch (answer.decision) {
+    case "reject":
+      return { behavior: "deny", message: reasonOf(answer) };
+    case "always":
+      return { behavior: "allow", updatedPermissions: [lastingOf(input)] };
+    case "once":
+      // Claude ignores a bare permission to leave the plan mode.
+      return textOf(input, "tool_name") === PLAN
+        ? { behavior: "allow", updatedInput: objectOf(input, "tool_input") }
+        : { behavior: "allow" };
+  }
 }

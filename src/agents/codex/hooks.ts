@@ -1,10 +1,16 @@
 /** Hooks of agent 3, the Codex command line. */
+import type { CardQuestion } from "../../protocol/ask.ts";
+import { fieldsText, questionsCall, questionsOf, reasonOf, refusalWithAnswers } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
   describeTool,
+  type DialogAnswer,
+  type DialogCall,
   type HookInput,
   type HookMeaning,
+  objectOf,
+  recordOf,
   textOf,
   toolStep,
   workingAt,
@@ -14,6 +20,8 @@ export const hooks: AgentHooks = {
   ...COMMON_HOOKS,
   promptEvent: "UserPromptSubmit",
   meaning,
+  dialogOf,
+  answerOutput,
   contextOutput: (hookEventName, additionalContext) =>
     JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),
 };
@@ -49,5 +57,46 @@ function permission(input: HookInput): HookMeaning {
     state: "waiting",
     notification: { type: "agent.attention", text: describeTool(input) },
     tool: toolStep("before", input, "tool_use_id"),
+  };
+}
+
+/** Codex opens none of its dialogs before these hooks have ended. A question has no event of its own. */
+function dialogOf(event: string, input: HookInput): DialogCall | undefined {
+  const tool = textOf(input, "tool_name");
+  const asked = recordOf(input.tool_input);
+  if (tool === undefined || asked === undefined) return undefined;
+  switch (event) {
+    case "PreToolUse":
+      return tool === "request_user_input" ? questionsCall(questionsIn(asked), false) : undefined;
+    case "PermissionRequest": {
+      const request = fieldsText(asked);
+      return { dialog: { kind: "approval", tool, request, decisions: ["once", "reject"] }, isShown: false };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function questionsIn(asked: HookInput): CardQuestion[] | undefined {
+  return questionsOf(asked, () => ({ freeText: true }));
+}
+
+/** A question can only be refused, with the answer as the reason. */
+function answerOutput(
+  { event, input }: { event: string; input: HookInput },
+  answer: DialogAnswer,
+): string {
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: event, ...answered(input, answer) } });
+}
+
+function answered(input: HookInput, answer: DialogAnswer): Readonly<Record<string, unknown>> {
+  if (answer.kind === "answers") {
+    const questions = questionsIn(objectOf(input, "tool_input")) ?? [];
+    const permissionDecisionReason = refusalWithAnswers(questions, answer.answers);
+    return { permissionDecision: "deny", permissionDecisionReason };
+  }
+  const isRejection = answer.decision === "reject";
+  return {
+    decision: isRejection ? { behavior: "deny", message: reasonOf(answer) } : { behavior: "allow" },
   };
 }

@@ -1,4 +1,5 @@
 /** The launcher in `~/.svc/bin`: every registration runs it, so that only one file changes when svc moves. */
+import { CARDS_ARGUMENT } from "../../agents/hooks.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import { shellQuote } from "../../runtime/system.ts";
 import type { Files } from "../../runtime/types.ts";
@@ -19,6 +20,8 @@ export function launcherText(
 ): string {
   const background = [...new Set(backgroundEvents)].map((event) => `"hook ${event}"`);
   const run = command.map(shellQuote).join(" ");
+  const files = command.filter((word) => word.startsWith("/"));
+  const isThere = ["true", ...files.map((file) => `[ -e ${shellQuote(file)} ]`)].join(" && ");
   return [
     "#!/bin/sh",
     "# Runs svc, wherever it lies. Written by svc setup.",
@@ -32,6 +35,8 @@ export function launcherText(
       "  exit 0 ;;",
     ]),
     '"remote-hook "* | "hook "*)',
+    // A hook that waits for a phone ends with the signal that the agent sends it.
+    `  [ "$4" = ${CARDS_ARGUMENT} ] && ${isThere} && exec ${run} "$@" 2>/dev/null`,
     `  ${run} "$@" 2>/dev/null`,
     "  exit 0 ;;",
     "esac",

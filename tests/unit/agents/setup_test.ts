@@ -42,9 +42,11 @@ Deno.test("hooks run the launcher by its absolute path, quoted [remote-gemini, r
     assert.equal(commands[0], `${word} remote-hook ${kind} gates`);
     assert.ok((await text(kind)).includes(`"${(await loadHooks(kind))?.promptEvent}"`));
     const others = commands.slice(1);
-    assert.ok(
-      others.every((command) => command.startsWith(`${word} hook `) && command.endsWith(` ${kind} gates`)),
-    );
+    const end = (command: string) =>
+      GATE_EVENTS[kind]?.some((one) => command.includes(` ${one} `)) ? "cards" : "gates";
+    for (const command of others) {
+      assert.ok(command.startsWith(`${word} hook `) && command.endsWith(` ${kind} ${end(command)}`), command);
+    }
     assert.ok(commands.length > 3, kind);
   }
   assert.deepEqual(await commandsOf("cursor"), [`${word} hook stop cursor`]);
@@ -79,7 +81,11 @@ Deno.test("the settings enable the plugin by its names; every hook runs one of i
   const { hooks } = JSON.parse(await read("svc/hooks/hooks.json"));
   assert.match(JSON.stringify(hooks.UserPromptSubmit), /scripts\/svc-remote\.sh/);
   for (const event of Object.keys(hooks).filter((one) => one !== "UserPromptSubmit")) {
-    assert.match(JSON.stringify(hooks[event]), new RegExp(`scripts/svc.sh\\\\" hook ${event} cc gates"`));
+    const argument = event === "PermissionRequest" ? "cards" : "gates";
+    assert.match(
+      JSON.stringify(hooks[event]),
+      new RegExp(`scripts/svc.sh\\\\" hook ${event} cc ${argument}"`),
+    );
   }
   for (const script of ["svc.sh", "svc-remote.sh"]) {
     assert.ok(((await Deno.stat(`${CHECKOUT}plugin/svc/scripts/${script}`)).mode ?? 0) & 0o100, script);
@@ -99,13 +105,28 @@ Deno.test("each agent asks before its tool calls, within a limit that our own wa
   for (const [kind, events] of Object.entries(GATE_EVENTS)) {
     const all = kind === "cc" ? await read("svc/hooks/hooks.json") : await text(kind as AgentKind);
     for (const event of events) {
-      const entry = new RegExp(`hook ${event} ${kind} gates"[^}]*?"timeout(?:Sec)?":\\s*(\\d+)`).exec(all);
+      const entry = new RegExp(`hook ${event} ${kind} (?:gates|cards)"[^}]*?"timeout(?:Sec)?":\\s*(\\d+)`)
+        .exec(all);
       assert.ok(Number(entry?.[1]) * (unit[kind] ?? 0) >= 5 * GATE_LIMIT_MS, `${kind} ${event}`);
     }
     assert.match(all, /hook (?:PostToolUse|AfterTool|postToolUse) /);
   }
   const plugin = await read("opencode/svc.js");
   assert.ok(Number(/GATE_LIMIT_MS = ([\d_]+)/.exec(plugin)?.[1]?.replace("_", "")) >= 2 * GATE_LIMIT_MS);
+});
+
+/** The events that come with a dialog. */
+const CARD_EVENTS: Record<string, readonly string[]> = { ...GATE_EVENTS, cc: ["PermissionRequest"] };
+
+Deno.test("an agent waits longer for a hook that comes with a dialog than the hook waits for a phone [card-registered]", async () => {
+  for (const [kind, events] of Object.entries(CARD_EVENTS)) {
+    const all = kind === "cc" ? await read("svc/hooks/hooks.json") : await text(kind as AgentKind);
+    const limit = kind === "gemini" ? 600_000 : 600;
+    for (const event of events) {
+      const entry = new RegExp(`hook ${event} ${kind} cards"[^}]*?"timeout(?:Sec)?":\\s*(\\d+)`).exec(all);
+      assert.equal(Number(entry?.[1]), limit, `${kind} ${event}`);
+    }
+  }
 });
 
 Deno.test("what setup trusts names the events before and after tool calls [set-trust-told]", async () => {

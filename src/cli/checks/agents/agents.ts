@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { errorText } from "../../../async/error_text.ts";
 import { Mutex } from "../../../async/mutex.ts";
 import { codexHooks, isTrusted, withCodexServer } from "../../../agents/codex/trust.ts";
+import { CARDS_ARGUMENT } from "../../../agents/hooks.ts";
 import { agentProfile } from "../../../agents/profiles.ts";
 import { loadHooks, SETUP_KINDS } from "../../../agents/registry.ts";
 import {
@@ -68,18 +69,35 @@ async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
   ]);
   if (why !== undefined) return fault(why, fixOf(kind));
   if (distrust !== undefined) return distrust;
-  if (stale.length > 0) {
-    return warning(`they work; svc setup would change ${stale.join(", ")}`, fixOf(kind));
-  }
+  if (stale.length > 0) return warning(staleText(stale), fixOf(kind));
   return ok(hooks.promptEvent === undefined ? "the command runs" : `${hooks.promptEvent} informs the model`);
 }
 
+interface StaleFile {
+  path: string;
+  before: string | undefined;
+  after: string | undefined;
+}
+
+/** Their hooks work in an older form too, but wait only for a moment: no phone can answer the agent's dialogs. */
+export function staleText(stale: readonly StaleFile[]): string {
+  const isOlder = stale.some(({ before, after }) => waitsForPhones(after) && !waitsForPhones(before));
+  const how = isOlder
+    ? "they work, in an older form that lets no phone answer the agent's dialogs"
+    : "they work";
+  return `${how}; svc setup would change ${stale.map(({ path }) => path).join(", ")}`;
+}
+
+function waitsForPhones(text: string | undefined): boolean {
+  return new RegExp(`[ "]${CARDS_ARGUMENT}"`).test(text ?? "");
+}
+
 /** Throws Error when a file cannot be read, naming it. */
-async function staleFiles(host: SetupHost, kind: AgentKind): Promise<string[]> {
+async function staleFiles(host: SetupHost, kind: AgentKind): Promise<StaleFile[]> {
   const manifest = await Manifest.open(host.files, host.paths);
   const { files } = await setupOf(host, kind);
   const plans = await Promise.all(files.map((edit) => planFile(host, edit, manifest)));
-  return plans.filter(({ before, after }) => before !== after).map(({ path }) => path);
+  return plans.filter(({ before, after }) => before !== after);
 }
 
 async function askCodex({ commands, home, env }: SetupHost): Promise<Finding | undefined> {

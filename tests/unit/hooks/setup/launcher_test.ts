@@ -76,6 +76,24 @@ Deno.test("the report of a tool call's end does not delay the agent and loses no
   }
 });
 
+Deno.test("a hook that waits for a phone is svc itself, so that a signal of the agent ends it [card-hook-ends]", async () => {
+  await using home = await makeTempHome();
+  const program = `${home.paths.root}/svc`;
+  await Deno.writeTextFile(program, "#!/bin/sh\necho $$\n", { mode: 0o700 });
+  await writeLauncher(home.files, home.paths, launcherText([program], at("/h")));
+  const pids = async (words: string[]): Promise<[launcher: number, svc: number]> => {
+    const child = new Deno.Command(home.paths.launcher, { args: words, stdout: "piped" }).spawn();
+    return [child.pid, Number(new TextDecoder().decode((await child.output()).stdout))];
+  };
+  const [launcher, svc] = await pids(["hook", "PermissionRequest", "cc", "cards"]);
+  assert.equal(svc, launcher);
+  const [other, child] = await pids(["hook", "PreToolUse", "cc", "gates"]);
+  assert.notEqual(child, other);
+  await Deno.remove(program);
+  const words = ["hook", "PermissionRequest", "cc", "cards"];
+  assert.deepEqual(await run(home, words), { code: 0, stdout: "", stderr: "" });
+});
+
 Deno.test("it is written only when it changed", async () => {
   await using home = await makeTempHome();
   const write = (words: string[]): Promise<boolean> =>

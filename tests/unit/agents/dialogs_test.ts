@@ -1,0 +1,260 @@
+/** The agents' own dialogs as phones get them, and the output that answers each, from recorded hook input. */
+import assert from "node:assert/strict";
+import type { AgentHooks, DialogAnswer, HookInput } from "../../../src/agents/hooks.ts";
+import { fieldsText } from "../../../src/agents/dialogs.ts";
+import { loadHooks } from "../../../src/agents/registry.ts";
+import type { AgentKind } from "../../../src/protocol/names.ts";
+import type { HookCallSample } from "../../helpers/hook_calls.ts";
+
+async function hooksOf(kind: AgentKind): Promise<AgentHooks> {
+  const hooks = await loadHooks(kind);
+  assert.ok(hooks);
+  return hooks;
+}
+
+async function samplesOf(kind: AgentKind): Promise<HookCallSample[]> {
+  const url = new URL(`../../testdata/dialogs/${kind}.json`, import.meta.url);
+  return JSON.parse(await Deno.readTextFile(url)).calls;
+}
+
+/** The recorded call of this event and tool whose input holds the text. */
+async function sampleOf(
+  kind: AgentKind,
+  { event, holds }: { event: string; holds: string },
+): Promise<HookCallSample> {
+  const found = (await samplesOf(kind)).find((one) =>
+    one.event === event && JSON.stringify(one.input).includes(holds)
+  );
+  assert.ok(found, `${kind} ${event} ${holds}`);
+  return found;
+}
+
+interface Dialogs {
+  dialog: ReturnType<NonNullable<AgentHooks["dialogOf"]>>;
+  answer(answer: DialogAnswer): unknown;
+}
+
+async function open(kind: AgentKind, which: { event: string; holds: string }): Promise<Dialogs> {
+  const hooks = await hooksOf(kind);
+  const call = await sampleOf(kind, which);
+  return {
+    dialog: hooks.dialogOf?.(call.event, call.input),
+    answer: (answer) => JSON.parse(hooks.answerOutput?.(call, answer) ?? "null"),
+  };
+}
+
+const once: DialogAnswer = { kind: "decided", decision: "once" };
+const always: DialogAnswer = { kind: "decided", decision: "always" };
+const reject: DialogAnswer = { kind: "decided", decision: "reject", reason: "not that one" };
+const chosen = (...answers: { options: number[]; text?: string }[]): DialogAnswer => ({
+  kind: "answers",
+  answers,
+});
+
+const permission = (decision: unknown): unknown => ({
+  hookSpecificOutput: { hookEventName: "PermissionRequest", decision },
+});
+
+const COLOR = {
+  text: "Which color?",
+  heading: "Color",
+  options: [{ label: "Red", description: "about Red" }, { label: "Blue", description: "about Blue" }],
+};
+
+Deno.test("Claude's questions are answered by the text of each question, several choices and the user's own text too [card-questions]", async () => {
+  const event = "PermissionRequest";
+  const one = await open("cc", { event, holds: "Which color?" });
+  assert.deepEqual(one.dialog, {
+    dialog: { kind: "questions", questions: [{ ...COLOR, multiple: false, freeText: true }] },
+    isShown: true,
+  });
+  const { input } = await sampleOf("cc", { event, holds: "Which color?" });
+  const answered = (answers: Record<string, string>, { tool_input }: HookInput): unknown =>
+    permission({ behavior: "allow", updatedInput: { ...Object(tool_input), answers } });
+  assert.deepEqual(one.answer(chosen({ options: [1] })), answered({ "Which color?": "Blue" }, input));
+  const own = chosen({ options: [], text: "a deep, dark green" });
+  assert.deepEqual(one.answer(own), answered({ "Which color?": "a deep, dark green" }, input));
+
+  const two = await sampleOf("cc", {
+    event,
+    holds:
+      'Which color?","header":"Color","options":[{"label":"Red","description":"about Red"},{"label":"Blue","description":"about Blue"}],"multiSelect":false},{',
+  });
+  const hooks = await hooksOf("cc");
+  const output = hooks.answerOutput?.(two, chosen({ options: [0] }, { options: [0, 2], text: "and lint" }));
+  const answers = { "Which color?": "Red", "Which tests?": "Unit, Bench, and lint" };
+  assert.deepEqual(JSON.parse(output ?? ""), answered(answers, two.input));
+});
+
+Deno.test("Claude's permission requests show every field of the tool's input, and what always would allow [card-approvals]", async () => {
+  const event = "PermissionRequest";
+  const shell = await open("cc", { event, holds: "npm --version" });
+  const rule = {
+    type: "addRules",
+    rules: [{ toolName: "Bash", ruleContent: "npm --version" }],
+    behavior: "allow",
+    destination: "localSettings",
+  };
+  const request = [
+    "command:\n  npm --version\ndescription:\n  npm",
+    `allowed from then on, with always:\n  ${JSON.stringify(rule, null, 2).replaceAll("\n", "\n  ")}`,
+  ].join("\n");
+  const decisions = ["once", "always", "reject"];
+  assert.deepEqual(shell.dialog, {
+    dialog: { kind: "approval", tool: "Bash", request, decisions },
+    isShown: true,
+  });
+  assert.deepEqual(shell.answer(once), permission({ behavior: "allow" }));
+  assert.deepEqual(shell.answer(always), permission({ behavior: "allow", updatedPermissions: [rule] }));
+  assert.deepEqual(shell.answer(reject), permission({ behavior: "deny", message: "not that one" }));
+
+  const edit = await open("cc", { event, holds: '"Edit"' });
+  assert.ok(edit.dialog?.dialog.kind === "approval");
+  const fields =
+    "file_path:\n  /work/app/a.txt\nold_string:\n  one\nnew_string:\n  three\nreplace_all:\n  false";
+  assert.ok(edit.dialog.dialog.request.startsWith(`${fields}\n`));
+  const mcp = await open("cc", { event, holds: "mcp__probe__publish" });
+  assert.ok(mcp.dialog?.dialog.kind === "approval");
+  assert.deepEqual(mcp.dialog.dialog.tool, "mcp__probe__publish");
+  assert.ok(mcp.dialog.dialog.request.startsWith("name:\n  x\n"));
+});
+
+Deno.test("Claude's plan is its request; a permission carries the plan, or Claude would ignore it [card-approvals]", async () => {
+  const plan = await open("cc", { event: "PermissionRequest", holds: "ExitPlanMode" });
+  const text = "# Plan\n\n1. do this\n2. do that\n";
+  assert.deepEqual(plan.dialog, {
+    dialog: { kind: "approval", tool: "ExitPlanMode", request: text, decisions: ["once", "reject"] },
+    isShown: true,
+  });
+  const planFilePath = "/home/u/.claude/plans/hi-foamy-cat.md";
+  assert.deepEqual(
+    plan.answer(once),
+    permission({ behavior: "allow", updatedInput: { plan: text, planFilePath } }),
+  );
+  assert.deepEqual(plan.answer(reject), permission({ behavior: "deny", message: "not that one" }));
+});
+
+Deno.test("Codex's questions are refused with the answers as the reason, its permissions are decided before their dialog [card-questions, card-approvals]", async () => {
+  const one = await open("codex", { event: "PreToolUse", holds: "Which size?" });
+  const SIZE = {
+    text: "Which size?",
+    heading: "Size",
+    options: [{ label: "S", description: "small" }, { label: "L", description: "large" }],
+  };
+  const questions = [COLOR, SIZE].map((question) => ({ ...question, freeText: true }));
+  assert.deepEqual(one.dialog, { dialog: { kind: "questions", questions }, isShown: false });
+  const permissionDecisionReason =
+    "Nothing went wrong: the user has answered on their phone. Which color? Blue\nWhich size? between both";
+  assert.deepEqual(one.answer(chosen({ options: [1] }, { options: [], text: "between both" })), {
+    hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason },
+  });
+
+  const shell = await open("codex", { event: "PermissionRequest", holds: "touch ok1" });
+  const request = "command:\n  touch ok1\ndescription:\n  Remove the build folder";
+  const decisions = ["once", "reject"];
+  assert.deepEqual(shell.dialog, {
+    dialog: { kind: "approval", tool: "Bash", request, decisions },
+    isShown: false,
+  });
+  assert.deepEqual(shell.answer(once), permission({ behavior: "allow" }));
+  assert.deepEqual(shell.answer(reject), permission({ behavior: "deny", message: "not that one" }));
+  const patch = await open("codex", { event: "PermissionRequest", holds: "apply_patch" });
+  const lines = ["*** Begin Patch", "*** Add File: a.txt", "+one", "+two", "*** End Patch"];
+  assert.deepEqual(patch.dialog?.dialog, {
+    kind: "approval",
+    tool: "apply_patch",
+    request: `command:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+    decisions,
+  });
+});
+
+Deno.test("Claude's suggestion that would widen more than its dialog offers is not offered as always [card-approvals]", async () => {
+  const { dialogOf } = await hooksOf("cc");
+  const call = await sampleOf("cc", { event: "PermissionRequest", holds: "npm --version" });
+  const decisions = (...permission_suggestions: unknown[]): unknown => {
+    const found = dialogOf?.(call.event, { ...call.input, permission_suggestions })?.dialog;
+    return found?.kind === "approval" && found.decisions;
+  };
+  const narrow = ["once", "always", "reject"];
+  assert.deepEqual(decisions({ type: "setMode", mode: "acceptEdits", destination: "session" }), narrow);
+  assert.deepEqual(decisions({ type: "setMode", mode: "bypassPermissions" }), ["once", "reject"]);
+  assert.deepEqual(decisions({ type: "somethingNew" }), ["once", "reject"]);
+  assert.deepEqual(decisions("text"), ["once", "reject"]);
+  assert.deepEqual(decisions(), ["once", "reject"]);
+});
+
+Deno.test("no field's value reads like another field, and none is cut [card-approvals]", () => {
+  const one = fieldsText({ command: "touch a\ndescription:\n  harmless" });
+  const two = fieldsText({ command: "touch a", description: "harmless" });
+  assert.notEqual(one, two);
+  assert.equal(one, "command:\n  touch a\n  description:\n    harmless");
+  assert.equal(fieldsText({ a: "x\u2028b:\r\ny\rz" }), "a:\n  x\u2028  b:\r\n  y\r  z");
+  assert.equal(
+    fieldsText({ "a:\nb": [1, { c: "\n" }], d: null, e: "" }).split("\n")[0],
+    '"a:\\nb":'.slice(1, -2) + ":",
+  );
+  const long = "w".repeat(200_000);
+  assert.ok(fieldsText({ long }).includes(long));
+});
+
+/** Events and shapes that are no dialog, beside the recorded ones of other events. */
+const STRANGE: readonly HookInput[] = [
+  {},
+  { tool_name: "Bash", tool_input: "rm", toolName: "bash", toolInput: "rm", toolArgs: "{" },
+  { tool_name: 1, tool_input: {}, toolName: 1, toolInput: {}, toolArgs: {} },
+  { tool_input: { command: "rm" }, toolInput: { command: "rm" }, toolArgs: { command: "rm" } },
+];
+
+/** Inputs of the tools that ask, with nothing that can be shown. */
+const NO_QUESTIONS: readonly unknown[] = [
+  {},
+  "text",
+  { questions: [] },
+  { questions: ["x"] },
+  { questions: [{ question: "", options: [] }] },
+  { questions: [{ question: "a", options: [{}] }] },
+  { questions: [{ question: "a", options: "b" }] },
+];
+
+Deno.test("questions of an unknown form are left to the computer, and never taken for a permission [card-questions]", async () => {
+  const asking: [kind: AgentKind, event: string, tool: string][] = [
+    ["cc", "PermissionRequest", "AskUserQuestion"],
+    ["codex", "PreToolUse", "request_user_input"],
+  ];
+  for (const [kind, event, tool] of asking) {
+    const { dialogOf } = await hooksOf(kind);
+    for (const asked of NO_QUESTIONS) {
+      const input = { tool_name: tool, tool_input: asked, toolName: tool, toolArgs: asked, request: asked };
+      assert.equal(dialogOf?.(event, input), undefined, `${kind} ${JSON.stringify(asked)}`);
+    }
+  }
+  const { dialogOf } = await hooksOf("cc");
+  const twice = { questions: [{ question: "a" }, { question: "a" }] };
+  assert.equal(
+    dialogOf?.("PermissionRequest", { tool_name: "AskUserQuestion", tool_input: twice }),
+    undefined,
+  );
+  assert.equal(dialogOf?.("PermissionRequest", { tool_name: "ExitPlanMode", tool_input: {} }), undefined);
+});
+
+/** The events that come with a dialog, and the tool with which only questions do. */
+const DIALOG_EVENTS: Partial<Record<AgentKind, Record<string, RegExp>>> = {
+  cc: { PermissionRequest: /./ },
+  codex: { PermissionRequest: /./, PreToolUse: /^request_user_input$/ },
+};
+
+Deno.test("an event that means something else, or an input of an unknown form, is no dialog [card-questions, card-approvals]", async () => {
+  for (const [kind, events] of Object.entries(DIALOG_EVENTS) as [AgentKind, Record<string, RegExp>][]) {
+    const { dialogOf } = await hooksOf(kind);
+    for (const { event, input } of await samplesOf(kind)) {
+      const tool = String(input.tool_name ?? input.toolName);
+      const isDialog = events[event]?.test(tool) ?? false;
+      assert.equal(dialogOf?.(event, input) !== undefined, isDialog, `${kind} ${event} ${tool}`);
+    }
+    for (
+      const event of ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest"]
+    ) {
+      for (const input of STRANGE) assert.equal(dialogOf?.(event, input), undefined, JSON.stringify(input));
+    }
+  }
+});
