@@ -5,7 +5,7 @@ import { openPairingStorage } from "./pairing_storage.ts";
 
 /** Browsers offer WebCrypto only on https and localhost. */
 const cipher = isSecureContext ? crypto.subtle : undefined;
-// Both are read while the rest of the page is still on its way.
+// Both are read while the rest of the page is still loading.
 const stored = Promise.all([readFirst(cipher), cipher && openPairingStorage(makeKeys)]);
 /** Once for each phone. */
 async function makeKeys(): Promise<CryptoKeyPair> {

@@ -96,7 +96,7 @@ export type QuestionStatus =
   | { kind: "answered"; outcome: AnswerOutcome; answer?: Message; typed?: Message; here: boolean }
   | { kind: "closed"; why: "withdrawn" | "expired" };
 
-/** What became of an answer: not known yet, received by the agent, typed into the session, or lost. */
+/** How far an answer got: not known yet, received by the agent, typed into the session, or lost. */
 export type AnswerOutcome = "pending" | "received" | "typed" | "lost";
 
 /** `now` is by the relay's clock. */

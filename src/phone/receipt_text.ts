@@ -34,7 +34,7 @@ export interface ReceiptContext {
   hostOnline: boolean;
   /** The same text was sent again later. */
   sentAgain: boolean;
-  /** Its cancellation is on its way. */
+  /** Its cancellation is not settled yet. */
   cancelling?: boolean;
   now: number;
 }
@@ -138,7 +138,7 @@ function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext)
   }
 }
 
-/** The dialog has a card of its own, which says what can be done. */
+/** The dialog's card says what can be done. */
 function heldDetail({ reason }: Receipt): string {
   if (!isReason(reason)) return TEXT.heldGoesOn;
   return reason === "dialog_open" ? TEXT.heldByDialog : `${WHY[reason]} ${TEXT.heldGoesOn}`;

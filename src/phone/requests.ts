@@ -1,4 +1,4 @@
-/** What a host is asked to do besides typing messages, and what became of it. */
+/** What a host is asked to do besides typing messages, and whether it was done. */
 import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { StartData } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";

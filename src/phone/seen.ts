@@ -6,7 +6,7 @@ import type { Route } from "./route.ts";
 import type { PhoneState } from "./state.ts";
 import type { NotificationData } from "./worker/notification.ts";
 
-/** An older push has rung already, or never will; an open question is reported whatever its age. */
+/** An older push has rung already, or never will. An open question is reported at any age. */
 const FRESH_MS = 60_000;
 /** Ids that are remembered as reported. */
 const REPORTED_MAX = 1_000;

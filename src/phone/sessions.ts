@@ -75,7 +75,7 @@ export function groupByHost(
 /** From this many sessions on the list can be searched. */
 export const SEARCHED_FROM = 8;
 
-/** The hosts with the sessions that contain every word of the query, whatever its case and diacritics. */
+/** The hosts with the sessions that contain every word of the query; case and diacritics do not matter. */
 export function searchSessions(devices: readonly DeviceSessions[], query: string): DeviceSessions[] {
   const words = plainText(query).split(/\s+/).filter((word) => word !== "");
   return devices.map((device) => ({

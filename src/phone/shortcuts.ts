@@ -9,7 +9,7 @@ export interface KeyPlace {
   isTyping: boolean;
   /** In the live terminal's field: every key is the terminal's. */
   isLive: boolean;
-  /** A dialog is open, which has keys of its own. */
+  /** A dialog is open, which handles keys itself. */
   isDialog: boolean;
   /** The user wants shortcuts of a single character. */
   singleKeys: boolean;
@@ -46,7 +46,7 @@ export function writeSingleKeys(on: boolean, store: Pick<Storage, "setItem"> = l
   }
 }
 
-/** Where the view has no search field of its own, it may listen for this. */
+/** A view without a search field may listen for this. */
 export const SEARCH_EVENT = "svc:search";
 
 /** `help` shows the list. Ends when the signal fires. */

@@ -313,7 +313,7 @@ function bounded(messages: Map<string, Message>): Map<string, Message> {
   return new Map(kept.map((message) => [message.id, message]));
 }
 
-/** A message just accepted by the relay has not reached a host yet, whatever the relay says. */
+/** A message just accepted by the relay has not reached a host yet, even if the relay says so. */
 function taken(message: Message, { state: claimed, expiresAt }: PushAccepted): Message {
   const state = message.answers === undefined ? "queued" : claimed;
   if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);

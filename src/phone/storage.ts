@@ -62,7 +62,7 @@ export const OutboxEntry = z.object({
 });
 export type OutboxEntry = z.infer<typeof OutboxEntry>;
 
-/** A text of the user's own for messages. */
+/** A text that the user saved for messages. */
 export const Snippet = z.object({ id: z.string(), name: z.string(), text: z.string() });
 export type Snippet = z.infer<typeof Snippet>;
 

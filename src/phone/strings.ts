@@ -162,7 +162,7 @@ const ENGLISH = {
     takeBack: "Discard",
     tryAgain: "Try again",
     outcomes: {
-      pending: "On its way to the agent",
+      pending: "Being delivered to the agent",
       received: "The agent has received it",
       typed: "The agent had stopped waiting, so it is typed into the session",
       lost: "The session is gone, so it was not delivered",
@@ -174,7 +174,7 @@ const ENGLISH = {
     } satisfies Record<"withdrawn" | "expired", string>,
     announce: (open: number) => open === 0 ? "No open questions" : `${count(open, "open question")}`,
   },
-  unread: (items: number) => `${items} not read`,
+  unread: (items: number) => `${items} unread`,
   offline: "Offline",
   states: {
     starting: "Starting",

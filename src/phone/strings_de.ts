@@ -20,7 +20,7 @@ export const GERMAN: Strings = {
     heading: "Deine Agenten auf dem Telefon",
     lead: "Sieh, was deine Agenten im Terminal tun, und antworte ihnen von hier.",
     pairHeading: "Mit deinem Rechner koppeln",
-    pairLead: "Führ das auf ihm aus und scanne den QR-Code:",
+    pairLead: "Führe dies dort aus und scanne den QR-Code:",
     keyHeading: "Oder mit einem API-Schlüssel anmelden",
     keyLabel: "API-Schlüssel",
     keyHint: "Er beginnt mit svc_ und bleibt auf diesem Gerät.",
@@ -45,7 +45,7 @@ export const GERMAN: Strings = {
       unproven_host:
         "Das Relay konnte nicht beweisen, dass der Code von deinem Rechner kommt, deshalb wurde nichts gekoppelt. Erstelle auf dem Rechner mit svc pair einen neuen Code. Geschieht das wieder, vertrau dem Relay nicht.",
       words_differ:
-        "Die Kopplung wurde von diesem Telefon entfernt. Führ auf dem Rechner svc devices aus und sperre jedes Gerät, das du nicht kennst.",
+        "Die Kopplung wurde von diesem Telefon entfernt. Führe auf dem Rechner svc devices aus und sperre jedes Gerät, das du nicht kennst.",
     },
   },
   swap: {
@@ -122,12 +122,12 @@ export const GERMAN: Strings = {
     open: "Offene Fragen",
     closed: "Früher",
     emptyHeading: "Noch nichts da",
-    emptyText: "Fragen, Notizen und beendete Züge deiner Agenten erscheinen hier.",
+    emptyText: "Hier erscheinen die Fragen und Notizen deiner Agenten, und was sie gemacht haben.",
     loading: "Lädt …",
     notifications: {
       note: "Notiz",
       broadcast: "An alle Geräte",
-      "agent.stop": "Zug beendet",
+      "agent.stop": "Fertig",
       "agent.attention": "Wartet am Terminal",
     },
   },
@@ -141,7 +141,7 @@ export const GERMAN: Strings = {
     ownAnswer: "Mit eigenen Worten antworten",
     answerLabel: "Deine Antwort",
     noChoice: "Auswählen …",
-    optional: "freiwillig",
+    optional: "optional",
     faults: {
       required: "Dieses Feld muss ausgefüllt werden.",
       number: "Gib eine Zahl ein.",
@@ -157,7 +157,7 @@ export const GERMAN: Strings = {
     takeBack: "Verwerfen",
     tryAgain: "Noch einmal",
     outcomes: {
-      pending: "Unterwegs zum Agenten",
+      pending: "Wird dem Agenten zugestellt",
       received: "Der Agent hat sie erhalten",
       typed: "Der Agent wartete nicht mehr, deshalb wird sie in die Sitzung getippt",
       lost: "Die Sitzung gibt es nicht mehr, deshalb kam sie nicht an",
@@ -169,7 +169,7 @@ export const GERMAN: Strings = {
     },
     announce: (open) => open === 0 ? "Keine offenen Fragen" : count(open, "offene Frage", "offene Fragen"),
   },
-  unread: (items: number) => `${items} nicht gelesen`,
+  unread: (items: number) => `${items} ungelesen`,
   offline: "Offline",
   states: {
     starting: "Startet",
@@ -188,7 +188,8 @@ export const GERMAN: Strings = {
   },
   session: {
     limited: "Der Agent hat sein Nutzungslimit erreicht.",
-    limitedUntil: (time: string) => `Der Agent hat sein Nutzungslimit erreicht; es endet um ${time}.`,
+    limitedUntil: (time: string) =>
+      `Der Agent hat sein Nutzungslimit erreicht, das um ${time} zurückgesetzt wird.`,
     back: "Alle Agenten",
     messages: "Nachrichten",
     older: "Frühere Nachrichten zeigen",
@@ -199,7 +200,7 @@ export const GERMAN: Strings = {
       `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
     notAddressable:
       "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
-    muted: "Dieses Projekt ist stumm. Nachrichten werden abgelehnt, bis es wieder laut ist.",
+    muted: "Dieses Projekt ist stumm. Nachrichten werden abgelehnt, bis die Stummschaltung aufgehoben ist.",
     loading: "Nachrichten werden geladen …",
   },
   ...MESSAGE_STRINGS_DE,
@@ -236,15 +237,15 @@ export const GERMAN: Strings = {
   receipt: {
     cancelled: "Abgebrochen",
     cancelling: "Wird abgebrochen …",
-    cancellingOffline: "Sie kann schon beim Host sein; er entscheidet, wenn er wieder da ist.",
+    cancellingOffline: "Sie ist vielleicht schon beim Rechner; er entscheidet, sobald er wieder da ist.",
     scheduled: "Geplant",
-    laterAt: (time: string) => `Sie wird um ${time} eingegeben.`,
+    laterAt: (time: string) => `Sie wird um ${time} getippt.`,
     laterWhen: {
-      idle: "Sie wird eingegeben, wenn der Agent untätig ist.",
-      reset: "Sie wird eingegeben, wenn das Nutzungslimit des Agenten zurückgesetzt ist.",
+      idle: "Sie wird getippt, sobald der Agent bereit ist.",
+      reset: "Sie wird getippt, sobald das Nutzungslimit des Agenten zurückgesetzt ist.",
     },
-    laterOffline: "Der Host ist offline: Bis dahin muss er wieder da sein.",
-    heldByDialog: "Sie wird von selbst eingegeben, sobald der Dialog geschlossen ist.",
+    laterOffline: "Der Rechner ist offline und muss bis dahin wieder da sein.",
+    heldByDialog: "Sie wird von selbst getippt, sobald der Dialog geschlossen ist.",
     waitingForLink: "Wartet auf die Verbindung",
     sending: "Wird gesendet …",
     failed: "Nicht gesendet",
@@ -262,7 +263,7 @@ export const GERMAN: Strings = {
     states: {
       queued: "Eingereiht",
       delivered: "Zugestellt",
-      held: "Angehalten",
+      held: "Zurückgehalten",
       typed: "Getippt",
       submitted: "Abgeschickt",
       refused: "Abgelehnt",

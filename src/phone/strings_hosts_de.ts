@@ -5,7 +5,7 @@ export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> 
   list: {
     search: "Sitzungen suchen",
     found: (sessions) => sessions === 1 ? "1 Sitzung gefunden" : `${sessions} Sitzungen gefunden`,
-    nothing: "Keine Sitzung passt dazu.",
+    nothing: "Keine passende Sitzung.",
     clear: "Alle zeigen",
     grouping: "Sitzungen gruppieren",
     groupings: { state: "Nach Zustand", host: "Nach Rechner" },
@@ -25,14 +25,15 @@ export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> 
     close: "Schließen",
     again: "Zurück",
     failed: (why) => `Nicht gestartet. ${why}`,
-    unclear: "Der Rechner hat nicht rechtzeitig gesagt, ob er gestartet ist. Sieh in die Liste.",
+    unclear:
+      "Der Rechner hat nicht rechtzeitig gemeldet, ob der Agent gestartet ist. Sieh in der Liste nach.",
     notAllowed: (host) =>
-      `Auf ${host} darf kein Telefon Agenten starten. Um es zu erlauben, trag das in seine config.json ein und starte den Listener neu:`,
+      `Auf ${host} darf kein Telefon Agenten starten. Um es zu erlauben, trage dies in seine config.json ein und starte den Listener neu:`,
     setting: '"allowAgentStart": true',
     unknown: (host) =>
-      `${host} hat nicht gesagt, was sich starten lässt. Entweder läuft dort ein älteres svc, oder dieses Telefon ist nicht mit ihm gekoppelt.`,
+      `${host} hat nicht gemeldet, was sich starten lässt. Entweder läuft dort ein älteres svc, oder dieses Telefon ist nicht mit ihm gekoppelt.`,
     noProjects: (host) =>
-      `${host} kennt noch kein Projekt. Starte dort einmal einen Agenten in einem, dann steht es hier:`,
+      `${host} kennt noch kein Projekt. Starte dort einmal einen Agenten in einem Projekt, dann steht es hier:`,
     command: "svc cc",
   },
   menu: {
@@ -50,19 +51,19 @@ export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> 
     ending: "Wird beendet …",
     ended: "Der Agent ist beendet.",
     failed: (why) => `Nicht beendet. ${why}`,
-    unclear: "Der Rechner hat nicht rechtzeitig gesagt, ob er beendet ist. Sieh in die Liste.",
+    unclear: "Der Rechner hat nicht rechtzeitig gemeldet, ob der Agent beendet ist. Sieh in der Liste nach.",
     endNotAllowed:
-      "Um Agenten vom Telefon zu beenden, trag das in die config.json des Rechners ein und starte den Listener neu:",
+      "Um Agenten vom Telefon aus zu beenden, trage dies in die config.json des Rechners ein und starte den Listener neu:",
     endSetting: '"allowAgentEnd": true',
   },
   mute: {
     mute: "Projekt stummschalten",
-    unmute: "Projekt wieder laut schalten",
+    unmute: "Stummschaltung aufheben",
     hint: "Ein stummes Projekt nimmt nichts von Telefonen an, und seine Agenten melden sich nicht.",
     isMuted:
       "Dieses Projekt ist stumm: es nimmt nichts von Telefonen an, und seine Agenten melden sich nicht.",
     mutedThere:
-      "Dieses Projekt wurde am Rechner stummgeschaltet. Um es wieder laut zu schalten, führ das dort in seinem Ordner aus:",
+      "Dieses Projekt wurde am Rechner stummgeschaltet. Um das aufzuheben, führe dies dort in seinem Ordner aus:",
     command: "svc unmute",
     asking: "Der Rechner wird gefragt …",
     done: "Der Rechner hat es getan.",

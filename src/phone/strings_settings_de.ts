@@ -5,7 +5,7 @@ export const SETTINGS_STRINGS_DE: Pick<Strings, "addHost" | "settings"> = {
   addHost: {
     heading: "Rechner hinzufügen",
     back: "Einstellungen",
-    lead: "Führ das auf dem Rechner mit deinen Agenten aus und scanne den Code, den er zeigt.",
+    lead: "Führe dies auf dem Rechner mit deinen Agenten aus und scanne den Code, den er zeigt.",
     command: "svc pair",
     scan: "QR-Code scannen",
     stop: "Kamera ausschalten",
@@ -52,10 +52,10 @@ export const SETTINGS_STRINGS_DE: Pick<Strings, "addHost" | "settings"> = {
     revoke: "Sperren",
     revokeAsk: (name) => `${name} sperren? Sein Schlüssel gilt sofort nicht mehr.`,
     revokeOnHost:
-      "Der Schlüssel dieses Telefons darf keine anderen Geräte sperren. Führ das auf dem Rechner aus:",
+      "Der Schlüssel dieses Telefons darf keine anderen Geräte sperren. Führe dies auf dem Rechner aus:",
     revokeCommand: (id) => `svc devices revoke ${id}`,
     hooks: "Hooks",
-    hooksHint: "Die Rechner, deren Agenten Fragen, Dialoge und beendete Züge melden.",
+    hooksHint: "Die Rechner, deren Agenten melden, wenn sie fragen, auf dich warten oder fertig sind.",
     noHooks: "Noch hat kein Agent etwas gemeldet.",
     hookPushes: (pushes) => `${pushes} ${pushes === 1 ? "Meldung" : "Meldungen"}`,
     hookStates: { active: "Aktiv", muted: "Stumm", revoked: "Gesperrt" },

@@ -10,13 +10,13 @@ export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "latches
     opening: "Das Terminal wird geöffnet …",
     size: (cols, rows) => `Live, ${cols} × ${rows}`,
     sizeAway: (cols, rows) => `Frühere Ausgabe, ${cols} × ${rows}`,
-    latest: (newer) => newer === 0 ? "Neueste" : `Neueste, ${newer} neu`,
+    latest: (newer) => newer === 0 ? "Zum Ende" : `Zum Ende, ${newer} neu`,
     fitted: (size) => `${size}, angepasst`,
     lost: "Keine Verbindung: der Bildschirm steht still, und Tasten werden nicht gesendet.",
     unsure: "Die Verbindung brach beim Senden von Tasten ab: prüfe, ob sie angekommen sind.",
     latency: (ms) => `${ms} ms`,
     again: "Noch einmal",
-    endedOther: (reason) => `Das Terminal endete: ${reason}.`,
+    endedOther: (reason) => `Das Terminal wurde beendet: ${reason}.`,
     ends: {
       no_such_session: "Die Sitzung läuft nicht. Sie erscheint wieder, sobald sie da ist.",
       ambiguous_session: "Zwei tmux-Server haben eine Sitzung mit diesem Namen.",
@@ -79,16 +79,16 @@ export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "latches
       sign: "Strg",
       off: "Strg",
       next: "Strg, für die nächste Taste gehalten",
-      locked: "Strg, gehalten, bis du wieder tippst",
+      locked: "Strg, gehalten, bis du noch einmal darauf tippst",
     },
     alt: {
       sign: "Alt",
       off: "Alt",
       next: "Alt, für die nächste Taste gehalten",
-      locked: "Alt, gehalten, bis du wieder tippst",
+      locked: "Alt, gehalten, bis du noch einmal darauf tippst",
     },
     noSuchKey:
-      "Nicht getippt. Strg und Alt gehen mit einem Buchstaben, Alt auch mit der Eingabe- und der Rücktaste.",
+      "Nicht getippt. Strg und Alt lassen sich nur mit einem Buchstaben verbinden, Alt auch mit der Eingabe- und der Rücktaste.",
   },
   paste: {
     paste: "Einfügen",
@@ -96,7 +96,7 @@ export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "latches
       empty: "In der Zwischenablage ist kein Text.",
       too_long: "Nicht eingefügt: Der Text in der Zwischenablage ist zu lang.",
       unreadable:
-        "Der Browser lässt diese Seite die Zwischenablage nicht lesen. Halt das Textfeld gedrückt und füg dort ein.",
+        "Der Browser lässt diese Seite die Zwischenablage nicht lesen. Halte das Textfeld gedrückt und füge dort ein.",
     },
   },
   keys: {

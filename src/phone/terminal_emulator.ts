@@ -91,7 +91,7 @@ function runOf(cell: EmulatorCell, cursor: boolean): Run {
   return { text, columns: cell.getWidth(), uneven: !EVEN.test(text), style: styleOf(cell), cursor };
 }
 
-/** Uneven characters are runs of their own, except repeated ones, which make up rules. */
+/** Each uneven character is a separate run, except repeated ones, which make up rules. */
 function add(runs: Run[], run: Run): void {
   const last = runs.at(-1);
   const joins = last !== undefined && !run.cursor && !last.cursor && last.uneven === run.uneven &&

@@ -15,7 +15,7 @@ export interface TerminalInfo {
   fit: "on" | "off" | "refused";
   /** The user has scrolled up: what is shown is not the newest. */
   away?: { newer: number } | undefined;
-  /** What became of the last key here, before it was sent. */
+  /** Why the last key was not sent. */
   said?: string;
   /** The stream broke before it was known whether the last keys were typed. */
   unsure?: boolean;

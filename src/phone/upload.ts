@@ -1,4 +1,4 @@
-/** Sends a file to the host, sealed, over a stream of its own, as fast as the relay and the host take it. */
+/** Sends a file to the host, sealed, over a separate stream, as fast as the relay and the host take it. */
 import { type Clock, delay, systemClock } from "../async/clock.ts";
 import { TokenBucket } from "../async/token_bucket.ts";
 import {
@@ -49,7 +49,7 @@ export async function uploadFile(
   }
 }
 
-/** What has become of it, in the order in which it happens. */
+/** One upload, in the order in which it happens. */
 class Sending {
   readonly #file: SentFile;
   readonly #options: Omit<UploadOptions, "open">;

@@ -74,7 +74,7 @@ Deno.test("a message whose sending is uncertain is cancelled too, whichever arri
     await bubble(page, "a lost answer").getByText("Cancelled", { exact: true }).waitFor();
   }));
 
-Deno.test("what can be done with a message depends on what became of it [ux-no-dead-end]", () =>
+Deno.test("what can be done with a message depends on how far it got [ux-no-dead-end]", () =>
   withScene(async (scene) => {
     const { listener } = scene;
     const page = await openMessages(scene);

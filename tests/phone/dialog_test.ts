@@ -67,7 +67,7 @@ Deno.test("a host that allows it has its dialog rejected from the card, and only
     assert.deepEqual(answered.map(({ approved, by }) => [approved, by]), [[false, "escape"]]);
   }));
 
-Deno.test("a host that does not allow it refuses, whatever a phone sends [dlg-reject]", () =>
+Deno.test("a host that does not allow it refuses any answer from a phone [dlg-reject]", () =>
   withTerminals(async (scene) => {
     const { stack } = scene;
     const session = await open(scene);

@@ -4,7 +4,7 @@ import { until } from "../helpers/until.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
 import { withScene } from "./scene.ts";
 
-Deno.test("a list of eight sessions or more is searched by name, agent and host, whatever the case and diacritics [ux-search]", () =>
+Deno.test("a list of eight sessions or more is searched by name, agent and host, ignoring case and diacritics [ux-search]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
     const names = ["shop", "blog", "docs", "site", "mail", "wiki", "api"].map((name) => ({

@@ -46,7 +46,7 @@ Deno.test("a key in the address signs in, is removed at once, and survives reloa
     await page.getByLabel("API key").waitFor();
   }));
 
-Deno.test("a pairing link makes the phone a device of its own, once [sec-claim]", () =>
+Deno.test("a pairing link registers the phone as a device, once [sec-claim]", () =>
   withScene(async ({ phone, wire, relay, makeKey }) => {
     const { page } = phone;
     const api = createRelayApi({

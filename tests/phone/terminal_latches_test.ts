@@ -54,7 +54,7 @@ Deno.test("terminal: Ctrl and Alt are held for one key, or until they are let go
     assert.equal(await status(page).getByText("Ctrl and Alt go with a letter").count(), 0);
   }));
 
-Deno.test("terminal: a key that the host refuses is answered in words, with a held Ctrl too [ux-latches]", () =>
+Deno.test("terminal: a key that the host refuses is explained, with a held Ctrl too [ux-latches]", () =>
   withTerminals(async (scene) => {
     const { page } = scene;
     await open(scene);

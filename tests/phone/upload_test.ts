@@ -1,4 +1,4 @@
-/** Files from the phone in a real browser: sealed to the host's folder, their path in the draft, or refused in words. */
+/** Files from the phone in a real browser: sealed to the host's folder, their path in the draft, or the reason for a refusal. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
@@ -15,7 +15,7 @@ async function choose(page: Page, file: { name: string; buffer: Uint8Array }): P
   await (await chooser).setFiles({ name, mimeType: "image/png", buffer: Buffer.from(buffer) });
 }
 
-Deno.test("a paired phone's file is stored on its host alone, and its path is in the draft; a file that is too large is refused in words [up-stored, up-sealed, up-path]", () =>
+Deno.test("a paired phone's file is stored on its host alone, and its path is in the draft; a file that is too large is refused with the limit [up-stored, up-sealed, up-path]", () =>
   withDemo(async ({ phone, page, link }) => {
     const frames: string[] = [];
     page.on("websocket", (socket) =>

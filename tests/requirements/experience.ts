@@ -62,10 +62,10 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   ),
   "up-path": phone("The path of a file from the phone is put into the draft and not submitted."),
   "up-phone": phone(
-    "A file is sent in order and within the relay's budgets; progress, cancelling and every failure show in words.",
+    "A file is sent in order and within the relay's budgets; progress, cancelling and every failure are shown.",
   ),
   "ux-latches": phone(
-    "Ctrl and Alt of the key row are held for the next key or until they are let go, visibly; a key that the host refuses or that does not exist is answered in words.",
+    "Ctrl and Alt of the key row are held for the next key or until they are let go, visibly; a key that the host refuses or that does not exist is explained.",
   ),
   "ux-paste": phone(
     "Paste types what is on the clipboard into the terminal and presses no key, or says why it cannot.",

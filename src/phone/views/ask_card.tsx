@@ -144,7 +144,7 @@ interface StatusLineProps {
   children: JSX.Element | string | (JSX.Element | string | undefined)[];
 }
 
-/** An answer and what became of it. */
+/** An answer and how far it got. */
 function AnswerGiven(
   { label, text, ...standing }: StatusLineProps & { label: string; text: string },
 ): JSX.Element {

@@ -66,7 +66,7 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
   const shown = shownMessages(state, { name, hostOnline: session?.online ?? false, now });
   const mode = state.paired.has(name.deviceId) ? "psk" : "off";
   const why = noteOf(state, session, now);
-  // The opened one has a place of its own.
+  // The opened one is shown above the messages.
   const items = itemsOf(state, name).filter(({ push }) => push.id !== item);
   useRead(sessionKey(name), { size: items.length, read: actions.read });
   const waiting = waitingOf({ state, name, panel, items, now, actions });
@@ -114,7 +114,7 @@ interface ComposerSource extends Pick<Props, "state" | "name" | "actions"> {
   mode: Sealing;
 }
 
-/** What is on its way stays when the panel changes. */
+/** An upload goes on when the panel changes. */
 function useComposer({ session, ...source }: ComposerSource): JSX.Element {
   const upload = useSessionUpload(source.state, source);
   const limit = session?.online ? session.entry.limit : undefined;

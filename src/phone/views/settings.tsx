@@ -216,7 +216,7 @@ function useRelay<T>(read: () => Promise<T>): { loaded: Loaded<T>; again(): Prom
   return { loaded, again };
 }
 
-/** Says that the relay's answer is on its way, or that there is none. */
+/** Says that the relay has not answered yet, or that it did not answer. */
 function Pending({ loaded }: { loaded: Loaded<unknown> }): JSX.Element | null {
   if (loaded.kind === "loaded") return null;
   return <p class="hint" role="status">{loaded.kind === "loading" ? TEXT.loading : TEXT.failed}</p>;

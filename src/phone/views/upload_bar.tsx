@@ -1,4 +1,4 @@
-/** A file on its way to the host, above the field of the message: how far it is, or why it did not get there. */
+/** The upload of a file, above the message field: its progress, or why it failed. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { STRINGS } from "../strings.ts";

@@ -48,7 +48,7 @@ export interface LatchedTerminal extends Terminal {
   press(modifier: Modifier): void;
   /** The next key is typed with Ctrl or Alt. */
   isHeld(): boolean;
-  /** Types as it is, whatever is held. */
+  /** Types without Ctrl and Alt, even if they are held. */
   paste(inputs: readonly KeyInput[]): boolean;
 }
 

@@ -7,7 +7,7 @@ import { type NotificationData, notificationOf, tagOf } from "./notification.ts"
 import type { NotificationEvent, PushEvent, WorkerScope } from "./scope.ts";
 
 const { notification: TEXT } = NOTIFICATION_STRINGS;
-/** A browser ends a worker that takes longer, and shows a text of its own. */
+/** A browser ends a worker that takes longer, and shows its own text. */
 const LOAD_LIMIT_MS = 8_000;
 
 /** What the worker needs of the phone's storage and of the relay. */

@@ -142,7 +142,7 @@ Deno.test("an answer from here is shown as sending, and as failed", () => {
   );
 });
 
-Deno.test("an answered question says what became of its answer [ux-inbox]", () => {
+Deno.test("an answered question says whether its answer arrived [ux-inbox]", () => {
   const outcome = (...messages: Message[]): unknown => {
     const found = status(questionWith(answeredBy2), { messages });
     return found.kind === "answered" ? found.outcome : found.kind;

@@ -79,7 +79,7 @@ Deno.test("a paired host has its proven name, and its sessions get labels derive
   assert.deepEqual(trustedSessions(told, undefined), told);
 });
 
-Deno.test("a search finds sessions that contain every word, whatever the case and diacritics [ux-search]", () => {
+Deno.test("a search finds sessions that contain every word, ignoring case and diacritics [ux-search]", () => {
   const devices = [
     deviceOf({ host: "Werkstatt", sessions: [entryOf({ name: "svc-cafe", title: "Straße" }), entryOf()] }),
     deviceOf({ deviceId: "dev_listener_2", host: "laptop", sessions: [entryOf({ agentLabel: "Codex" })] }),

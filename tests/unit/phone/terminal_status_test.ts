@@ -7,7 +7,7 @@ import { isBlocked, statusText } from "../../../src/phone/terminal_status.ts";
 
 const LIVE = { kind: "live", sealing: "psk", size: { cols: 80, rows: 24 } } as const;
 
-Deno.test("terminal status: its state, and what became of the newest keys", () => {
+Deno.test("terminal status: its state, and whether the newest keys were typed", () => {
   assert.deepEqual(statusText({ stream: LIVE, fit: "off" }), {
     status: "Live, 80 × 24",
     warning: "",

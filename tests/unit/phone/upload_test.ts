@@ -1,4 +1,4 @@
-/** A file on its way from the phone: sealed or not at all, at the host's pace, and what ends it. */
+/** A file that the phone sends: sealed or not at all, at the host's pace, and what ends it. */
 import assert from "node:assert/strict";
 import type { TerminalViewer } from "../../../src/phone/terminal_streams.ts";
 import { ANSWER_WITHIN_MS, uploadFile, type UploadResult } from "../../../src/phone/upload.ts";
