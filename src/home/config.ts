@@ -50,6 +50,8 @@ export const Config = z.looseObject({
    * What a phone may do in a permission dialog: nothing, reject it with Esc, or type into it. `true` means `once`.
    */
   allowRemoteApproval: z.optional(z.union([z.boolean(), z.enum(["none", "reject", "once", "always"])])),
+  /** What no phone may allow besides what no phone ever may: regular expressions, whatever the case. */
+  neverAllow: z.optional(z.array(z.string().check(z.refine(isPattern, "a regular expression")))),
   /** Types messages while the agent works, even when no hook holds back a dialog that opens meanwhile. */
   steer: z.optional(z.boolean()),
   /** Types into an agent's screen even when its profile does not recognise the composer. */
@@ -68,6 +70,14 @@ export const Config = z.looseObject({
   secondOutlet: z.optional(SecondOutlet),
 });
 export type Config = z.infer<typeof Config>;
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, "iu") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
 
 /** `config.json` is not JSON, or a field is invalid. The message names the file and the position. */
 export class ConfigError extends Error {

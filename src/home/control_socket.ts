@@ -1,5 +1,7 @@
 /** The control socket `listener.sock`, one JSON object a line and an answer for each request: messages, server, client. */
 import * as z from "zod/mini";
+import type { DialogAnswer } from "../agents/hooks.ts";
+import { CardQuestions, Decision } from "../protocol/ask.ts";
 import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
@@ -49,6 +51,21 @@ export const HookReport = z.looseObject({
 });
 export type HookReport = z.infer<typeof HookReport>;
 
+/** A dialog of an agent, as its hook sees it: see `DialogCall` of the agents' hooks. */
+const DialogCall = z.object({
+  dialog: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("questions"), questions: CardQuestions }),
+    z.object({
+      kind: z.literal("approval"),
+      tool: z.string(),
+      request: z.string(),
+      decisions: z.array(Decision),
+    }),
+  ]),
+  isShown: z.boolean(),
+});
+export type DialogCall = z.infer<typeof DialogCall>;
+
 export const ControlRequest = z.discriminatedUnion("op", [
   /** Asks for the daemon's status. */
   z.object({ op: z.literal("status") }),
@@ -61,6 +78,11 @@ export const ControlRequest = z.discriminatedUnion("op", [
    * report has `tool` with the step `before` and no `news`, which comes in its own `hook` request before it.
    */
   z.object({ op: z.literal("gate"), report: HookReport }),
+  /**
+   * An agent's hook waits with a dialog: answered when a phone has answered it, or without an `answer` when the agent
+   * shall ask at the computer. A hook that disconnects waits no longer.
+   */
+  z.object({ op: z.literal("dialog"), report: HookReport, call: DialogCall }),
   /** A session has started: read tmux now, not at the next poll. */
   z.object({ op: z.literal("look") }),
   /** A phone was revoked: close everything it has open. */
@@ -83,7 +105,12 @@ export const DaemonStatus = z.looseObject({
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
 
 export const ControlAnswer = z.discriminatedUnion("ok", [
-  z.object({ ok: z.literal(true), status: z.optional(DaemonStatus) }),
+  z.object({
+    ok: z.literal(true),
+    status: z.optional(DaemonStatus),
+    /** Of a dialog: a `DialogAnswer`. */
+    answer: z.optional(z.unknown()),
+  }),
   z.object({ ok: z.literal(false), error: z.string() }),
 ]);
 export type ControlAnswer = z.infer<typeof ControlAnswer>;
@@ -95,8 +122,17 @@ export interface ControlHandlers {
   hook(report: HookReport): void;
   /** Resolves once the tool call may begin. */
   gate(report: HookReport): Promise<void>;
+  /** Resolves with the answer, or with nothing when the agent shall ask at the computer. `gone`: the hook waits no longer. */
+  dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
   look(): void;
   forget(phone: string): void;
+}
+
+/** An answer for a hook that waits. */
+export interface DialogReply {
+  answer: DialogAnswer;
+  /** Called once: whether the hook was still there to take it. */
+  handedOver(isTaken: boolean): void;
 }
 
 /** Further connections are closed at once. */
@@ -120,35 +156,52 @@ export async function serveControl(
 
 /** A client that disconnects or sends an overlong line ends only its own connection. */
 async function serveConnection(connection: LineConnection, handlers: ControlHandlers): Promise<void> {
+  const lines = connection.lines[Symbol.asyncIterator]();
+  const gone = new AbortController();
+  // Read ahead by one line: only so is it seen that the client has gone while its request waits.
+  const read = (): Promise<IteratorResult<string>> => {
+    const next = lines.next();
+    next.then(({ done }) => done && gone.abort(), () => gone.abort());
+    return next;
+  };
   let idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
   try {
-    for await (const line of connection.lines) {
+    let next = read();
+    for (let line = await next; !line.done; line = await next) {
       clearTimeout(idle);
-      const { answer, after } = await takeLine(line, handlers);
-      await connection.send(JSON.stringify(answer));
-      after?.();
+      next = read();
+      const { answer, after } = await takeLine(line.value, { handlers, gone: gone.signal });
+      const isTaken = await connection.send(JSON.stringify(answer)).then(() => true, () => false);
+      after?.(isTaken);
+      if (!isTaken) break;
       idle = setTimeout(() => connection.close(), CONTROL_IDLE_MS);
     }
   } catch {
-    connection.close();
+    // The client is gone.
   } finally {
+    connection.close();
     clearTimeout(idle);
   }
 }
 
-/** An answer, and what to do after it is sent. */
+/** An answer, and what to do once it was sent or its client was gone. */
 interface Reply {
   answer: ControlAnswer;
-  after?: () => void;
+  after?: (isTaken: boolean) => void;
 }
 
-async function takeLine(line: string, handlers: ControlHandlers): Promise<Reply> {
+interface Serving {
+  handlers: ControlHandlers;
+  gone: AbortSignal;
+}
+
+async function takeLine(line: string, serving: Serving): Promise<Reply> {
   const request = ControlRequest.safeParse(parseJson(line)?.value);
-  if (request.success) return await take(request.data, handlers);
+  if (request.success) return await take(request.data, serving);
   return { answer: { ok: false, error: `Cannot take the request: ${describeFaults(request.error)}` } };
 }
 
-async function take(request: ControlRequest, handlers: ControlHandlers): Promise<Reply> {
+async function take(request: ControlRequest, { handlers, gone }: Serving): Promise<Reply> {
   switch (request.op) {
     case "status":
       return { answer: { ok: true, status: handlers.status() } };
@@ -160,6 +213,11 @@ async function take(request: ControlRequest, handlers: ControlHandlers): Promise
     case "gate":
       await handlers.gate(request.report);
       return { answer: { ok: true } };
+    case "dialog": {
+      const reply = await handlers.dialog(request.report, { ...request.call, gone });
+      if (reply === undefined) return { answer: { ok: true } };
+      return { answer: { ok: true, answer: reply.answer }, after: reply.handedOver };
+    }
     case "look":
       handlers.look();
       return { answer: { ok: true } };

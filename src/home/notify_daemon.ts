@@ -1,4 +1,5 @@
 /** What hooks send the daemon: a report without waiting, or a tool call that waits at the gate. Loads no schema. */
+import type { DialogAnswer, DialogCall } from "../agents/hooks.ts";
 import type { LineConnection, LocalSockets } from "../runtime/types.ts";
 import type { ControlRequest, HookReport } from "./control_socket.ts";
 
@@ -45,6 +46,26 @@ export async function waitAtGate(
     } finally {
       limit.removeEventListener("abort", close);
     }
+  });
+}
+
+/** How long a hook waits for the phone, in milliseconds. The agents' own limit for the hook is longer. */
+export const DIALOG_LIMIT_MS = 590_000;
+/** A longer request is not sent: a line of the socket holds 1 MiB, and a character takes up to 3 bytes. */
+const DIALOG_MAX_CHARS = 340_000;
+
+/** The phone's answer; undefined when the agent shall ask at the computer, also when no daemon listens. */
+export async function askPhones(
+  socket: DaemonSocket,
+  { report, call }: { report: HookReport; call: DialogCall },
+): Promise<DialogAnswer | undefined> {
+  const line = JSON.stringify({ op: "dialog", report, call });
+  if (line.length > DIALOG_MAX_CHARS) return undefined;
+  return await withDaemon(socket, async (connection) => {
+    const limit = AbortSignal.timeout(DIALOG_LIMIT_MS);
+    limit.addEventListener("abort", () => connection.close());
+    await connection.send(line);
+    for await (const answer of connection.lines) return JSON.parse(answer).answer;
   });
 }
 

@@ -1,8 +1,8 @@
 /** Runs an agent's hook: it reports to the listener, informs the model of REMOTE mode, and never disturbs the agent. */
-import { type HookInput, type HookMeaning, isFromSubagent } from "../agents/hooks.ts";
+import { type DialogCall, type HookInput, type HookMeaning, isFromSubagent } from "../agents/hooks.ts";
 import { loadHooks } from "../agents/registry.ts";
 import type { HookReport } from "../home/control_socket.ts";
-import { notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
+import { askPhones, type DaemonSocket, notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import type { Conversation } from "../home/remote_mode.ts";
 import type { LocalSockets } from "../runtime/types.ts";
@@ -112,6 +112,19 @@ async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   const socket = { sockets: host.sockets, path: host.paths.socket };
   if (tool?.step === "before") await waitAtGate(socket, report);
   else await notifyDaemon(socket, { op: "hook", report });
+  const dialog = host.cards === true ? call.hooks.dialogOf?.(call.event, call.input) : undefined;
+  if (dialog !== undefined) await answerDialog(host, call, { socket, report, dialog });
+}
+
+/** Prints what a phone answered; nothing when the agent shall ask at the computer. */
+async function answerDialog(
+  { print }: HookHost,
+  { hooks, event, input }: HookCall,
+  { socket, report, dialog }: { socket: DaemonSocket; report: HookReport; dialog: DialogCall },
+): Promise<void> {
+  const answer = await askPhones(socket, { report, call: dialog });
+  const output = answer && hooks.answerOutput?.({ event, input }, answer);
+  if (output !== undefined) print(output);
 }
 
 /** The end of a subagent is not the end of the turn. */

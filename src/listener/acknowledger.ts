@@ -4,7 +4,7 @@
  */
 import { errorText } from "../async/error_text.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
-import type { AuditEntry } from "../home/log_files.ts";
+import type { Audit, AuditEntry } from "../home/log_files.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
@@ -70,6 +70,26 @@ export class Acknowledger {
       return undefined;
     }
   }
+}
+
+/** Writes a push that has ended to the log and the audit log. */
+export async function recordEnd(
+  push: Push,
+  outcome: Outcome,
+  { audit, log, now, elapsedMs }: {
+    audit: Pick<Audit, "record">;
+    log(line: string): void;
+    /** Epoch milliseconds. */
+    now: number;
+    /** Since it arrived. */
+    elapsedMs: number;
+  },
+): Promise<void> {
+  const reason = outcome.reason ? ` ${outcome.reason}` : "";
+  const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
+  const action = push.type === "agent.command" ? "inject" : push.type.replace(/^.*\./, "");
+  log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
+  audit.record(await auditEntry(push, outcome, now));
 }
 
 /** The audit log's line for a push: never its text. */

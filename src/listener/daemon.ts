@@ -130,6 +130,7 @@ function controlHandlers(
     stop: () => stop.ask(),
     hook: (report) => daemon.listener?.hook(report),
     gate: async (report) => await daemon.listener?.gate(report),
+    dialog: async (report, call) => await daemon.listener?.dialog(report, call),
     look: () => daemon.listener?.readInventory(),
     forget: (phone) => daemon.listener?.revokePhone(phone),
   };

@@ -176,6 +176,7 @@ export function withNotifications(listener: RunningListener, notifier: HookNotif
     status: () => listener.status(),
     readInventory: () => listener.readInventory(),
     gate: (report) => listener.gate(report),
+    dialog: (report, call) => listener.dialog(report, call),
     revokePhone: (phone) => listener.revokePhone(phone),
     hook(report) {
       listener.hook(report);

@@ -1,33 +1,32 @@
 /** The listener: the link to the relay, and the parts that take pushes, mirror panes and report the inventory. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
-import { errorText } from "../async/error_text.ts";
 import { Wakeup } from "../async/wakeup.ts";
-import { createRelayApi } from "../client/api.ts";
+import type { RelayApi } from "../client/api.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
-import { exportPublicKey } from "../crypto/keys.ts";
-import { type Config, deviceNameOf, resolveBaseUrl } from "../home/config.ts";
+import type { Config } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
-import type { DaemonStatus, HookReport } from "../home/control_socket.ts";
+import type { DaemonStatus, DialogCall, DialogReply, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
 import { endEffects, KnownProjects, projectsOf, startChoices, startEffects } from "./agent_life.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
-import { ensureIdentity, withPairedLock } from "../home/paired.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
-import { listenerDeviceId } from "../protocol/names.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
+import { apiOf, type HostIdentity, readIdentity } from "./host_identity.ts";
+import { Cards } from "./cards/cards.ts";
 import { EndedAgents } from "./ended_agents.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
+import { lastLocalKey } from "./inject/pane_check.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport } from "./inventory/host_details.ts";
-import { statesFile, toEntry } from "./inventory/session_entry.ts";
+import { dialogNews, statesFile } from "./inventory/session_entry.ts";
 import { InventoryPolling } from "./inventory/reporter.ts";
-import type { DialogNews, OpenDialog } from "./inventory/dialogs.ts";
+import type { DialogNews } from "./inventory/dialogs.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
 import { mutedProjects, mutingEffects } from "./mute_project.ts";
 import { restoreAllWindowSizes } from "./mirror/window_size.ts";
@@ -47,6 +46,8 @@ export interface RunningListener {
   hook(report: HookReport): void;
   /** A tool call is about to begin: resolves once no input is in flight into the agent's pane. Must not throw. */
   gate(report: HookReport): Promise<void>;
+  /** An agent's hook waits with a dialog, until `gone`: a phone's answer, or nothing. Must not throw. */
+  dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
   /** A session began: reads the inventory now. Must not throw. */
   readInventory(): void;
   /** A phone was revoked: ends its streams. Must not throw. */
@@ -71,14 +72,6 @@ export interface ListenerOptions {
   dialogOpened?(dialog: DialogNews): void;
 }
 
-/** How the relay knows this host. */
-interface HostIdentity {
-  name: string;
-  deviceId: string;
-  /** Undefined if the identity file cannot be used, which pairing reports. */
-  publicKey: string | undefined;
-}
-
 /** What this listener supports. */
 const CAPABILITIES = ["agent.command", "agent.start", "agent.end", "project.mute", "pane.open"];
 
@@ -89,20 +82,8 @@ export async function startListener(options: ListenerOptions): Promise<RunningLi
   const { files } = runtime;
   const journal = await openJournal({ files, path: options.paths.journal, now });
   if (journal.damaged > 0) options.log(`journal: ${journal.damaged} damaged line(s) skipped`);
-  const name = deviceNameOf(options.config, runtime.hostname());
-  const host = { name, deviceId: await listenerDeviceId(name), publicKey: await publicIdentity(options) };
+  const host = await readIdentity(options);
   return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), host });
-}
-
-async function publicIdentity({ paths, log }: ListenerOptions): Promise<string | undefined> {
-  const { files } = runtime;
-  try {
-    const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
-    return await exportPublicKey(identity.publicKey);
-  } catch (error) {
-    log(`identity: not sent to the relay: ${errorText(error)}`);
-    return undefined;
-  }
 }
 
 class Listener implements RunningListener {
@@ -110,7 +91,9 @@ class Listener implements RunningListener {
   readonly #host: HostIdentity;
   readonly #journal: Journal;
   readonly #audit: Audit;
+  readonly #api: RelayApi;
   readonly #keys: HostKeys;
+  readonly #cards: Cards;
   readonly #targets: Targets;
   readonly #inputs = new PaneInputs();
   readonly #link: RelayLink;
@@ -135,7 +118,11 @@ class Listener implements RunningListener {
     this.#journal = journal;
     this.#audit = audit;
     this.#host = host;
-    this.#keys = keysOf(options, host);
+    this.#api = apiOf(options);
+    this.#keys = hostKeys({
+      ...{ files: runtime.files, paths: options.paths, api: this.#api, now },
+      ...{ deviceId: host.deviceId, hostname: host.name },
+    });
     this.#targets = openTargets(options);
     this.#endedAgents = new EndedAgents({ ...runtime, clock: systemClock, log });
     this.#link = this.#makeLink();
@@ -148,6 +135,7 @@ class Listener implements RunningListener {
       log,
     });
     const injection = this.#injection();
+    this.#cards = this.#makeCards(injection);
     this.#pushes = this.#makePushes(injection, projects);
     this.#uploads = this.#makeUploads();
     this.#mirrors = this.#makeMirrors(injection);
@@ -167,12 +155,18 @@ class Listener implements RunningListener {
   hook(report: HookReport): void {
     this.#inputs.hook(report);
     this.#messages.wake();
+    this.#cards.hook(report);
     this.#inventory.hook(report);
   }
 
   async gate(report: HookReport): Promise<void> {
+    this.#cards.hook(report);
     this.#inventory.hook(report);
     await this.#inputs.toolBegins(report);
+  }
+
+  dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined> {
+    return this.#cards.ask(report, call);
   }
 
   readInventory(): void {
@@ -184,6 +178,7 @@ class Listener implements RunningListener {
   }
 
   async stop(): Promise<void> {
+    this.#cards.stop();
     this.#pushes.stop();
     this.#inventory.stop();
     await this.#pushes.idle();
@@ -241,6 +236,7 @@ class Listener implements RunningListener {
     if (state.state === "connected") {
       this.#clockOffsetMs = state.clockOffsetMs;
       this.#inventory.connected();
+      this.#cards.connected();
       log(`connected to ${wsUrl}`);
     } else if (state.state === "waiting") {
       // Another listener of this device took over: it types what is held or queued here.
@@ -272,7 +268,7 @@ class Listener implements RunningListener {
       version: (pid) => runningVersion(pid, runtime),
       widened: widenedBy(policyOf(config)),
       dialogActions: dialogActions(policyOf(config)),
-      dialogOpened: (session, dialog) => this.#options.dialogOpened?.(newsOf(session, dialog)),
+      dialogOpened: (session, dialog) => this.#options.dialogOpened?.(dialogNews(session, dialog)),
       observed: (sessions) => this.#pushes.observe(sessions),
       muted: async () => {
         const muted = await loadMuted(runtime.files, paths);
@@ -340,7 +336,7 @@ class Listener implements RunningListener {
     const muting = { targets: this.#targets, changed: injection.typed, ...mutingEffects(paths) };
     return new PushIntake({
       ...pushSteps({
-        ...{ injection, dialogOf: (session) => this.#inventory.dialogOf(session) },
+        ...{ injection, dialogOf: (session) => this.#inventory.dialogOf(session), cards: this.#cards },
         ...{ starting, ending, muting, keys: this.#keys, audit: this.#audit, log },
       }),
       journal: this.#journal,
@@ -349,6 +345,20 @@ class Listener implements RunningListener {
       now,
       toLocalTime: (relayMs) => relayMs - this.#clockOffsetMs,
       floor: () => this.#keys.floor(config),
+    });
+  }
+
+  #makeCards({ policy, effects, targets }: Injection): Cards {
+    const { config, log } = this.#options;
+    return new Cards({
+      ...{ clock: systemClock, keys: this.#keys, policy, isMuted: effects.isMuted, log },
+      neverAllow: config.neverAllow ?? [],
+      deskActivity: (session) => lastLocalKey(targets, session),
+      isLinked: () => this.#link.connected,
+      send: (push, given) => this.#api.sendPush(push, given),
+      withdraw: (id) => void this.#link.send("push.ack", { id, outcome: "withdrawn", final: true }),
+      dialogOnScreen: (session) => this.#inventory.dialogOf(session)?.id,
+      report: (report) => this.#inventory.hook(report),
     });
   }
 
@@ -380,17 +390,4 @@ class Listener implements RunningListener {
       record: (entry) => this.#audit.record(entry),
     });
   }
-}
-
-function newsOf(session: TmuxSession, { id, text }: OpenDialog): DialogNews {
-  const { name, recorded } = session;
-  const { label, agent } = toEntry(session, { state: "waiting", stateSince: 0, muted: false });
-  return { id, session: name, agent, label, cwd: recorded.directory || session.pane?.path || "", text };
-}
-
-function keysOf(options: ListenerOptions, { deviceId, name }: HostIdentity): HostKeys {
-  const { paths, wsUrl, apiKey, config, env } = options;
-  const baseUrl = resolveBaseUrl({ option: wsUrl, config, env }) ?? "";
-  const api = createRelayApi({ baseUrl, apiKey });
-  return hostKeys({ files: runtime.files, paths, api, deviceId, hostname: name, now });
 }

@@ -4,7 +4,7 @@
  */
 import { errorText } from "../async/error_text.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
-import type { Journal, TakeVerdict } from "../home/journal.ts";
+import type { Journal } from "../home/journal.ts";
 import { type Later, laterOf } from "../protocol/later.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
@@ -19,14 +19,15 @@ import {
   Stopping,
   type Turn,
 } from "./inject/context.ts";
-import { type Acknowledgement, auditEntry } from "./acknowledger.ts";
-import { Era, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
+import { type Acknowledgement, recordEnd } from "./acknowledger.ts";
 import { answerDialog, type DialogContext } from "./answer_dialog.ts";
+import type { Cards } from "./cards/cards.ts";
 import { endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
 import { type MuteOptions, muteProject } from "./mute_project.ts";
 import type { Audit } from "../home/log_files.ts";
 import { inject } from "./inject/inject.ts";
-import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import { NOT_TAKEN, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import { Era, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
 
@@ -38,24 +39,13 @@ const END = "agent.end";
 const MUTE = "project.mute";
 const CANCEL = "agent.cancel";
 const DIALOG = "dialog.answer";
-const ACTED_ON: readonly string[] = ["agent.command", START, END, MUTE, CANCEL, DIALOG];
+const ANSWER = "ask.answer";
+const ACTED_ON: readonly string[] = ["agent.command", START, END, MUTE, CANCEL, DIALOG, ANSWER];
 /** They must not wait behind the session's messages, because they are about them or about what holds them. */
-const AT_ONCE: readonly string[] = [END, MUTE, CANCEL, DIALOG];
+const AT_ONCE: readonly string[] = [END, MUTE, CANCEL, DIALOG, ANSWER];
 const FAILS: Record<string, Reason> = { [START]: "start_failed", [END]: "end_failed", [MUTE]: "mute_failed" };
 
-/** Refusal reasons for sealed messages that the journal does not accept. */
-const NOT_TAKEN = {
-  used: "counter_used",
-  old: "counter_old",
-  uncounted: "counter_missing",
-} as const satisfies Record<Exclude<TakeVerdict, "taken">, Reason>;
-
-interface Answer {
-  state: PushState;
-  reason?: string | undefined;
-  retryAfterSeconds?: number | undefined;
-  agentSessionName?: string | undefined;
-}
+type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { state: PushState };
 
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps {
@@ -66,6 +56,9 @@ export interface PushSteps {
   end(push: Push): Promise<Outcome>;
   mute(push: Push): Promise<Outcome>;
   answerDialog(push: Push): Promise<Outcome>;
+  answerCard(push: Push): Promise<Outcome>;
+  /** Names the session that an answer to a card is sealed for: the answer names only its question. */
+  placed(push: Push): Push;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
   /** Called once for each push that ended, with the milliseconds since it arrived. */
@@ -75,6 +68,7 @@ export interface PushSteps {
 export interface PushStepsOptions {
   injection: Injection;
   dialogOf: DialogContext["dialogOf"];
+  cards: Pick<Cards, "answer" | "placed">;
   starting: StartOptions;
   ending: EndOptions;
   muting: MuteOptions;
@@ -84,7 +78,7 @@ export interface PushStepsOptions {
 }
 
 export function pushSteps(
-  { injection, dialogOf, starting, ending, muting, keys, audit, log }: PushStepsOptions,
+  { injection, dialogOf, cards, starting, ending, muting, keys, audit, log }: PushStepsOptions,
 ): PushSteps {
   const { targets, inputs, now } = injection;
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
@@ -96,21 +90,21 @@ export function pushSteps(
     end: (push) => endAgent(push, ending),
     mute: (push) => muteProject(push, muting),
     answerDialog: (push) => answerDialog(push, { typing: injection, dialogOf }),
+    placed: (push) => push.type === ANSWER ? cards.placed(push) : push,
+    async answerCard(push) {
+      // After a crash nothing shows whether the agent took it.
+      await injection.record(push.id, "typing");
+      return await cards.answer(push);
+    },
     async leftBehind(push) {
       if (push.type !== "agent.command") return;
       const { found } = push.sealed ? await open(push) : { found: push };
-      if ("state" in found || found.body === undefined || found.agentSessionName === undefined) return;
-      const resolved = await targets.resolve(found.agentSessionName);
+      if ("state" in found || found.body === undefined) return;
+      const resolved = await targets.resolve(found.agentSessionName ?? "");
       // The next message to this session finds the text there and removes it.
       if (resolved.kind === "found") inputs.of(resolved.target).leftBehind = { before: "", text: found.body };
     },
-    async ended(push, outcome, elapsedMs) {
-      const reason = outcome.reason ? ` ${outcome.reason}` : "";
-      const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
-      const action = push.type === "agent.command" ? "inject" : push.type.replace(/^.*\./, "");
-      log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
-      audit.record(await auditEntry(push, outcome, now()));
-    },
+    ended: (push, outcome, elapsedMs) => recordEnd(push, outcome, { audit, log, now: now(), elapsedMs }),
   };
 }
 
@@ -163,7 +157,8 @@ export class PushIntake {
   }
 
   /** Acknowledges a known push again; accepts a new one. Resolves before the outcome is known. */
-  async receive(push: Push): Promise<void> {
+  async receive(received: Push): Promise<void> {
+    const push = this.#options.placed(received);
     const era = this.#era;
     const inHand = era.inHand.get(push.id);
     if (inHand) return this.#acknowledge(push.id, inHand.progress, { final: false });
@@ -177,7 +172,8 @@ export class PushIntake {
     }
     if (era.end.signal.aborted) return;
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
-    const turn = turnOf(push);
+    // An answer waits for the agent, and nothing waits behind it.
+    const turn = push.type === ANSWER ? push.id : turnOf(push);
     era.inHand.set(push.id, { push, progress: { state: "delivered" }, turn: { step: "waiting" } });
     const atOnce = AT_ONCE.includes(push.type);
     await this.#inOrder(turn, () => atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
@@ -201,7 +197,9 @@ export class PushIntake {
   async #fault(push: Push): Promise<Reason | undefined> {
     if (!isEnough(push.sealed?.mode ?? "off", await this.#options.floor())) return "sealed_required";
     if (push.type === START || push.type === CANCEL) return undefined;
-    if (push.agentSessionName === undefined && push.type !== MUTE) return "invalid_session_name";
+    if (push.agentSessionName === undefined && push.type !== MUTE) {
+      return push.type === ANSWER ? "dialog_gone" : "invalid_session_name";
+    }
     if (push.sealed) return undefined;
     return Body.safeParse(push.body).success ? undefined : "invalid_body";
   }
@@ -342,7 +340,10 @@ export class PushIntake {
     if (push.type === CANCEL) return await this.#withdraw(push, era);
     if (this.#isExpired(push)) return { state: "expired" };
     if (push.type === MUTE) return await this.#options.mute(push);
-    return push.type === END ? await this.#options.end(push) : await this.#options.answerDialog(push);
+    if (push.type === END) return await this.#options.end(push);
+    if (push.type === DIALOG) return await this.#options.answerDialog(push);
+    this.report(push.id, { state: "delivered" });
+    return await this.#options.answerCard(push);
   }
 
   /** Atomic: a message is either typed or withdrawn. One that has not arrived is remembered as withdrawn. */

@@ -1,5 +1,5 @@
 /** Opens messages that phones sealed for this host. */
-import type { PhoneSeal } from "../home/journal.ts";
+import type { PhoneSeal, TakeVerdict } from "../home/journal.ts";
 import type { HostKeys } from "../home/host_sealing.ts";
 import { PairingsBusy } from "../home/paired.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
@@ -8,6 +8,7 @@ import { answerText, carriedAnswer, lateAnswerId } from "../protocol/ask.ts";
 import { laterOf } from "../protocol/later.ts";
 import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
+import type { Reason } from "../protocol/receipt.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
 import { type Outcome, refused } from "./inject/context.ts";
 
@@ -16,6 +17,13 @@ export interface UnsealHost
   now(): number;
   log(line: string): void;
 }
+
+/** Refusal reasons for sealed messages that the journal does not accept. */
+export const NOT_TAKEN = {
+  used: "counter_used",
+  old: "counter_old",
+  uncounted: "counter_missing",
+} as const satisfies Record<Exclude<TakeVerdict, "taken">, Reason>;
 
 /** Clocks of phone and host may differ by this much. */
 const SKEW_MS = 600_000;

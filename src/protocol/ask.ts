@@ -90,8 +90,10 @@ const CardQuestion = z.object({
 });
 export type CardQuestion = z.infer<typeof CardQuestion>;
 
+export const CardQuestions = z.array(CardQuestion).check(z.minLength(1), z.maxLength(CARD_QUESTIONS_MAX));
+
 /** Allow this one request, allow it and whatever the agent then asks no more about, or refuse it. */
-const Decision = z.enum(["once", "always", "reject"]);
+export const Decision = z.enum(["once", "always", "reject"]);
 export type Decision = z.infer<typeof Decision>;
 
 /** What a phone marks in a request before its user decides. */
@@ -107,7 +109,7 @@ const WITHHELD = ["never_list", "too_long"] as const;
 export const CardData = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("questions"),
-    questions: z.array(CardQuestion).check(z.minLength(1), z.maxLength(CARD_QUESTIONS_MAX)),
+    questions: CardQuestions,
     ...common,
   }),
   /** A request for permission; the push's body shows it in full. */

@@ -14,6 +14,26 @@ const TOOL_CALL_HOOKS = rows("docs/specification.md, Tool-call hooks", {
 const CARDS = rows("docs/specification.md, Cards", {
   "card-sealed": agents("A card goes only to paired phones, sealed; a relay accepts none that is plain."),
   "card-fits": agents("An answer that does not fit its card, or is about another request, is refused."),
+  "card-setting": agents(
+    "allowRemoteApproval decides which decisions a card offers; by default there is no card for a request.",
+  ),
+  "card-never": agents(
+    "Destructive requests, and those of the host's neverAllow, are never allowed from a phone.",
+  ),
+  "card-whole": agents(
+    "A request is shown in full, with what cannot be seen named; one too long for that can only be refused.",
+  ),
+  "card-bound": agents("A decision names the digest of the tool, the directory and the whole request."),
+  "card-phones": agents(
+    "Only a paired phone answers a card, sealed with its pairing's secret; a script never does.",
+  ),
+  "card-first": agents("The first answer counts, from a phone or from the computer; later ones are refused."),
+  "card-desk": agents(
+    "A dialog that its hook holds back opens at once while somebody is at the computer or the relay is away, and at the first key.",
+  ),
+  "card-applied": agents(
+    "The receipt of an answer follows what the agent did; it is unknown when nothing shows that.",
+  ),
   "card-late": agents(
     "An answer to an agent's own dialog goes to the listener that asked, and is never typed.",
   ),

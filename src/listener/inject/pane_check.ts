@@ -16,7 +16,7 @@ import {
 } from "./guard.ts";
 import { type Outcome, type PaneContext, refused } from "./context.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
-import type { Target } from "../targets.ts";
+import type { Target, Targets } from "../targets.ts";
 import { mayHideStart } from "./composer.ts";
 import type { ComposerModel, PaneInput } from "./pane_input.ts";
 import { mayAnswerDialogs, type Policy } from "./policy.ts";
@@ -147,6 +147,17 @@ export async function observe(server: TmuxServer, target: Target): Promise<Obser
     verbs.captureScreen(target.pane),
   );
   return parseObservation(output, target);
+}
+
+/** Epoch milliseconds of the last key in a terminal attached to this session, 0 without one; undefined for an unknown session. */
+export async function lastLocalKey(
+  targets: Pick<Targets, "resolve" | "server">,
+  session: string,
+): Promise<number | undefined> {
+  const resolved = await targets.resolve(session);
+  if (resolved.kind === "refused") return undefined;
+  const { target } = resolved;
+  return (await observe(targets.server(target), target)).localUserActivity * 1_000;
 }
 
 export function parseObservation(output: string, target: Target): Observation {

@@ -16,6 +16,7 @@ import {
 } from "../../protocol/names.ts";
 import { AgentState, type SessionEntry } from "../../protocol/session.ts";
 import type { TmuxSession } from "../../tmux/sessions.ts";
+import type { DialogNews, OpenDialog } from "./dialogs.ts";
 import { isGuardedProgram } from "../inject/guard.ts";
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
@@ -304,4 +305,11 @@ export function statesFile(files: Files, { states: path }: Pick<HomePaths, "stat
     load: async () => StatesFile.safeParse(parseJson(await files.readText(path) ?? "")?.value).data ?? {},
     save: (states) => files.replaceText(path, `${JSON.stringify(states)}\n`, { mode: 0o600 }),
   };
+}
+
+/** What the phones are notified of when a session shows another dialog. */
+export function dialogNews(session: TmuxSession, { id, text }: OpenDialog): DialogNews {
+  const { name, recorded } = session;
+  const { label, agent } = toEntry(session, { state: "waiting", stateSince: 0, muted: false });
+  return { id, session: name, agent, label, cwd: recorded.directory || session.pane?.path || "", text };
 }

@@ -5,10 +5,12 @@ import {
   askDaemon,
   CONTROL_CONNECTIONS_MAX,
   type DaemonStatus,
+  type DialogReply,
   type HookReport,
   serveControl,
 } from "../../../src/home/control_socket.ts";
-import { GATE_LIMIT_MS, waitAtGate } from "../../../src/home/notify_daemon.ts";
+import type { DialogCall } from "../../../src/agents/hooks.ts";
+import { askPhones, GATE_LIMIT_MS, waitAtGate } from "../../../src/home/notify_daemon.ts";
 import type { LineConnection } from "../../../src/runtime/types.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";
@@ -24,16 +26,19 @@ interface Served {
   stops: number;
   hooks: HookReport[];
   forgotten: string[];
+  /** Dialogs that wait, and what became of their answers. */
+  dialogs: { gone: AbortSignal; answer(reply: DialogReply | undefined): void }[];
 }
 
 async function withServer(test: (served: Served) => Promise<void>): Promise<void> {
   await using home = await makeTempHome();
-  const served: Served = { path: home.paths.socket, stops: 0, hooks: [], forgotten: [] };
+  const served: Served = { path: home.paths.socket, stops: 0, hooks: [], forgotten: [], dialogs: [] };
   const server = await serveControl(runtime.sockets, served.path, {
     status: () => STATUS,
     stop: () => void served.stops++,
     gate: () => Promise.resolve(),
     hook: (report) => void served.hooks.push(report),
+    dialog: (_report, { gone }) => new Promise((answer) => void served.dialogs.push({ gone, answer })),
     look: () => {},
     forget: (phone) => void served.forgotten.push(phone),
   });
@@ -70,6 +75,52 @@ Deno.test("status, hook, forget and stop are answered; the socket is 0600 [ls-so
     await until("the stop after its answer", () => served.stops === 1);
     assert.equal((await Deno.stat(served.path)).mode! & 0o777, 0o600);
   }));
+
+const DIALOG: DialogCall = {
+  isShown: true,
+  dialog: { kind: "approval", tool: "Bash", request: "ls", decisions: ["once", "reject"] },
+};
+const REPORT = { event: "PermissionRequest", agent: "cc", cwd: "/p", session: "svc-p" };
+
+Deno.test("a hook that waits with a dialog gets its answer, or learns that it is to wait no longer [card-desk]", () =>
+  withServer(async (served) => {
+    const socket = { sockets: runtime.sockets, path: served.path };
+    const asked = askPhones(socket, { report: REPORT, call: DIALOG });
+    const waiting = await until("the dialog", () => served.dialogs[0]);
+    const taken: boolean[] = [];
+    const answer = { kind: "decided", decision: "reject" } as const;
+    waiting.answer({ answer, handedOver: (isTaken) => void taken.push(isTaken) });
+    assert.deepEqual(await asked, answer);
+    await until("the hand-over", () => taken.length > 0);
+    assert.deepEqual(taken, [true]);
+    const second = askPhones(socket, { report: REPORT, call: DIALOG });
+    (await until("the second dialog", () => served.dialogs[1])).answer(undefined);
+    assert.equal(await second, undefined);
+    const long = { ...DIALOG, dialog: { ...DIALOG.dialog, request: "x".repeat(400_000) } } as DialogCall;
+    assert.equal(await askPhones(socket, { report: REPORT, call: long }), undefined);
+    assert.equal(served.dialogs.length, 2);
+  }));
+
+Deno.test("the daemon sees at once that a hook that waited is gone, and that its answer was not taken [card-desk]", () =>
+  withServer(async (served) => {
+    const connection = await connect(served.path);
+    await connection.send(JSON.stringify({ op: "dialog", report: REPORT, call: DIALOG }));
+    const waiting = await until("the dialog", () => served.dialogs[0]);
+    assert.equal(waiting.gone.aborted, false);
+    connection.close();
+    await until("the end of the wait", () => waiting.gone.aborted);
+    const taken: boolean[] = [];
+    const answer = { kind: "decided", decision: "once" } as const;
+    waiting.answer({ answer, handedOver: (isTaken) => void taken.push(isTaken) });
+    await until("the hand-over", () => taken.length > 0);
+    assert.deepEqual(taken, [false]);
+  }));
+
+Deno.test("a hook without a daemon waits for nothing [card-desk]", async () => {
+  await using home = await makeTempHome();
+  const socket = { sockets: runtime.sockets, path: home.paths.socket };
+  assert.equal(await askPhones(socket, { report: REPORT, call: DIALOG }), undefined);
+});
 
 Deno.test("one connection takes several requests, junk among them", () =>
   withServer(async ({ path }) => {

@@ -62,6 +62,8 @@ export function makeBench(
       return inject(command, signal);
     },
     answerDialog: () => Promise.resolve({ state: "submitted" }),
+    answerCard: () => Promise.resolve({ state: "submitted" }),
+    placed: (push) => push,
     end: () => Promise.resolve({ state: "submitted" }),
     mute: () => Promise.resolve({ state: "submitted" }),
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),

@@ -1,0 +1,117 @@
+/** What a card shows of an agent's dialog: the whole request, with everything visible, and what a phone may decide about it. */
+import type { AgentDialog } from "../../agents/hooks.ts";
+import { encodeUtf8, sha256Hex, utf8Length } from "../../async/encodings.ts";
+import type { CardData, CardQuestion, Decision, UNUSUAL } from "../../protocol/ask.ts";
+import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
+import type { Policy } from "../inject/policy.ts";
+import { isNeverAllowed, namesOutside } from "./never_allowed.ts";
+
+/** A card without the fields that say who asks, and the text that it shows. */
+export interface CardContent {
+  data: Untimed<CardData>;
+  body: string;
+}
+type Untimed<Data> = Data extends unknown ? Omit<Data, "timeoutSeconds" | "replyTo" | "listener"> : never;
+
+/** The sealed text of a push holds no more beside a body of full length. */
+const DATA_MAX_BYTES = 6_000;
+/** A line that no one reads to its end. */
+const LONG_LINE_CHARS = 2_000;
+const CUT = "\n…";
+
+interface Facts {
+  policy: Pick<Policy, "approval">;
+  /** The agent's working directory. */
+  directory: string;
+  /** Further patterns from the host's `neverAllow`. */
+  neverAllow: readonly RegExp[];
+}
+
+/** Undefined when there is nothing that a phone may answer, or nothing that fits a card. */
+export async function cardContent(dialog: AgentDialog, facts: Facts): Promise<CardContent | undefined> {
+  const content = dialog.kind === "questions" ? questions(dialog) : await approval(dialog, facts);
+  return content !== undefined && utf8Length(JSON.stringify(content.data)) <= DATA_MAX_BYTES
+    ? content
+    : undefined;
+}
+
+function questions({ questions: asked }: AgentDialog & { kind: "questions" }): CardContent {
+  const shown = asked.map((question): CardQuestion => ({
+    ...question,
+    text: visible(question.text),
+    ...(question.heading === undefined ? {} : { heading: visible(question.heading) }),
+    options: question.options.map(({ label, description }) => ({
+      label: visible(label),
+      ...(description === undefined ? {} : { description: visible(description) }),
+    })),
+  }));
+  return { data: { kind: "questions", questions: shown }, body: shown.map(({ text }) => text).join("\n") };
+}
+
+async function approval(
+  { tool, request, decisions: possible }: AgentDialog & { kind: "approval" },
+  { policy, directory, neverAllow }: Facts,
+): Promise<CardContent | undefined> {
+  const text = visible(request);
+  const isTooLong = utf8Length(text) > BODY_MAX_BYTES;
+  const withheld = isTooLong
+    ? "too_long"
+    : isNeverAllowed(request, { directory, more: neverAllow })
+    ? "never_list"
+    : undefined;
+  const decisions = possible.filter((one) =>
+    DECISIONS[policy.approval].includes(one) && (withheld === undefined || one === "reject")
+  );
+  if (decisions.length === 0) return undefined;
+  const unusual: (typeof UNUSUAL)[number][] = [];
+  if (text !== request.replace(/\r\n?/g, "\n")) unusual.push("hidden_characters");
+  if (text.split("\n").some((line) => line.length > LONG_LINE_CHARS)) unusual.push("long_lines");
+  if (namesOutside(request, directory)) unusual.push("outside_project");
+  return {
+    data: {
+      kind: "approval",
+      tool: visible(tool).replaceAll("\n", " ").slice(0, 200),
+      directory: visible(directory).slice(0, 1_000),
+      digest: await sha256Hex(`${tool}\n${directory}\n${request}`),
+      decisions,
+      unusual,
+      ...(withheld === undefined ? {} : { withheld }),
+    },
+    body: isTooLong ? firstBytes(text, BODY_MAX_BYTES - utf8Length(CUT)) + CUT : text || " ",
+  };
+}
+
+/** What each setting of `allowRemoteApproval` lets a phone decide. */
+const DECISIONS: Readonly<Record<Policy["approval"], readonly Decision[]>> = {
+  none: [],
+  reject: ["reject"],
+  once: ["once", "reject"],
+  always: ["once", "always", "reject"],
+};
+
+/**
+ * Control characters, and characters that have no width or change the direction of what follows: whoever decides must
+ * not read another text than the one that the agent will act on.
+ */
+const HIDDEN = new RegExp(
+  "[" + [
+    "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}",
+    "\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u3164\\ufe00-\\ufe0f\\uffa0\\u{e0100}-\\u{e01ef}",
+  ].join("") + "]",
+  "gu",
+);
+const SEEN = /[\n\t]/;
+
+/** The text with line feeds, tabs and visible characters only; any other is named by its code point. */
+export function visible(text: string): string {
+  return text.replace(/\r\n?/g, "\n").replace(HIDDEN, (character) => {
+    if (SEEN.test(character)) return character;
+    const code = character.codePointAt(0) ?? 0;
+    return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
+}
+
+/** The longest beginning of at most that many UTF-8 bytes. */
+function firstBytes(text: string, limit: number): string {
+  return new TextDecoder().decode(encodeUtf8(text).subarray(0, limit)).replace(/\ufffd+$/, "");
+}

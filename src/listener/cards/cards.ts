@@ -1,0 +1,341 @@
+/**
+ * Agents' own dialogs as cards: a hook that waits with a dialog gets the answer of the first phone that gives one, or nothing
+ * when the agent shall ask at the computer.
+ */
+import type { DialogAnswer } from "../../agents/hooks.ts";
+import { type Clock, delay } from "../../async/clock.ts";
+import { errorText } from "../../async/error_text.ts";
+import { Wakeup } from "../../async/wakeup.ts";
+import { type HostPush, sealHostPush } from "../../crypto/host_push.ts";
+import type { DialogCall, DialogReply, HookReport } from "../../home/control_socket.ts";
+import type { HostKeys } from "../../home/host_sealing.ts";
+import { ASK_EVENT, ASK_REPORT_MS, DIALOG_LIMIT_MS } from "../../home/notify_daemon.ts";
+import { type Answer, type CardData, cardFault, type SealedAskData } from "../../protocol/ask.ts";
+import { isSessionName } from "../../protocol/names.ts";
+import type { Push } from "../../protocol/push.ts";
+import { decodeAnswer } from "../../protocol/sealed_text.ts";
+import { type Outcome, refused } from "../inject/context.ts";
+import type { Policy } from "../inject/policy.ts";
+import { cardContent } from "./card_data.ts";
+
+/** How long an agent waits for a phone: a hook's own limit is a little longer. */
+export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
+/** Cards open at once; further dialogs open at the computer alone. */
+export const CARDS_MAX = 32;
+/** The local user is at the computer when they pressed a key within this time. */
+export const DESK_ACTIVE_MS = 60_000;
+/** How often it is looked whether the local user has come back, while a hook holds its dialog back. */
+const DESK_POLL_MS = 500;
+/** A connection to the relay that is lost for longer than this ends the wait for a phone. */
+const LINK_LOST_MS = 5_000;
+/** An agent has taken an answer when nothing has spoken against it for this long. */
+export const APPLIED_MS = 3_000;
+/** It is unknown what became of an answer when that cannot be told within this time. */
+export const APPLIED_LIMIT_MS = 20_000;
+
+export interface CardsOptions {
+  clock: Clock;
+  keys: Pick<HostKeys, "deviceId" | "phones">;
+  policy: Pick<Policy, "approval">;
+  /** Regular expressions of the configuration. */
+  neverAllow: readonly string[];
+  isMuted(directory: string): Promise<boolean>;
+  /** Epoch milliseconds of the last key in a terminal attached to the session, 0 without one; undefined for an unknown session. */
+  deskActivity(session: string): Promise<number | undefined>;
+  isLinked(): boolean;
+  /** Throws RelayError. */
+  send(push: HostPush, options: { signal: AbortSignal }): Promise<unknown>;
+  /** Tells the relay that nobody waits for this question any more. */
+  withdraw(question: string): void;
+  /** The id of the dialog on the session's screen. */
+  dialogOnScreen(session: string): string | undefined;
+  /** Takes a report, as of a hook. */
+  report(report: HookReport): void;
+  log(line: string): void;
+}
+
+interface Card {
+  id: string;
+  session: string;
+  data: CardData;
+  /** The agent's id of the tool call. */
+  tool: string | undefined;
+  answer: DialogAnswer | undefined;
+  /** The dialog that was on the screen when the answer came. */
+  dialog: string | undefined;
+  /** The hook took the answer; false if it was gone. */
+  isTaken: boolean | undefined;
+  /** What the agent did since then. */
+  sign: "applied" | "gone" | undefined;
+  /** Woken by an answer, and by whatever shows what became of it. */
+  readonly news: Wakeup;
+  /** Aborted when nobody waits any more. */
+  readonly end: AbortController;
+}
+
+export class Cards {
+  readonly #options: CardsOptions;
+  /** By question. */
+  readonly #cards = new Map<string, Card>();
+  /** Withdrawn ones, until the relay's own limit has ended them: repeated after a reconnect. */
+  readonly #withdrawn = new Map<string, number>();
+  readonly #stop = new AbortController();
+  readonly #neverAllow: readonly RegExp[];
+
+  constructor(options: CardsOptions) {
+    this.#options = options;
+    this.#neverAllow = options.neverAllow.map((pattern) => new RegExp(pattern, "iu"));
+  }
+
+  /** A hook waits with a dialog. Undefined when the agent shall ask at the computer. Never throws. */
+  async ask(
+    report: HookReport,
+    call: DialogCall & { gone: AbortSignal },
+  ): Promise<DialogReply | undefined> {
+    try {
+      const card = await this.#cardFor(report, call);
+      if (card === undefined) return undefined;
+      return await this.#ask(card.card, { ...call, report, push: card.push });
+    } catch (error) {
+      this.#options.log(`card: the dialog opens at the computer: ${errorText(error)}`);
+      return undefined;
+    }
+  }
+
+  /** An answer names only its question: it was sealed for the session of that card. Without a card it has no session. */
+  placed({ agentSessionName: _claimed, ...push }: Push): Push {
+    const card = this.#cards.get(push.inReplyTo ?? "");
+    return card === undefined ? push : { ...push, agentSessionName: card.session };
+  }
+
+  /** A card stands for the dialog of this session. */
+  has(session: string): boolean {
+    return [...this.#cards.values()].some((card) => card.session === session);
+  }
+
+  /** Gives an opened answer to the hook that waits; resolves once the agent has gone on with it, or has not. */
+  async answer(push: Push): Promise<Outcome> {
+    const card = this.#cards.get(push.inReplyTo ?? "");
+    if (card === undefined || card.answer !== undefined || card.end.signal.aborted) {
+      return refused("dialog_gone");
+    }
+    if (push.sealed?.mode !== "psk") return refused("sealed_required");
+    const phones = await this.#options.keys.phones();
+    if (!phones.some(({ deviceId }) => deviceId === push.from)) return refused("dialog_not_allowed");
+    const sent = decodeAnswer(push.body ?? "");
+    const answer = sent?.question === card.id ? dialogAnswer(sent.answer) : undefined;
+    if (sent === undefined || answer === undefined || cardFault(card.data, sent.answer) !== undefined) {
+      return refused("invalid_body");
+    }
+    // It was read while the phones were looked up.
+    if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
+    card.dialog = this.#options.dialogOnScreen(card.session);
+    card.answer = answer;
+    card.news.wake();
+    return await this.#applied(card);
+  }
+
+  /** What an agent's hook reports may show that its dialog was answered, or that an answer was taken. */
+  hook(report: HookReport): void {
+    for (const card of this.#cards.values()) {
+      if (card.session !== report.session || report.event === ASK_EVENT) continue;
+      if (card.answer === undefined && wasAnsweredElsewhere(report, card)) card.end.abort();
+      if (card.isTaken === true) card.sign ??= signOf(report, card);
+      card.news.wake();
+    }
+  }
+
+  /** A new connection to the relay: repeats what it may not have heard. */
+  connected(): void {
+    const since = this.#options.clock.now() - 2 * CARD_SECONDS * 1_000;
+    for (const [id, at] of this.#withdrawn) {
+      if (at < since) this.#withdrawn.delete(id);
+      else this.#options.withdraw(id);
+    }
+  }
+
+  /** Every dialog opens at the computer. */
+  stop(): void {
+    this.#stop.abort();
+    for (const { end } of this.#cards.values()) end.abort();
+  }
+
+  async #cardFor(
+    report: HookReport,
+    { dialog, isShown }: DialogCall,
+  ): Promise<{ card: Card; push: HostPush } | undefined> {
+    const { session, cwd, tool } = report;
+    const { policy, keys } = this.#options;
+    if (session === undefined || !isSessionName(session) || this.#stop.signal.aborted) return undefined;
+    if (!this.#options.isLinked() || this.#cards.size >= CARDS_MAX) return undefined;
+    const phones = await keys.phones();
+    if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
+    const activity = await this.#options.deskActivity(session);
+    if (activity === undefined || (!isShown && this.#options.clock.now() - activity < DESK_ACTIVE_MS)) {
+      return undefined;
+    }
+    const content = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
+    if (content === undefined) return undefined;
+    const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
+    const data: CardData = { ...content.data, ...asker };
+    const id = crypto.randomUUID();
+    const shown: SealedAskData = { kind: "sealed", ...asker };
+    const ask = {
+      id,
+      type: "ask",
+      body: content.body,
+      data,
+      agentSessionName: session,
+      ttlSeconds: CARD_SECONDS,
+    };
+    const push = await sealHostPush(ask, { host: keys.deviceId, phones, shown });
+    const state = { answer: undefined, dialog: undefined, isTaken: undefined, sign: undefined };
+    const card = {
+      id,
+      session,
+      data,
+      tool: tool?.id,
+      ...state,
+      news: new Wakeup(),
+      end: new AbortController(),
+    };
+    return { card, push };
+  }
+
+  async #ask(
+    card: Card,
+    { report, push, gone, isShown }: {
+      report: HookReport;
+      push: HostPush;
+      gone: AbortSignal;
+      isShown: boolean;
+    },
+  ): Promise<DialogReply | undefined> {
+    const { clock } = this.#options;
+    const end = (): void => card.end.abort();
+    gone.addEventListener("abort", end, { once: true });
+    if (gone.aborted || this.#stop.signal.aborted) end();
+    const cancel = clock.after(CARD_SECONDS * 1_000, end);
+    this.#cards.set(card.id, card);
+    const waiting = this.#reportWaiting(card, report);
+    try {
+      await this.#options.send(push, { signal: card.end.signal });
+      if (!isShown) void this.#watchDesk(card);
+      const answer = await this.#answered(card);
+      if (answer === undefined) return this.#withdraw(card);
+      return { answer, handedOver: (isTaken) => this.#handedOver(card, isTaken) };
+    } catch (error) {
+      // The relay may have stored it all the same.
+      this.#withdraw(card);
+      this.#handedOver(card, false);
+      throw error;
+    } finally {
+      waiting.end();
+      cancel();
+      gone.removeEventListener("abort", end);
+      if (card.answer === undefined) this.#cards.delete(card.id);
+    }
+  }
+
+  async #answered(card: Card): Promise<DialogAnswer | undefined> {
+    try {
+      while (card.answer === undefined) await card.news.wait(DIALOG_LIMIT_MS, card.end.signal);
+    } catch {
+      // Nobody waits any more.
+    }
+    return card.answer;
+  }
+
+  #handedOver(card: Card, isTaken: boolean): void {
+    card.isTaken = isTaken;
+    card.news.wake();
+  }
+
+  #withdraw({ id }: Card): undefined {
+    this.#withdrawn.set(id, this.#options.clock.now());
+    this.#options.withdraw(id);
+  }
+
+  /** The hook has printed the answer, or was gone: the agent's next steps show what became of it. */
+  async #applied(card: Card): Promise<Outcome> {
+    const { clock } = this.#options;
+    const begun = clock.elapsed();
+    try {
+      for (;;) {
+        const elapsed = clock.elapsed() - begun;
+        if (card.isTaken === false || card.sign === "gone") return refused("dialog_gone");
+        if (card.sign === "applied") return { state: "submitted" };
+        const isStill = card.dialog !== undefined &&
+          this.#options.dialogOnScreen(card.session) === card.dialog;
+        if (card.isTaken === true && elapsed >= APPLIED_MS && !isStill) return { state: "submitted" };
+        if (elapsed >= APPLIED_LIMIT_MS) return { state: "unknown" };
+        await card.news.wait(APPLIED_MS / 10, this.#stop.signal);
+      }
+    } catch {
+      return { state: "unknown" };
+    } finally {
+      this.#cards.delete(card.id);
+    }
+  }
+
+  /** Ends the wait at the first key at the computer, and when the relay is away for longer than a moment. */
+  async #watchDesk(card: Card): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = card.end;
+    const before = await this.#options.deskActivity(card.session).catch(() => undefined);
+    let linkedAt = clock.elapsed();
+    try {
+      while (card.answer === undefined) {
+        await delay(DESK_POLL_MS, { clock, signal });
+        const activity = await this.#options.deskActivity(card.session);
+        if (this.#options.isLinked()) linkedAt = clock.elapsed();
+        const isBack = activity === undefined || activity > (before ?? 0);
+        if (isBack || clock.elapsed() - linkedAt > LINK_LOST_MS) return card.end.abort();
+      }
+    } catch {
+      card.end.abort();
+    }
+  }
+
+  /** The session counts as waiting while its card is open. */
+  #reportWaiting({ id }: Card, { agent, cwd, session, pane }: HookReport): { end(): void } {
+    const about = { event: ASK_EVENT, agent, cwd, session, pane, ask: id };
+    let cancel = (): void => {};
+    const tick = (): void => {
+      this.#options.report({ ...about, state: "waiting" });
+      cancel = this.#options.clock.after(ASK_REPORT_MS, tick);
+    };
+    tick();
+    return {
+      end: () => {
+        cancel();
+        this.#options.report({ ...about, state: "working" });
+      },
+    };
+  }
+}
+
+/** The answer for the hook: what the phone bound to its question has been checked by then. */
+function dialogAnswer(answer: Answer): DialogAnswer | undefined {
+  if (answer.kind === "answers") return answer;
+  if (answer.kind !== "decided") return undefined;
+  const { kind, decision, reason } = answer;
+  return { kind, decision, reason };
+}
+
+/** The call of this dialog has ended, or its turn: nobody shows the dialog any more. */
+function wasAnsweredElsewhere({ tool, state }: HookReport, card: Card): boolean {
+  if (tool !== undefined) return tool.step === "after" && tool.id !== undefined && tool.id === card.tool;
+  return state === "idle" || state === "working";
+}
+
+/** What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does. */
+function signOf({ tool, state }: HookReport, { tool: own, answer }: Card): Card["sign"] {
+  const isRejection = answer?.kind === "decided" && answer.decision === "reject";
+  if (tool?.step === "after") {
+    const isOwn = own !== undefined && tool.id === own;
+    return isOwn ? isRejection ? "gone" : "applied" : undefined;
+  }
+  const goesOn = tool === undefined ? state === "idle" || state === "working" : tool.id !== own;
+  return goesOn && isRejection ? "applied" : undefined;
+}

@@ -1,0 +1,96 @@
+/** What a card shows of a request, and what a phone may decide about it. */
+import assert from "node:assert/strict";
+import type { AgentDialog } from "../../../../src/agents/hooks.ts";
+import { cardContent, visible } from "../../../../src/listener/cards/card_data.ts";
+import type { Policy } from "../../../../src/listener/inject/policy.ts";
+import { BODY_MAX_BYTES } from "../../../../src/protocol/limits.ts";
+import { Body } from "../../../../src/protocol/push.ts";
+
+const DIRECTORY = "/work/app";
+
+function approval(request: string, approval: Policy["approval"] = "always"): ReturnType<typeof cardContent> {
+  const dialog: AgentDialog = {
+    kind: "approval",
+    tool: "Bash",
+    request,
+    decisions: ["once", "always", "reject"],
+  };
+  return cardContent(dialog, { policy: { approval }, directory: DIRECTORY, neverAllow: [] });
+}
+
+async function decided(request: string, allowed?: Policy["approval"]): Promise<unknown[]> {
+  const content = await approval(request, allowed);
+  return content?.data.kind === "approval" ? [content.data.decisions, content.data.withheld] : [];
+}
+
+Deno.test("the setting decides what a phone may do with a request [card-setting]", async () => {
+  assert.equal(await approval("npm test", "none"), undefined);
+  assert.deepEqual(await decided("npm test", "reject"), [["reject"], undefined]);
+  assert.deepEqual(await decided("npm test", "once"), [["once", "reject"], undefined]);
+  assert.deepEqual(await decided("npm test", "always"), [["once", "always", "reject"], undefined]);
+});
+
+Deno.test("a request on the list or too long to be shown can only be refused [card-never, card-whole]", async () => {
+  assert.deepEqual(await decided("sudo make install"), [["reject"], "never_list"]);
+  const long = "é".repeat(BODY_MAX_BYTES);
+  assert.deepEqual(await decided(long), [["reject"], "too_long"]);
+  const content = await approval(long);
+  assert.ok(content?.body.endsWith("\n…") && Body.safeParse(content.body).success);
+  assert.deepEqual(await decided("x".repeat(BODY_MAX_BYTES)), [["once", "always", "reject"], undefined]);
+});
+
+Deno.test("everything that cannot be seen is named, and the text is a valid body [card-whole]", async () => {
+  const request = "echo \u001b[2Ka\u202eb\u200bc\r\nd\u0007\ud800 e\u{e0041}\ttab";
+  const content = await approval(request);
+  assert.equal(
+    content?.body,
+    "echo ⟨U+001B⟩[2Ka⟨U+202E⟩b⟨U+200B⟩c\nd⟨U+0007⟩⟨U+D800⟩ e⟨U+E0041⟩\ttab",
+  );
+  assert.ok(Body.safeParse(content?.body).success);
+  assert.ok(content?.data.kind === "approval" && content.data.unusual.includes("hidden_characters"));
+  const plain = await approval("echo a\r\nüñ 漢字 🙂\tb");
+  assert.ok(plain?.data.kind === "approval");
+  assert.deepEqual(plain.data.unusual, []);
+  assert.equal(visible("a\rb"), "a\nb");
+});
+
+Deno.test("long lines and paths outside the project are marked [card-whole]", async () => {
+  const unusual = async (request: string): Promise<readonly string[]> => {
+    const content = await approval(request);
+    return content?.data.kind === "approval" ? content.data.unusual : ["no card"];
+  };
+  assert.deepEqual(await unusual("x".repeat(2_001)), ["long_lines"]);
+  assert.deepEqual(await unusual("cat /etc/hosts"), ["outside_project"]);
+  assert.deepEqual(await unusual("cat ../other/file"), ["outside_project"]);
+  assert.deepEqual(await unusual("cat /work/app2/file"), ["outside_project"]);
+  assert.deepEqual(await unusual("cat /work/app/src/a.ts src/b.ts > /dev/null"), []);
+});
+
+Deno.test("the digest differs for every other request, tool or directory [card-bound]", async () => {
+  const digestOf = async (request: string, tool: string, directory: string): Promise<string> => {
+    const dialog: AgentDialog = { kind: "approval", tool, request, decisions: ["reject"] };
+    const content = await cardContent(dialog, { policy: { approval: "reject" }, directory, neverAllow: [] });
+    return content?.data.kind === "approval" ? content.data.digest : assert.fail("no card");
+  };
+  const digests = await Promise.all([
+    digestOf("ls", "Bash", "/a"),
+    digestOf("ls ", "Bash", "/a"),
+    digestOf("ls", "Shell", "/a"),
+    digestOf("ls", "Bash", "/b"),
+    digestOf("ls\u200b", "Bash", "/a"),
+    digestOf("ls⟨U+200B⟩", "Bash", "/a"),
+  ]);
+  assert.equal(new Set(digests).size, digests.length);
+});
+
+Deno.test("questions too long for a card stay at the computer", async () => {
+  const facts = { policy: { approval: "none" }, directory: DIRECTORY, neverAllow: [] } as const;
+  const question = (description: string): AgentDialog => ({
+    kind: "questions",
+    questions: [{ text: "Which?", options: [{ label: "one", description }, { label: "two" }] }],
+  });
+  const content = await cardContent(question("the\u200bfirst"), facts);
+  assert.ok(content?.data.kind === "questions");
+  assert.equal(content.data.questions[0]?.options[0]?.description, "the⟨U+200B⟩first");
+  assert.equal(await cardContent(question("x".repeat(8_000)), facts), undefined);
+});

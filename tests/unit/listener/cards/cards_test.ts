@@ -1,0 +1,323 @@
+/** A dialog as a card: who is asked, whose answer counts, and when the agent asks at the computer after all. */
+import assert from "node:assert/strict";
+import type { DialogAnswer, DialogCall } from "../../../../src/agents/hooks.ts";
+import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts";
+import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
+import { type HostPush, openHostPush } from "../../../../src/crypto/host_push.ts";
+import type { DialogReply, HookReport } from "../../../../src/home/control_socket.ts";
+import { ASK_EVENT } from "../../../../src/home/notify_daemon.ts";
+import {
+  APPLIED_LIMIT_MS,
+  APPLIED_MS,
+  CARD_SECONDS,
+  Cards,
+  type CardsOptions,
+  DESK_ACTIVE_MS,
+} from "../../../../src/listener/cards/cards.ts";
+import { type Answer, askedOf, type CardData } from "../../../../src/protocol/ask.ts";
+import type { Push } from "../../../../src/protocol/push.ts";
+import { encodeAnswer } from "../../../../src/protocol/sealed_text.ts";
+import { FakeClock } from "../../../helpers/fake_clock.ts";
+import { until } from "../../../helpers/until.ts";
+
+const HOST = "dev_listener_a";
+const PHONE = "dev_phone_1";
+const SESSION = "svc-app";
+
+const QUESTION: DialogCall["dialog"] = {
+  kind: "questions",
+  questions: [{ text: "Which colour?", options: [{ label: "Red" }, { label: "Blue" }] }],
+};
+const SHELL: DialogCall["dialog"] = {
+  kind: "approval",
+  tool: "Bash",
+  request: "npm test",
+  decisions: ["once", "reject"],
+};
+const BLUE: Answer = { kind: "answers", answers: [{ options: [1] }] };
+
+/** Cards with one paired phone, whose sent pushes the test opens. */
+class Scene {
+  readonly clock = new FakeClock();
+  readonly sent: HostPush[] = [];
+  readonly withdrawn: string[] = [];
+  readonly reports: HookReport[] = [];
+  desk = 0;
+  linked = true;
+  dialog: string | undefined;
+  readonly gone = new AbortController();
+  readonly cards: Cards;
+  readonly #phone;
+
+  private constructor(phone: Awaited<ReturnType<typeof makePhone>>, more: Partial<CardsOptions>) {
+    this.#phone = phone;
+    this.cards = new Cards({
+      clock: this.clock,
+      keys: { deviceId: HOST, phones: () => Promise.resolve([phone]) },
+      policy: { approval: "once" },
+      neverAllow: [],
+      isMuted: () => Promise.resolve(false),
+      deskActivity: () => Promise.resolve(this.desk),
+      isLinked: () => this.linked,
+      send: (push) => Promise.resolve(this.sent.push(push)),
+      withdraw: (id) => void this.withdrawn.push(id),
+      dialogOnScreen: () => this.dialog,
+      report: (report) => void this.reports.push(report),
+      log: () => {},
+      ...more,
+    });
+  }
+
+  static async make(more: Partial<CardsOptions> = {}): Promise<Scene> {
+    return new Scene(await makePhone(), more);
+  }
+
+  ask(
+    dialog: DialogCall["dialog"],
+    { isShown = true, report = {} }: { isShown?: boolean; report?: Partial<HookReport> } = {},
+  ): Promise<DialogReply | undefined> {
+    const about = { event: "PermissionRequest", agent: "cc", cwd: "/work/app", session: SESSION, ...report };
+    return this.cards.ask(about, { dialog, isShown, gone: this.gone.signal });
+  }
+
+  /** The card that the phone reads, once it was sent. */
+  async card(place = 0): Promise<{ id: string; card: CardData; body: string | undefined }> {
+    const push = await until("the card", () => this.sent[place]);
+    const { keyPair, secret } = this.#phone;
+    const stored = { ...push, from: HOST, createdAt: 0, expiresAt: 0 } as Push;
+    const opened = await openHostPush(stored, { phone: PHONE, keyPair, secret });
+    const card = opened && askedOf(opened);
+    assert.ok(opened && card && (card.kind === "questions" || card.kind === "approval"));
+    return { id: push.id, card, body: opened.body };
+  }
+
+  answer(question: string, answer: Answer, more: Partial<Push> = {}): ReturnType<Cards["answer"]> {
+    const push = {
+      id: crypto.randomUUID(),
+      type: "ask.answer",
+      from: PHONE,
+      inReplyTo: question,
+      body: encodeAnswer(question, answer),
+      sealed: { mode: "psk", enc: "", ciphertext: "" },
+      ...{ createdAt: 0, expiresAt: 0 },
+      ...more,
+    } satisfies Push;
+    return this.cards.answer(push);
+  }
+
+  /** The session that an answer to this question is placed in. */
+  sessionOf(question: string): string | undefined {
+    const push = { id: "", type: "ask.answer", from: PHONE, inReplyTo: question, createdAt: 0, expiresAt: 0 };
+    return this.cards.placed({ ...push, agentSessionName: "svc-forged" }).agentSessionName;
+  }
+
+  /** A report of the same agent. */
+  hook(report: Partial<HookReport>): void {
+    this.cards.hook({ event: "X", agent: "cc", cwd: "/work/app", session: SESSION, ...report });
+  }
+
+  /** Advances until the work has ended. */
+  async ended<T>(work: Promise<T>, stepMs = 500): Promise<T> {
+    let result: { value: T } | undefined;
+    void work.then((value) => result = { value });
+    const { value } = await until("the end", () => {
+      this.clock.advance(stepMs);
+      return result;
+    });
+    return value;
+  }
+}
+
+async function makePhone() {
+  const keyPair = await generateKeyPair();
+  const secret = await importSecret(newSecret()) ?? assert.fail("no secret");
+  return { deviceId: PHONE, keyPair, secret, publicKey: await exportPublicKey(keyPair.publicKey) };
+}
+
+const answerOf = (reply: DialogReply | undefined): DialogAnswer | undefined => reply?.answer;
+
+Deno.test("a phone's answer reaches the hook that waits, and its receipt follows the agent's own word [card-applied]", async () => {
+  const scene = await Scene.make();
+  const asked = scene.ask(QUESTION, { report: { tool: { step: "before", id: "call1" } } });
+  const { id, card } = await scene.card();
+  assert.equal(scene.sessionOf(id), SESSION);
+  assert.ok(card.kind === "questions" && card.questions[0]?.options[1]?.label === "Blue");
+  assert.equal(scene.reports.at(-1)?.state, "waiting");
+  const outcome = scene.answer(id, BLUE);
+  const reply = await asked;
+  assert.deepEqual(answerOf(reply), { kind: "answers", answers: [{ options: [1] }] });
+  reply?.handedOver(true);
+  scene.hook({ tool: { step: "after", id: "call1" } });
+  assert.deepEqual(await outcome, { state: "submitted" });
+  assert.deepEqual(scene.withdrawn, []);
+  assert.equal(scene.reports.at(-1)?.state, "working");
+  assert.equal(scene.sessionOf(id), undefined);
+});
+
+Deno.test("the first answer counts, and every later one is refused [card-first]", async () => {
+  const scene = await Scene.make();
+  const asked = scene.ask(QUESTION);
+  const { id } = await scene.card();
+  const answers = [0, 1, 1].map((place) =>
+    scene.answer(id, { kind: "answers", answers: [{ options: [place] }] })
+  );
+  (await asked)?.handedOver(true);
+  assert.deepEqual(answerOf(await asked), { kind: "answers", answers: [{ options: [0] }] });
+  const outcomes = await Promise.all(answers.map((answer) => scene.ended(answer)));
+  assert.deepEqual(outcomes.map(({ state }) => state), ["submitted", "refused", "refused"]);
+  assert.deepEqual(await scene.answer(id, BLUE), { state: "refused", reason: "dialog_gone" });
+});
+
+Deno.test("an answer from anyone but a paired phone, or for another request, is refused [card-bound, card-phones]", async () => {
+  const scene = await Scene.make();
+  const asked = scene.ask(SHELL);
+  const { id, card } = await scene.card();
+  assert.ok(card.kind === "approval");
+  const once: Answer = { kind: "decided", decision: "once", digest: card.digest };
+  const reasons = [
+    await scene.answer(id, once, { sealed: { mode: "base", enc: "", ciphertext: "" } }),
+    await scene.answer(id, once, { from: "dev_script_1" }),
+    await scene.answer(id, { ...once, digest: "0".repeat(64) }),
+    await scene.answer(id, { ...once, decision: "always" }),
+    await scene.answer(id, BLUE),
+    await scene.answer(id, once, { body: encodeAnswer(crypto.randomUUID(), once) }),
+    await scene.answer(crypto.randomUUID(), once),
+  ].map(({ reason }) => reason);
+  assert.deepEqual(reasons, [
+    "sealed_required",
+    "dialog_not_allowed",
+    ...["invalid_body", "invalid_body", "invalid_body", "invalid_body"],
+    "dialog_gone",
+  ]);
+  const outcome = scene.answer(id, once);
+  (await asked)?.handedOver(true);
+  assert.deepEqual(answerOf(await asked), { kind: "decided", decision: "once", reason: undefined });
+  assert.deepEqual(await scene.ended(outcome), { state: "submitted" });
+});
+
+Deno.test("by default no request for permission becomes a card [card-setting]", async () => {
+  const scene = await Scene.make({ policy: { approval: "none" } });
+  assert.equal(await scene.ask(SHELL), undefined);
+  assert.deepEqual(scene.sent, []);
+});
+
+Deno.test("without a paired phone, a relay or a known session, and in a muted project, there is no card [card-sealed]", async () => {
+  const scenes: [string, Partial<CardsOptions>, Partial<HookReport>?][] = [
+    ["no phone", { keys: { deviceId: HOST, phones: () => Promise.resolve([]) } }],
+    ["no relay", { isLinked: () => false }],
+    ["unknown session", { deskActivity: () => Promise.resolve(undefined) }],
+    ["muted", { isMuted: () => Promise.resolve(true) }],
+    ["no session", {}, { session: undefined }],
+    ["unusable pairings", { keys: { deviceId: HOST, phones: () => Promise.reject(new Error("broken")) } }],
+    ["unreachable relay", { send: () => Promise.reject(new Error("away")) }],
+  ];
+  for (const [name, more, report = {}] of scenes) {
+    const scene = await Scene.make(more);
+    assert.equal(await scene.ask(QUESTION, { report }), undefined, name);
+    assert.deepEqual(scene.sent, [], name);
+    assert.equal(scene.clock.pending, 0, name);
+  }
+});
+
+Deno.test("a dialog that its hook holds back opens at once while somebody is at the computer [card-desk]", async () => {
+  const scene = await Scene.make();
+  scene.desk = scene.clock.now() - DESK_ACTIVE_MS + 1;
+  assert.equal(await scene.ask(QUESTION, { isShown: false }), undefined);
+  assert.deepEqual(scene.sent, []);
+  // Claude shows its dialog all the same.
+  const shown = scene.ask(QUESTION);
+  await scene.card();
+  scene.gone.abort();
+  assert.equal(await shown, undefined);
+});
+
+Deno.test("a dialog that its hook holds back opens at the first key at the computer [card-desk]", async () => {
+  const scene = await Scene.make();
+  scene.desk = scene.clock.now() - DESK_ACTIVE_MS;
+  const asked = scene.ask(QUESTION, { isShown: false });
+  const { id } = await scene.card();
+  scene.clock.advance(5_000);
+  assert.deepEqual(scene.withdrawn, []);
+  scene.desk = scene.clock.now();
+  assert.equal(await scene.ended(asked), undefined);
+  assert.deepEqual(scene.withdrawn, [id]);
+  assert.deepEqual(await scene.answer(id, BLUE), { state: "refused", reason: "dialog_gone" });
+});
+
+Deno.test("a lost relay, the end of the time and the end of the listener open the dialog [card-desk]", async () => {
+  const ends: ((scene: Scene) => void)[] = [
+    (scene) => scene.linked = false,
+    (scene) => scene.clock.advance(CARD_SECONDS * 1_000),
+    (scene) => scene.cards.stop(),
+    (scene) => scene.gone.abort(),
+  ];
+  for (const end of ends) {
+    const scene = await Scene.make();
+    const asked = scene.ask(QUESTION, { isShown: false });
+    const { id } = await scene.card();
+    end(scene);
+    assert.equal(await scene.ended(asked), undefined);
+    assert.deepEqual(scene.withdrawn, [id]);
+    scene.cards.connected();
+    assert.deepEqual(scene.withdrawn, [id, id]);
+  }
+});
+
+Deno.test("what the agent goes on with withdraws the card of a dialog answered at the computer [card-first]", async () => {
+  const reports: Partial<HookReport>[] = [
+    { tool: { step: "after", id: "call1" } },
+    { event: "Stop", state: "idle" },
+    { event: "UserPromptSubmit", state: "working" },
+  ];
+  for (const report of reports) {
+    const scene = await Scene.make();
+    const asked = scene.ask(SHELL, { report: { tool: { step: "before", id: "call1" } } });
+    const { id } = await scene.card();
+    for (
+      const other of [
+        { tool: { step: "before", id: "call2" } },
+        { tool: { step: "after", id: "call2" } },
+        { event: ASK_EVENT, state: "working" },
+        { event: "Stop", state: "idle", session: "svc-other" },
+        { event: "PermissionRequest", state: "waiting" },
+      ] satisfies Partial<HookReport>[]
+    ) scene.hook(other);
+    assert.equal(scene.sessionOf(id), SESSION);
+    scene.hook(report);
+    assert.equal(await asked, undefined);
+    assert.deepEqual(scene.withdrawn, [id]);
+  }
+});
+
+Deno.test("the receipt never claims more than the agent has shown [card-applied]", async () => {
+  const outcomeOf = async (
+    decision: "once" | "reject",
+    then: (scene: Scene, reply: DialogReply | undefined) => void,
+  ): Promise<unknown> => {
+    const scene = await Scene.make();
+    scene.dialog = "dialog1";
+    const asked = scene.ask(SHELL, { report: { tool: { step: "before", id: "call1" } } });
+    const { id, card } = await scene.card();
+    assert.ok(card.kind === "approval");
+    const outcome = scene.answer(id, { kind: "decided", decision, digest: card.digest });
+    then(scene, await asked);
+    const { state, reason } = await scene.ended(outcome);
+    return reason ?? state;
+  };
+  assert.equal(await outcomeOf("once", (_scene, reply) => reply?.handedOver(false)), "dialog_gone");
+  const taken = (then: (scene: Scene) => void) => (scene: Scene, reply: DialogReply | undefined): void => {
+    reply?.handedOver(true);
+    then(scene);
+  };
+  assert.equal(await outcomeOf("once", taken(() => {})), "unknown", "the same dialog stays on the screen");
+  assert.equal(await outcomeOf("once", taken((scene) => scene.dialog = undefined)), "submitted");
+  assert.equal(await outcomeOf("once", taken((scene) => scene.dialog = "dialog2")), "submitted");
+  const ran = { tool: { step: "after", id: "call1" } } as const;
+  assert.equal(await outcomeOf("once", taken((scene) => scene.hook(ran))), "submitted");
+  assert.equal(await outcomeOf("reject", taken((scene) => scene.hook(ran))), "dialog_gone", "it ran");
+  assert.equal(
+    await outcomeOf("reject", taken((scene) => scene.hook({ event: "Stop", state: "idle" }))),
+    "submitted",
+  );
+  assert.ok(APPLIED_MS < APPLIED_LIMIT_MS);
+});
