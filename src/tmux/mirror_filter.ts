@@ -66,10 +66,17 @@ export class OutputFilter {
     this.#begun(output[0]);
     const kept = new Uint8Array(output.length + this.#sequence.length);
     let length = 0;
-    for (const byte of output) {
+    for (let at = 0; at < output.length; at++) {
+      const byte = output[at] ?? 0;
+      const code = this.#state === "ground" && !this.#joins ? plainCharacter(output, at) : 0;
       if (this.#state === "ground" && byte >= 0x20 && byte < 0x7f) {
         kept[length++] = byte;
         this.#drawing.character(byte);
+      } else if (code > 0) {
+        kept.set(output.subarray(at, at + 3), length);
+        length += 3;
+        at += 2;
+        this.#drawing.character(code);
       } else for (const passed of this.#step(byte)) kept[length++] = passed;
     }
     this.#drawing.paused();
@@ -165,6 +172,14 @@ export class OutputFilter {
     this.#drawing.csi(text);
     return encodeUtf8(`\u001b[${text}`);
   }
+}
+
+/** The code of a whole character of three bytes, as frames are drawn with; 0 for one that needs a closer look. */
+function plainCharacter(bytes: Uint8Array, at: number): number {
+  const [first = 0, second = 0, third = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]];
+  if (first < 0xe1 || first > 0xec || (second & 0xc0) !== 0x80 || (third & 0xc0) !== 0x80) return 0;
+  const code = (first & 0x0f) << 12 | (second & 0x3f) << 6 | third & 0x3f;
+  return code === ZWJ ? 0 : code;
 }
 
 /** Ignored by tmux within a sequence. Other terminals may end the sequence there. */

@@ -1,8 +1,11 @@
 /** The marks of every agent's dialogs, as tmux itself evaluates them at the moment of typing. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../../src/agents/profiles.ts";
-import { compiledMarks } from "../../src/agents/read_screen.ts";
+import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../src/agents/read_screen.ts";
 import { dialogRowFormat, guardFormat } from "../../src/listener/inject/guard.ts";
+import { observe } from "../../src/listener/inject/pane_check.ts";
+import { runtime } from "../../src/runtime/deno.ts";
+import { spawningServer } from "../../src/tmux/server.ts";
 import { type AgentScreen, agentScreens } from "../helpers/agent_screens.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -84,5 +87,41 @@ Deno.test("tmux and JavaScript find a mark in the same row [inj-pessimistic]", a
     await show(sandbox, capture);
     const format = dialogRowFormat(agentProfile(capture.kind).dialog);
     assert.equal(Number(await evaluate(sandbox, format)), markedRow(capture), nameOf(capture));
+  }
+});
+
+Deno.test("tmux searches and prints no screen beyond the cap, and types nothing into a pane that grew beyond it [read-linear, inj-pessimistic]", async () => {
+  await using sandbox = await makeSandbox();
+  const profile = agentProfile("cc");
+  const target = {
+    ...{
+      socket: sandbox.tmuxSocket,
+      session: "marks",
+      sessionId: "$0",
+      pane: "%0",
+      panePid: 0,
+      recordedPid: 0,
+    },
+    ...{ profile, isProfiled: true, spawnOnly: false },
+  };
+  const server = spawningServer(
+    { run: (argv, options) => runtime.commands.run(argv, { ...options, env: sandbox.env }) },
+    sandbox.tmuxSocket,
+  );
+  await sandbox.newSession("marks", ["sh", "-c", "echo 'Do you want to proceed?'; exec cat"]);
+  const small = await until("the dialog", async () => {
+    const seen = await observe(server, target);
+    return seen.dialogRow > 0 && seen;
+  });
+  for (const [cols, rows] of [[MAX_SCREEN_COLUMNS + 1, 24], [80, MAX_SCREEN_ROWS + 1]] as const) {
+    await sandbox.tmux("resize-window", "-t", PANE, "-x", String(cols), "-y", String(rows));
+    const { screen, dialogRow, reading } = await observe(server, target);
+    assert.deepEqual([screen.lines, dialogRow, reading.focus], [[], -1, "unknown"]);
+    const open = async (row: number): Promise<string> =>
+      await evaluate(
+        sandbox,
+        guardFormat({ pid: small.facts.pid, command: undefined, dialog: profile.dialog, dialogRow: row }),
+      );
+    assert.deepEqual([await open(small.dialogRow), await open(0)], ["0", "0"]);
   }
 });

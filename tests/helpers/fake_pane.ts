@@ -32,6 +32,8 @@ export class FakePane {
   onPause: (ms: number) => void = () => {};
   /** Called for each step before the journal has it. */
   onRecord: (step: string) => void = () => {};
+  /** How often tmux searched the screen for a dialog. */
+  searches = 0;
   readonly target: Target;
   readonly #buffers = new Map<string, string>();
 
@@ -134,7 +136,12 @@ export class FakePane {
 
   /** What throws is a rejection. */
   readonly #run = (...commands: TmuxCommand[]): Promise<string> =>
-    new Promise((resolve) => resolve(this.#answer(commands)));
+    new Promise((resolve) => {
+      if (commands.some(([verb, ...words]) => verb === "display-message" && words.join().includes("C/r:"))) {
+        this.searches++;
+      }
+      resolve(this.#answer(commands));
+    });
 
   #answer([[verb = "", ...words] = []]: TmuxCommand[]): string {
     if (verb === "display-message") {

@@ -3,6 +3,7 @@
  * and in the commands that type a text behind it.
  */
 import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
+import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { utf8Length } from "../../async/encodings.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
@@ -197,9 +198,15 @@ function all(conditions: readonly string[]): string {
   );
 }
 
-/** A tmux format: the first screen line, from 1, that looks like a dialog's; 0 if none does. */
+/** A tmux format, true for a pane that no profile reads. Its tmux server would be busy with its lines, to the cost of other sessions. */
+const TOO_LARGE = `#{||:#{e|>:#{pane_width},${MAX_SCREEN_COLUMNS}},#{e|>:#{pane_height},${MAX_SCREEN_ROWS}}}`;
+/** Its negation. */
+export const READABLE_FORMAT = `#{?${TOO_LARGE},0,1}`;
+
+/** A tmux format: the first screen line, from 1, that looks like a dialog's; 0 if none does, -1 for a pane that is too large to be read. */
 export function dialogRowFormat(dialog: DialogMarks): string {
-  return `#{C/r:${formatText(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
+  const search = `#{C/r:${formatText(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
+  return `#{?${TOO_LARGE},-1,${search}}`;
 }
 
 /** The checked state of a pane, which must still hold at the moment of typing. */
@@ -212,7 +219,7 @@ export interface GuardedPane {
   command: string | undefined;
   /** If undefined, an open dialog does not matter. */
   dialog: DialogMarks | undefined;
-  /** The row of a line that looks like a dialog's but is plain text (0: none). Another value means that a dialog opened since. */
+  /** What `dialogRowFormat` gave: the row of plain text that looks like a dialog's. Another value means that a dialog opened since. */
   dialogRow: number;
 }
 

@@ -127,7 +127,9 @@ function isOverdue(attempt: Attempt, { localUserSince }: Held): boolean {
  */
 async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked?: PaneState): Promise<Step> {
   const { command, target, input, policy } = attempt;
-  const { check, hasSettled } = await checkAfterKeys(attempt, checked);
+  // A search takes tmux long on a large screen, and its other sessions wait: a held message does without.
+  const search = before === undefined || input.leftBehind !== undefined;
+  const { check, hasSettled } = await checkAfterKeys(attempt, { fresh: checked, search });
   if (check.kind === "refused") return { kind: "ended", outcome: check.outcome };
   if (attempt.now() >= command.expiresAt) return { kind: "ended", outcome: { state: "expired" } };
   // 4. to 6. The screen, the agent's turn, the local user.
@@ -135,6 +137,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   const { sendAnyway } = command;
   if (pane.reading.focus === "composer" && !hasSettled) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
+  if (reason === undefined && !search) return await typeWhenReady(attempt, {});
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
   try {

@@ -12,6 +12,7 @@ import {
   judgePane,
   type PaneFacts,
   type ProcessFacts,
+  READABLE_FORMAT,
   SYNCHRONIZED_FORMAT,
 } from "./guard.ts";
 import { type Outcome, type PaneContext, refused } from "./context.ts";
@@ -28,12 +29,20 @@ export interface PaneState extends Observation {
 
 export type PaneCheck = { kind: "ready"; pane: PaneState } | { kind: "refused"; outcome: Outcome };
 
+/** Whether tmux searches the screen for a dialog. Without that nothing can be typed behind the guard. */
+interface CheckOptions {
+  search?: boolean;
+}
+
 /** Observes the pane and applies the guard. */
-export async function checkPane({ target, server, input, effects }: PaneContext): Promise<PaneCheck> {
+export async function checkPane(
+  { target, server, input, effects }: PaneContext,
+  { search = true }: CheckOptions = {},
+): Promise<PaneCheck> {
   try {
     const { recordedPid, isProfiled } = target;
     const [observed, expected] = await Promise.all([
-      observe(server, target),
+      observe(server, target, { search }),
       recordedPid === 0 ? undefined : effects.processFacts(recordedPid),
     ]);
     const { facts, reading } = observed;
@@ -88,24 +97,26 @@ export const KEY_SETTLE_MS = 300;
 /** Checks the pane, unless `fresh` will do, once the phone's last keys have had their time; `hasSettled` if it shows what came of them. */
 export async function checkAfterKeys(
   context: PaneContext & { pause(ms: number): Promise<void> },
-  fresh: PaneState | undefined,
+  { fresh, ...options }: CheckOptions & { fresh: PaneState | undefined },
 ): Promise<{ check: PaneCheck; hasSettled: boolean }> {
   const { input, now, pause } = context;
   const settleMs = Math.max(input.escapeWaitMs, input.model.keyAt + KEY_SETTLE_MS - now());
   if (settleMs > 0) await pause(settleMs);
   if (input.mayHaveLeft) {
     const isResting = await isAtRest(context);
-    return { check: await checkPane(context), hasSettled: !input.mayHaveLeft || (isResting && input.isCalm) };
+    const check = await checkPane(context, options);
+    return { check, hasSettled: !input.mayHaveLeft || (isResting && input.isCalm) };
   }
   const isFresh = fresh !== undefined && settleMs <= 0;
-  return { check: isFresh ? { kind: "ready", pane: fresh } : await checkPane(context), hasSettled: true };
+  const check: PaneCheck = isFresh ? { kind: "ready", pane: fresh } : await checkPane(context, options);
+  return { check, hasSettled: true };
 }
 
 export interface Observation {
   facts: PaneFacts;
   screen: Screen;
   reading: ScreenReading;
-  /** The first line, from 1, that looks like a dialog's; 0 if none does. */
+  /** The first line, from 1, that looks like a dialog's; 0 if none does, -1 if the screen is too large to be read. */
   dialogRow: number;
   directory: string;
   /** Epoch seconds of the last key in a terminal attached to this session; 0 without one. */
@@ -113,6 +124,9 @@ export interface Observation {
   /** Epoch seconds at which the session was created. */
   created: number;
 }
+
+/** The row of a screen that was not searched: the guard is false then. */
+const NOT_SEARCHED = -2;
 
 const FIELDS = {
   session: "#{session_id}",
@@ -138,13 +152,19 @@ const CLIENT_FIELDS = {
 };
 
 /** Throws TmuxError when the pane or its session is gone. */
-export async function observe(server: TmuxServer, target: Target): Promise<Observation> {
-  const row = fieldsFormat("row", { row: dialogRowFormat(target.profile.dialog) });
+export async function observe(
+  server: TmuxServer,
+  target: Target,
+  { search = true }: CheckOptions = {},
+): Promise<Observation> {
+  const row = fieldsFormat("row", {
+    row: search ? dialogRowFormat(target.profile.dialog) : String(NOT_SEARCHED),
+  });
   const output = await server.run(
     verbs.print(target.pane, fieldsFormat("facts", FIELDS)),
     verbs.print(target.pane, row),
     verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
-    verbs.captureScreen(target.pane),
+    verbs.ifFormat(target.pane, READABLE_FORMAT, { then: [verbs.captureScreen(target.pane)] }),
   );
   return parseObservation(output, target);
 }

@@ -46,6 +46,8 @@ export class SessionMirror {
   #isPaused = false;
   #isResting = false;
   #isRequesting = false;
+  /** How long the last snapshot took tmux and this process. */
+  #snapshotMs = 0;
   #mustRefresh = false;
   #isOver = false;
   #flushedAt = -Infinity;
@@ -137,7 +139,8 @@ export class SessionMirror {
     if (this.#isPaused || !this.#flood.isFlood(bytes, this.#options.clock.elapsed())) return false;
     this.#pause();
     this.#isResting = true;
-    this.#after(FLOOD_REST_MS, () => {
+    const rest = Math.max(FLOOD_REST_MS, REST_TIMES * this.#snapshotMs);
+    this.#after(Math.min(rest, FLOOD_REST_MAX_MS), () => {
       this.#isResting = false;
       this.#refresh();
     });
@@ -167,9 +170,11 @@ export class SessionMirror {
     this.#mustRefresh = false;
     const { pauses, skipped } = { pauses: this.#pauses, skipped: resumed.length };
     const history = Math.max(0, ...wanting.map((viewer) => viewer.history));
+    const begun = this.#options.clock.elapsed();
     this.#client.request([...resumed, ...snapshotCommands(pane, { history })], (answer) => {
       this.#isRequesting = false;
       if (pauses === this.#pauses) this.#took(answer, skipped);
+      this.#snapshotMs = this.#options.clock.elapsed() - begun;
       this.#refresh();
     });
   }
@@ -300,6 +305,9 @@ export const FLOODING_BYTES = 8_192;
 export const FLOOD_WINDOW_MS = 50;
 /** How long the output is paused in a flood: phones get five snapshots a second instead. */
 export const FLOOD_REST_MS = 200;
+/** After a slow snapshot, so many times as long as that took: other sessions wait while tmux takes one of a large screen. */
+export const REST_TIMES = 9;
+export const FLOOD_REST_MAX_MS = 2_000;
 
 export class FloodMeter {
   #begun = 0;

@@ -1,4 +1,5 @@
 /** Gives a window the size that a phone requested, and restores its own size afterwards. */
+import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { verbs } from "../../tmux/argv.ts";
 import { fieldsFormat, parseFields, TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import type { Targets } from "../targets.ts";
@@ -19,14 +20,21 @@ export interface FitTarget {
   pane: string;
 }
 
-/** False if the window has other panes too. Throws TmuxError. */
+/**
+ * False if the window has other panes too. A larger size than profiles read is cut to theirs: tmux would be busy with each
+ * snapshot of it, to the cost of other sessions. Throws TmuxError.
+ */
 export async function fitWindow({ server, pane }: FitTarget, size: Size): Promise<boolean> {
   const [line = ""] = (await server.run(verbs.print(pane, fieldsFormat("fit", FIELDS)))).split("\n");
   const facts = parseFields(line, { tag: "fit", fields: FIELDS });
   if (facts === undefined || facts.panes !== "1") return false;
   const own = await server.run(verbs.showWindowOption(pane, "window-size"));
   const before = facts.before || [facts.cols, facts.rows, own.trim()].join(" ");
-  await server.run(verbs.setWindowOption(pane, OPTION, before), verbs.resizeWindow(pane, size));
+  const readable = {
+    cols: Math.min(size.cols, MAX_SCREEN_COLUMNS),
+    rows: Math.min(size.rows, MAX_SCREEN_ROWS),
+  };
+  await server.run(verbs.setWindowOption(pane, OPTION, before), verbs.resizeWindow(pane, readable));
   return true;
 }
 

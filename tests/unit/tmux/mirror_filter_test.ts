@@ -20,6 +20,18 @@ Deno.test("mirror filter: text, controls and sequences pass unchanged, however t
   for (const size of [1, 2, 5, 1_000]) assert.equal(pass(text, { size }), text);
 });
 
+Deno.test("mirror filter: every character of up to three bytes passes or not alike, whole or in pieces", () => {
+  const codes = Array.from({ length: 0xffff - 0x7f }, (_, at) => at + 0x80);
+  const text = codes.map((code) => String.fromCharCode(code)).filter((one) => one.isWellFormed()).join("");
+  const whole = pass(text, { size: 9_999 });
+  assert.equal(whole, pass(text, { size: 1 }));
+  assert.ok(whole.includes("─"));
+  for (const broken of [[0xe2, 0x94], [0xe2, 0x94, 0x41], [0xe0, 0x80, 0x80], [0xed, 0xa0, 0x80]]) {
+    const bytes = new Uint8Array([0x61, ...broken, 0x62]);
+    assert.equal(pass(bytes), pass(bytes, { size: 1 }), `${broken}`);
+  }
+});
+
 Deno.test("mirror filter: sequences that tmux handles itself, or that terminals interpret differently, are dropped", () => {
   const cases: [string | Uint8Array, string][] = [
     ["\u001bkname\u001b\\x", "\u001b\\x"],

@@ -104,6 +104,23 @@ Deno.test("inject: a folded paste is removed only if it is the one that svc left
   }
 });
 
+Deno.test("inject: while another screen holds a message, tmux searches no screen for a dialog, and does before it is typed [read-linear, inj-pessimistic]", async () => {
+  const pane = new FakePane();
+  pane.draw(undefined);
+  let [pauses, atFirst] = [0, 0];
+  pane.onPause = () => {
+    pauses++;
+    if (pauses === 1) atFirst = pane.searches;
+    if (pauses < 20) return assert.equal(pane.searches, atFirst);
+    if (pauses === 20) pane.draw("");
+  };
+  pane.onRecord = (step) => {
+    if (step === "typing") assert.equal(pane.searches, atFirst + 1);
+  };
+  assert.equal((await pane.inject("hello")).state, "submitted");
+  assert.ok(pauses >= 20);
+});
+
 Deno.test("inject: a half-drawn screen does not let a tool call begin before the agent has read Enter [inj-gate]", async () => {
   const pane = new FakePane({ gate: { afterEnterMs: 0 } }).gated();
   const begun: number[] = [];

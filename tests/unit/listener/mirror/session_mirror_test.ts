@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { plainChannel } from "../../../../src/crypto/stream.ts";
 import {
   FLOOD_BYTES,
+  FLOOD_REST_MAX_MS,
   FLOOD_REST_MS,
   FLOOD_WINDOW_MS,
   FLOODING_BYTES,
   FloodMeter,
   FRAME_MS,
   QUIET_MS,
+  REST_TIMES,
   SessionMirror,
   UNSURE_MAX_MS,
 } from "../../../../src/listener/mirror/session_mirror.ts";
@@ -170,6 +172,24 @@ Deno.test("mirror: a flood is paused, and shown as snapshots [perf-flood]", asyn
   assert.match(bench.asked()[0] ?? "", /^-A %3:continue display-message capture-pane/);
   bench.answer({ cells: "later\n\n\n" });
   assert.deepEqual(await sent(), ["S later"]);
+});
+
+Deno.test("mirror: in a flood the next snapshot comes later the longer the last one took, within two seconds [perf-flood, closed-hostile-screen]", async () => {
+  const { bench } = await watching();
+  for (const [took, rest] of [[100, REST_TIMES * 100], [1_000, FLOOD_REST_MAX_MS]] as const) {
+    bench.output(new Uint8Array(FLOOD_BYTES).fill(0x79));
+    bench.answer();
+    while (bench.asked().length === 0) bench.clock.advance(1);
+    bench.clock.advance(took);
+    bench.answer({ cells: "slow\n\n\n" });
+    bench.output(new Uint8Array(FLOOD_BYTES).fill(0x79));
+    bench.answer();
+    bench.clock.advance(rest - 1);
+    assert.deepEqual(bench.asked(), []);
+    bench.clock.advance(1);
+    assert.match(bench.asked()[0] ?? "", /continue/);
+    bench.answer({ cells: "next\n\n\n" });
+  }
 });
 
 Deno.test("mirror: a snapshot requested before a pause is not used after it", async () => {
