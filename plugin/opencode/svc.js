@@ -7,10 +7,15 @@ const LIMIT_MS = 2_000;
 /** The limit for tool calls; svc answers long before it. */
 const GATE_LIMIT_MS = 15_000;
 
-/** What `svc <args>` prints for the model; undefined when it prints nothing, fails, or is not there any more. */
-function runSvc(args, input, limitMs = LIMIT_MS) {
+/** The limit for a phone that answers a dialog; svc gives up before it. */
+const CARD_LIMIT_MS = 600_000;
+/** Calls whose arguments are kept for a dialog that may come with them. */
+const CALLS_MAX = 100;
+
+/** What `svc <args>` prints as JSON; undefined when it prints nothing, fails, or is not there any more. */
+function runSvc(args, input, { limitMs = LIMIT_MS, argument = "gates", signal } = {}) {
   const { promise, resolve } = Promise.withResolvers();
-  const child = spawn(LAUNCHER, [...args, "gates"], { stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawn(LAUNCHER, [...args, argument], { stdio: ["pipe", "pipe", "ignore"], signal });
   const timer = setTimeout(() => child.kill(), limitMs);
   let output = "";
   child.stdout.on("data", (chunk) => output += chunk);
@@ -18,15 +23,7 @@ function runSvc(args, input, limitMs = LIMIT_MS) {
   child.on("error", () => resolve(""));
   child.on("close", () => resolve(output));
   child.stdin.end(JSON.stringify(input));
-  return promise.then(contextIn, () => undefined).finally(() => clearTimeout(timer));
-}
-
-function contextIn(output) {
-  try {
-    return JSON.parse(output).additionalContext;
-  } catch {
-    return undefined;
-  }
+  return promise.then(JSON.parse).catch(() => undefined).finally(() => clearTimeout(timer));
 }
 
 /** A part of a message that the model reads and the person does not see. Parts are sorted by id: it comes last. */
@@ -56,20 +53,50 @@ async function isSubtask(client, id) {
 }
 
 export const Svc = ({ client, directory }) => {
-  const report = (event, id, more, limitMs) =>
-    runSvc(["hook", event, "opencode"], { session_id: id, cwd: directory, ...more }, limitMs);
+  const report = (event, id, more, options) =>
+    runSvc(["hook", event, "opencode"], { session_id: id, cwd: directory, ...more }, options);
+  /** The arguments of tool calls, by call. */
+  const calls = new Map();
+  /** What waits for a phone, by OpenCode's request. */
+  const waiting = new Map();
+  /** OpenCode's dialog is open meanwhile: the first answer counts, whether it comes from here or from there. */
+  const ask = async (kind, request, message) => {
+    const { id, sessionID, tool } = request;
+    const end = new AbortController();
+    waiting.set(id, end);
+    try {
+      const more = { message, request, args: calls.get(tool?.callID) };
+      const options = { limitMs: CARD_LIMIT_MS, argument: "cards", signal: end.signal };
+      const answer = await report(`${kind}.asked`, sessionID, more, options);
+      if (!answer?.reply || end.signal.aborted) return;
+      const headers = { "content-type": "application/json" };
+      await client._client.post({ url: `/${kind}/${id}/reply`, body: answer.reply, headers });
+    } catch {
+      // OpenCode's dialog stays open.
+    } finally {
+      waiting.delete(id);
+    }
+  };
+  const answered = ({ requestID }) => waiting.get(requestID)?.abort();
   const events = {
     "session.idle": async ({ sessionID }) => {
       const message = await lastMessage(client, sessionID);
       if (message !== undefined) await report("session.idle", sessionID, { last_message: message });
     },
-    "permission.asked": ({ sessionID, permission, patterns = [] }) =>
-      report("permission.asked", sessionID, { message: [permission, ...patterns].join(" ") }),
+    // OpenCode may send no further event before this one is handled, so neither waits for the phone.
+    "permission.asked": (request) =>
+      void ask("permission", request, [request.permission, ...request.patterns ?? []].join(" ")),
+    "question.asked": (request) => void ask("question", request, request.questions?.[0]?.question),
     // It carries no state: the listener reads the screen instead.
-    "permission.replied": ({ sessionID }) => report("permission.replied", sessionID),
+    "permission.replied": async (reply) => {
+      answered(reply);
+      await report("permission.replied", reply.sessionID);
+    },
+    "question.replied": answered,
+    "question.rejected": answered,
     "session.deleted": ({ info }) => report("session.deleted", info.id),
     "session.compacted": async ({ sessionID: id }) => {
-      const text = await report("session.compacted", id);
+      const text = (await report("session.compacted", id))?.additionalContext;
       if (!text) return;
       const body = { noReply: true, parts: [{ type: "text", synthetic: true, text }] };
       await client.session.prompt({ path: { id }, body });
@@ -80,14 +107,17 @@ export const Svc = ({ client, directory }) => {
       const prompt = typedText(parts);
       if (prompt === "") return;
       const input = { session_id: sessionID, cwd: directory, prompt };
-      const text = await runSvc(["remote-hook", "opencode"], input);
+      const text = (await runSvc(["remote-hook", "opencode"], input))?.additionalContext;
       if (text) parts.push(hiddenPart(message, text));
     },
     // OpenCode awaits this, so neither the tool nor its dialog starts before svc has answered.
-    "tool.execute.before": async ({ sessionID, callID }) => {
-      await report("tool.execute.before", sessionID, { call_id: callID }, GATE_LIMIT_MS);
+    "tool.execute.before": async ({ sessionID, callID }, { args }) => {
+      calls.set(callID, args);
+      if (calls.size > CALLS_MAX) calls.delete(calls.keys().next().value);
+      await report("tool.execute.before", sessionID, { call_id: callID }, { limitMs: GATE_LIMIT_MS });
     },
     "tool.execute.after": ({ sessionID, callID }) => {
+      calls.delete(callID);
       void report("tool.execute.after", sessionID, { call_id: callID });
       return Promise.resolve();
     },

@@ -52,8 +52,8 @@ export function answersTo(questions: readonly CardQuestion[], answers: readonly 
 
 /** The answer for a model that sees its call refused, with the answer as the reason. */
 export function refusalWithAnswers(
-  questions: readonly CardQuestion[],
-  answers: readonly CardAnswer[],
+  questions: readonly CardQuestion[] = [],
+  answers: readonly CardAnswer[] = [],
 ): string {
   const given = answersTo(questions, answers);
   const lines = questions.map(({ text }, place) => `${text} ${given[place]?.join(", ")}`);
@@ -74,4 +74,10 @@ export function fieldsText(input: HookInput): string {
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
     return `${JSON.stringify(name).slice(1, -1)}:\n  ${text.replace(BREAK, "$&  ")}`;
   }).join("\n");
+}
+
+/** All of a request, and what would be allowed from then on if `always` is possible. */
+export function requestText(input: HookInput, lasting?: unknown): string {
+  const always = lasting === undefined ? {} : { "allowed from then on, with always": lasting };
+  return [input, always].map(fieldsText).filter((text) => text !== "").join("\n");
 }

@@ -1,6 +1,6 @@
 /** Hooks of agent 1, the primary agent. */
 import type { CardAnswer, CardQuestion, Decision } from "../../protocol/ask.ts";
-import { answersTo, fieldsText, questionsCall, questionsOf, reasonOf } from "../dialogs.ts";
+import { answersTo, questionsCall, questionsOf, reasonOf, requestText } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
@@ -131,12 +131,6 @@ function questionsIn(asked: HookInput): CardQuestion[] | undefined {
   return texts.size === questions?.length ? questions : undefined;
 }
 
-function requestText(asked: HookInput, lasting: HookInput | undefined): string {
-  return fieldsText(lasting === undefined ? asked : { ...asked, [ALWAYS]: lasting });
-}
-
-/** In the request, what `always` allows from then on. */
-const ALWAYS = "allowed from then on, with always";
 const LASTING_TYPES: readonly unknown[] = ["addRules", "addDirectories", "setMode"];
 
 /** The change that stands in the dialog as "don't ask again": the first suggestion. */

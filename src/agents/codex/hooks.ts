@@ -1,6 +1,6 @@
 /** Hooks of agent 3, the Codex command line. */
 import type { CardQuestion } from "../../protocol/ask.ts";
-import { fieldsText, questionsCall, questionsOf, reasonOf, refusalWithAnswers } from "../dialogs.ts";
+import { questionsCall, questionsOf, reasonOf, refusalWithAnswers, requestText } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
@@ -69,7 +69,7 @@ function dialogOf(event: string, input: HookInput): DialogCall | undefined {
     case "PreToolUse":
       return tool === "request_user_input" ? questionsCall(questionsIn(asked), false) : undefined;
     case "PermissionRequest": {
-      const request = fieldsText(asked);
+      const request = requestText(asked);
       return { dialog: { kind: "approval", tool, request, decisions: ["once", "reject"] }, isShown: false };
     }
     default:
@@ -91,7 +91,7 @@ function answerOutput(
 
 function answered(input: HookInput, answer: DialogAnswer): Readonly<Record<string, unknown>> {
   if (answer.kind === "answers") {
-    const questions = questionsIn(objectOf(input, "tool_input")) ?? [];
+    const questions = questionsIn(objectOf(input, "tool_input"));
     const permissionDecisionReason = refusalWithAnswers(questions, answer.answers);
     return { permissionDecision: "deny", permissionDecisionReason };
   }

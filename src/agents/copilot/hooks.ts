@@ -1,11 +1,16 @@
 /** Hooks of the Copilot command line. */
+import type { CardQuestion } from "../../protocol/ask.ts";
 import { parseJson } from "../../protocol/json.ts";
+import { questionsCall, questionsOf, reasonOf, refusalWithAnswers, requestText } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
+  type DialogAnswer,
+  type DialogCall,
   type HookInput,
   type HookMeaning,
   objectOf,
+  recordOf,
   textOf,
   toolStep,
   workingAt,
@@ -16,6 +21,8 @@ export const hooks: AgentHooks = {
   promptEvent: "userPromptSubmitted",
   sessionOf: (input) => textOf(input, "sessionId"),
   meaning,
+  dialogOf,
+  answerOutput,
   // Unlike the other agents, it ignores `hookSpecificOutput`.
   contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
   transcript: { pathOf: (input) => textOf(input, "transcriptPath"), lastMessage },
@@ -54,4 +61,49 @@ function lastMessage(text: string): string | undefined {
     if (content !== undefined) return content;
   }
   return undefined;
+}
+
+/** Copilot opens none of its dialogs before these hooks have ended. */
+function dialogOf(event: string, input: HookInput): DialogCall | undefined {
+  const tool = textOf(input, "toolName");
+  switch (event) {
+    case "preToolUse":
+      return tool === "ask_user" ? questionsCall(questionsIn(input), false) : undefined;
+    case "permissionRequest": {
+      const asked = recordOf(input.toolInput);
+      if (tool === undefined || asked === undefined || onlyReads(asked)) return undefined;
+      const request = requestText(asked);
+      return { dialog: { kind: "approval", tool, request, decisions: ["once", "reject"] }, isShown: false };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Copilot also runs its permission's hook for commands that it then runs without asking: nobody should wait for those. */
+const READS =
+  /^\s*(?:ls|cat|head|tail|wc|pwd|echo|grep|rg|which|stat|file|git (?:status|log|diff|show))\b[^\n;&|<>`$()]*$/;
+
+function onlyReads(asked: HookInput): boolean {
+  const command = textOf(asked, "command");
+  return command?.split("|").every((part) => READS.test(part)) ?? false;
+}
+
+/** It asks one question at a time. */
+function questionsIn(input: HookInput): CardQuestion[] | undefined {
+  const { question, choices = [], allow_freeform } = objectOf(input, "toolArgs");
+  const questions = [{ question, options: choices }];
+  return questionsOf({ questions }, () => ({ freeText: allow_freeform !== false }));
+}
+
+/** A question can only be refused, with the answer as the reason. */
+function answerOutput({ input }: { input: HookInput }, answer: DialogAnswer): string {
+  if (answer.kind === "answers") {
+    const permissionDecisionReason = refusalWithAnswers(questionsIn(input), answer.answers);
+    return JSON.stringify({ permissionDecision: "deny", permissionDecisionReason });
+  }
+  const isRejection = answer.decision === "reject";
+  return JSON.stringify(
+    isRejection ? { behavior: "deny", message: reasonOf(answer) } : { behavior: "allow" },
+  );
 }

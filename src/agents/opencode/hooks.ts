@@ -1,9 +1,15 @@
 /** What svc's plugin for OpenCode reports; the plugin defines the form of its messages. */
+import type { CardQuestion, Decision } from "../../protocol/ask.ts";
+import { answersTo, questionsCall, questionsOf, reasonOf, requestText } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
+  type DialogAnswer,
+  type DialogCall,
   type HookInput,
   type HookMeaning,
+  objectOf,
+  recordOf,
   textOf,
   toolStep,
   workingAt,
@@ -13,6 +19,8 @@ export const hooks: AgentHooks = {
   ...COMMON_HOOKS,
   promptEvent: "chat.message",
   meaning,
+  dialogOf,
+  answerOutput,
   contextOutput: (_event, additionalContext) => JSON.stringify({ additionalContext }),
 };
 
@@ -23,6 +31,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
     case "tool.execute.after":
       return { tool: toolStep("after", input, "call_id") };
     case "permission.asked":
+    case "question.asked":
       return { state: "waiting", notification: { type: "agent.attention", text: textOf(input, "message") } };
     case "session.idle":
       return { state: "idle", notification: { type: "agent.stop", text: textOf(input, "last_message") } };
@@ -33,4 +42,50 @@ function meaning(event: string, input: HookInput): HookMeaning {
     default:
       return {};
   }
+}
+
+/** OpenCode shows its dialog meanwhile. In `request` the plugin passes on the event, in `args` the tool's arguments. */
+function dialogOf(event: string, input: HookInput): DialogCall | undefined {
+  const asked = objectOf(input, "request");
+  switch (event) {
+    case "question.asked":
+      return questionsCall(questionsIn(asked), true);
+    case "permission.asked":
+      return approvalOf(asked, recordOf(input.args));
+    default:
+      return undefined;
+  }
+}
+
+function questionsIn(asked: HookInput): CardQuestion[] | undefined {
+  return questionsOf(asked, ({ multiple, custom }) => ({
+    multiple: multiple === true,
+    freeText: custom !== false,
+  }));
+}
+
+/** The event names what is asked for by patterns; what the tool will do is in its arguments. */
+function approvalOf(asked: HookInput, args: HookInput | undefined): DialogCall | undefined {
+  const tool = textOf(asked, "permission");
+  if (tool === undefined || args === undefined) return undefined;
+  const { patterns, metadata, always } = asked;
+  const lasting = Array.isArray(always) && always.length > 0
+    ? { permission: tool, patterns: always }
+    : undefined;
+  const decisions: Decision[] = lasting === undefined ? ["once", "reject"] : ["once", "always", "reject"];
+  const request = [requestText(args), requestText({ permission: tool, patterns, metadata }, lasting)].join(
+    "\n",
+  );
+  return { dialog: { kind: "approval", tool, request, decisions }, isShown: true };
+}
+
+/** The body of the plugin's request to OpenCode. */
+function answerOutput({ input }: { input: HookInput }, answer: DialogAnswer): string {
+  if (answer.kind === "answers") {
+    const answers = answersTo(questionsIn(objectOf(input, "request")) ?? [], answer.answers);
+    return JSON.stringify({ reply: { answers } });
+  }
+  const { decision } = answer;
+  const reply = decision === "reject" ? { reply: decision, message: reasonOf(answer) } : { reply: decision };
+  return JSON.stringify({ reply });
 }

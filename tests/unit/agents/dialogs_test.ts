@@ -168,6 +168,129 @@ Deno.test("Codex's questions are refused with the answers as the reason, its per
   });
 });
 
+Deno.test("Gemini's questions of every type are refused with the answers as the reason; its permissions cannot be answered [card-questions]", async () => {
+  const { dialog, answer } = await open("gemini", { event: "BeforeTool", holds: "Go on?" });
+  const free = { multiple: false, freeText: true };
+  assert.deepEqual(dialog, {
+    dialog: {
+      kind: "questions",
+      questions: [
+        { ...COLOR, ...free },
+        {
+          text: "Which tests?",
+          heading: "Tests",
+          options: [{ label: "Unit", description: "u" }, { label: "E2E", description: "e" }],
+          multiple: true,
+          freeText: true,
+        },
+        { text: "What name?", heading: "Name", options: [], ...free },
+        {
+          text: "Go on?",
+          heading: "Go",
+          options: [{ label: "Yes" }, { label: "No" }],
+          multiple: false,
+          freeText: false,
+        },
+      ],
+    },
+    isShown: false,
+  });
+  const given = chosen({ options: [1] }, { options: [0, 1] }, { options: [], text: "Ann" }, { options: [0] });
+  const lines = ["Which color? Blue", "Which tests? Unit, E2E", "What name? Ann", "Go on? Yes"];
+  const reason = `Nothing went wrong: the user has answered on their phone. ${lines.join("\n")}`;
+  assert.deepEqual(answer(given), { decision: "deny", reason });
+  const { dialogOf } = await hooksOf("gemini");
+  const unknown = { questions: [{ question: "How much?", type: "slider" }] };
+  assert.equal(dialogOf?.("BeforeTool", { tool_name: "ask_user", tool_input: unknown }), undefined);
+});
+
+Deno.test("Copilot's questions are refused with the answer as the reason, its permissions are decided before their dialog [card-questions, card-approvals]", async () => {
+  const one = await open("copilot", { event: "preToolUse", holds: "Which color?" });
+  const options = [{ label: "Red" }, { label: "Blue" }];
+  assert.deepEqual(one.dialog, {
+    dialog: { kind: "questions", questions: [{ text: "Which color?", options, freeText: true }] },
+    isShown: false,
+  });
+  const permissionDecisionReason =
+    "Nothing went wrong: the user has answered on their phone. Which color? Blue";
+  assert.deepEqual(one.answer(chosen({ options: [1] })), {
+    permissionDecision: "deny",
+    permissionDecisionReason,
+  });
+  const asksText = await open("copilot", { event: "preToolUse", holds: "What name?" });
+  assert.deepEqual(asksText.dialog?.dialog, {
+    kind: "questions",
+    questions: [{ text: "What name?", options: [], freeText: true }],
+  });
+
+  const shell = await open("copilot", { event: "permissionRequest", holds: "touch ok1" });
+  const approval = { kind: "approval", decisions: ["once", "reject"] };
+  assert.deepEqual(shell.dialog, {
+    dialog: { ...approval, tool: "bash", request: "command:\n  touch ok1" },
+    isShown: false,
+  });
+  assert.deepEqual(shell.answer(once), { behavior: "allow" });
+  assert.deepEqual(shell.answer(reject), { behavior: "deny", message: "not that one" });
+  const mcp = await open("copilot", { event: "permissionRequest", holds: "probe/publish" });
+  assert.deepEqual(mcp.dialog?.dialog, { ...approval, tool: "probe/publish", request: "name:\n  x" });
+});
+
+Deno.test("nobody waits for a command that Copilot runs without asking, and every other one is asked for [card-approvals]", async () => {
+  const { dialogOf } = await hooksOf("copilot");
+  const isAsked = (command: string): boolean =>
+    dialogOf?.("permissionRequest", { toolName: "bash", toolInput: { command } }) !== undefined;
+  const reads = [
+    "ls",
+    "ls -la src",
+    "cat a.txt | head -3",
+    "git status",
+    "git log --oneline | grep fix",
+    "pwd",
+  ];
+  assert.deepEqual(reads.filter(isAsked), []);
+  const others = [
+    ...["rm a", "ls; rm a", "ls && rm a", "ls > a", "cat a | sh", "cat $(rm a)", "echo `rm a`", "ls\nrm a"],
+    ...["git push", "lsof", "cat a |& rm b", "find . -delete", "ls & rm a", "FOO=1 ls", ""],
+  ];
+  assert.deepEqual(others.filter((command) => !isAsked(command)), []);
+});
+
+Deno.test("OpenCode's questions and permissions are answered by its own request, with the arguments of the call [card-questions, card-approvals]", async () => {
+  const ask = await open("opencode", { event: "question.asked", holds: "Which color?" });
+  const questions = [{ ...COLOR, multiple: false, freeText: true }];
+  assert.deepEqual(ask.dialog, { dialog: { kind: "questions", questions }, isShown: true });
+  assert.deepEqual(ask.answer(chosen({ options: [1] })), { reply: { answers: [["Blue"]] } });
+  const many = await open("opencode", { event: "question.asked", holds: "Which tests?" });
+  const several = chosen({ options: [0, 2], text: "and lint" });
+  assert.deepEqual(many.answer(several), { reply: { answers: [["Unit", "Bench", "and lint"]] } });
+
+  const shell = await open("opencode", { event: "permission.asked", holds: "touch ok1" });
+  const fields = [
+    "command:\n  touch ok1\ndescription:\n  Remove the build folder\npermission:\n  bash",
+    'patterns:\n  [\n    "touch ok1"\n  ]\nmetadata:\n  {\n    "command": "touch ok1"\n  }',
+    "allowed from then on, with always:",
+    '  {\n    "permission": "bash",\n    "patterns": [\n      "touch *"\n    ]\n  }',
+  ];
+  assert.deepEqual(shell.dialog, {
+    dialog: {
+      kind: "approval",
+      tool: "bash",
+      request: fields.join("\n"),
+      decisions: ["once", "always", "reject"],
+    },
+    isShown: true,
+  });
+  assert.deepEqual(shell.answer(once), { reply: { reply: "once" } });
+  assert.deepEqual(shell.answer(always), { reply: { reply: "always" } });
+  assert.deepEqual(shell.answer(reject), { reply: { reply: "reject", message: "not that one" } });
+
+  const { dialogOf } = await hooksOf("opencode");
+  const { input } = await sampleOf("opencode", { event: "permission.asked", holds: "probe_publish" });
+  assert.ok(dialogOf?.("permission.asked", input));
+  // The event of an MCP tool does not say what will be done.
+  assert.equal(dialogOf?.("permission.asked", { ...input, args: undefined }), undefined);
+});
+
 Deno.test("Claude's suggestion that would widen more than its dialog offers is not offered as always [card-approvals]", async () => {
   const { dialogOf } = await hooksOf("cc");
   const call = await sampleOf("cc", { event: "PermissionRequest", holds: "npm --version" });
@@ -205,6 +328,11 @@ const STRANGE: readonly HookInput[] = [
   { tool_input: { command: "rm" }, toolInput: { command: "rm" }, toolArgs: { command: "rm" } },
 ];
 
+const STRANGE_EVENTS = [
+  ...["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest"],
+  ...["permission.asked", "question.asked"],
+];
+
 /** Inputs of the tools that ask, with nothing that can be shown. */
 const NO_QUESTIONS: readonly unknown[] = [
   {},
@@ -220,6 +348,9 @@ Deno.test("questions of an unknown form are left to the computer, and never take
   const asking: [kind: AgentKind, event: string, tool: string][] = [
     ["cc", "PermissionRequest", "AskUserQuestion"],
     ["codex", "PreToolUse", "request_user_input"],
+    ["gemini", "BeforeTool", "ask_user"],
+    ["copilot", "preToolUse", "ask_user"],
+    ["opencode", "question.asked", "question"],
   ];
   for (const [kind, event, tool] of asking) {
     const { dialogOf } = await hooksOf(kind);
@@ -241,6 +372,9 @@ Deno.test("questions of an unknown form are left to the computer, and never take
 const DIALOG_EVENTS: Partial<Record<AgentKind, Record<string, RegExp>>> = {
   cc: { PermissionRequest: /./ },
   codex: { PermissionRequest: /./, PreToolUse: /^request_user_input$/ },
+  gemini: { BeforeTool: /^ask_user$/ },
+  copilot: { permissionRequest: /./, preToolUse: /^ask_user$/ },
+  opencode: { "permission.asked": /./, "question.asked": /./ },
 };
 
 Deno.test("an event that means something else, or an input of an unknown form, is no dialog [card-questions, card-approvals]", async () => {
@@ -248,11 +382,12 @@ Deno.test("an event that means something else, or an input of an unknown form, i
     const { dialogOf } = await hooksOf(kind);
     for (const { event, input } of await samplesOf(kind)) {
       const tool = String(input.tool_name ?? input.toolName);
-      const isDialog = events[event]?.test(tool) ?? false;
+      const isRead = kind === "copilot" && /"command":"(?:ls|cat)/.test(JSON.stringify(input));
+      const isDialog = (events[event]?.test(tool) ?? false) && !isRead;
       assert.equal(dialogOf?.(event, input) !== undefined, isDialog, `${kind} ${event} ${tool}`);
     }
     for (
-      const event of ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest"]
+      const event of STRANGE_EVENTS
     ) {
       for (const input of STRANGE) assert.equal(dialogOf?.(event, input), undefined, JSON.stringify(input));
     }

@@ -1,0 +1,124 @@
+/** The plugin for OpenCode: what it passes to svc with a dialog, and what it does with the answer. */
+import assert from "node:assert/strict";
+import { CHECKOUT } from "../../helpers/sources.ts";
+import { until } from "../../helpers/until.ts";
+
+interface Posted {
+  url: string;
+  body: unknown;
+}
+
+interface Plugin {
+  "tool.execute.before"(call: unknown, output: { args: unknown }): Promise<void>;
+  event(input: { event: { type: string; properties: Record<string, unknown> } }): Promise<void>;
+}
+
+interface Bench extends AsyncDisposable {
+  plugin: Plugin;
+  posted: Posted[];
+  /** Arguments and input of each run of svc. */
+  runs(): Promise<Run[]>;
+  /** What svc prints for the dialog that waits. */
+  print(answer: string): Promise<void>;
+}
+
+interface Run {
+  args: string;
+  input: Record<string, unknown>;
+  pid: number;
+}
+
+/** The launcher notes its call; a hook with a dialog prints what comes through the pipe `answer`. */
+async function makeBench(): Promise<Bench> {
+  const root = await Deno.makeTempDir({ prefix: "svc-plugin-" });
+  const lines = [
+    "#!/bin/sh",
+    `printf '%s\\t%s\\t%s\\n' "$*" "$$" "$(cat)" >> ${root}/runs`,
+    `[ "$4" = cards ] || exit 0`,
+    `exec cat ${root}/answer`,
+  ];
+  await new Deno.Command("mkfifo", { args: [`${root}/answer`] }).output();
+  await Deno.writeTextFile(`${root}/svc`, `${lines.join("\n")}\n`, { mode: 0o700 });
+  const text = await Deno.readTextFile(`${CHECKOUT}plugin/opencode/svc.js`);
+  await Deno.writeTextFile(`${root}/svc.mjs`, text.replace("{{launcher}}", `${root}/svc`));
+  const { Svc } = await import(`file://${root}/svc.mjs`);
+  const posted: Posted[] = [];
+  const client = {
+    _client: { post: ({ url, body }: Posted) => Promise.resolve(void posted.push({ url, body })) },
+    session: { get: () => Promise.resolve({ data: {} }) },
+  };
+  return {
+    plugin: await Svc({ client, directory: "/work/app" }),
+    posted,
+    async runs() {
+      const all = await Deno.readTextFile(`${root}/runs`).catch(() => "");
+      return all.split("\n").filter((line) => line !== "").map((line) => {
+        const [args = "", pid, input = ""] = line.split("\t");
+        return { args, pid: Number(pid), input: JSON.parse(input) };
+      });
+    },
+    print: (answer) => Deno.writeTextFile(`${root}/answer`, answer),
+    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
+  };
+}
+
+const tool = { messageID: "msg_1", callID: "call_1" };
+const PERMISSION = {
+  id: "per_1",
+  sessionID: "ses_1",
+  permission: "bash",
+  patterns: ["touch a"],
+  metadata: {},
+  always: ["touch *"],
+  tool,
+};
+
+const cards = async ({ runs }: Bench): Promise<Run | undefined> =>
+  (await runs()).find(({ args }) => args.endsWith(" cards"));
+
+function untilEnded(pid: number): Promise<unknown> {
+  return until("its end", () => Deno.stat(`/proc/${pid}`).then(() => false, () => true));
+}
+
+Deno.test("a permission goes to svc with the call's arguments, and its answer back to that very request [card-approvals]", async () => {
+  await using bench = await makeBench();
+  const { plugin, posted } = bench;
+  const args = { command: "touch a", description: "Make a" };
+  await plugin["tool.execute.before"]({ sessionID: "ses_1", callID: "call_1" }, { args });
+  await plugin.event({ event: { type: "permission.asked", properties: PERMISSION } });
+  const asked = await until("svc", () => cards(bench));
+  assert.equal(asked.args, "hook permission.asked opencode cards");
+  const message = "bash touch a";
+  const where = { session_id: "ses_1", cwd: "/work/app" };
+  assert.deepEqual(asked.input, { ...where, message, request: PERMISSION, args });
+  assert.deepEqual(posted, []);
+  await bench.print('{"reply":{"reply":"once"}}');
+  await until("the answer", () => posted.length > 0);
+  assert.deepEqual(posted, [{ url: "/permission/per_1/reply", body: { reply: "once" } }]);
+});
+
+Deno.test("a question that nobody answered on a phone, or with an unreadable answer, stays open at the computer [card-questions]", async () => {
+  await using bench = await makeBench();
+  const { plugin, posted } = bench;
+  const questions = [{ question: "Which color?", header: "Color", options: [] }];
+  for (const [place, printed] of ["", "no JSON", "{}", '{"reply":{"answers":[["Blue"]]}}'].entries()) {
+    const properties = { id: `que_${place}`, sessionID: "ses_1", questions, tool };
+    await plugin.event({ event: { type: "question.asked", properties } });
+    const { pid } = await until("svc", async () => (await bench.runs())[place]);
+    await bench.print(printed);
+    await untilEnded(pid);
+  }
+  await until("the answer", () => posted.length > 0);
+  assert.deepEqual(posted, [{ url: "/question/que_3/reply", body: { answers: [["Blue"]] } }]);
+});
+
+Deno.test("an answer at the computer ends the hook that waits for a phone [card-hook-ends]", async () => {
+  await using bench = await makeBench();
+  const { plugin, posted } = bench;
+  await plugin.event({ event: { type: "permission.asked", properties: PERMISSION } });
+  const { pid } = await until("svc", () => cards(bench));
+  const properties = { sessionID: "ses_1", requestID: "per_1", reply: "once" };
+  await plugin.event({ event: { type: "permission.replied", properties } });
+  await untilEnded(pid);
+  assert.deepEqual(posted, []);
+});
