@@ -151,7 +151,7 @@ Deno.test("a message waits until the usage limit that the agent shows has reset 
   withTerminals(async (scene) => {
     const { page, stack, phone } = scene;
     const session = await openTerminal(scene);
-    await stack.send(session.name, "You've hit your session limit · resets in 1 minute");
+    await stack.send(session.name, "You've hit your session limit · resets in 3 hours");
     await page.getByText("The agent has reached its usage limit, which resets at").waitFor();
     await page.getByRole("textbox").fill("go on");
     await page.getByRole("button", { name: "Add to the message" }).tap();
