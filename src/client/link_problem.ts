@@ -29,7 +29,7 @@ export interface LinkProblem {
   message: string;
 }
 
-const MESSAGES: Record<LinkProblemCode, string> = {
+export const LINK_PROBLEMS: Readonly<Record<LinkProblemCode, string>> = {
   unauthenticated: "The relay does not know this key: use another key, or pair again.",
   missing_scope: "The key lacks the scope push:read: use a key that has it.",
   unreachable:
@@ -53,7 +53,7 @@ const MESSAGES: Record<LinkProblemCode, string> = {
 };
 
 export function linkProblem(code: LinkProblemCode): LinkProblem {
-  return { code, message: MESSAGES[code] };
+  return { code, message: LINK_PROBLEMS[code] };
 }
 
 /** The problem behind the end of an established connection. */

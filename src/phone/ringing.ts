@@ -59,7 +59,7 @@ export class Ringing {
   readonly #options: RingingOptions;
   readonly #listeners = new Set<(state: RingingState) => void>();
   #state: RingingState;
-  /** Saves one after the other, so that the last change stays. */
+  /** What is being saved or removed. */
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: RingingOptions) {
@@ -85,7 +85,7 @@ export class Ringing {
     if (preferences === undefined || this.#state.support !== "ready") return;
     if (!await browser.isSubscribed()) return;
     this.#change({ isOn: true });
-    await this.#save(preferences);
+    await this.#inTurn(() => this.#save(preferences));
   }
 
   /** For a tap. */
@@ -95,10 +95,12 @@ export class Ringing {
     const isAllowed = await browser.allow();
     this.#change({ support: browser.support() });
     if (isAllowed) {
-      const { preferences } = this.#state;
-      const problem = await this.#subscribe(preferences);
-      if (problem === undefined) await storage.writePreferences(preferences);
-      this.#change({ isOn: problem === undefined, problem });
+      await this.#inTurn(async () => {
+        const { preferences } = this.#state;
+        const problem = await this.#subscribe(preferences);
+        if (problem === undefined) await storage.writePreferences(preferences);
+        this.#change({ isOn: problem === undefined, problem });
+      });
     }
     this.#change({ busy: false });
   }
@@ -111,11 +113,13 @@ export class Ringing {
   async switchOff(): Promise<void> {
     const { browser, storage, relay } = this.#options;
     this.#change({ busy: true, problem: undefined, test: undefined });
-    const found = await relay();
-    await storage.clear();
-    await browser.unsubscribe().catch(() => undefined);
-    // The push service refuses the relay's next message if this fails, which removes the subscription.
-    await found?.api.removeWebPush(found.deviceId).catch(() => undefined);
+    await this.#inTurn(async () => {
+      const found = await relay();
+      await storage.clear();
+      await browser.unsubscribe().catch(() => undefined);
+      // The push service refuses the relay's next message if this fails, which removes the subscription.
+      await found?.api.removeWebPush(found.deviceId).catch(() => undefined);
+    });
     this.#change({ isOn: false, busy: false });
   }
 
@@ -177,10 +181,17 @@ export class Ringing {
     const { quiet, ...rest } = { ...this.#state.preferences, ...change };
     const preferences = { ...EVERYTHING, ...rest, ...(quiet === undefined ? {} : { quiet }) };
     this.#change({ preferences });
-    this.#saving = this.#saving.then(async () => {
+    void this.#inTurn(async () => {
       await this.#options.storage.writePreferences(preferences);
       await this.#save(preferences);
     });
+  }
+
+  /** One after the other: the last change stays, and none subscribes again what was switched off. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    return this.#saving = this.#saving.then(work).catch((error) =>
+      this.#change({ problem: errorText(error) })
+    );
   }
 
   async #save(preferences: RingPreferences): Promise<void> {

@@ -1,5 +1,6 @@
 /** Every text on the page, in one catalogue. English is the first language; the others have the same shape. */
 import type { Sealing } from "../crypto/mode.ts";
+import { LINK_PROBLEMS } from "../client/link_problem.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { AgentState } from "../protocol/session.ts";
@@ -190,6 +191,7 @@ const ENGLISH = {
     stopped: "Not connected",
     tryNow: "Try now",
     signInAgain: "Sign in again",
+    problems: LINK_PROBLEMS,
   },
   session: {
     back: "All agents",

@@ -185,6 +185,29 @@ export const GERMAN: Strings = {
     stopped: "Nicht verbunden",
     tryNow: "Jetzt versuchen",
     signInAgain: "Neu anmelden",
+    problems: {
+      unauthenticated:
+        "Das Relay kennt diesen Schlüssel nicht: Nimm einen anderen, oder kopple dieses Telefon noch einmal.",
+      missing_scope: "Dem Schlüssel fehlt das Recht push:read: Nimm einen, der es hat.",
+      unreachable:
+        "Unter dieser Adresse antwortet kein Relay: Prüfe das Netz, und ob das Relay läuft (svc up oder svc server).",
+      timeout: "Das Relay hat nicht rechtzeitig geantwortet.",
+      bad_answer: "Unter dieser Adresse antwortet etwas anderes als ein Relay: Prüfe die Adresse.",
+      handshake_failed:
+        "Das Relay antwortet über HTTP, aber nicht über WebSocket: Vielleicht sperrt ein Proxy dazwischen WebSockets.",
+      no_welcome: "Das Relay hat die Verbindung angenommen, aber die Begrüßung nicht beantwortet.",
+      silent: "Vom Relay kam zu lange nichts.",
+      congested: "Das Relay hat nicht mehr gelesen, was ihm gesendet wurde.",
+      restarting: "Das Relay startet neu.",
+      revoked:
+        "Dieser Schlüssel wurde gesperrt, oder ihm fehlt ein Recht: Kopple dieses Telefon noch einmal, oder nimm einen anderen Schlüssel.",
+      replaced: "Eine andere Verbindung dieses Geräts hat übernommen.",
+      device_taken: "Ein anderer Schlüssel hat schon diese Gerätekennung: Kopple dieses Telefon noch einmal.",
+      flood: "Das Relay hat die Verbindung beendet, weil zu viel gesendet wurde.",
+      too_large: "Das Relay hat eine Nachricht abgelehnt, weil sie zu groß war.",
+      slow: "Das Relay hat die Verbindung beendet, weil sie nicht schnell genug gelesen wurde.",
+      closed: "Die Verbindung wurde beendet.",
+    },
   },
   session: {
     limited: "Der Agent hat sein Nutzungslimit erreicht.",

@@ -93,7 +93,11 @@ Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-promp
 
     const words = call("svc_ask", { question: "Tabs or spaces?", options: ["Tabs", "Spaces"] });
     await card(page, "Tabs or spaces?").getByText("Answer in your own words").tap();
-    await card(page, "Tabs or spaces?").getByRole("textbox").fill("whatever\ndeno fmt does");
+    const own = card(page, "Tabs or spaces?").getByRole("textbox");
+    await own.fill("neither");
+    await own.fill("");
+    assert.ok(await own.isVisible(), "the field stays when its text is deleted");
+    await own.fill("whatever\ndeno fmt does");
     await card(page, "Tabs or spaces?").getByRole("button", { name: "Send answer" }).tap();
     assert.equal(await words, "whatever\ndeno fmt does");
 

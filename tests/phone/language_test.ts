@@ -28,5 +28,6 @@ Deno.test("German is chosen in the settings, stays after a reload, and needs no 
     wire.pointTo(1);
     await page.reload();
     await page.getByText("Verbindet neu …").first().waitFor();
+    await page.getByText("Unter dieser Adresse antwortet kein Relay").waitFor();
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));

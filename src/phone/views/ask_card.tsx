@@ -4,13 +4,13 @@ import type { Answer } from "../../protocol/ask.ts";
 import { formatAge, formatTime } from "../format_time.ts";
 import { type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
 import type { Message } from "../message.ts";
-import { receiptText } from "../receipt_text.ts";
+import { failureDetail, receiptText } from "../receipt_text.ts";
 import { answerDraftKey, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { AskForm } from "./ask_form.tsx";
 import { Icon, type IconName, PlainSign, SourceSession } from "./shared.tsx";
 
-const { question: TEXT, receipt: RECEIPT } = STRINGS;
+const { question: TEXT } = STRINGS;
 const MINUTE_MS = 60_000;
 
 export interface AskActions {
@@ -93,7 +93,7 @@ function Body({ state, item, status, now, actions }: Props & { status: QuestionS
 
 function Failed({ message, actions }: { message: Message; actions: AskActions }): JSX.Element {
   const failure = message.progress.kind === "failed" ? message.progress.failure : undefined;
-  const why = failure && (RECEIPT.failures[failure.code] ?? failure.message);
+  const why = failure && failureDetail(failure);
   return (
     <AnswerGiven label={TEXT.yours} text={message.body} icon="cross" tone="bad">
       {TEXT.notSent}: {why}

@@ -35,11 +35,23 @@ export function AskForm(props: AskFormProps): JSX.Element {
       {ask.multiple === true
         ? <MultipleChoice id={id} options={ask.options} onChoose={choose} />
         : <SingleChoice id={id} options={ask.options} onChoose={choose} />}
-      <details class="own-answer" open={props.draft !== ""}>
-        <summary>{TEXT.ownAnswer}</summary>
-        <FreeText {...props} />
-      </details>
+      <OwnAnswer {...props} />
     </>
+  );
+}
+
+/** Open at first if something was written; then it is the user's. */
+function OwnAnswer(props: AskFormProps): JSX.Element {
+  const [isOpen, setOpen] = useState(props.draft !== "");
+  return (
+    <details
+      class="own-answer"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>{TEXT.ownAnswer}</summary>
+      <FreeText {...props} />
+    </details>
   );
 }
 

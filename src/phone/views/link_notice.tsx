@@ -1,6 +1,6 @@
 /** Tells the user that the link is down, why, and what to do. It floats, so that nothing moves when it appears. */
 import type { JSX } from "preact";
-import { isLasting } from "../../client/link_problem.ts";
+import { isLasting, LINK_PROBLEMS, type LinkProblem } from "../../client/link_problem.ts";
 import type { LinkView } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 
@@ -27,13 +27,18 @@ function Notice({ link, onTryNow, onSignOut }: Props): JSX.Element {
       {isStopped(link) || <span class="spinner" aria-hidden="true" />}
       <p>
         <strong>{linkText(link)}</strong>
-        {problem && <span class="notice-why">{problem.message}</span>}
+        {problem && <span class="notice-why">{problemText(problem)}</span>}
       </p>
       {isStopped(link)
         ? <button type="button" class="quiet" onClick={onSignOut}>{TEXT.signInAgain}</button>
         : <button type="button" class="quiet" onClick={onTryNow}>{TEXT.tryNow}</button>}
     </div>
   );
+}
+
+/** A reason that the relay gave itself stays as it is. */
+function problemText({ code, message }: LinkProblem): string {
+  return message === LINK_PROBLEMS[code] ? TEXT.problems[code] : message;
 }
 
 /** The small sign in the picker's header. */

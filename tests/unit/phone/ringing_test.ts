@@ -33,9 +33,15 @@ class Stage {
   isAllowed = true;
   removed = 0;
   relayProblem: string | undefined;
+  /** If set, the relay answers only then. */
+  answering: Promise<void> | undefined;
+  /** The browser's storage fails with this. */
+  storageProblem: string | undefined;
+  /** What the relay was asked, in order. */
+  readonly asked: string[] = [];
   vendorStatus = 201;
   now = 0;
-  #subscribed = false;
+  isSubscribed = false;
   readonly ringing: Ringing;
 
   constructor() {
@@ -43,18 +49,21 @@ class Stage {
       support: () => "ready",
       allow: () => Promise.resolve(this.isAllowed),
       subscribe: () => {
-        this.#subscribed = true;
+        this.isSubscribed = true;
         return Promise.resolve(SUBSCRIPTION);
       },
-      unsubscribe: () => Promise.resolve(void (this.#subscribed = false)),
-      isSubscribed: () => Promise.resolve(this.#subscribed),
+      unsubscribe: () => Promise.resolve(void (this.isSubscribed = false)),
+      isSubscribed: () => Promise.resolve(this.isSubscribed),
       timeZone: () => "Europe/Berlin",
     };
     this.ringing = new Ringing({
       browser,
       storage: {
         readPreferences: () => Promise.resolve(this.stored),
-        writePreferences: (preferences) => Promise.resolve(void (this.stored = preferences)),
+        writePreferences: (preferences) => {
+          if (this.storageProblem !== undefined) return Promise.reject(new Error(this.storageProblem));
+          return Promise.resolve(void (this.stored = preferences));
+        },
         clear: () => Promise.resolve(void (this.stored = undefined)),
       },
       relay: () => Promise.resolve({ deviceId: "dev_phone_1", api: this.#api() }),
@@ -66,12 +75,19 @@ class Stage {
 
   #api() {
     return {
-      webPushKey: () => Promise.resolve("key"),
+      webPushKey: async () => {
+        await this.answering;
+        return "key";
+      },
       saveWebPush: (_device: string, subscription: WebPushSubscription) => {
+        this.asked.push("save");
         if (this.relayProblem !== undefined) return Promise.reject(new Error(this.relayProblem));
         return Promise.resolve(void this.saved.push(subscription));
       },
-      removeWebPush: () => Promise.resolve(void this.removed++),
+      removeWebPush: () => {
+        this.asked.push("remove");
+        return Promise.resolve(void this.removed++);
+      },
       testWebPush: () => {
         this.now += 300;
         if (this.relayProblem !== undefined) return Promise.reject(new Error(this.relayProblem));
@@ -95,6 +111,32 @@ Deno.test("a tap switches notifications on, a later start keeps the relay's copy
   assert.deepEqual([stage.ringing.state.isOn, stage.removed, stage.stored], [false, 1, undefined]);
   await stage.ringing.leave();
   assert.equal(stage.removed, 1);
+});
+
+Deno.test("a change that is still being saved does not switch notifications on again after they were switched off [push-switch]", async () => {
+  const stage = new Stage();
+  await stage.ringing.switchOn();
+  const answer = Promise.withResolvers<void>();
+  stage.answering = answer.promise;
+  stage.ringing.setKind("note", false);
+  const off = stage.ringing.switchOff();
+  answer.resolve();
+  await off;
+  await until("all requests", () => stage.asked.length === 3);
+  assert.deepEqual(stage.asked, ["save", "save", "remove"]);
+  assert.deepEqual([stage.isSubscribed, stage.stored, stage.ringing.state.isOn], [false, undefined, false]);
+});
+
+Deno.test("a change that could not be stored is reported, and the next one is saved [push-switch]", async () => {
+  const stage = new Stage();
+  await stage.ringing.switchOn();
+  stage.storageProblem = "the disk is full";
+  stage.ringing.setKind("note", false);
+  await until("the problem", () => stage.ringing.state.problem === "the disk is full");
+  stage.storageProblem = undefined;
+  stage.ringing.setKind("note", true);
+  await until("the next change", () => stage.saved.length === 2);
+  assert.equal(stage.ringing.state.problem, undefined);
 });
 
 Deno.test("a user who does not allow it, and a relay that does not answer, leave notifications off [push-switch]", async () => {
