@@ -28,6 +28,12 @@ export interface TmuxPane {
   path: string;
   cols: number;
   rows: number;
+}
+
+/** What a profile reads of a pane. */
+export interface PaneScreen {
+  lines: string[];
+  title: string;
   /** 0-based. */
   cursor: { x: number; y: number; visible: boolean };
   /** The keypad or the cursor keys are in application mode, as in editors and pagers. */
@@ -72,11 +78,6 @@ const PANE_FIELDS = {
   command: "#{pane_current_command}",
   cols: "#{pane_width}",
   rows: "#{pane_height}",
-  cursorX: "#{cursor_x}",
-  cursorY: "#{cursor_y}",
-  cursorVisible: "#{cursor_flag}",
-  keypad: "#{keypad_flag}",
-  cursorKeys: "#{keypad_cursor_flag}",
   title: "#{pane_title}",
   path: oneLine("pane_current_path"),
 };
@@ -146,23 +147,30 @@ function toPane(fields: PaneFields): TmuxPane {
     path: fields.path,
     cols: Number(fields.cols),
     rows: Number(fields.rows),
-    cursor: {
-      x: Number(fields.cursorX),
-      y: Number(fields.cursorY),
-      visible: fields.cursorVisible === "1",
-    },
-    applicationKeys: fields.keypad === "1" || fields.cursorKeys === "1",
   };
 }
 
-/** Screen lines by pane id. If a pane has ended, it and the panes after it are missing until the next poll. */
+const SCREEN_FIELDS = {
+  cursorX: "#{cursor_x}",
+  cursorY: "#{cursor_y}",
+  cursorVisible: "#{cursor_flag}",
+  keypad: "#{keypad_flag}",
+  cursorKeys: "#{keypad_cursor_flag}",
+  title: "#{pane_title}",
+};
+
+/**
+ * Screens by pane id: none if a pane has ended, until the next poll. Cursor and lines are of the same moment, since a cursor
+ * of another one, outside the composer, reads as a dialog.
+ */
 export async function captureScreens(
   server: TmuxServer,
   panes: readonly string[],
-): Promise<Map<string, string[]>> {
+): Promise<Map<string, PaneScreen>> {
   if (panes.length === 0) return new Map();
   const mark = `svc-screen-${crypto.randomUUID()}`;
-  const commands = panes.flatMap((pane) => [verbs.captureScreen(pane), verbs.printPlain(mark)]);
+  const format = fieldsFormat(mark, SCREEN_FIELDS);
+  const commands = panes.flatMap((pane) => [verbs.print(pane, format), verbs.captureScreen(pane)]);
   try {
     return splitScreens(await server.run(...commands), { panes, mark });
   } catch (error) {
@@ -174,7 +182,25 @@ export async function captureScreens(
 function splitScreens(
   output: string,
   { panes, mark }: { panes: readonly string[]; mark: string },
-): Map<string, string[]> {
-  const screens = `${output}\n`.split(`${mark}\n`).map((text) => text.replace(/\n$/, "").split("\n"));
+): Map<string, PaneScreen> {
+  const screens: PaneScreen[] = [];
+  for (const line of output.split("\n")) {
+    const fields = parseFields(line, { tag: mark, fields: SCREEN_FIELDS });
+    if (fields === undefined) screens.at(-1)?.lines.push(line);
+    else screens.push(emptyScreen(fields));
+  }
   return new Map(panes.flatMap((pane, index) => screens[index] ? [[pane, screens[index]]] : []));
+}
+
+function emptyScreen(fields: Record<keyof typeof SCREEN_FIELDS, string>): PaneScreen {
+  return {
+    lines: [],
+    title: fields.title,
+    cursor: {
+      x: Number(fields.cursorX),
+      y: Number(fields.cursorY),
+      visible: fields.cursorVisible === "1",
+    },
+    applicationKeys: fields.keypad === "1" || fields.cursorKeys === "1",
+  };
 }

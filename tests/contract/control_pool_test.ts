@@ -42,13 +42,15 @@ Deno.test("a control client and a process capture the same screens, to the last 
   const spawned = spawningServer(runtime.commands, sandbox.tmuxSocket);
   await until("what both panes print", async () => {
     const screens = await captureScreens(spawned, panes);
-    return screens.get(panes[0]!)?.[0] === "first" && screens.get(panes[1]!)?.[1] === "  footer";
+    return screens.get(panes[0]!)?.lines[0] === "first" && screens.get(panes[1]!)?.lines[1] === "  footer";
   });
   for (const command of [verbs.printPlain("one line"), ...panes.map((pane) => verbs.captureScreen(pane))]) {
     assert.equal(await controlled.run(command), await spawned.run(command));
   }
   const screens = await captureScreens(controlled, panes);
   assert.deepEqual(screens, await captureScreens(spawned, panes));
-  assert.deepEqual(screens.get(panes[1]!), ["second", "  footer", "", ""]);
+  const { lines, cursor } = screens.get(panes[1]!) ?? {};
+  assert.deepEqual(lines, ["second", "  footer", "", ""]);
+  assert.deepEqual(cursor, { x: "  footer".length, y: 1, visible: true });
   await pool.close();
 });

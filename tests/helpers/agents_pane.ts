@@ -60,12 +60,13 @@ export class Pane {
   }
 
   async screen(): Promise<Screen> {
-    const facts = await this.show(
-      "#{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_flag}#{keypad_cursor_flag} #{pane_title}",
-    );
-    const [x, y, flag, keypad, ...title] = facts.split(" ");
-    const text = await this.#sandbox.tmux("capture-pane", "-p", "-t", this.id);
-    const lines = text.replace(/\n$/, "").split("\n").map((line) => line.trimEnd());
+    const format = "#{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_flag}#{keypad_cursor_flag} #{pane_title}";
+    // In one request: cursor and lines of two moments would be a screen that never was.
+    const facts = ["display-message", "-p", "-t", this.id, format];
+    const printed = await this.#sandbox.tmux(...facts, ";", "capture-pane", "-p", "-t", this.id);
+    const [first = "", ...rows] = printed.replace(/\n$/, "").split("\n");
+    const [x, y, flag, keypad, ...title] = first.split(" ");
+    const lines = rows.map((line) => line.trimEnd());
     const cursor = { x: Number(x), y: Number(y), visible: flag === "1" };
     return { lines, title: title.join(" "), cursor, ...(keypad === "00" ? {} : { applicationKeys: true }) };
   }

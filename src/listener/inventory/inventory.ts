@@ -8,7 +8,7 @@ import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
 import type { AgentState, DialogAction, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { captureScreens, type TmuxSession } from "../../tmux/sessions.ts";
+import { captureScreens, type PaneScreen, type TmuxSession } from "../../tmux/sessions.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
@@ -37,6 +37,12 @@ export const POLL_GAP_MS = 200;
 
 /** Claude's hook of a turn that an error ended: its text may say that the usage limit is reached. */
 const LIMIT_EVENT = "StopFailure";
+
+/** In place of a screen that is too large to be read. */
+const UNREAD: PaneScreen = {
+  ...{ lines: [], title: "" },
+  ...{ cursor: { x: 0, y: 0, visible: false }, applicationKeys: false },
+};
 
 const BUSY: readonly AgentState[] = ["working", "starting", "waiting"];
 
@@ -176,14 +182,14 @@ export class Inventory {
   async #readScreens(sessions: readonly TmuxSession[]): Promise<void> {
     const stale = sessions.filter((one) => one.pane && !this.#isCurrent(one));
     const [large, small] = [stale.filter(isTooLarge), stale.filter((one) => !isTooLarge(one))];
-    for (const session of large) this.#remember(session, { lines: [], at: this.#now() });
+    for (const session of large) this.#remember(session, { screen: UNREAD, at: this.#now() });
     const servers = Map.groupBy(small, (session) => session.socket);
     for (const [socket, group] of servers) {
       const panes = group.flatMap((session) => session.pane?.id ?? []);
       const at = this.#now();
       const screens = await captureScreens(this.#options.server(socket), panes);
       for (const session of group) {
-        this.#remember(session, { lines: screens.get(session.pane?.id ?? ""), at });
+        this.#remember(session, { screen: screens.get(session.pane?.id ?? ""), at });
       }
     }
   }
@@ -195,12 +201,12 @@ export class Inventory {
       screen.at >= (session.activity + 1) * 1_000;
   }
 
-  #remember(session: TmuxSession, { lines, at }: { lines: string[] | undefined; at: number }): void {
-    if (lines === undefined || session.pane === undefined) return;
+  #remember(session: TmuxSession, { screen, at }: { screen: PaneScreen | undefined; at: number }): void {
+    if (screen === undefined || session.pane === undefined) return;
     const kind = session.recorded.agent;
     const profile = isAgentKind(kind) ? agentProfile(kind) : unknownAgent;
-    const { title, cursor, applicationKeys } = session.pane;
-    const reading = profile.readScreen({ lines, title, cursor, applicationKeys });
+    const { lines, cursor } = screen;
+    const reading = profile.readScreen(screen);
     const known = this.#screens.get(paneKey(session))?.known;
     const line = lastLine(lines, { reading, cursorRow: cursor.y });
     this.#screens.set(paneKey(session), { activity: session.activity, at, reading, known, line });

@@ -16,7 +16,7 @@ function paneLine(
 ): string {
   const fields = [
     ...[session, "$1", "100", "200", "0", "cc", "a", recordedPane, recordedPid, "123.ab", "/p", "/p/root"],
-    ...[pane, "42", "0", active, "claude", "80", "24", "7", "3", "1", "0", "0", "title", path],
+    ...[pane, "42", "0", active, "claude", "80", "24", "title", path],
   ];
   return ["pane", ...fields].join("\t");
 }
@@ -29,7 +29,6 @@ Deno.test("sessions: the recorded pane is used, whatever is split or active [inj
   const [session] = parseSessions("/s", output);
   assert.equal(session?.pane?.id, "%1");
   assert.equal(session?.activity, 200);
-  assert.deepEqual(session?.pane?.cursor, { x: 7, y: 3, visible: true });
 });
 
 Deno.test("sessions: a recorded pane that is gone is not replaced by another", () => {

@@ -27,9 +27,15 @@ class Bench {
   attached = false;
   cols = 80;
   captures = 0;
+  /** Called between the list of the sessions and the capture of their screens. */
+  onListed = (): void => {};
   readonly inventory = new Inventory({
     now: () => this.now,
-    sessions: () => Promise.resolve([this.#session()]),
+    sessions: () => {
+      const sessions = [this.#session()];
+      this.onListed();
+      return Promise.resolve(sessions);
+    },
     server: (socket) => ({ socket, run: (...commands) => Promise.resolve(this.#run(commands)) }),
     muted: () => Promise.resolve(() => false),
   });
@@ -59,7 +65,6 @@ class Bench {
       path: "/shop",
       cols: this.cols,
       rows: 24,
-      applicationKeys: false,
     };
     return {
       ...{ socket: "/s", id: "$1", name: "svc-shop", created: 1_000, activity: this.activity },
@@ -73,20 +78,18 @@ class Bench {
         pane: "%1",
         pid: "42",
       },
-      pane: {
-        ...pane,
-        cursor: { x: 2, y: this.lines.findLastIndex((line) => line.startsWith("❯")), visible: true },
-      },
+      pane,
       destroyedWhenUnattached: false,
     };
   }
 
   #run(commands: TmuxCommand[]): string {
     this.captures++;
-    return commands.map(([name, , mark]) =>
-      name === "display-message" ? `${mark}\n` : `${this.lines.join("\n")}\n`
-    )
-      .join("");
+    const row = this.lines.findLastIndex((line) => line.startsWith("❯"));
+    return commands.map(([name, ...words]) => {
+      const [mark = ""] = words.at(-1)?.split("\t") ?? [];
+      return name === "display-message" ? [mark, 2, row, 1, 0, 0, ""].join("\t") : this.lines.join("\n");
+    }).join("\n");
   }
 }
 
@@ -115,6 +118,15 @@ Deno.test("inventory: a hook's state counts until the screen has changed, and fo
   bench.now += 300;
   bench.draw(...IDLE);
   assert.equal(await bench.state(), "idle", "the screen is neither as it was nor as the hook said");
+});
+
+Deno.test("inventory: an agent that draws after the list was made is read with the cursor of its new screen [ls-state-moved]", async () => {
+  const bench = new Bench();
+  bench.lines = [...IDLE];
+  bench.onListed = () => {
+    bench.lines = ["said", "meanwhile", ...WORKING];
+  };
+  assert.equal(await bench.state(), "working");
 });
 
 Deno.test("inventory: output in the second of a capture is captured again [ls-state-last-second]", async () => {

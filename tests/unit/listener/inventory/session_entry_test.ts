@@ -36,8 +36,6 @@ const session: TmuxSession = {
     path: "/shop",
     cols: 80,
     rows: 24,
-    applicationKeys: false,
-    cursor: { x: 0, y: 0, visible: true },
   },
   destroyedWhenUnattached: false,
 };
