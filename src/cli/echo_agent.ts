@@ -1,7 +1,6 @@
 /** `svc echo-agent`: the built-in agent, which repeats what it is given. The wrapper starts it for `svc echo`. */
 import { runtime } from "#runtime";
-import { openControl, openTranscript } from "../echo/scripting.ts";
-import { EchoProgram, makeReporter } from "../echo/program.ts";
+import { EchoProgram, makeReporter, openControl, openTranscript } from "../echo/program.ts";
 import type { EchoEvent } from "../echo/state.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";

@@ -3,8 +3,15 @@ import { errorText } from "../async/error_text.ts";
 import { type AddressInputs, resolveBaseUrl } from "../home/config.ts";
 import { agentChecks } from "./checks/agents/agents.ts";
 import type { Check, CheckContext, Finding, Mark } from "./checks/check.ts";
-import { configCheck, sealingCheck, wsUrlVariableCheck } from "./checks/config.ts";
-import { listenerCheck, modesCheck, tmuxCheck, tmuxSocketsCheck } from "./checks/machine.ts";
+import {
+  configCheck,
+  listenerCheck,
+  modesCheck,
+  sealingCheck,
+  tmuxCheck,
+  tmuxSocketsCheck,
+  wsUrlVariableCheck,
+} from "./checks/machine.ts";
 import { keyCheck, relayCheck, relaySocketCheck } from "./checks/relay.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";

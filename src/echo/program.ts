@@ -1,15 +1,16 @@
-/** Runs the echo agent: feeds events to its state, draws the result, carries out the effects in order, and reports to the listener. */
+/** Runs the echo agent: feeds events to its state, draws the result, carries out the effects in order, and reports to the listener. Scripts and tests drive it over a control socket. */
 import { sha256Hex, utf8Length } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { Mutex } from "../async/mutex.ts";
 import { askDaemon, type HookReport } from "../home/control_socket.ts";
 import { takeMarker } from "../home/markers.ts";
 import type { HomePaths } from "../home/paths.ts";
-import type { LocalSockets, Runtime } from "../runtime/types.ts";
+import type { AppendFile, Files, LineConnection, LocalSockets, Runtime } from "../runtime/types.ts";
 import { type Key, KeyReader } from "./key_reader.ts";
 import { banner, displayable, EchoScreen, type Footer, footer, receiptLines } from "./screen.ts";
-import type { Transcript, TranscriptEntry } from "./scripting.ts";
 import { type EchoEvent, type EchoState, type Effect, IDLE, step } from "./state.ts";
+import * as z from "zod/mini";
+import { parseJson } from "../protocol/json.ts";
 
 /** Terminals send an escape sequence in one go: an Escape with nothing after it for this long is the Esc key. */
 const ESCAPE_WAIT_MS = 30;
@@ -212,3 +213,76 @@ const EVENT_FIELDS: Readonly<Record<string, Partial<HookReport>>> = {
   PostToolUse: { tool: { step: "after" } },
   Stop: { state: "idle" },
 };
+
+/** The file in which scripts and tests read back, byte for byte, what the echo agent was given. */
+
+/** One JSON object per line; each gets an answer. */
+export const EchoControl = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("permit") }),
+  z.object({ op: z.literal("work"), seconds: z.number().check(z.positive()) }),
+  /** Denies the open dialog, like Esc. */
+  z.object({ op: z.literal("deny") }),
+]);
+export type EchoControl = z.infer<typeof EchoControl>;
+
+/** Each answer is sent once the event has been drawn. */
+export async function openControl(
+  sockets: Pick<LocalSockets, "listen">,
+  control: { path: string; dispatch: (event: EchoEvent) => Promise<void> },
+): Promise<{ close(): void }> {
+  return await sockets.listen(control.path, (connection) => void serve(connection, control.dispatch));
+}
+
+async function serve(
+  connection: LineConnection,
+  dispatch: (event: EchoEvent) => Promise<void>,
+): Promise<void> {
+  for await (const line of connection.lines) {
+    const request = EchoControl.safeParse(parseJson(line)?.value);
+    if (request.success) await dispatch(eventOf(request.data));
+    await connection.send(JSON.stringify({ ok: request.success })).catch(() => connection.close());
+  }
+}
+
+function eventOf(request: EchoControl): EchoEvent {
+  switch (request.op) {
+    case "permit":
+      return { kind: "permit" };
+    case "work":
+      return { kind: "work", seconds: request.seconds };
+    case "deny":
+      return { kind: "escape" };
+  }
+}
+
+/** One line of the transcript. `at` is in epoch milliseconds. */
+export const TranscriptEntry = z.union([
+  z.object({
+    at: z.number(),
+    prompt: z.string(),
+    bytes: z.number(),
+    /** Hex, over the prompt's UTF-8. */
+    sha256: z.string(),
+    /** An injection's marker matched it. */
+    fromPhone: z.boolean(),
+  }),
+  z.object({ at: z.number(), command: z.string() }),
+  z.object({ at: z.number(), approved: z.boolean(), by: z.enum(["enter", "escape", "digit"]) }),
+  /** Text typed or pasted into an open dialog. */
+  z.object({ at: z.number(), dialogInput: z.string() }),
+]);
+export type TranscriptEntry = z.infer<typeof TranscriptEntry>;
+
+export interface Transcript {
+  append(entry: TranscriptEntry): Promise<void>;
+  close(): void;
+}
+
+/** Without a path, nothing is written. */
+export async function openTranscript(files: Files, path: string | undefined): Promise<Transcript> {
+  const file: AppendFile | undefined = path ? await files.openAppend(path, { mode: 0o600 }) : undefined;
+  return {
+    append: async (entry) => await file?.append(`${JSON.stringify(entry)}\n`),
+    close: () => file?.close(),
+  };
+}

@@ -6,7 +6,7 @@ import { daemonEnvironment } from "../home/daemon.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { parseJson } from "../protocol/json.ts";
-import type { StartChoices } from "../protocol/host_details.ts";
+import type { StartChoices } from "../protocol/session.ts";
 import { AGENT_LABELS, type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";

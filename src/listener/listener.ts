@@ -23,9 +23,8 @@ import { type Injection, SessionRateLimit, type TypingContext, typingEffects } f
 import { lastLocalKey } from "./inject/pane_check.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
-import { type DetailFacts, DetailsReport } from "./inventory/host_details.ts";
+import { type DetailFacts, DetailsReport, InventoryPolling } from "./inventory/reporter.ts";
 import { dialogNews, statesFile } from "./inventory/session_entry.ts";
-import { InventoryPolling } from "./inventory/reporter.ts";
 import type { DialogNews } from "./inventory/dialogs.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
 import { mutedProjects, mutingEffects } from "./mute_project.ts";

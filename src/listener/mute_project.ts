@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { changeMuted, covers, isMuted, type Muted, readMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
-import type { MutedProject } from "../protocol/host_details.ts";
+import type { MutedProject } from "../protocol/session.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";

@@ -2,10 +2,9 @@
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
 import { carriedAnswer } from "../protocol/ask.ts";
-import { DETAILS_TYPE, type HostDetails, parseDetails } from "../protocol/host_details.ts";
+import { DETAILS_TYPE, type DeviceSessions, type HostDetails, parseDetails } from "../protocol/session.ts";
 import type { Later } from "../protocol/later.ts";
 import type { PushRecord, PushRequestInput, SealedBody } from "../protocol/push.ts";
-import type { DeviceSessions } from "../protocol/session.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { CheckedReceipt, HostRequest } from "./message.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";

@@ -1,8 +1,7 @@
 /** The sessions in the picker: how they are named, grouped and sorted, and which names the relay may give them. */
 import type { PairedHost } from "../client/claim_pairing.ts";
-import type { HostDetails } from "../protocol/host_details.ts";
+import type { AgentState, DeviceSessions, HostDetails, SessionEntry } from "../protocol/session.ts";
 import { sessionLabel, sessionName } from "../protocol/names.ts";
-import type { AgentState, DeviceSessions, SessionEntry } from "../protocol/session.ts";
 
 /** Session names are unique only within one host. */
 export interface SessionName {

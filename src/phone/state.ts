@@ -1,9 +1,8 @@
 /** The page's whole state: the pure function that changes it, the store that holds it, and selectors for the views. */
 import type { LinkProblem } from "../client/link_problem.ts";
 import type { LinkState } from "../client/relay_link.ts";
-import type { HostDetails } from "../protocol/host_details.ts";
+import type { DeviceSessions, HostDetails } from "../protocol/session.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
-import type { DeviceSessions } from "../protocol/session.ts";
 import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import {
   type CheckedReceipt,

@@ -1,12 +1,11 @@
 /** Every control frame of the WebSocket, on one page: JSON text `{event, id?, re?, data}`. */
 import * as z from "zod/mini";
 import { describeFaults } from "./errors.ts";
-import { ReportedDetails } from "./host_details.ts";
+import { DeviceSessions, ReportedDetails, SessionList } from "./session.ts";
 import { parseJson } from "./json.ts";
 import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX, TEXT_FRAME_MAX_BYTES } from "./limits.ts";
 import { DeviceId, PublicKey, Push, PushId, SealMode, SessionName } from "./push.ts";
 import { PushState, Receipt, ReceiptProof } from "./receipt.ts";
-import { DeviceSessions, SessionList } from "./session.ts";
 
 const stream = z.int().check(z.minimum(1), z.maximum(0xffff_ffff));
 const size = z.int().check(z.minimum(1), z.maximum(PANE_SIZE_MAX));

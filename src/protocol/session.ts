@@ -1,8 +1,9 @@
-/** A session as the inventory reports it and the picker shows it (docs/specification.md, Inventory). */
-import * as z from "zod/mini";
+/** A session as the inventory reports it and the picker shows it (docs/specification.md, Inventory), and what else a listener reports about its host. */
 import { SESSIONS_MAX } from "./limits.ts";
-import { ReportedDetails } from "./host_details.ts";
 import { PushId } from "./receipt.ts";
+import * as z from "zod/mini";
+import { parseJson } from "./json.ts";
+import { SealedForPhones } from "./push.ts";
 
 export const AGENT_STATES = ["starting", "working", "waiting", "idle", "exited"] as const;
 export const AgentState = z.enum(AGENT_STATES);
@@ -56,6 +57,47 @@ export type DialogAction = (typeof DIALOG_ACTIONS)[number];
 export const ALLOW_AGENT_END = "allowAgentEnd";
 
 export const SessionList = z.array(SessionEntry).check(z.maxLength(SESSIONS_MAX));
+
+/** The type that the sealed details are bound to. */
+export const DETAILS_TYPE = "host.details";
+
+export const StartChoices = z.object({
+  /** Kinds of agents that the host has. */
+  agents: z.array(z.string()),
+  projects: z.array(z.object({ project: z.string(), directory: z.string() })),
+});
+export type StartChoices = z.infer<typeof StartChoices>;
+
+export const MutedProject = z.object({
+  directory: z.string(),
+  /** A phone muted it, so that a phone may unmute it. */
+  byPhone: z.optional(z.boolean()),
+});
+export type MutedProject = z.infer<typeof MutedProject>;
+
+export const HostDetails = z.object({
+  /** The host's epoch milliseconds: a phone never replaces details by older ones. */
+  at: z.number(),
+  /** What a phone may start; missing if the host lets it start nothing. */
+  start: z.optional(StartChoices),
+  /** The muted projects; missing if the host takes no `project.mute`. */
+  muted: z.optional(z.array(MutedProject)),
+  /** The last line on the screen of each session, by its name; only sealed. */
+  lines: z.optional(z.record(z.string(), z.string())),
+});
+export type HostDetails = z.infer<typeof HostDetails>;
+
+/** `plain` only from a host that no phone is paired with. */
+export const ReportedDetails = z.object({
+  plain: z.optional(HostDetails),
+  sealedFor: z.optional(SealedForPhones),
+});
+export type ReportedDetails = z.infer<typeof ReportedDetails>;
+
+/** Undefined for a text that is not a host's details. */
+export function parseDetails(text: string): HostDetails | undefined {
+  return HostDetails.safeParse(parseJson(text)?.value).data;
+}
 
 /** Every session of one listener, as phones see them. */
 export const DeviceSessions = z.object({

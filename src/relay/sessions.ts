@@ -1,8 +1,7 @@
 /** Inventories: stored as listeners report them, and sent to phones. */
 import { utf8Length } from "../async/encodings.ts";
 import { INVENTORIES_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
-import type { ReportedDetails } from "../protocol/host_details.ts";
-import type { DeviceSessions, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
+import type { DeviceSessions, ReportedDetails, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
 import type { DeviceName, DeviceRecord, InventoryRecord, KeyRecord } from "../store/store.ts";
 import { jsonText, type KeyedCall, readPage } from "./handler.ts";
 import { publishFrame } from "./hub.ts";

@@ -4,10 +4,9 @@ import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
 import { sqliteContext, storeError, WriteBatch } from "./sqlite_context.ts";
-import { sqliteDevices, sqliteInventories } from "./sqlite_devices.ts";
+import { sqliteDevices, sqliteInventories, sqlitePairings, sqliteWebPush } from "./sqlite_devices.ts";
 import { sqliteHooks, sqlitePushes } from "./sqlite_pushes.ts";
 import { sqliteKeys } from "./sqlite_keys.ts";
-import { sqlitePairings, sqliteWebPush } from "./sqlite_phones.ts";
 import { type Store, StoreInUse, StoreUnavailable } from "./store.ts";
 
 /** How long a write waits for another process's lock. The whole process blocks meanwhile: see `OpenStoreOptions`. */

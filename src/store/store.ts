@@ -3,8 +3,7 @@ import type { HookState, PairingOffer, PairingStatus, Scope } from "../protocol/
 import { STORED_PER_DAY_MAX_BYTES } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import type { ReportedDetails } from "../protocol/host_details.ts";
-import type { SessionEntry } from "../protocol/session.ts";
+import type { ReportedDetails, SessionEntry } from "../protocol/session.ts";
 import type { Role } from "../protocol/frames.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";
 

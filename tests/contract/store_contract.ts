@@ -1,6 +1,6 @@
 /** The store's contract: one set of cases, run over each implementation on each runtime. */
 import assert from "node:assert/strict";
-import type { ReportedDetails } from "../../src/protocol/host_details.ts";
+import type { ReportedDetails } from "../../src/protocol/session.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import {
   HOOKS_MAX,

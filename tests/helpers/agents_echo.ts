@@ -1,5 +1,5 @@
 /** The echo agent in a real pane, with its transcript and its control socket. */
-import { type EchoControl, TranscriptEntry } from "../../src/echo/scripting.ts";
+import { type EchoControl, TranscriptEntry } from "../../src/echo/program.ts";
 import { Pane } from "./agents_pane.ts";
 import { FROM_CHECKOUT } from "./program.ts";
 import type { Sandbox } from "./sandbox.ts";

@@ -1,7 +1,7 @@
 /** The whole product on one machine: relay, listener and echo agents as real processes, and a client of the HTTP API. */
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
-import type { TranscriptEntry } from "../../src/echo/scripting.ts";
+import type { TranscriptEntry } from "../../src/echo/program.ts";
 import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
 import { promptsIn, readTranscript } from "./agents_echo.ts";

@@ -2,9 +2,8 @@
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
 import type { Push } from "../../src/protocol/push.ts";
-import type { HostDetails } from "../../src/protocol/host_details.ts";
+import type { HostDetails, SessionEntry } from "../../src/protocol/session.ts";
 import type { PushState, Reason } from "../../src/protocol/receipt.ts";
-import type { SessionEntry } from "../../src/protocol/session.ts";
 import { until } from "../helpers/until.ts";
 
 export interface ListenerOptions {

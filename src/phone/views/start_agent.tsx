@@ -2,9 +2,8 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { AGENT_LABELS, isAgentKind } from "../../protocol/names.ts";
-import type { StartChoices } from "../../protocol/host_details.ts";
+import type { DeviceSessions, StartChoices } from "../../protocol/session.ts";
 import type { StartData } from "../../protocol/push.ts";
-import type { DeviceSessions } from "../../protocol/session.ts";
 import { progressOf } from "../requests.ts";
 import { formatRoute } from "../route.ts";
 import { type PhoneState, relayNow } from "../state.ts";

@@ -1,7 +1,7 @@
 /** When a connection is pinged, reported silent and reported dead. */
 
 import assert from "node:assert/strict";
-import { CALM_RHYTHM, Heartbeat, type Rhythm, WATCHED_RHYTHM } from "../../../src/client/heartbeat.ts";
+import { CALM_RHYTHM, Heartbeat, type Rhythm, WATCHED_RHYTHM } from "../../../src/client/relay_link.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 function beating(rhythm: Rhythm) {

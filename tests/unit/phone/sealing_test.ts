@@ -9,7 +9,7 @@ import { inboxItemOf } from "../../../src/phone/inbox.ts";
 import { messageOf } from "../../../src/phone/message.ts";
 import { answerPush } from "../../../src/phone/outbox.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
-import { DETAILS_TYPE } from "../../../src/protocol/host_details.ts";
+import { DETAILS_TYPE } from "../../../src/protocol/session.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { PushState, Receipt } from "../../../src/protocol/receipt.ts";
 import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";

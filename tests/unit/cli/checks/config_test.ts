@@ -1,6 +1,6 @@
 /** The checks of the configuration: its keys, and the encryption that it requires. */
 import assert from "node:assert/strict";
-import { judgeFloor, judgeKeys } from "../../../../src/cli/checks/config.ts";
+import { judgeFloor, judgeKeys } from "../../../../src/cli/checks/machine.ts";
 
 Deno.test("required encryption needs a phone that is paired; without the requirement none is needed [tty-verify]", () => {
   assert.equal(judgeFloor("off", 0).mark, "ok");

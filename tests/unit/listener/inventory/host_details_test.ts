@@ -1,15 +1,14 @@
 /** The host's details are sealed for the paired phones, bounded, and sent only when the relay does not have them. */
 import assert from "node:assert/strict";
-import { generateKeyPair } from "../../../../src/crypto/keys.ts";
+import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts";
 import { openForPhone, type PhoneKeys } from "../../../../src/crypto/host_push.ts";
-import { exportPublicKey } from "../../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
 import {
   type DetailFacts,
   DetailsReport,
   LINES_GAP_MS,
-} from "../../../../src/listener/inventory/host_details.ts";
-import { DETAILS_TYPE, type HostDetails, parseDetails } from "../../../../src/protocol/host_details.ts";
+} from "../../../../src/listener/inventory/reporter.ts";
+import { DETAILS_TYPE, type HostDetails, parseDetails } from "../../../../src/protocol/session.ts";
 
 const HOST = "dev_listener_0a1b2c3d";
 const start = { agents: ["cc"], projects: [{ project: "shop", directory: "/home/user/shop" }] };
