@@ -56,12 +56,13 @@ export function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
 /** Lines from the end that are shown. */
 const LINES_MAX = 1_000;
 const RULE = /[─━═╌┄▔▁_-]{4,}/g;
-const [LEFT_EDGE, RIGHT_EDGE] = [/^\s*[│┃║|] ?/, /\s*[│┃║|]\s*$/];
-const FRAME = /^\s*[╭┌┏╔╰└┗╚├┣╠][─━═┄ ]*.*[╮┐┓╗╯┘┛╝┤┫╣]\s*$/;
+const [LEFT_EDGE, RIGHT_EDGE] = [/^\s*[│┃║|] ?/, /[│┃║|]$/];
+const FRAME = /^\s*[╭┌┏╔╰└┗╚├┣╠].*[╮┐┓╗╯┘┛╝┤┫╣]$/;
 
 /** A terminal's text for a narrow screen: edges of boxes are left out, rules are short, and there is at most one blank line in a row. */
 export function flowing(text: string): string {
-  const lines = text.split("\n").slice(-LINES_MAX).map((line) => {
+  const lines = text.split("\n").slice(-LINES_MAX).map((untrimmed) => {
+    const line = untrimmed.trimEnd();
     const isFrame = FRAME.test(line);
     const inner = line.replace(LEFT_EDGE, "").replace(RIGHT_EDGE, "");
     const bare = isFrame ? inner.replace(/[╭┌┏╔╰└┗╚├┣╠╮┐┓╗╯┘┛╝┤┫╣]/g, "") : inner;

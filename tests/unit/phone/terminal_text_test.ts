@@ -21,3 +21,8 @@ Deno.test("frames and rules do not take a narrow screen's width, and the words s
     ),
   );
 });
+
+Deno.test("a line of any length is read in one pass", () => {
+  const [blanks, rule] = [" ".repeat(1_000_000), "─".repeat(1_000_000)];
+  assert.equal(flowing(`a${blanks}b\n╭${rule}`), "a  b\n╭───");
+});
