@@ -34,8 +34,6 @@ export class Controller {
   #live: LiveRelay | undefined;
   #watched = false;
   readonly #drafts: KeptDrafts;
-  /** Until then the page's drafts and marks of what was read are not those of the account. */
-  #isRestored = false;
   /** The account that the user is asked about. */
   #swap: Swap | undefined;
 
@@ -204,7 +202,6 @@ export class Controller {
   async stop(): Promise<void> {
     const live = this.#live;
     this.#live = undefined;
-    this.#isRestored = false;
     await live?.stop();
   }
 
@@ -285,9 +282,9 @@ export class Controller {
 
   /** The user has this in view: what came until now is read. */
   read(key: string): void {
-    if (!this.#isRestored) return;
     const { store, storage, clock = systemClock } = this.#options;
     const before = store.get();
+    if (!before.isRestored) return;
     const newest = Math.max(0, ...[...before.inbox.values()].map(({ push }) => push.createdAt));
     const at = key === ALL_SEEN && before.seen[key] === undefined ? relayNow(before, clock.now()) : newest;
     store.dispatch({ type: "seen", key, at });
@@ -319,7 +316,7 @@ export class Controller {
   }
 
   keepDrafts(): void {
-    if (this.#isRestored) this.#drafts.keep(this.#options.store.get());
+    this.#drafts.keep(this.#options.store.get());
   }
 
   /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
@@ -379,7 +376,6 @@ export class Controller {
     ]);
     if (isOver()) return;
     this.#drafts.restored(drafts);
-    this.#isRestored = true;
     store.dispatch({ type: "restored", messages, drafts, seen });
     // What came before this phone signed in counts as read.
     if (seen[ALL_SEEN] === undefined) this.read(ALL_SEEN);

@@ -66,6 +66,8 @@ export interface PhoneState {
   paired: ReadonlySet<string>;
   pairing?: PairingResult | undefined;
   swap?: AccountSwap | undefined;
+  /** Drafts and marks of what was read are those of the account, not yet empty. */
+  isRestored: boolean;
   /** Unsent text, by `sessionKey` or `answerDraftKey`. */
   drafts: Readonly<Record<string, string>>;
   /** Until when the user has read what agents sent, by `sessionKey` or `ALL_SEEN`; by the relay's clock. */
@@ -116,6 +118,7 @@ export const INITIAL_STATE: PhoneState = {
   inbox: new Map(),
   route: { view: "picker" },
   paired: new Set(),
+  isRestored: false,
   drafts: {},
   seen: {},
 };
@@ -177,7 +180,7 @@ function withRestored(
   state: PhoneState,
   { messages, drafts, seen }: Extract<PhoneEvent, { type: "restored" }>,
 ): PhoneState {
-  return { ...withMessages(state, messages), drafts: { ...drafts, ...state.drafts }, seen };
+  return { ...withMessages(state, messages), drafts: { ...drafts, ...state.drafts }, seen, isRestored: true };
 }
 
 function withProgress(state: PhoneState, id: string, progress: Message["progress"]): PhoneState {

@@ -215,9 +215,9 @@ export class KeptDrafts {
   }
 
   /** Call this after every change of the state. */
-  keep({ drafts, signIn }: Pick<PhoneState, "drafts" | "signIn">): void {
+  keep({ drafts, isRestored }: Pick<PhoneState, "drafts" | "isRestored">): void {
     const kept = this.#kept;
-    if (drafts === kept || signIn.kind !== "in") return;
+    if (drafts === kept || !isRestored) return;
     this.#kept = drafts;
     for (const key of new Set([...Object.keys(kept), ...Object.keys(drafts)])) {
       if (drafts[key] !== kept[key]) void this.#storage.putDraft(key, drafts[key] ?? "");
