@@ -8,7 +8,7 @@ import { failureText, type Outcome, runSteps, type Step, sum } from "./steps.ts"
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** How many files run at a time, where each starts processes of its own: relays, listeners and tmux, or Chromium. */
+/** How many files run at a time, where each starts other processes: relays, listeners and tmux, or Chromium. */
 const E2E_JOBS = "4";
 const PHONE_JOBS = "2";
 
@@ -17,7 +17,7 @@ const LONG_E2E = ["verify_broken", "hostile_relay", "mirror_cells", "crash_liste
   `tests/e2e/${name}_test.ts`
 );
 
-/** Types are checked once, in a step of their own. */
+/** Types are checked once, in a separate step. */
 const TEST = ["test", "-A", "--no-check", "--permit-no-files"];
 
 async function rootTests(): Promise<string[]> {

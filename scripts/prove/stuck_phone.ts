@@ -9,7 +9,7 @@ const STUCK_MS = 60_000;
 const OTHER_MS = 15_000;
 const SAMPLE_MS = 500;
 const GROWTH_MAX_MB = 32;
-/** The phone may find its connection closed, and reconnects by itself. */
+/** The phone may find its connection closed, and reconnects. */
 const BACK_LIMIT_MS = 90_000;
 const PAGE_BYTES = 4_096;
 const MB = 1_048_576;

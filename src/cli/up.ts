@@ -218,7 +218,7 @@ function untilStopped(undo: Undo[]): AbortSignal {
   return controller.signal;
 }
 
-/** Starts the echo agent detached in a folder of its own, and prints how to look at it. */
+/** Starts the echo agent detached in a new folder, and prints how to look at it. */
 async function startDemo(undo: Undo[]): Promise<void> {
   const parent = await runtime.files.makeTempDirectory("svc-demo-");
   undo.push(() => runtime.files.remove(parent, { recursive: true }));

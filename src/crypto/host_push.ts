@@ -1,4 +1,4 @@
-/** A push from a host to its paired phones: the text is sealed once with a key of its own, and that key once for each phone (RFC 9180, section 6.1). */
+/** A push from a host to its paired phones: the text is sealed once with a fresh key, and that key once for each phone (RFC 9180, section 6.1). */
 import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import type { Push, PushRequestInput, SealedForPhones } from "../protocol/push.ts";
 import { decodePushContent, encodePushContent } from "../protocol/sealed_text.ts";

@@ -83,7 +83,7 @@ export function phoneProof(secret: CryptoKey, { code, name, publicKey }: Claimin
   return proofOf(secret, { use: "phone proof", facts: [code, name, publicKey] });
 }
 
-/** What became of a push: the host signs it, and the receipt repeats it. */
+/** The outcome of a push: the host signs it, and the receipt repeats it. */
 interface ProvenReceipt {
   /** The id of the push. */
   id: string;

@@ -68,7 +68,7 @@ export function hostKeys(host: PairingHost): HostKeys {
       const { phones, pending } = await loadPaired(host.files, host.paths);
       if (pending.length > 0 && host.now() - askedAt >= CLAIMS_GAP_MS) {
         askedAt = host.now();
-        // Whoever needs the pairings next gets the same failure.
+        // The next caller that needs the pairings gets the same failure.
         void paired.get().catch(() => undefined);
       }
       return await readersOf(phones);

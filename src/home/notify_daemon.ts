@@ -69,7 +69,7 @@ export async function askPhones(
   });
 }
 
-/** Notifications do not wait at the gate: they go in a request of their own. */
+/** Notifications do not wait at the gate: they go in a separate request. */
 function gateRequests({ news, ...report }: HookReport): ControlRequest[] {
   const gate = { op: "gate", report } as const;
   if (news === undefined) return [gate];

@@ -1,4 +1,4 @@
-/** Ends agents that ignore SIGHUP once their terminal is gone, whoever killed the session. */
+/** Ends agents that ignore SIGHUP once their terminal is gone, no matter who killed the session. */
 import { agentProfile } from "../agents/profiles.ts";
 import type { Clock } from "../async/clock.ts";
 import { isAgentKind } from "../protocol/names.ts";

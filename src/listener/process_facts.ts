@@ -11,7 +11,7 @@ export interface ProcessHost {
   commands: Pick<Commands, "run">;
 }
 
-/** Reads a file in /proc. Undefined if the process is gone or ends meanwhile. */
+/** Reads a file in /proc. Undefined if the process is gone. */
 async function readProc(
   path: string,
   { files }: { files: Pick<Files, "readText"> },
@@ -106,7 +106,7 @@ const THREADS_MAX = 64;
 /**
  * True if a thread of the program in the foreground of a pane is running, or waiting for a CPU or disk, so that it may not have read
  * its input yet, or if its tmux server is, so that it may not have drawn the program's output yet. What the program
- * started in groups of their own, a build for example, does not count. Undefined if the system does not say.
+ * started in other process groups, a build for example, does not count. Undefined if the system does not say.
  */
 export async function isPaneBusy(
   panePid: number,
@@ -118,7 +118,7 @@ export async function isPaneBusy(
   const pids = [panePid];
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const process = pids[at] ?? panePid;
-    // Another thread than the first may read the input, or a file on its behalf; each has children of its own.
+    // Another thread than the first may read the input, or a file on its behalf; each thread has its own list of children.
     const threads = await host.files.list(`/proc/${process}/task`).catch(() => []);
     const paths = threads.slice(0, THREADS_MAX).map((thread) => `/proc/${process}/task/${thread}`);
     const stats = await Promise.all(paths.map(statOf));

@@ -1,5 +1,6 @@
 /**
- * Accepts pushes from the relay: each is journalled, waits its turn, is injected or starts an agent, and is acknowledged.
+ * Accepts pushes from the relay: each is journalled, waits its turn unless it must be acted on at once, is carried out, and
+ * is acknowledged.
  * For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
  */
 import { errorText } from "../async/error_text.ts";
@@ -120,7 +121,7 @@ export interface PushOptions extends PushSteps {
   floor(): Promise<Sealing>;
 }
 
-/** A push's way: `receive`, `#arrive`, `#open`, the queue of its session, `#work`, `#act`, `#end`. */
+/** The steps of a push: `receive`, `#arrive`, `#open`, the queue of its session, `#work`, `#act`, `#end`. */
 export class PushIntake {
   readonly #options: PushOptions;
   readonly #queues: SessionQueues;
@@ -293,7 +294,7 @@ export class PushIntake {
       const inHand = era.inHand.get(push.id);
       if (signal.aborted || inHand === undefined) return;
       const outcome = await this.#act(push, { turn: inHand.turn, signal });
-      // Whoever cancelled it has ended it.
+      // The cancellation has already ended it.
       if (outcome.state !== "withdrawn") await this.#end(push, outcome, arrived);
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
@@ -323,7 +324,7 @@ export class PushIntake {
     };
   }
 
-  /** It stays in hand until it has ended: the relay may send it again meanwhile. */
+  /** It stays in hand until it has ended, because the relay may send it again before that. */
   async #actAtOnce(push: Push, era: Era): Promise<void> {
     try {
       const opened = await this.#open(push);

@@ -67,7 +67,7 @@ export class LaterPushes {
     this.#waiting.clear();
   }
 
-  /** Takes a new inventory, and releases the messages whose time has come. */
+  /** Takes a new inventory, and releases the messages that are due. */
   observe(entries: readonly SessionEntry[]): void {
     const now = this.#now();
     const sessions = new Map(entries.map((entry) => [entry.name, entry]));

@@ -24,7 +24,7 @@ interface OutletParts {
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
-/** What became of it; only a failure is of interest to anyone. Never throws. */
+/** The outcome; only a failure is of interest to anyone. Never throws. */
 export type OutletOutcome = "sent" | "unnecessary" | { failure: string };
 
 /** Resolves when the question was sent, was seen or closed before, or is no longer asked. */

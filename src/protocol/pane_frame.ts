@@ -67,7 +67,7 @@ export const MirrorStatus = z.object({
   keys: z.optional(KeyState),
   /** Whether the window has the phone's size; `refused`: it cannot be resized. */
   fit: z.optional(z.enum(["on", "off", "refused"])),
-  /** What became of a file from this phone. */
+  /** The state of a file from this phone. */
   upload: z.optional(UploadState),
   /** Heartbeat of a mirror: how many keystroke frames the host has accepted. */
   received: z.optional(z.number()),

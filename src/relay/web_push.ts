@@ -166,7 +166,7 @@ export class WebPush {
       phone: device.id,
       shown: { sent: now },
     });
-    // Answered while the message was on its way.
+    // Answered while the message was being sent.
     if (stored?.receipt.final === true) this.withdraw(only(stored, device.id));
   }
 

@@ -5,7 +5,7 @@ import { closeSync, fchmodSync, openSync } from "node:fs";
 
 const LOG_MODE = 0o600;
 
-/** Starts `argv` in a session of its own with stdout and stderr appended to `logFile`; returns its pid. */
+/** Starts `argv` in a new session with stdout and stderr appended to `logFile`; returns its pid. */
 export async function spawnDetached(
   argv: readonly string[],
   options: { cwd?: string; env: Record<string, string>; logFile: string },

@@ -241,7 +241,7 @@ export class PlainConnections {
 }
 
 /**
- * Every unanswered request of a closed connection is aborted with an error of its own. Nobody reads these errors, and
+ * Every unanswered request of a closed connection is aborted with a separate error. Nobody reads these errors, and
  * capturing their stacks dominates the cost of closing many connections. All listeners of one close run synchronously.
  */
 function withoutStacks(socket: Socket): void {
@@ -283,7 +283,7 @@ export function networkOf(text: string): string {
   return address === "::1" ? address : `${all.slice(0, 4).join(":")}::/64`;
 }
 
-/** Between two turns the event loop takes what has arrived meanwhile. */
+/** Between two turns the event loop handles what has arrived since. */
 const TURN_MS = 3;
 
 /** Spreads work over short turns, one address after the other, so that what one address causes delays nobody else for long. */

@@ -92,7 +92,7 @@ export interface Commands {
   ): Promise<number>;
   /** Throws when the program cannot be started. */
   pipe(argv: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): PipedChild;
-  /** Starts a process in a session of its own, stdout and stderr appended to `logFile` (0600); returns its pid. */
+  /** Starts a process in a new session, stdout and stderr appended to `logFile` (0600); returns its pid. */
   spawnDetached(
     argv: readonly string[],
     options: { cwd?: string; env: Record<string, string>; logFile: string },

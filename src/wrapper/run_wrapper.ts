@@ -69,7 +69,7 @@ async function settle(host: WrapperHost, work: PendingWork["work"]): Promise<voi
   if (failure !== undefined) say(host, failure);
 }
 
-/** Inside tmux the agent gets no session of its own, and the listener cannot reach its pane. */
+/** Inside tmux the agent gets no new session, and the listener cannot reach its pane. */
 async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly string[]): Promise<number> {
   const listener = await checkListener(host, run);
   if (listener.notice !== undefined) say(host, listener.notice);

@@ -1,4 +1,4 @@
-/** Agent 3, the Codex command line: hooks in a file of their own, which Codex runs once they are trusted. */
+/** Agent 3, the Codex command line: hooks in their own file, which Codex runs once they are trusted. */
 import { trustCodexHooks } from "./trust.ts";
 import {
   type AgentSetup,

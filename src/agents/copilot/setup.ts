@@ -1,4 +1,4 @@
-/** The Copilot command line: hooks in a file of their own, the MCP server in its list. */
+/** The Copilot command line: hooks in their own file, the MCP server in its list. */
 import {
   type AgentSetup,
   appendHooks,

@@ -1,4 +1,4 @@
-/** A pane on a tmux server of its own, without the user's tmux configuration, for an agent under check, and how its screen is read. */
+/** A pane on a private tmux server, without the user's tmux configuration, for an agent under check, and how its screen is read. */
 import { runtime } from "#runtime";
 import type { Screen } from "../../agents/profile.ts";
 import { delay, systemClock } from "../../async/clock.ts";

@@ -35,7 +35,7 @@ export async function recordScreen(name: string, folder: string | undefined): Pr
   return { folder: out, found: `svc reads ${reading.focus}, ${reading.state ?? "no state"}` };
 }
 
-/** What the profile reads today, with the draft redacted. Whoever reports the bug corrects it. */
+/** What the profile reads today, with the draft redacted. The person who reports the bug corrects it. */
 function expected({ state, focus, draft, ...others }: ScreenReading): Record<string, unknown> {
   return {
     state: state ?? null,

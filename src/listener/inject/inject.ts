@@ -45,7 +45,7 @@ export const HOOK_CONFIRM_LIMIT_MS = 1_000;
 /** If the text is still in the composer after this time, Enter was lost and is pressed once more. */
 export const ENTER_AGAIN_MS = 800;
 
-/** One message on its way into one pane. */
+/** One message that is being typed into one pane. */
 type Attempt = InjectContext & PaneContext & { command: Command };
 
 /**
@@ -265,7 +265,7 @@ function draftStatus(
   return missing >= limit ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
 }
 
-/** Leaves the text in the composer. If it is submitted meanwhile, the local user did it. */
+/** Leaves the text in the composer. If it gets submitted, the local user did it. */
 async function holdTyped(typed: Typed, reason: HoldReason): Promise<Step> {
   typed.inFlight?.end();
   await typed.marker?.withdraw();

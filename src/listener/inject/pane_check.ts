@@ -75,12 +75,12 @@ export async function pressKey(context: PaneContext, pane: PaneState, key: strin
   return !answer.includes(GUARD_REFUSED);
 }
 
-/** After this many consecutive checks of an idle process, the agent has read its input and drawn what came of it. */
+/** After this many consecutive checks of an idle process, the agent has read its input and drawn the result. */
 export const CALM_LOOKS = 3;
 /** Longer than agents put off drawing. */
 export const CALM_STEP_MS = 50;
 
-/** Only a screen captured after this was true shows what came of the keys before. True if the system does not say. */
+/** Only a screen captured after this was true shows the effect of the keys before it. True if the system does not say. */
 export async function isAtRest(
   { target, effects, pause }: Pick<PaneContext, "target" | "effects"> & { pause(ms: number): Promise<void> },
 ): Promise<boolean> {
@@ -94,7 +94,7 @@ export async function isAtRest(
 /** Time for a phone's last keystroke to reach the agent. */
 export const KEY_SETTLE_MS = 300;
 
-/** Checks the pane, unless `fresh` will do, once the phone's last keys have had their time; `hasSettled` if it shows what came of them. */
+/** Checks the pane, unless `fresh` will do, once the phone's last keys have had time to take effect; `hasSettled` if it shows that effect. */
 export async function checkAfterKeys(
   context: PaneContext & { pause(ms: number): Promise<void> },
   { fresh, ...options }: CheckOptions & { fresh: PaneState | undefined },

@@ -271,7 +271,7 @@ export class PaneInput {
     return showsTyped(draft, lastText) || (hasPaste && draft !== "");
   }
 
-  /** A key that may open another view was typed, and no screen has shown since what came of it. */
+  /** A key that may open another view was typed, and no screen has shown its effect since. */
   get mayHaveLeft(): boolean {
     return this.model.mayHaveLeft && !this.model.isConfirmed;
   }

@@ -39,7 +39,7 @@ export interface KeystrokeStreamOptions {
   audit(input: Keystroke, outcome: string): void;
   /** The stream cannot continue: frames were lost or cannot be opened. */
   end(reason: "unsealable" | "keys_lost"): void;
-  /** A frame was dropped, for the first time for this reason. It was repeated or tampered with on the way. */
+  /** A frame was dropped, for the first time for this reason. It was repeated or tampered with. */
   dropped(reason: "repeated" | "unsealable"): void;
   /** An unexpected error; the key counts as refused. */
   failed(error: unknown): void;

@@ -38,7 +38,7 @@ export interface MirrorsOptions extends MirrorContext {
   config: Config;
 }
 
-/** Reasons that indicate a phone without the secret, or tampering on the way. */
+/** Reasons that indicate a phone without the secret, or tampering. */
 const SUSPICIOUS: ReadonlySet<string> = new Set(["sealed_required", "unsealable", "keys_lost"]);
 
 interface Stream {
@@ -76,7 +76,7 @@ export class Mirrors {
     const entry: Stream = { name: open.agentSessionName, phone: open.from };
     this.#streams.set(stream, entry);
     const found = await this.#find(open);
-    // Closed or reopened meanwhile.
+    // Closed or reopened since.
     if (this.#streams.get(stream) !== entry) return;
     if (found.kind === "refused") {
       return this.#ended(stream, found.reason);
