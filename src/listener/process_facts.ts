@@ -99,9 +99,10 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   return { stopped: state.startsWith("T"), foreground, argv, shellBelow: isGuardedProgram(own) };
 }
 
-/** At most this many processes of a tree are checked, and threads of each. */
+/** At most this many processes of a tree are checked. */
 const TREE_MAX = 32;
-const THREADS_MAX = 64;
+/** A program with more threads, several for each of many CPUs, counts as busy: not all of them are checked. */
+export const THREADS_MAX = 512;
 
 /**
  * True if a thread of the program in the foreground of a pane is running, or waiting for a CPU or disk, so that it may not have read
@@ -121,9 +122,9 @@ export async function isPaneBusy(
     // Another thread than the first may read the input, or a file on its behalf; each thread has its own list of children.
     const threads = await host.files.list(`/proc/${process}/task`).catch(() => []);
     const paths = threads.slice(0, THREADS_MAX).map((thread) => `/proc/${process}/task/${thread}`);
-    const stats = await Promise.all(paths.map(statOf));
-    const counts = process === panePid || stats[0]?.group === foregroundGroup;
-    if (counts && stats.some(isRunning)) return true;
+    if (process === panePid || (await statOf(`/proc/${process}`)).group === foregroundGroup) {
+      if (threads.length > THREADS_MAX || (await Promise.all(paths.map(statOf))).some(isRunning)) return true;
+    }
     const children = await Promise.all(paths.map((path) => readProc(`${path}/children`, host)));
     pids.push(...children.join(" ").split(/\s+/).map(Number).filter((child) => child > 0));
   }

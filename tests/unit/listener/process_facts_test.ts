@@ -1,6 +1,6 @@
 /** What the system tells of a process is read rightly, whatever its name holds. */
 import assert from "node:assert/strict";
-import { isPaneBusy, parseStat, readProcessFacts } from "../../../src/listener/process_facts.ts";
+import { isPaneBusy, parseStat, readProcessFacts, THREADS_MAX } from "../../../src/listener/process_facts.ts";
 import { runtime } from "../../../src/runtime/deno.ts";
 import { makeSandbox } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/until.ts";
@@ -84,4 +84,42 @@ Deno.test("process facts: a program is busy while any of its threads runs [inj-k
   child.kill("SIGKILL");
   await child.status;
   await reader.cancel();
+});
+
+/** A pane's process 7 under tmux 1, with this many threads of which the last one is in the given state. */
+function threaded(count: number, { state, group = 7 }: { state: string; group?: number }) {
+  const read: string[] = [];
+  const stat = (of: string, own: number): string => `7 (agent) ${of} 1 ${own} 7 34816 7 0`;
+  const files: Record<string, string> = {
+    "/proc/1/stat": stat("S", 1),
+    "/proc/7/stat": stat("S", 7),
+    "/proc/7/task/1/children": "8 ",
+    "/proc/8/stat": stat("S", group),
+    [`/proc/8/task/${count}/stat`]: stat(state, group),
+  };
+  const host = {
+    platform: "linux",
+    files: {
+      ...runtime.files,
+      readText: (path: string) => {
+        read.push(path);
+        return Promise.resolve(files[path] ?? (path.endsWith("/children") ? "" : stat("S", group)));
+      },
+      list: (path: string) =>
+        Promise.resolve(Array.from({ length: path.includes("/8/") ? count : 1 }, (_, at) => `${at + 1}`)),
+    },
+  };
+  return { host, read };
+}
+
+Deno.test("process facts: each of a hundred threads counts, and more than can be checked count as busy [inj-key-view]", async () => {
+  assert.equal(await isPaneBusy(7, threaded(100, { state: "S" }).host), false);
+  assert.equal(await isPaneBusy(7, threaded(100, { state: "R" }).host), true);
+  assert.equal(await isPaneBusy(7, threaded(THREADS_MAX + 1, { state: "S" }).host), true);
+});
+
+Deno.test("process facts: the threads of what a program started in a group of its own are not looked at [inj-key-view]", async () => {
+  const { host, read } = threaded(100, { state: "R", group: 9 });
+  assert.equal(await isPaneBusy(7, host), false);
+  assert.deepEqual(read.filter((path) => /^\/proc\/8\/task\/\d+\/stat$/.test(path)), []);
 });
