@@ -127,7 +127,7 @@ draw();
 setInterval(draw, 1000);
 `;
 /** Measured in turns, so that what else the machine does slows both. */
-const ROUNDS = 7;
+const ROUNDS = 6;
 const MESSAGES = 2;
 /** What the phone asks for, and what it gets: no profile reads a larger screen. */
 const HUGE = { cols: 1_000, rows: 1_000 };
@@ -187,6 +187,11 @@ Deno.test("closed: messages to another session are typed beside a hostile screen
     await fit(HUGE, LARGEST);
     times.beside.push(...await messageTimes(stage, echo.name));
   }
+  // Only someone at the computer makes it larger.
+  const size = ["-x", String(HUGE.cols), "-y", String(HUGE.rows)];
+  await stack.sandbox.tmux("resize-window", "-t", `=${session}:`, ...size);
+  await until(`${HUGE.cols} columns on the phone`, () => phone.terminal.cols === HUGE.cols);
+  await messageTimes(stage, echo.name);
   const { receipt } = await stack.api.getPush(held.id);
   assert.ok(!["typed", "submitted"].includes(receipt.state), `the hostile screen got it: ${receipt.state}`);
   const [beside, without] = [median(times.beside), median(times.without)];
