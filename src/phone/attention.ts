@@ -2,10 +2,10 @@
 import { askDataOf } from "../protocol/ask.ts";
 import type { Push } from "../protocol/push.ts";
 import type { DialogAction } from "../protocol/session.ts";
-import { type InboxItem, openQuestions } from "./inbox.ts";
+import { type InboxItem, openQuestions, standingCards } from "./inbox.ts";
 import type { Message } from "./message.ts";
 import { allSessions, type HostSession, sessionKey, type SessionName } from "./sessions.ts";
-import type { PhoneState } from "./state.ts";
+import { type PhoneState, relayNow } from "./state.ts";
 
 /** The key under which it is noted until when everything was read. */
 export const ALL_SEEN = "all";
@@ -65,10 +65,10 @@ export function unreadItems(state: PhoneState): ReadonlyMap<string, number> {
 }
 
 /** What the title and the app's badge count: open questions and dialogs, and what else was not read. */
-export function attentionCount(state: PhoneState): number {
+export function attentionCount(state: PhoneState, now = relayNow(state, Date.now())): number {
   const open = new Set([
     ...openQuestions(state.inbox).map(({ push }) => push.id),
-    ...openDialogs(state).map(({ id }) => id),
+    ...shownDialogs(state, now).map(({ id }) => id),
   ]);
   let unread = 0;
   for (const { push } of state.inbox.values()) {
@@ -107,8 +107,20 @@ export function openDialogs(state: PhoneState): DialogView[] {
   }).sort((one, other) => one.since - other.since);
 }
 
-export function dialogOf(state: PhoneState, name: SessionName): DialogView | undefined {
-  return openDialogs(state).find(({ session }) =>
+/** Without those for which a card of the same session stands: one dialog is shown once. */
+export function shownDialogs(state: PhoneState, now: number): DialogView[] {
+  const carded = new Set(
+    standingCards(state, now).map(({ push }) =>
+      sessionKey({ deviceId: push.sealedFor?.host ?? "", session: push.agentSessionName ?? "" })
+    ),
+  );
+  return openDialogs(state).filter(({ session: { deviceId, entry } }) =>
+    !carded.has(sessionKey({ deviceId, session: entry.name }))
+  );
+}
+
+export function dialogOf(state: PhoneState, name: SessionName, now: number): DialogView | undefined {
+  return shownDialogs(state, now).find(({ session }) =>
     session.deviceId === name.deviceId && session.entry.name === name.session
   );
 }

@@ -4,8 +4,9 @@ import { randomUuid } from "../async/encodings.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import type { Claimed } from "../client/claim_pairing.ts";
 import { RelayError, UnprovenHost } from "../client/relay_error.ts";
-import { type Answer, answerFields, answerText, secretFields } from "../protocol/ask.ts";
+import { type Answer, answerFields } from "../protocol/ask.ts";
 import { ALL_SEEN } from "./attention.ts";
+import { answerBody } from "./cards.ts";
 import { exportHistory } from "./export_history.ts";
 import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
@@ -226,7 +227,7 @@ export class Controller {
       ? {}
       : { sealTo: { deviceId: host, session: item?.push.agentSessionName ?? "" } };
     const answers = { question, ...(data ? { data } : {}), ...sealTo };
-    const body = answerText(answer, secretFields(item?.kind === "question" ? item.ask : undefined));
+    const body = answerBody(item?.kind === "question" ? item.ask : undefined, answer);
     await this.#compose({ deviceId: "", session: "", body, answers });
   }
 

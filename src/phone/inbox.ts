@@ -1,8 +1,9 @@
 /** What agents send to the phone: questions with their status, and notifications. */
-import { type AskData, askDataOf, askDeadline, secretFields } from "../protocol/ask.ts";
+import { askDeadline, type Asked, askedOf, isCard, secretFields } from "../protocol/ask.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push, PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
+import { type CardOutcome, cardOutcome, isStanding } from "./cards.ts";
 import { laterReceipt, type Message, type SendFailure } from "./message.ts";
 
 /** The page keeps this many of the newest items; older ones are at the relay. */
@@ -15,7 +16,7 @@ export interface QuestionItem {
   kind: "question";
   push: Push;
   receipt: Receipt;
-  ask: AskData;
+  ask: Asked;
 }
 
 export interface NotificationItem {
@@ -30,7 +31,7 @@ export type Inbox = ReadonlyMap<string, InboxItem>;
 
 /** Undefined for a push that does not belong in the inbox. */
 export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefined {
-  const ask = askDataOf(push);
+  const ask = askedOf(push);
   // Hosts always seal questions that ask for secrets: a plain one is forged.
   if (push.sealedFor === undefined && secretFields(ask).size > 0) return undefined;
   if (ask !== undefined) return { kind: "question", push, receipt, ask };
@@ -53,8 +54,8 @@ export function withItems(inbox: Inbox, added: readonly InboxItem[]): Inbox {
 }
 
 /** Its text came sealed, so the relay cannot replace it. */
-function wasSealed({ push: { sealedFor, title, body } }: InboxItem): boolean {
-  return sealedFor !== undefined && (title ?? body) !== undefined;
+function wasSealed({ kind, push: { sealedFor, title, body } }: InboxItem): boolean {
+  return sealedFor !== undefined && (kind === "question" || (title ?? body) !== undefined);
 }
 
 export function withItemReceipt(inbox: Inbox, { id, receipt }: EventData<"push.updated">): Inbox {
@@ -93,7 +94,13 @@ export type QuestionStatus =
   | { kind: "sending"; message: Message }
   | { kind: "failed"; message: Message; failure: SendFailure }
   /** `answer` and `typed` are missing until they are loaded; `typed` is the message that a late answer became. */
-  | { kind: "answered"; outcome: AnswerOutcome; answer?: Message; typed?: Message; here: boolean }
+  | {
+    kind: "answered";
+    outcome: AnswerOutcome | CardOutcome;
+    answer?: Message;
+    typed?: Message;
+    here: boolean;
+  }
   | { kind: "closed"; why: "withdrawn" | "expired" };
 
 /** How far an answer got: not known yet, received by the agent, typed into the session, or lost. */
@@ -116,16 +123,16 @@ export function questionStatus(
   if (own !== undefined) return { kind: "sending", message: own };
   const deadline = askDeadline(push.createdAt, ask);
   const late = now >= deadline;
-  if (late && push.agentSessionName === undefined) return { kind: "closed", why: "expired" };
+  if (late && (isCard(ask) || push.agentSessionName === undefined)) return { kind: "closed", why: "expired" };
   return { kind: "open", late, deadline };
 }
 
-function answered(messages: readonly Message[], { push, receipt }: QuestionItem): QuestionStatus {
+function answered(messages: readonly Message[], { push, receipt, ask }: QuestionItem): QuestionStatus {
   const answer = messages.find(({ id }) => id === receipt.answer);
   const typed = messages.find(({ inReplyTo, answers }) => inReplyTo === push.id && answers === undefined);
   return {
     kind: "answered",
-    outcome: outcomeOf(answer),
+    outcome: isCard(ask) ? cardOutcome(answer) : outcomeOf(answer),
     ...(answer ? { answer } : {}),
     ...(typed ? { typed } : {}),
     here: answer?.fromHere === true,
@@ -138,4 +145,14 @@ function outcomeOf(answer: Message | undefined): AnswerOutcome {
   if (state === "delivered") return "received";
   if (state === "expired") return "typed";
   return state === "refused" ? "lost" : "pending";
+}
+
+/** Questions whose cards stand for a dialog that is open, as far as this phone knows. */
+export function standingCards(
+  { inbox, messages }: { inbox: Inbox; messages: ReadonlyMap<string, Message> },
+  now: number,
+): QuestionItem[] {
+  return [...inbox.values()].filter((item) => item.kind === "question").filter((item) =>
+    isStanding(item, { answer: messages.get(item.receipt.answer ?? ""), now })
+  );
 }

@@ -5,6 +5,7 @@ import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
 import { answerOf } from "../protocol/ask.ts";
 import { type PushAccepted, type PushRequestInput, startDataOf } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
+import { isCardAnswer } from "./cards.ts";
 import type { HostRequest, Message, SendFailure } from "./message.ts";
 import type { Sealing } from "./sealing.ts";
 import type { OutboxEntry, PhoneStorage } from "./storage.ts";
@@ -201,7 +202,8 @@ export async function answerPush(
   const answer = answerOf(plain);
   if (sealTo === undefined || answer === undefined) return { id, type, inReplyTo: question, ...plain };
   const text = encodeAnswer(question, answer);
-  const { sealed } = await sealing.outgoingContent({ id, type, ...sealTo, body, text });
+  const byHost = isCardAnswer(data);
+  const { sealed } = await sealing.outgoingContent({ id, type, ...sealTo, body, text, byHost });
   if (sealed !== undefined) return { id, type, inReplyTo: question, sealed };
   const message =
     `Cannot seal the answer for "${sealTo.deviceId}": it is no longer paired; pair this phone again`;

@@ -3,7 +3,8 @@ import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
 import type { Later } from "../protocol/later.ts";
 import { formatTime } from "./format_time.ts";
-import { mayInsist, type Message, type SendFailure } from "./message.ts";
+import { mayInsist, type Message } from "./message.ts";
+import { failureDetail } from "./requests.ts";
 import { STRINGS } from "./strings.ts";
 
 export type Tone = "pending" | "held" | "good" | "unsure" | "bad" | "off";
@@ -144,7 +145,8 @@ function heldDetail({ reason }: Receipt): string {
   return reason === "dialog_open" ? TEXT.heldByDialog : `${WHY[reason]} ${TEXT.heldGoesOn}`;
 }
 
-function reasonDetail({ reason }: Receipt): string {
+/** Why it was refused, and what to do. */
+export function reasonDetail({ reason }: Receipt): string {
   if (isReason(reason)) return `${WHY[reason]} ${ADVICE[reason]}`;
   return reason === undefined ? "" : TEXT.refusedOther(reason);
 }
@@ -165,8 +167,4 @@ function resendFrom({ state, at, retryAfterSeconds }: Receipt): number {
 
 function isReason(reason: string | undefined): reason is Reason {
   return reason !== undefined && Object.hasOwn(REASONS, reason);
-}
-
-export function failureDetail({ code, message }: SendFailure): string {
-  return TEXT.failures[code] ?? (/[.!?]$/.test(message) ? message : `${message}.`);
 }

@@ -3,8 +3,7 @@ import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { StartData } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import { dialogAnswer, type DialogView } from "./attention.ts";
-import type { Message } from "./message.ts";
-import { failureDetail } from "./receipt_text.ts";
+import type { Message, SendFailure } from "./message.ts";
 import type { HostSession } from "./sessions.ts";
 import type { PhoneState } from "./state.ts";
 import type { OutboxEntry } from "./storage.ts";
@@ -93,4 +92,8 @@ function reasonText(reason: string | undefined): string {
   const known = Object.keys(REASONS).find((one) => one === reason) as keyof typeof REASONS | undefined;
   if (known === undefined) return STRINGS.receipt.refusedOther(reason ?? "");
   return `${STRINGS.reasons[known]} ${STRINGS.advice[known]}`;
+}
+
+export function failureDetail({ code, message }: SendFailure): string {
+  return STRINGS.receipt.failures[code] ?? (/[.!?]$/.test(message) ? message : `${message}.`);
 }

@@ -2,13 +2,20 @@
 
 export type Route =
   | { view: "picker" }
-  /** `item`: the push at which the list opens. */
-  | { view: "inbox"; item?: string }
+  /** `item`: the push at which the list opens; `option`: the place of the option that a notification's button named. */
+  | { view: "inbox"; item?: string; option?: number }
   | { view: "notifications" }
   | { view: "settings" }
   | { view: "add-host" }
   /** Without `panel`, the terminal. */
-  | { view: "session"; deviceId: string; session: string; panel?: "messages"; item?: string };
+  | {
+    view: "session";
+    deviceId: string;
+    session: string;
+    panel?: "messages";
+    item?: string;
+    option?: number;
+  };
 
 /** A credential from a link or a QR code. It is in the fragment because browsers do not send that to a server. */
 export type SignInLink =
@@ -19,23 +26,31 @@ export type SignInLink =
 const PLAIN = ["inbox", "notifications", "settings", "add-host"] as const;
 
 export function parseRoute(fragment: string): Route {
-  const inbox = /^#\/inbox\/([0-9a-f-]+)$/.exec(fragment);
-  if (inbox?.[1]) return { view: "inbox", item: inbox[1] };
+  const inbox = /^#\/inbox\/([0-9a-f-]+)(?:\/(\d))?$/.exec(fragment);
+  if (inbox?.[1]) return { view: "inbox", item: inbox[1], ...optionIn(inbox[2]) };
   const plain = PLAIN.find((view) => fragment === `#/${view}`);
   if (plain !== undefined) return { view: plain };
-  const match = /^#\/s\/([^/]+)\/([^/]+)(\/messages)?(?:\/([0-9a-f-]+))?$/.exec(fragment);
+  const match = /^#\/s\/([^/]+)\/([^/]+)(\/messages)?(?:\/([0-9a-f-]+)(?:\/(\d))?)?$/.exec(fragment);
   const [deviceId, session] = [decode(match?.[1]), decode(match?.[2])];
   if (!deviceId || !session) return { view: "picker" };
-  const item = match?.[3] && match[4] ? { item: match[4] } : {};
+  const item = match?.[3] && match[4] ? { item: match[4], ...optionIn(match[5]) } : {};
   return { view: "session", deviceId, session, ...(match?.[3] ? { panel: "messages" } : {}), ...item };
 }
 
 export function formatRoute(route: Route): string {
   if (route.view === "picker") return "#/";
-  const item = "item" in route && route.item !== undefined ? `/${route.item}` : "";
+  const item = "item" in route && route.item !== undefined ? `/${route.item}${optionOf(route)}` : "";
   if (route.view !== "session") return `#/${route.view}${item}`;
   const panel = route.panel === undefined ? "" : `/${route.panel}${item}`;
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}${panel}`;
+}
+
+function optionIn(digit: string | undefined): { option?: number } {
+  return digit === undefined ? {} : { option: Number(digit) };
+}
+
+function optionOf({ option }: { option?: number | undefined }): string {
+  return option === undefined ? "" : `/${option}`;
 }
 
 /** `#pair=<code>&s=<secret>` or `#key=svc_…`. A code may come without a secret; other fields are ignored. */

@@ -24,6 +24,8 @@ export interface OutgoingMessage {
   body: string;
   /** The text to seal, if that is not the body. */
   text?: string;
+  /** The host itself acknowledges it, and not a program that shares no secret with this phone. */
+  byHost?: boolean;
   sendAnyway?: boolean | undefined;
   later?: Later | undefined;
   ttlSeconds?: number | undefined;
@@ -169,14 +171,13 @@ export class Sealing {
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {
     const host = this.pairedHost(message.deviceId);
     const sentAt = this.#options.now();
-    const { id, type, body } = message;
+    const { id, type, body, byHost = type !== "ask.answer" } = message;
     const sent: SentForm = host === undefined ? { id, sentAt, form: "plain" } : {
       id,
       sentAt,
       form: await sealTo(host, { message, sentAt, counter: await storage.nextCounter() }),
       body,
-      // An answer is received by the program that asked, which shares no secret with the phone.
-      ...(type === "ask.answer" ? {} : { host: host.deviceId }),
+      ...(byHost ? { host: host.deviceId } : {}),
     };
     await storage.putSent(sent);
     return sent;

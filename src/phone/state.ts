@@ -3,6 +3,7 @@ import type { LinkProblem } from "../client/link_problem.ts";
 import type { LinkState } from "../client/relay_link.ts";
 import type { DeviceSessions, HostDetails } from "../protocol/session.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
+import { isCardAnswer } from "./cards.ts";
 import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import {
   type CheckedReceipt,
@@ -315,9 +316,9 @@ function bounded(messages: Map<string, Message>): Map<string, Message> {
   return new Map(kept.map((message) => [message.id, message]));
 }
 
-/** A message just accepted by the relay has not reached a host yet, even if the relay says so. */
+/** What a host acknowledges has not reached it yet when the relay accepts it, whatever the relay says. */
 function taken(message: Message, { state: claimed, expiresAt }: PushAccepted): Message {
-  const state = message.answers === undefined ? "queued" : claimed;
+  const state = message.answers === undefined || isCardAnswer(message.answers.data) ? "queued" : claimed;
   if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
   return withReceipt(message, { state, final: false, at: {} }, expiresAt);
 }

@@ -7,6 +7,7 @@ import type { AgentState } from "../protocol/session.ts";
 import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
+import type { CardStrings } from "./strings_cards.ts";
 import { HOST_STRINGS } from "./strings_hosts.ts";
 import { MESSAGE_STRINGS } from "./strings_messages.ts";
 import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
@@ -359,7 +360,10 @@ type Translated<T> = T extends string ? string
   : { readonly [Name in keyof T]: Translated<T[Name]> };
 
 /** A catalogue in any language: the compiler names what is missing in one. */
-export type Strings = Translated<typeof ENGLISH>;
+export type Strings = Translated<typeof ENGLISH> & {
+  /** The views of cards have the English ones with them. */
+  readonly cards?: CardStrings;
+};
 
 /** Set once, by `language.ts`, before the modules that read it at their start are loaded. */
 export let STRINGS: Strings = ENGLISH;

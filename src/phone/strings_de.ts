@@ -1,5 +1,6 @@
 /** Every text on the page in German. */
 import type { Strings } from "./strings.ts";
+import { CARD_STRINGS_DE } from "./strings_cards_de.ts";
 import { HOST_STRINGS_DE } from "./strings_hosts_de.ts";
 import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
 import { NOTIFICATION_STRINGS_DE } from "./strings_notifications_de.ts";
@@ -227,6 +228,7 @@ export const GERMAN: Strings = {
     loading: "Nachrichten werden geladen …",
   },
   ...MESSAGE_STRINGS_DE,
+  cards: CARD_STRINGS_DE,
   ...TERMINAL_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
   ...NOTIFICATION_STRINGS_DE,

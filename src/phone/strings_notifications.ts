@@ -6,6 +6,8 @@ export const NOTIFICATION_STRINGS = {
   notification: {
     /** The title of a question; its text is the body. */
     asks: (session: string) => `${session} asks`,
+    /** The title of a request for permission. */
+    wantsPermission: (session: string) => `${session} asks for permission`,
     /** Titles where the text is not for this phone, or is not there yet. */
     untold: {
       ask: "A question for you",

@@ -4,6 +4,7 @@ import type { Strings } from "./strings.ts";
 export const NOTIFICATION_STRINGS_DE: Pick<Strings, "notification" | "notifications"> = {
   notification: {
     asks: (session) => `${session} fragt`,
+    wantsPermission: (session) => `${session} bittet um Erlaubnis`,
     untold: {
       ask: "Eine Frage an dich",
       "agent.attention": "Ein Agent wartet auf dich",

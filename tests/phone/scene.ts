@@ -19,6 +19,8 @@ export interface Scene {
   wire: Wire;
   phone: Phone;
   listener: ScriptedListener;
+  /** The listener's own key. */
+  listenerKey: string;
   /** Another key of the same account. */
   makeKey(...scopes: Scope[]): Promise<string>;
   /** Restarts the relay with the same data and port. */
@@ -38,7 +40,8 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
     ends.push(() => relay.stop());
     const wire = new Wire(relay.port);
     ends.push(() => wire.close());
-    const listener = new ScriptedListener({ wsUrl: relay.wsUrl, apiKey: await makeKey("push:read") });
+    const listenerKey = await makeKey("push:read", "push:send");
+    const listener = new ScriptedListener({ wsUrl: relay.wsUrl, apiKey: listenerKey });
     ends.push(() => listener.stop());
     const phone = await Phone.start(wire.url);
     ends.push(() => phone.close());
@@ -46,7 +49,7 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
       await relay.stop();
       relay = await start(relay.port);
     };
-    await act({ relay, wire, phone, listener, makeKey, restartRelay });
+    await act({ relay, wire, phone, listener, listenerKey, makeKey, restartRelay });
   } finally {
     for (const end of ends.reverse()) await end();
   }

@@ -19,6 +19,8 @@ export interface Acknowledgement {
   retryAfterSeconds?: number;
   agentSessionName?: string;
   final?: boolean;
+  /** As a paired host makes it. */
+  proof?: string;
 }
 
 export class ScriptedListener {

@@ -37,6 +37,22 @@ const CARDS = rows("docs/specification.md, Cards", {
   "card-late": agents(
     "An answer to an agent's own dialog goes to the listener that asked, and is never typed.",
   ),
+  "card-shown": agents(
+    "A card shows in its session and in the inbox, each option with its description; it is closed, and never late, when the agent no longer waits.",
+  ),
+  "card-read": agents(
+    "The phone shows the whole request, with what is unusual about it, and allows it only once it was read to its end.",
+  ),
+  "card-still": agents(
+    "A button of a card does nothing for 700 ms after it appeared or moved.",
+  ),
+  "card-outcome": agents(
+    "The receipt of an answer, as the host proves it, says whether the agent has taken it, or that it came too late.",
+  ),
+  "card-once": agents("While a card is open the older card of its dialog is not shown."),
+  "card-notified": agents(
+    "The first two options of a question come with its notification; tapping one opens the card with that option chosen. A request for permission has none.",
+  ),
 });
 
 const AGENT_DIALOGS = rows("docs/agents.md, Dialogs on the phone", {

@@ -100,6 +100,7 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
             name={route}
             panel={route.panel ?? "terminal"}
             item={route.item}
+            option={route.option}
             notice={notice}
             actions={actions}
           />

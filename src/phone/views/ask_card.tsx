@@ -1,14 +1,20 @@
 /** One question: who asks, what, and its status. */
 import type { JSX } from "preact";
-import type { Answer } from "../../protocol/ask.ts";
+import { type Answer, type Asked, type CardData, isCard } from "../../protocol/ask.ts";
+import type { Push } from "../../protocol/push.ts";
+import { CARDS, givenText } from "../card_text.ts";
+import type { CardOutcome } from "../cards.ts";
 import { formatAge, formatTime } from "../format_time.ts";
-import { type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
+import { type AnswerOutcome, type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
 import type { Message } from "../message.ts";
-import { failureDetail, receiptText } from "../receipt_text.ts";
+import { reasonDetail, receiptText, type Tone } from "../receipt_text.ts";
+import { failureDetail } from "../requests.ts";
 import { answerDraftKey, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { ApprovalForm, ClosedRequest } from "./approval_form.tsx";
 import { AskForm } from "./ask_form.tsx";
-import { Icon, type IconName, PlainSign, SourceSession } from "./shared.tsx";
+import { QuestionsForm } from "./questions_form.tsx";
+import { Icon, type IconName, PlainSign, SourceSession, TONE_ICONS } from "./shared.tsx";
 
 const { question: TEXT } = STRINGS;
 const MINUTE_MS = 60_000;
@@ -26,10 +32,12 @@ interface Props {
   /** The relay's clock. */
   now: number;
   actions: AskActions;
+  /** The option that a notification's button named. */
+  option?: number | undefined;
 }
 
-export function AskCard({ state, item, now, actions }: Props): JSX.Element {
-  const { push } = item;
+export function AskCard({ state, item, now, actions, option }: Props): JSX.Element {
+  const { push, ask } = item;
   const status = questionStatus(item, { messages: state.messages, now });
   return (
     <li class="card question" data-status={status.kind} data-id={push.id}>
@@ -38,8 +46,9 @@ export function AskCard({ state, item, now, actions }: Props): JSX.Element {
         <TimeLeft status={status} now={now} asked={push.createdAt} />
       </div>
       <PlainSign state={state} push={push} />
-      <p class="question-text" id={`question-${push.id}`}>{push.body}</p>
-      <Body {...{ state, item, status, now, actions }} />
+      {!isCard(ask) && <p class="question-text" id={`question-${push.id}`}>{push.body}</p>}
+      {isCard(ask) && status.kind !== "open" && <ClosedCard push={push} card={ask} />}
+      <Body {...{ state, item, status, now, actions, option }} />
     </li>
   );
 }
@@ -60,42 +69,78 @@ function TimeLeft(
   );
 }
 
-function Body({ state, item, status, now, actions }: Props & { status: QuestionStatus }): JSX.Element {
-  const { push, ask } = item;
+function Body(props: Props & { status: QuestionStatus }): JSX.Element {
+  const { state, item, status, now, actions } = props;
   switch (status.kind) {
     case "open":
       return (
         <>
           {status.late && <p class="late-hint">{TEXT.lateHint}</p>}
-          <AskForm
-            id={push.id}
-            ask={ask}
-            draft={state.drafts[answerDraftKey(push.id)] ?? ""}
-            onDraft={(text) => actions.draftAnswer(push.id, text)}
-            onAnswer={(answer) => actions.answer(push.id, answer)}
-          />
+          <Controls {...props} />
         </>
       );
     case "sending":
       return (
-        <AnswerGiven label={TEXT.yours} text={status.message.body} icon="clock" tone="pending">
+        <AnswerGiven
+          label={TEXT.yours}
+          text={givenText(item.ask, status.message.body)}
+          icon="clock"
+          tone="pending"
+        >
           {state.link.kind === "live" ? TEXT.sending : TEXT.waitingForLink}
         </AnswerGiven>
       );
     case "failed":
-      return <Failed message={status.message} actions={actions} />;
+      return <Failed message={status.message} ask={item.ask} actions={actions} />;
     case "answered":
-      return <Answered status={status} state={state} now={now} />;
-    case "closed":
-      return <StatusLine icon="cross" tone="pending">{TEXT.closed[status.why]}</StatusLine>;
+      return <Answered {...{ status, item, state, now }} />;
+    case "closed": {
+      const { closed } = isCard(item.ask) ? CARDS : TEXT;
+      return <StatusLine icon="cross" tone="pending">{closed[status.why]}</StatusLine>;
+    }
   }
 }
 
-function Failed({ message, actions }: { message: Message; actions: AskActions }): JSX.Element {
+function Controls({ state, item: { push, ask }, actions, option }: Props): JSX.Element {
+  const common = {
+    draft: state.drafts[answerDraftKey(push.id)] ?? "",
+    onDraft: (text: string) => actions.draftAnswer(push.id, text),
+    onAnswer: (answer: Answer) => actions.answer(push.id, answer),
+  };
+  return isCard(ask)
+    ? <OpenCard push={push} card={ask} preselected={option} {...common} />
+    : <AskForm id={push.id} ask={ask} {...common} />;
+}
+
+interface OpenCardProps {
+  push: Push;
+  card: CardData;
+  draft: string;
+  preselected: number | undefined;
+  onDraft(text: string): void;
+  onAnswer(answer: Answer): void;
+}
+
+function OpenCard({ push, card, preselected, ...common }: OpenCardProps): JSX.Element {
+  const { id, body: request = "" } = push;
+  return card.kind === "approval"
+    ? <ApprovalForm {...{ id, card, request }} {...common} />
+    : <QuestionsForm {...{ id, card, preselected }} {...common} />;
+}
+
+function ClosedCard({ push, card }: { push: Push; card: CardData }): JSX.Element {
+  return card.kind === "approval"
+    ? <ClosedRequest card={card} request={push.body ?? ""} />
+    : <p class="question-text">{card.questions.map(({ text }) => text).join("\n\n")}</p>;
+}
+
+function Failed(
+  { message, ask, actions }: { message: Message; ask: Asked; actions: AskActions },
+): JSX.Element {
   const failure = message.progress.kind === "failed" ? message.progress.failure : undefined;
   const why = failure && failureDetail(failure);
   return (
-    <AnswerGiven label={TEXT.yours} text={message.body} icon="cross" tone="bad">
+    <AnswerGiven label={TEXT.yours} text={givenText(ask, message.body)} icon="cross" tone="bad">
       {TEXT.notSent}: {why}
       <span class="bubble-actions">
         <button type="button" class="quiet" onClick={() => actions.discard(message.id)}>
@@ -109,25 +154,39 @@ function Failed({ message, actions }: { message: Message; actions: AskActions })
   );
 }
 
-interface AnsweredProps {
+interface AnsweredProps extends Pick<Props, "state" | "item" | "now"> {
   status: Extract<QuestionStatus, { kind: "answered" }>;
-  state: PhoneState;
-  now: number;
 }
 
-function Answered({ status, state, now }: AnsweredProps): JSX.Element {
+const TONES: Record<AnswerOutcome | CardOutcome, Tone> = {
+  pending: "pending",
+  on_host: "pending",
+  received: "good",
+  typed: "good",
+  applied: "good",
+  lost: "bad",
+  gone: "bad",
+  refused: "bad",
+  not_taken: "bad",
+  unclear: "unsure",
+  unproven: "unsure",
+};
+
+function Answered({ status, item, state, now }: AnsweredProps): JSX.Element {
   const { answer, typed, outcome, here } = status;
   if (answer === undefined) return <StatusLine icon="clock" tone="pending">{TEXT.reading}</StatusLine>;
   const context = { live: state.link.kind === "live", hostOnline: true, sentAgain: true, now };
   const receipt = typed && receiptText(typed, context);
+  const { anothers } = isCard(item.ask) ? CARDS : TEXT;
   return (
     <AnswerGiven
-      label={here ? TEXT.yours : TEXT.anothers}
-      text={answer.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : answer.body}
-      icon={outcome === "lost" ? "cross" : outcome === "pending" ? "clock" : "check"}
-      tone={outcome === "lost" ? "bad" : outcome === "pending" ? "pending" : "good"}
+      label={here ? TEXT.yours : anothers}
+      text={answer.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : givenText(item.ask, answer.body)}
+      icon={TONE_ICONS[TONES[outcome]]}
+      tone={TONES[outcome]}
     >
-      {TEXT.outcomes[outcome]}
+      {{ ...CARDS.outcomes, ...TEXT.outcomes }[outcome]}
+      {outcome === "refused" && `: ${whyRefused(answer)}`}
       {receipt && (
         <span class="typed-state">
           {TEXT.typedState(receipt.state)}
@@ -138,10 +197,14 @@ function Answered({ status, state, now }: AnsweredProps): JSX.Element {
   );
 }
 
+function whyRefused({ progress }: Message): string {
+  return progress.kind === "taken" ? reasonDetail(progress.receipt) : "";
+}
+
 interface StatusLineProps {
   icon: IconName;
-  tone: "pending" | "good" | "bad";
-  children: JSX.Element | string | (JSX.Element | string | undefined)[];
+  tone: Tone;
+  children: JSX.Element | string | (JSX.Element | string | false | undefined)[];
 }
 
 /** An answer and how far it got. */

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { DialogView } from "../attention.ts";
 import { formatAge } from "../format_time.ts";
 import type { Message } from "../message.ts";
-import { failureDetail } from "../receipt_text.ts";
+import { failureDetail } from "../requests.ts";
 import { formatRoute } from "../route.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";

@@ -1,6 +1,6 @@
 /** The inbox: open questions first, then notifications and closed questions. */
 import type { JSX } from "preact";
-import { ALL_SEEN, type DialogView, openDialogs } from "../attention.ts";
+import { ALL_SEEN, type DialogView, openDialogs, shownDialogs } from "../attention.ts";
 import { formatTime } from "../format_time.ts";
 import { closedItems, type InboxItem, type NotificationItem, openQuestions } from "../inbox.ts";
 import { type PhoneState, relayNow } from "../state.ts";
@@ -30,8 +30,8 @@ export function InboxView({ state, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(NOW_EVERY_MS));
   const open = openQuestions(state.inbox);
   useRead(ALL_SEEN, { size: state.inbox.size, read: actions.read });
-  const dialogs = openDialogs(state);
-  const shown = new Set(dialogs.map(({ id }) => id));
+  const dialogs = shownDialogs(state, now);
+  const shown = new Set(openDialogs(state).map(({ id }) => id));
   const closed = closedItems(state.inbox).filter(({ push }) => !shown.has(push.id));
   return (
     <div class="page">
@@ -78,12 +78,23 @@ function Group({ name, items, dialogs, state, now, actions }: GroupProps): JSX.E
         ))}
         {items.map((item) =>
           item.kind === "question"
-            ? <AskCard key={item.push.id} {...{ state, item, now, actions }} />
+            ? (
+              <AskCard
+                key={item.push.id}
+                {...{ state, item, now, actions }}
+                option={optionFor(item, state)}
+              />
+            )
             : <NotificationCard key={item.push.id} {...{ state, item, now }} />
         )}
       </ul>
     </section>
   );
+}
+
+/** The option that a notification's button named. */
+function optionFor({ push }: InboxItem, { route }: PhoneState): number | undefined {
+  return route.view === "inbox" && route.item === push.id ? route.option : undefined;
 }
 
 export function NotificationCard(

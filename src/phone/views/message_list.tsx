@@ -78,19 +78,28 @@ function EmptyState({ history }: { history: PhoneState["history"] }): JSX.Elemen
   );
 }
 
-/** Keeps the list at its end when messages are added or the field grows, unless the user has scrolled up. */
+/** Where the list ends, or where what waits for the user begins if all of that does not fit. */
+function endOf(list: HTMLElement): number {
+  const end = list.scrollHeight - list.clientHeight;
+  const waiting = list.querySelector(".waiting");
+  if (waiting === null) return end;
+  const { top } = waiting.getBoundingClientRect();
+  return Math.min(end, list.scrollTop + top - list.getBoundingClientRect().top);
+}
+
+/** Keeps the list at its end when messages are added or the field grows, unless the user has scrolled away. */
 function useStickToEnd(content: unknown) {
   const list = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
   const follow = (): void => {
-    if (atEnd.current) list.current?.scrollTo(0, list.current.scrollHeight);
+    if (atEnd.current) list.current?.scrollTo(0, endOf(list.current));
   };
   useLayoutEffect(follow, [content]);
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null) return;
     const onScroll = (): void => {
-      atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < END_PIXELS;
+      atEnd.current = Math.abs(endOf(element) - element.scrollTop) < END_PIXELS;
     };
     element.addEventListener("scroll", onScroll, { passive: true });
     const observer = new ResizeObserver(follow);

@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { DeviceSessions } from "../../protocol/session.ts";
-import { openDialogs, unreadItems, waitingSessions } from "../attention.ts";
+import { shownDialogs, unreadItems, waitingSessions } from "../attention.ts";
+import { questionLine } from "../cards.ts";
 import { formatAgo } from "../format_time.ts";
 import { openQuestions } from "../inbox.ts";
 import type { Grouping } from "../preferences.ts";
@@ -57,7 +58,7 @@ export function PickerView({ state, notice, actions, isBeside = false }: Props):
   return (
     <div class="page">
       <PickerHead state={state} devices={devices ?? []} actions={actions} />
-      <InboxLink state={state} />
+      <InboxLink state={state} now={now} />
       <Main class="picker">
         {devices === undefined && <Loading />}
         {devices !== undefined && sessions === 0 && <Empty state={state} />}
@@ -170,11 +171,12 @@ function StartButton({ state, actions }: Pick<Props, "state" | "actions">): JSX.
 }
 
 /** Highlighted while a question is open. */
-function InboxLink({ state }: { state: PhoneState }): JSX.Element {
+function InboxLink({ state, now }: { state: PhoneState; now: number }): JSX.Element {
   const questions = openQuestions(state.inbox);
-  const dialogs = openDialogs(state);
+  const dialogs = shownDialogs(state, now);
   const open = questions.length + dialogs.length;
-  const first = questions[0]?.push.body ?? dialogs[0]?.push?.title;
+  const [question] = questions;
+  const first = (question && questionLine(question)) ?? dialogs[0]?.push?.title;
   return (
     <nav class="inbox-place">
       <a class="card inbox-link" href={formatRoute({ view: "inbox" })} data-open={open > 0}>

@@ -6,6 +6,7 @@ import type { Later } from "../../protocol/later.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { dialogOf, itemsOf } from "../attention.ts";
+import { questionLine } from "../cards.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
 import type { InboxItem, QuestionItem } from "../inbox.ts";
 import type { SendOptions } from "../later.ts";
@@ -54,12 +55,14 @@ interface Props {
   panel: Panel;
   /** The push at which the messages open. */
   item?: string | undefined;
+  /** The option of the question there that a notification's button named. */
+  option?: number | undefined;
   /** The link's notice. */
   notice: JSX.Element;
   actions: SessionActions;
 }
 
-export function SessionView({ state, name, panel, item, notice, actions }: Props): JSX.Element {
+export function SessionView({ state, name, panel, item, option, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const session = findSession(state.devices ?? [], name);
   const label = session?.entry.label || name.session;
@@ -96,7 +99,7 @@ export function SessionView({ state, name, panel, item, notice, actions }: Props
         : (
           <>
             <div class="notice-anchor">{notice}</div>
-            <OpenedItem state={state} item={item} actions={actions} />
+            <OpenedItem {...{ state, item, option, actions }} />
             <MessageList
               {...{ shown, state, now, actions, waiting }}
               items={items.filter((one) => one.kind !== "question" || one.receipt.final)}
@@ -227,7 +230,7 @@ interface WaitingProps extends Pick<Props, "state" | "name" | "panel" | "actions
 /** The session's open dialog and questions. */
 function waitingOf({ state, name, panel, items, now, actions }: WaitingProps): JSX.Element | undefined {
   const questions = items.filter((one) => one.kind === "question").filter(({ receipt }) => !receipt.final);
-  const dialog = dialogOf(state, name);
+  const dialog = dialogOf(state, name, now);
   const card = dialog && <DialogCard place={panel} {...{ state, dialog, now, actions }} />;
   if (card === undefined && questions.length === 0) return undefined;
   if (panel === "terminal") {
@@ -250,11 +253,12 @@ function waitingOf({ state, name, panel, items, now, actions }: WaitingProps): J
 function QuestionsLink(
   { name, questions }: { name: SessionName; questions: readonly QuestionItem[] },
 ): JSX.Element {
+  const last = questions.at(-1);
   return (
     <div class="session-card">
       <a class="card question-link" href={formatRoute({ view: "session", ...name, panel: "messages" })}>
         <span class="label">{STRINGS.inbox.waiting(questions.length)}</span>
-        <span class="question-first">{questions.at(-1)?.push.body}</span>
+        <span class="question-first">{last && questionLine(last)}</span>
       </a>
     </div>
   );
@@ -351,19 +355,23 @@ function noteOf(state: PhoneState, session: HostSession | undefined, now: number
 interface OpenedProps {
   state: PhoneState;
   item: string | undefined;
+  /** Of the opened question, the option that a notification's button named. */
+  option: number | undefined;
   actions: AskActions;
 }
 
 /** What a tapped notification leads to, above the session's messages. */
-function OpenedItem({ state, item: id, actions }: OpenedProps): JSX.Element | null {
+function OpenedItem({ state, item: id, option, actions }: OpenedProps): JSX.Element | null {
   const now = relayNow(state, useNow(LEFT_EVERY_MS));
   const item = id === undefined ? undefined : state.inbox.get(id);
   if (item === undefined) return null;
   return (
-    <ul class="opened-item">
-      {item.kind === "question"
-        ? <AskCard {...{ state, item, now, actions }} />
-        : <NotificationCard {...{ state, item, now }} />}
-    </ul>
+    <section aria-label={STRINGS.inbox.heading}>
+      <ul class="opened-item">
+        {item.kind === "question"
+          ? <AskCard key={`${id}/${option ?? ""}`} {...{ state, item, now, actions, option }} />
+          : <NotificationCard {...{ state, item, now }} />}
+      </ul>
+    </section>
   );
 }

@@ -34,6 +34,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6L6 18",
   plus: "M12 5v14M5 12h14",
   pencil: "M4.5 19.5l1-4L16 5l3 3L8.5 18.5zM13.8 7.2l3 3",
+  warning: "M12 4L2.8 20h18.4zM12 10v4.5M12 17.3v.1",
   cross: "M9 9l6 6M15 9l-6 6M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18z",
 } as const;
 

@@ -1,12 +1,17 @@
 /** A notification's text, where a tap on it leads, and what it replaces. */
+import { type Asked, askedOf } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
-import type { RingKind, WebPushPayload } from "../../protocol/web_push.ts";
+import type { WebPushPayload } from "../../protocol/web_push.ts";
+import { singleOptions } from "../card_form.ts";
 import { formatRoute } from "../route.ts";
 import { NOTIFICATION_STRINGS } from "../strings_notifications.ts";
 
 const { notification: TEXT } = NOTIFICATION_STRINGS;
 /** A longer text is cut: no system shows more. */
 const BODY_MAX_CHARS = 500;
+/** A card's first options, where the browser shows buttons. */
+const ACTIONS_MAX = 2;
+const ACTION_MAX_CHARS = 60;
 
 type Ring = Extract<WebPushPayload, { kind: "ring" }>;
 
@@ -24,35 +29,70 @@ export interface ShownNotification {
     tag: string;
     renotify?: boolean;
     timestamp?: number;
+    actions?: NotificationAction[];
   };
 }
 
-/** `opened` is the push with its text; undefined when the text is not for this phone. */
+/** A button; the DOM's types lack it. Its name is the option's place in the question. */
+export interface NotificationAction {
+  action: string;
+  title: string;
+}
+
+/** `opened` is the push with its text; undefined when the text is not for this phone. `maxActions`: buttons that the browser shows. */
 export function notificationOf(
   ring: Ring,
-  opened: Pick<Push, "title" | "body"> | undefined,
+  { opened, maxActions }: { opened: Push | undefined; maxActions: number },
 ): ShownNotification {
-  const { id, type, session = "" } = ring;
-  const title = opened === undefined ? TEXT.untold[type] : titleOf(type, session, opened);
-  const body = opened === undefined ? session : opened.body ?? "";
+  const { id, session = "" } = ring;
+  const asked = opened && askedOf(opened);
+  const body = opened === undefined ? session : bodyOf(opened, asked);
+  const actions = maxActions < ACTIONS_MAX ? [] : actionsOf(asked);
   return {
-    title,
+    title: titleOf(ring, { opened, asked }),
     options: {
-      body: body.length > BODY_MAX_CHARS ? `${body.slice(0, BODY_MAX_CHARS - 1)}…` : body,
+      body: cut(body, BODY_MAX_CHARS),
       tag: tagOf(ring),
       // A later one about the same session rings again.
       renotify: true,
       timestamp: ring.createdAt,
       icon: "icon.svg",
       data: { id, hash: hashOf(ring) },
+      ...(actions.length > 0 ? { actions } : {}),
     },
   };
 }
 
-function titleOf(type: RingKind, session: string, { title }: Pick<Push, "title">): string {
-  if (type === "ask") return session === "" ? TEXT.untold.ask : TEXT.asks(session);
-  if (type === "note") return title ?? TEXT.note;
-  return title ?? TEXT.untold[type];
+/** The address for a tap, or for a tap on one of the buttons. */
+export function tappedHash({ hash = "#/" }: Partial<NotificationData>, action: string): string {
+  return action === "" ? hash : `${hash}/${action}`;
+}
+
+function titleOf(
+  { type, session = "" }: Ring,
+  { opened, asked }: { opened: Push | undefined; asked: Asked | undefined },
+): string {
+  if (opened === undefined) return TEXT.untold[type];
+  if (type === "ask") {
+    if (session === "") return TEXT.untold.ask;
+    return asked?.kind === "approval" ? TEXT.wantsPermission(session) : TEXT.asks(session);
+  }
+  if (type === "note") return opened.title ?? TEXT.note;
+  return opened.title ?? TEXT.untold[type];
+}
+
+function bodyOf({ body = "" }: Push, asked: Asked | undefined): string {
+  return asked?.kind === "approval" ? `${asked.tool}: ${body}` : body;
+}
+
+/** Of a question with one answer; never for a request for permission. */
+function actionsOf(asked: Asked | undefined): NotificationAction[] {
+  const options = asked === undefined ? [] : singleOptions(asked).slice(0, ACTIONS_MAX);
+  return options.map(({ label }, place) => ({ action: String(place), title: cut(label, ACTION_MAX_CHARS) }));
+}
+
+function cut(text: string, chars: number): string {
+  return text.length > chars ? `${text.slice(0, chars - 1)}…` : text;
 }
 
 /** A session's turns and dialogs replace one another; questions and notes stand for themselves. */

@@ -3,7 +3,7 @@ import { parseJson } from "../../protocol/json.ts";
 import type { Push } from "../../protocol/push.ts";
 import { type ShownReport, WebPushPayload } from "../../protocol/web_push.ts";
 import { NOTIFICATION_STRINGS } from "../strings_notifications.ts";
-import { type NotificationData, notificationOf, tagOf } from "./notification.ts";
+import { type NotificationData, notificationOf, tagOf, tappedHash } from "./notification.ts";
 import type { NotificationEvent, PushEvent, WorkerScope } from "./scope.ts";
 
 const { notification: TEXT } = NOTIFICATION_STRINGS;
@@ -55,7 +55,11 @@ async function ring(
   parts: PushParts,
   payload: Extract<WebPushPayload, { kind: "ring" }>,
 ): Promise<void> {
-  const { title, options } = notificationOf(payload, await openedText(parts, payload));
+  const opened = await openedText(parts, payload);
+  const { title, options } = notificationOf(payload, {
+    opened,
+    maxActions: scope.Notification?.maxActions ?? 0,
+  });
   await scope.registration.showNotification(title, options);
   await quietly(parts.report(payload.id, "notification"));
 }
@@ -120,11 +124,11 @@ async function showTest(
 async function onClick(
   scope: WorkerScope,
   parts: PushParts,
-  { notification }: NotificationEvent,
+  { notification, action = "" }: NotificationEvent,
 ): Promise<void> {
   notification.close();
   const data = notification.data as Partial<NotificationData> | null;
-  const hash = data?.hash ?? "#/";
+  const hash = tappedHash(data ?? {}, action);
   const [page] = await scope.clients.matchAll({ type: "window", includeUncontrolled: true });
   if (page === undefined) await scope.clients.openWindow(new URL(hash, scope.registration.scope).href);
   else {

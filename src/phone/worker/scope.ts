@@ -16,6 +16,8 @@ export interface PushEvent extends WorkerEvent {
 
 export interface NotificationEvent extends WorkerEvent {
   readonly notification: Notification;
+  /** The button that was tapped; empty for the notification itself. */
+  readonly action?: string;
 }
 
 /** A page of the app. */
@@ -37,6 +39,8 @@ export interface WorkerEvents {
 export interface WorkerScope {
   readonly registration: ServiceWorkerRegistration;
   readonly caches: CacheStorage;
+  /** `maxActions`: how many buttons a notification shows; not in every browser. */
+  readonly Notification?: { readonly maxActions?: number };
   readonly clients: {
     claim(): Promise<void>;
     matchAll(options: { type: "window"; includeUncontrolled: true }): Promise<readonly PageClient[]>;

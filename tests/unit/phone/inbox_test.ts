@@ -10,6 +10,7 @@ import {
   type QuestionItem,
   type QuestionStatus,
   questionStatus,
+  standingCards,
   withItemReceipt,
   withItems,
 } from "../../../src/phone/inbox.ts";
@@ -179,4 +180,48 @@ Deno.test("the first answer is shown, not one from here that came second", () =>
 Deno.test("a withdrawn question is closed, whatever else is known", () => {
   const withdrawn = questionWith({ state: "withdrawn", final: true, at: {} });
   assert.deepEqual(status(withdrawn), { kind: "closed", why: "withdrawn" });
+});
+
+const CARD = {
+  kind: "questions",
+  questions: [{ text: "Which?", options: [{ label: "a" }] }],
+  timeoutSeconds: 60,
+};
+const cardWith = (receipt: Receipt): QuestionItem => questionWith(receipt, { data: CARD, sealedFor: SEALED });
+
+Deno.test("a card counts only if it came sealed, nothing replaces it, and it is never late [card-sealed, card-shown]", () => {
+  assert.equal(inboxItemOf(record(1, "ask", { data: CARD })), undefined);
+  const item = cardWith(open);
+  assert.equal(item.ask.kind, "questions");
+  const inbox = withItems(new Map(), [item]);
+  assert.equal(withItems(inbox, itemsOf(question(1))).get(idOf(1))?.push, item.push);
+  assert.equal(status(item, { now: NOW + 59_999 }).kind, "open");
+  assert.deepEqual(status(item, { now: NOW + 60_000 }), { kind: "closed", why: "expired" });
+});
+
+Deno.test("the receipt of a card's answer says how far it got, or that only the relay says so [card-outcome]", () => {
+  const outcome = (progress: Progress): unknown => {
+    const found = status(cardWith(answeredBy2), { messages: [answer(progress)] });
+    return found.kind === "answered" ? found.outcome : found.kind;
+  };
+  const states = ["queued", "delivered", "submitted", "refused", "expired", "ignored", "unknown"] as const;
+  assert.deepEqual(states.map((state) => outcome(takenWith(receiptOf(state)))), [
+    ...["pending", "on_host", "applied", "refused", "not_taken", "not_taken", "unclear"],
+  ]);
+  assert.equal(outcome(takenWith(receiptOf("refused", { reason: "dialog_gone" }))), "gone");
+  const receipt = receiptOf("queued");
+  const claimed: Progress = { kind: "taken", receipt, expiresAt: NOW, unproven: "submitted" };
+  assert.equal(outcome(claimed), "unproven");
+});
+
+Deno.test("a card stands for its dialog until the agent has taken an answer, or no longer waits [card-once]", () => {
+  const standing = (receipt: Receipt, messages: Message[] = [], now = NOW): boolean => {
+    const inbox = withItems(new Map(), [cardWith(receipt)]);
+    return standingCards({ inbox, messages: new Map(messages.map((one) => [one.id, one])) }, now).length > 0;
+  };
+  assert.ok(standing(open));
+  assert.ok(!standing(open, [], NOW + 60_000));
+  assert.ok(standing(answeredBy2, [answer(takenWith(receiptOf("delivered")))]));
+  assert.ok(!standing(answeredBy2, [answer(takenWith(receiptOf("submitted")))]));
+  assert.ok(!standing({ state: "withdrawn", final: true, at: {} }));
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { languageFor } from "../../../src/phone/language.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
+import { CARD_STRINGS } from "../../../src/phone/strings_cards.ts";
 import { GERMAN } from "../../../src/phone/strings_de.ts";
 
 Deno.test("the user's own choice comes first, then the browser's languages in their order, then English [ux-languages]", () => {
@@ -23,7 +24,7 @@ function leaves(value: unknown, path = ""): [string, unknown][] {
 }
 
 Deno.test("German has every text that English has, with the same parameters [ux-languages]", () => {
-  const [english, german] = [new Map(leaves(STRINGS)), new Map(leaves(GERMAN))];
+  const [english, german] = [new Map(leaves({ ...STRINGS, cards: CARD_STRINGS })), new Map(leaves(GERMAN))];
   assert.deepEqual([...german.keys()].sort(), [...english.keys()].sort());
   const parameters = (texts: Map<string, unknown>): unknown[] =>
     [...texts].filter(([, text]) => typeof text === "function").map((

@@ -13,6 +13,21 @@ Deno.test("a session's address survives a round trip, whatever its name", () => 
   }
 });
 
+Deno.test("a notification's button is part of the address [card-notified]", () => {
+  const item = "6f1c2d3e-0000-4000-8000-000000000001";
+  const session = {
+    view: "session",
+    deviceId: "dev_listener_1",
+    session: "svc-demo",
+    panel: "messages",
+  } as const;
+  for (const view of [session, { view: "inbox" } as const]) {
+    for (const route of [{ ...view, item }, { ...view, item, option: 0 }, { ...view, item, option: 1 }]) {
+      assert.deepEqual(parseRoute(formatRoute(route)), route);
+    }
+  }
+});
+
 Deno.test("anything else is the picker", () => {
   for (
     const fragment of [

@@ -20,6 +20,7 @@ interface FakeNotification {
   tag?: string;
   silent?: boolean;
   data?: unknown;
+  actions?: { action: string; title: string }[];
   close(): void;
 }
 
@@ -32,6 +33,8 @@ class FakeWorker {
   readonly reports: [string, string][] = [];
   readonly stored = new Map<string, Push>();
   isReachable = true;
+  /** Buttons that a notification shows; undefined in a browser without them. */
+  maxActions: number | undefined;
   open: PushParts["open"] = () => Promise.resolve(undefined);
   readonly #listeners: Partial<Record<string, (event: never) => void>> = {};
 
@@ -58,8 +61,8 @@ class FakeWorker {
     return this.#fire("push", { data: { text: () => text } });
   }
 
-  tap(notification: FakeNotification): Promise<void> {
-    return this.#fire("notificationclick", { notification });
+  tap(notification: FakeNotification, action = ""): Promise<void> {
+    return this.#fire("notificationclick", { notification, action });
   }
 
   async #fire(name: keyof WorkerEvents, event: object): Promise<void> {
@@ -70,7 +73,13 @@ class FakeWorker {
 
   #scope(): WorkerScope {
     const remove = (one: FakeNotification): void => void this.shown.splice(this.shown.indexOf(one), 1);
+    const maxActions = (): number | undefined => this.maxActions;
     const scope = {
+      Notification: {
+        get maxActions() {
+          return maxActions();
+        },
+      },
       registration: {
         scope: SCOPE,
         showNotification: (title: string, options: Omit<FakeNotification, "title" | "close"> = {}) => {
@@ -218,4 +227,41 @@ Deno.test("a test is shown and answered to the page with its times; what the wor
   assert.deepEqual(worker.reports, []);
   await worker.push("{}");
   assert.equal(worker.shown.at(-1)?.title, "Something is new");
+});
+
+const QUESTION = {
+  text: "Which database?",
+  options: [{ label: "SQLite" }, { label: "x".repeat(90) }, { label: "c" }],
+};
+const APPROVAL = {
+  kind: "approval",
+  ...{ tool: "Bash", directory: "/src", digest: "ab".repeat(32), decisions: ["once", "reject"], unusual: [] },
+};
+
+Deno.test("a question's first two options come with its notification; a tap on one leads to the card with it, and answers nothing [card-notified]", async () => {
+  const worker = new FakeWorker();
+  const { open, seal } = await pairing();
+  worker.open = open;
+  const show = async (data: Record<string, unknown>): Promise<FakeNotification> => {
+    const { sealedFor } = await seal({ body: "Which database?", data: { ...data, timeoutSeconds: 60 } });
+    await worker.push(ring(sealedFor ? { sealedFor } : {}));
+    return worker.shown.at(-1) ?? assert.fail("nothing is shown");
+  };
+  const card = { kind: "questions", questions: [QUESTION] };
+  assert.equal((await show(card)).actions, undefined, "a browser without buttons");
+  worker.maxActions = 2;
+  const shown = await show(card);
+  assert.deepEqual(shown.actions?.map(({ action, title }) => [action, title.length]), [["0", 6], ["1", 60]]);
+  await worker.tap(shown, "1");
+  assert.deepEqual(worker.opened, [`${SCOPE}#/s/${HOST}/${SESSION}/messages/${ID}/1`]);
+  assert.deepEqual(worker.reports.map(([, how]) => how), ["notification", "notification", "tap"]);
+  for (const questions of [[QUESTION, QUESTION], [{ ...QUESTION, multiple: true }]]) {
+    assert.equal((await show({ kind: "questions", questions })).actions, undefined);
+  }
+  const request = await show(APPROVAL);
+  assert.deepEqual([request.title, request.body], [
+    `${SESSION} asks for permission`,
+    "Bash: Which database?",
+  ]);
+  assert.equal(request.actions, undefined);
 });

@@ -1,0 +1,245 @@
+/** The controls of a questions card: one tap for one question with one answer, otherwise choices and a button for all. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Answer, CardQuestion } from "../../protocol/ask.ts";
+import {
+  answersOf,
+  draftOf,
+  entriesOf,
+  type Entry,
+  type QuestionsCard,
+  singleOptions,
+  withOption,
+  withOwnWords,
+} from "../card_form.ts";
+import { checkBody } from "../check_input.ts";
+import { CARDS } from "../card_text.ts";
+import { STRINGS } from "../strings.ts";
+import { CardButtons } from "./card_buttons.tsx";
+import { Icon } from "./shared.tsx";
+
+const { question: TEXT } = STRINGS;
+
+interface Props {
+  /** The push's id. */
+  id: string;
+  card: QuestionsCard;
+  draft: string;
+  /** The option that a notification's button named. */
+  preselected?: number | undefined;
+  onDraft(text: string): void;
+  onAnswer(answer: Answer): void;
+}
+
+export function QuestionsForm(props: Props): JSX.Element {
+  const { card, draft, preselected } = props;
+  const options = singleOptions(card);
+  const isNamed = preselected !== undefined && options[preselected] !== undefined;
+  const [question] = card.questions;
+  // Once the user has begun to answer in another way, the choice stays open until it is sent.
+  const [isByTap] = useState(options.length > 0 && !isNamed && draft === "");
+  return isByTap && question !== undefined
+    ? <ByTap {...props} question={question} />
+    : <Form {...props} initial={isNamed ? preselected : undefined} />;
+}
+
+/** The own words are behind a button: they need a field, and another one to send them. */
+function ByTap({ id, question, onAnswer, ...props }: Props & { question: CardQuestion }): JSX.Element {
+  const [isOwn, setOwn] = useState(false);
+  if (isOwn) return <Form {...{ id, onAnswer, ...props }} isOwn />;
+  const choose = (place: number): void => onAnswer({ kind: "answers", answers: [{ options: [place] }] });
+  return (
+    <>
+      <QuestionText id={`question-${id}`} question={question} />
+      <CardButtons>
+        {({ isSettled, act }) => (
+          <div class="options" role="group" aria-labelledby={`question-${id}`}>
+            {question.options.map((option, place) => (
+              <button
+                key={place}
+                type="button"
+                class="secondary option"
+                aria-disabled={!isSettled}
+                onClick={() => act(() => choose(place))}
+              >
+                <OptionText option={option} />
+              </button>
+            ))}
+          </div>
+        )}
+      </CardButtons>
+      {question.freeText === true && (
+        <button
+          type="button"
+          class="quiet own-words"
+          onClick={() => setOwn(true)}
+        >
+          {TEXT.ownAnswer}
+        </button>
+      )}
+    </>
+  );
+}
+
+interface FormProps extends Props {
+  initial?: number | undefined;
+  /** The user is about to answer in their own words. */
+  isOwn?: boolean;
+}
+
+function Form({ id, card, draft, initial, isOwn = false, onDraft, onAnswer }: FormProps): JSX.Element {
+  const [entries, setEntries] = useState(() => initialEntries(card, { draft, initial, isOwn }));
+  const answers = answersOf(card, entries);
+  const change = (place: number, entry: Entry): void => {
+    const changed = entries.map((one, index) => index === place ? entry : one);
+    setEntries(changed);
+    onDraft(draftOf(changed));
+  };
+  return (
+    <form class="fields" onSubmit={(event) => event.preventDefault()}>
+      {card.questions.map((question, place) => (
+        <QuestionFields
+          key={place}
+          name={`${id}-${place}`}
+          question={question}
+          entry={entries[place] ?? { options: [], isOwn: false, text: "" }}
+          onEntry={(entry) => change(place, entry)}
+        />
+      ))}
+      <CardButtons>
+        {({ isSettled, act }) => (
+          <button
+            type="submit"
+            class="primary"
+            disabled={answers === undefined}
+            aria-disabled={!isSettled}
+            onClick={() => answers && act(() => onAnswer({ kind: "answers", answers }))}
+          >
+            {TEXT.send}
+          </button>
+        )}
+      </CardButtons>
+    </form>
+  );
+}
+
+function initialEntries(
+  card: QuestionsCard,
+  { draft, initial, isOwn }: { draft: string; initial: number | undefined; isOwn: boolean },
+): Entry[] {
+  const entries = entriesOf(card, draft);
+  const [question] = card.questions;
+  const [first = { options: [], isOwn: false, text: "" }, ...others] = entries;
+  if (question === undefined) return entries;
+  if (initial !== undefined) return [withOption(question, first, initial), ...others];
+  return isOwn ? [withOwnWords(question, first), ...others] : entries;
+}
+
+interface QuestionFieldsProps {
+  /** Of the group of controls. */
+  name: string;
+  question: CardQuestion;
+  entry: Entry;
+  onEntry(entry: Entry): void;
+}
+
+function QuestionFields({ name, question, entry, onEntry }: QuestionFieldsProps): JSX.Element {
+  const type = question.multiple === true ? "checkbox" : "radio";
+  const hasOptions = question.options.length > 0;
+  return (
+    <fieldset class="card-question" aria-labelledby={`${name}-text`}>
+      <QuestionText id={`${name}-text`} question={question} />
+      {question.options.map((option, place) => (
+        <Choice
+          key={place}
+          {...{ type, name }}
+          isChosen={entry.options.includes(place)}
+          onChoose={() => onEntry(withOption(question, entry, place))}
+        >
+          <OptionText option={option} />
+        </Choice>
+      ))}
+      {question.freeText === true && hasOptions && (
+        <Choice
+          {...{ type, name }}
+          isChosen={entry.isOwn}
+          onChoose={() => onEntry(withOwnWords(question, entry))}
+        >
+          <span class="option-label">{CARDS.own}</span>
+        </Choice>
+      )}
+      {(entry.isOwn || !hasOptions) && (
+        <OwnWords
+          id={`${name}-own`}
+          describedBy={`${name}-text`}
+          text={entry.text}
+          onText={(text) => onEntry({ ...entry, text })}
+        />
+      )}
+    </fieldset>
+  );
+}
+
+interface ChoiceProps {
+  type: "radio" | "checkbox";
+  name: string;
+  isChosen: boolean;
+  onChoose(): void;
+  children: JSX.Element;
+}
+
+/** As large as its row. */
+function Choice({ type, name, isChosen, onChoose, children }: ChoiceProps): JSX.Element {
+  return (
+    <label class="tick" data-type={type}>
+      <input type={type} name={name} checked={isChosen} onChange={onChoose} />
+      <Icon name="tick" />
+      {children}
+    </label>
+  );
+}
+
+interface OwnWordsProps {
+  id: string;
+  describedBy: string;
+  text: string;
+  onText(text: string): void;
+}
+
+function OwnWords({ id, describedBy, text, onText }: OwnWordsProps): JSX.Element {
+  const { fault } = checkBody(text);
+  return (
+    <div class="free-text">
+      <textarea
+        id={id}
+        rows={3}
+        value={text}
+        aria-label={TEXT.answerLabel}
+        aria-describedby={describedBy}
+        aria-invalid={fault !== undefined}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      {fault && <p class="field-fault" role="alert">{TEXT.faults[fault]}</p>}
+    </div>
+  );
+}
+
+function QuestionText({ id, question }: { id: string; question: CardQuestion }): JSX.Element {
+  return (
+    <div id={id}>
+      {question.heading !== undefined && question.heading !== "" && (
+        <p class="question-heading">{question.heading}</p>
+      )}
+      <p class="question-text">{question.text}</p>
+    </div>
+  );
+}
+
+function OptionText({ option }: { option: CardQuestion["options"][number] }): JSX.Element {
+  return (
+    <span class="option-text">
+      <span class="option-label">{option.label}</span>
+      {option.description && <span class="option-description">{option.description}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,95 @@
+/** The text of a request for permission, never cut, and whether all of it has been in view. */
+import type { JSX, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { CARDS } from "../card_text.ts";
+
+/** Scroll positions are fractions of a pixel off. */
+const ROUNDING_PIXELS = 2;
+/** An edge of the text counts as seen when nearly all of it was on the screen. */
+const SEEN = 0.9;
+/** How hosts name a hidden character. */
+const NAMED = /(⟨U\+[0-9A-F]{4,6}⟩)/;
+
+export interface Reading {
+  isRead: boolean;
+  isWrapped: boolean;
+  setWrapped(isWrapped: boolean): void;
+  text: RefObject<HTMLPreElement | null>;
+}
+
+interface Edges {
+  start: boolean;
+  end: boolean;
+  right: boolean;
+}
+const UNSEEN: Edges = { start: false, end: false, right: false };
+
+/** Read once its beginning, its end and, unless its lines are wrapped, their right end have been on the screen. */
+export function useReading(): Reading {
+  const text = useRef<HTMLPreElement>(null);
+  const [isWrapped, setWrapped] = useState(false);
+  const [isRead, setRead] = useState(false);
+  useEffect(() => {
+    const element = text.current;
+    if (element === null || isRead) return;
+    const seen = { ...UNSEEN };
+    const see = (edges: Partial<Edges>): void => {
+      Object.assign(seen, edges);
+      if (seen.start && seen.end && seen.right) setRead(true);
+    };
+    return watchEdges(element, see);
+  }, [isWrapped, isRead]);
+  return { isRead, isWrapped, setWrapped, text };
+}
+
+/** Returns the function that ends it. */
+function watchEdges(element: HTMLElement, see: (edges: Partial<Edges>) => void): () => void {
+  const [start, end] = element.querySelectorAll(".edge");
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, intersectionRatio } of entries) {
+      if (intersectionRatio >= SEEN) see(target === start ? { start: true } : { end: true });
+    }
+  }, { threshold: SEEN });
+  for (const edge of [start, end]) if (edge) observer.observe(edge);
+  const lookRight = (): void => {
+    const { clientWidth, scrollLeft, scrollWidth } = element;
+    if (clientWidth > 0 && scrollLeft + clientWidth >= scrollWidth - ROUNDING_PIXELS) see({ right: true });
+  };
+  const sizes = new ResizeObserver(lookRight);
+  sizes.observe(element);
+  element.addEventListener("scroll", lookRight, { passive: true });
+  return () => {
+    observer.disconnect();
+    sizes.disconnect();
+    element.removeEventListener("scroll", lookRight);
+  };
+}
+
+export function RequestText({ text, reading }: { text: string; reading: Reading }): JSX.Element {
+  const { isWrapped, setWrapped } = reading;
+  return (
+    <div class="request">
+      <pre
+        ref={reading.text}
+        class="dialog-text request-text"
+        data-wrapped={isWrapped}
+        tabIndex={0}
+        role="region"
+        aria-label={CARDS.request}
+      ><i class="edge" />{marked(text)}<i class="edge" /></pre>
+      <button
+        type="button"
+        class="quiet wrap"
+        aria-pressed={isWrapped}
+        onClick={() => setWrapped(!isWrapped)}
+      >
+        {CARDS.wrap}
+      </button>
+    </div>
+  );
+}
+
+/** With the names of hidden characters emphasized. */
+function marked(text: string): (string | JSX.Element)[] {
+  return text.split(NAMED).map((part, place) => place % 2 === 1 ? <mark key={place}>{part}</mark> : part);
+}
