@@ -6,7 +6,7 @@ import { TmuxError } from "../tmux/server.ts";
 import { type Outcome, paneContext, refused, type TypingContext } from "./inject/context.ts";
 import { checkPane, failureOutcome, pressKey } from "./inject/pane_check.ts";
 import { dialogActions, type Policy } from "./inject/policy.ts";
-import { isSameDialog, type OpenDialog } from "./inventory/dialogs.ts";
+import { isSameDialog, type OpenDialog } from "./inventory/session_entry.ts";
 
 /** Neither key approves anything, whatever is on the screen. */
 const KEYS = { reject: "Escape", interrupt: "C-c" } as const;

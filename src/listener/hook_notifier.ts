@@ -8,7 +8,7 @@ import type { HookNews, HookReport } from "../home/control_socket.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { isSessionName } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
-import type { DialogNews } from "./inventory/dialogs.ts";
+import type { DialogNews } from "./inventory/session_entry.ts";
 import type { RunningListener } from "./listener.ts";
 
 /** Notifications that may wait; beyond this, the oldest are dropped. */

@@ -9,7 +9,7 @@ import { Mutex } from "../async/mutex.ts";
 import { TokenBuckets } from "../async/token_bucket.ts";
 import type { AuditEntry } from "../home/log_files.ts";
 import { UPLOAD_CHUNKS_AHEAD_MAX } from "../protocol/limits.ts";
-import type { UploadInput, UploadState } from "../protocol/upload.ts";
+import type { UploadInput, UploadState } from "../protocol/key_input.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
 
 /** How long a file is kept. */

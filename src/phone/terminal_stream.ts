@@ -5,7 +5,7 @@ import type { RelayLink } from "../client/relay_link.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import type { PhoneHandshake, StreamChannel } from "../crypto/stream.ts";
 import type { EventData } from "../protocol/frames.ts";
-import { encodeKeyInput, type KeyInput } from "../protocol/key_input.ts";
+import { encodeKeyInput, encodeUpload, type KeyInput, type UploadInput } from "../protocol/key_input.ts";
 import { MIRROR_CREDIT_BYTES } from "../protocol/limits.ts";
 import {
   decodeMirror,
@@ -14,7 +14,6 @@ import {
   type MirrorMessage,
   type MirrorStatus,
 } from "../protocol/pane_frame.ts";
-import { encodeUpload, type UploadInput } from "../protocol/upload.ts";
 import type { SessionName } from "./sessions.ts";
 import { TerminalWatch, type Trouble } from "./terminal_watch.ts";
 

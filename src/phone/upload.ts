@@ -7,7 +7,7 @@ import {
   UPLOAD_CHUNKS_AHEAD_MAX,
   UPLOAD_CONFIG_MAX_BYTES,
 } from "../protocol/limits.ts";
-import type { UploadState } from "../protocol/upload.ts";
+import type { UploadState } from "../protocol/key_input.ts";
 import type { SessionName } from "./sessions.ts";
 import type { TerminalState, TerminalStream } from "./terminal_stream.ts";
 import type { TerminalViewer } from "./terminal_streams.ts";

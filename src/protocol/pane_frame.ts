@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
-import { UploadState } from "./upload.ts";
+import { UploadState } from "./key_input.ts";
 
 /** Kinds of binary frame. The relay routes by stream and does not read the payload. */
 export const PANE_FRAME = 1;

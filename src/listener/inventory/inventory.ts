@@ -10,12 +10,13 @@ import type { AgentState, DialogAction, SessionEntry } from "../../protocol/sess
 import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, type PaneScreen, type TmuxSession } from "../../tmux/sessions.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
-import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
   canComeFrom,
   decideState,
+  Dialogs,
   isAlive,
   isReported,
+  type OpenDialog,
   type ScreenCapture,
   StateClock,
   StateHints,

@@ -2,8 +2,7 @@
 import { Mutex } from "../../async/mutex.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { FrameOpener } from "../../crypto/stream_frames.ts";
-import { decodeKeyInput, type KeyInput } from "../../protocol/key_input.ts";
-import { decodeUpload, type UploadInput } from "../../protocol/upload.ts";
+import { decodeKeyInput, decodeUpload, type KeyInput, type UploadInput } from "../../protocol/key_input.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { costOf, type Keystroke, type KeystrokeLimit } from "./keystroke_rules.ts";

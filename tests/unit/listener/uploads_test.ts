@@ -12,7 +12,7 @@ import {
   type UploadsOptions,
 } from "../../../src/listener/uploads.ts";
 import { UPLOAD_CHUNK_BYTES } from "../../../src/protocol/limits.ts";
-import type { UploadState } from "../../../src/protocol/upload.ts";
+import type { UploadState } from "../../../src/protocol/key_input.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";

@@ -10,7 +10,7 @@ import {
   UPLOAD_CONFIG_MAX_BYTES,
 } from "../../../src/protocol/limits.ts";
 import type { MirrorStatus } from "../../../src/protocol/pane_frame.ts";
-import { encodeUpload, type UploadInput, type UploadState } from "../../../src/protocol/upload.ts";
+import { encodeUpload, type UploadInput, type UploadState } from "../../../src/protocol/key_input.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 

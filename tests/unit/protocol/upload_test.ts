@@ -1,9 +1,14 @@
 /** The announcement of a file and its chunks, as bytes. */
 import assert from "node:assert/strict";
 import { encodeUtf8 } from "../../../src/async/encodings.ts";
-import { decodeKeyInput, encodeKeyInput } from "../../../src/protocol/key_input.ts";
+import {
+  decodeKeyInput,
+  decodeUpload,
+  encodeKeyInput,
+  encodeUpload,
+  type UploadInput,
+} from "../../../src/protocol/key_input.ts";
 import { UPLOAD_CHUNK_BYTES, UPLOAD_CONFIG_MAX_BYTES } from "../../../src/protocol/limits.ts";
-import { decodeUpload, encodeUpload, type UploadInput } from "../../../src/protocol/upload.ts";
 
 Deno.test("an announcement and a chunk arrive as they were sent, and are no keys [up-wire]", () => {
   const inputs: UploadInput[] = [

@@ -1,6 +1,6 @@
 /** The dialogs that agents show: one id for as long as one is open. */
 import assert from "node:assert/strict";
-import { Dialogs } from "../../../../src/listener/inventory/dialogs.ts";
+import { Dialogs } from "../../../../src/listener/inventory/session_entry.ts";
 
 Deno.test("dialogs: one that is redrawn or whose selection moves is the same; another text is another dialog [dlg-card]", () => {
   const dialogs = new Dialogs();

@@ -14,9 +14,13 @@ import {
 import { KeystrokeLimit } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import type { KeystrokeOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
 import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
-import { encodeKeyInput, type KeyInput } from "../../../../src/protocol/key_input.ts";
+import {
+  encodeKeyInput,
+  encodeUpload,
+  type KeyInput,
+  type UploadInput,
+} from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
-import { encodeUpload, type UploadInput } from "../../../../src/protocol/upload.ts";
 import { encodeSequenced } from "../../../../src/protocol/pane_frame.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
 import type { AuditEntry } from "../../../../src/home/log_files.ts";
