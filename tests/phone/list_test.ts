@@ -159,6 +159,7 @@ Deno.test("nothing in the list moves when the link is lost and comes back, whate
     };
     await listener.report({ name: "svc-shop" });
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await link.waitFor();
     for (const language of ["en", "de"]) {
       await page.evaluate((language) => localStorage.setItem("svc.language", language), language);
       await page.reload();
