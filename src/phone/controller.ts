@@ -8,6 +8,7 @@ import { type Answer, answerFields } from "../protocol/ask.ts";
 import { ALL_SEEN } from "./attention.ts";
 import { answerBody } from "./cards.ts";
 import { exportHistory } from "./export_history.ts";
+import { newestAt } from "./inbox.ts";
 import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import { mayInsist, type Message } from "./message.ts";
@@ -286,8 +287,9 @@ export class Controller {
     const { store, storage, clock = systemClock } = this.#options;
     const before = store.get();
     if (!before.isRestored) return;
-    const newest = Math.max(0, ...[...before.inbox.values()].map(({ push }) => push.createdAt));
-    const at = key === ALL_SEEN && before.seen[key] === undefined ? relayNow(before, clock.now()) : newest;
+    const at = key === ALL_SEEN && before.seen[key] === undefined
+      ? relayNow(before, clock.now())
+      : newestAt(before.inbox);
     store.dispatch({ type: "seen", key, at });
     if (store.get() !== before) void storage.putSeen(key, at);
   }

@@ -80,6 +80,11 @@ function newestFirst(inbox: Inbox): InboxItem[] {
   return [...inbox.values()].sort((one, other) => other.push.createdAt - one.push.createdAt);
 }
 
+/** When the newest was sent; 0 if there is none. */
+export function newestAt(inbox: Inbox): number {
+  return Math.max(0, ...[...inbox.values()].map(({ push }) => push.createdAt));
+}
+
 /** Open questions are never dropped. */
 function bounded(items: Inbox): Inbox {
   const kept = newestFirst(items).filter((item, place) =>

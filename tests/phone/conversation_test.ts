@@ -110,3 +110,18 @@ Deno.test("what was not read is counted on the card, the inbox and in the title 
     await page.getByText("three").waitFor();
     await until("the title", async () => !(await page.title()).startsWith("("));
   }));
+
+Deno.test("what a tapped notification opens is read, also when the page was closed [ux-unread]", () =>
+  withScene(async (scene) => {
+    const { phone, wire } = scene;
+    const { page, api } = await open(scene);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.goto("about:blank");
+    const { id } = await api.sendPush({ type: "note", agentSessionName: "svc-shop", body: "the only one" });
+    await page.goto(`${wire.url}/#/s/${LISTENER}/svc-shop/messages/${id}`);
+    await page.getByText("the only one").waitFor();
+    await page.getByRole("link", { name: "All agents" }).tap();
+    await page.getByRole("link", { name: /shop · Codex/ }).waitFor();
+    await until("the title", async () => !(await page.title()).startsWith("("));
+    assert.deepEqual(phone.faults, []);
+  }));

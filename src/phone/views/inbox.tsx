@@ -29,7 +29,7 @@ interface Props {
 export function InboxView({ state, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(NOW_EVERY_MS));
   const open = openQuestions(state.inbox);
-  useRead(ALL_SEEN, { size: state.inbox.size, read: actions.read });
+  useRead(ALL_SEEN, { inbox: state.inbox, read: actions.read });
   const dialogs = shownDialogs(state, now);
   const shown = new Set(openDialogs(state).map(({ id }) => id));
   const closed = closedItems(state.inbox).filter(({ push }) => !shown.has(push.id));

@@ -71,7 +71,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
   const why = noteOf(state, session, now);
   // The opened one is shown above the messages.
   const items = itemsOf(state, name).filter(({ push }) => push.id !== item);
-  useRead(sessionKey(name), { size: items.length, read: actions.read });
+  useRead(sessionKey(name), { inbox: state.inbox, read: actions.read });
   const waiting = waitingOf({ state, name, panel, items, now, actions });
   const note = (
     <>

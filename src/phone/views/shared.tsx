@@ -5,6 +5,7 @@ import type { Sealing } from "../../crypto/mode.ts";
 import type { Push } from "../../protocol/push.ts";
 import { hostOf, sessionNameOf } from "../attention.ts";
 import { formatAge } from "../format_time.ts";
+import { newestAt } from "../inbox.ts";
 import type { Tone } from "../receipt_text.ts";
 import { formatRoute, type Route } from "../route.ts";
 import { findSession, type HostSession } from "../sessions.ts";
@@ -163,8 +164,12 @@ export function Checkbox({ label, checked, onToggle }: CheckboxProps): JSX.Eleme
   );
 }
 
-/** Notes as read what is in view, whenever there is more of it and the page is visible. */
-export function useRead(key: string, { size, read }: { size: number; read(key: string): void }): void {
+/** Notes as read what is in view, whenever something newer comes and the page is visible. */
+export function useRead(
+  key: string,
+  { inbox, read }: { inbox: PhoneState["inbox"]; read(key: string): void },
+): void {
+  const newest = newestAt(inbox);
   useEffect(() => {
     const update = (): void => {
       if (document.visibilityState === "visible") read(key);
@@ -173,7 +178,7 @@ export function useRead(key: string, { size, read }: { size: number; read(key: s
     queueMicrotask(update);
     document.addEventListener("visibilitychange", update);
     return () => document.removeEventListener("visibilitychange", update);
-  }, [key, size]);
+  }, [key, newest]);
 }
 
 /** The current time, updated at an interval. */
