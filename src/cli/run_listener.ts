@@ -10,7 +10,7 @@ import { hostKeys, hostSealing } from "../home/host_sealing.ts";
 import { toBodyText } from "../hooks/news.ts";
 import { runDaemon } from "../listener/daemon.ts";
 import { HookNotifier, withNotifications } from "../listener/hook_notifier.ts";
-import { startListener } from "../listener/listener.ts";
+import { type RunningListener, startListener } from "../listener/listener.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { VERSION } from "../protocol/version.ts";
 import { daemonHost } from "./context.ts";
@@ -43,8 +43,11 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
     wsUrl,
     background,
     async start(log) {
-      const notifier = await makeHookNotifier(paths, { baseUrl, apiKey, log });
-      const listener = await startListener({
+      const started: { listener?: RunningListener } = {};
+      const isCovered = async (session: string): Promise<boolean> =>
+        await started.listener?.covers(session) ?? false;
+      const notifier = await makeHookNotifier(paths, { baseUrl, apiKey, log, isCovered });
+      const listener = started.listener = await startListener({
         ...{ paths, config, wsUrl, apiKey, version: VERSION, env, log },
         dialogOpened: (dialog) => notifier.dialog(dialog),
       });
@@ -56,7 +59,12 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
 /** Passes on to the phones what the hooks report, such as the end of a turn. */
 async function makeHookNotifier(
   paths: HomePaths,
-  options: { baseUrl: string; apiKey: string; log(line: string): void },
+  options: {
+    baseUrl: string;
+    apiKey: string;
+    log(line: string): void;
+    isCovered(session: string): Promise<boolean>;
+  },
 ): Promise<HookNotifier> {
   const { files } = runtime;
   const api = createRelayApi(options);
@@ -68,6 +76,7 @@ async function makeHookNotifier(
     hookId: () => ensureHookId(files, paths),
     isMuted: async (directory) =>
       isMuted(await loadMuted(files, paths), await files.realPath(directory) ?? directory),
+    isCovered: options.isCovered,
     lastWords,
     log: options.log,
   });

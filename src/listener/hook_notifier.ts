@@ -32,6 +32,8 @@ export interface HookNotifierOptions {
   /** The id of this installation's hooks. */
   hookId(): Promise<string>;
   isMuted(directory: string): Promise<boolean>;
+  /** A card brings this session's dialog to the phones. */
+  isCovered(session: string): Promise<boolean>;
   /** The last message in an agent's transcript. Undefined until it is there. */
   lastWords(agent: string, transcript: string): Promise<string | undefined>;
   log(line: string): void;
@@ -138,9 +140,14 @@ export class HookNotifier {
   }
 
   async #notify(entry: Entry): Promise<void> {
-    const { clock, isMuted, hookId } = this.#options;
-    if (await isMuted(entry.report.cwd)) return;
+    const { clock, isMuted, isCovered, hookId } = this.#options;
+    const { report: { cwd, session }, news } = entry;
+    if (await isMuted(cwd)) return;
+    const isQuiet = news.type === "agent.attention" && session !== undefined && await isCovered(session);
+    // The text of a dialog must be there when its card is withdrawn.
+    if (isQuiet && entry.report.event !== DIALOG_EVENT) return;
     const plain = toPush(entry, { hookId: await hookId(), body: await this.#body(entry) });
+    if (isQuiet) plain.data = { ...plain.data, quiet: true };
     const { cwd: _place, ...shown } = plain.data ?? {};
     // Sealed once: a retry must send the same push.
     const push = await this.#options.seal(plain, shown);
@@ -177,6 +184,7 @@ export function withNotifications(listener: RunningListener, notifier: HookNotif
     readInventory: () => listener.readInventory(),
     gate: (report) => listener.gate(report),
     dialog: (report, call) => listener.dialog(report, call),
+    covers: (session) => listener.covers(session),
     revokePhone: (phone) => listener.revokePhone(phone),
     hook(report) {
       listener.hook(report);

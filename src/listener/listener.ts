@@ -46,6 +46,8 @@ export interface RunningListener {
   gate(report: HookReport): Promise<void>;
   /** An agent's hook waits with a dialog, until `gone`: a phone's answer, or nothing. Must not throw. */
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
+  /** A card stands for this session's dialog. Must not throw. */
+  covers(session: string): Promise<boolean>;
   /** A session began: reads the inventory now. Must not throw. */
   readInventory(): void;
   /** A phone was revoked: ends its streams. Must not throw. */
@@ -167,6 +169,10 @@ class Listener implements RunningListener {
     return this.#cards.ask(report, call);
   }
 
+  covers(session: string): Promise<boolean> {
+    return this.#cards.covers(session);
+  }
+
   readInventory(): void {
     this.#inventory.readNow();
   }
@@ -213,7 +219,7 @@ class Listener implements RunningListener {
     switch (frame.event) {
       case "push.new":
         this.#acknowledger.expect(frame.data);
-        return void this.#pushes.receive(frame.data);
+        return void this.#pushes.receive(this.#cards.placed(frame.data));
       case "listener.stored":
         return this.#inventory.stored(frame.data.count);
       case "listener.rejected":

@@ -58,8 +58,6 @@ export interface PushSteps {
   mute(push: Push): Promise<Outcome>;
   answerDialog(push: Push): Promise<Outcome>;
   answerCard(push: Push): Promise<Outcome>;
-  /** Names the session that an answer to a card is sealed for: the answer names only its question. */
-  placed(push: Push): Push;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
   /** Called once for each push that ended, with the milliseconds since it arrived. */
@@ -69,7 +67,7 @@ export interface PushSteps {
 export interface PushStepsOptions {
   injection: Injection;
   dialogOf: DialogContext["dialogOf"];
-  cards: Pick<Cards, "answer" | "placed">;
+  cards: Pick<Cards, "answer" | "refused">;
   starting: StartOptions;
   ending: EndOptions;
   muting: MuteOptions;
@@ -91,7 +89,6 @@ export function pushSteps(
     end: (push) => endAgent(push, ending),
     mute: (push) => muteProject(push, muting),
     answerDialog: (push) => answerDialog(push, { typing: injection, dialogOf }),
-    placed: (push) => push.type === ANSWER ? cards.placed(push) : push,
     async answerCard(push) {
       // After a crash nothing shows whether the agent took it.
       await injection.record(push.id, "typing");
@@ -105,7 +102,10 @@ export function pushSteps(
       // The next message to this session finds the text there and removes it.
       if (resolved.kind === "found") inputs.of(resolved.target).leftBehind = { before: "", text: found.body };
     },
-    ended: (push, outcome, elapsedMs) => recordEnd(push, outcome, { audit, log, now: now(), elapsedMs }),
+    async ended(push, outcome, elapsedMs) {
+      if (push.type === ANSWER && outcome.state !== "submitted") cards.refused(push);
+      await recordEnd(push, outcome, { audit, log, now: now(), elapsedMs });
+    },
   };
 }
 
@@ -158,8 +158,7 @@ export class PushIntake {
   }
 
   /** Acknowledges a known push again; accepts a new one. Resolves before the outcome is known. */
-  async receive(received: Push): Promise<void> {
-    const push = this.#options.placed(received);
+  async receive(push: Push): Promise<void> {
     const era = this.#era;
     const inHand = era.inHand.get(push.id);
     if (inHand) return this.#acknowledge(push.id, inHand.progress, { final: false });

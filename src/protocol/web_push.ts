@@ -94,7 +94,9 @@ export const WebPushPayload = z.discriminatedUnion("kind", [
 export type WebPushPayload = z.infer<typeof WebPushPayload>;
 
 /** The kind under which the push rings; undefined when it never does. */
-export function ringKindOf({ type }: Pick<Push, "type">): RingKind | undefined {
+export function ringKindOf({ type, data }: Pick<Push, "type" | "data">): RingKind | undefined {
+  // Its host has said the same with another push.
+  if (data?.["quiet"] === true) return undefined;
   return RING_KINDS.find((kind) => kind === type);
 }
 

@@ -34,6 +34,7 @@ const CARDS = rows("docs/specification.md, Cards", {
   "card-applied": agents(
     "The receipt of an answer follows what the agent did; it is unknown when nothing shows that.",
   ),
+  "card-once": agents("A dialog that a card stands for rings a phone once."),
   "card-late": agents(
     "An answer to an agent's own dialog goes to the listener that asked, and is never typed.",
   ),

@@ -77,6 +77,8 @@ export class Cards {
   readonly #options: CardsOptions;
   /** By question. */
   readonly #cards = new Map<string, Card>();
+  /** By session: cards that are being made. */
+  readonly #preparing = new Map<string, Set<Promise<unknown>>>();
   /** Withdrawn ones, until the relay's own limit has ended them: repeated after a reconnect. */
   readonly #withdrawn = new Map<string, number>();
   readonly #stop = new AbortController();
@@ -93,7 +95,7 @@ export class Cards {
     call: DialogCall & { gone: AbortSignal },
   ): Promise<DialogReply | undefined> {
     try {
-      const card = await this.#cardFor(report, call);
+      const card = await this.#prepare(report, call);
       if (card === undefined) return undefined;
       return await this.#ask(card.card, { ...call, report, push: card.push });
     } catch (error) {
@@ -102,15 +104,24 @@ export class Cards {
     }
   }
 
-  /** An answer names only its question: it was sealed for the session of that card. Without a card it has no session. */
-  placed({ agentSessionName: _claimed, ...push }: Push): Push {
+  /** Names the session that an answer was sealed for: the answer names only its question. Without a card it has none. */
+  placed(push: Push): Push {
+    if (push.type !== "ask.answer") return push;
+    const { agentSessionName: _claimed, ...answer } = push;
     const card = this.#cards.get(push.inReplyTo ?? "");
-    return card === undefined ? push : { ...push, agentSessionName: card.session };
+    return card === undefined ? answer : { ...answer, agentSessionName: card.session };
   }
 
-  /** A card stands for the dialog of this session. */
-  has(session: string): boolean {
+  /** A card stands for the dialog of this session, or will in a moment. */
+  async covers(session: string): Promise<boolean> {
+    await Promise.allSettled(this.#preparing.get(session) ?? []);
     return [...this.#cards.values()].some((card) => card.session === session);
+  }
+
+  /** An answer was refused. The relay takes no second one for its question: the dialog opens at the computer. */
+  refused({ inReplyTo = "" }: Push): void {
+    const card = this.#cards.get(inReplyTo);
+    if (card !== undefined && card.answer === undefined) card.end.abort();
   }
 
   /** Gives an opened answer to the hook that waits; resolves once the agent has gone on with it, or has not. */
@@ -158,6 +169,19 @@ export class Cards {
   stop(): void {
     this.#stop.abort();
     for (const { end } of this.#cards.values()) end.abort();
+  }
+
+  async #prepare(report: HookReport, call: DialogCall): Promise<{ card: Card; push: HostPush } | undefined> {
+    const { session = "" } = report;
+    const preparing = this.#cardFor(report, call);
+    const all = this.#preparing.get(session) ?? new Set();
+    this.#preparing.set(session, all.add(preparing));
+    try {
+      return await preparing;
+    } finally {
+      all.delete(preparing);
+      if (all.size === 0) this.#preparing.delete(session);
+    }
   }
 
   async #cardFor(

@@ -133,7 +133,6 @@ Deno.test("pushes: what is done at once is answered also when it fails, and is n
       end: () => assert.fail("ended"),
       answerDialog: () => assert.fail("answered"),
       answerCard: () => assert.fail("answered"),
-      placed: (push) => push,
     });
     await late.intake.receive({ ...NOT_A_MESSAGE, type });
     assert.deepEqual(outcomes(late.acks), ["expired final"]);

@@ -36,6 +36,7 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     status: () => ({ connected: true, sessions: 3, deviceId: "dev_x" }),
     gate: () => Promise.resolve(),
     dialog: () => Promise.resolve(undefined),
+    covers: () => Promise.resolve(false),
     hook: (report) => void bench.hooks.push(report),
     readInventory: () => void bench.hooks.push("look"),
     revokePhone: (phone) => void bench.hooks.push(`forget ${phone}`),

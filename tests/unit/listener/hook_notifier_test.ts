@@ -9,6 +9,7 @@ import {
   NOTIFICATIONS_MAX,
 } from "../../../src/listener/hook_notifier.ts";
 import { PushRequest, type PushRequestInput } from "../../../src/protocol/push.ts";
+import { ringKindOf } from "../../../src/protocol/web_push.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
@@ -29,6 +30,7 @@ function makeBench(change: Partial<HookNotifierOptions> = {}): Bench {
     seal: (push) => Promise.resolve(push),
     hookId: () => Promise.resolve("hook_1"),
     isMuted: () => Promise.resolve(false),
+    isCovered: () => Promise.resolve(false),
     lastWords: () => Promise.resolve(undefined),
     log: (line) => void log.push(line),
     ...change,
@@ -93,6 +95,27 @@ Deno.test("the last message is awaited if the agent writes it after its hook, bu
   });
   assert.equal(silent.sent[0]?.body, undefined);
   await silent.notifier.stop();
+});
+
+Deno.test("a card's dialog rings nobody a second time, and its text is there for when the card goes [card-once]", async () => {
+  const covered = new Set(["svc-app"]);
+  const { notifier, sent } = makeBench({ isCovered: (session) => Promise.resolve(covered.has(session)) });
+  const dialog = { agent: "cc", label: "app · Claude", cwd: "/work/app", text: "Run rm?" };
+  notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-app" });
+  notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-other" });
+  notifier.take(report("Done."));
+  await until("the pushes", () => sent.length === 3);
+  assert.deepEqual(sent.map(({ type, data }) => [type, data?.quiet]), [
+    ["agent.attention", true],
+    ["agent.attention", undefined],
+    ["agent.stop", undefined],
+  ]);
+  assert.deepEqual(sent.map((push) => ringKindOf(PushRequest.parse(push))), [
+    undefined,
+    "agent.attention",
+    "agent.stop",
+  ]);
+  await notifier.stop();
 });
 
 Deno.test("a muted project sends nothing", async () => {

@@ -63,7 +63,6 @@ export function makeBench(
     },
     answerDialog: () => Promise.resolve({ state: "submitted" }),
     answerCard: () => Promise.resolve({ state: "submitted" }),
-    placed: (push) => push,
     end: () => Promise.resolve({ state: "submitted" }),
     mute: () => Promise.resolve({ state: "submitted" }),
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),

@@ -14,7 +14,7 @@ Deno.test("pushes: a message that is held at a dialog waits for its own signal [
       pause: (_ms, { reason }) => Promise.reject(reason),
     },
     dialogOf: () => undefined,
-    cards: { answer: () => assert.fail("answered"), placed: (push) => push },
+    cards: { answer: () => assert.fail("answered"), refused: () => {} },
     starting: {
       ...{
         allowed: false,

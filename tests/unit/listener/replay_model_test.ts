@@ -83,7 +83,6 @@ class World {
       mute: () => Promise.resolve({ state: "submitted" }),
       answerDialog: () => Promise.resolve({ state: "submitted" }),
       answerCard: () => Promise.resolve({ state: "submitted" }),
-      placed: (push) => push,
       leftBehind: () => Promise.resolve(),
       start: () => Promise.resolve({ state: "refused", reason: "start_not_allowed" }),
       acknowledge: (ack) => life === this.#life && this.#heard(ack),

@@ -47,7 +47,6 @@ async function start({ files, paths }: TempHome) {
     mute: () => Promise.resolve({ state: "submitted" }),
     answerDialog: () => Promise.resolve({ state: "submitted" }),
     answerCard: () => Promise.resolve({ state: "submitted" }),
-    placed: (push) => push,
     leftBehind: () => Promise.resolve(),
     start: none,
     acknowledge: (ack) => void acks.push(ack),

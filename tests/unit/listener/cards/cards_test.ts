@@ -195,6 +195,20 @@ Deno.test("an answer from anyone but a paired phone, or for another request, is 
   assert.deepEqual(await scene.ended(outcome), { state: "submitted" });
 });
 
+Deno.test("an answer that could not be used opens the dialog: the relay takes no second one [card-first]", async () => {
+  const scene = await Scene.make();
+  const asked = scene.ask(QUESTION);
+  const { id } = await scene.card();
+  assert.ok(await scene.cards.covers(SESSION));
+  assert.ok(!await scene.cards.covers("svc-other"));
+  const refused = { id: "", type: "ask.answer", from: PHONE, inReplyTo: id, createdAt: 0, expiresAt: 0 };
+  scene.cards.refused({ ...refused, inReplyTo: crypto.randomUUID() });
+  assert.equal(scene.sessionOf(id), SESSION);
+  scene.cards.refused(refused);
+  assert.equal(await asked, undefined);
+  assert.ok(!await scene.cards.covers(SESSION));
+});
+
 Deno.test("by default no request for permission becomes a card [card-setting]", async () => {
   const scene = await Scene.make({ policy: { approval: "none" } });
   assert.equal(await scene.ask(SHELL), undefined);

@@ -1,0 +1,200 @@
+/** Agents' dialogs answered from a paired phone: real hook processes, listener and relay, and phones that are not meant to. */
+import assert from "node:assert/strict";
+import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import { type Answer, askedOf } from "../../src/protocol/ask.ts";
+import type { Push } from "../../src/protocol/push.ts";
+import type { Receipt } from "../../src/protocol/receipt.ts";
+import { runSvc } from "../helpers/program.ts";
+import type { Ran } from "../helpers/run.ts";
+import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
+import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
+import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
+
+interface Scene {
+  stack: Stack;
+  phone: ScriptedPhone;
+  echo: EchoSession;
+}
+
+/** `config`: further settings of the host. */
+async function withScene(
+  config: Record<string, unknown>,
+  test: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  await using stack = await makeStack();
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  await Deno.writeTextFile(path, JSON.stringify({ ...JSON.parse(await Deno.readTextFile(path)), ...config }));
+  await stack.restartListener();
+  const phone = await pairScriptedPhone(await stack.pairLink());
+  await test({ stack, phone, echo: await stack.echo() });
+}
+
+/** Runs the hook of Claude's dialog for this tool, as Claude does. */
+function hook({ stack, echo }: Scene, tool: string, input: Record<string, unknown>): Promise<Ran> {
+  const call = {
+    ...{ session_id: "s1", hook_event_name: "PermissionRequest", cwd: stack.sandbox.project },
+    ...{ tool_name: tool, tool_input: input },
+  };
+  const env = { SVC_SESSION: echo.name };
+  const stdin = JSON.stringify(call);
+  return runSvc(stack.sandbox, ["hook", "PermissionRequest", "cc", "cards"], { env, stdin });
+}
+
+const QUESTIONS = {
+  questions: [
+    { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] },
+    { question: "Which days?", multiSelect: true, options: [{ label: "Mon" }, { label: "Tue" }] },
+  ],
+};
+
+/** The open card that this phone reads. */
+async function cardOf({ phone }: Scene, known: readonly string[] = []): Promise<Push> {
+  return await until(
+    "the card",
+    async () => (await phone.read("ask")).find(({ id }) => !known.includes(id)),
+  );
+}
+
+async function answer(phone: ScriptedPhone, card: Push, given: Answer): Promise<Receipt> {
+  const push = await phone.answerOf(card, given);
+  await phone.api.sendPush(push);
+  return (await waitForReceipt(phone.api, push.id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 })).receipt;
+}
+
+const digestOf = (card: Push): string => {
+  const asked = askedOf(card);
+  return asked?.kind === "approval" ? asked.digest : assert.fail("no request for permission");
+};
+
+const isClosed = async ({ phone }: Scene, card: Push): Promise<boolean> =>
+  (await phone.api.getPush(card.id)).receipt.final;
+
+Deno.test("a question is answered from the phone through the agent's own hook [card-applied, card-sealed]", () =>
+  withScene({}, async (scene) => {
+    const { stack, phone, echo } = scene;
+    const asking = hook(scene, "AskUserQuestion", QUESTIONS);
+    const card = await cardOf(scene);
+    assert.equal(card.agentSessionName, echo.name);
+    assert.ok(!JSON.stringify(await stack.api.getPush(card.id)).includes("colour"), "the relay reads it");
+    const answers: Answer = {
+      kind: "answers",
+      answers: [{ options: [], text: 'Green, "please"' }, { options: [0, 1] }],
+    };
+    const receipt = await answer(phone, card, answers);
+    assert.deepEqual([receipt.state, receipt.reason], ["submitted", undefined]);
+    assert.ok(receipt.proof !== undefined);
+    const { hookSpecificOutput: { decision } } = JSON.parse((await asking).stdout);
+    assert.equal(decision.behavior, "allow");
+    assert.deepEqual(decision.updatedInput.answers, {
+      "Which colour?": 'Green, "please"',
+      "Which days?": "Mon, Tue",
+    });
+    assert.deepEqual(await echo.prompts(), []);
+  }));
+
+Deno.test("of two phones the first answers, and the other is refused [card-first]", () =>
+  withScene({}, async (scene) => {
+    const other = await pairScriptedPhone(await scene.stack.pairLink(), { name: "Tablet" });
+    const asking = hook(scene, "AskUserQuestion", QUESTIONS);
+    const card = await cardOf(scene);
+    const given = (place: number): Answer => ({
+      kind: "answers",
+      answers: [{ options: [place] }, { options: [place] }],
+    });
+    const theirs = (await other.read("ask")).at(-1) ?? assert.fail("the other phone has no card");
+    const results = await Promise.allSettled([
+      answer(scene.phone, card, given(0)),
+      answer(other, theirs, given(1)),
+    ]);
+    const won = results.findIndex((result) => result.status === "fulfilled");
+    assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
+    const { hookSpecificOutput: { decision } } = JSON.parse((await asking).stdout);
+    assert.equal(decision.updatedInput.answers["Which colour?"], won === 0 ? "Red" : "Blue");
+  }));
+
+Deno.test("by default no request for permission reaches a phone, and the hook does not wait [card-setting]", () =>
+  withScene({}, async (scene) => {
+    assert.equal((await hook(scene, "Bash", { command: "npm test" })).stdout, "");
+    assert.deepEqual(await scene.phone.read("ask"), []);
+  }));
+
+Deno.test("a request is allowed once or rejected with a reason, and a destructive one only rejected [card-setting, card-never]", () =>
+  withScene({ allowRemoteApproval: "once", neverAllow: ["deploy"] }, async (scene) => {
+    const { phone } = scene;
+    const decide = async (
+      command: string,
+      decision: "once" | "reject",
+      known: string[],
+    ): Promise<unknown[]> => {
+      const asking = hook(scene, "Bash", { command });
+      const card = await cardOf(scene, known);
+      known.push(card.id);
+      assert.ok(card.body?.includes(command));
+      const { state } = await answer(phone, card, {
+        ...{ kind: "decided", decision, digest: digestOf(card) },
+        ...(decision === "reject" ? { reason: "not today" } : {}),
+      });
+      const { stdout } = await asking;
+      return [state, stdout === "" ? undefined : JSON.parse(stdout).hookSpecificOutput.decision];
+    };
+    const known: string[] = [];
+    assert.deepEqual(await decide("npm test", "once", known), ["submitted", { behavior: "allow" }]);
+    const denied = { behavior: "deny", message: "not today" };
+    assert.deepEqual(await decide("sudo make install", "reject", known), ["submitted", denied]);
+    assert.deepEqual(await decide("make deploy", "once", known), ["refused", undefined]);
+  }));
+
+Deno.test("an answer to another request, from a script, unsealed or repeated approves nothing [card-bound, card-phones]", () =>
+  withScene({ allowRemoteApproval: "always" }, async (scene) => {
+    const { stack, phone } = scene;
+    const first = hook(scene, "Bash", { command: "echo one" });
+    const one = await cardOf(scene);
+    const second = hook(scene, "Bash", { command: "echo two" });
+    const two = await cardOf(scene, [one.id]);
+    const crossed = await answer(phone, two, { kind: "decided", decision: "once", digest: digestOf(one) });
+    assert.deepEqual([crossed.state, crossed.reason], ["refused", "invalid_body"]);
+    // The relay takes no second answer for it: the computer decides.
+    assert.equal((await second).stdout, "");
+    const plain = {
+      type: "ask.answer",
+      inReplyTo: one.id,
+      data: { decided: { decision: "once", digest: digestOf(one) } },
+    };
+    await assert.rejects(stack.api.sendPush(plain), /sealed/i);
+    const yes = await phone.answerOf(one, { kind: "decided", decision: "once", digest: digestOf(one) });
+    await phone.api.sendPush(yes);
+    await waitForReceipt(phone.api, yes.id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
+    await assert.rejects(phone.api.sendPush({ ...yes, id: crypto.randomUUID() }), /answered|closed/i);
+    assert.equal(JSON.parse((await first).stdout).hookSpecificOutput.decision.behavior, "allow");
+  }));
+
+Deno.test("the dialog opens at the computer when the hook, the listener or the relay goes [card-desk]", () =>
+  withScene({ allowRemoteApproval: "once" }, async (scene) => {
+    const { stack } = scene;
+    const ask = async (known: readonly string[]): Promise<{ asking: Promise<Ran>; card: Push }> => {
+      const asking = hook(scene, "Bash", { command: `echo ${known.length}` });
+      return { asking, card: await cardOf(scene, known) };
+    };
+    const stopped = await ask([]);
+    stack.listener.kill("SIGTERM");
+    assert.equal((await stopped.asking).stdout, "");
+    await stack.startListener();
+    await until("the end of the card", () => isClosed(scene, stopped.card));
+    const killed = await ask([stopped.card.id]);
+    stack.listener.kill("SIGKILL");
+    assert.equal((await killed.asking).stdout, "");
+    await stack.startListener();
+    const late = await scene.phone.answerOf(killed.card, {
+      ...{ kind: "decided", decision: "once", digest: digestOf(killed.card) },
+    });
+    await scene.phone.api.sendPush(late);
+    const { receipt } = await waitForReceipt(scene.phone.api, late.id, {
+      timeoutMs: SAFETY_LIMIT_MS,
+      pollMs: 50,
+    });
+    assert.deepEqual([receipt.state, receipt.reason], ["refused", "dialog_gone"]);
+    stack.relay.kill("SIGKILL");
+    await stack.relay.exited;
+    await until("the loss of the relay", () => /disconnected/.test(stack.listener.output()));
+    assert.equal((await hook(scene, "Bash", { command: "echo away" })).stdout, "");
+  }));
