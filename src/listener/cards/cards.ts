@@ -138,7 +138,7 @@ export class Cards {
     if (sent === undefined || answer === undefined || cardFault(card.data, sent.answer) !== undefined) {
       return refused("invalid_body");
     }
-    // It was read while the phones were looked up.
+    // Only now: another one may have come while the phones were looked up.
     if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
     card.dialog = this.#options.dialogOnScreen(card.session);
     card.answer = answer;

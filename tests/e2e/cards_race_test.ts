@@ -1,0 +1,156 @@
+/** What happens to a dialog while the finger is on the button: never an answer to another request, and true receipts. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import type { DialogAnswer } from "../../src/agents/hooks.ts";
+import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import { RelayError } from "../../src/client/relay_error.ts";
+import { askedOf } from "../../src/protocol/ask.ts";
+import type { Push, PushRequestInput } from "../../src/protocol/push.ts";
+import type { LineConnection } from "../../src/runtime/types.ts";
+import { randomNumbers } from "../helpers/random_numbers.ts";
+import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
+
+const ROUNDS = Number(Deno.env.get("SVC_CARD_ROUNDS") ?? 20);
+const SEED = Number(Deno.env.get("SVC_SEED") ?? Date.now() % 1_000_000);
+
+const HAPPENINGS = [
+  "withdrawn",
+  "answered at the computer",
+  "a second request",
+  "a repeated answer",
+  "a swapped answer",
+] as const;
+
+/** A hook that waits with a request for permission, and can be killed. */
+class WaitingHook {
+  readonly command: string;
+  readonly id = crypto.randomUUID();
+  readonly #connection: LineConnection;
+  /** Undefined when it got none. */
+  readonly answer: Promise<DialogAnswer | undefined>;
+
+  private constructor(connection: LineConnection, command: string) {
+    this.#connection = connection;
+    this.command = command;
+    this.answer = this.#read();
+  }
+
+  static async start(stack: Stack, session: string, command: string): Promise<WaitingHook> {
+    const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
+    assert.ok(connection);
+    const hook = new WaitingHook(connection, command);
+    const dialog = { kind: "approval", tool: "Bash", request: command, decisions: ["once", "reject"] };
+    await connection.send(
+      JSON.stringify({ op: "dialog", report: hook.#report(stack, session), call: { isShown: true, dialog } }),
+    );
+    return hook;
+  }
+
+  /** What the agent reports when its dialog was answered at the computer. */
+  async answeredElsewhere(stack: Stack, session: string): Promise<void> {
+    const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
+    const report = {
+      ...this.#report(stack, session),
+      event: "PostToolUse",
+      tool: { step: "after", id: this.id },
+    };
+    await connection?.send(JSON.stringify({ op: "hook", report }));
+    for await (const _taken of connection?.lines ?? []) break;
+  }
+
+  kill(): void {
+    this.#connection.close();
+  }
+
+  #report({ sandbox }: Stack, session: string): Record<string, unknown> {
+    return {
+      event: "PermissionRequest",
+      agent: "cc",
+      cwd: sandbox.project,
+      session,
+      tool: { step: "before", id: this.id },
+    };
+  }
+
+  async #read(): Promise<DialogAnswer | undefined> {
+    for await (const line of this.#connection.lines) return JSON.parse(line).answer;
+    return undefined;
+  }
+}
+
+/** The card of this request, as the phone reads it. */
+async function cardOf(phone: ScriptedPhone, { command }: WaitingHook): Promise<Push> {
+  return await until("the card", async () => (await phone.read("ask")).find(({ body }) => body === command));
+}
+
+async function decisionOn(phone: ScriptedPhone, card: Push): Promise<PushRequestInput & { id: string }> {
+  const asked = askedOf(card);
+  assert.ok(asked?.kind === "approval");
+  return await phone.answerOf(card, { kind: "decided", decision: "once", digest: asked.digest });
+}
+
+/** The state in which the answer ended; `closed` when the relay took none any more. */
+async function send(phone: ScriptedPhone, push: PushRequestInput & { id: string }): Promise<string> {
+  try {
+    await phone.api.sendPush(push);
+  } catch (error) {
+    if (error instanceof RelayError && !error.transient) return "closed";
+    throw error;
+  }
+  return (await waitForReceipt(phone.api, push.id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 20 })).receipt.state;
+}
+
+Deno.test(`while a phone answers, ${ROUNDS} requests change, go, are answered elsewhere or followed by another [card-race]`, async () => {
+  await using stack = await makeStack();
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  const config = { ...JSON.parse(await Deno.readTextFile(path)), allowRemoteApproval: "once" };
+  await Deno.writeTextFile(path, JSON.stringify(config));
+  await stack.restartListener();
+  const phone = await pairScriptedPhone(await stack.pairLink());
+  const { name } = await stack.echo();
+  const random = randomNumbers(SEED);
+  const counts = { rounds: 0, applied: 0, refused: 0, unknown: 0, "to another request": 0, untrue: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const happening = HAPPENINGS[round % HAPPENINGS.length] ?? "withdrawn";
+    const asked = await WaitingHook.start(stack, name, `echo ${round}`);
+    const card = await cardOf(phone, asked);
+    const decision = await decisionOn(phone, card);
+    const pause = Math.floor(random() * 30);
+    const sent = send(phone, decision);
+    for (const begun = Date.now(); Date.now() - begun < pause;) await Promise.resolve();
+    const others: WaitingHook[] = [];
+    if (happening === "withdrawn") asked.kill();
+    if (happening === "answered at the computer") await asked.answeredElsewhere(stack, name);
+    if (happening.startsWith("a ")) {
+      const other = await WaitingHook.start(stack, name, `echo ${round} again`);
+      others.push(other);
+      const its = await cardOf(phone, other);
+      const moved = {
+        ...decision,
+        id: happening === "a swapped answer" ? crypto.randomUUID() : decision.id,
+        inReplyTo: its.id,
+      };
+      if (happening !== "a second request") await send(phone, moved).catch(() => "refused");
+    }
+    const state = await sent;
+    if (state !== "submitted") asked.kill();
+    const got = await asked.answer;
+    for (const other of others) {
+      other.kill();
+      if (await other.answer !== undefined) counts["to another request"]++;
+    }
+    counts.rounds++;
+    if (state === "submitted") counts.applied++;
+    else if (state === "unknown") counts.unknown++;
+    else counts.refused++;
+    const isTrue = state === "submitted" ? got !== undefined : state === "unknown" || got === undefined;
+    if (!isTrue) counts.untrue++;
+  }
+  console.log(
+    `cards, seed ${SEED}: ${Object.entries(counts).map(([what, count]) => `${what} ${count}`).join(", ")}`,
+  );
+  assert.equal(counts["to another request"], 0);
+  assert.equal(counts.untrue, 0);
+});
