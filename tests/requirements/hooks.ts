@@ -34,7 +34,7 @@ const CARDS = rows("docs/specification.md, Cards", {
   "card-applied": agents(
     "The receipt of an answer follows what the agent did; it is unknown when nothing shows that.",
   ),
-  "card-once": agents("A dialog that a card stands for rings a phone once."),
+  "card-rings": agents("A dialog that a card stands for rings a phone once."),
   "card-race": agents(
     "Whatever happens to a request while a phone answers it, no other request gets the answer, and the receipt is true.",
   ),

@@ -97,7 +97,7 @@ Deno.test("the last message is awaited if the agent writes it after its hook, bu
   await silent.notifier.stop();
 });
 
-Deno.test("a card's dialog rings nobody a second time, and its text is there for when the card goes [card-once]", async () => {
+Deno.test("a card's dialog rings nobody a second time, and its text is there for when the card goes [card-rings]", async () => {
   const covered = new Set(["svc-app"]);
   const { notifier, sent } = makeBench({ isCovered: (session) => Promise.resolve(covered.has(session)) });
   const dialog = { agent: "cc", label: "app · Claude", cwd: "/work/app", text: "Run rm?" };
