@@ -7,8 +7,6 @@ import type { Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
 const LOOK_MS = 200;
-/** The listener reads its sessions every five seconds where no hook reports, and agents may be slow. */
-const LIMIT_MS = 60_000;
 
 /** As `until`, with a pause between two questions. */
 export async function untilTold<T>(what: () => string, ask: () => Promise<T | undefined>): Promise<T> {
@@ -23,7 +21,7 @@ export async function untilTold<T>(what: () => string, ask: () => Promise<T | un
       if (error instanceof RelayError && error.transient) return undefined;
       throw error;
     }
-  }, LIMIT_MS);
+  });
   return found.value;
 }
 

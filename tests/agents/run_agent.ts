@@ -42,18 +42,21 @@ async function svc(stack: Stack, args: string[], env: Record<string, string>): P
 export interface RunOptions {
   /** What happens while the agent starts. */
   meanwhile?: (session: string) => Promise<void>;
+  /** Changes what was set up in the home before svc sets up its own. */
+  prepare?: (home: string) => Promise<void>;
 }
 
 /** Resolves once the agent takes input at its line. */
 export async function runAgent(
   kind: RealAgent,
   stack: Stack,
-  { meanwhile }: RunOptions = {},
+  { meanwhile, prepare }: RunOptions = {},
 ): Promise<SvcAgent> {
   const { sandbox } = stack;
   const standIn = startStandIn();
   const { home, project } = sandbox;
   const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks: undefined });
+  await prepare?.(home);
   const env = await variables(stack, kind, launch.env);
   await svc(stack, ["setup", "--agent", kind], env);
   const session = (await svc(stack, ["--detach", kind], env)).trim();

@@ -15,6 +15,8 @@ export const CAPABILITIES = {
   truth: "states against the truth of a script",
   held: "its permission prompt holds a message",
   card: "its dialog's card comes and goes",
+  questions: "its questions answered from the phone",
+  approvals: "its permissions given and refused from the phone",
   keys: "its permission prompt holds the keys",
   exit: "after its exit nothing is typed",
   asked: "svc_ask answered from the phone",

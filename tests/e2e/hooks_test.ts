@@ -109,7 +109,7 @@ Deno.test("a hook without its arguments is a usage error, and has help", async (
   }
 });
 
-Deno.test("the plugin's scripts run svc by what setup recorded, else by PATH, else do nothing [remote-cc, rm-never-breaks]", async () => {
+Deno.test("the plugin's scripts run svc by what setup recorded, else by PATH, else do nothing; one that waits for a phone is svc itself [remote-cc, rm-never-breaks, card-hook-ends]", async () => {
   await using sandbox = await makeSandbox();
   const script = new URL("../../plugin/svc/scripts/svc-remote.sh", import.meta.url).pathname;
   const program = `${sandbox.root}/bin/svc`;
@@ -127,6 +127,13 @@ Deno.test("the plugin's scripts run svc by what setup recorded, else by PATH, el
   await Deno.writeTextFile(`${sandbox.svcHome}/bin/svc`, '#!/bin/sh\necho "recorded $@"\n', { mode: 0o700 });
   assert.deepEqual(await run(onPath), { ...SILENT, stdout: "recorded remote-hook cc\n" });
   assert.equal((await run({ SVC_BIN: program })).stdout, "from PATH remote-hook cc\n");
+  await Deno.writeTextFile(program, "#!/bin/sh\necho $$\n", { mode: 0o700 });
+  const waits = new Deno.Command(script.replace("svc-remote.sh", "svc.sh"), {
+    args: ["hook", "PermissionRequest", "cc", "cards"],
+    env: { HOME: sandbox.home, SVC_BIN: program },
+    stdout: "piped",
+  }).spawn();
+  assert.equal(Number(new TextDecoder().decode((await waits.output()).stdout)), waits.pid);
 });
 
 /** The newest push of the type. */
