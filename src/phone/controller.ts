@@ -7,7 +7,6 @@ import { RelayError, UnprovenHost } from "../client/relay_error.ts";
 import { type Answer, answerFields } from "../protocol/ask.ts";
 import { ALL_SEEN } from "./attention.ts";
 import { answerBody } from "./cards.ts";
-import { exportHistory } from "./export_history.ts";
 import { newestAt } from "./inbox.ts";
 import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
@@ -186,9 +185,9 @@ export class Controller {
     return createRelayApi({ ...this.#options, apiKey: account?.apiKey });
   }
 
-  /** As `exportHistory` of its file. */
-  async exportHistory(onProgress: (pushes: number) => void): Promise<Blob> {
-    return await exportHistory({ api: await this.api(), sealing: this.#options.sealing }, onProgress);
+  /** What an export of the history reads with. */
+  async history(): Promise<{ api: RelayApi; sealing: Sealing }> {
+    return { api: await this.api(), sealing: this.#options.sealing };
   }
 
   /** Erases the account, the paired hosts and the unsent messages. */

@@ -161,7 +161,7 @@ function settingsActions(controller: Controller): Omit<SettingsActions, "signOut
     devices: async () => (await (await controller.api()).devices()).devices,
     hooks: async () => (await (await controller.api()).hooks()).hooks,
     revokeDevice: async (id) => await (await controller.api()).revokeDevice(id),
-    exportHistory: (onProgress) => controller.exportHistory(onProgress),
+    history: () => controller.history(),
   };
 }
 

@@ -1,8 +1,10 @@
 /** The settings: paired hosts, appearance, the account's devices and hooks, the export, and signing out. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import type { Device, Hook } from "../../protocol/http.ts";
+import { PAGE_LIMIT_MAX } from "../../protocol/limits.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { formatAgo } from "../format_time.ts";
 import {
@@ -14,6 +16,7 @@ import {
   writePreferences,
 } from "../preferences.ts";
 import { formatRoute } from "../route.ts";
+import type { Sealing } from "../sealing.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { LanguageSelect } from "./language_select.tsx";
@@ -40,8 +43,7 @@ export interface SettingsActions extends MuteActions {
   devices(): Promise<readonly Device[]>;
   hooks(): Promise<readonly Hook[]>;
   revokeDevice(id: string): Promise<void>;
-  /** The whole history as JSON lines; reports how many pushes it has read. */
-  exportHistory(onProgress: (pushes: number) => void): Promise<Blob>;
+  history(): Promise<HistorySource>;
   signOut(): void;
 }
 
@@ -319,13 +321,35 @@ function Hooks({ now, actions }: PartProps): JSX.Element {
   );
 }
 
+interface HistorySource {
+  api: Pick<RelayApi, "listPushes">;
+  sealing: Pick<Sealing, "openRecords">;
+}
+
+/** Every push that the relay keeps, oldest first, a line of JSON each; throws RelayError. */
+async function exportHistory(
+  { api, sealing }: HistorySource,
+  onProgress: (pushes: number) => void,
+): Promise<Blob> {
+  const lines: string[] = [];
+  for (let after: string | undefined, isLast = false; !isLast;) {
+    const { pushes, next } = await api.listPushes({ limit: PAGE_LIMIT_MAX, ...(after ? { after } : {}) });
+    const records = await sealing.openRecords(pushes);
+    lines.push(...records.map((record) => `${JSON.stringify(record)}\n`));
+    onProgress(lines.length);
+    after = next;
+    isLast = next === undefined || pushes.length === 0;
+  }
+  return new Blob(lines, { type: "application/jsonl" });
+}
+
 function History({ actions }: { actions: SettingsActions }): JSX.Element {
   const [progress, setProgress] = useState<number | "failed">();
   const save = async (): Promise<void> => {
     try {
       setProgress(0);
       download(
-        await actions.exportHistory(setProgress),
+        await exportHistory(await actions.history(), setProgress),
         `svc-${new Date().toISOString().slice(0, 10)}.jsonl`,
       );
       setProgress(undefined);
