@@ -1,4 +1,5 @@
 /** The claims of each capability, as data, with the tests that prove them. */
+import { CARDS } from "./claims_cards.ts";
 import { CLOSED } from "./claims_closed.ts";
 import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
@@ -220,4 +221,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   keys: [...KEYS, ...KEYS_HOST],
   house: HOUSE,
   phone: [...PHONE_SPEED, ...PHONE_PUSH],
+  cards: [...CARDS],
 };

@@ -113,11 +113,16 @@ Deno.test(`while a phone answers, ${ROUNDS} requests change, go, are answered el
   const { name } = await stack.echo();
   const random = randomNumbers(SEED);
   const counts = { rounds: 0, applied: 0, refused: 0, unknown: 0, "to another request": 0, untrue: 0 };
+  const times = { card: [] as number[], hook: [] as number[] };
   for (let round = 0; round < ROUNDS; round++) {
     const happening = HAPPENINGS[round % HAPPENINGS.length] ?? "withdrawn";
+    const begun = performance.now();
     const asked = await WaitingHook.start(stack, name, `echo ${round}`);
     const card = await cardOf(phone, asked);
+    times.card.push(performance.now() - begun);
     const decision = await decisionOn(phone, card);
+    const tapped = performance.now();
+    void asked.answer.then((answer) => answer && times.hook.push(performance.now() - tapped));
     const sent = send(phone, decision);
     for (let calls = Math.floor(random() * 4); calls > 0; calls--) await phone.api.getPush(card.id);
     const others: WaitingHook[] = [];
@@ -151,6 +156,14 @@ Deno.test(`while a phone answers, ${ROUNDS} requests change, go, are answered el
   say(
     `cards, seed ${SEED}: ${Object.entries(counts).map(([what, count]) => `${what} ${count}`).join(", ")}`,
   );
+  say(`from the hook to the card on a phone: ${timesText(times.card)}`);
+  say(`from the phone's answer to the hook: ${timesText(times.hook)}`);
   assert.equal(counts["to another request"], 0);
   assert.equal(counts.untrue, 0);
 });
+
+function timesText(times: number[]): string {
+  const sorted = times.toSorted((one, other) => one - other);
+  const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? NaN);
+  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms of ${sorted.length}`;
+}

@@ -1,0 +1,42 @@
+/** Claims about agents' own dialogs that are answered from a phone. */
+import type { Claim } from "./claims.ts";
+
+const LISTENER = "tests/unit/listener/cards/cards_test.ts";
+const DATA = "tests/unit/listener/cards/card_data_test.ts";
+const WHOLE = "tests/e2e/cards_test.ts";
+
+export const CARDS: readonly Claim[] = [
+  {
+    text: "a question and a request are answered through the agent's own hook; by default no request is",
+    tests: { files: [WHOLE] },
+  },
+  {
+    text: "while the phone answers, requests go, are answered elsewhere, followed, repeated and swapped",
+    tests: { files: ["tests/e2e/cards_race_test.ts"] },
+    quote: { part: /^(?:cards, seed )?((?:\d+: rounds|from the (?:hook|phone)).*)$/gm, as: "$1" },
+  },
+  {
+    text: "the dialog opens for whoever is at the computer, and when hook, listener or relay is gone",
+    tests: { files: [LISTENER, "tests/unit/home/control_test.ts"], filter: "/computer|lost relay|hook/" },
+  },
+  {
+    text: "no answer counts but the first, by a paired phone, to the very request that it names",
+    tests: { files: [LISTENER, "tests/unit/protocol/ask_test.ts"], filter: "/first answer|anyone but|fits/" },
+  },
+  {
+    text: "the receipt follows what the agent did, and is unknown when nothing shows that",
+    tests: { files: [LISTENER], filter: "/receipt/" },
+  },
+  {
+    text: "destructive requests are only refused, everyday ones may be allowed",
+    tests: { files: ["tests/unit/listener/cards/never_allowed_test.ts"] },
+  },
+  {
+    text: "a request is shown in full, with everything hidden named, and bound to its digest",
+    tests: { files: [DATA] },
+  },
+  {
+    text: "the phone shows the whole request and answers with what was tapped, in Chromium",
+    tests: { files: ["tests/phone/card_test.ts"] },
+  },
+];
