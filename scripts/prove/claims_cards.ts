@@ -11,6 +11,14 @@ export const CARDS: readonly Claim[] = [
     tests: { files: [WHOLE] },
   },
   {
+    text: "five real agents' questions and permissions are answered from a paired phone, none by default",
+    tests: { files: ["tests/agents/cards_test.ts"] },
+    count: {
+      "agents asked": /its questions are answered from a phone.*ok \(/g,
+      "agents permitted": /a phone allows one command.*ok \(/g,
+    },
+  },
+  {
     text: "while the phone answers, requests go, are answered elsewhere, followed, repeated and swapped",
     tests: { files: ["tests/e2e/cards_race_test.ts"] },
     quote: { part: /^(?:cards, seed )?((?:\d+: rounds|from the (?:hook|phone)).*)$/gm, as: "$1" },
