@@ -199,6 +199,30 @@ for (const kind of KINDS.filter((one) => one !== "gemini")) {
   });
 }
 
+Deno.test("opencode: once the computer has answered, the card is withdrawn [other-agents, card-first, card-hook-ends]", async () => {
+  await using stage = await makeStage("opencode", { allowRemoteApproval: "once" });
+  const { agent, phone } = stage;
+  agent.standIn.callShell("touch by-the-computer");
+  await start(stage, "answered at the computer");
+  const { push, data } = await untilCard(stage, "touch by-the-computer");
+  await until("the dialog", async () => (await agent.reading()).focus === "dialog", LIMIT_MS);
+  // The turn goes on, so that its end does not end the card.
+  const release = agent.standIn.hold();
+  await agent.pane.press("Enter");
+  assert.ok(data.kind === "approval");
+  const isOpen = async (): Promise<boolean> => {
+    const [asked] = await phone.api.listPushes({ before: "end" }).then(({ pushes }) =>
+      pushes.filter((record) => record.push.id === push.id)
+    );
+    return asked?.receipt.final === false;
+  };
+  await untilTold(() => "the card's end", async () => await isOpen() ? undefined : true);
+  const late: Answer = { kind: "decided", decision: "reject", digest: data.digest };
+  const sent = phone.answerOf(push, late).then((answer) => phone.api.sendPush(answer));
+  await assert.rejects(sent, /withdrawn/);
+  release();
+});
+
 /** In these the dialog opens only when the hook has ended: a card would have come before. */
 for (const kind of ["codex", "copilot"] as const) {
   Deno.test(`${kind}: by default no phone is asked for a permission, and the dialog opens at the computer [other-agents, card-setting]`, async () => {

@@ -287,6 +287,10 @@ Deno.test("OpenCode's questions and permissions are answered by its own request,
   const { dialogOf } = await hooksOf("opencode");
   const { input } = await sampleOf("opencode", { event: "permission.asked", holds: "probe_publish" });
   assert.ok(dialogOf?.("permission.asked", input));
+  const edit = await open("opencode", { event: "permission.asked", holds: "oldString" });
+  assert.ok(edit.dialog?.dialog.kind === "approval");
+  const edits = "filePath:\n  /work/app/a.txt\noldString:\n  one\nnewString:\n  three\npermission:\n  edit\n";
+  assert.ok(edit.dialog.dialog.request.startsWith(edits));
   // The event of an MCP tool does not say what will be done.
   assert.equal(dialogOf?.("permission.asked", { ...input, args: undefined }), undefined);
 });
