@@ -207,7 +207,7 @@ const ENGLISH = {
     limitedUntil: (time: string) => `The agent has reached its usage limit, which resets at ${time}.`,
     notAddressable:
       "The agent is not in the foreground. Messages are refused, so that nothing is typed into a shell.",
-    muted: "This project is muted. Messages are refused until it is unmuted.",
+    muted: "This project is muted: messages are refused.",
     loading: "Loading messages…",
   },
   ...MESSAGE_STRINGS,
@@ -220,7 +220,7 @@ const ENGLISH = {
     placeholders: {
       psk: "Encrypted message",
       base: "Message",
-      off: "Unencrypted message",
+      off: "Unencrypted",
     } satisfies Record<Sealing, string>,
     send: "Send",
     hint: "Ctrl+Enter to send",

@@ -224,7 +224,7 @@ export const GERMAN: Strings = {
       `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
     notAddressable:
       "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
-    muted: "Dieses Projekt ist stumm. Nachrichten werden abgelehnt, bis die Stummschaltung aufgehoben ist.",
+    muted: "Dieses Projekt ist stumm: Nachrichten werden abgelehnt.",
     loading: "Nachrichten werden geladen …",
   },
   ...MESSAGE_STRINGS_DE,
@@ -237,9 +237,9 @@ export const GERMAN: Strings = {
     later: "Später senden",
     label: (session) => `Nachricht an ${session}`,
     placeholders: {
-      psk: "Verschlüsselte Nachricht",
+      psk: "Verschlüsselt",
       base: "Nachricht",
-      off: "Unverschlüsselte Nachricht",
+      off: "Unverschlüsselt",
     },
     send: "Senden",
     hint: "Senden mit Strg+Eingabe",

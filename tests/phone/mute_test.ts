@@ -34,7 +34,7 @@ Deno.test("a project is muted and unmuted in its session, and the settings list 
     listener.acknowledge(refused, { outcome: "refused", reason: "muted_at_computer" });
     await sheet.getByText("Nothing changed. The project was muted at the computer.").waitFor();
     await sheet.getByRole("button", { name: "Close" }).click();
-    await page.getByText("This project is muted. Messages are refused").waitFor();
+    await page.getByText("This project is muted: messages are refused").waitFor();
 
     await page.goto(`${wire.url}/#/settings`);
     const list = page.getByRole("region", { name: "Muted projects" });

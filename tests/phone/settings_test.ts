@@ -107,3 +107,24 @@ Deno.test("the theme and the text size apply at once and after a reload; a key w
       .tap();
     await page.getByText(/^svc devices revoke dev_/).waitFor();
   }));
+
+Deno.test("what the settings could not read without a connection appears when it is back [ux-settings]", () =>
+  withScene(async ({ phone, wire, relay, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report();
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    // So that its code is there.
+    await page.getByRole("link", { name: "Settings" }).tap();
+    const devices = page.getByRole("region", { name: "Devices" });
+    await devices.getByText("workstation").waitFor();
+    await page.getByRole("link", { name: "All agents" }).tap();
+    wire.pointTo(1);
+    await page.locator('.link-sign[data-link="down"]').waitFor();
+    await page.getByRole("link", { name: "Settings" }).tap();
+    await devices.getByText("The relay did not answer.").waitFor();
+    wire.pointTo(relay.port);
+    await devices.getByText("workstation").waitFor();
+    await page.getByRole("region", { name: "Hooks" }).getByText("No agent has reported anything yet.")
+      .waitFor();
+    assert.equal(await page.getByText("The relay did not answer.").count(), 0);
+  }));

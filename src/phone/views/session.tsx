@@ -306,15 +306,15 @@ function SessionHead({ state, name, session, now, mode, panel, actions }: HeadPr
           {session && <StateChip session={session} now={now} />}
           {session && <span>{session.host}</span>}
         </p>
-        {panel === "messages" && (
-          <p class="facts">
-            <SealSign mode={mode} />
-          </p>
-        )}
         {panel === "terminal" && session && <p class="screen-title">{screenTitle(session)}</p>}
       </div>
       <MenuButton key={sessionKey(name)} {...{ state, session, actions }} />
       <PanelLink name={name} panel={panel} />
+      {panel === "messages" && (
+        <p class="facts session-seal">
+          <SealSign mode={mode} />
+        </p>
+      )}
     </header>
   );
 }

@@ -55,6 +55,7 @@ interface Props {
 }
 
 export function SettingsView({ state, notice, actions }: Props): JSX.Element {
+  const isLive = state.link.kind === "live";
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   return (
     <div class="page">
@@ -66,8 +67,8 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
         </a>
         <Appearance />
         <MutedProjects state={state} now={now} actions={actions} />
-        <Devices now={now} actions={actions} />
-        <Hooks now={now} actions={actions} />
+        <Devices {...{ now, actions, isLive }} />
+        <Hooks {...{ now, actions, isLive }} />
         <History actions={actions} />
         <About actions={actions} />
         <button type="button" class="secondary" onClick={actions.signOut}>{TEXT.signOut}</button>
@@ -203,8 +204,11 @@ function Appearance(): JSX.Element {
 
 type Loaded<T> = { kind: "loading" } | { kind: "loaded"; value: T } | { kind: "failed" };
 
-/** What the relay answers, read when the view opens; `again` reads it once more. */
-function useRelay<T>(read: () => Promise<T>): { loaded: Loaded<T>; again(): Promise<void> } {
+/** What the relay answers, read when the view opens, and if that failed, when the link is back; `again` reads it once more. */
+function useRelay<T>(
+  read: () => Promise<T>,
+  isLive: boolean,
+): { loaded: Loaded<T>; again(): Promise<void> } {
   const [loaded, setLoaded] = useState<Loaded<T>>({ kind: "loading" });
   const again = async (): Promise<void> => {
     try {
@@ -214,7 +218,9 @@ function useRelay<T>(read: () => Promise<T>): { loaded: Loaded<T>; again(): Prom
       setLoaded({ kind: "failed" });
     }
   };
-  useEffect(() => void again(), []);
+  useEffect(() => {
+    if (loaded.kind !== "loaded") void again();
+  }, [isLive]);
   return { loaded, again };
 }
 
@@ -224,11 +230,11 @@ function Pending({ loaded }: { loaded: Loaded<unknown> }): JSX.Element | null {
   return <p class="hint" role="status">{loaded.kind === "loading" ? TEXT.loading : TEXT.failed}</p>;
 }
 
-function Devices({ now, actions }: PartProps): JSX.Element {
+function Devices({ now, actions, isLive }: PartProps & { isLive: boolean }): JSX.Element {
   const { loaded, again } = useRelay(async () => {
     const [devices, account] = await Promise.all([actions.devices(), actions.account()]);
     return { devices, own: account?.deviceId };
-  });
+  }, isLive);
   const { devices, own } = loaded.kind === "loaded" ? loaded.value : { devices: [], own: undefined };
   return (
     <Section name="devices" heading={TEXT.devices} hint={TEXT.devicesHint}>
@@ -296,8 +302,8 @@ function DeviceCard(
   );
 }
 
-function Hooks({ now, actions }: PartProps): JSX.Element {
-  const { loaded } = useRelay(() => actions.hooks());
+function Hooks({ now, actions, isLive }: PartProps & { isLive: boolean }): JSX.Element {
+  const { loaded } = useRelay(() => actions.hooks(), isLive);
   const hooks = loaded.kind === "loaded" ? loaded.value : [];
   return (
     <Section name="hooks" heading={TEXT.hooks} hint={TEXT.hooksHint}>
