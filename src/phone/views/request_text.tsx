@@ -12,6 +12,8 @@ const NAMED = /(⟨U\+[0-9A-F]{4,6}⟩)/;
 
 export interface Reading {
   isRead: boolean;
+  /** Some lines are longer than the screen is wide. */
+  isWide: boolean;
   isWrapped: boolean;
   setWrapped(isWrapped: boolean): void;
   text: RefObject<HTMLPreElement | null>;
@@ -29,6 +31,16 @@ export function useReading(): Reading {
   const text = useRef<HTMLPreElement>(null);
   const [isWrapped, setWrapped] = useState(false);
   const [isRead, setRead] = useState(false);
+  const [isWide, setWide] = useState(false);
+  useEffect(() => {
+    const element = text.current;
+    if (element === null || isWrapped) return;
+    const observer = new ResizeObserver(() =>
+      setWide(element.scrollWidth > element.clientWidth + ROUNDING_PIXELS)
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [isWrapped]);
   useEffect(() => {
     const element = text.current;
     if (element === null || isRead) return;
@@ -39,7 +51,7 @@ export function useReading(): Reading {
     };
     return watchEdges(element, see);
   }, [isWrapped, isRead]);
-  return { isRead, isWrapped, setWrapped, text };
+  return { isRead, isWide, isWrapped, setWrapped, text };
 }
 
 /** Returns the function that ends it. */
@@ -66,7 +78,7 @@ function watchEdges(element: HTMLElement, see: (edges: Partial<Edges>) => void):
 }
 
 export function RequestText({ text, reading }: { text: string; reading: Reading }): JSX.Element {
-  const { isWrapped, setWrapped } = reading;
+  const { isWide, isWrapped, setWrapped } = reading;
   return (
     <div class="request">
       <pre
@@ -77,14 +89,16 @@ export function RequestText({ text, reading }: { text: string; reading: Reading 
         role="region"
         aria-label={CARDS.request}
       ><i class="edge" />{marked(text)}<i class="edge" /></pre>
-      <button
-        type="button"
-        class="quiet wrap"
-        aria-pressed={isWrapped}
-        onClick={() => setWrapped(!isWrapped)}
-      >
-        {CARDS.wrap}
-      </button>
+      {isWide && (
+        <button
+          type="button"
+          class="quiet wrap"
+          aria-pressed={isWrapped}
+          onClick={() => setWrapped(!isWrapped)}
+        >
+          {CARDS.wrap}
+        </button>
+      )}
     </div>
   );
 }

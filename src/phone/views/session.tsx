@@ -366,8 +366,8 @@ function OpenedItem({ state, item: id, option, actions }: OpenedProps): JSX.Elem
   const item = id === undefined ? undefined : state.inbox.get(id);
   if (item === undefined) return null;
   return (
-    <section aria-label={STRINGS.inbox.heading}>
-      <ul class="opened-item">
+    <section class="opened-item" aria-label={STRINGS.inbox.heading}>
+      <ul>
         {item.kind === "question"
           ? <AskCard key={`${id}/${option ?? ""}`} {...{ state, item, now, actions, option }} />
           : <NotificationCard {...{ state, item, now }} />}
