@@ -1,17 +1,13 @@
 /** Muting a project from its session and unmuting it there and in the settings, in a real browser. */
 import assert from "node:assert/strict";
-import { withScene } from "./scene.ts";
+import { openMenu, withScene } from "./scene.ts";
 
 Deno.test("a project is muted and unmuted in its session, and the settings list the muted ones [ux-mute]", () =>
-  withScene(async ({ phone, wire, listener, makeKey }) => {
-    const { page } = phone;
+  withScene(async (scene) => {
+    const { phone, phone: { page }, listener, wire } = scene;
     const session = { name: "svc-shop", createdAt: 1_790_000_000_000 };
     listener.details = { muted: [{ directory: "/home/user/work/very-secret-client" }] };
-    await listener.report(session);
-    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-    await page.getByRole("main").getByRole("link").click();
-    await page.getByRole("button", { name: "About this session" }).click();
-    const sheet = page.getByRole("dialog", { name: "shop · Claude" });
+    const sheet = await openMenu(scene, session);
     const mute = sheet.getByRole("button", { name: "Mute project", exact: true });
     await mute.click();
     const push = await listener.receivedType("project.mute");
@@ -54,14 +50,10 @@ Deno.test("a project is muted and unmuted in its session, and the settings list 
   }));
 
 Deno.test("what only the computer can unmute says so in the session, and an older host offers nothing [ux-mute]", () =>
-  withScene(async ({ phone, wire, listener, makeKey }) => {
-    const { page } = phone;
+  withScene(async (scene) => {
+    const { phone, listener } = scene;
     const session = { name: "svc-shop", createdAt: 1_790_000_000_000 };
-    await listener.report(session);
-    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-    await page.getByRole("main").getByRole("link").click();
-    await page.getByRole("button", { name: "About this session" }).click();
-    const sheet = page.getByRole("dialog", { name: "shop · Claude" });
+    const sheet = await openMenu(scene, session);
     await sheet.getByText("Folder").waitFor();
     assert.equal(await sheet.getByRole("button", { name: /ute project/ }).count(), 0);
     listener.details = { muted: [{ directory: "/home/user" }] };

@@ -1,5 +1,5 @@
 /** What tests of the page run against, and the steps that many of them share. */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import type { Scope } from "../../src/protocol/http.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
@@ -66,6 +66,18 @@ export async function openMessages(
   await page.getByRole("link", { name: "Messages" }).tap();
   await page.getByText("No messages yet").waitFor();
   return page;
+}
+
+/** Signs in and opens the menu of the one session. */
+export async function openMenu(
+  { phone: { page }, wire, listener, makeKey }: Scene,
+  session: Partial<SessionEntry>,
+): Promise<Locator> {
+  await listener.report(session);
+  await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+  await page.getByRole("main").getByRole("link").click();
+  await page.getByRole("button", { name: "About this session" }).click();
+  return page.getByRole("dialog");
 }
 
 export const messageField = (page: Page) => page.getByRole("textbox", { name: /Message to/ });

@@ -1,6 +1,6 @@
 /** Starting an agent from the list, and ending one from its session, in a real browser. */
 import assert from "node:assert/strict";
-import { withScene } from "./scene.ts";
+import { openMenu, withScene } from "./scene.ts";
 
 Deno.test("an agent is started in a known project from the list, and its session opens [ux-start]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
@@ -63,14 +63,10 @@ Deno.test("a host that lets no phone start agents says so, and names the setting
   }));
 
 Deno.test("an agent is ended from its session after a confirmation, where the host allows it, and the answer is shown [ux-end]", () =>
-  withScene(async ({ phone, wire, listener, makeKey }) => {
-    const { page } = phone;
+  withScene(async (scene) => {
+    const { phone, phone: { page }, listener } = scene;
     const session = { name: "svc-shop", createdAt: 1_790_000_000_000, attached: true };
-    await listener.report(session);
-    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-    await page.getByRole("main").getByRole("link").click();
-    await page.getByRole("button", { name: "About this session" }).click();
-    const sheet = page.getByRole("dialog", { name: "shop · Claude" });
+    const sheet = await openMenu(scene, session);
     await sheet.getByText('"allowAgentEnd": true').waitFor();
     assert.equal(await sheet.getByRole("button", { name: "End agent" }).count(), 0);
     await phone.shoot("menu-not-allowed");
