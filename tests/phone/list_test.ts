@@ -161,7 +161,6 @@ Deno.test("nothing in the list moves when the link is lost and comes back, whate
     };
     await listener.report({ name: "svc-shop" });
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-    await link.waitFor();
     for (const language of ["en", "de"]) {
       await page.locator('.link-sign[data-link="live"]').waitFor();
       await page.evaluate((language) => localStorage.setItem("svc.language", language), language);
