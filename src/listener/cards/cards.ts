@@ -24,14 +24,24 @@ export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
 export const CARDS_MAX = 32;
 /** The local user is at the computer when they pressed a key within this time. */
 export const DESK_ACTIVE_MS = 60_000;
-/** How often it is looked whether the local user has come back, while a hook holds its dialog back. */
+/** How often it is looked whether the dialog was answered at the computer, or its user has come back. */
 const DESK_POLL_MS = 500;
+/** A dialog is gone when this many looks in a row do not see it, so many milliseconds apart. */
+const GONE_LOOKS = 3;
+const GONE_STEP_MS = 100;
 /** A connection to the relay that is lost for longer than this ends the wait for a phone. */
 const LINK_LOST_MS = 5_000;
 /** An agent has taken an answer when nothing has spoken against it for this long. */
 export const APPLIED_MS = 3_000;
 /** It is unknown what became of an answer when that cannot be told within this time. */
 export const APPLIED_LIMIT_MS = 20_000;
+
+/** What the screen and the local user of a session show. */
+export interface Desk {
+  /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
+  lastKeyAt: number;
+  hasDialog: boolean;
+}
 
 export interface CardsOptions {
   clock: Clock;
@@ -40,8 +50,8 @@ export interface CardsOptions {
   /** Regular expressions of the configuration. */
   neverAllow: readonly string[];
   isMuted(directory: string): Promise<boolean>;
-  /** Epoch milliseconds of the last key in a terminal attached to the session, 0 without one; undefined for an unknown session. */
-  deskActivity(session: string): Promise<number | undefined>;
+  /** What the session's screen and its local user show now; undefined for an unknown session. */
+  look(session: string): Promise<Desk | undefined>;
   isLinked(): boolean;
   /** Throws RelayError. */
   send(push: HostPush, options: { signal: AbortSignal }): Promise<unknown>;
@@ -56,6 +66,9 @@ export interface CardsOptions {
 
 interface Card {
   id: string;
+  /** The agent shows the dialog while its hook waits, and the screen has shown it. */
+  isShown: boolean;
+  wasSeen: boolean;
   session: string;
   data: CardData;
   /** The agent's id of the tool call. */
@@ -138,7 +151,8 @@ export class Cards {
     if (sent === undefined || answer === undefined || cardFault(card.data, sent.answer) !== undefined) {
       return refused("invalid_body");
     }
-    // Only now: another one may have come while the phones were looked up.
+    if (await this.#isGone(card)) return refused("dialog_gone");
+    // Only now: another one may have come meanwhile.
     if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
     card.dialog = this.#options.dialogOnScreen(card.session);
     card.answer = answer;
@@ -194,10 +208,9 @@ export class Cards {
     if (!this.#options.isLinked() || this.#cards.size >= CARDS_MAX) return undefined;
     const phones = await keys.phones();
     if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
-    const activity = await this.#options.deskActivity(session);
-    if (activity === undefined || (!isShown && this.#options.clock.now() - activity < DESK_ACTIVE_MS)) {
-      return undefined;
-    }
+    const desk = await this.#options.look(session);
+    const isActive = desk !== undefined && this.#options.clock.now() - desk.lastKeyAt < DESK_ACTIVE_MS;
+    if (desk === undefined || (isActive && !isShown)) return undefined;
     const content = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
     if (content === undefined) return undefined;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
@@ -214,25 +227,17 @@ export class Cards {
     };
     const push = await sealHostPush(ask, { host: keys.deviceId, phones, shown });
     const state = { answer: undefined, dialog: undefined, isTaken: undefined, sign: undefined };
-    const card = {
-      id,
-      session,
-      data,
-      tool: tool?.id,
-      ...state,
-      news: new Wakeup(),
-      end: new AbortController(),
-    };
-    return { card, push };
+    const news = new Wakeup(this.#options.clock);
+    const about = { id, session, data, tool: tool?.id, isShown, wasSeen: false };
+    return { card: { ...about, ...state, news, end: new AbortController() }, push };
   }
 
   async #ask(
     card: Card,
-    { report, push, gone, isShown }: {
+    { report, push, gone }: {
       report: HookReport;
       push: HostPush;
       gone: AbortSignal;
-      isShown: boolean;
     },
   ): Promise<DialogReply | undefined> {
     const { clock } = this.#options;
@@ -244,7 +249,7 @@ export class Cards {
     const waiting = this.#reportWaiting(card, report);
     try {
       await this.#options.send(push, { signal: card.end.signal });
-      if (!isShown) void this.#watchDesk(card);
+      void this.#watch(card);
       const answer = await this.#answered(card);
       if (answer === undefined) return this.#withdraw(card);
       return { answer, handedOver: (isTaken) => this.#handedOver(card, isTaken) };
@@ -302,22 +307,40 @@ export class Cards {
     }
   }
 
-  /** Ends the wait at the first key at the computer, and when the relay is away for longer than a moment. */
-  async #watchDesk(card: Card): Promise<void> {
+  /**
+   * Ends the wait when a dialog that the screen has shown is gone from it; of one that its hook holds back, at the first
+   * key at the computer, and when the relay is away for longer than a moment.
+   */
+  async #watch(card: Card): Promise<void> {
     const { clock } = this.#options;
     const { signal } = card.end;
-    const before = await this.#options.deskActivity(card.session).catch(() => undefined);
     let linkedAt = clock.elapsed();
     try {
+      const before = await this.#options.look(card.session);
+      card.wasSeen = card.isShown && before?.hasDialog === true;
       while (card.answer === undefined) {
         await delay(DESK_POLL_MS, { clock, signal });
-        const activity = await this.#options.deskActivity(card.session);
         if (this.#options.isLinked()) linkedAt = clock.elapsed();
-        const isBack = activity === undefined || activity > (before ?? 0);
+        if (await this.#isGone(card)) return card.end.abort();
+        if (card.isShown) continue;
+        const { lastKeyAt = Infinity } = await this.#options.look(card.session) ?? {};
+        const isBack = lastKeyAt > (before?.lastKeyAt ?? 0);
         if (isBack || clock.elapsed() - linkedAt > LINK_LOST_MS) return card.end.abort();
       }
     } catch {
       card.end.abort();
+    }
+  }
+
+  /** The session is gone, or the screen no longer shows the dialog that it has shown. One look may see a half-drawn screen. */
+  async #isGone(card: Card): Promise<boolean> {
+    for (let looks = 1;; looks++) {
+      const desk = await this.#options.look(card.session);
+      if (desk === undefined) return true;
+      if (card.isShown && desk.hasDialog) card.wasSeen = true;
+      if (!card.wasSeen || desk.hasDialog) return false;
+      if (looks === GONE_LOOKS) return true;
+      await delay(GONE_STEP_MS, { clock: this.#options.clock, signal: this.#stop.signal });
     }
   }
 

@@ -169,15 +169,16 @@ export async function observe(
   return parseObservation(output, target);
 }
 
-/** Epoch milliseconds of the last key in a terminal attached to this session, 0 without one; undefined for an unknown session. */
-export async function lastLocalKey(
+/** Undefined for an unknown session. */
+export async function lookAtDesk(
   targets: Pick<Targets, "resolve" | "server">,
   session: string,
-): Promise<number | undefined> {
+): Promise<{ lastKeyAt: number; hasDialog: boolean } | undefined> {
   const resolved = await targets.resolve(session);
   if (resolved.kind === "refused") return undefined;
   const { target } = resolved;
-  return (await observe(targets.server(target), target)).localUserActivity * 1_000;
+  const { localUserActivity, reading } = await observe(targets.server(target), target);
+  return { lastKeyAt: localUserActivity * 1_000, hasDialog: reading.focus === "dialog" };
 }
 
 export function parseObservation(output: string, target: Target): Observation {

@@ -43,6 +43,7 @@ class Scene {
   readonly withdrawn: string[] = [];
   readonly reports: HookReport[] = [];
   desk = 0;
+  hasDialog = false;
   linked = true;
   dialog: string | undefined;
   readonly gone = new AbortController();
@@ -57,7 +58,7 @@ class Scene {
       policy: { approval: "once" },
       neverAllow: [],
       isMuted: () => Promise.resolve(false),
-      deskActivity: () => Promise.resolve(this.desk),
+      look: () => Promise.resolve({ lastKeyAt: this.desk, hasDialog: this.hasDialog }),
       isLinked: () => this.linked,
       send: (push) => Promise.resolve(this.sent.push(push)),
       withdraw: (id) => void this.withdrawn.push(id),
@@ -219,7 +220,7 @@ Deno.test("without a paired phone, a relay or a known session, and in a muted pr
   const scenes: [string, Partial<CardsOptions>, Partial<HookReport>?][] = [
     ["no phone", { keys: { deviceId: HOST, phones: () => Promise.resolve([]) } }],
     ["no relay", { isLinked: () => false }],
-    ["unknown session", { deskActivity: () => Promise.resolve(undefined) }],
+    ["unknown session", { look: () => Promise.resolve(undefined) }],
     ["muted", { isMuted: () => Promise.resolve(true) }],
     ["no session", {}, { session: undefined }],
     ["unusable pairings", { keys: { deviceId: HOST, phones: () => Promise.reject(new Error("broken")) } }],
@@ -256,6 +257,40 @@ Deno.test("a dialog that its hook holds back opens at the first key at the compu
   assert.equal(await scene.ended(asked), undefined);
   assert.deepEqual(scene.withdrawn, [id]);
   assert.deepEqual(await scene.answer(id, BLUE), { state: "refused", reason: "dialog_gone" });
+});
+
+Deno.test("a dialog that is answered at the computer takes its card away, however its agent reports that [card-first]", async () => {
+  const scene = await Scene.make();
+  scene.hasDialog = true;
+  const asked = scene.ask(SHELL);
+  const { id } = await scene.card();
+  await until("the dialog on the screen", () => {
+    scene.clock.advance(500);
+    return scene.clock.elapsed() > 5_000;
+  });
+  assert.equal(scene.sessionOf(id), SESSION);
+  scene.hasDialog = false;
+  assert.equal(await scene.ended(asked, 100), undefined);
+  assert.ok(scene.clock.elapsed() < CARD_SECONDS * 500);
+  assert.deepEqual(scene.withdrawn, [id]);
+});
+
+Deno.test("an answer that comes just after the computer's is refused [card-first, card-applied]", async () => {
+  const scene = await Scene.make();
+  scene.hasDialog = true;
+  const asked = scene.ask(SHELL);
+  const { id, card } = await scene.card();
+  assert.ok(card.kind === "approval");
+  // Seen by an answer that is refused for another reason.
+  const digest = "0".repeat(64);
+  assert.equal(
+    (await scene.answer(id, { kind: "decided", decision: "once", digest })).reason,
+    "invalid_body",
+  );
+  scene.hasDialog = false;
+  const outcome = scene.answer(id, { kind: "decided", decision: "once", digest: card.digest });
+  assert.deepEqual(await scene.ended(outcome, 100), { state: "refused", reason: "dialog_gone" });
+  assert.equal(await scene.ended(asked, 100), undefined);
 });
 
 Deno.test("a lost relay, the end of the time and the end of the listener open the dialog [card-desk]", async () => {
