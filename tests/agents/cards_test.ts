@@ -199,6 +199,27 @@ for (const kind of KINDS.filter((one) => one !== "gemini")) {
   });
 }
 
+Deno.test("cc: once the computer has answered, a phone's late answer is refused, also while the turn goes on [other-agents, card-first]", async () => {
+  await using stage = await makeStage("cc", { allowRemoteApproval: "once" });
+  const { agent, phone, stack } = stage;
+  agent.standIn.callShell("touch by-the-computer");
+  await start(stage, "answered at the computer");
+  const { push, data } = await untilCard(stage, "touch by-the-computer");
+  await until("the dialog", async () => (await agent.reading()).focus === "dialog", LIMIT_MS);
+  // The turn goes on, so that its end does not end the card.
+  const release = agent.standIn.hold();
+  await agent.pane.press("Enter");
+  await until("the file", () => exists(`${stack.sandbox.project}/by-the-computer`), LIMIT_MS);
+  assert.ok(data.kind === "approval");
+  const late: Answer = { kind: "decided", decision: "reject", digest: data.digest };
+  const outcome = await phone.answerOf(push, late).then((answer) => phone.api.sendPush(answer)).then(
+    async ({ id }) => (await untilFinal(stack, id)).state,
+    (error) => /withdrawn/.test(String(error)) ? "refused" : Promise.reject(error),
+  );
+  release();
+  assert.equal(outcome, "refused");
+});
+
 Deno.test("opencode: once the computer has answered, the card is withdrawn [other-agents, card-first, card-hook-ends]", async () => {
   await using stage = await makeStage("opencode", { allowRemoteApproval: "once" });
   const { agent, phone } = stage;

@@ -16,6 +16,7 @@ import type { Push } from "../../protocol/push.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
+import { OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
 import { cardContent } from "./card_data.ts";
 
 /** How long an agent waits for a phone: a hook's own limit is a little longer. */
@@ -90,6 +91,7 @@ export class Cards {
   readonly #options: CardsOptions;
   /** By question. */
   readonly #cards = new Map<string, Card>();
+  readonly #calls = new OpenCalls();
   /** By session: cards that are being made. */
   readonly #preparing = new Map<string, Set<Promise<unknown>>>();
   /** Withdrawn ones, until the relay's own limit has ended them: repeated after a reconnect. */
@@ -162,6 +164,7 @@ export class Cards {
 
   /** What an agent's hook reports may show that its dialog was answered, or that an answer was taken. */
   hook(report: HookReport): void {
+    this.#calls.note(report);
     for (const card of this.#cards.values()) {
       if (card.session !== report.session || report.event === ASK_EVENT) continue;
       if (card.answer === undefined && wasAnsweredElsewhere(report, card)) card.end.abort();
@@ -202,7 +205,7 @@ export class Cards {
     report: HookReport,
     { dialog, isShown }: DialogCall,
   ): Promise<{ card: Card; push: HostPush } | undefined> {
-    const { session, cwd, tool } = report;
+    const { session, cwd } = report;
     const { policy, keys } = this.#options;
     if (session === undefined || !isSessionName(session) || this.#stop.signal.aborted) return undefined;
     if (!this.#options.isLinked() || this.#cards.size >= CARDS_MAX) return undefined;
@@ -228,7 +231,7 @@ export class Cards {
     const push = await sealHostPush(ask, { host: keys.deviceId, phones, shown });
     const state = { answer: undefined, dialog: undefined, isTaken: undefined, sign: undefined };
     const news = new Wakeup(this.#options.clock);
-    const about = { id, session, data, tool: tool?.id, isShown, wasSeen: false };
+    const about = { id, session, data, tool: this.#calls.of(report), isShown, wasSeen: false };
     return { card: { ...about, ...state, news, end: new AbortController() }, push };
   }
 
@@ -368,21 +371,4 @@ function dialogAnswer(answer: Answer): DialogAnswer | undefined {
   if (answer.kind !== "decided") return undefined;
   const { kind, decision, reason } = answer;
   return { kind, decision, reason };
-}
-
-/** The call of this dialog has ended, or its turn: nobody shows the dialog any more. */
-function wasAnsweredElsewhere({ tool, state }: HookReport, card: Card): boolean {
-  if (tool !== undefined) return tool.step === "after" && tool.id !== undefined && tool.id === card.tool;
-  return state === "idle" || state === "working";
-}
-
-/** What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does. */
-function signOf({ tool, state }: HookReport, { tool: own, answer }: Card): Card["sign"] {
-  const isRejection = answer?.kind === "decided" && answer.decision === "reject";
-  if (tool?.step === "after") {
-    const isOwn = own !== undefined && tool.id === own;
-    return isOwn ? isRejection ? "gone" : "applied" : undefined;
-  }
-  const goesOn = tool === undefined ? state === "idle" || state === "working" : tool.id !== own;
-  return goesOn && isRejection ? "applied" : undefined;
 }

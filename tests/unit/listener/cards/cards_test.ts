@@ -339,6 +339,27 @@ Deno.test("what the agent goes on with withdraws the card of a dialog answered a
   }
 });
 
+Deno.test("a dialog that does not name its call belongs to the only call under way [card-first, card-applied]", async () => {
+  const withCalls = async (...ids: string[]): Promise<Scene> => {
+    const scene = await Scene.make();
+    scene.hook({ tool: { step: "before", id: "call0" } });
+    scene.hook({ tool: { step: "after", id: "call0" } });
+    for (const id of ids) scene.hook({ tool: { step: "before", id } });
+    return scene;
+  };
+  const one = await withCalls("call1");
+  const asked = one.ask(SHELL);
+  await one.card();
+  one.hook({ tool: { step: "after", id: "call1" } });
+  assert.equal(await asked, undefined);
+  const two = await withCalls("call1", "call2");
+  void two.ask(SHELL);
+  const { id } = await two.card();
+  two.hook({ tool: { step: "after", id: "call2" } });
+  assert.equal(two.sessionOf(id), SESSION);
+  two.cards.stop();
+});
+
 Deno.test("the receipt never claims more than the agent has shown [card-applied]", async () => {
   const outcomeOf = async (
     decision: "once" | "reject",

@@ -1,0 +1,48 @@
+/** Which tool call a dialog belongs to, and what an agent's later reports say about the dialog and its answer. */
+import type { DialogAnswer } from "../../agents/hooks.ts";
+import type { HookReport } from "../../home/control_socket.ts";
+import { SESSIONS_MAX } from "../../protocol/limits.ts";
+
+/** The tool calls of each session that have not ended: Claude's dialogs do not name theirs. */
+export class OpenCalls {
+  readonly #calls = new Map<string, Set<string>>();
+
+  note({ session = "", tool, state }: HookReport): void {
+    const calls = this.#calls.get(session) ?? new Set();
+    if (tool === undefined) return void (state === "idle" && this.#calls.delete(session));
+    if (tool.id === undefined || tool.subagent === true) return;
+    if (tool.step === "after") return void calls.delete(tool.id);
+    this.#calls.delete(session);
+    this.#calls.set(session, calls.add(tool.id));
+    for (const oldest of this.#calls.keys()) if (this.#calls.size > SESSIONS_MAX) this.#calls.delete(oldest);
+  }
+
+  /** The id of the call whose dialog it is, if the agent names it or only one can be meant. */
+  of({ session = "", tool }: HookReport): string | undefined {
+    const calls = [...this.#calls.get(session) ?? []];
+    return tool?.id ?? (calls.length === 1 ? calls[0] : undefined);
+  }
+}
+
+/** The call of this dialog has ended, or its turn: nobody shows the dialog any more. */
+export function wasAnsweredElsewhere(
+  { tool, state }: HookReport,
+  card: { tool: string | undefined },
+): boolean {
+  if (tool !== undefined) return tool.step === "after" && tool.id !== undefined && tool.id === card.tool;
+  return state === "idle" || state === "working";
+}
+
+/** What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does. */
+export function signOf(
+  { tool, state }: HookReport,
+  { tool: own, answer }: { tool: string | undefined; answer: DialogAnswer | undefined },
+): "applied" | "gone" | undefined {
+  const isRejection = answer?.kind === "decided" && answer.decision === "reject";
+  if (tool?.step === "after") {
+    const isOwn = own !== undefined && tool.id === own;
+    return isOwn ? isRejection ? "gone" : "applied" : undefined;
+  }
+  const goesOn = tool === undefined ? state === "idle" || state === "working" : tool.id !== own;
+  return goesOn && isRejection ? "applied" : undefined;
+}
