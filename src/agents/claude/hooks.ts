@@ -113,12 +113,18 @@ function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   if (event !== PERMISSION || tool === undefined || asked === undefined) return undefined;
   if (tool === QUESTIONS) return questionsCall(questionsIn(asked), true);
   const isPlan = tool === PLAN;
-  const request = isPlan ? textOf(asked, "plan") : requestText(asked, lastingOf(input));
+  const request = isPlan ? planOf(asked) : requestText(asked, lastingOf(input));
   if (request === undefined) return undefined;
   const decisions: Decision[] = isPlan || lastingOf(input) === undefined
     ? ["once", "reject"]
     : ["once", "always", "reject"];
   return { dialog: { kind: "approval", tool, request, decisions }, isShown: true };
+}
+
+/** The plan, and beside it whatever else the permission would allow; not where Claude keeps the plan. */
+function planOf({ planFilePath: _kept, ...asked }: HookInput): string | undefined {
+  const plan = textOf(asked, "plan");
+  return plan === undefined || Object.keys(asked).length === 1 ? plan : requestText(asked);
 }
 
 /** Claude finds an answer by the text of its question. */

@@ -17,6 +17,8 @@ type Untimed<Data> = Data extends unknown ? Omit<Data, "timeoutSeconds" | "reply
 const DATA_MAX_BYTES = 6_000;
 /** A line that no one reads to its end. */
 const LONG_LINE_CHARS = 2_000;
+const TOOL_MAX_CHARS = 200;
+const DIRECTORY_MAX_CHARS = 1_000;
 const CUT = "\n…";
 
 interface Facts {
@@ -52,11 +54,13 @@ async function approval(
   { tool, request, decisions: possible }: AgentDialog & { kind: "approval" },
   { policy, directory, neverAllow }: Facts,
 ): Promise<CardContent | undefined> {
-  const text = visible(request);
+  const text = visible(request.replace(LOOKALIKE, named));
+  const [name, place] = [visible(tool).replaceAll("\n", " "), visible(directory)];
+  const isCut = name.length > TOOL_MAX_CHARS || place.length > DIRECTORY_MAX_CHARS;
   const isTooLong = utf8Length(text) > BODY_MAX_BYTES;
-  const withheld = isTooLong
+  const withheld = isTooLong || isCut
     ? "too_long"
-    : isNeverAllowed(request, { directory, more: neverAllow })
+    : isNeverAllowed(`${tool}\n${request}`, { directory, more: neverAllow })
     ? "never_list"
     : undefined;
   const decisions = possible.filter((one) =>
@@ -64,14 +68,14 @@ async function approval(
   );
   if (decisions.length === 0) return undefined;
   const unusual: (typeof UNUSUAL)[number][] = [];
-  if (text !== request.replace(/\r\n?/g, "\n")) unusual.push("hidden_characters");
+  if (text !== request.replaceAll("\r\n", "\n")) unusual.push("hidden_characters");
   if (text.split("\n").some((line) => line.length > LONG_LINE_CHARS)) unusual.push("long_lines");
   if (namesOutside(request, directory)) unusual.push("outside_project");
   return {
     data: {
       kind: "approval",
-      tool: visible(tool).replaceAll("\n", " ").slice(0, 200),
-      directory: visible(directory).slice(0, 1_000),
+      tool: name.slice(0, TOOL_MAX_CHARS),
+      directory: place.slice(0, DIRECTORY_MAX_CHARS),
       digest: await sha256Hex(`${tool}\n${directory}\n${request}`),
       decisions,
       unusual,
@@ -101,14 +105,20 @@ const HIDDEN = new RegExp(
   "gu",
 );
 const SEEN = /[\n\t]/;
+/** Looks like a space or a line break, and is none to a shell. */
+const LOOKALIKE = /\r(?!\n)|(?! )\p{Zs}|\u2800/gu;
 
 /** The text with line feeds, tabs and visible characters only; any other is named by its code point. */
 export function visible(text: string): string {
-  return text.replace(/\r\n?/g, "\n").replace(HIDDEN, (character) => {
-    if (SEEN.test(character)) return character;
-    const code = character.codePointAt(0) ?? 0;
-    return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
-  });
+  return text.replace(/\r\n?/g, "\n").replace(
+    HIDDEN,
+    (character) => SEEN.test(character) ? character : named(character),
+  );
+}
+
+function named(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 
 /** The longest beginning of at most that many UTF-8 bytes. */

@@ -134,6 +134,18 @@ Deno.test("Claude's plan is its request; a permission carries the plan, or Claud
   assert.deepEqual(plan.answer(reject), permission({ behavior: "deny", message: "not that one" }));
 });
 
+Deno.test("what Claude's plan would allow besides is shown with it [card-whole]", async () => {
+  const { dialogOf } = await hooksOf("cc");
+  const allowedPrompts = [{ tool: "Bash", prompt: "publish the package" }];
+  const input = {
+    tool_name: "ExitPlanMode",
+    tool_input: { plan: "# Plan", planFilePath: "/a", allowedPrompts },
+  };
+  const call = dialogOf?.("PermissionRequest", input);
+  assert.ok(call?.dialog.kind === "approval");
+  assert.match(call.dialog.request, /^plan:\n {2}# Plan\nallowedPrompts:\n[^]*publish the package/);
+});
+
 Deno.test("Codex's questions are refused with the answers as the reason, its permissions are decided before their dialog [card-questions, card-approvals]", async () => {
   const one = await open("codex", { event: "PreToolUse", holds: "Which size?" });
   const SIZE = {

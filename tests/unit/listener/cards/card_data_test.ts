@@ -54,6 +54,36 @@ Deno.test("everything that cannot be seen is named, and the text is a valid body
   assert.equal(visible("a\rb"), "a\nb");
 });
 
+Deno.test("what looks like a space or a line break in a request and is none is named [card-whole]", async () => {
+  const content = await approval("rm\u00a0a\u2800b\u3000c # d\re\r\nf");
+  assert.equal(content?.body, "rm⟨U+00A0⟩a⟨U+2800⟩b⟨U+3000⟩c # d⟨U+000D⟩e\nf");
+  assert.ok(content?.data.kind === "approval" && content.data.unusual.includes("hidden_characters"));
+});
+
+Deno.test("a tool or a directory whose name is cut can only be refused [card-whole]", async () => {
+  const about = async (tool: string, directory: string): Promise<unknown> => {
+    const dialog: AgentDialog = { kind: "approval", tool, request: "ls", decisions: ["once", "reject"] };
+    const content = await cardContent(dialog, { policy: { approval: "once" }, directory, neverAllow: [] });
+    return content?.data.kind === "approval" && content.data.withheld;
+  };
+  assert.equal(await about("x".repeat(200), `/${"y".repeat(999)}`), undefined);
+  assert.equal(await about("x".repeat(201), DIRECTORY), "too_long");
+  assert.equal(await about("Bash", `/${"y".repeat(1_000)}`), "too_long");
+});
+
+Deno.test("the host's own patterns are looked for in the tool's name too [card-never]", async () => {
+  const dialog: AgentDialog = {
+    kind: "approval",
+    tool: "mcp__prod__deploy",
+    request: "name:\n  x",
+    decisions: ["once", "reject"],
+  };
+  const facts = { policy: { approval: "once" }, directory: DIRECTORY } as const;
+  const content = await cardContent(dialog, { ...facts, neverAllow: [/mcp__prod/iu] });
+  assert.ok(content?.data.kind === "approval");
+  assert.deepEqual([content.data.decisions, content.data.withheld], [["reject"], "never_list"]);
+});
+
 Deno.test("long lines and paths outside the project are marked [card-whole]", async () => {
   const unusual = async (request: string): Promise<readonly string[]> => {
     const content = await approval(request);
