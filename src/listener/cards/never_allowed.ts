@@ -37,8 +37,8 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   /\b(?:mkfs|fdisk|parted|dd|shred|wipefs|shutdown|reboot|halt|poweroff|iptables|nft|kill|pkill|killall)\b/i,
   /\b(?:useradd|usermod|userdel|chsh)\b|\s-v\s*\/:|--privileged\b|\/dev\/(?:tcp|udp)\//i,
   // What it runs cannot be read here.
-  /\|&?\s*(?:\S{0,200}\/)?(?:sh|bash|zsh|dash|fish|ksh|python[\d.]*|perl|ruby|node|deno|php)\b/i,
-  /\|&?\s*(?:\S{0,200}\/)?(?:busybox|command|env|exec|nice|nohup|setsid|stdbuf|time|timeout|xargs)\s[^|;&\n]{0,80}?\b(?:ba|z|da|k)?sh\b/i,
+  /\|&?\s*(?:[^\s|]*\/)?(?:sh|bash|zsh|dash|fish|ksh|python[\d.]*|perl|ruby|node|deno|php)\b/i,
+  /\|&?\s*(?:[^\s|]*\/)?(?:busybox|command|env|exec|nice|nohup|setsid|stdbuf|time|timeout|xargs)\s[^|;&\n]{0,80}?\b(?:ba|z|da|k)?sh\b/i,
   /\$'[^']{0,200}\\|(?:^|[\s;&|(])\/(?:usr\/)?s?bin\/\S{0,80}[?*[]/,
   /\beval\b|\b(?:base64|base32)\b|\bxxd\b|(?:<\(|\$\(|`)\s*(?:curl|wget)\b/i,
 ];
@@ -60,7 +60,7 @@ const ELSEWHERE =
 /** Where a shell's output, a patch or an agent's own tool writes. */
 const WRITTEN: readonly RegExp[] = [
   />[>|]?\s*([/~$]\S*|\.\.\/\S*)/g,
-  /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+)$/gm,
+  /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+)$/gm,
 ];
 const FIELD_OF_FILE = /^(?:file_?path|notebook_?path|path|file):\n {2}(.+)$/gim;
 const FIELD_OF_CONTENT = /^(?:contents?|new_?(?:string|str|source)|edits|file_text|diff|patch):$/im;

@@ -174,6 +174,8 @@ Deno.test("a hostile request is judged at once [card-never]", () => {
     "$\{",
     "git -a ",
     "cd ",
+    "\n",
+    "|",
     ".a",
     "-c",
     "\\\n",
