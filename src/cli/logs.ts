@@ -67,8 +67,9 @@ export function auditLine(line: string): string {
 }
 
 function describeEntry(entry: AuditEntry): string {
-  const { time, session, pane, outcome, length, digest, device } = entry;
+  const { time, session, pane, outcome, length, digest, device, about } = entry;
+  const dialog = about === undefined ? "" : `, ${about}`;
   return `[${time}] ${session} ${pane || "-"} ${outcome} — ${length} characters ${
     digest.slice(0, 12)
-  } from ${device}`;
+  } from ${device}${dialog}`;
 }

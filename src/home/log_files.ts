@@ -109,6 +109,8 @@ export const AuditEntry = z.object({
   length: z.number(),
   /** The outcome, with its reason if there is one: `submitted`, `refused shell_in_pane`. */
   outcome: z.string(),
+  /** Of an agent's dialog: its tool, the digest of the request, and what was decided of what was offered. */
+  about: z.optional(z.string()),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 

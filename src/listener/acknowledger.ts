@@ -103,5 +103,6 @@ export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): P
     digest: await canonicalDigest(body),
     length: body.length,
     outcome: outcome.reason ? `${outcome.state} ${outcome.reason}` : outcome.state,
+    ...(outcome.about === undefined ? {} : { about: outcome.about }),
   };
 }

@@ -142,6 +142,17 @@ Deno.test("a request is allowed once or rejected with a reason, and a destructiv
     const denied = { behavior: "deny", message: "not today" };
     assert.deepEqual(await decide("sudo make install", "reject", known), ["submitted", denied]);
     assert.deepEqual(await decide("make deploy", "once", known), ["refused", undefined]);
+    const audit = await Deno.readTextFile(`${scene.stack.sandbox.svcHome}/audit.jsonl`);
+    const about = audit.trim().split("\n").map((line) => JSON.parse(line)).map((entry) => [
+      entry.device === phone.deviceId,
+      entry.outcome,
+      entry.about?.replace(/[0-9a-f]{64}/, "…"),
+    ]);
+    assert.deepEqual(about, [
+      [true, "submitted", "Bash … once of once|reject"],
+      [true, "submitted", "Bash … reject of reject"],
+      [true, "refused invalid_body", "Bash … once of reject"],
+    ]);
   }));
 
 Deno.test("an answer to another request, from a script, unsealed or repeated approves nothing [card-bound, card-phones]", () =>

@@ -142,13 +142,15 @@ export class Cards {
   /** Gives an opened answer to the hook that waits; resolves once the agent has gone on with it, or has not. */
   async answer(push: Push): Promise<Outcome> {
     const card = this.#cards.get(push.inReplyTo ?? "");
-    if (card === undefined || card.answer !== undefined || card.end.signal.aborted) {
-      return refused("dialog_gone");
-    }
+    if (card === undefined) return refused("dialog_gone");
+    const sent = decodeAnswer(push.body ?? "");
+    return { ...await this.#give(card, push, { sent }), about: aboutText(card.data, sent?.answer) };
+  }
+
+  async #give(card: Card, push: Push, { sent }: { sent: ReturnType<typeof decodeAnswer> }): Promise<Outcome> {
     if (push.sealed?.mode !== "psk") return refused("sealed_required");
     const phones = await this.#options.keys.phones();
     if (!phones.some(({ deviceId }) => deviceId === push.from)) return refused("dialog_not_allowed");
-    const sent = decodeAnswer(push.body ?? "");
     const answer = sent?.question === card.id ? dialogAnswer(sent.answer) : undefined;
     if (sent === undefined || answer === undefined || cardFault(card.data, sent.answer) !== undefined) {
       return refused("invalid_body");
@@ -363,6 +365,13 @@ export class Cards {
       },
     };
   }
+}
+
+/** For the audit log: never the texts. */
+function aboutText(card: CardData, answer: Answer | undefined): string {
+  if (card.kind === "questions") return `${card.questions.length} question(s)`;
+  const decision = answer?.kind === "decided" ? answer.decision : "nothing";
+  return `${card.tool} ${card.digest} ${decision} of ${card.decisions.join("|")}`;
 }
 
 /** The answer for the hook: what the phone bound to its question has been checked by then. */

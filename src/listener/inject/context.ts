@@ -116,6 +116,8 @@ export interface Outcome {
   agentSessionName?: string;
   /** The target pane, once it was resolved. */
   pane?: string;
+  /** What a dialog's answer was about, for the audit log. */
+  about?: string;
 }
 
 /** A message to type. `expiresAt` is in this host's epoch milliseconds. */

@@ -41,6 +41,7 @@ class Scene {
   readonly clock = new FakeClock();
   readonly sent: HostPush[] = [];
   readonly withdrawn: string[] = [];
+  readonly audit: string[] = [];
   readonly reports: HookReport[] = [];
   desk = 0;
   hasDialog = false;
@@ -92,7 +93,8 @@ class Scene {
     return { id: push.id, card, body: opened.body };
   }
 
-  answer(question: string, answer: Answer, more: Partial<Push> = {}): ReturnType<Cards["answer"]> {
+  /** Without what the audit log gets. */
+  async answer(question: string, answer: Answer, more: Partial<Push> = {}): ReturnType<Cards["answer"]> {
     const push = {
       id: crypto.randomUUID(),
       type: "ask.answer",
@@ -103,7 +105,9 @@ class Scene {
       ...{ createdAt: 0, expiresAt: 0 },
       ...more,
     } satisfies Push;
-    return this.cards.answer(push);
+    const { about, ...outcome } = await this.cards.answer(push);
+    if (about !== undefined) this.audit.push(about);
+    return outcome;
   }
 
   /** The session that an answer to this question is placed in. */
@@ -193,6 +197,10 @@ Deno.test("an answer from anyone but a paired phone, or for another request, is 
   const outcome = scene.answer(id, once);
   (await asked)?.handedOver(true);
   assert.deepEqual(answerOf(await asked), { kind: "decided", decision: "once", reason: undefined });
+  assert.ok(
+    scene.audit.includes(`Bash ${card.digest} always of once|reject`),
+    "the audit has refused ones too",
+  );
   assert.deepEqual(await scene.ended(outcome), { state: "submitted" });
 });
 
