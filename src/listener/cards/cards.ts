@@ -177,11 +177,7 @@ export class Cards {
 
   /** A new connection to the relay: repeats what it may not have heard. */
   connected(): void {
-    const since = this.#options.clock.now() - 2 * CARD_SECONDS * 1_000;
-    for (const [id, at] of this.#withdrawn) {
-      if (at < since) this.#withdrawn.delete(id);
-      else this.#options.withdraw(id);
-    }
+    for (const id of this.#withdrawn.keys()) this.#options.withdraw(id);
   }
 
   /** Every dialog opens at the computer. */
@@ -286,7 +282,11 @@ export class Cards {
   }
 
   #withdraw({ id }: Card): undefined {
-    this.#withdrawn.set(id, this.#options.clock.now());
+    const now = this.#options.clock.now();
+    for (const [old, at] of this.#withdrawn) {
+      if (now - at > 2 * CARD_SECONDS * 1_000) this.#withdrawn.delete(old);
+    }
+    this.#withdrawn.set(id, now);
     this.#options.withdraw(id);
   }
 
