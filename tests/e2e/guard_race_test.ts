@@ -78,8 +78,9 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
       if (looks++ % RETYPE_LOOKS === 0) await sandbox.tmux("send-keys", "-t", "=svc-a:", "C-c");
       return CLEAR_PROMPT.test(await pane.promptLine());
     });
+    // Before the test types a command itself.
+    await assert.rejects(Deno.stat(canary), Deno.errors.NotFound, `race ${race}`);
   }
-  await assert.rejects(Deno.stat(canary), Deno.errors.NotFound);
 });
 
 /** Runs `cat` in the foreground, as a shell does, and never reaps it. Writes its pid into `$ARGV[0]`. */
