@@ -70,6 +70,8 @@ interface Card {
   /** The agent shows the dialog while its hook waits, and the screen has shown it. */
   isShown: boolean;
   wasSeen: boolean;
+  /** The last key at the computer before the hook waited. */
+  lastKeyAt: number;
   session: string;
   data: CardData;
   /** The agent's id of the tool call. */
@@ -229,7 +231,15 @@ export class Cards {
     const push = await sealHostPush(ask, { host: keys.deviceId, phones, shown });
     const state = { answer: undefined, dialog: undefined, isTaken: undefined, sign: undefined };
     const news = new Wakeup(this.#options.clock);
-    const about = { id, session, data, tool: this.#calls.of(report), isShown, wasSeen: false };
+    const about = {
+      id,
+      session,
+      data,
+      tool: this.#calls.of(report),
+      isShown,
+      wasSeen: false,
+      lastKeyAt: desk.lastKeyAt,
+    };
     return { card: { ...about, ...state, news, end: new AbortController() }, push };
   }
 
@@ -321,27 +331,26 @@ export class Cards {
     const { signal } = card.end;
     let linkedAt = clock.elapsed();
     try {
-      const before = await this.#options.look(card.session);
-      card.wasSeen = card.isShown && before?.hasDialog === true;
       while (card.answer === undefined) {
-        await delay(DESK_POLL_MS, { clock, signal });
         if (this.#options.isLinked()) linkedAt = clock.elapsed();
-        if (await this.#isGone(card)) return card.end.abort();
-        if (card.isShown) continue;
-        const { lastKeyAt = Infinity } = await this.#options.look(card.session) ?? {};
-        const isBack = lastKeyAt > (before?.lastKeyAt ?? 0);
-        if (isBack || clock.elapsed() - linkedAt > LINK_LOST_MS) return card.end.abort();
+        const isAway = !card.isShown && clock.elapsed() - linkedAt > LINK_LOST_MS;
+        if (isAway || await this.#isGone(card)) return card.end.abort();
+        await delay(DESK_POLL_MS, { clock, signal });
       }
     } catch {
       card.end.abort();
     }
   }
 
-  /** The session is gone, or the screen no longer shows the dialog that it has shown. One look may see a half-drawn screen. */
+  /**
+   * The session is gone; the screen no longer shows the dialog that it has shown (one look may see a half-drawn screen); or
+   * somebody at the computer has pressed a key while the hook holds the dialog back.
+   */
   async #isGone(card: Card): Promise<boolean> {
     for (let looks = 1;; looks++) {
       const desk = await this.#options.look(card.session);
       if (desk === undefined) return true;
+      if (!card.isShown && desk.lastKeyAt > card.lastKeyAt) return true;
       if (card.isShown && desk.hasDialog) card.wasSeen = true;
       if (!card.wasSeen || desk.hasDialog) return false;
       if (looks === GONE_LOOKS) return true;

@@ -301,6 +301,15 @@ Deno.test("an answer that comes just after the computer's is refused [card-first
   assert.equal(await scene.ended(asked, 100), undefined);
 });
 
+Deno.test("an answer just after a key at the computer is refused: the dialog opens there [card-desk, card-first]", async () => {
+  const scene = await Scene.make();
+  const asked = scene.ask(QUESTION, { isShown: false });
+  const { id } = await scene.card();
+  scene.desk = scene.clock.now();
+  assert.deepEqual(await scene.answer(id, BLUE), { state: "refused", reason: "dialog_gone" });
+  assert.equal(await scene.ended(asked), undefined);
+});
+
 Deno.test("a lost relay, the end of the time and the end of the listener open the dialog [card-desk]", async () => {
   const ends: [(scene: Scene) => void, withinMs: number][] = [
     [(scene) => scene.linked = false, 60_000],
