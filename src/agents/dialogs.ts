@@ -68,7 +68,7 @@ export function reasonOf(answer: DialogAnswer & { kind: "decided" }): string {
 /** A line break of any kind, as a screen may show it. */
 const BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** Every field with its whole value: the name in a line of its own, the value indented, so that none reads like another. */
+/** Every field with its whole value: the name alone on a line, the value indented, so that none reads like another. */
 export function fieldsText(input: HookInput): string {
   return Object.entries(input).map(([name, value]) => {
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);

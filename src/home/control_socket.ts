@@ -80,7 +80,7 @@ export const ControlRequest = z.discriminatedUnion("op", [
   z.object({ op: z.literal("gate"), report: HookReport }),
   /**
    * An agent's hook waits with a dialog: answered when a phone has answered it, or without an `answer` when the agent
-   * shall ask at the computer. A hook that disconnects waits no longer.
+   * is to ask at the computer. A hook that disconnects waits no longer.
    */
   z.object({ op: z.literal("dialog"), report: HookReport, call: DialogCall }),
   /** A session has started: read tmux now, not at the next poll. */
@@ -122,7 +122,7 @@ export interface ControlHandlers {
   hook(report: HookReport): void;
   /** Resolves once the tool call may begin. */
   gate(report: HookReport): Promise<void>;
-  /** Resolves with the answer, or with nothing when the agent shall ask at the computer. `gone`: the hook waits no longer. */
+  /** Resolves with the answer, or with nothing when the agent is to ask at the computer. `gone`: the hook waits no longer. */
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
   look(): void;
   forget(phone: string): void;

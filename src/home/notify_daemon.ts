@@ -54,7 +54,7 @@ export const DIALOG_LIMIT_MS = 590_000;
 /** A longer request is not sent: a line of the socket holds 1 MiB, and a character takes up to 3 bytes. */
 const DIALOG_MAX_CHARS = 340_000;
 
-/** The phone's answer; undefined when the agent shall ask at the computer, also when no daemon listens. */
+/** The phone's answer; undefined when the agent is to ask at the computer, also when no daemon listens. */
 export async function askPhones(
   socket: DaemonSocket,
   { report, call }: { report: HookReport; call: DialogCall },

@@ -116,7 +116,7 @@ async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   if (dialog !== undefined) await answerDialog(host, call, { socket, report, dialog });
 }
 
-/** Prints what a phone answered; nothing when the agent shall ask at the computer. */
+/** Prints what a phone answered; nothing when the agent is to ask at the computer. */
 async function answerDialog(
   { print }: HookHost,
   { hooks, event, input }: HookCall,

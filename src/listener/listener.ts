@@ -20,7 +20,7 @@ import { apiOf, type HostIdentity, readIdentity } from "./host_identity.ts";
 import { Cards } from "./cards/cards.ts";
 import { EndedAgents } from "./ended_agents.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
-import { lookAtDesk } from "./inject/pane_check.ts";
+import { readLocalView } from "./inject/pane_check.ts";
 import { PaneInputs } from "./inject/pane_input.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport, InventoryPolling } from "./inventory/reporter.ts";
@@ -357,7 +357,7 @@ class Listener implements RunningListener {
     return new Cards({
       ...{ clock: systemClock, keys: this.#keys, policy, isMuted: effects.isMuted, log },
       neverAllow: config.neverAllow ?? [],
-      look: (session) => lookAtDesk(targets, session),
+      look: (session) => readLocalView(targets, session),
       isLinked: () => this.#link.connected,
       send: (push, given) => this.#api.sendPush(push, given),
       withdraw: (id) => void this.#link.send("push.ack", { id, outcome: "withdrawn", final: true }),

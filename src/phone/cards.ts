@@ -1,4 +1,4 @@
-/** Cards: what became of the answer to one, and whether it still stands for the agent's dialog. */
+/** Cards: the outcome of the answer to one, and whether it still stands for the agent's dialog. */
 import {
   type Answer,
   type AnswerData,
@@ -14,7 +14,7 @@ import type { Receipt } from "../protocol/receipt.ts";
 import type { Message } from "./message.ts";
 
 /**
- * What became of the answer to a card: on its way, on the host, taken by the agent, too late, refused for another reason,
+ * The outcome of the answer to a card: being delivered, on the host, taken by the agent, too late, refused for another reason,
  * not taken in time, not known, or only claimed by the relay.
  */
 export type CardOutcome =
@@ -65,7 +65,7 @@ export function isStanding(
   return ["pending", "on_host"].includes(cardOutcome(answer));
 }
 
-/** The answer to a card: the host proves what becomes of it. */
+/** The answer to a card: the host proves its outcome. */
 export function isCardAnswer(data: AnswerData | undefined): boolean {
   return data?.answers !== undefined || data?.decided !== undefined;
 }

@@ -150,7 +150,8 @@ function toPane(fields: PaneFields): TmuxPane {
   };
 }
 
-const SCREEN_FIELDS = {
+/** The formats of a screen's fields other than its lines. */
+export const SCREEN_FIELDS = {
   cursorX: "#{cursor_x}",
   cursorY: "#{cursor_y}",
   cursorVisible: "#{cursor_flag}",
@@ -187,14 +188,14 @@ function splitScreens(
   for (const line of output.split("\n")) {
     const fields = parseFields(line, { tag: mark, fields: SCREEN_FIELDS });
     if (fields === undefined) screens.at(-1)?.lines.push(line);
-    else screens.push(emptyScreen(fields));
+    else screens.push(screenOf(fields, []));
   }
   return new Map(panes.flatMap((pane, index) => screens[index] ? [[pane, screens[index]]] : []));
 }
 
-function emptyScreen(fields: Record<keyof typeof SCREEN_FIELDS, string>): PaneScreen {
+export function screenOf(fields: Record<keyof typeof SCREEN_FIELDS, string>, lines: string[]): PaneScreen {
   return {
-    lines: [],
+    lines,
     title: fields.title,
     cursor: {
       x: Number(fields.cursorX),

@@ -78,7 +78,7 @@ const ASKING: Record<RealAgent, readonly Asking[]> = {
   }],
 };
 
-/** Codex asks only with a feature of its own. */
+/** Codex asks only with a feature that must be switched on. */
 async function prepare(home: string): Promise<void> {
   const path = `${home}/.codex/config.toml`;
   if (!await Deno.stat(path).then(() => true, () => false)) return;

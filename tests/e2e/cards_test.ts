@@ -179,7 +179,7 @@ Deno.test("an answer to another request, from a script, unsealed or repeated app
     assert.equal(JSON.parse((await first).stdout).hookSpecificOutput.decision.behavior, "allow");
   }));
 
-Deno.test("the dialog opens at the computer when the hook, the listener or the relay goes [card-desk]", () =>
+Deno.test("the dialog opens at the computer when the hook, the listener or the relay goes [card-local]", () =>
   withScene({ allowRemoteApproval: "once" }, async (scene) => {
     const { stack } = scene;
     const ask = async (known: readonly string[]): Promise<{ asking: Promise<Ran>; card: Push }> => {

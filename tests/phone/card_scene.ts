@@ -1,4 +1,4 @@
-/** A host that pairs with the page by itself, asks with sealed cards and proves what becomes of the answers. */
+/** A host that pairs with the page by itself, asks with sealed cards and proves the outcome of the answers. */
 import type { Locator, Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { sealHostPush } from "../../src/crypto/host_push.ts";

@@ -191,7 +191,7 @@ function tapOnNextCard(): void {
   observer.observe(document.body, { childList: true, subtree: true });
 }
 
-Deno.test("a finger on its way never answers another request: what has just appeared or moved does nothing [card-still]", () =>
+Deno.test("a tap already under way never answers another request: what has just appeared or moved does nothing [card-still]", () =>
   withCards(async ({ page, ask, listener, answerTo, api }) => {
     await page.goto(new URL("#/inbox", page.url()).href);
     const first = await ask(approval(), { body: "rm one.txt" });

@@ -28,7 +28,7 @@ const CARDS = rows("docs/specification.md, Cards", {
     "Only a paired phone answers a card, sealed with its pairing's secret; a script never does.",
   ),
   "card-first": agents("The first answer counts, from a phone or from the computer; later ones are refused."),
-  "card-desk": agents(
+  "card-local": agents(
     "A dialog that its hook holds back opens at once while somebody is at the computer or the relay is away, and at the first key.",
   ),
   "card-applied": agents(

@@ -105,7 +105,7 @@ const HIDDEN = new RegExp(
   "gu",
 );
 const SEEN = /[\n\t]/;
-/** Looks like a space or a line break, and is none to a shell. */
+/** Characters that look like a space or a line break, and that a shell takes for part of a word. */
 const LOOKALIKE = /\r(?!\n)|(?! )\p{Zs}|\u2800/gu;
 
 /** The text with line feeds, tabs and visible characters only; any other is named by its code point. */

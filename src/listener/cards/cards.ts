@@ -1,6 +1,6 @@
 /**
  * Agents' own dialogs as cards: a hook that waits with a dialog gets the answer of the first phone that gives one, or nothing
- * when the agent shall ask at the computer.
+ * when the agent is to ask at the computer.
  */
 import type { DialogAnswer } from "../../agents/hooks.ts";
 import { type Clock, delay } from "../../async/clock.ts";
@@ -24,9 +24,9 @@ export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
 /** Cards open at once; further dialogs open at the computer alone. */
 export const CARDS_MAX = 32;
 /** The local user is at the computer when they pressed a key within this time. */
-export const DESK_ACTIVE_MS = 60_000;
-/** How often it is looked whether the dialog was answered at the computer, or its user has come back. */
-const DESK_POLL_MS = 500;
+export const LOCAL_ACTIVE_MS = 60_000;
+/** How often an open card checks whether its dialog was answered at the computer, or the local user is back. */
+const WATCH_POLL_MS = 500;
 /** A dialog is gone when this many looks in a row do not see it, so many milliseconds apart. */
 const GONE_LOOKS = 3;
 const GONE_STEP_MS = 100;
@@ -34,11 +34,11 @@ const GONE_STEP_MS = 100;
 const LINK_LOST_MS = 5_000;
 /** An agent has taken an answer when nothing has spoken against it for this long. */
 export const APPLIED_MS = 3_000;
-/** It is unknown what became of an answer when that cannot be told within this time. */
+/** If nothing shows within this time whether the agent took the answer, its outcome is `unknown`. */
 export const APPLIED_LIMIT_MS = 20_000;
 
-/** What the screen and the local user of a session show. */
-export interface Desk {
+/** What a session shows at the computer. */
+export interface LocalView {
   /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
   lastKeyAt: number;
   hasDialog: boolean;
@@ -51,8 +51,8 @@ export interface CardsOptions {
   /** Regular expressions of the configuration. */
   neverAllow: readonly string[];
   isMuted(directory: string): Promise<boolean>;
-  /** What the session's screen and its local user show now; undefined for an unknown session. */
-  look(session: string): Promise<Desk | undefined>;
+  /** What the session shows at the computer now; undefined for an unknown session. */
+  look(session: string): Promise<LocalView | undefined>;
   isLinked(): boolean;
   /** Throws RelayError. */
   send(push: HostPush, options: { signal: AbortSignal }): Promise<unknown>;
@@ -83,7 +83,7 @@ interface Card {
   isTaken: boolean | undefined;
   /** What the agent did since then. */
   sign: "applied" | "gone" | undefined;
-  /** Woken by an answer, and by whatever shows what became of it. */
+  /** Woken by an answer, and by whatever may show its outcome. */
   readonly news: Wakeup;
   /** Aborted when nobody waits any more. */
   readonly end: AbortController;
@@ -106,7 +106,7 @@ export class Cards {
     this.#neverAllow = options.neverAllow.map((pattern) => new RegExp(pattern, "iu"));
   }
 
-  /** A hook waits with a dialog. Undefined when the agent shall ask at the computer. Never throws. */
+  /** A hook waits with a dialog. Undefined when the agent is to ask at the computer. Never throws. */
   async ask(
     report: HookReport,
     call: DialogCall & { gone: AbortSignal },
@@ -211,9 +211,9 @@ export class Cards {
     if (!this.#options.isLinked() || this.#cards.size >= CARDS_MAX) return undefined;
     const phones = await keys.phones();
     if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
-    const desk = await this.#options.look(session);
-    const isActive = desk !== undefined && this.#options.clock.now() - desk.lastKeyAt < DESK_ACTIVE_MS;
-    if (desk === undefined || (isActive && !isShown)) return undefined;
+    const view = await this.#options.look(session);
+    const isActive = view !== undefined && this.#options.clock.now() - view.lastKeyAt < LOCAL_ACTIVE_MS;
+    if (view === undefined || (isActive && !isShown)) return undefined;
     const content = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
     if (content === undefined) return undefined;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
@@ -238,7 +238,7 @@ export class Cards {
       tool: this.#calls.of(report),
       isShown,
       wasSeen: false,
-      lastKeyAt: desk.lastKeyAt,
+      lastKeyAt: view.lastKeyAt,
     };
     return { card: { ...about, ...state, news, end: new AbortController() }, push };
   }
@@ -300,7 +300,7 @@ export class Cards {
     this.#options.withdraw(id);
   }
 
-  /** The hook has printed the answer, or was gone: the agent's next steps show what became of it. */
+  /** Resolves once the agent's next steps show whether it took the answer. */
   async #applied(card: Card): Promise<Outcome> {
     const { clock } = this.#options;
     const begun = clock.elapsed();
@@ -335,7 +335,7 @@ export class Cards {
         if (this.#options.isLinked()) linkedAt = clock.elapsed();
         const isAway = !card.isShown && clock.elapsed() - linkedAt > LINK_LOST_MS;
         if (isAway || await this.#isGone(card)) return card.end.abort();
-        await delay(DESK_POLL_MS, { clock, signal });
+        await delay(WATCH_POLL_MS, { clock, signal });
       }
     } catch {
       card.end.abort();
@@ -348,11 +348,11 @@ export class Cards {
    */
   async #isGone(card: Card): Promise<boolean> {
     for (let looks = 1;; looks++) {
-      const desk = await this.#options.look(card.session);
-      if (desk === undefined) return true;
-      if (!card.isShown && desk.lastKeyAt > card.lastKeyAt) return true;
-      if (card.isShown && desk.hasDialog) card.wasSeen = true;
-      if (!card.wasSeen || desk.hasDialog) return false;
+      const view = await this.#options.look(card.session);
+      if (view === undefined) return true;
+      if (!card.isShown && view.lastKeyAt > card.lastKeyAt) return true;
+      if (card.isShown && view.hasDialog) card.wasSeen = true;
+      if (!card.wasSeen || view.hasDialog) return false;
       if (looks === GONE_LOOKS) return true;
       await delay(GONE_STEP_MS, { clock: this.#options.clock, signal: this.#stop.signal });
     }

@@ -16,6 +16,7 @@ import {
   SYNCHRONIZED_FORMAT,
 } from "./guard.ts";
 import { type Outcome, type PaneContext, refused } from "./context.ts";
+import { SCREEN_FIELDS, screenOf } from "../../tmux/sessions.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import type { Target, Targets } from "../targets.ts";
 import { mayHideStart } from "./composer.ts";
@@ -136,12 +137,7 @@ const FIELDS = {
   synchronized: SYNCHRONIZED_FORMAT,
   pid: "#{pane_pid}",
   command: "#{pane_current_command}",
-  cursorX: "#{cursor_x}",
-  cursorY: "#{cursor_y}",
-  cursorVisible: "#{cursor_flag}",
-  keypad: "#{keypad_flag}",
-  cursorKeys: "#{keypad_cursor_flag}",
-  title: "#{pane_title}",
+  ...SCREEN_FIELDS,
   directory: oneLine("pane_current_path"),
 };
 
@@ -170,14 +166,14 @@ export async function observe(
 }
 
 /** Undefined for an unknown session. */
-export async function lookAtDesk(
+export async function readLocalView(
   targets: Pick<Targets, "resolve" | "server">,
   session: string,
 ): Promise<{ lastKeyAt: number; hasDialog: boolean } | undefined> {
   const resolved = await targets.resolve(session);
   if (resolved.kind === "refused") return undefined;
   const { target } = resolved;
-  const { localUserActivity, reading } = await observe(targets.server(target), target);
+  const { localUserActivity, reading } = await observe(targets.server(target), target, { search: false });
   return { lastKeyAt: localUserActivity * 1_000, hasDialog: reading.focus === "dialog" };
 }
 
@@ -191,16 +187,7 @@ export function parseObservation(output: string, target: Target): Observation {
   const people = clients.slice(0, end < 0 ? undefined : end).flatMap((client) =>
     client && client.control !== "1" && client.session === target.sessionId ? [Number(client.activity)] : []
   );
-  const screen: Screen = {
-    lines: end < 0 ? [] : lines.slice(2 + end),
-    title: facts.title,
-    cursor: {
-      x: Number(facts.cursorX),
-      y: Number(facts.cursorY),
-      visible: facts.cursorVisible === "1",
-    },
-    applicationKeys: facts.keypad === "1" || facts.cursorKeys === "1",
-  };
+  const screen: Screen = screenOf(facts, end < 0 ? [] : lines.slice(2 + end));
   return {
     facts: {
       dead: facts.dead === "1",

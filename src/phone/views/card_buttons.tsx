@@ -1,4 +1,4 @@
-/** Around the buttons of a card: they do nothing while they move, so that a finger on its way hits no other request. */
+/** Around the buttons of a card: they do nothing while they move, so that a tap that is already under way hits no other request. */
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CARDS } from "../card_text.ts";

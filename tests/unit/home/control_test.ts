@@ -26,7 +26,7 @@ interface Served {
   stops: number;
   hooks: HookReport[];
   forgotten: string[];
-  /** Dialogs that wait, and what became of their answers. */
+  /** Dialogs that wait, and how each answer ended. */
   dialogs: { gone: AbortSignal; answer(reply: DialogReply | undefined): void }[];
 }
 
@@ -82,7 +82,7 @@ const DIALOG: DialogCall = {
 };
 const REPORT = { event: "PermissionRequest", agent: "cc", cwd: "/p", session: "svc-p" };
 
-Deno.test("a hook that waits with a dialog gets its answer, or learns that it is to wait no longer [card-desk]", () =>
+Deno.test("a hook that waits with a dialog gets its answer, or learns that it is to wait no longer [card-local]", () =>
   withServer(async (served) => {
     const socket = { sockets: runtime.sockets, path: served.path };
     const asked = askPhones(socket, { report: REPORT, call: DIALOG });
@@ -101,7 +101,7 @@ Deno.test("a hook that waits with a dialog gets its answer, or learns that it is
     assert.equal(served.dialogs.length, 2);
   }));
 
-Deno.test("the daemon sees at once that a hook that waited is gone, and that its answer was not taken [card-desk]", () =>
+Deno.test("the daemon sees at once that a hook that waited is gone, and that its answer was not taken [card-local]", () =>
   withServer(async (served) => {
     const connection = await connect(served.path);
     await connection.send(JSON.stringify({ op: "dialog", report: REPORT, call: DIALOG }));
@@ -116,7 +116,7 @@ Deno.test("the daemon sees at once that a hook that waited is gone, and that its
     assert.deepEqual(taken, [false]);
   }));
 
-Deno.test("a hook without a daemon waits for nothing [card-desk]", async () => {
+Deno.test("a hook without a daemon waits for nothing [card-local]", async () => {
   await using home = await makeTempHome();
   const socket = { sockets: runtime.sockets, path: home.paths.socket };
   assert.equal(await askPhones(socket, { report: REPORT, call: DIALOG }), undefined);

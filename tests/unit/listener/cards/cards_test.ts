@@ -12,7 +12,7 @@ import {
   CARD_SECONDS,
   Cards,
   type CardsOptions,
-  DESK_ACTIVE_MS,
+  LOCAL_ACTIVE_MS,
 } from "../../../../src/listener/cards/cards.ts";
 import { type Answer, askedOf, type CardData } from "../../../../src/protocol/ask.ts";
 import type { Push } from "../../../../src/protocol/push.ts";
@@ -242,9 +242,9 @@ Deno.test("without a paired phone, a relay or a known session, and in a muted pr
   }
 });
 
-Deno.test("a dialog that its hook holds back opens at once while somebody is at the computer [card-desk]", async () => {
+Deno.test("a dialog that its hook holds back opens at once while somebody is at the computer [card-local]", async () => {
   const scene = await Scene.make();
-  scene.desk = scene.clock.now() - DESK_ACTIVE_MS + 1;
+  scene.desk = scene.clock.now() - LOCAL_ACTIVE_MS + 1;
   assert.equal(await scene.ask(QUESTION, { isShown: false }), undefined);
   assert.deepEqual(scene.sent, []);
   // Claude shows its dialog all the same.
@@ -254,9 +254,9 @@ Deno.test("a dialog that its hook holds back opens at once while somebody is at 
   assert.equal(await shown, undefined);
 });
 
-Deno.test("a dialog that its hook holds back opens at the first key at the computer [card-desk]", async () => {
+Deno.test("a dialog that its hook holds back opens at the first key at the computer [card-local]", async () => {
   const scene = await Scene.make();
-  scene.desk = scene.clock.now() - DESK_ACTIVE_MS;
+  scene.desk = scene.clock.now() - LOCAL_ACTIVE_MS;
   const asked = scene.ask(QUESTION, { isShown: false });
   const { id } = await scene.card();
   scene.clock.advance(5_000);
@@ -301,7 +301,7 @@ Deno.test("an answer that comes just after the computer's is refused [card-first
   assert.equal(await scene.ended(asked, 100), undefined);
 });
 
-Deno.test("an answer just after a key at the computer is refused: the dialog opens there [card-desk, card-first]", async () => {
+Deno.test("an answer just after a key at the computer is refused: the dialog opens there [card-local, card-first]", async () => {
   const scene = await Scene.make();
   const asked = scene.ask(QUESTION, { isShown: false });
   const { id } = await scene.card();
@@ -310,7 +310,7 @@ Deno.test("an answer just after a key at the computer is refused: the dialog ope
   assert.equal(await scene.ended(asked), undefined);
 });
 
-Deno.test("a lost relay, the end of the time and the end of the listener open the dialog [card-desk]", async () => {
+Deno.test("a lost relay, the end of the time and the end of the listener open the dialog [card-local]", async () => {
   const ends: [(scene: Scene) => void, withinMs: number][] = [
     [(scene) => scene.linked = false, 60_000],
     [(scene) => scene.clock.advance(CARD_SECONDS * 1_000), CARD_SECONDS * 1_000 + 60_000],
