@@ -1,6 +1,6 @@
 /** Attacks by a hostile relay on messages, and its false reports about them. */
 import assert from "node:assert/strict";
-import { rewriting, WAYS } from "./hostile_relay.ts";
+import { type HttpCall, rewriting, WAYS } from "./hostile_relay.ts";
 import {
   type Attacked,
   attacked,
@@ -179,8 +179,8 @@ const LIES: readonly Row[] = [
       const phone = await stage.phone();
       const other = crypto.randomUUID();
       stage.attack({
-        answer: (body, call) => isSending(call) ? { ...body as Data, id: other } : body,
-        // The host's receipt would come after it, and replace it.
+        answer: (body, call) => isSending(call) ? { ...body as Data, id: other } : withoutHistory(body, call),
+        // The host's receipt and the page's first look at the history would come after it, and replace it.
         ...rewriting("push.updated", WAYS.toPhone, () => undefined),
       });
       return await sent(stage, phone);
@@ -222,6 +222,10 @@ const LIES: readonly Row[] = [
     },
   },
 ];
+
+function withoutHistory(body: unknown, { path }: HttpCall): unknown {
+  return path.startsWith("/pushes?") ? { ...body as Data, pushes: [] } : body;
+}
 
 function forged(answer: unknown, id: string): unknown {
   const { pushes, ...page } = answer as { pushes: { push: Data; receipt: unknown }[] };
