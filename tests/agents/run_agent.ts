@@ -34,7 +34,7 @@ async function variables({ sandbox }: Stack, kind: RealAgent, env: Record<string
 }
 
 async function svc(stack: Stack, args: string[], env: Record<string, string>): Promise<string> {
-  const { code, stdout, stderr } = await runSvc(stack.sandbox, args, { env });
+  const { code, stdout, stderr } = await runSvc(stack.sandbox, args, { env, launch: stack.launch });
   assert.equal(code, 0, `svc ${args.join(" ")}: ${stdout}${stderr}`);
   return stdout;
 }

@@ -87,7 +87,7 @@ Deno.test("the next wrapper starts none; the daemon outlives them in a session o
   const shown = await runtime.commands.run(["ps", "-o", "sid=,args=", "-p", String(pid)]);
   const [session, ...args] = new TextDecoder().decode(shown.stdout).trim().split(/\s+/);
   assert.equal(session, String(pid));
-  assert.match(args.join(" "), /cli\.ts listener/);
+  assert.match(args.join(" "), /cli\.[jt]s listener/);
 });
 
 Deno.test("the daemon has the wrapper's environment, less what belongs to one agent [wrap-env, ls-clean-env]", async () => {

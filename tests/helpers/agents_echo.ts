@@ -1,7 +1,7 @@
 /** The echo agent in a real pane, with its transcript and its control socket. */
 import { type EchoControl, TranscriptEntry } from "../../src/echo/program.ts";
 import { Pane } from "./agents_pane.ts";
-import { FROM_CHECKOUT } from "./program.ts";
+import { FROM_CHECKOUT, SVC } from "./program.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
@@ -17,7 +17,7 @@ export interface EchoAgent {
 
 export interface EchoOptions {
   session?: string;
-  /** The program with `echo-agent` as its first argument; `svc` on Deno without it. */
+  /** The program with `echo-agent` as its first argument; `svc echo-agent` without it. */
   argv?: string[];
   env?: Record<string, string>;
 }
@@ -36,7 +36,7 @@ export async function startEcho(sandbox: Sandbox, options: EchoOptions = {}): Pr
 
 /** Resolves as soon as the process has started. */
 export async function launchEcho(sandbox: Sandbox, options: EchoOptions = {}): Promise<EchoAgent> {
-  const { session = "svc-proj", argv = ECHO_ON_DENO, env } = options;
+  const { session = "svc-proj", argv = [...SVC, "echo-agent"], env } = options;
   const file = `${sandbox.root}/${session}.jsonl`;
   const socket = `${sandbox.root}/${session}.sock`;
   const command = [...argv, "--transcript", file, "--control", socket];

@@ -5,7 +5,7 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { FROM_CHECKOUT, type Launch } from "./program.ts";
+import { type Launch, SVC } from "./program.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** The library's own transport leaves a timer behind when it closes. */
@@ -56,7 +56,7 @@ export interface McpProcess {
 
 export async function startMcp(
   sandbox: Sandbox,
-  { launch = FROM_CHECKOUT, env = {} }: { launch?: Launch; env?: Record<string, string> } = {},
+  { launch = SVC, env = {} }: { launch?: Launch; env?: Record<string, string> } = {},
 ): Promise<McpProcess> {
   const [program = "", ...args] = [...launch, "mcp"];
   const child = new Deno.Command(program, {

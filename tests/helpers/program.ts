@@ -18,6 +18,22 @@ export const FROM_CHECKOUT: Launch = [
   `${CHECKOUT}cli.ts`,
 ];
 
+const named = Deno.env.get("SVC_TEST_LAUNCH");
+
+/**
+ * The svc that tests start: this checkout's, or the one that `SVC_TEST_LAUNCH` names, such as
+ * "/path/to/node /path/to/package/cli.js".
+ */
+export const SVC: Launch = named === undefined ? FROM_CHECKOUT : named.split(" ");
+
+/** `test:node` counts the starts of each test file in this file. */
+const startsFile = Deno.env.get("SVC_TEST_STARTS");
+
+function noteStart(launch: Launch): void {
+  if (startsFile === undefined || launch !== SVC) return;
+  Deno.writeTextFileSync(startsFile, `${Deno.mainModule}\n`, { append: true });
+}
+
 export interface SvcOptions {
   launch?: Launch;
   /** The sandbox's project without it. */
@@ -31,8 +47,9 @@ export interface SvcOptions {
 export async function runSvc(
   sandbox: Sandbox,
   args: readonly string[],
-  { launch = FROM_CHECKOUT, cwd = sandbox.project, env, stdin }: SvcOptions = {},
+  { launch = SVC, cwd = sandbox.project, env, stdin }: SvcOptions = {},
 ): Promise<Ran> {
+  noteStart(launch);
   const input = stdin === undefined ? {} : { stdin };
   return await run([...launch, ...args], { cwd, env: { ...sandbox.env, ...env }, ...input });
 }
@@ -52,8 +69,9 @@ export interface Started {
 export function startSvc(
   sandbox: Sandbox,
   args: readonly string[],
-  { launch = FROM_CHECKOUT, cwd = sandbox.project, env }: Omit<SvcOptions, "stdin"> = {},
+  { launch = SVC, cwd = sandbox.project, env }: Omit<SvcOptions, "stdin"> = {},
 ): Started {
+  noteStart(launch);
   const [program = "", ...before] = launch;
   const child = new Deno.Command(program, {
     args: [...before, ...args],

@@ -6,7 +6,7 @@ import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
 import { promptsIn, readTranscript } from "./agents_echo.ts";
 import { newKey } from "./new_key.ts";
-import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc } from "./program.ts";
+import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc, SVC } from "./program.ts";
 import type { Ran } from "./run.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { SAFETY_LIMIT_MS, until } from "./until.ts";
@@ -20,6 +20,7 @@ export interface Stack extends AsyncDisposable {
   api: RelayApi;
   apiKey: string;
   deviceId: string;
+  launch: Launch;
   svc(...args: string[]): Promise<Ran>;
   /** Starts an echo agent; resolves with its session once it takes input. */
   echo(): Promise<EchoSession>;
@@ -57,8 +58,15 @@ export interface StackOptions {
   server?: readonly string[];
 }
 
+const helper = (name: string): string => new URL(name, import.meta.url).pathname;
+
 /** svc as on a machine of the name in TEST_HOSTNAME. */
-const NAMED_HOST: Launch = FROM_CHECKOUT.with(-1, new URL("named_host.ts", import.meta.url).pathname);
+const NAMED_HOST: Launch = SVC === FROM_CHECKOUT ? FROM_CHECKOUT.with(-1, helper("named_host.ts")) : SVC;
+
+function namedHost(hostname: string): Record<string, string> {
+  const onNode = { NODE_OPTIONS: `--import ${helper("named_host_node.js")}` };
+  return { TEST_HOSTNAME: hostname, ...(SVC === FROM_CHECKOUT ? {} : onNode) };
+}
 
 export async function makeStack(options: StackOptions = {}): Promise<Stack> {
   const sandbox = await makeSandbox();
@@ -71,8 +79,8 @@ export async function makeStack(options: StackOptions = {}): Promise<Stack> {
 }
 
 async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack> {
-  const { hostname, launch = hostname === undefined ? FROM_CHECKOUT : NAMED_HOST, listener = true } = options;
-  const run = { launch, ...(hostname === undefined ? {} : { env: { TEST_HOSTNAME: hostname } }) };
+  const { hostname, launch = hostname === undefined ? SVC : NAMED_HOST, listener = true } = options;
+  const run = { launch, ...(hostname === undefined ? {} : { env: namedHost(hostname) }) };
   const data = `${sandbox.svcHome}/server`;
   const serve = (listen: string): Started =>
     startSvc(sandbox, ["server", "--listen", listen, "--data", data, ...options.server ?? []], run);
@@ -91,6 +99,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     api,
     apiKey,
     deviceId: await listenerDeviceId(hostname ?? Deno.hostname()),
+    launch,
     svc: (...args) => runSvc(sandbox, args, run),
     echo: () => startEcho(stack),
     async send(session, body, more = {}): Promise<PushRecord> {

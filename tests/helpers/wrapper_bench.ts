@@ -1,5 +1,5 @@
 /** Runs wrappers on terminals (panes of another tmux), with agents that record how they were started. */
-import { FROM_CHECKOUT, runSvc, type SvcOptions } from "./program.ts";
+import { runSvc, SVC, type SvcOptions } from "./program.ts";
 import type { Ran } from "./run.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
@@ -132,7 +132,7 @@ class LocalTerminal {
       "-c",
       script,
       "sh",
-      ...FROM_CHECKOUT,
+      ...SVC,
       ...args,
     ];
     await this.#tmux("new-session", "-d", "-s", name, "-x", "100", "-y", "30", "-c", cwd, "--", ...command);
