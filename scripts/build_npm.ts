@@ -5,6 +5,7 @@ import { buildPhone } from "./build_phone.ts";
 import { bundleForNode } from "./bundle_for_node.ts";
 import { emitDeclarations } from "./declarations.ts";
 import { node22, OLDEST_NODE } from "./node22.ts";
+import { nameLine, publishWarnings, repositoryUrl } from "./npm_registry.ts";
 import { say } from "./say.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -12,20 +13,40 @@ const SHEBANG = "#!/usr/bin/env node\n";
 /** Files that are copied unchanged. */
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
 
-/** The declarations name zod's types, so a user's compiler must find them; the code of every dependency is bundled. */
-function packageJson(): Record<string, unknown> {
+/** What npm packs; it adds package.json, README and LICENSE by itself. */
+const FILES = ["*.js", "dist/phone/", "plugin/", "types/", "CHANGELOG.md", "SECURITY.md"];
+const KEYWORDS = [
+  ...["claude", "codex", "gemini", "opencode", "copilot", "cursor"],
+  ...["coding-agent", "remote-control", "phone", "tmux", "mcp", "self-hosted", "end-to-end-encryption"],
+];
+
+/**
+ * The declarations name zod's types, so a user's compiler must find them; the code of every dependency is bundled. No
+ * script runs when it is installed.
+ */
+async function packageJson(): Promise<Record<string, unknown>> {
   const zod = config.imports.zod.replace("npm:zod@", "");
+  const repository = await repositoryUrl(ROOT);
   return {
     name: config.name,
     version: config.version,
     description: "Type into a terminal coding agent from your phone",
+    keywords: KEYWORDS,
     license: config.license,
+    ...(repository === undefined ? {} : {
+      repository: { type: "git", url: `git+${repository}.git` },
+      homepage: `${repository}#readme`,
+      bugs: { url: `${repository}/issues` },
+    }),
     type: "module",
     bin: { svc: "cli.js" },
     exports: { ".": { types: "./types/mod.d.ts", default: "./mod.js" } },
+    files: FILES,
     engines: { node: `>=${OLDEST_NODE}` },
     os: ["linux", "darwin"],
     dependencies: { zod },
+    // The registry shows which commit and which workflow built the package, and refuses one built elsewhere.
+    publishConfig: { access: "public", provenance: true },
   };
 }
 
@@ -70,15 +91,17 @@ export async function buildNpm(outDir: string): Promise<void> {
   await copyFolder(`${ROOT}plugin`, `${outDir}/plugin`);
   await emitDeclarations({ entry: `${ROOT}mod.ts`, root: ROOT, outDir: `${outDir}/types` });
   for (const paper of PAPERS) await Deno.copyFile(ROOT + paper, `${outDir}/${paper}`);
-  await Deno.writeTextFile(`${outDir}/package.json`, `${JSON.stringify(packageJson(), null, 2)}\n`);
+  await Deno.writeTextFile(`${outDir}/package.json`, `${JSON.stringify(await packageJson(), null, 2)}\n`);
 }
 
-/** Throws when the package does not run, prints another version, or cannot be packed. */
+/** Throws when the package does not run, prints another version, or cannot be published. */
 async function tryOut(outDir: string): Promise<void> {
   const version = (await run([await node22(), `${outDir}/cli.js`, "--version"], outDir)).trim();
   if (version !== config.version) {
     throw new Error(`cli.js --version says "${version}", not ${config.version}`);
   }
+  const warnings = await publishWarnings(outDir);
+  if (warnings.length > 0) throw new Error(`npm publish --dry-run warns:\n${warnings.join("\n")}`);
   const [packed] = JSON.parse(await run(["npm", "pack", "--dry-run", "--json"], outDir));
   say(
     `${packed.id}: ${packed.entryCount} files, ${packed.size} bytes packed, ${packed.unpackedSize} unpacked`,
@@ -86,8 +109,17 @@ async function tryOut(outDir: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const outDir = Deno.args[0] ?? `${ROOT}dist/npm`;
+  const folder = Deno.args[0] ?? `${ROOT}dist/npm`;
+  await Deno.mkdir(folder, { recursive: true });
+  const outDir = await Deno.realPath(folder);
   await buildNpm(outDir);
   await tryOut(outDir);
+  say(await nameLine(config.name, config.version));
+  const repository = await repositoryUrl(ROOT);
+  say(
+    repository === undefined
+      ? "repository: unknown here, so the package names none: publish from continuous integration"
+      : `repository: ${repository}`,
+  );
   say(`built and run: ${outDir}`);
 }

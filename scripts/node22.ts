@@ -1,10 +1,11 @@
-/** Finds a Node that svc supports, and installs one from npm when the system's is too old. */
+/** Finds a Node that svc supports, and installs those from npm that the system lacks. */
 
 /** The oldest Node the package runs on. */
 export const OLDEST_NODE = 22;
 
-/** The npm package of Node that is installed when the system's is too old. */
-const NODE_PACKAGE = "node@22.23.3";
+/** The npm packages of Node, by major version. */
+const PACKAGES = { 22: "node@22.23.3", 24: "node@24.21.0", 26: "node@26.10.0" } as const;
+export type NodeMajor = keyof typeof PACKAGES;
 
 const decoder = new TextDecoder();
 
@@ -23,15 +24,25 @@ export function isSupported(version: string | undefined): boolean {
   return Number(/^v(\d+)\./.exec(version ?? "")?.[1]) >= OLDEST_NODE;
 }
 
-async function install(folder: string): Promise<void> {
+async function install(name: string, folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
-  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error", NODE_PACKAGE];
+  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error", name];
   const output = await new Deno.Command("npm", { args }).output();
   if (!output.success) {
-    throw new Error(
-      `cannot install ${NODE_PACKAGE} into "${folder}": ${decoder.decode(output.stderr).trim()}`,
-    );
+    throw new Error(`cannot install ${name} into "${folder}": ${decoder.decode(output.stderr).trim()}`);
   }
+}
+
+/**
+ * Path of the Node of this major version from npm, kept in `.cache`.
+ *
+ * @throws when npm cannot install it
+ */
+export async function nodeFromNpm(major: NodeMajor): Promise<string> {
+  const folder = new URL(`../.cache/node${major}`, import.meta.url).pathname;
+  const kept = `${folder}/node_modules/node/bin/node`;
+  if (await versionOf(kept) !== PACKAGES[major].replace("node@", "v")) await install(PACKAGES[major], folder);
+  return kept;
 }
 
 /**
@@ -41,8 +52,5 @@ async function install(folder: string): Promise<void> {
  */
 export async function node22(): Promise<string> {
   if (isSupported(await versionOf("node"))) return "node";
-  const folder = new URL("../.cache/node22", import.meta.url).pathname;
-  const kept = `${folder}/node_modules/.bin/node`;
-  if (!isSupported(await versionOf(kept))) await install(folder);
-  return kept;
+  return await nodeFromNpm(22);
 }

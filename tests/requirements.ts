@@ -6,6 +6,7 @@ import { EXPERIENCE_ROWS } from "./requirements/experience.ts";
 import { HOOK_ROWS } from "./requirements/hooks.ts";
 import { INJECTION_ROWS } from "./requirements/injection.ts";
 import { KEYS_ROWS } from "./requirements/keys.ts";
+import { PACKAGE_ROWS } from "./requirements/packages.ts";
 import { PRODUCT_ROWS } from "./requirements/product.ts";
 import { PROTOCOL_ROWS } from "./requirements/protocol.ts";
 import { QUALITY_ROWS } from "./requirements/quality.ts";
@@ -34,4 +35,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...QUALITY_ROWS,
   ...STYLE_ROWS,
   ...AGENT_SCREEN_ROWS,
+  ...PACKAGE_ROWS,
 ];

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
+import { webAddress } from "../scripts/npm_registry.ts";
 import { countTests, runStep, runSteps, type Step, sum } from "../scripts/steps.ts";
 import { until } from "./helpers/until.ts";
 
@@ -166,4 +167,18 @@ Deno.test("what cannot be installed is named with its command, and the exit code
   assert.match(stdout, /✗ tmux is missing: .*apt-get install tmux/);
   assert.match(stdout, /✗ ps is missing: .*apt-get install procps/);
   assert.equal(code, 1);
+});
+
+Deno.test("the package names the repository as a web address, and none for a folder [pkg-repository]", () => {
+  const address = "https://code.example/owner/svc";
+  for (
+    const remote of [
+      "https://code.example/owner/svc.git",
+      "https://user@code.example/owner/svc",
+      "git+https://code.example/owner/svc.git",
+      "ssh://git@code.example/owner/svc.git",
+      "git@code.example:owner/svc.git",
+    ]
+  ) assert.equal(webAddress(remote), address, remote);
+  for (const folder of ["/srv/svc.git", "../svc", ""]) assert.equal(webAddress(folder), undefined, folder);
 });

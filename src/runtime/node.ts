@@ -2,7 +2,8 @@
 import process from "node:process";
 import { chmod } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
-import { writeSync } from "node:fs";
+import { readlinkSync, writeSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { isatty } from "node:tty";
 import { hostname, networkInterfaces } from "node:os";
 import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
@@ -154,6 +155,10 @@ function allVariables(): Record<string, string> {
   return Object.fromEntries(set);
 }
 
+const PROGRAM = "/cli.js";
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
+
 function lanAddress(): string | undefined {
   const interfaces = Object.entries(networkInterfaces());
   return lanAddressAmong(
@@ -164,6 +169,19 @@ function lanAddress(): string | undefined {
 function onSignal(signal: Signal, handler: () => void): () => void {
   process.on(signal, handler);
   return () => void process.off(signal, handler);
+}
+
+/** npm starts svc by a link, such as `node_modules/.bin/svc`; a process shows its program's own name, `cli.js`. */
+function programPath(): string {
+  let path = process.argv[1] ?? "";
+  for (let links = 0; links < MAX_LINKS && !path.endsWith(PROGRAM); links++) {
+    try {
+      path = resolve(dirname(path), readlinkSync(path));
+    } catch {
+      return path;
+    }
+  }
+  return path;
 }
 
 function exit(code: number): never {
@@ -188,7 +206,7 @@ export const runtime: Runtime = {
   commands,
   sockets,
   terminal,
-  selfCommand: () => [process.execPath, process.argv[1] ?? ""],
+  selfCommand: () => [process.execPath, programPath()],
   onSignal,
   memoryBytes: () => process.memoryUsage.rss(),
   exit,

@@ -60,9 +60,12 @@ Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", asyn
       }
     });
 
-    await test.step("its program is executable and named cli.js", async () => {
-      const { bin, engines } = JSON.parse(await Deno.readTextFile(`${root}/package/package.json`));
+    await test.step("its program is executable and named cli.js, and no script runs at installation [pkg-publish]", async () => {
+      const { bin, engines, scripts, publishConfig } = JSON.parse(
+        await Deno.readTextFile(`${root}/package/package.json`),
+      );
       assert.deepEqual([bin, engines], [{ svc: "cli.js" }, { node: ">=22" }]);
+      assert.deepEqual([scripts, publishConfig], [undefined, { access: "public", provenance: true }]);
       assert.equal((await Deno.readTextFile(cli)).split("\n")[0], "#!/usr/bin/env node");
       assert.equal(((await Deno.stat(cli)).mode ?? 0) & 0o111, 0o111);
     });

@@ -1,0 +1,12 @@
+/** How svc is installed, and what shows that each way works. */
+import { packages, type Requirement, rows } from "./row.ts";
+
+export const PACKAGE_ROWS: readonly Requirement[] = [
+  ...rows("docs/packages.md, The npm package", {
+    "pkg-installed": packages(
+      "Each way of installing gives an svc whose demo takes a message, and whose hooks and MCP tools run in an agent.",
+    ),
+    "pkg-publish": packages("npm publish --dry-run has no warning, and no script runs at installation."),
+    "pkg-repository": packages("The package names the repository that was built, never a folder."),
+  }),
+];
