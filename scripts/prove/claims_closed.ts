@@ -2,28 +2,31 @@
 import type { Claim } from "./claims.ts";
 
 const FOLDER = "tests/agents/closed";
+/** The agents as the tests' names begin. A claim for each: all five together would take longer than a step may. */
+const KINDS = ["cc", "codex", "gemini", "opencode", "copilot"];
 
 export const CLOSED: Claim[] = [
-  {
+  ...KINDS.map((kind): Claim => ({
     text:
-      "a message posted around a tool call approves nothing, is never lost, and its receipt is true, on five real agents",
-    tests: { files: [`${FOLDER}/race_test.ts`], filter: "/posted around/" },
+      `${kind}: a message posted around a tool call approves nothing, is never lost, and its receipt is true`,
+    tests: { files: [`${FOLDER}/race_test.ts`], filter: `/^${kind}, .*posted around/` },
     quote: { part: /^race (.*)$/gm, as: "$1;" },
-  },
+  })),
   {
     text: "what svc's hooks cost a tool call",
     tests: { files: [`${FOLDER}/race_test.ts`], filter: "/hooks cost/" },
     quote: { part: /^tool (.*)$/gm, as: "$1;" },
   },
-  {
-    text: "random sequences of all that a phone sends make no canary, approve, change and suspend nothing",
-    tests: { files: [`${FOLDER}/crawler_test.ts`] },
+  ...KINDS.map((kind): Claim => ({
+    text:
+      `${kind}: random sequences of all that a phone sends make no canary, approve, change and suspend nothing`,
+    tests: { files: [`${FOLDER}/crawler_test.ts`], filter: `/^${kind}\\b/` },
     quote: {
       part:
         /^crawl (.*): (seed \d+, sequences \d+, inputs \d+), .*(screens \d+, unknown \d+), .*(violations \d+)$/gm,
       as: "$1: $2, $3, $4;",
     },
-  },
+  })),
   {
     text:
       "each key and screen that gave a shell, an editor or an approval: refused or held, with a true reason",
@@ -60,11 +63,12 @@ export const CLOSED: Claim[] = [
     tests: { files: ["tests/agents/real_hooks_test.ts"], filter: "/texts that it changes/" },
     count: { agents: /^\w+: informed of the phone also by texts.* \.\.\. .*ok/gm },
   },
-  {
-    text: "the states that phones see are those of the agents, over turns, dialogs, interrupts and questions",
-    tests: { files: ["tests/agents/state_truth_test.ts"] },
+  ...KINDS.map((kind): Claim => ({
+    text:
+      `${kind}: the states that phones see are those of the agent, over turns, dialogs, interrupts and questions`,
+    tests: { files: ["tests/agents/state_truth_test.ts"], filter: `/^${kind}:/` },
     quote: { part: /^(\w+: \d+ changes, .*)$/gm, as: "$1;" },
-  },
+  })),
   {
     text: "nothing of an agent is left running after its session was killed",
     tests: { files: [`${FOLDER}/left_test.ts`] },
