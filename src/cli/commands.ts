@@ -21,9 +21,19 @@ export const COMMANDS = {
   mute: "silence a project: no remote mode, no messages",
   unmute: "undo mute",
   mcp: "the MCP server that agents start on stdio: svc_ask and the other tools",
+  service: "install, remove or show the relay or the listener as a service",
   completions: "print the completion script for bash, zsh or fish",
   "echo-agent": undefined,
 } as const satisfies Readonly<Record<string, string | undefined>>;
+
+/** The words after a command that has several. */
+export const SUBCOMMANDS = {
+  server: ["backup"],
+  devices: ["revoke", "release"],
+  keys: ["create", "list", "revoke"],
+  agents: ["check", "record"],
+  service: ["install", "remove", "status"],
+} as const satisfies Partial<Record<keyof typeof COMMANDS, readonly string[]>>;
 
 export type CommandName = keyof typeof COMMANDS;
 

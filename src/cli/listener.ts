@@ -1,6 +1,6 @@
 /** `svc listener`: runs, restarts or stops the listener. */
 import { systemClock, withProgress } from "../async/clock.ts";
-import { BACKGROUND_OPTION, restartListener, stopDaemon } from "../home/daemon.ts";
+import { BACKGROUND_OPTION, restartListener, STANDBY_OPTION, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
@@ -12,6 +12,7 @@ interface ListenerOptions {
   restart?: true | undefined;
   stop?: true | undefined;
   background?: true | undefined;
+  standby?: true | undefined;
   wsUrl?: string | undefined;
 }
 
@@ -24,7 +25,8 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("--restart", "restart the daemon on the installed version")
     .option("--stop", "stop the daemon once it has finished the current message")
     .option("--ws-url <url>", "the relay's WebSocket address, for this run")
-    .option(BACKGROUND_OPTION, "used by svc itself: no terminal shows the log");
+    .option(BACKGROUND_OPTION, "used by svc itself: no terminal shows the log")
+    .option(STANDBY_OPTION, "used by services: wait while another listener runs");
   const options: ListenerOptions = parseOptions(command, args).opts();
   if (options.restart && options.stop) {
     throw new UsageError("--restart and --stop exclude each other. See: svc listener --help");
@@ -54,9 +56,17 @@ async function restart(paths: HomePaths, options: ListenerOptions): Promise<numb
   return 0;
 }
 
-async function runHere(paths: HomePaths, { wsUrl, background }: ListenerOptions): Promise<number> {
+async function runHere(
+  paths: HomePaths,
+  { wsUrl, background, standby }: ListenerOptions,
+): Promise<number> {
   const inputs = await addressInputs(paths, wsUrl);
   const settings = listenerSettings(paths, inputs);
   const { runListener } = await import("./run_listener.ts");
-  return await runListener(paths, { ...settings, config: inputs.config, background: background ?? false });
+  return await runListener(paths, {
+    ...settings,
+    config: inputs.config,
+    background: background === true,
+    standby: standby === true,
+  });
 }

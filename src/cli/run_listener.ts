@@ -24,11 +24,13 @@ export interface RunOptions extends ListenerSettings {
   config: Config;
   /** No terminal shows the log. */
   background: boolean;
+  /** A service runs it. */
+  standby: boolean;
 }
 
 /** Resolves with the exit code once the listener has ended. */
 export async function runListener(paths: HomePaths, options: RunOptions): Promise<number> {
-  const { config, wsUrl, baseUrl, apiKey, background } = options;
+  const { config, wsUrl, baseUrl, apiKey, background, standby } = options;
   const { files, commands, sockets, pid, uid } = runtime;
   const host = {
     ...daemonHost(),
@@ -42,6 +44,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
     version: VERSION,
     wsUrl,
     background,
+    standby,
     async start(log) {
       const started: { listener?: RunningListener } = {};
       const isCovered = async (session: string): Promise<boolean> =>

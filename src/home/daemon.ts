@@ -5,6 +5,7 @@ import { askDaemon, type DaemonStatus } from "./control_socket.ts";
 import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.ts";
 import { type FileLock, tryLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
+import { startService } from "./service.ts";
 
 /** What another process needs to control the daemon. */
 export interface DaemonHost {
@@ -28,6 +29,9 @@ export interface DaemonOptions {
 
 /** The option with which svc starts the daemon: its terminal is the log file. */
 export const BACKGROUND_OPTION = "--background";
+
+/** The option with which a service starts the listener: it waits while another one runs, and then takes its place. */
+export const STANDBY_OPTION = "--standby";
 
 /** A daemon that does not answer within this time counts as hung. */
 const STATUS_TIMEOUT_MS = 1_000;
@@ -161,10 +165,12 @@ async function waitForStartLock<T>(
 async function startDaemon(host: DaemonHost, options: DaemonOptions): Promise<DaemonStatus> {
   const { paths } = options;
   await host.files.makeDirectory(paths.root, { mode: 0o700 });
+  // A service does not know an address that is for one run only.
+  const isService = options.wsUrl === undefined && await startService(host, paths);
   let spawned: number | undefined;
   const probe = async (): Promise<DaemonStatus | "exited" | undefined> => {
     const status = await daemonStatus(host, paths);
-    if (status !== undefined) return status;
+    if (status !== undefined || isService) return status;
     if (spawned !== undefined && host.commands.kill(spawned, 0)) return undefined;
     // A daemon that is just exiting may hold the lock for a while.
     if (!await isLockFree(host.files, paths)) return undefined;
@@ -175,7 +181,8 @@ async function startDaemon(host: DaemonHost, options: DaemonOptions): Promise<Da
   const waiting = { clock: host.clock, limitMs: READY_LIMIT_MS, everyMs: PROBE_MS };
   const found = await waitFor(probe, waiting);
   if (found !== undefined && found !== "exited") return found;
-  throw new Error(await (spawned === undefined ? unreachable(host, paths) : failedStart(host, paths)));
+  const hasStarted = spawned !== undefined || isService;
+  throw new Error(await (hasStarted ? failedStart(host, paths) : unreachable(host, paths)));
 }
 
 async function spawnDaemon(host: DaemonHost, options: DaemonOptions): Promise<number> {
@@ -213,7 +220,7 @@ export async function stopDaemon(host: DaemonHost, paths: HomePaths): Promise<bo
     if (await signalDaemon(host, pid, signal) && await hasExited(host, paths, SIGNAL_LIMIT_MS)) return true;
   }
   throw new Error(
-    `Cannot stop the listener: its process is not known for certain. Find it with: ps aux | grep -E "cli.(ts|js) listener"`,
+    `Cannot stop the listener: its process is not known for certain. Find it with: ps aux | grep -E "(cli.(ts|js)|svc) listener"`,
   );
 }
 
@@ -230,7 +237,7 @@ async function hasExited(host: DaemonHost, paths: HomePaths, limitMs: number): P
 async function signalDaemon(host: DaemonHost, pid: number | undefined, signal: Signal): Promise<boolean> {
   if (pid === undefined) return false;
   const shown = await host.commands.run(["ps", "-o", "args=", "-p", String(pid)]);
-  const isListener = /cli\.[tj]s listener\b/.test(new TextDecoder().decode(shown.stdout));
+  const isListener = /(cli\.[tj]s|\/svc) listener\b/.test(new TextDecoder().decode(shown.stdout));
   return isListener && host.commands.kill(pid, signal);
 }
 

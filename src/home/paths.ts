@@ -42,6 +42,8 @@ export interface HomePaths {
   launcher: string;
   /** The changes of `svc setup`, and the previous content of the files. */
   setup: string;
+  /** How the listener is started where it is a service. */
+  service: string;
 }
 
 /** The environment that the paths depend on. */
@@ -82,6 +84,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     lastWords: `${root}/last-words`,
     launcher: `${root}/bin/svc`,
     setup: `${root}/setup`,
+    service: `${root}/service.json`,
   };
 }
 

@@ -24,19 +24,22 @@ export interface DaemonRun {
   wsUrl: string;
   /** Runs without a terminal: lines go only to the log, and an existing daemon is no failure. */
   background: boolean;
+  /** Run by a service: waits while another listener runs. */
+  standby?: boolean;
   start(log: (line: string) => void): Promise<RunningListener>;
 }
 
 /** Another process may hold the lock briefly, only to check whether it is free. */
 const CLAIM_LIMIT_MS = 2_000;
 const CLAIM_PROBE_MS = 50;
+const STANDBY_PROBE_MS = 1_000;
 /** How often the daemon checks that its files still exist. */
 export const REPAIR_INTERVAL_MS = 30_000;
 
 /** Resolves with the exit code once the daemon has ended. */
 export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<number> {
   const corrected = await secureHome(host.files, { paths: run.paths, uid: host.uid });
-  const lock = await claim(host, run.paths);
+  const lock = run.standby ? await claimAfterOthers(host, run.paths) : await claim(host, run.paths);
   if (lock === undefined) {
     host.show(await whoRuns(host, run.paths));
     return run.background ? 0 : 1;
@@ -68,6 +71,15 @@ async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | 
     return await daemonStatus(host, paths) && held;
   }, { clock: host.clock, limitMs: CLAIM_LIMIT_MS, everyMs: CLAIM_PROBE_MS });
   return found === held ? undefined : found;
+}
+
+/** Whoever runs the listener, it ends: then the service takes over. A signal ends the wait with the process. */
+async function claimAfterOthers(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
+  const free = await tryLock(host.files, paths.lock);
+  if (free !== undefined) return free;
+  host.show(`${await whoRuns(host, paths)} This one waits until that ends.`);
+  const waiting = { clock: host.clock, limitMs: Infinity, everyMs: STANDBY_PROBE_MS };
+  return await waitFor(() => tryLock(host.files, paths.lock), waiting);
 }
 
 async function whoRuns(host: LifecycleHost, paths: HomePaths): Promise<string> {

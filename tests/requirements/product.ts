@@ -33,6 +33,21 @@ const COMMANDS = rows("docs/specification.md, Commands", {
   "con-ps": main("The daemon appears as cli.ts listener in Deno and as cli.js listener in the npm package."),
 });
 
+const SERVICES = rows("docs/operating.md, As a service", {
+  "srv-install": packages(
+    "svc service installs the relay or the listener as a service, shows it and removes it; doing so again changes nothing.",
+  ),
+  "srv-keep-agents": packages(
+    "Stopping, restarting or removing the listener's service ends neither the tmux server nor the agents.",
+  ),
+  "srv-one": packages(
+    "Where the listener is a service, a wrapper and svc listener --restart start that service.",
+  ),
+  "srv-command": packages("A service starts exactly the command that runs the installed svc."),
+  "srv-relay": packages("The relay's service is restricted to what a relay needs."),
+  "srv-own": packages("svc neither replaces nor removes a unit that it did not write."),
+});
+
 const SVC_UP = rows("docs/specification.md, svc up", {
   "up-one-command": main(
     "svc up starts a relay and a listener connected to each other, and prints a QR code and a link.",
@@ -206,6 +221,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
 
 export const PRODUCT_ROWS: readonly Requirement[] = [
   ...COMMANDS,
+  ...SERVICES,
   ...SVC_UP,
   ...STABLE_OUTPUT_FOR_SCRIPTS,
   ...WRAPPER,

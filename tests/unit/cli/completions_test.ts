@@ -22,7 +22,9 @@ async function completeInBash(line: readonly string[], sessions = "svc-app\nsvc-
 Deno.test("bash completes commands, agents, sessions and shells [cli-completions]", async () => {
   assert.deepEqual(
     await completeInBash(["svc", "se"]),
-    ["server", "sessions", "send", "setup"].filter((name) => words.some((word) => word.name === name)),
+    ["server", "sessions", "send", "setup", "service"].filter((name) =>
+      words.some((word) => word.name === name)
+    ),
   );
   assert.deepEqual(await completeInBash(["svc", "co"]), ["codex", "copilot", "completions"]);
   assert.deepEqual(await completeInBash(["svc", "send", "svc-app-"]), ["svc-app-2"]);

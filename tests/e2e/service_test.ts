@@ -1,0 +1,178 @@
+/** `svc service` with a real systemd: what a service starts survives it, and every way to start the listener is that service. */
+import assert from "node:assert/strict";
+import { runSvc } from "../helpers/program.ts";
+import { run } from "../helpers/run.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+import { cgroupFolder, startUserSystemd, type UserSystemd } from "../helpers/user_systemd.ts";
+
+/** Without root, systemd or cgroups of version 2 the tests of this file with "systemd" in their name are left out. */
+const cgroups = await cgroupFolder();
+const ignore = cgroups === undefined;
+
+interface Host extends AsyncDisposable {
+  stack: Stack;
+  svc(...args: string[]): Promise<string>;
+  systemctl(...args: string[]): Promise<string>;
+  /** The listener that answers, once it is the service's process. */
+  listener(): Promise<number>;
+}
+
+/** A host that has been used in its project, with no tmux server and no listener. */
+async function makeHost(): Promise<Host> {
+  const stack = await makeStack({ listener: false });
+  const { sandbox } = stack;
+  const config = `${sandbox.svcHome}/config.json`;
+  const before = JSON.parse(await Deno.readTextFile(config));
+  await Deno.writeTextFile(config, JSON.stringify({ ...before, allowAgentStart: true }));
+  const projects = [{ project: "proj", directory: sandbox.project }];
+  await Deno.writeTextFile(`${sandbox.svcHome}/projects.json`, JSON.stringify({ projects }));
+  const systemd: UserSystemd = await startUserSystemd(sandbox, cgroups ?? "");
+  const { env } = systemd;
+  const host: Host = {
+    stack,
+    async svc(...args) {
+      const { code, stdout, stderr } = await runSvc(sandbox, args, { env });
+      assert.equal(code, 0, stderr);
+      return stdout;
+    },
+    systemctl: async (...args) => (await run(["systemctl", "--user", ...args], { env })).stdout.trim(),
+    listener: () =>
+      until("the service's listener", async () => {
+        const { listener } = JSON.parse((await runSvc(sandbox, ["status", "--json"], { env })).stdout);
+        const main = Number(await host.systemctl("show", "--value", "--property=MainPID", "svc-listener"));
+        return listener?.connected && listener.pid === main && main;
+      }),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await systemd[Symbol.asyncDispose]();
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+  return host;
+}
+
+/** Starts an agent from a phone: with it, the listener starts the tmux server. Resolves with the server's pid. */
+async function startFromPhone({ stack }: Host): Promise<number> {
+  const push = { type: "agent.start", targetDeviceId: stack.deviceId };
+  await stack.api.sendPush({ ...push, data: { agent: "echo", project: "proj" } });
+  await until("the agent's input line", async () => {
+    return /^❯/mu.test(await stack.sandbox.screen("svc-proj").catch(() => ""));
+  });
+  return await tmuxServer(stack);
+}
+
+async function tmuxServer({ sandbox }: Stack): Promise<number> {
+  return Number(await sandbox.tmux("display-message", "-p", "#{pid}"));
+}
+
+Deno.test({
+  name:
+    "systemd restarts the listener, and the tmux server that it started lives on with its agent [srv-keep-agents, srv-install]",
+  ignore,
+  async fn() {
+    await using host = await makeHost();
+    const { stack } = host;
+    assert.match(
+      await host.svc("service", "install", "listener"),
+      /Wrote .*svc-listener\.service\n.*journalctl/s,
+    );
+    const first = await host.listener();
+    const server = await startFromPhone(host);
+    const cgroup = await Deno.readTextFile(`/proc/${server}/cgroup`);
+    assert.match(cgroup, /svc-listener\.service/, "the server was started in the service");
+    await host.systemctl("restart", "svc-listener");
+    const second = await host.listener();
+    assert.notEqual(second, first);
+    Deno.kill(second, "SIGKILL");
+    const third = await until("another listener", async () => {
+      const pid = await host.listener();
+      return pid !== second && pid;
+    });
+    assert.ok(third > 0);
+    assert.equal(await tmuxServer(stack), server);
+    assert.equal((await stack.send("svc-proj", "still there?")).receipt.state, "submitted");
+    await host.svc("service", "remove", "listener");
+    await until("the listener's end", async () => {
+      return (await Deno.stat(`${stack.sandbox.svcHome}/listener.pid`).catch(() => undefined)) === undefined;
+    });
+    assert.equal(await tmuxServer(stack), server);
+  },
+});
+
+Deno.test({
+  name:
+    "with systemd, svc listener --restart and a wrapper start the service, and a second install changes nothing [srv-one, srv-install]",
+  ignore,
+  async fn() {
+    await using host = await makeHost();
+    const byWrapper = await host.stack.echo();
+    await until(
+      "the wrapper's listener",
+      () => Deno.stat(`${host.stack.sandbox.svcHome}/listener.pid`).catch(() => 0),
+    );
+    assert.match(await host.svc("service", "install", "listener"), /Stopped the listener that ran before/);
+    const first = await host.listener();
+    assert.match(await host.svc("service", "install", "listener"), /Up to date/);
+    assert.equal(await host.listener(), first);
+    assert.match(await host.svc("listener", "--restart"), /The listener is running/);
+    assert.notEqual(await host.listener(), first);
+    await host.svc("listener", "--stop");
+    await host.svc("--detach", "echo");
+    await host.listener();
+    assert.match(await host.svc("service", "status"), /^listener: running, /m);
+    assert.equal((await host.stack.send(byWrapper.name, "hello")).receipt.state, "submitted");
+  },
+});
+
+Deno.test({
+  name: "systemd accepts every unit that svc writes [srv-install, srv-relay]",
+  ignore,
+  async fn() {
+    await using sandbox = await makeSandbox();
+    const plans = [
+      ["install", "listener"],
+      ["install", "listener", "--system", "--user", "root"],
+      ["install", "relay", "--", "--listen", "127.0.0.1:0"],
+      ["install", "relay", "--system", "--user", "root"],
+    ];
+    for (const [at, plan] of plans.entries()) {
+      const [first = "", name = "", ...rest] = plan;
+      const { stdout, stderr } = await runSvc(sandbox, ["service", first, name, "--dry-run", ...rest]);
+      const file = `${sandbox.root}/svc-${at}.service`;
+      await Deno.writeTextFile(file, stdout.replace(/^# systemctl.*$/gm, ""));
+      assert.match(stdout, /^ExecStart=\//m, stderr);
+      const scope = plan.includes("--system") ? [] : ["--user"];
+      const env = { ...sandbox.env, XDG_RUNTIME_DIR: sandbox.root };
+      const verified = await run(["systemd-analyze", ...scope, "--man=no", "verify", file], { env });
+      assert.deepEqual([verified.code, verified.stderr], [0, ""], plan.join(" "));
+    }
+  },
+});
+
+Deno.test("a unit that svc did not write is neither replaced nor removed [srv-own]", async () => {
+  await using sandbox = await makeSandbox();
+  const folder = `${sandbox.home}/.config/systemd/user`;
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(`${folder}/svc-listener.service`, "[Service]\nExecStart=/bin/true\n");
+  for (const verb of ["install", "remove"]) {
+    const { code, stderr } = await runSvc(sandbox, ["service", verb, "listener"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /svc-listener\.service": it exists, and svc did not write it/);
+  }
+  const kept = await Deno.readTextFile(`${folder}/svc-listener.service`);
+  assert.equal(kept, "[Service]\nExecStart=/bin/true\n");
+});
+
+Deno.test("--dry-run prints the unit and the commands and writes nothing; wrong names are refused [srv-install]", async () => {
+  await using sandbox = await makeSandbox();
+  const shown = await runSvc(sandbox, ["service", "install", "listener", "--dry-run"]);
+  assert.match(shown.stdout, /^ExecStart=.*cli\.ts listener --standby$/m);
+  assert.match(shown.stdout, /systemctl --user enable/);
+  assert.deepEqual([...Deno.readDirSync(sandbox.home)], []);
+  const wrong = await runSvc(sandbox, ["service", "install", "relais"]);
+  assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
+  assert.match(wrong.stderr, /it takes listener or relay/);
+  const status = await runSvc(sandbox, ["service", "status"]);
+  assert.match(status.stdout, /No service is installed/, status.stderr);
+});

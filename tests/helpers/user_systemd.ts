@@ -1,0 +1,75 @@
+/** A real systemd as the service manager of one sandbox, in a cgroup and with a `/run/systemd` of its own. Needs root. */
+import { run } from "./run.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { until } from "./until.ts";
+
+const SYSTEMD = "/lib/systemd/systemd";
+/** The second hierarchy of machines that keep the old one too. */
+const CGROUPS = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+
+/** Its own mounts, so that the machine's own systemd, if any, is neither seen nor touched. */
+const START = `
+set -e
+echo $$ > "$1/cgroup.procs"
+exec unshare --mount --cgroup sh -c '
+  mount -t cgroup2 none /sys/fs/cgroup
+  mkdir -p /run/systemd
+  mount -t tmpfs tmpfs /run/systemd
+  mkdir -p /run/systemd/system
+  exec ${SYSTEMD} --user --unit=basic.target'
+`;
+
+export interface UserSystemd extends AsyncDisposable {
+  /** The sandbox's environment in which `systemctl --user` reaches it. */
+  env: Record<string, string>;
+}
+
+/** Undefined where it cannot run: then the caller says so. */
+export async function cgroupFolder(): Promise<string | undefined> {
+  if (Deno.uid() !== 0 || !await exists(SYSTEMD)) return undefined;
+  for (const folder of CGROUPS) {
+    const isVersion2 = await exists(`${folder}/cgroup.controllers`);
+    const hasKill = isVersion2 && (await run(["sh", "-c", `ls ${folder}/*/cgroup.kill | head -1`])).stdout;
+    if (isVersion2 && hasKill !== undefined) return folder;
+  }
+  return undefined;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+export async function startUserSystemd(sandbox: Sandbox, parent: string): Promise<UserSystemd> {
+  const cgroup = `${parent}/svc-test-${crypto.randomUUID().slice(0, 8)}`;
+  await Deno.mkdir(cgroup);
+  const folder = `${sandbox.root}/run`;
+  await Deno.mkdir(folder, { mode: 0o700 });
+  const env = { ...sandbox.env, XDG_RUNTIME_DIR: folder };
+  const child = new Deno.Command("sh", {
+    args: ["-c", START, "sh", cgroup],
+    env,
+    clearEnv: true,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  const exited = child.status;
+  await until(
+    "systemd",
+    async () => (await run(["systemctl", "--user", "is-system-running"], { env })).stdout,
+  );
+  return {
+    env,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Deno.writeTextFile(`${cgroup}/cgroup.kill`, "1");
+      await exited;
+      await until("an empty cgroup", () => removeTree(cgroup));
+    },
+  };
+}
+
+/** Only `rmdir` removes a cgroup, the inner ones first. */
+async function removeTree(path: string): Promise<boolean> {
+  const { code } = await run(["find", path, "-depth", "-type", "d", "-delete"]);
+  return code === 0;
+}
