@@ -45,7 +45,7 @@ export class PushBrowser implements AsyncDisposable {
     this.#debugger = cdp;
   }
 
-  /** Hands the next message to the service worker, as the browser does once its push service has it. */
+  /** Hands the next message to the service worker, as the browser does once its push service has it; resolves once it is shown. */
   async deliver(): Promise<void> {
     const message = await until("a message", () => this.vendor.messages[this.#delivered]);
     this.#delivered += 1;
@@ -57,11 +57,14 @@ export class PushBrowser implements AsyncDisposable {
       "the active service worker",
       () => this.#active.has(this.#registration) && this.#registration,
     );
+    const before = await this.#showings();
     await this.#debugger?.send("ServiceWorker.deliverPushMessage", {
       origin: this.#origin,
       registrationId,
       data,
     });
+    // Chromium forgets a notification when it is asked for the shown ones while it is about to show it.
+    await until("the notification to be shown", async () => await this.#showings() > before);
   }
 
   /** What the system shows now. */
@@ -70,6 +73,22 @@ export class PushBrowser implements AsyncDisposable {
       const scope = globalThis as unknown as { registration: ServiceWorkerRegistration };
       const shown = await scope.registration.getNotifications();
       return shown.map(({ title, body, tag }) => ({ title, body, tag }));
+    });
+  }
+
+  /** How many notifications the worker has shown since the first call. */
+  async #showings(): Promise<number> {
+    return await (await this.#worker()).evaluate(() => {
+      const scope = globalThis as unknown as { registration: ServiceWorkerRegistration; showings?: number };
+      if (scope.showings === undefined) {
+        scope.showings = 0;
+        const show = scope.registration.showNotification.bind(scope.registration);
+        scope.registration.showNotification = async (...given) => {
+          await show(...given);
+          scope.showings = (scope.showings ?? 0) + 1;
+        };
+      }
+      return scope.showings;
     });
   }
 
