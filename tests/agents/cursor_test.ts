@@ -42,9 +42,9 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   const { env, transcript } = await install(stack);
   await svc(stack, ["setup", "--agent", "cursor"], env);
   const session = (await svc(stack, ["--detach", "cursor"], env)).trim();
-  let proved = 0;
+  let confirmed = 0;
   for (const message of MESSAGES) {
-    if ((await stack.send(session, message)).receipt.state === "submitted") proved++;
+    if ((await stack.send(session, message)).receipt.state === "submitted") confirmed++;
   }
   const submitted = await until("every message", async () => {
     const lines = (await Deno.readTextFile(transcript).catch(() => "")).trim().split("\n");
@@ -73,16 +73,16 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   await call("svc_notify", { title: "A note" });
   assert.equal((await untilPushes(stack, "note", 1))[0]?.agentSessionName, session);
   await client.close();
-  report(proved);
+  report(confirmed);
 });
 
 /** Reports what the stand-in shows, and why the rest cannot be shown. */
-function report(proved: number): void {
+function report(confirmed: number): void {
   const absent = "npm has no cursor-agent to try it with";
   for (const capability of ["early", "slash", "states", "held", "keys", "exit", "late", "verify"] as const) {
     show("cursor", capability, absent);
   }
-  for (const capability of ["told", "desk", "compacted"] as const) {
+  for (const capability of ["informed", "local", "compacted"] as const) {
     show(
       "cursor",
       capability,
@@ -91,6 +91,6 @@ function report(proved: number): void {
   }
   const figure = `${MESSAGES.length} of ${MESSAGES.length}`;
   show("cursor", "messages", `${figure}, into a stand-in for its screen: npm has no cursor-agent`);
-  show("cursor", "proved", `${proved} of ${MESSAGES.length}, by a stand-in for its screen`);
+  show("cursor", "confirmed", `${confirmed} of ${MESSAGES.length}, by a stand-in for its screen`);
   show("cursor", "asked", "its MCP server as svc setup registers it, called by a client of the protocol");
 }

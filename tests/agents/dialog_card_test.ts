@@ -61,7 +61,7 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     for (let round = 0; round < ROUNDS; round++) {
       const command = `touch card-${round}`;
       standIn.callShell(command);
-      await agent.typeAtDesk(`round ${round}`);
+      await agent.typeLocally(`round ${round}`);
       const opened = await delayOf({ stack, agent }, true);
       const text = await textOf(stack, opened.id ?? "");
       for (const word of [new RegExp(command), ...WORDS[kind]]) assert.match(text, word);

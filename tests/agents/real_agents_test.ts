@@ -44,11 +44,11 @@ const FORGET: Record<RealAgent, string> = {
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
   Deno.test(`${kind} takes ${MESSAGES.length} of ${MESSAGES.length} messages exactly, the first while it starts, and a slash command [show-real-agent, other-agents]`, async () => {
     await using stack = await makeStack();
-    let proved = 0;
+    let confirmed = 0;
     const send = async (session: string, message: string): Promise<void> => {
       const { receipt } = await stack.send(session, message);
       assertTyped(receipt, message);
-      if (receipt.state === "submitted") proved++;
+      if (receipt.state === "submitted") confirmed++;
     };
     const [first = "", ...others] = MESSAGES;
     await using agent = await runAgent(kind, stack, { meanwhile: (session) => send(session, first) });
@@ -63,7 +63,7 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     }
     assert.deepEqual(standIn.prompts().map(canonicalText), MESSAGES.map(canonicalText));
     show(kind, "messages", `${MESSAGES.length} of ${MESSAGES.length}`);
-    show(kind, "proved", `${proved} of ${MESSAGES.length}`);
+    show(kind, "confirmed", `${confirmed} of ${MESSAGES.length}`);
 
     await agent.untilIdle();
     await send(session, FORGET[kind]);

@@ -8,16 +8,16 @@ import { runAgent, type SvcAgent } from "./run_agent.ts";
 import { show } from "./table.ts";
 
 const PHONE = "drives this session from their phone";
-const DESK = "REMOTE mode has ended";
+const ENDED = "REMOTE mode has ended";
 
 /** How often the model reads the words in the request that has the prompt. */
-async function timesRead({ standIn }: SvcAgent, prompt: string): Promise<{ phone: number; desk: number }> {
+async function timesRead({ standIn }: SvcAgent, prompt: string): Promise<{ phone: number; local: number }> {
   const body = await until(`"${prompt}" at the model`, () => {
     const last = standIn.bodies().at(-1) ?? "";
     return last.includes(prompt) && last;
   }, 60_000);
   const count = (text: string): number => body.split(text).length - 1;
-  return { phone: count(PHONE), desk: count(DESK) };
+  return { phone: count(PHONE), local: count(ENDED) };
 }
 
 /** The command that compacts the context, and what the screen shows then. */
@@ -37,26 +37,26 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     await using stack = await makeStack();
     await using agent = await runAgent(kind, stack);
     const { session, standIn } = agent;
-    await agent.typeAtDesk("typed before any phone");
-    assert.deepEqual(await timesRead(agent, "typed before any phone"), { phone: 0, desk: 0 });
+    await agent.typeLocally("typed before any phone");
+    assert.deepEqual(await timesRead(agent, "typed before any phone"), { phone: 0, local: 0 });
 
     const { receipt } = await stack.send(session, "hello from the phone");
     assertTyped(receipt, "hello from the phone");
-    assert.deepEqual(await timesRead(agent, "hello from the phone"), { phone: 1, desk: 0 });
+    assert.deepEqual(await timesRead(agent, "hello from the phone"), { phone: 1, local: 0 });
     const stops = await untilPushes(stack, "agent.stop", 2);
     const told = stops.map(({ body, agentSessionName, data }) => [body, agentSessionName, data?.hookId]);
     assert.deepEqual(told, Array(2).fill(["Done.", session, "hook_test"]));
-    show(kind, "told");
+    show(kind, "informed");
 
-    await agent.typeAtDesk("typed at the desk");
-    assert.deepEqual(await timesRead(agent, "typed at the desk"), { phone: 1, desk: 1 });
+    await agent.typeLocally("typed at the computer");
+    assert.deepEqual(await timesRead(agent, "typed at the computer"), { phone: 1, local: 1 });
     standIn.callTool("svc_notify", { title: "A note", body: "from the model" });
-    await agent.typeAtDesk("tell my phone");
-    assert.deepEqual(await timesRead(agent, "tell my phone"), { phone: 1, desk: 1 });
+    await agent.typeLocally("tell my phone");
+    assert.deepEqual(await timesRead(agent, "tell my phone"), { phone: 1, local: 1 });
     const [note] = await untilPushes(stack, "note", 1);
     const noted = [note?.title, note?.body, note?.agentSessionName];
     assert.deepEqual(noted, ["A note", "from the model", session]);
-    show(kind, "desk");
+    show(kind, "local");
   });
 }
 
@@ -75,11 +75,11 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     await until("the compaction", isCompacted, 60_000);
     await agent.untilIdle();
     if (isLater) await stack.send(agent.session, "again from the phone");
-    await agent.typeAtDesk("typed at the desk");
-    assert.deepEqual(await timesRead(agent, "typed at the desk"), { phone: 1, desk: 1 });
+    await agent.typeLocally("typed at the computer");
+    assert.deepEqual(await timesRead(agent, "typed at the computer"), { phone: 1, local: 1 });
     const last = agent.standIn.bodies().at(-1) ?? "";
-    assert.ok(last.indexOf(PHONE) < last.indexOf(DESK));
-    if (isLater) assert.ok(last.indexOf("again from the phone") < last.indexOf(DESK));
+    assert.ok(last.indexOf(PHONE) < last.indexOf(ENDED));
+    if (isLater) assert.ok(last.indexOf("again from the phone") < last.indexOf(ENDED));
     show(kind, "compacted", when);
   });
 }
@@ -104,14 +104,14 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
       await agent.untilIdle();
       const { receipt } = await stack.send(session, `zebra ${index}, ${name}: ${text}`);
       assertTyped(receipt, name);
-      assert.deepEqual(await isDelivered(`zebra ${index}, `), { phone: index + 1, desk: 0 }, name);
+      assert.deepEqual(await isDelivered(`zebra ${index}, `), { phone: index + 1, local: 0 }, name);
     }
     await agent.untilIdle();
     await pane.paste("zebra at\nthe local\nkeyboard");
     await pane.quiet();
     await pane.press("Enter");
     const count = Object.keys(CHANGED_TEXTS).length;
-    assert.deepEqual(await isDelivered("zebra at"), { phone: count, desk: 1 });
+    assert.deepEqual(await isDelivered("zebra at"), { phone: count, local: 1 });
     show(kind, "changed");
   });
 }

@@ -24,7 +24,7 @@ export interface SvcAgent extends AsyncDisposable {
   /** Resolves once the empty input line is on the screen and the agent does nothing. */
   untilIdle(): Promise<unknown>;
   /** Types a line and presses Enter, as the local user. */
-  typeAtDesk(text: string): Promise<void>;
+  typeLocally(text: string): Promise<void>;
 }
 
 /** With the real agent first on PATH, as a person would have it. */
@@ -79,7 +79,7 @@ function withDesk(running: Pick<SvcAgent, "kind" | "session" | "pane" | "standIn
     ...running,
     reading,
     untilIdle,
-    async typeAtDesk(text) {
+    async typeLocally(text) {
       await untilIdle();
       await pane.paste(text);
       await until("the draft", async () => (await reading()).draft === text);

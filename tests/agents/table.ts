@@ -5,10 +5,10 @@ import * as z from "zod/mini";
 export const CAPABILITIES = {
   early: "a message sent while it starts waits",
   messages: "20 messages, byte for byte",
-  proved: "their receipts say `submitted`",
+  confirmed: "their receipts say `submitted`",
   slash: "a slash command does its work",
-  told: "the model is informed that the phone drives",
-  desk: "a prompt typed by the local user ends that",
+  informed: "the model is informed that the phone drives",
+  local: "a prompt typed by the local user ends that",
   compacted: "informed again after a compaction",
   changed: "informed also by long, folded and changed texts",
   states: "states seen in order",

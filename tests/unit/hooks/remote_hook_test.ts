@@ -5,7 +5,7 @@ import { BENCH_NOW, type HookBench, makeHookBench } from "../../helpers/hook_ben
 import { until } from "../../helpers/until.ts";
 
 const PHONE = /drives this session from their phone/;
-const DESK = /back at the keyboard/;
+const ENDED = /back at the keyboard/;
 
 async function withBench(test: (bench: HookBench) => Promise<void>): Promise<void> {
   await using bench = await makeHookBench();
@@ -17,7 +17,7 @@ Deno.test("a prompt from the phone is flagged and its marker is taken; the next 
     await mark("fix the bug");
     assert.match(await submit("fix the bug"), PHONE);
     assert.deepEqual(await home.files.list(home.paths.markers), []);
-    assert.match(await submit("thanks"), DESK);
+    assert.match(await submit("thanks"), ENDED);
     assert.equal(await submit("and now?"), "");
   }));
 
@@ -73,7 +73,7 @@ Deno.test("conversations are separate, even those of two agents with the same id
     assert.match(await submit("go on", { conversation: "a" }), PHONE);
     assert.equal(await submit("typed", { conversation: "b" }), "");
     assert.equal(await submit("typed", { conversation: "a", kind: "cc" }), "");
-    assert.match(await submit("typed", { conversation: "a" }), DESK);
+    assert.match(await submit("typed", { conversation: "a" }), ENDED);
   }));
 
 Deno.test("a muted project is never flagged; muting ends an active mode [remote-muted, rm-ends-mute]", () =>
@@ -96,7 +96,7 @@ Deno.test("a background task's report neither starts nor ends the mode", () =>
     await mark("go on");
     assert.match(await submit("go on", { kind: "cc" }), PHONE);
     assert.equal(await submit(report, { kind: "cc" }), "");
-    assert.match(await submit("typed", { kind: "cc" }), DESK);
+    assert.match(await submit("typed", { kind: "cc" }), ENDED);
   }));
 
 Deno.test("the model is informed again after a compaction, and the mode ends with the session [rm-compact, rm-ends-mute]", () =>
@@ -110,7 +110,7 @@ Deno.test("the model is informed again after a compaction, and the mode ends wit
     assert.match(again.hookSpecificOutput.additionalContext, PHONE);
     assert.equal(await call("codex", "SessionEnd", input), "");
     assert.equal(await call("codex", "SessionStart", compacted), "");
-    assert.match(await submit("typed after a resume"), DESK);
+    assert.match(await submit("typed after a resume"), ENDED);
   }));
 
 Deno.test("the prompt is reported to the daemon at once: the agent works [ls-hook-at-once]", () =>
@@ -146,7 +146,7 @@ Deno.test("a folded message from the phone is flagged, and a folded paste by the
     await mark("first line\nsecond\u2028line\n\tlast");
     const cc = { kind: "cc" } as const;
     assert.match(await submit(folded("first line\nsecond\nline\n    last"), cc), PHONE);
-    assert.match(await submit(folded("pasted\nat the\nkeyboard"), cc), DESK);
+    assert.match(await submit(folded("pasted\nat the\nkeyboard"), cc), ENDED);
   }));
 
 Deno.test("the prompt of a subagent neither ends REMOTE mode nor is reported [rm-ends]", () =>
@@ -156,6 +156,6 @@ Deno.test("the prompt of a subagent neither ends REMOTE mode nor is reported [rm
     await until("the report", () => reports.length === 1);
     const input = { session_id: "c-1", cwd: project, prompt: "do a part of it", agent_id: "a1" };
     assert.equal(await call("codex", "UserPromptSubmit", input), "");
-    assert.match(await submit("typed at the keyboard"), DESK);
+    assert.match(await submit("typed at the keyboard"), ENDED);
     await until("the second report", () => reports.length === 2);
   }));

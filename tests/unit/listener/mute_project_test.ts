@@ -71,23 +71,23 @@ Deno.test("a phone mutes the project of a session and unmutes it, by the session
 
 Deno.test("a phone never unmutes what the local user has muted, before or after it [type-mute]", async () => {
   await using home = await makeTempHome();
-  const desk = (directory: string, muted: boolean): Promise<boolean> =>
+  const locally = (directory: string, muted: boolean): Promise<boolean> =>
     setMuted(home.files, home.paths, { directory, muted });
   const unmutes = async (): Promise<string[]> => [
     await ask(home, `unmute ${CREATED}000`, "svc-p"),
     await ask(home, "unmute /work/p"),
   ];
-  await desk("/work/p", true);
+  await locally("/work/p", true);
   assert.equal(await ask(home, `mute ${CREATED}000`, "svc-p"), "submitted");
   assert.deepEqual(await unmutes(), ["refused muted_at_computer", "refused muted_at_computer"]);
-  await desk("/work/p", false);
+  await locally("/work/p", false);
   await ask(home, `mute ${CREATED}000`, "svc-p");
-  assert.equal(await desk("/work/p", true), false);
+  assert.equal(await locally("/work/p", true), false);
   assert.deepEqual(await unmutes(), ["refused muted_at_computer", "refused muted_at_computer"]);
-  await desk("/work/p", false);
+  await locally("/work/p", false);
 
   await ask(home, `mute ${CREATED}000`, "svc-p");
-  await desk("/work", true);
+  await locally("/work", true);
   assert.equal((await unmutes())[0], "refused muted_at_computer", "the folder above is muted");
   assert.deepEqual(await loadMuted(home.files, home.paths), ["/work"]);
 });

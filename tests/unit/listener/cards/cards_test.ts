@@ -43,7 +43,7 @@ class Scene {
   readonly withdrawn: string[] = [];
   readonly audit: string[] = [];
   readonly reports: HookReport[] = [];
-  desk = 0;
+  localKeyAt = 0;
   hasDialog = false;
   linked = true;
   dialog: string | undefined;
@@ -59,7 +59,7 @@ class Scene {
       policy: { approval: "once" },
       neverAllow: [],
       isMuted: () => Promise.resolve(false),
-      look: () => Promise.resolve({ lastKeyAt: this.desk, hasDialog: this.hasDialog }),
+      look: () => Promise.resolve({ lastKeyAt: this.localKeyAt, hasDialog: this.hasDialog }),
       isLinked: () => this.linked,
       send: (push) => Promise.resolve(this.sent.push(push)),
       withdraw: (id) => void this.withdrawn.push(id),
@@ -244,7 +244,7 @@ Deno.test("without a paired phone, a relay or a known session, and in a muted pr
 
 Deno.test("a dialog that its hook holds back opens at once while somebody is at the computer [card-local]", async () => {
   const scene = await Scene.make();
-  scene.desk = scene.clock.now() - LOCAL_ACTIVE_MS + 1;
+  scene.localKeyAt = scene.clock.now() - LOCAL_ACTIVE_MS + 1;
   assert.equal(await scene.ask(QUESTION, { isShown: false }), undefined);
   assert.deepEqual(scene.sent, []);
   // Claude shows its dialog all the same.
@@ -256,12 +256,12 @@ Deno.test("a dialog that its hook holds back opens at once while somebody is at 
 
 Deno.test("a dialog that its hook holds back opens at the first key at the computer [card-local]", async () => {
   const scene = await Scene.make();
-  scene.desk = scene.clock.now() - LOCAL_ACTIVE_MS;
+  scene.localKeyAt = scene.clock.now() - LOCAL_ACTIVE_MS;
   const asked = scene.ask(QUESTION, { isShown: false });
   const { id } = await scene.card();
   scene.clock.advance(5_000);
   assert.deepEqual(scene.withdrawn, []);
-  scene.desk = scene.clock.now();
+  scene.localKeyAt = scene.clock.now();
   assert.equal(await scene.ended(asked), undefined);
   assert.deepEqual(scene.withdrawn, [id]);
   assert.deepEqual(await scene.answer(id, BLUE), { state: "refused", reason: "dialog_gone" });
@@ -305,7 +305,7 @@ Deno.test("an answer just after a key at the computer is refused: the dialog ope
   const scene = await Scene.make();
   const asked = scene.ask(QUESTION, { isShown: false });
   const { id } = await scene.card();
-  scene.desk = scene.clock.now();
+  scene.localKeyAt = scene.clock.now();
   assert.deepEqual(await scene.answer(id, BLUE), { state: "refused", reason: "dialog_gone" });
   assert.equal(await scene.ended(asked), undefined);
 });
