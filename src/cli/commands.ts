@@ -22,6 +22,7 @@ export const COMMANDS = {
   unmute: "undo mute",
   mcp: "the MCP server that agents start on stdio: svc_ask and the other tools",
   service: "install, remove or show the relay or the listener as a service",
+  upgrade: "print the commands that upgrade this svc; --run runs them",
   completions: "print the completion script for bash, zsh or fish",
   "echo-agent": undefined,
 } as const satisfies Readonly<Record<string, string | undefined>>;

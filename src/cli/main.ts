@@ -28,6 +28,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   unmute: async () => (await import("./mute.ts")).runUnmute,
   mcp: async () => (await import("./mcp.ts")).run,
   service: async () => (await import("./service.ts")).run,
+  upgrade: async () => (await import("./upgrade.ts")).run,
   completions: async () => (await import("./completions.ts")).run,
   "echo-agent": async () => (await import("./echo_agent.ts")).run,
 };

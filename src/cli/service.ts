@@ -120,15 +120,26 @@ async function status(args: readonly string[]): Promise<number> {
     examples: ["svc service status", "svc service status --json"],
   }).option("--json", "print it as JSON").option(...USER);
   const options = parseOptions(command, args).opts();
+  const states = await allStates(options);
+  if (options.json) printJson(states);
+  else for (const line of statusLines(states)) print(line);
+  return 0;
+}
+
+/** The installed services that start a file that is gone. */
+export async function servicesWithMissingFiles(): Promise<ServiceState[]> {
+  const states = await allStates({});
+  return states.filter(({ missing }) => missing !== null);
+}
+
+async function allStates(options: PlaceOptions): Promise<ServiceState[]> {
   const states: ServiceState[] = [];
   for (const service of SERVICE_NAMES) {
     for (const system of [undefined, true] as const) {
       states.push(...await stateOf(service, { ...options, system, server: [], shown: true }));
     }
   }
-  if (options.json) printJson(states);
-  else for (const line of statusLines(states)) print(line);
-  return 0;
+  return states;
 }
 
 async function stateOf(service: ServiceName, options: PlanOptions): Promise<ServiceState[]> {

@@ -207,7 +207,7 @@ const BROKEN: Broken[] = [
     },
     expected: [
       "Gemini, hooks",
-      /^its command does not exist: .*not found$/,
+      /^its hook runs ".*\/bin\/svc", which no longer exists$/,
       /^run: svc setup --agent gemini$/,
     ],
     faults: ["Gemini, hooks", "Gemini, MCP"],
@@ -275,9 +275,66 @@ const BROKEN: Broken[] = [
       };
       await edit(`${stack.sandbox.home}/.gemini/settings.json`, change);
     },
-    expected: ["Gemini, MCP", /^its command cannot be started: .*\/gone\/svc/, /svc setup --agent gemini$/],
+    expected: [
+      "Gemini, MCP",
+      /^its MCP entry runs "\/gone\/svc", which no longer exists$/,
+      /--agent gemini$/,
+    ],
     faults: ["Gemini, MCP"],
     fixIsCommand: true,
+  },
+  {
+    what: "a svc that has moved",
+    async breakIt(stack) {
+      await setUp(stack, "gemini");
+      await edit(home(stack, "bin/svc"), (text) => text.replaceAll(/[^']*cli\.ts/g, "/gone/cli.ts"));
+    },
+    expected: [
+      "hooks and tools",
+      /^".*\/bin\/svc" runs "\/gone\/cli\.ts", which no longer exists$/,
+      /^run: svc setup$/,
+    ],
+    faults: ["hooks and tools", "Gemini, hooks", "Gemini, MCP"],
+    fixIsCommand: true,
+  },
+  {
+    what: "agents that run another svc",
+    async breakIt(stack) {
+      await setUp(stack, "gemini");
+      await edit(home(stack, "bin/svc"), (text) => text.replaceAll("'--quiet'", "'-q'"));
+    },
+    expected: [
+      "hooks and tools",
+      /^agents run another svc, ".* -q .*"; this one is ".*"$/,
+      /^run: svc setup,/,
+    ],
+    faults: [],
+  },
+  {
+    what: "a plugin that has moved",
+    async breakIt(stack) {
+      await setUp(stack, "cc", "claude");
+      const settings = `${stack.sandbox.home}/.claude/settings.json`;
+      await edit(settings, (text) => text.replace(/"path": *"[^"]*"/, '"path": "/gone/plugin"'));
+    },
+    expected: ["Claude, hooks", /^Claude uses the plugin in "\/gone\/plugin", which no/, /setup --agent cc$/],
+    faults: ["Claude, hooks", "Claude, MCP"],
+    fixIsCommand: true,
+  },
+  {
+    what: "a service whose svc is gone",
+    async breakIt({ sandbox }) {
+      const folder = `${sandbox.home}/.config/systemd/user`;
+      await Deno.mkdir(folder, { recursive: true });
+      const unit = "# Written by svc service install\n[Service]\nExecStart=/gone/deno run cli.ts listener\n";
+      await Deno.writeTextFile(`${folder}/svc-listener.service`, unit);
+    },
+    expected: [
+      "services",
+      /^the listener's service starts "\/gone\/deno", which no longer exists$/,
+      /^run: svc service install listener$/,
+    ],
+    faults: ["services"],
   },
   {
     what: "hooks that Codex has not reviewed",
@@ -324,7 +381,7 @@ async function follow(stack: Stack, fix: string): Promise<void> {
 }
 
 for (const row of BROKEN) {
-  Deno.test(`svc verify names ${row.what}, and its fix [set-verify, tty-verify-agents]`, async () => {
+  Deno.test(`svc verify names ${row.what}, and its fix [set-verify, set-verify-path, tty-verify-agents]`, async () => {
     const { faults, expected: [name, finding, fix] } = row;
     await using stack = await makeStack({ listener: row.listener ?? false });
     const env = await row.breakIt(stack) ?? {};

@@ -48,6 +48,14 @@ const SERVICES = rows("docs/operating.md, As a service", {
   "srv-own": packages("svc neither replaces nor removes a unit that it did not write."),
 });
 
+const UPGRADES = rows("docs/operating.md, Upgrading", {
+  "upg-command": packages("svc upgrade names what upgrades this svc, by how it was installed."),
+  "upg-run": packages("svc upgrade --run runs that, and stops at the first failure."),
+  "set-verify-path": packages(
+    "svc verify names hooks, MCP entries, plugins and services that point to what no longer exists or to another svc.",
+  ),
+});
+
 const SVC_UP = rows("docs/specification.md, svc up", {
   "up-one-command": main(
     "svc up starts a relay and a listener connected to each other, and prints a QR code and a link.",
@@ -222,6 +230,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
 export const PRODUCT_ROWS: readonly Requirement[] = [
   ...COMMANDS,
   ...SERVICES,
+  ...UPGRADES,
   ...SVC_UP,
   ...STABLE_OUTPUT_FOR_SCRIPTS,
   ...WRAPPER,

@@ -45,6 +45,13 @@ export function launcherText(
   ].join("\n");
 }
 
+/** The command that a launcher runs; undefined for a text that svc did not write. */
+export function commandOf(launcher: string): string[] | undefined {
+  const [, words] = /^exec ('.*') "\$@"$/m.exec(launcher) ?? [];
+  const quoted = words?.matchAll(/'((?:[^']|'\\'')*)'(?: |$)/g);
+  return quoted && Array.from(quoted, ([, word = ""]) => word.replaceAll("'\\''", "'"));
+}
+
 /** False if the launcher was already up to date. */
 export async function writeLauncher(files: Files, paths: HomePaths, text: string): Promise<boolean> {
   if (await files.readText(paths.launcher) === text && await files.isExecutable(paths.launcher)) return false;

@@ -20,13 +20,14 @@ import { Manifest } from "../../../hooks/setup/manifest.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { pluginDirectory } from "../../context.ts";
 import { type Check, fault, type Finding, ok, warning } from "../check.ts";
+import { entryFault, launcherCheck, servicesCheck } from "./entries.ts";
 import { presenceCheck, versionCheck } from "./presence.ts";
 import { type McpProbe, probeHook, type ProbeHost, probeMcp } from "./probe.ts";
 import { parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { shellQuote } from "../../../runtime/system.ts";
 
-/** Two checks on which agents are installed, then two for each of those. */
+/** Two checks on which agents are installed, two on what they and services start, then two for each agent. */
 export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   const { files, commands, env } = runtime;
   const place = { env: env.all(), home: runtime.homeDirectory(), plugin: await pluginDirectory() };
@@ -38,6 +39,8 @@ export async function agentChecks(paths: HomePaths): Promise<Check[]> {
   return [
     presenceCheck(host, here),
     versionCheck(host, here),
+    launcherCheck(host),
+    servicesCheck,
     ...here.flatMap((kind) => [hookCheck(host, kind, hooksInTurn), mcpCheck(host, kind, ask)]),
   ];
 }
@@ -60,7 +63,10 @@ function hookCheck(host: SetupHost, kind: AgentKind, inTurn: Mutex): Check {
 
 async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
   const stale = await staleFiles(host, kind);
-  const { hook: command, env } = await readRegistration(host, kind);
+  const registration = await readRegistration(host, kind);
+  const misplaced = await entryFault(host, kind, { ...registration, mcp: undefined });
+  if (misplaced?.mark === "fault") return misplaced;
+  const { hook: command, env } = registration;
   const hooks = await loadHooks(kind);
   if (command === undefined || hooks === undefined) return warning("svc's hooks are not set up", fixOf(kind));
   const [why, distrust] = await Promise.all([
@@ -69,6 +75,7 @@ async function hookFinding(host: SetupHost, kind: AgentKind): Promise<Finding> {
   ]);
   if (why !== undefined) return fault(why, fixOf(kind));
   if (distrust !== undefined) return distrust;
+  if (misplaced !== undefined) return misplaced;
   if (stale.length > 0) return warning(staleText(stale), fixOf(kind));
   return ok(hooks.promptEvent === undefined ? "the command runs" : `${hooks.promptEvent} informs the model`);
 }
@@ -139,9 +146,13 @@ function mcpCheck(host: SetupHost, kind: AgentKind, ask: AskMcp): Check {
     name: `${AGENT_LABELS[kind]}, MCP`,
     async run() {
       try {
-        const { mcp, env } = await readRegistration(host, kind);
+        const registration = await readRegistration(host, kind);
+        const { mcp, env } = registration;
+        const misplaced = await entryFault(host, kind, { ...registration, hook: undefined });
+        if (misplaced?.mark === "fault") return misplaced;
         if (mcp === undefined) return warning("the svc server is not registered", fixOf(kind));
-        return judgeTools(await ask(probeHost(host, env), mcp), fixOf(kind));
+        const finding = judgeTools(await ask(probeHost(host, env), mcp), fixOf(kind));
+        return finding.mark === "ok" ? misplaced ?? finding : finding;
       } catch (error) {
         return fault(errorText(error), `fix that, then ${fixOf(kind)}`);
       }
@@ -168,6 +179,8 @@ export interface Registration {
   mcp: readonly string[] | undefined;
   /** What the agent adds to its environment for both. */
   env: Readonly<Record<string, string>>;
+  /** The folder of plugins that the agent reads both from, if it does. */
+  plugin?: string | undefined;
 }
 
 /** Throws Error when a file does not have its format. */
@@ -183,7 +196,8 @@ export async function readRegistration(host: SetupHost, kind: AgentKind): Promis
   }
   const hook = found.find((one) => one.hook !== undefined)?.hook;
   const mcp = found.find((one) => one.mcp !== undefined)?.mcp;
-  return { hook, mcp, env: Object.assign({}, ...found.map(({ env }) => env)) };
+  const plugin = found.find((one) => one.plugin !== undefined)?.plugin;
+  return { hook, mcp, env: Object.assign({}, ...found.map(({ env }) => env)), plugin };
 }
 
 interface Agent {
@@ -254,6 +268,7 @@ async function inPlugin({ files }: SetupHost, settings: string): Promise<Partial
     hook: isText(hook) ? hook : undefined,
     mcp: argvOf(valueAt(mcp, ["mcpServers", MCP_SERVER]))?.map(filled),
     env: { CLAUDE_PLUGIN_ROOT: plugin },
+    plugin: market,
   };
 }
 

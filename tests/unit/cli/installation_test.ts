@@ -1,0 +1,76 @@
+/** Which installation a command belongs to, and what upgrades it. */
+import assert from "node:assert/strict";
+import config from "../../../deno.json" with { type: "json" };
+import { judgeCommand } from "../../../src/cli/checks/agents/entries.ts";
+import { installationOf, PACKAGE, stepLine, upgradeSteps } from "../../../src/cli/installation.ts";
+import { commandOf, launcherText } from "../../../src/hooks/setup/launcher.ts";
+
+const NODE = "/usr/bin/node";
+const DENO = "/home/ann/.deno/bin/deno";
+const IN_CACHE = "/home/ann/.cache/deno/npm/registry.npmjs.org";
+
+const CASES: [what: string, command: string[], program: string, kind: string, steps: string[]][] = [
+  [
+    "a checkout",
+    [DENO, "run", "-A", "--config", "/src/my svc/deno.json", "/src/my svc/cli.ts"],
+    "/src/my svc/cli.ts",
+    "checkout",
+    [
+      "cd '/src/my svc' && git pull --ff-only",
+      `cd '/src/my svc' && ${DENO} install --frozen`,
+      `cd '/src/my svc' && ${DENO} run -A scripts/build_phone.ts`,
+    ],
+  ],
+  [
+    "npm install -g",
+    [NODE, "/usr/local/bin/svc"],
+    `/usr/local/lib/node_modules/${PACKAGE}/cli.js`,
+    "npm-global",
+    [`npm install --global ${PACKAGE}@latest`],
+  ],
+  [
+    "a project's dependency",
+    [NODE, "/home/ann/app/node_modules/.bin/svc"],
+    `/home/ann/app/node_modules/${PACKAGE}/cli.js`,
+    "npm-project",
+    [`cd /home/ann/app && npm install ${PACKAGE}@latest`],
+  ],
+  [
+    "npx",
+    [NODE, "/home/ann/.npm/_npx/1a2b/node_modules/.bin/svc"],
+    `/home/ann/.npm/_npx/1a2b/node_modules/${PACKAGE}/cli.js`,
+    "npx",
+    [`npx --yes ${PACKAGE}@latest --version`],
+  ],
+  [
+    "deno install -g of the package",
+    [DENO, `${IN_CACHE}/${PACKAGE}/0.1.0/cli.js`],
+    `${IN_CACHE}/${PACKAGE}/0.1.0/cli.js`,
+    "deno",
+    [`${DENO} install --global --force -A --name svc npm:${PACKAGE}@latest`],
+  ],
+  ["a single program", ["/opt/svc"], "/opt/svc", "binary", []],
+];
+
+for (const [what, command, program, kind, steps] of CASES) {
+  Deno.test(`${what} is recognised, and upgraded in its own way [upg-command]`, () => {
+    const installation = installationOf(command, program);
+    assert.equal(installation.kind, kind);
+    assert.deepEqual(upgradeSteps(installation, DENO).map(stepLine), steps);
+  });
+}
+
+Deno.test("the package is the one that is published", () => {
+  assert.equal(PACKAGE, config.name);
+});
+
+Deno.test("a launcher names the command that it runs, and whether that is this svc [set-verify-path]", () => {
+  const command = [DENO, "run", "/it's here/cli.ts"];
+  const text = launcherText(command, { root: "/home/ann/.svc", backgroundEvents: ["Stop"] });
+  assert.deepEqual(commandOf(text), command);
+  assert.equal(commandOf("#!/bin/sh\nexec sleep 600\n"), undefined);
+  assert.equal(judgeCommand(command, command).mark, "ok");
+  const other = judgeCommand(command, [NODE, "/opt/svc/cli.js"]);
+  assert.equal(other.mark, "warning");
+  assert.match(other.finding, /agents run another svc, .*this one is "\/usr\/bin\/node \/opt\/svc\/cli\.js"/);
+});
