@@ -1,5 +1,7 @@
 /**
- * The library: svc's wire protocol and a client for its relay, for scripts, bots and other phones.
+ * The library: svc's wire protocol and a client for its relay, for scripts, bots and other phones; the sealed channel;
+ * and relay, listener and MCP server for programs that embed them, on Deno and on Node. What only a server needs is
+ * loaded when it is started.
  *
  * @example Send a message into a session and wait until it is submitted
  * ```ts
@@ -46,3 +48,22 @@ export type { Push, PushAccepted, PushRecord, PushRequestInput } from "./src/pro
 export type { Reason, Receipt } from "./src/protocol/receipt.ts";
 export type { SessionEntry, SessionsAnswer } from "./src/protocol/session.ts";
 export { VERSION } from "./src/protocol/version.ts";
+export { exportPublicKey, generateKeyPair, importPublicKey } from "./src/crypto/keys.ts";
+export { importSecret, newSecret } from "./src/crypto/paired_secret.ts";
+export {
+  type MessageBinding,
+  openMessage,
+  type SealedContent,
+  sealMessage,
+} from "./src/crypto/stored_message.ts";
+export {
+  acceptStream,
+  beginStream,
+  type PhoneHandshake,
+  type StreamChannel,
+  type StreamHello,
+  type StreamParties,
+} from "./src/crypto/stream.ts";
+export { type Listener, type ListenerOptions, startListener } from "./src/library/listener.ts";
+export { createMcpServer, type McpServer, type McpServerOptions } from "./src/library/mcp_server.ts";
+export { type Relay, type RelayOptions, startRelay } from "./src/library/relay.ts";

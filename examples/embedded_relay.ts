@@ -3,13 +3,10 @@
  *
  * deno run -A examples/embedded_relay.ts ./relay-data
  *
- * The relay is not a part of mod.ts, whose files also run in a browser: import it from src/relay.
+ * mod.ts loads the relay when it is started.
  */
 import process from "node:process";
-import { RelayLink, VERSION } from "../mod.ts";
-import { createKey } from "../src/relay/api_keys.ts";
-import { startRelay } from "../src/relay/server.ts";
-import { openStore } from "../src/store/sqlite.ts";
+import { RelayLink, startRelay, VERSION } from "../mod.ts";
 
 const [dataDir = "./relay-data"] = process.argv.slice(2);
 
@@ -19,10 +16,7 @@ const relay = await startRelay({
   log: (line) => process.stderr.write(`${line}\n`),
 });
 
-// The store can be opened beside the running relay, as `svc keys` does.
-const store = await openStore(dataDir);
-const { key } = await createKey(store, { name: "embedded", scopes: ["push:read", "push:send"] });
-await store.close();
+const key = await relay.createKey({ name: "embedded", scopes: ["push:read", "push:send"] });
 process.stdout.write(`SVC_BASE_URL=${relay.url} SVC_API_KEY=${key}\n`);
 
 const link = new RelayLink({

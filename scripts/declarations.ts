@@ -32,18 +32,54 @@ function tsconfig({ entry, root, outDir }: DeclarationOptions): Record<string, u
   };
 }
 
-/** @throws with the compiler's messages when it fails */
+/** What the entry exports, and so what a user's compiler reads; the rest is reached by `import()` alone. */
+const PUBLIC = /(?:^|\/)(?:mod\.ts|src\/(?:async|protocol|client|crypto|library)\/[\w/]+\.ts)[(:]/;
+
+/** Other files name Node's types, which the compiler is not given. */
+function publicErrors(output: string): string {
+  return output.split("\n").filter((line) => PUBLIC.test(line)).join("\n");
+}
+
+const IMPORTED = /(?:from |import\()"(\.[^"]+)\.ts"/g;
+
+/** Removes the declarations that the entry's do not lead to. */
+async function prune(folder: string, entry: string): Promise<void> {
+  const kept = new Set<string>();
+  const waiting = [`${folder}/${entry}`];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (kept.has(path)) continue;
+    kept.add(path);
+    const text = await Deno.readTextFile(path);
+    const base = new URL(`file://${path}`);
+    for (const [, name] of text.matchAll(IMPORTED)) waiting.push(new URL(`${name}.d.ts`, base).pathname);
+  }
+  await removeOthers(folder, kept);
+}
+
+async function removeOthers(folder: string, kept: ReadonlySet<string>): Promise<void> {
+  for (const { name, isDirectory } of await Array.fromAsync(Deno.readDir(folder))) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) await removeOthers(path, kept);
+    else if (!kept.has(path)) await Deno.remove(path);
+  }
+  if ((await Array.fromAsync(Deno.readDir(folder))).length === 0) await Deno.remove(folder);
+}
+
+/** @throws with the compiler's messages when the entry, or what it exports, has errors */
 export async function emitDeclarations(options: DeclarationOptions): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "svc-types-" });
   try {
     await Deno.writeTextFile(`${directory}/tsconfig.json`, JSON.stringify(tsconfig(options)));
     const args = ["exec", "--yes", `--package=${COMPILER}`, "--", "tsc", "-p", directory];
     const output = await new Deno.Command("npm", { args, cwd: directory }).output();
-    if (!output.success) {
-      throw new Error(
-        `cannot emit declarations of "${options.entry}": ${new TextDecoder().decode(output.stdout)}`,
-      );
+    const text = new TextDecoder().decode(output.stdout);
+    const errors = publicErrors(text);
+    const entry = options.entry.slice(options.root.length).replace(/\.ts$/, ".d.ts");
+    const isEmitted = await Deno.stat(`${options.outDir}/${entry}`).then(() => true, () => false);
+    if (errors !== "" || !isEmitted) {
+      throw new Error(`cannot emit declarations of "${options.entry}": ${errors || text}`);
     }
+    await prune(options.outDir, entry);
   } finally {
     await Deno.remove(directory, { recursive: true });
   }

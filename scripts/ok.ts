@@ -35,7 +35,7 @@ async function steps(): Promise<Step[]> {
     { name: "lint", args: ["lint"] },
     { name: "types", args: ["check", "--quiet", "."] },
     ...ofTheTree,
-    { name: "examples", args: [...TEST, "--doc", "mod.ts"] },
+    { name: "examples", args: [...TEST, "--doc", "mod.ts", "src/library"] },
     { name: "unit", args: [...TEST, "--parallel", "tests/unit"] },
     { name: "contract", args: [...TEST, "--parallel", "tests/contract"] },
     { name: "e2e", args: [...TEST, "--parallel", ...LONG_E2E, "tests/e2e"], env: { DENO_JOBS: E2E_JOBS } },

@@ -42,7 +42,7 @@ Deno.test("Deno and Node are named in src/runtime alone [arch-runtime, style-no-
   assert.deepEqual(rules.runtimeBreaches(sources), []);
 });
 
-Deno.test("the program imports only its commands, the library only protocol and client", async () => {
+Deno.test("the program imports only its commands, the library protocol, client, sealed channel and what embeds svc", async () => {
   const paths = Object.keys(rules.ENTRIES);
   const entries = await Promise.all(
     paths.map(async (path) => readFacts(path, await Deno.readTextFile(CHECKOUT + path))),

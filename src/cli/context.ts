@@ -5,9 +5,9 @@ import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
 import { type HomePaths, homePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 
-export function accountPaths(): Promise<HomePaths> {
+export function accountPaths(svcHome: string | undefined = runtime.env.get("SVC_HOME")): Promise<HomePaths> {
   return homePaths({
-    svcHome: runtime.env.get("SVC_HOME"),
+    svcHome,
     homeDirectory: runtime.homeDirectory(),
     cwd: runtime.cwd(),
     temporaryDirectory: runtime.temporaryDirectory(),

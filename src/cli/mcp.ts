@@ -4,6 +4,7 @@ import { systemClock } from "../async/clock.ts";
 import { deviceNameOf, listenerApiKey, loadConfig, resolveWsUrl } from "../home/config.ts";
 import { ASK_EVENT, notifyDaemon } from "../home/notify_daemon.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
+import type { HomePaths } from "../home/paths.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -40,7 +41,7 @@ export async function run(args: readonly string[]): Promise<number> {
       write: (text) => runtime.terminal.write(text),
     },
     settings: relaySettings,
-    sealing,
+    sealing: mcpSealing,
     hostname: await hostname(),
     session: runtime.env.get("SVC_SESSION"),
     version: VERSION,
@@ -60,12 +61,15 @@ async function hostname(): Promise<string> {
 }
 
 /** Loaded at the first call only, because an agent waits for its servers to start. */
-async function sealing({ baseUrl, apiKey }: RelaySettings): Promise<HostSealing> {
+export async function mcpSealing(
+  { baseUrl, apiKey }: RelaySettings,
+  account?: HomePaths,
+): Promise<HostSealing> {
   const [{ createRelayApi }, { hostKeys, hostSealing }] = await Promise.all([
     import("../client/api.ts"),
     import("../home/host_sealing.ts"),
   ]);
-  const host = await pairingHost(await accountPaths(), createRelayApi({ baseUrl, apiKey }));
+  const host = await pairingHost(account ?? await accountPaths(), createRelayApi({ baseUrl, apiKey }));
   return hostSealing(hostKeys(host));
 }
 

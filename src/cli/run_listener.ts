@@ -13,6 +13,7 @@ import { HookNotifier, withNotifications } from "../listener/hook_notifier.ts";
 import { type RunningListener, startListener } from "../listener/listener.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { VERSION } from "../protocol/version.ts";
+import type { Runtime } from "../runtime/types.ts";
 import { daemonHost } from "./context.ts";
 import { print } from "./output.ts";
 import { type ListenerSettings, pairingHost } from "./settings.ts";
@@ -26,6 +27,11 @@ export interface RunOptions extends ListenerSettings {
   background: boolean;
   /** A service runs it. */
   standby: boolean;
+  /** A program that embeds the listener gets its lines and its stops; this process's terminal and signals without them. */
+  show?(line: string): void;
+  onSignal?: Runtime["onSignal"];
+  /** The listener runs, connected or not. */
+  started?(): void;
 }
 
 /** Resolves with the exit code once the listener has ended. */
@@ -35,8 +41,8 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
   const host = {
     ...daemonHost(),
     ...{ files, commands, sockets, pid, uid },
-    onSignal: runtime.onSignal,
-    show: print,
+    onSignal: options.onSignal ?? runtime.onSignal,
+    show: options.show ?? print,
   };
   const env = runtime.env.all();
   return await runDaemon(host, {
@@ -54,6 +60,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
         ...{ paths, config, wsUrl, apiKey, version: VERSION, env, log },
         dialogOpened: (dialog) => notifier.dialog(dialog),
       });
+      options.started?.();
       return withNotifications(listener, notifier);
     },
   });

@@ -109,7 +109,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     },
     async startRelay(): Promise<void> {
       stack.relay = serve(host);
-      await stack.relay.line(READY);
+      await stack.relay.line(RELAY_READY);
     },
     async startListener(): Promise<void> {
       stack.listener = startSvc(sandbox, ["listener"], run);
@@ -131,13 +131,14 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
   return stack;
 }
 
-const READY = /^svc server listening on (http:\/\/(\S+)) \((ws:\/\/\S+)\)$/;
+/** The line of `svc server` that scripts wait for. */
+export const RELAY_READY = /^svc server listening on (http:\/\/(\S+)) \((ws:\/\/\S+)\)$/;
 
 async function ownRelay(
   { serve, data }: { serve(listen: string): Started; data: string },
 ): Promise<Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">> {
   const relay = serve("127.0.0.1:0");
-  const [, url = "", , wsUrl = ""] = await relay.line(READY);
+  const [, url = "", , wsUrl = ""] = await relay.line(RELAY_READY);
   return { relay, url, wsUrl, apiKey: await newKey(data, ["push:read", "push:send", "admin"]) };
 }
 

@@ -22,6 +22,7 @@ export const LAYERS: Readonly<Record<string, number>> = {
   phone: 3,
   echo: 3,
   cli: 4,
+  library: 5,
 };
 
 const PROGRAM_LAYER = 3;
@@ -101,7 +102,7 @@ export function browserBreaches(files: readonly Facts[]): string[] {
 /** The two entries of the checkout, and the folders of `src` that each may import. */
 export const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "cli.ts": ["runtime", "cli"],
-  "mod.ts": ["protocol", "crypto", "client"],
+  "mod.ts": ["protocol", "crypto", "client", "library"],
 };
 
 export function entryBreaches(files: readonly Facts[]): string[] {

@@ -5,9 +5,10 @@ import type { Scope } from "../../src/protocol/http.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { newKey } from "../helpers/new_key.ts";
-import { type Started, startSvc } from "../helpers/program.ts";
+import { FROM_CHECKOUT, type Started, startSvc, SVC } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
+import { RELAY_READY } from "../helpers/stack.ts";
 import { Phone } from "./phone.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
 import { Wire } from "./wire.ts";
@@ -32,10 +33,14 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
   await buildPhone({ outDir: PAGE_DIRECTORY });
   const dataDir = await Deno.makeTempDir({ prefix: "svc-phone-relay-" });
   const makeKey = (...scopes: Scope[]): Promise<string> => newKey(dataDir, scopes);
+  await using sandbox = await makeSandbox();
   const ends: (() => unknown)[] = [() => Deno.remove(dataDir, { recursive: true })];
   try {
-    const start = (port: number): Promise<RunningRelay> =>
-      startRelay({ listen: `127.0.0.1:${port}`, dataDir, phoneDirectory: PAGE_DIRECTORY });
+    const start = (port: number): Promise<RunningRelay> => {
+      const listen = `127.0.0.1:${port}`;
+      if (SVC !== FROM_CHECKOUT) return relayProcess(sandbox, { listen, dataDir });
+      return startRelay({ listen, dataDir, phoneDirectory: PAGE_DIRECTORY });
+    };
     let relay = await start(0);
     ends.push(() => relay.stop());
     const wire = new Wire(relay.port);
@@ -53,6 +58,24 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** The relay of the svc that `SVC_TEST_LAUNCH` names, with its own page. */
+async function relayProcess(
+  sandbox: Sandbox,
+  { listen, dataDir }: { listen: string; dataDir: string },
+): Promise<RunningRelay> {
+  const relay = startSvc(sandbox, ["server", "--listen", listen, "--data", dataDir]);
+  const [, url = "", , wsUrl = ""] = await relay.line(RELAY_READY);
+  return {
+    url,
+    wsUrl,
+    port: Number(new URL(url).port),
+    async stop() {
+      relay.kill("SIGTERM");
+      await relay.exited;
+    },
+  };
 }
 
 /** Signs in and opens the messages of the one session. */

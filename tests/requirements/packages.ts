@@ -9,4 +9,11 @@ export const PACKAGE_ROWS: readonly Requirement[] = [
     "pkg-publish": packages("npm publish --dry-run has no warning, and no script runs at installation."),
     "pkg-repository": packages("The package names the repository that was built, never a folder."),
   }),
+  ...rows("docs/packages.md, The library", {
+    "lib-relay": packages("startRelay runs a relay in a program, on Deno and on Node."),
+    "lib-listener": packages("startListener runs a listener in a program, and refuses a second one."),
+    "lib-mcp": packages("createMcpServer serves the tools in a program."),
+    "lib-sealed": packages("The library seals and opens messages and streams."),
+    "lib-protocol": packages("The library checks and writes frames of the wire."),
+  }),
 ];

@@ -1,0 +1,29 @@
+/**
+ * The MCP server inside a program of your own, on standard input and output.
+ *
+ * SVC_BASE_URL=http://localhost:7420 SVC_API_KEY=svc_… deno run -A examples/mcp_server.ts
+ *
+ * An agent that starts it can ask its user on their phone. The key needs the scopes push:read and push:send.
+ */
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { createMcpServer, wsFromHttpBase } from "../mod.ts";
+
+const { SVC_BASE_URL: baseUrl = "http://localhost:7420", SVC_API_KEY: apiKey = "" } = process.env;
+const { SVC_SESSION: session } = process.env;
+
+/** A readline interface loses lines that come before somebody reads it: this one is made by the first read. */
+async function* readLines(): AsyncGenerator<string> {
+  yield* createInterface({ input: process.stdin });
+}
+
+const server = createMcpServer({
+  baseUrl,
+  wsUrl: wsFromHttpBase(baseUrl),
+  apiKey,
+  ...(session === undefined ? {} : { session }),
+});
+await server.serve({
+  read: readLines(),
+  write: (text) => process.stdout.write(text),
+});
