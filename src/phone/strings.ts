@@ -337,6 +337,7 @@ const ENGLISH = {
     unknown_type: "Update svc on the host.",
     dialog_not_allowed: "Allow it on the host: allowRemoteApproval in config.json.",
     dialog_gone: "Check the session.",
+    answer_unconfirmed: "Check the session.",
     phone_draft: "If you send it anyway, it is typed after that text. Or finish it with Live keys first.",
     not_before: "Until then you can edit or cancel it.",
     until_idle: "Until then you can edit or cancel it.",

@@ -5,6 +5,8 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
   reasons: {
     dialog_not_allowed: "Auf diesem Rechner darf ein Telefon keine Dialoge beantworten.",
     dialog_gone: "Der Dialog ist nicht mehr offen, oder ein anderer ist offen.",
+    answer_unconfirmed:
+      "Die Antwort wurde dem Agenten gegeben, aber nichts zeigte, ob er sie angenommen hat.",
     phone_draft: "Was vom Telefon mit Live-Tasten getippt wurde, steht noch in der Eingabezeile.",
     not_before: "Die Nachricht wird zur eingestellten Zeit getippt.",
     until_idle: "Die Nachricht wird getippt, sobald der Agent bereit ist.",
@@ -58,6 +60,7 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
   advice: {
     dialog_not_allowed: "Erlaube es auf dem Rechner: allowRemoteApproval in config.json.",
     dialog_gone: "Sieh in der Sitzung nach.",
+    answer_unconfirmed: "Sieh in der Sitzung nach.",
     phone_draft:
       "Wenn du sie trotzdem sendest, steht sie hinter diesem Text. Oder beende ihn erst mit Live-Tasten.",
     not_before: "Bis dahin kannst du sie bearbeiten oder abbrechen.",

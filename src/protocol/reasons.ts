@@ -45,6 +45,7 @@ export const REASONS = {
   unknown_type: "This listener does not know the type of this push.",
   dialog_not_allowed: "This host does not let a phone do anything in a dialog.",
   dialog_gone: "The dialog is no longer open, or another one has opened.",
+  answer_unconfirmed: "The answer was given to the agent, but nothing showed whether it took it.",
   phone_draft: "What was typed from a phone with Live keys is still in the input line.",
   not_before: "The message is typed at the time that was set.",
   until_idle: "The message is typed when the agent is idle.",

@@ -42,6 +42,8 @@ class WaitingHook {
     const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
     assert.ok(connection);
     const hook = new WaitingHook(connection, command);
+    // An allowed call runs.
+    void hook.answer.then((answer) => answer && hook.ended(stack, session));
     const dialog = { kind: "approval", tool: "Bash", request: command, decisions: ["once", "reject"] };
     await connection.send(
       JSON.stringify({ op: "dialog", report: hook.#report(stack, session), call: { isShown: true, dialog } }),
@@ -49,8 +51,8 @@ class WaitingHook {
     return hook;
   }
 
-  /** What the agent reports when its dialog was answered at the computer. */
-  async answeredElsewhere(stack: Stack, session: string): Promise<void> {
+  /** What the agent reports at the end of the call, whoever has allowed it. */
+  async ended(stack: Stack, session: string): Promise<void> {
     const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
     const report = {
       ...this.#report(stack, session),
@@ -127,7 +129,7 @@ Deno.test(`while a phone answers, ${ROUNDS} requests change, go, are answered el
     for (let calls = Math.floor(random() * 4); calls > 0; calls--) await phone.api.getPush(card.id);
     const others: WaitingHook[] = [];
     if (happening === "withdrawn") asked.kill();
-    if (happening === "answered at the computer") await asked.answeredElsewhere(stack, name);
+    if (happening === "answered at the computer") await asked.ended(stack, name);
     if (happening.startsWith("a ")) {
       const other = await WaitingHook.start(stack, name, `echo ${round} again`);
       others.push(other);

@@ -29,15 +29,23 @@ async function withScene(
   await test({ stack, phone, echo: await stack.echo() });
 }
 
-/** Runs the hook of Claude's dialog for this tool, as Claude does. */
-function hook({ stack, echo }: Scene, tool: string, input: Record<string, unknown>): Promise<Ran> {
-  const call = {
-    ...{ session_id: "s1", hook_event_name: "PermissionRequest", cwd: stack.sandbox.project },
-    ...{ tool_name: tool, tool_input: input },
-  };
+/**
+ * Runs the hook of Claude's dialog for this tool, as Claude does, and those that follow: of the end of an allowed call, or of
+ * the turn after a refused one.
+ */
+async function hook(scene: Scene, tool: string, input: Record<string, unknown>): Promise<Ran> {
+  const ran = await runHook(scene, "PermissionRequest", { tool_name: tool, tool_input: input });
+  if (ran.stdout !== "") {
+    const { behavior } = JSON.parse(ran.stdout).hookSpecificOutput.decision;
+    await runHook(scene, behavior === "allow" ? "PostToolUse" : "Stop", { tool_name: tool });
+  }
+  return ran;
+}
+
+function runHook({ stack, echo }: Scene, event: string, more: Record<string, unknown>): Promise<Ran> {
+  const call = { session_id: "s1", hook_event_name: event, cwd: stack.sandbox.project, ...more };
   const env = { SVC_SESSION: echo.name };
-  const stdin = JSON.stringify(call);
-  return runSvc(stack.sandbox, ["hook", "PermissionRequest", "cc", "cards"], { env, stdin });
+  return runSvc(stack.sandbox, ["hook", event, "cc", "cards"], { env, stdin: JSON.stringify(call) });
 }
 
 const QUESTIONS = {

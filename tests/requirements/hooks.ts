@@ -32,7 +32,7 @@ const CARDS = rows("docs/specification.md, Cards", {
     "A dialog that its hook holds back opens at once while somebody is at the computer or the relay is away, and at the first key.",
   ),
   "card-applied": agents(
-    "The receipt of an answer follows what the agent did; it is unknown when nothing shows that.",
+    "The receipt of an answer follows what the agent's hook reports or its screen shows: an agent at work without the dialog. It is unknown when neither does, as when the agent stands still.",
   ),
   "card-rings": agents("A dialog that a card stands for rings a phone once."),
   "card-race": agents(

@@ -33,16 +33,20 @@ export function wasAnsweredElsewhere(
   return state === "idle" || state === "working";
 }
 
-/** What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does. */
+/**
+ * What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does, and a turn
+ * that ends by itself was not interrupted at the dialog. A call without an id is the only one under way.
+ */
 export function signOf(
-  { tool, state }: HookReport,
+  { tool, state, news }: Pick<HookReport, "tool" | "state" | "news">,
   { tool: own, answer }: { tool: string | undefined; answer: DialogAnswer | undefined },
 ): "applied" | "gone" | undefined {
   const isRejection = answer?.kind === "decided" && answer.decision === "reject";
   if (tool?.step === "after") {
-    const isOwn = own !== undefined && tool.id === own;
-    return isOwn ? isRejection ? "gone" : "applied" : undefined;
+    if (tool.id !== own) return undefined;
+    return isRejection ? own === undefined ? undefined : "gone" : "applied";
   }
+  if (news?.type === "agent.stop") return "applied";
   const goesOn = tool === undefined ? state === "idle" || state === "working" : tool.id !== own;
   return goesOn && isRejection ? "applied" : undefined;
 }

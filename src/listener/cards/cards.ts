@@ -10,12 +10,14 @@ import { type HostPush, sealHostPush } from "../../crypto/host_push.ts";
 import type { DialogCall, DialogReply, HookReport } from "../../home/control_socket.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import { ASK_EVENT, ASK_REPORT_MS, DIALOG_LIMIT_MS } from "../../home/notify_daemon.ts";
-import { type Answer, type CardData, cardFault, type SealedAskData } from "../../protocol/ask.ts";
+import { type CardData, cardFault, type SealedAskData } from "../../protocol/ask.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import type { Push } from "../../protocol/push.ts";
+import type { AgentState } from "../../protocol/session.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
+import { aboutText, dialogAnswer } from "./answers.ts";
 import { OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
 import { cardContent } from "./card_data.ts";
 
@@ -32,7 +34,7 @@ const GONE_LOOKS = 3;
 const GONE_STEP_MS = 100;
 /** A connection to the relay that is lost for longer than this ends the wait for a phone. */
 const LINK_LOST_MS = 5_000;
-/** An agent has taken an answer when nothing has spoken against it for this long. */
+/** An agent that works without its dialog has taken an answer when nothing has spoken against it for this long. */
 export const APPLIED_MS = 3_000;
 /** If nothing shows within this time whether the agent took the answer, its outcome is `unknown`. */
 export const APPLIED_LIMIT_MS = 20_000;
@@ -42,6 +44,8 @@ export interface LocalView {
   /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
   lastKeyAt: number;
   hasDialog: boolean;
+  /** The agent's state, as its screen shows it. */
+  state: AgentState | undefined;
 }
 
 export interface CardsOptions {
@@ -67,7 +71,7 @@ export interface CardsOptions {
 
 interface Card {
   id: string;
-  /** The agent shows the dialog while its hook waits, and the screen has shown it. */
+  /** The agent shows the dialog while its hook waits, else it works meanwhile; and the screen has shown that. */
   isShown: boolean;
   wasSeen: boolean;
   /** The last key at the computer before the hook waited. */
@@ -305,21 +309,26 @@ export class Cards {
     const { clock } = this.#options;
     const begun = clock.elapsed();
     try {
-      for (;;) {
-        const elapsed = clock.elapsed() - begun;
+      for (let elapsed = 0; elapsed < APPLIED_LIMIT_MS; elapsed = clock.elapsed() - begun) {
         if (card.isTaken === false || card.sign === "gone") return refused("dialog_gone");
-        if (card.sign === "applied") return { state: "submitted" };
-        const isStill = card.dialog !== undefined &&
-          this.#options.dialogOnScreen(card.session) === card.dialog;
-        if (card.isTaken === true && elapsed >= APPLIED_MS && !isStill) return { state: "submitted" };
-        if (elapsed >= APPLIED_LIMIT_MS) return { state: "unknown" };
+        const isSilent = card.isTaken === true && elapsed >= APPLIED_MS;
+        if (card.sign === "applied" || isSilent && await this.#goesOn(card)) return { state: "submitted" };
         await card.news.wait(APPLIED_MS / 10, this.#stop.signal);
       }
     } catch {
-      return { state: "unknown" };
+      // The listener stops.
     } finally {
       this.#cards.delete(card.id);
     }
+    return { state: "unknown", reason: "answer_unconfirmed" };
+  }
+
+  /** The agent works, or asks something else: an interrupted one would be idle. */
+  async #goesOn({ session, dialog }: Card): Promise<boolean> {
+    const now = this.#options.dialogOnScreen(session);
+    if (now !== undefined) return dialog !== undefined && now !== dialog;
+    const view = await this.#options.look(session);
+    return view !== undefined && !view.hasDialog && view.state === "working";
   }
 
   /**
@@ -343,16 +352,17 @@ export class Cards {
   }
 
   /**
-   * The session is gone; the screen no longer shows the dialog that it has shown (one look may see a half-drawn screen); or
-   * somebody at the computer has pressed a key while the hook holds the dialog back.
+   * The session is gone, or has had a key while its hook held the dialog back; or the screen no longer shows the dialog, or
+   * the agent at work, after it had shown that (one look may see a half-drawn screen).
    */
   async #isGone(card: Card): Promise<boolean> {
     for (let looks = 1;; looks++) {
       const view = await this.#options.look(card.session);
       if (view === undefined) return true;
       if (!card.isShown && view.lastKeyAt > card.lastKeyAt) return true;
-      if (card.isShown && view.hasDialog) card.wasSeen = true;
-      if (!card.wasSeen || view.hasDialog) return false;
+      const isOpen = card.isShown ? view.hasDialog : view.state !== "idle";
+      if (isOpen) card.wasSeen = true;
+      if (!card.wasSeen || isOpen) return false;
       if (looks === GONE_LOOKS) return true;
       await delay(GONE_STEP_MS, { clock: this.#options.clock, signal: this.#stop.signal });
     }
@@ -374,19 +384,4 @@ export class Cards {
       },
     };
   }
-}
-
-/** For the audit log: never the texts. */
-function aboutText(card: CardData, answer: Answer | undefined): string {
-  if (card.kind === "questions") return `${card.questions.length} question(s)`;
-  const decision = answer?.kind === "decided" ? answer.decision : "nothing";
-  return `${card.tool} ${card.digest} ${decision} of ${card.decisions.join("|")}`;
-}
-
-/** The answer for the hook: what the phone bound to its question has been checked by then. */
-function dialogAnswer(answer: Answer): DialogAnswer | undefined {
-  if (answer.kind === "answers") return answer;
-  if (answer.kind !== "decided") return undefined;
-  const { kind, decision, reason } = answer;
-  return { kind, decision, reason };
 }

@@ -169,12 +169,13 @@ export async function observe(
 export async function readLocalView(
   targets: Pick<Targets, "resolve" | "server">,
   session: string,
-): Promise<{ lastKeyAt: number; hasDialog: boolean } | undefined> {
+): Promise<{ lastKeyAt: number; hasDialog: boolean; state: ScreenReading["state"] } | undefined> {
   const resolved = await targets.resolve(session);
   if (resolved.kind === "refused") return undefined;
   const { target } = resolved;
   const { localUserActivity, reading } = await observe(targets.server(target), target, { search: false });
-  return { lastKeyAt: localUserActivity * 1_000, hasDialog: reading.focus === "dialog" };
+  const { focus, state } = reading;
+  return { lastKeyAt: localUserActivity * 1_000, hasDialog: focus === "dialog", state };
 }
 
 export function parseObservation(output: string, target: Target): Observation {

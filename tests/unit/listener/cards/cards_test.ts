@@ -13,6 +13,7 @@ import {
   Cards,
   type CardsOptions,
   LOCAL_ACTIVE_MS,
+  type LocalView,
 } from "../../../../src/listener/cards/cards.ts";
 import { type Answer, askedOf, type CardData } from "../../../../src/protocol/ask.ts";
 import type { Push } from "../../../../src/protocol/push.ts";
@@ -45,6 +46,7 @@ class Scene {
   readonly reports: HookReport[] = [];
   localKeyAt = 0;
   hasDialog = false;
+  state: LocalView["state"] = "working";
   linked = true;
   dialog: string | undefined;
   readonly gone = new AbortController();
@@ -59,7 +61,8 @@ class Scene {
       policy: { approval: "once" },
       neverAllow: [],
       isMuted: () => Promise.resolve(false),
-      look: () => Promise.resolve({ lastKeyAt: this.localKeyAt, hasDialog: this.hasDialog }),
+      look: () =>
+        Promise.resolve({ lastKeyAt: this.localKeyAt, hasDialog: this.hasDialog, state: this.state }),
       isLinked: () => this.linked,
       send: (push) => Promise.resolve(this.sent.push(push)),
       withdraw: (id) => void this.withdrawn.push(id),
@@ -378,34 +381,67 @@ Deno.test("a dialog that does not name its call belongs to the only call under w
 });
 
 Deno.test("the receipt never claims more than the agent has shown [card-applied]", async () => {
+  interface Then {
+    decision?: "once" | "reject";
+    /** Of the call; `null` for an agent that has none. */
+    call?: string | null;
+    isTaken?: boolean;
+    then?: (scene: Scene) => void;
+  }
   const outcomeOf = async (
-    decision: "once" | "reject",
-    then: (scene: Scene, reply: DialogReply | undefined) => void,
+    { decision = "once", call = "call1", isTaken = true, then = () => {} }: Then,
   ): Promise<unknown> => {
     const scene = await Scene.make();
     scene.dialog = "dialog1";
-    const asked = scene.ask(SHELL, { report: { tool: { step: "before", id: "call1" } } });
+    const tool = { step: "before", ...(call === null ? {} : { id: call }) } as const;
+    const asked = scene.ask(SHELL, { report: { tool } });
     const { id, card } = await scene.card();
     assert.ok(card.kind === "approval");
     const outcome = scene.answer(id, { kind: "decided", decision, digest: card.digest });
-    then(scene, await asked);
-    const { state, reason } = await scene.ended(outcome);
+    (await asked)?.handedOver(isTaken);
+    then(scene);
+    const { state, reason } = await scene.ended(outcome, 2_000);
     return reason ?? state;
   };
-  assert.equal(await outcomeOf("once", (_scene, reply) => reply?.handedOver(false)), "dialog_gone");
-  const taken = (then: (scene: Scene) => void) => (scene: Scene, reply: DialogReply | undefined): void => {
-    reply?.handedOver(true);
-    then(scene);
-  };
-  assert.equal(await outcomeOf("once", taken(() => {})), "unknown", "the same dialog stays on the screen");
-  assert.equal(await outcomeOf("once", taken((scene) => scene.dialog = undefined)), "submitted");
-  assert.equal(await outcomeOf("once", taken((scene) => scene.dialog = "dialog2")), "submitted");
+  const unclear = "answer_unconfirmed";
+  assert.equal(await outcomeOf({ isTaken: false }), "dialog_gone");
+  assert.equal(await outcomeOf({}), unclear, "the same dialog stays on the screen");
+  assert.equal(await outcomeOf({ then: (scene) => scene.dialog = undefined }), "submitted", "it works on");
+  assert.equal(await outcomeOf({ then: (scene) => scene.dialog = "dialog2" }), "submitted");
+  for (const state of ["idle", undefined] as const) {
+    const then = (scene: Scene): void => void ([scene.dialog, scene.state] = [undefined, state]);
+    assert.equal(await outcomeOf({ then }), unclear, "it may have been interrupted");
+  }
+  const closing = (scene: Scene): void => void ([scene.dialog, scene.hasDialog] = [undefined, true]);
+  assert.equal(await outcomeOf({ then: closing }), unclear, "a dialog is on the screen, not yet in the list");
   const ran = { tool: { step: "after", id: "call1" } } as const;
-  assert.equal(await outcomeOf("once", taken((scene) => scene.hook(ran))), "submitted");
-  assert.equal(await outcomeOf("reject", taken((scene) => scene.hook(ran))), "dialog_gone", "it ran");
+  assert.equal(await outcomeOf({ then: (scene) => scene.hook(ran) }), "submitted");
   assert.equal(
-    await outcomeOf("reject", taken((scene) => scene.hook({ event: "Stop", state: "idle" }))),
-    "submitted",
+    await outcomeOf({ decision: "reject", then: (scene) => scene.hook(ran) }),
+    "dialog_gone",
+    "it ran",
   );
+  const after = { tool: { step: "after" } } as const;
+  assert.equal(await outcomeOf({ call: null, then: (scene) => scene.hook(after) }), "submitted");
+  assert.equal(await outcomeOf({ then: (scene) => scene.hook(after) }), unclear, "another call");
+  const stop = { event: "Stop", state: "idle", news: { type: "agent.stop", title: "t" } } as const;
+  for (const decision of ["once", "reject"] as const) {
+    assert.equal(await outcomeOf({ decision, then: (scene) => scene.hook(stop) }), "submitted");
+  }
+  const interrupted = { event: "Interrupt", state: "idle" } as const;
+  assert.equal(await outcomeOf({ then: (scene) => scene.hook(interrupted) }), unclear);
   assert.ok(APPLIED_MS < APPLIED_LIMIT_MS);
+});
+
+Deno.test("a dialog that its hook holds back is gone when its agent has stopped working [card-first]", async () => {
+  const scene = await Scene.make();
+  const asked = scene.ask(QUESTION, { isShown: false });
+  const { id } = await scene.card();
+  scene.state = "idle";
+  assert.deepEqual(await scene.ended(scene.answer(id, BLUE), 100), {
+    state: "refused",
+    reason: "dialog_gone",
+  });
+  assert.equal(await scene.ended(asked), undefined);
+  assert.deepEqual(scene.withdrawn, [id]);
 });
