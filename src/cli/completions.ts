@@ -1,7 +1,11 @@
-/** `svc completions`: completion scripts for three shells. They never evaluate what is on the command line. */
+/**
+ * `svc completions`: completion scripts for three shells, from the table of commands. They never evaluate what is on the
+ * command line. A command's options are those in its help, which is asked for commands only: `--help` after an agent's
+ * name would start the agent.
+ */
 import { AGENT_LABELS } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
-import { listedCommands } from "./commands.ts";
+import { listedCommands, SUBCOMMANDS } from "./commands.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
 
@@ -37,6 +41,18 @@ export function firstWords(): Word[] {
   return [...agents, ...listedCommands()];
 }
 
+/** Sed's program for the long options in a command's help. */
+const OPTION_LINES = String.raw`s/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p`;
+
+function commandNames(separator: string): string {
+  return listedCommands().map(({ name }) => name).join(separator);
+}
+
+/** One line for each command that has subcommands. */
+function perGroup(line: (name: string, words: string) => string): string {
+  return Object.entries(SUBCOMMANDS).map(([name, words]) => line(name, words.join(" "))).join("\n");
+}
+
 /**
  * Needs no bash-completion package and defines no globals but its function. `compgen -W` expands its words as the shell
  * does, so session names, which are data, do not go through it.
@@ -45,13 +61,25 @@ export function bashScript(words: readonly Word[]): string {
   const first = [...words.map(({ name }) => name), "--detach", "--help", "--version"].join(" ");
   return `# bash completion of svc
 _svc() {
-  local name word="\${COMP_WORDS[COMP_CWORD]}"
+  local name group="" word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}"
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     COMPREPLY=($(compgen -W "${first}" -- "$word"))
     return
   fi
-  case "\${COMP_WORDS[1]}" in
+  case "$command" in
+${perGroup((name, list) => `    ${name}) group="${list}" ;;`)}
+  esac
+  if [[ $word == -* ]]; then
+    case "$command" in
+      ${commandNames(" | ")})
+        local -a called=("$command")
+        [[ " $group " == *" \${COMP_WORDS[2]} "* ]] && called+=("\${COMP_WORDS[2]}")
+        COMPREPLY=($(compgen -W "$(svc "\${called[@]}" --help 2>/dev/null | sed -n '${OPTION_LINES}')" -- "$word"))
+        return ;;
+    esac
+  fi
+  case "$command" in
     send)
       if ((COMP_CWORD == 2)); then
         while IFS= read -r name; do
@@ -61,7 +89,13 @@ _svc() {
       ;;
     completions) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")) ;;
     mute | unmute) COMPREPLY=($(compgen -d -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    *)
+      if [[ -n $group ]] && ((COMP_CWORD == 2)); then
+        COMPREPLY=($(compgen -W "$group" -- "$word"))
+      else
+        COMPREPLY=($(compgen -f -- "$word"))
+      fi
+      ;;
   esac
 }
 complete -o filenames -F _svc svc`;
@@ -72,7 +106,7 @@ export function zshScript(words: readonly Word[]): string {
     .join("\n");
   return `#compdef svc
 _svc() {
-  local -a words_of_svc sessions
+  local -a words_of_svc sessions group called
   words_of_svc=(
 ${described}
   )
@@ -81,13 +115,31 @@ ${described}
     return
   fi
   case "\${words[2]}" in
+${perGroup((name, list) => `    ${name}) group=(${list}) ;;`)}
+  esac
+  if [[ "\${words[CURRENT]}" == -* ]]; then
+    case "\${words[2]}" in
+      ${commandNames("|")})
+        called=("\${words[2]}")
+        ((\${group[(Ie)\${words[3]}]})) && called+=("\${words[3]}")
+        compadd -- \${(f)"$(svc "\${called[@]}" --help 2>/dev/null | sed -n '${OPTION_LINES}')"}
+        return ;;
+    esac
+  fi
+  case "\${words[2]}" in
     send)
       sessions=(\${(f)"$(svc sessions --names 2>/dev/null)"})
       ((CURRENT == 3)) && compadd -a sessions
       ;;
     completions) compadd bash zsh fish ;;
     mute | unmute) _files -/ ;;
-    *) _files ;;
+    *)
+      if ((CURRENT == 3 && \${#group})); then
+        compadd -a group
+      else
+        _files
+      fi
+      ;;
   esac
 }
 if [[ "$funcstack[1]" == _svc ]]; then
@@ -101,10 +153,26 @@ export function fishScript(words: readonly Word[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   return [
     "# fish completion of svc",
+    "function __svc_options",
+    "  set -l words (commandline -opc)",
+    `  contains -- "$words[2]" ${commandNames(" ")}; or return`,
+    "  set -l called $words[2]",
+    '  switch "$words[2] $words[3]"',
+    `    case ${
+      Object.entries(SUBCOMMANDS).flatMap(([name, list]) => list.map((word) => `"${name} ${word}"`)).join(" ")
+    }`,
+    "      set -a called $words[3]",
+    "  end",
+    `  svc $called --help 2>/dev/null | sed -n '${OPTION_LINES}'`,
+    "end",
     ...words.map(({ name, summary }) =>
       `complete -c svc -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`
     ),
     "complete -c svc -n __fish_use_subcommand -f -l detach -d 'start without attaching'",
+    perGroup((name, list) =>
+      `complete -c svc -n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${list}' -f -a '${list}'`
+    ),
+    "complete -c svc -n 'string match -q -- \"-*\" (commandline -ct)' -f -a '(__svc_options)'",
     "complete -c svc -n '__fish_seen_subcommand_from send' -f -a '(svc sessions --names 2>/dev/null)'",
     "complete -c svc -n '__fish_seen_subcommand_from completions' -f -a 'bash zsh fish'",
     "complete -c svc -n '__fish_seen_subcommand_from mute unmute' -f -a '(__fish_complete_directories)'",

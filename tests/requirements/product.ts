@@ -30,6 +30,9 @@ const COMMANDS = rows("docs/specification.md, Commands", {
   "cli-mcp": agents("svc mcp is the MCP server on standard input and output."),
   "cli-hook": agents("svc hook <event> <agent> is the entry point of the hooks other than the prompt hook."),
   "cli-completions": packages("svc completions <shell> prints a completion script that evaluates nothing."),
+  "cli-man": packages(
+    "The manual page svc.1 has every command with its options, and is made from their help.",
+  ),
   "con-ps": main("The daemon appears as cli.ts listener in Deno and as cli.js listener in the npm package."),
 });
 

@@ -1,0 +1,75 @@
+/** Completion in real shells on a terminal: the script is loaded as its help says, and Tab is pressed. */
+import assert from "node:assert/strict";
+import { FROM_CHECKOUT, runSvc } from "../helpers/program.ts";
+import { run } from "../helpers/run.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+interface Shell {
+  name: string;
+  argv: string[];
+  /** Loads the script from a file. */
+  load(file: string): string;
+}
+
+const SHELLS: Shell[] = [
+  { name: "bash", argv: ["bash", "--norc", "--noprofile"], load: (file) => `source ${file}` },
+  {
+    name: "zsh",
+    argv: ["zsh", "-f"],
+    load: (file) => `autoload -Uz compinit && compinit -u -D && source ${file}`,
+  },
+  { name: "fish", argv: ["fish", "--no-config"], load: (file) => `source ${file}` },
+];
+
+/** What is typed before Tab, and the line that it becomes. */
+const TYPED: [typed: string, completed: string][] = [
+  ["svc upg", "svc upgrade"],
+  ["svc codex /et", "svc codex /etc/"],
+  ["svc keys cr", "svc keys create"],
+  ["svc logs --foll", "svc logs --follow"],
+  ["svc keys create --acc", "svc keys create --account"],
+  ["svc send svc-pr", "svc send svc-proj"],
+  ["svc completions zs", "svc completions zsh"],
+];
+
+const isInstalled = await Promise.all(
+  SHELLS.map(async ({ name }) => (await run(["sh", "-c", `command -v ${name}`])).code === 0),
+);
+
+for (const [at, shell] of SHELLS.entries()) {
+  const missing = isInstalled[at] ? "" : ` (left out: ${shell.name} is not installed)`;
+  Deno.test({
+    name:
+      `${shell.name} completes agents, commands, subcommands, options and sessions${missing} [cli-completions]`,
+    ignore: !isInstalled[at],
+    fn: () => completeIn(shell),
+  });
+}
+
+async function completeIn({ name, argv, load }: Shell): Promise<void> {
+  await using sandbox = await makeSandbox();
+  const { code, stdout, stderr } = await runSvc(sandbox, ["completions", name]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  await Deno.writeTextFile(`${sandbox.root}/completion`, stdout);
+  await Deno.mkdir(`${sandbox.root}/bin`);
+  const program = FROM_CHECKOUT.map((word) => `'${word}'`).join(" ");
+  const svc = `#!/bin/sh\n[ "$1" = sessions ] && exec echo svc-proj\nexec ${program} "$@"\n`;
+  await Deno.writeTextFile(`${sandbox.root}/bin/svc`, svc, { mode: 0o755 });
+  const env = Object.entries({ ...sandbox.env, PATH: `${sandbox.root}/bin:${sandbox.env.PATH}`, PS1: "$ " });
+  await sandbox.newSession("shell", ["env", ...env.map(([key, value]) => `${key}=${value}`), ...argv]);
+  const type = (...keys: string[]): Promise<string> => sandbox.tmux("send-keys", "-t", "=shell:", ...keys);
+  await type("-l", `${load(`${sandbox.root}/completion`)} && clear && echo lo''aded`);
+  await type("Enter");
+  await until("a loaded script", async () => /^loaded$/m.test(await sandbox.screen("shell")));
+  for (const [typed, completed] of TYPED) {
+    await type("-l", typed);
+    await until(typed, async () => (await sandbox.screen("shell")).includes(typed));
+    await type("Tab");
+    await until(`"${typed}" to become "${completed}"`, async () => {
+      return (await sandbox.screen("shell")).split("\n").some((line) => line.trimEnd().endsWith(completed));
+    });
+    await type("C-u");
+    await until("an empty line", async () => !(await sandbox.screen("shell")).includes(completed));
+  }
+}

@@ -1,0 +1,46 @@
+/** The manual page: it says what the commands' help says, and the formatters have nothing against it. */
+import assert from "node:assert/strict";
+import { allCommands, MAN_PAGE, manPage, parseHelp } from "../../scripts/man_page.ts";
+import { run } from "../helpers/run.ts";
+
+const PATH = MAN_PAGE.pathname;
+const page = await Deno.readTextFile(PATH);
+
+Deno.test("the manual page is that of the commands as they are [cli-man]", async () => {
+  assert.equal(page, await manPage(), "run: deno run -A scripts/man_page.ts");
+  for (const words of allCommands()) {
+    assert.ok(page.includes(`\n.SS svc ${words.join(" ")}\n`.replaceAll("-", "\\-")));
+  }
+});
+
+Deno.test("a command's help is read with texts that go on below their column", () => {
+  const text =
+    "Usage: svc x [options]\n\nDoes this\nand that.\n\nOptions:\n  -n, --number <n>  how many of\n" +
+    "                    them\n  --a-very-long-option-name <value>\n                    what it is\n\nExamples:\n  svc x -n 2\n";
+  assert.deepEqual(parseHelp(text), {
+    usage: "svc x [options]",
+    summary: "Does this and that.",
+    terms: [["-n, --number <n>", "how many of them"], ["--a-very-long-option-name <value>", "what it is"]],
+    examples: ["svc x -n 2"],
+  });
+});
+
+/** The formatters, each of which prints nothing about a sound page. */
+const FORMATTERS = {
+  man: ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", PATH],
+  mandoc: ["mandoc", "-T", "lint", "-W", "warning", PATH],
+};
+
+for (const [name, argv] of Object.entries(FORMATTERS)) {
+  const isInstalled = (await run(["sh", "-c", `command -v ${name}`])).code === 0;
+  const missing = isInstalled ? "" : ` (left out: ${name} is not installed)`;
+  Deno.test({
+    name: `${name} has nothing against the manual page${missing} [cli-man]`,
+    ignore: !isInstalled,
+    async fn() {
+      const { code, stdout, stderr } = await run(argv);
+      assert.deepEqual([code, stderr], [0, ""]);
+      if (name === "mandoc") assert.equal(stdout, "");
+    },
+  });
+}
