@@ -126,6 +126,60 @@ Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-promp
     assert.equal(await form, "host: box.example\nport: 8080\nzone: Dublin\ntls: true");
   }));
 
+Deno.test("a half-filled form and ticked options survive another view and a reload; a secret is not kept [ux-form-draft]", () =>
+  withInbox(async (bench) => {
+    const { page, api } = bench;
+    const fields = [
+      { name: "host", type: "text", label: "Host name" },
+      { name: "zone", type: "choice", label: "Zone", options: ["Frankfurt", "Dublin"] },
+      { name: "tls", type: "boolean", label: "With TLS" },
+    ];
+    const common = { timeoutSeconds: 600, listener: LISTENER };
+    const send = (body: string, data: Record<string, unknown>): Promise<unknown> =>
+      api.sendPush({ type: "ask", body, agentSessionName: "svc-demo", data: { ...common, ...data } });
+    await send("Where shall it run?", { kind: "input", fields });
+    await send("Which suites?", { kind: "ask", options: ["unit", "e2e", "phone"], multiple: true });
+    const where = card(page, "Where shall it run?");
+    const suites = card(page, "Which suites?");
+    await where.getByLabel("Host name").fill("box.example");
+    await where.getByLabel("Zone").selectOption("Dublin");
+    await where.getByRole("checkbox", { name: "With TLS" }).check();
+    await suites.getByRole("checkbox", { name: "phone" }).check();
+    await suites.getByText("Answer in your own words").tap();
+    await suites.getByRole("textbox").fill("and lint");
+
+    const check = async (): Promise<void> => {
+      await where.waitFor();
+      const found = [
+        await where.getByLabel("Host name").inputValue(),
+        await where.getByLabel("Zone").inputValue(),
+        await where.getByRole("checkbox", { name: "With TLS" }).isChecked(),
+        await suites.getByRole("checkbox", { name: "phone" }).isChecked(),
+        await suites.getByRole("checkbox", { name: "unit" }).isChecked(),
+        await suites.getByRole("textbox").inputValue(),
+      ];
+      assert.deepEqual(found, ["box.example", "Dublin", true, true, false, "and lint"]);
+    };
+    await page.getByRole("link", { name: "All agents" }).tap();
+    await page.getByRole("link", { name: /questions for you/ }).tap();
+    await check();
+    await until("the drafts on disk", () => page.evaluate(draftsOnDisk).then((count) => count === 2));
+    await page.reload();
+    await check();
+    await where.getByRole("button", { name: "Send answer" }).tap();
+    await until("the form's draft to go", () => page.evaluate(draftsOnDisk).then((count) => count === 1));
+  }));
+
+/** Runs in the page. */
+async function draftsOnDisk(): Promise<number> {
+  const opening = indexedDB.open("svc");
+  await new Promise((done) => opening.onsuccess = done);
+  const counting = opening.result.transaction("drafts").objectStore("drafts").count();
+  await new Promise((done) => counting.onsuccess = done);
+  opening.result.close();
+  return counting.result;
+}
+
 Deno.test("a late answer says that it is typed into the session, and how that went [mcp-late, ux-late, ux-inbox]", () =>
   withInbox(async (bench) => {
     const { page, scene: { listener, phone } } = bench;

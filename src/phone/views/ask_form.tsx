@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Answer, AskData, AskField, FieldValue } from "../../protocol/ask.ts";
+import { formDraft, formValues, type RawValues, tickedDraft, tickedIn } from "../ask_draft.ts";
 import { checkBody, checkForm, type FormFault, type RawValue } from "../check_input.ts";
 import { STRINGS } from "../strings.ts";
 import { Checkbox } from "./shared.tsx";
@@ -18,24 +19,41 @@ interface AskFormProps {
 }
 
 export function AskForm(props: AskFormProps): JSX.Element {
-  const { id, ask, onAnswer } = props;
+  const { id, ask, draft, onDraft, onAnswer } = props;
   if (ask.kind === "input") {
     return (
       <FieldsForm
-        id={id}
+        {...{ id, draft, onDraft }}
         fields={ask.fields}
         onValues={(values) => onAnswer({ kind: "values", values })}
       />
     );
   }
   if (ask.kind === "prompt" || ask.options === undefined) return <FreeText {...props} />;
+  const { options } = ask;
   const choose = (choices: string[]): void => onAnswer({ kind: "choices", choices });
+  if (ask.multiple !== true) {
+    return (
+      <>
+        <SingleChoice id={id} options={options} onChoose={choose} />
+        <OwnAnswer {...props} />
+      </>
+    );
+  }
+  const ticked = tickedIn(options, draft);
   return (
     <>
-      {ask.multiple === true
-        ? <MultipleChoice id={id} options={ask.options} onChoose={choose} />
-        : <SingleChoice id={id} options={ask.options} onChoose={choose} />}
-      <OwnAnswer {...props} />
+      <MultipleChoice
+        {...{ id, options }}
+        chosen={ticked.chosen}
+        onChange={(chosen) => onDraft(tickedDraft({ ...ticked, chosen }))}
+        onChoose={choose}
+      />
+      <OwnAnswer
+        {...props}
+        draft={ticked.text}
+        onDraft={(text) => onDraft(tickedDraft({ ...ticked, text }))}
+      />
     </>
   );
 }
@@ -78,16 +96,17 @@ function SingleChoice({ id, options, onChoose }: ChoiceProps): JSX.Element {
   );
 }
 
-function MultipleChoice({ id, options, onChoose }: ChoiceProps): JSX.Element {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (option: string): void => {
-    const next = new Set(chosen);
-    if (!next.delete(option)) next.add(option);
-    setChosen(next);
-  };
+interface MultipleProps extends ChoiceProps {
+  chosen: readonly string[];
+  onChange(chosen: string[]): void;
+}
+
+function MultipleChoice({ id, options, chosen, onChange, onChoose }: MultipleProps): JSX.Element {
+  const toggle = (toggled: string): void =>
+    onChange(options.filter((option) => chosen.includes(option) !== (option === toggled)));
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (chosen.size > 0) onChoose(options.filter((option) => chosen.has(option)));
+    if (chosen.length > 0) onChoose([...chosen]);
   };
   return (
     <form class="options" onSubmit={submit}>
@@ -96,12 +115,12 @@ function MultipleChoice({ id, options, onChoose }: ChoiceProps): JSX.Element {
           <Checkbox
             key={option}
             label={option}
-            checked={chosen.has(option)}
+            checked={chosen.includes(option)}
             onToggle={() => toggle(option)}
           />
         ))}
       </fieldset>
-      <button type="submit" class="primary" disabled={chosen.size === 0}>{TEXT.send}</button>
+      <button type="submit" class="primary" disabled={chosen.length === 0}>{TEXT.send}</button>
     </form>
   );
 }
@@ -132,11 +151,13 @@ interface FieldsFormProps {
   /** The question's id. */
   id: string;
   fields: readonly AskField[];
+  draft: string;
+  onDraft(text: string): void;
   onValues(values: Record<string, FieldValue>): void;
 }
 
-function FieldsForm({ id, fields, onValues }: FieldsFormProps): JSX.Element {
-  const [raw, setRaw] = useState<Readonly<Record<string, RawValue>>>({});
+function FieldsForm({ id, fields, draft, onDraft, onValues }: FieldsFormProps): JSX.Element {
+  const [raw, setRaw] = useState<RawValues>(() => formValues(fields, draft));
   const [faults, setFaults] = useState<Readonly<Record<string, FormFault>>>({});
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -154,7 +175,9 @@ function FieldsForm({ id, fields, onValues }: FieldsFormProps): JSX.Element {
           value={raw[field.name]}
           fault={faults[field.name]}
           onValue={(value) => {
-            setRaw({ ...raw, [field.name]: value });
+            const changed = { ...raw, [field.name]: value };
+            setRaw(changed);
+            onDraft(formDraft(fields, changed));
             setFaults({});
           }}
         />

@@ -1,0 +1,34 @@
+/** The drafts of forms and of ticked options. */
+import assert from "node:assert/strict";
+import { formDraft, formValues, tickedDraft, tickedIn } from "../../../src/phone/ask_draft.ts";
+import type { AskField } from "../../../src/protocol/ask.ts";
+
+const FIELDS: AskField[] = [
+  { name: "host", type: "text" },
+  { name: "port", type: "number" },
+  { name: "zone", type: "choice", options: ["Frankfurt", "Dublin"] },
+  { name: "tls", type: "boolean" },
+  { name: "token", type: "text", secret: true },
+];
+
+Deno.test("a form's draft holds what was entered, and no secret [ux-form-draft]", () => {
+  const entered = { host: "box", port: "80", zone: "Dublin", tls: true, token: "hunter2" };
+  const draft = formDraft(FIELDS, entered);
+  assert.doesNotMatch(draft, /hunter2/);
+  const { token: _secret, ...others } = entered;
+  assert.deepEqual(formValues(FIELDS, draft), others);
+  assert.equal(formDraft(FIELDS, { host: "", tls: false, token: "hunter2" }), "");
+});
+
+Deno.test("a draft of another form, or of none, leaves the form empty", () => {
+  for (const draft of ["", "null", "[1]", "words", '{"zone":"Mars","tls":"yes","host":7}']) {
+    assert.deepEqual(formValues(FIELDS, draft), {}, draft);
+  }
+});
+
+Deno.test("ticks and own words share a draft; options that are gone are left out [ux-form-draft]", () => {
+  const draft = tickedDraft({ chosen: ["unit", "gone"], text: "and lint" });
+  assert.deepEqual(tickedIn(["e2e", "unit"], draft), { chosen: ["unit"], text: "and lint" });
+  assert.equal(tickedDraft({ chosen: [], text: "" }), "");
+  assert.deepEqual(tickedIn(["unit"], "only words"), { chosen: [], text: "only words" });
+});
