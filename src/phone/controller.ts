@@ -3,7 +3,7 @@ import { systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import type { Claimed } from "../client/claim_pairing.ts";
-import { RelayError, UnprovenHost } from "../client/relay_error.ts";
+import { RelayError } from "../client/relay_error.ts";
 import { type Answer, answerFields } from "../protocol/ask.ts";
 import { ALL_SEEN } from "./attention.ts";
 import { answerBody } from "./cards.ts";
@@ -16,11 +16,11 @@ import type { PairingStorage } from "./pairing_storage.ts";
 import type { RequestContent } from "./requests.ts";
 import type { SignInLink } from "./route.ts";
 import { Sealing } from "./sealing.ts";
+import { signInProblem } from "./sign_in_problem.ts";
 import { sessionKey, type SessionName, trustedSessions } from "./sessions.ts";
 import { answerDraftKey, type PairingResult, relayNow, type SignInProblem } from "./state.ts";
 import { type Account, accountName, KeptDrafts, type OutboxEntry } from "./storage.ts";
-import type { TerminalStream } from "./terminal_stream.ts";
-import type { TerminalViewer } from "./terminal_streams.ts";
+import type { MirrorOpener } from "./terminal_streams.ts";
 
 interface ControllerOptions extends Omit<LiveRelayOptions, "outboxStore" | "sealing"> {
   /** Undefined on a page without WebCrypto. */
@@ -45,10 +45,13 @@ export class Controller {
     this.#options = { ...options, outboxStore: new OutboxStore(storage), sealing };
   }
 
-  /** Signs in with the link, else with the stored account. */
-  async start(link?: SignInLink): Promise<void> {
+  /** Signs in with the link, else with one whose use was interrupted, else with the stored account. */
+  async start(opened?: SignInLink): Promise<void> {
     const { sealing, storage } = this.#options;
-    const [account] = await Promise.all([storage.readAccount(), sealing.load()]);
+    if (opened !== undefined) await storage.keepLink(opened);
+    const [account, kept] = await Promise.all([storage.readAccount(), storage.readLink(), sealing.load()]);
+    // Signing out erases what is kept.
+    const link = opened ?? kept;
     if (link?.kind === "pair") return await this.claim(link);
     if (link?.kind === "key") return await this.#signInByLink(link.key, account);
     if (account !== undefined) await this.#enter(account);
@@ -75,6 +78,7 @@ export class Controller {
 
   keepAccount(): void {
     this.#swap = undefined;
+    void this.#options.storage.forgetLink();
     this.#options.store.dispatch({ type: "swap", swap: undefined });
   }
 
@@ -82,7 +86,8 @@ export class Controller {
     if (account === undefined) return await this.signIn(key);
     if (this.#live === undefined) await this.#enter(account);
     const apiKey = key.trim();
-    if (apiKey !== account.apiKey) this.#askToSwap(account, { account: { apiKey } });
+    if (apiKey !== account.apiKey) return this.#askToSwap(account, { account: { apiKey } });
+    await this.#options.storage.forgetLink();
   }
 
   #askToSwap(current: Account, swap: Swap): void {
@@ -136,9 +141,10 @@ export class Controller {
 
   /** The user dismissed the result of the pairing; any check words shown match the host's. */
   async confirmPairing(): Promise<void> {
-    const { store, sealing } = this.#options;
+    const { store, storage, sealing } = this.#options;
     const { pairing } = store.get();
     if (pairing?.kind === "words") await sealing.confirmHost(pairing.deviceId);
+    else await storage.forgetLink();
     this.#showPairing();
   }
 
@@ -298,9 +304,7 @@ export class Controller {
   }
 
   /** Mirrors a session until the stream is closed; undefined if signed out. */
-  mirror(name: SessionName, viewer: TerminalViewer): TerminalStream | undefined {
-    return this.#live?.mirror(name, viewer);
-  }
+  readonly mirror: MirrorOpener = (...asked) => this.#live?.mirror(...asked);
 
   readOlder(): void {
     void this.#live?.readOlder();
@@ -333,15 +337,19 @@ export class Controller {
 
   /** Returns the problem on failure. A phone that was signed in before stays signed in then. */
   async #trySignIn(find: () => Promise<Account>): Promise<SignInProblem | undefined> {
+    const { storage } = this.#options;
     try {
       const { apiKey, deviceId } = await find();
       const account = deviceId === undefined ? { apiKey } : { apiKey, deviceId };
-      await this.#options.storage.writeAccount(account);
+      await storage.writeAccount(account);
+      await storage.forgetLink();
       await this.#enter(account);
       return undefined;
     } catch (error) {
-      const problem = problemOf(error);
-      const stored = await this.#options.storage.readAccount();
+      const mayWork = error instanceof RelayError && error.transient;
+      if (!mayWork) await storage.forgetLink();
+      const problem = { ...signInProblem(error), hasLink: await storage.readLink() !== undefined };
+      const stored = await storage.readAccount();
       if (stored !== undefined) await this.#enter(stored);
       else this.#options.store.dispatch({ type: "signIn", signIn: { kind: "out", problem } });
       return problem;
@@ -384,11 +392,4 @@ export class Controller {
     live.watch(this.#watched);
     live.start();
   }
-}
-
-/** A failure that the sign-in page can explain; rethrows anything else. */
-function problemOf(error: unknown): SignInProblem {
-  if (error instanceof RelayError) return { code: error.code, message: error.message };
-  if (error instanceof UnprovenHost) return { code: "unproven_host", message: error.message };
-  throw error;
 }

@@ -2,10 +2,12 @@
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "../protocol/json.ts";
+import type { SignInLink } from "./route.ts";
 
 export const STRICT = { durability: "strict" } as const;
 export const ACCOUNT_KEY = "current";
 export const SESSIONS_KEY = "sessions";
+export const LINK_KEY = "link";
 const WRAPPING_KEY = "wrapping";
 const NONCE_BYTES = 12;
 
@@ -32,10 +34,13 @@ export interface Kept {
 }
 
 /** What the list of sessions needs, read in one transaction. */
+const NOTHING: Kept = { value: undefined, isPlain: true };
+
 export interface FirstRead {
   database: Database;
   account: Kept;
   sessions: Kept;
+  link: Kept;
 }
 
 export function openDatabase(): Promise<Database> {
@@ -53,15 +58,37 @@ export function openDatabase(): Promise<Database> {
   });
 }
 
-export async function readFirst(cipher: SubtleCrypto | undefined): Promise<FirstRead> {
+/** With the link by which the page was opened, which is kept first. */
+export async function readFirst(
+  cipher: SubtleCrypto | undefined,
+  opened: SignInLink | undefined,
+): Promise<FirstRead> {
   const database = await openDatabase();
+  if (opened !== undefined) await putKept(database, { name: LINK_KEY, value: keptLink(opened), cipher });
   const { store } = database.transaction("account");
-  const [account, sessions, key] = await Promise.all(
-    [ACCOUNT_KEY, SESSIONS_KEY, WRAPPING_KEY].map((name) => store.get(name)),
+  const [key, ...found] = await Promise.all(
+    [WRAPPING_KEY, ACCOUNT_KEY, SESSIONS_KEY, LINK_KEY].map((name) => store.get(name)),
   );
   const wrapping = cipher !== undefined && key instanceof CryptoKey ? { cipher, key } : undefined;
-  const [first, second] = await Promise.all([kept(account, wrapping), kept(sessions, wrapping)]);
-  return { database, account: first, sessions: second };
+  const [account, sessions, link] = await Promise.all(found.map((one) => kept(one, wrapping)));
+  return { database, account: account ?? NOTHING, sessions: sessions ?? NOTHING, link: link ?? NOTHING };
+}
+
+/** What a link is kept as, until it was used. */
+export function keptLink(link: SignInLink): { at: number; link: SignInLink } {
+  return { at: Date.now(), link };
+}
+
+/** Into the store `account`; encrypted, unless there is nothing to encrypt it with. */
+export async function putKept(
+  database: Database,
+  { name, value, cipher }: { name: string; value: unknown; cipher: SubtleCrypto | undefined },
+): Promise<void> {
+  const stored = cipher === undefined
+    ? value
+    : await wrap(value, { cipher, key: await wrappingKey(database, cipher) });
+  const { store, done } = database.transaction("account", "readwrite", STRICT);
+  await Promise.all([store.put(stored, name), done]);
 }
 
 /** Reads from the store `account`. */
@@ -78,7 +105,7 @@ interface Wrapping {
   key: CryptoKey;
 }
 
-export async function wrappingKey(database: Database, subtle: SubtleCrypto): Promise<CryptoKey> {
+async function wrappingKey(database: Database, subtle: SubtleCrypto): Promise<CryptoKey> {
   const known = await database.get("account", WRAPPING_KEY);
   if (known instanceof CryptoKey) return known;
   const made = await subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
@@ -89,7 +116,7 @@ export async function wrappingKey(database: Database, subtle: SubtleCrypto): Pro
   return stored instanceof CryptoKey ? stored : made;
 }
 
-export async function wrap(value: unknown, { cipher, key }: Wrapping): Promise<Wrapped> {
+async function wrap(value: unknown, { cipher, key }: Wrapping): Promise<Wrapped> {
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const text = encodeUtf8(JSON.stringify(value));
   return { iv, ciphertext: await cipher.encrypt({ name: "AES-GCM", iv }, key, text) };

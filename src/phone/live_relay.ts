@@ -12,11 +12,10 @@ import type { DeviceSessions } from "../protocol/session.ts";
 import type { Message } from "./message.ts";
 import { answerPush, cancelPush, commandPush, Outbox, type OutboxStore, requestPush } from "./outbox.ts";
 import type { Sealing } from "./sealing.ts";
-import { type SessionName, trustedSessions } from "./sessions.ts";
+import { trustedSessions } from "./sessions.ts";
 import { outboxOf, type PhoneEvent, type Store } from "./state.ts";
 import type { Account, PhoneStorage } from "./storage.ts";
-import type { TerminalStream } from "./terminal_stream.ts";
-import { TerminalStreams, type TerminalViewer } from "./terminal_streams.ts";
+import { type MirrorOpener, TerminalStreams } from "./terminal_streams.ts";
 
 /** The effects default to the browser's own. */
 export interface LiveRelayOptions {
@@ -108,9 +107,7 @@ export class LiveRelay {
   }
 
   /** Mirrors a session until the stream is closed. */
-  mirror(name: SessionName, viewer: TerminalViewer): TerminalStream {
-    return this.#terminals.open(name, viewer);
-  }
+  readonly mirror: MirrorOpener = (...asked) => this.#terminals.open(...asked);
 
   /** Sends the unsent messages. */
   pump(): Promise<void> {

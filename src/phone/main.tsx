@@ -26,7 +26,6 @@ interface Stored {
 export async function start({ cipher, stored }: Stored): Promise<void> {
   applyPreferences(readPreferences(), document);
   labelDocument(document);
-  const link = takeSignInLink();
   const root = pageRoot();
   const draw = oncePerTask(() => {
     const state = store.get();
@@ -66,7 +65,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   });
   followLink(controller);
   followVisibleHeight(window);
-  await controller.start(link);
+  await controller.start(takeSignInLink());
   await loadLater();
   await registerWorker();
   const { ringing } = await push.load();
@@ -141,13 +140,14 @@ function actionsOf(
     keepAccount: () => controller.keepAccount(),
     confirmPairing: () => void controller.confirmPairing(),
     wordsDiffer: () => void leave().finally(() => controller.wordsDiffer()),
-    mirror: (name, viewer) => controller.mirror(name, viewer),
+    mirror: controller.mirror,
     readOlder: () => controller.readOlder(),
     reconnectNow: () => controller.reconnectNow(),
     openLink: (link) => {
       location.hash = formatRoute({ view: "picker" });
       void controller.start(link);
     },
+    tryLinkAgain: () => void controller.start(),
     ...settingsActions(controller),
   };
 }
@@ -165,7 +165,7 @@ function settingsActions(controller: Controller): Omit<SettingsActions, "signOut
   };
 }
 
-/** Removes the key or code from the address and the history before anything else happens. */
+/** A link on the open page: its key or code leaves the address and the history before anything else happens. */
 function takeSignInLink(): SignInLink | undefined {
   const link = parseSignInLink(location.hash);
   if (link !== undefined) history.replaceState(null, "", formatRoute({ view: "picker" }));

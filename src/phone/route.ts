@@ -19,7 +19,7 @@ export type Route =
 
 /** A credential from a link or a QR code. It is in the fragment because browsers do not send that to a server. */
 export type SignInLink =
-  | { kind: "pair"; code: string; secret?: string }
+  | { kind: "pair"; code: string; secret?: string | undefined }
   | { kind: "key"; key: string };
 
 /** The views that are named by a single word. */

@@ -23,6 +23,8 @@ export const MESSAGES_MAX = 1_000;
 export interface SignInProblem {
   code: string;
   message: string;
+  /** The link is kept: it may work when it is tried again. */
+  hasLink?: boolean;
 }
 
 export type SignIn =
@@ -34,7 +36,7 @@ export type SignIn =
 /** The result of a pairing, until the user has dismissed it. */
 export type PairingResult =
   | { kind: "words"; deviceId: string; host: string; words: readonly string[] }
-  | { kind: "failed"; code: string; message: string };
+  | { kind: "failed" } & SignInProblem;
 
 /** A link would sign the phone in to another account: nothing changes until the user has decided. */
 export interface AccountSwap {

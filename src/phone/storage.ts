@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { AnswerData } from "../protocol/ask.ts";
 import { Later } from "../protocol/later.ts";
+import { PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { DeviceId, PushId } from "../protocol/push.ts";
 import { DeviceSessions } from "../protocol/session.ts";
 import {
@@ -9,14 +10,16 @@ import {
   type Database,
   type FirstRead,
   type Kept,
+  keptLink,
+  LINK_KEY,
   openDatabase,
+  putKept,
   readKept,
   SESSIONS_KEY,
   STRICT,
-  wrap,
-  wrappingKey,
 } from "./database.ts";
 import { HOST_REQUESTS } from "./message.ts";
+import type { SignInLink } from "./route.ts";
 import type { PhoneState } from "./state.ts";
 
 const SNIPPETS_KEY = "snippets";
@@ -29,6 +32,16 @@ export const Account = z.object({
   deviceId: z.optional(DeviceId),
 });
 export type Account = z.infer<typeof Account>;
+
+/** A link with which the phone is being signed in; after this time it has lost its worth. */
+const LINK_KEPT_MS = PAIRING_TTL_SECONDS * 1_000;
+const KeptLink = z.object({
+  at: z.number(),
+  link: z.union([
+    z.object({ kind: z.literal("pair"), code: z.string(), secret: z.optional(z.string()) }),
+    z.object({ kind: z.literal("key"), key: z.string() }),
+  ]),
+});
 
 /** How the user tells accounts apart, without revealing the key. */
 export function accountName({ apiKey, deviceId }: Account): string {
@@ -69,6 +82,11 @@ export type Snippet = z.infer<typeof Snippet>;
 export interface PhoneStorage {
   readAccount(): Promise<Account | undefined>;
   writeAccount(account: Account): Promise<void>;
+  /** The link whose use was interrupted, such as by a reload or a lost network. */
+  readLink(): Promise<SignInLink | undefined>;
+  keepLink(link: SignInLink): Promise<void>;
+  /** It was used, or is of no use. */
+  forgetLink(): Promise<void>;
   /** The sessions as they were last seen; undefined if there are none, or no way to encrypt them. */
   readSessions(): Promise<DeviceSessions[] | undefined>;
   writeSessions(devices: readonly DeviceSessions[]): Promise<void>;
@@ -97,29 +115,33 @@ export interface PhoneStorage {
 export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Promise<PhoneStorage> {
   const database = first?.database ?? await openDatabase();
   const early = new Map<string, Kept>();
-  if (first !== undefined) early.set(ACCOUNT_KEY, first.account).set(SESSIONS_KEY, first.sessions);
+  if (first) {
+    early.set(ACCOUNT_KEY, first.account).set(SESSIONS_KEY, first.sessions).set(LINK_KEY, first.link);
+  }
   const read = async (name: string): Promise<Kept> => {
     const found = early.get(name);
     early.delete(name);
     return found ?? await readKept(database, { name, cipher });
   };
-  const put = async (
-    name: string,
-    value: Account | readonly DeviceSessions[] | readonly Snippet[],
-  ): Promise<void> => {
+  const put = async (name: string, value: unknown): Promise<void> => {
     early.delete(name);
     await putKept(database, { name, value, cipher });
   };
-  const writeAccount = (account: Account): Promise<void> => put(ACCOUNT_KEY, account);
   return {
     readAccount: async () => {
       const { value, isPlain } = await read(ACCOUNT_KEY);
       const account = Account.safeParse(value).data;
       // An earlier version stored it in plain text.
-      if (account !== undefined && isPlain && cipher !== undefined) await writeAccount(account);
+      if (account !== undefined && isPlain && cipher !== undefined) await put(ACCOUNT_KEY, account);
       return account;
     },
-    writeAccount,
+    writeAccount: (account) => put(ACCOUNT_KEY, account),
+    readLink: async () => linkIn(await read(LINK_KEY)),
+    keepLink: (link) => put(LINK_KEY, keptLink(link)),
+    forgetLink: () => {
+      early.delete(LINK_KEY);
+      return database.delete("account", LINK_KEY);
+    },
     readSessions: async () => {
       const { value, isPlain } = await read(SESSIONS_KEY);
       return isPlain ? undefined : z.array(DeviceSessions).safeParse(value).data;
@@ -134,13 +156,22 @@ export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Pro
     writeSnippets: (snippets) => put(SNIPPETS_KEY, snippets),
     ...keptOutbox(database),
     ...keptTexts(database),
-    clear: async () => {
+    clear: () => {
       early.clear();
-      const names = ["account", "outbox", "drafts", "seen"] as const;
-      const all = database.transaction(names, "readwrite", STRICT);
-      await Promise.all([...names.map((name) => all.objectStore(name).clear()), all.done]);
+      return clearAll(database);
     },
   };
+}
+
+async function clearAll(database: Database): Promise<void> {
+  const names = ["account", "outbox", "drafts", "seen"] as const;
+  const all = database.transaction(names, "readwrite", STRICT);
+  await Promise.all([...names.map((name) => all.objectStore(name).clear()), all.done]);
+}
+
+function linkIn({ value }: Kept): SignInLink | undefined {
+  const { at = 0, link } = KeptLink.safeParse(value).data ?? {};
+  return Date.now() - at < LINK_KEPT_MS ? link : undefined;
 }
 
 function keptOutbox(
@@ -157,21 +188,6 @@ function keptOutbox(
       await Promise.all([store.delete(id), done]);
     },
   };
-}
-
-interface Stored {
-  name: string;
-  value: Account | readonly DeviceSessions[] | readonly Snippet[];
-  cipher: SubtleCrypto | undefined;
-}
-
-/** Encrypted, unless there is nothing to encrypt it with. */
-async function putKept(database: Database, { name, value, cipher }: Stored): Promise<void> {
-  const stored = cipher === undefined
-    ? value
-    : await wrap(value, { cipher, key: await wrappingKey(database, cipher) });
-  const { store, done } = database.transaction("account", "readwrite", STRICT);
-  await Promise.all([store.put(stored, name), done]);
 }
 
 async function allOf<V extends string | number>(

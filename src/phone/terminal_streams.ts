@@ -6,9 +6,16 @@ import type { Frame } from "../protocol/frames.ts";
 import { decodeBinaryFrame, PANE_FRAME } from "../protocol/pane_frame.ts";
 import type { Sealing } from "./sealing.ts";
 import type { SessionName } from "./sessions.ts";
-import { TerminalStream, type TerminalStreamOptions } from "./terminal_stream.ts";
+import type { TerminalStream, TerminalStreamOptions } from "./terminal_stream.ts";
 
 export type TerminalViewer = Pick<TerminalStreamOptions, "terminal" | "onState" | "onStatus" | "onDrawn">;
+
+/** The class comes from the view: the list of sessions does without its code. */
+export type MirrorOpener = (
+  name: SessionName,
+  viewer: TerminalViewer,
+  Stream: typeof TerminalStream,
+) => TerminalStream | undefined;
 
 interface TerminalStreamsOptions {
   link: RelayLink;
@@ -30,8 +37,8 @@ export class TerminalStreams {
   }
 
   /** Mirrors a session until the stream is closed. */
-  open(name: SessionName, viewer: TerminalViewer): TerminalStream {
-    const stream: TerminalStream = new TerminalStream(name, {
+  readonly open: MirrorOpener = (name, viewer, Stream) => {
+    const stream: TerminalStream = new Stream(name, {
       ...viewer,
       link: this.#options.link,
       clock: this.#options.clock,
@@ -43,7 +50,7 @@ export class TerminalStreams {
     this.#streams.add(stream);
     if (this.#isLive) void stream.open();
     return stream;
-  }
+  };
 
   live(): void {
     if (this.#isLive) return;

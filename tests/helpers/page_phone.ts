@@ -8,7 +8,7 @@ import { parseSignInLink } from "../../src/phone/route.ts";
 import { createStore, type Store } from "../../src/phone/state.ts";
 import { STRINGS } from "../../src/phone/strings.ts";
 import { type Emulator, makeEmulator } from "../../src/phone/terminal_emulator.ts";
-import type { TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
+import { type TerminalState, TerminalStream } from "../../src/phone/terminal_stream.ts";
 import { statusText } from "../../src/phone/terminal_status.ts";
 import type { KeyInput } from "../../src/protocol/key_input.ts";
 import type { KeyState } from "../../src/protocol/pane_frame.ts";
@@ -66,7 +66,9 @@ export class PagePhone implements Disposable {
 
   /** Opens the session's terminal, as a tap on its card does. */
   watch(session: string, host = this.hostOf(session) ?? ""): Watched {
-    const watched = new Watched((viewer) => this.controller.mirror({ deviceId: host, session }, viewer));
+    const watched = new Watched((viewer) =>
+      this.controller.mirror({ deviceId: host, session }, viewer, TerminalStream)
+    );
     this.#watched.push(watched);
     return watched;
   }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
+import type { Page } from "playwright-core";
 import { withScene } from "./scene.ts";
 
 Deno.test("a key signs in, a wrong one is explained, and no third party is contacted [ph-served, ph-first-page, ph-no-third-party, sec-csp]", () =>
@@ -66,6 +67,91 @@ Deno.test("a pairing link registers the phone as a device, once [sec-claim]", ()
     await page.getByRole("button", { name: "Sign out" }).tap();
     await page.goto(`${wire.url}/#pair=${code}`);
     await page.getByRole("alert").getByText("has been used").waitFor();
+  }));
+
+/** Requests to this path wait until the result's `end` is called. `asked` resolves with the next one. */
+async function holdBack(
+  page: Page,
+  path: RegExp,
+): Promise<{ asked(): Promise<unknown>; end(): Promise<void> }> {
+  await page.route(path, () => {});
+  return { asked: () => page.waitForRequest(path), end: () => page.unroute(path) };
+}
+
+/** The kinds of value under which the page keeps the link; none once it is gone. */
+function keptLink(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const opening = indexedDB.open("svc");
+    await new Promise((done) => opening.onsuccess = done);
+    const reading = opening.result.transaction("account").objectStore("account").get("link");
+    await new Promise((done) => reading.onsuccess = done);
+    opening.result.close();
+    return Object.keys(reading.result ?? {}).join();
+  });
+}
+
+Deno.test("a reload in the middle of signing in by a link goes on with it, and its secret is kept encrypted and only until then [ux-link-kept]", () =>
+  withScene(async ({ phone, wire, relay, makeKey }) => {
+    const { page } = phone;
+    const apiKey = await makeKey("push:read", "push:send", "admin");
+    const { code } = await createRelayApi({ baseUrl: relay.url, apiKey }).createPairing();
+    for (const [link, path] of [[`key=${apiKey}`, /\/sessions$/], [`pair=${code}`, /\/claim$/]] as const) {
+      const held = await holdBack(page, path);
+      await Promise.all([held.asked(), page.goto(`${wire.url}/#${link}`)]);
+      assert.equal(page.url(), `${wire.url}/#/`);
+      assert.equal(await keptLink(page), "iv,ciphertext");
+      await Promise.all([held.asked(), page.reload()]);
+      await held.end();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await until("nothing of the link", async () => await keptLink(page) === "");
+      await page.getByRole("button", { name: "Sign out" }).tap();
+      await page.getByLabel("API key").waitFor();
+    }
+  }));
+
+Deno.test("an address opened right behind a sign-in link does not take its place [ux-link-kept]", () =>
+  withScene(async ({ phone, wire, makeKey }) => {
+    const { page } = phone;
+    await page.goto(wire.url);
+    await page.getByLabel("API key").waitFor();
+    await page.goto("about:blank");
+    // The page's second script is under way while the address changes.
+    const loading = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    await page.route(/main-\w+\.js$/, async (route) => {
+      loading.resolve();
+      await released.promise;
+      await route.continue();
+    });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read")}`, { waitUntil: "commit" });
+    await loading.promise;
+    await page.waitForFunction(() => document.readyState === "complete" || location.hash === "#/");
+    await page.evaluate(() => void (location.hash = "#/settings"));
+    released.resolve();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByText("Notifications", { exact: true }).first().waitFor();
+  }));
+
+Deno.test("a link whose relay does not answer can be tried again, and one that was used cannot [ux-link-kept]", () =>
+  withScene(async ({ phone, wire, relay, makeKey }) => {
+    const { page } = phone;
+    const apiKey = await makeKey("push:read", "push:send", "admin");
+    const { code } = await createRelayApi({ baseUrl: relay.url, apiKey }).createPairing();
+    await page.route(/\/claim$/, (route) => route.abort());
+    await page.goto(`${wire.url}/#pair=${code}`);
+    await page.getByRole("alert").getByText("is not answering").waitFor();
+    await phone.shoot("sign-in-again");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.unroute(/\/claim$/);
+    await page.getByRole("button", { name: "Try again" }).tap();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).tap();
+    await page.goto(`${wire.url}/#pair=${code}`);
+    await page.getByRole("alert").getByText("has been used").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+    await page.reload();
+    await page.getByLabel("API key").waitFor();
+    assert.equal(await page.getByText("has been used").count(), 0);
   }));
 
 Deno.test("a phone whose key is revoked says so, and can sign in again [sec-leaked-key]", () =>

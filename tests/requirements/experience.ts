@@ -6,6 +6,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-scan": phone(
     "The app reads a pairing link by camera or from a text field, and only one of its own relay.",
   ),
+  "ux-link-kept": phone(
+    "A reload, another address or a lost network in the middle of signing in by a link does not lose the link; it is kept encrypted, until it was used and for ten minutes at most.",
+  ),
   "ux-cards": phone(
     "Every session is a card with label, state, host, last line and lock; waiting ones come first.",
   ),
@@ -77,6 +80,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-no-resize": mirror("The mirror resizes the window only when asked, and undoes it on leaving."),
   "ux-inbox": phone(
     "The inbox has questions with buttons and forms, texts of ended turns and notes; answered ones stay readable.",
+  ),
+  "ux-form-draft": phone(
+    "What is entered into a form and which options are ticked survives another view and a reload; a secret is not kept.",
   ),
   "ux-late": phone("A late answer says that it will be typed in."),
   "ux-notify": phone(

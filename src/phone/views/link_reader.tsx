@@ -11,6 +11,8 @@ const { addHost: TEXT } = STRINGS;
 export interface LinkActions {
   /** Carries out a pairing link. */
   openLink(link: SignInLink): void;
+  /** Carries out the link that was kept because the relay did not answer. */
+  tryLinkAgain(): void;
 }
 
 export function AddHostView({ notice, actions }: { notice: JSX.Element; actions: LinkActions }): JSX.Element {

@@ -17,6 +17,8 @@ import { sentTexts, withInserted } from "../snippets.ts";
 import { cancellationsOf, messagesOf, type PhoneState, relayNow, sentAgain } from "../state.ts";
 import type { Snippet } from "../storage.ts";
 import { STRINGS } from "../strings.ts";
+import { TerminalStream } from "../terminal_stream.ts";
+import type { MirrorOpener } from "../terminal_streams.ts";
 import { uploadFile } from "../upload.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Composer } from "./composer.tsx";
@@ -44,7 +46,7 @@ export interface SessionActions extends MessageActions, AskActions, DialogAction
   draft(to: SessionName, text: string): void;
   readSnippets(): Promise<Snippet[]>;
   writeSnippets(snippets: readonly Snippet[]): Promise<void>;
-  mirror: OpenMirror;
+  mirror: MirrorOpener;
 }
 
 type Panel = "terminal" | "messages";
@@ -89,7 +91,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
             name={name}
             label={label}
             isLinked={state.link.kind !== "down"}
-            openMirror={actions.mirror}
+            openMirror={(of, viewer) => actions.mirror(of, viewer, TerminalStream)}
             newest={newestReceipt(shown, { state, now, actions })}
             note={note}
             notice={notice}
@@ -133,7 +135,10 @@ function useSessionUpload(
   draft.current = state.drafts[sessionKey(name)] ?? "";
   return useUpload({
     session: sessionKey(name),
-    send: (file, options) => uploadFile(file, { session: name, open: actions.mirror, ...options }),
+    send: (file, options) => {
+      const open: OpenMirror = (of, viewer) => actions.mirror(of, viewer, TerminalStream);
+      return uploadFile(file, { session: name, open, ...options });
+    },
     onStored: (path) => {
       const text = /\s/.test(path) ? `"${path}"` : path;
       const { length } = draft.current;

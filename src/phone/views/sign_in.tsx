@@ -33,7 +33,7 @@ export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
       </div>
       {busy === "pair" ? <p class="busy" role="status">{SIGN_IN.pairing}</p> : (
         <>
-          <Problem signIn={signIn} />
+          <Problem signIn={signIn} onTry={actions.tryLinkAgain} />
           <section class="panel">
             <h2>{SIGN_IN.pairHeading}</h2>
             <p class="hint">{SIGN_IN.pairLead}</p>
@@ -62,9 +62,16 @@ export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
 }
 
 /** Why the phone is signed out, or why signing in failed. */
-function Problem({ signIn }: { signIn: SignIn }): JSX.Element {
+function Problem({ signIn, onTry }: { signIn: SignIn; onTry(): void }): JSX.Element {
   const problem = signIn.kind === "out" ? signIn.problem : undefined;
-  return <div role="alert">{problem && <p class="problem">{problemText(problem)}</p>}</div>;
+  return (
+    <>
+      <div role="alert">{problem && <p class="problem">{problemText(problem)}</p>}</div>
+      {problem?.hasLink && (
+        <button type="button" class="primary" onClick={onTry}>{STRINGS.question.tryAgain}</button>
+      )}
+    </>
+  );
 }
 
 function KeyForm({ busy, signIn, onKey }: Omit<Props, "actions"> & { busy: boolean }): JSX.Element {
@@ -103,7 +110,7 @@ function problemText({ code, message }: SignInProblem): string {
   return SIGN_IN.problems[code] ?? message;
 }
 
-export interface PairingActions {
+export interface PairingActions extends Pick<LinkActions, "tryLinkAgain"> {
   /** The words match, or the user has read why pairing failed. */
   confirmPairing(): void;
   wordsDiffer(): void;
@@ -123,8 +130,9 @@ export function PairingView(
         ? <Compare words={result.words} host={result.host} actions={actions} />
         : (
           <Failed
-            problem={SIGN_IN.problems[result.code] ?? result.message}
+            problem={problemText(result)}
             onRead={actions.confirmPairing}
+            onTry={result.hasLink ? actions.tryLinkAgain : undefined}
           />
         )}
     </main>
@@ -146,12 +154,22 @@ function Compare(
   );
 }
 
-function Failed({ problem, onRead }: { problem: string; onRead(): void }): JSX.Element {
+interface FailedProps {
+  problem: string;
+  onRead(): void;
+  /** Absent when the link is of no use any more. */
+  onTry: (() => void) | undefined;
+}
+
+function Failed({ problem, onRead, onTry }: FailedProps): JSX.Element {
   return (
     <>
       <p class="problem" role="alert">{problem}</p>
       <div class="pairing-actions">
-        <button type="button" class="primary" onClick={onRead}>{PAIRING.understood}</button>
+        {onTry && <button type="button" class="primary" onClick={onTry}>{STRINGS.question.tryAgain}</button>}
+        <button type="button" class={onTry ? "secondary" : "primary"} onClick={onRead}>
+          {PAIRING.understood}
+        </button>
       </div>
     </>
   );

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { Controller } from "../../../src/phone/controller.ts";
 import { createStore, type PhoneState } from "../../../src/phone/state.ts";
 import type { Account } from "../../../src/phone/storage.ts";
+import { TerminalStream } from "../../../src/phone/terminal_stream.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { FakeSockets } from "../client/fake_socket.ts";
@@ -101,7 +102,9 @@ Deno.test("a session that the page shows at once gets its mirror as soon as the 
   };
   const asked: unknown[] = [];
   const bench: Bench = phoneWith({ apiKey: "svc_good" }, ({ signIn }) => {
-    if (signIn.kind === "in" && asked.length === 0) asked.push(bench.controller.mirror(TO, viewer));
+    if (signIn.kind === "in" && asked.length === 0) {
+      asked.push(bench.controller.mirror(TO, viewer, TerminalStream));
+    }
   });
   await live(bench);
   assert.notEqual(asked[0], undefined);

@@ -1,9 +1,11 @@
 /** Phone storage in memory. */
 import type { Account, OutboxEntry, PhoneStorage, Snippet } from "../../../src/phone/storage.ts";
+import type { SignInLink } from "../../../src/phone/route.ts";
 import type { DeviceSessions } from "../../../src/protocol/session.ts";
 
 export class FakeStorage implements PhoneStorage {
   account: Account | undefined;
+  link: SignInLink | undefined;
   sessions: readonly DeviceSessions[] | undefined;
   snippets: readonly Snippet[] = [];
   readonly drafts = new Map<string, string>();
@@ -25,6 +27,20 @@ export class FakeStorage implements PhoneStorage {
   async writeAccount(account: Account): Promise<void> {
     await this.writing;
     this.account = account;
+  }
+
+  readLink(): Promise<SignInLink | undefined> {
+    return Promise.resolve(this.link);
+  }
+
+  keepLink(link: SignInLink): Promise<void> {
+    this.link = link;
+    return Promise.resolve();
+  }
+
+  forgetLink(): Promise<void> {
+    this.link = undefined;
+    return Promise.resolve();
   }
 
   readSessions(): Promise<DeviceSessions[] | undefined> {
@@ -83,6 +99,7 @@ export class FakeStorage implements PhoneStorage {
     this.seen.clear();
     this.drafts.clear();
     this.account = undefined;
+    this.link = undefined;
     this.sessions = undefined;
     this.outbox.clear();
     return Promise.resolve();
