@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
+import { countStarts, type Reach, reachOf, suiteTable } from "../scripts/node_suites.ts";
 import { webAddress } from "../scripts/npm_registry.ts";
 import { countTests, runStep, runSteps, type Step, sum } from "../scripts/steps.ts";
 import { until } from "./helpers/until.ts";
@@ -181,4 +182,20 @@ Deno.test("the package names the repository as a web address, and none for a fol
     ]
   ) assert.equal(webAddress(remote), address, remote);
   for (const folder of ["/srv/svc.git", "../svc", ""]) assert.equal(webAddress(folder), undefined, folder);
+});
+
+Deno.test("a test file on Node either starts the package, runs on both by itself, or has a reason", () => {
+  const root = "/checkout/";
+  const starts = countStarts(
+    "file:///checkout/tests/e2e/a_test.ts\nfile:///checkout/tests/e2e/a_test.ts\n",
+    root,
+  );
+  const reach = (path: string, text = ""): Reach => reachOf({ path, text }, starts);
+  assert.deepEqual(reach("tests/e2e/a_test.ts"), { kind: "starts", times: 2 });
+  assert.deepEqual(reach("tests/contract/b_test.ts", "await testOnBothRuntimes("), { kind: "both" });
+  assert.deepEqual(reach("tests/contract/c_test.ts"), { kind: "deno", why: undefined });
+  const why = reach("tests/contract/wire_fuzz_test.ts");
+  assert.ok(why.kind === "deno" && why.why !== undefined);
+  const row = { suite: "e2e", passed: 3, failed: 0, reaches: [reach("tests/e2e/a_test.ts"), why] };
+  assert.match(suiteTable([row], "Node 22").at(-1) ?? "", /^e2e +3 +0 +2 +1 +0 +1 +2$/);
 });
