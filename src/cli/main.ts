@@ -41,6 +41,7 @@ const SEE_HELP = "See: svc --help";
 /** Resolves with the exit code: 0 done, 1 failed, 2 used wrongly. Never rejects. */
 export async function main(args: readonly string[]): Promise<number> {
   try {
+    runtime.followProxies();
     return await dispatch(args);
   } catch (error) {
     if (error instanceof CommandExit) return error.code;

@@ -208,6 +208,8 @@ export const runtime: Runtime = {
   cwd: () => Deno.cwd(),
   commands,
   selfCommand,
+  // Deno does so by itself.
+  followProxies: () => {},
   onSignal,
   memoryBytes: () => Deno.memoryUsage().rss,
 };

@@ -3,6 +3,7 @@ import type { Buffer } from "node:buffer";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { createNativeSocket, type CreateSocket } from "../client/socket.ts";
 import { BINARY_FRAME_MAX_BYTES } from "../protocol/limits.ts";
+import { hasProxy } from "./system.ts";
 
 /** A peer that does not answer the close in this time is cut off. */
 const CLOSE_LIMIT_MS = 1_000;
@@ -13,12 +14,9 @@ const OPTIONS: ClientOptions = {
   maxPayload: BINARY_FRAME_MAX_BYTES,
 };
 
-const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
-
 /** `ws` knows no proxy: where the environment names one, the runtime's own socket decides whether it is to be used. */
 export function socketFor(env: Readonly<Record<string, string | undefined>>): CreateSocket {
-  const hasProxy = PROXY_VARIABLES.some((name) => env[name] || env[name.toLowerCase()]);
-  return hasProxy ? createNativeSocket : createDirectSocket;
+  return hasProxy(env) ? createNativeSocket : createDirectSocket;
 }
 
 /** `ws` switches Nagle's algorithm off (RFC 896). */

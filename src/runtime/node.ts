@@ -11,6 +11,7 @@ import { commands } from "./node_commands.ts";
 import { files } from "./node_files.ts";
 import {
   checkSocketPath,
+  hasProxy,
   homeFrom,
   lanAddressAmong,
   NOBODY_LISTENS,
@@ -184,6 +185,20 @@ function programPath(): string {
   return path;
 }
 
+const PROXY_FLAG = "--use-env-proxy";
+
+/** Node takes them only when told to: by a call since 24.14, before that by a flag, with which this program starts again. */
+function followProxies(): void {
+  const { execArgv, argv, env, execPath } = process;
+  if (!hasProxy(env) || env.NODE_USE_ENV_PROXY !== undefined || execArgv.includes(PROXY_FLAG)) return;
+  const http: { setGlobalProxyFromEnv?(): void } = process.getBuiltinModule("node:http");
+  if (http.setGlobalProxyFromEnv !== undefined) return http.setGlobalProxyFromEnv();
+  const canExecute = "execve" in process && process.allowedNodeEnvironmentFlags.has(PROXY_FLAG);
+  if (!canExecute) return;
+  const { execve }: { execve?(file: string, args: string[], env: typeof process.env): never } = process;
+  execve?.call(process, execPath, [execPath, PROXY_FLAG, ...execArgv, ...argv.slice(1)], env);
+}
+
 function exit(code: number): never {
   restoreTerminal();
   return process.exit(code);
@@ -207,6 +222,7 @@ export const runtime: Runtime = {
   sockets,
   terminal,
   selfCommand: () => [process.execPath, programPath()],
+  followProxies,
   onSignal,
   memoryBytes: () => process.memoryUsage.rss(),
   exit,

@@ -97,3 +97,9 @@ export function lanAddressAmong(addresses: readonly InterfaceAddress[]): string 
 export function shellQuote(argument: string): string {
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
+
+const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+export function hasProxy(env: Readonly<Record<string, string | undefined>>): boolean {
+  return PROXY_VARIABLES.some((name) => env[name] || env[name.toLowerCase()]);
+}

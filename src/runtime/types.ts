@@ -164,6 +164,8 @@ export interface Runtime {
   terminal: Terminal;
   /** argv that runs this program again with the same runtime, permissions and import map. */
   selfCommand(): string[];
+  /** From here on HTTP and WebSockets take the proxies that the environment names. */
+  followProxies(): void;
   onSignal(signal: Signal, handler: () => void): () => void;
   /** Resident set size of this process in bytes. */
   memoryBytes(): number;

@@ -1,7 +1,7 @@
 /** `svc verify` on installations that were broken on purpose: each fault is named, with its fix. */
 import assert from "node:assert/strict";
 import { installCodex, installProgram } from "../helpers/installed_agents.ts";
-import { runSvc } from "../helpers/program.ts";
+import { FROM_CHECKOUT, runSvc, SVC } from "../helpers/program.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 
 interface Line {
@@ -287,11 +287,11 @@ const BROKEN: Broken[] = [
     what: "a svc that has moved",
     async breakIt(stack) {
       await setUp(stack, "gemini");
-      await edit(home(stack, "bin/svc"), (text) => text.replaceAll(/[^']*cli\.ts/g, "/gone/cli.ts"));
+      await edit(home(stack, "bin/svc"), (text) => text.replaceAll(/[^']*(cli\.[jt]s)/g, "/gone/$1"));
     },
     expected: [
       "hooks and tools",
-      /^".*\/bin\/svc" runs "\/gone\/cli\.ts", which no longer exists$/,
+      /^".*\/bin\/svc" runs "\/gone\/cli\.[jt]s", which no longer exists$/,
       /^run: svc setup$/,
     ],
     faults: ["hooks and tools", "Gemini, hooks", "Gemini, MCP"],
@@ -301,11 +301,17 @@ const BROKEN: Broken[] = [
     what: "agents that run another svc",
     async breakIt(stack) {
       await setUp(stack, "gemini");
-      await edit(home(stack, "bin/svc"), (text) => text.replaceAll("'--quiet'", "'-q'"));
+      await edit(
+        home(stack, "bin/svc"),
+        (text) => {
+          const option = SVC === FROM_CHECKOUT ? "--no-prompt" : "--no-warnings";
+          return text.replaceAll(/'([^']*cli\.[jt]s)'/g, `'${option}' '$1'`);
+        },
+      );
     },
     expected: [
       "hooks and tools",
-      /^agents run another svc, ".* -q .*"; this one is ".*"$/,
+      /^agents run another svc, ".* --no-(?:prompt|warnings) .*"; this one is ".*"$/,
       /^run: svc setup,/,
     ],
     faults: [],
