@@ -31,4 +31,16 @@ const HOUSE_RULES = rows("CONTRIBUTING.md, House rules", {
   "style-store-bodies": scale("The store's tests run over SQLite and NATS alike."),
 });
 
-export const STYLE_ROWS: readonly Requirement[] = [...HOUSE_RULES];
+const DOCUMENTS = rows("CONTRIBUTING.md, Documents", {
+  "doc-reasons": packages("The troubleshooting page says of every reason what to do."),
+  "doc-findings": packages("The troubleshooting page has every finding of svc verify."),
+  "doc-settings": packages("The configuration page has every key of config.json."),
+  "doc-commands": packages("The configuration page has every command."),
+  "doc-api": packages("The API page calls every route with curl."),
+  "doc-links": packages("Every link between the documents leads to a page and a heading that exist."),
+  "doc-examples": packages(
+    "Every shell example of the documents runs against a real relay and listener, or is listed with the reason why not.",
+  ),
+});
+
+export const STYLE_ROWS: readonly Requirement[] = [...HOUSE_RULES, ...DOCUMENTS];

@@ -155,8 +155,9 @@ export function judgeKeys(keys: readonly string[], path: string): Finding | unde
     );
   }
   if (unknown.length === 0) return undefined;
+  const names = unknown.map((key) => `"${key}"`).join(", ");
   return warning(
-    `svc does not know ${unknown.map((key) => `"${key}"`).join(", ")}`,
+    `svc does not know ${names}`,
     `remove what no other version of svc needs from "${path}"`,
   );
 }

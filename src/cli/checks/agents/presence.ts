@@ -44,9 +44,8 @@ export function judgeVersions(
   const each = newer.map(({ kind, version }) =>
     `${AGENT_LABELS[kind]} ${version} is newer than ${agentProfile(kind).measuredVersion}`
   );
-  const meaning = "messages and keys are refused on screens that svc no longer recognizes";
   return warning(
-    `${each.join(", ")}: ${meaning}`,
+    `${each.join(", ")}: messages and keys are refused on screens that svc no longer recognizes`,
     `run: svc agents check ${newer.map(({ kind }) => kind).join(" ")}`,
   );
 }

@@ -1,0 +1,95 @@
+/** Holds the guides complete: every reason, finding, setting, command and route has its line; every link has its anchor. */
+import assert from "node:assert/strict";
+import { allCommands } from "../scripts/man_page.ts";
+import { Config } from "../src/home/config.ts";
+import { REASONS } from "../src/protocol/reasons.ts";
+import { ROUTES } from "../src/relay/routes.ts";
+import { CHECKOUT, readPages, readSources } from "./helpers/sources.ts";
+
+const read = (page: string): Promise<string> => Deno.readTextFile(CHECKOUT + page);
+const [troubleshooting, configuration, api] = await Promise.all(
+  ["docs/troubleshooting.md", "docs/configuration.md", "docs/api.md"].map(read),
+) as [string, string, string];
+
+/** The cells of one column of a page's tables. */
+function cells(page: string, column: number): string[] {
+  return page.split("\n").filter((line) => line.startsWith("| ")).map((line) =>
+    (line.split(/(?<!\\)\|/)[column + 1] ?? "").trim()
+  );
+}
+
+Deno.test("docs/troubleshooting.md says of every reason what to do, and of no other [doc-reasons]", () => {
+  const listed = cells(troubleshooting, 0).filter((cell) => /^`\w+`$/.test(cell)).map((cell) =>
+    cell.slice(1, -1)
+  );
+  assert.deepEqual(listed.sort(), Object.keys(REASONS).sort());
+});
+
+/** Each literal text of a finding, with "…" for what is filled in. */
+async function findings(): Promise<string[]> {
+  const sources = await readSources("src/cli/checks");
+  const texts = sources.flatMap(({ path, text }) => {
+    const calls = text.matchAll(/\b(?:fault|warning)\(\s*(`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*")/g);
+    const whys = path.endsWith("probe.ts")
+      ? text.matchAll(/[:?] ?(`its (?:[^`\\]|\\.)*`|"its [^"]*")|return (`its [^`]*`|"its [^"]*")/g)
+      : [];
+    return [...calls, ...whys].map(([, literal, returned]) => (literal ?? returned ?? "").slice(1, -1));
+  });
+  return texts.map((text) => text.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, "…"));
+}
+
+Deno.test("docs/troubleshooting.md has every finding of svc verify [doc-findings]", async () => {
+  const listed = cells(troubleshooting, 1).map((cell) => cell.replaceAll("`", ""));
+  const all = await findings();
+  assert.ok(all.length > 30, `${all.length} findings`);
+  // Text around what is filled in may vary in how many parts are filled in.
+  const plain = (text: string): string => text.replace(/(?:…[ ,]*)+/g, "…").replace(/…$/, "");
+  const known = listed.map(plain);
+  assert.deepEqual(all.filter((text) => !known.includes(plain(text))), []);
+});
+
+Deno.test("docs/configuration.md has every key of config.json, and no other [doc-settings]", () => {
+  const [, section = ""] = configuration.split(/^## /m);
+  const keys = cells(section, 0).filter((cell) => /^`\w+`$/.test(cell)).map((cell) => cell.slice(1, -1));
+  assert.deepEqual(keys.sort(), Object.keys(Config.shape).sort());
+});
+
+Deno.test("docs/configuration.md has every command [doc-commands]", () => {
+  const listed = cells(configuration, 0);
+  for (const words of allCommands()) {
+    assert.ok(listed.includes(`\`svc ${words.join(" ")}\``), words.join(" "));
+  }
+});
+
+Deno.test("docs/api.md calls every route of the relay with curl [doc-api]", () => {
+  const calls = Array.from(api.matchAll(/^curl (?:\\\n|[^\n])*/gm), ([call]) => call);
+  const isCalled = (method: string, path: string): boolean => {
+    const pattern = path.replace(/\{\w+\}/g, "\\$\\w+");
+    const url = new RegExp(`"\\$SVC_BASE_URL${pattern}(?:\\?[^"]*)?"`);
+    return calls.some((call) => {
+      const [, named] = /-X (\w+)/.exec(call) ?? [];
+      return url.test(call) && (named ?? (call.includes(" -d ") ? "POST" : "GET")) === method;
+    });
+  };
+  const missing = ROUTES.filter(({ method, path }) => !isCalled(method, path));
+  assert.deepEqual(missing.map(({ method, path }) => `${method} ${path}`), []);
+});
+
+/** As the common renderers make it: lower case, no punctuation, hyphens for spaces. */
+function anchorOf(heading: string): string {
+  return heading.replace(/`/g, "").toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+}
+
+Deno.test("every link between the documents names a heading that exists [doc-links]", async () => {
+  const pages = await readPages();
+  const anchors = new Map(pages.map(({ path, text }) => [
+    path,
+    Array.from(text.matchAll(/^#+ +(.+)$/gm), ([, heading = ""]) => anchorOf(heading)),
+  ]));
+  for (const { path, text } of pages) {
+    for (const [, target = "", anchor = ""] of text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)) {
+      const page = target === "" ? path : new URL(target, `file:///${path}`).pathname.slice(1);
+      assert.ok(anchors.get(page)?.includes(anchor), `${path} links to ${target}#${anchor}`);
+    }
+  }
+});
