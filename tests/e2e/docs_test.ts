@@ -25,6 +25,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
     "the name is to be filled in",
   'SVC_TEST_HEADED=1 deno test -A --no-check --filter "part of its name" tests/phone/terminal_test.ts':
     "the name is to be filled in",
+  'SVC_TEST_LAUNCH="/path/to/node /path/to/cli.js" deno test -A --no-check tests/e2e/main_flow_test.ts':
+    "the paths are to be filled in",
 };
 
 /** Examples that run until they are stopped: what they print when all is well. */
