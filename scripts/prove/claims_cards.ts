@@ -44,6 +44,17 @@ export const CARDS: readonly Claim[] = [
     tests: { files: [DATA] },
   },
   {
+    text:
+      "100 requests of all kinds and up to 2 MB are shown in full and bound to their digest, or not allowed",
+    tests: { files: ["tests/e2e/long_requests_test.ts"] },
+    quote: { part: /^requests, seed \d+: (.*)$/m, as: "$1" },
+  },
+  {
+    text:
+      "a diff of 5,000 lines and a request of 1 MB are fetched, shown and allowed at their end, in Chromium",
+    tests: { files: ["tests/phone/long_request_test.ts"] },
+  },
+  {
     text: "the phone shows the whole request and answers with what was tapped, in Chromium",
     tests: { files: ["tests/phone/card_test.ts"] },
   },

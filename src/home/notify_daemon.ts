@@ -1,5 +1,7 @@
 /** What hooks send the daemon: a report without waiting, or a tool call that waits at the gate. Loads no schema. */
 import type { DialogAnswer, DialogCall } from "../agents/hooks.ts";
+import { utf8Length } from "../async/encodings.ts";
+import { MAX_LINE_BYTES } from "../runtime/input.ts";
 import type { LineConnection, LocalSockets } from "../runtime/types.ts";
 import type { ControlRequest, HookReport } from "./control_socket.ts";
 
@@ -51,8 +53,6 @@ export async function waitAtGate(
 
 /** How long a hook waits for the phone, in milliseconds. The agents' own limit for the hook is longer. */
 export const DIALOG_LIMIT_MS = 590_000;
-/** A longer request is not sent: a line of the socket holds 1 MiB, and a character takes up to 3 bytes. */
-const DIALOG_MAX_CHARS = 340_000;
 
 /** The phone's answer; undefined when the agent is to ask at the computer, also when no daemon listens. */
 export async function askPhones(
@@ -60,7 +60,8 @@ export async function askPhones(
   { report, call }: { report: HookReport; call: DialogCall },
 ): Promise<DialogAnswer | undefined> {
   const line = JSON.stringify({ op: "dialog", report, call });
-  if (line.length > DIALOG_MAX_CHARS) return undefined;
+  // The listener would drop the connection, and the dialog then opens at the computer all the same.
+  if (utf8Length(line) > MAX_LINE_BYTES) return undefined;
   return await withDaemon(socket, async (connection) => {
     const limit = AbortSignal.timeout(DIALOG_LIMIT_MS);
     limit.addEventListener("abort", () => connection.close());

@@ -376,6 +376,7 @@ class Listener implements RunningListener {
       link: this.#link,
       audit: this.#audit,
       uploads: this.#uploads,
+      requestPart: (input, asker) => this.#cards.part(input, asker),
       clock: systemClock,
       log,
     });

@@ -103,7 +103,7 @@ export function pushSteps(
       if (resolved.kind === "found") inputs.of(resolved.target).leftBehind = { before: "", text: found.body };
     },
     async ended(push, outcome, elapsedMs) {
-      if (push.type === ANSWER && outcome.state !== "submitted") cards.refused(push);
+      if (push.type === ANSWER && outcome.state !== "submitted") cards.refused(push, outcome);
       await recordEnd(push, outcome, { audit, log, now: now(), elapsedMs });
     },
   };

@@ -1,7 +1,7 @@
 /** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
-import { carriedAnswer } from "../protocol/ask.ts";
+import { carriedAnswer } from "../protocol/late_answer.ts";
 import { DETAILS_TYPE, type DeviceSessions, type HostDetails, parseDetails } from "../protocol/session.ts";
 import type { Later } from "../protocol/later.ts";
 import type { PushRecord, PushRequestInput, SealedBody } from "../protocol/push.ts";

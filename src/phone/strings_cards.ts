@@ -23,6 +23,23 @@ export const CARD_STRINGS = {
   >,
   reason: "Reason for rejecting it",
   readFirst: "To allow it, read the request to its end first.",
+  long: {
+    load: (characters: string) => `Load all of it (${characters} characters)`,
+    loading: "Loading the request",
+    loadFirst: "This is its beginning. To allow it, load all of it first, and go to its end.",
+    readFirst: "To allow it, go to its end first.",
+    size: (lines: string, characters: string) => `${lines} lines, ${characters} characters`,
+    share: (percent: number) => `${percent} % of it has been on your screen.`,
+    toEnd: "Go to the end",
+    beginning: "The beginning of the request",
+    failed: {
+      lost: "No connection to the host. Load it again.",
+      silent: "The host does not answer. Load it again.",
+      unpaired: "Pair this phone with the host: svc pair.",
+      gone: "The host no longer has it: the dialog was answered, or svc was started again there.",
+      changed: "What arrived is not the request of this card, so it cannot be allowed from here.",
+    },
+  },
   moved: "The card had just moved. Tap again.",
   decided: { once: "Allowed once", always: "Always allowed", reject: "Rejected" } satisfies Record<
     Decision,

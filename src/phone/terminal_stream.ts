@@ -5,7 +5,13 @@ import type { RelayLink } from "../client/relay_link.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import type { PhoneHandshake, StreamChannel } from "../crypto/stream.ts";
 import type { EventData } from "../protocol/frames.ts";
-import { encodeKeyInput, encodeUpload, type KeyInput, type UploadInput } from "../protocol/key_input.ts";
+import {
+  encodeKeyInput,
+  encodeUpload,
+  type KeyInput,
+  type PartInput,
+  type UploadInput,
+} from "../protocol/key_input.ts";
 import { MIRROR_CREDIT_BYTES } from "../protocol/limits.ts";
 import {
   decodeMirror,
@@ -134,8 +140,8 @@ export class TerminalStream {
     return sequence;
   }
 
-  /** A part of a file. */
-  upload(input: UploadInput): void {
+  /** A part of a file, or the wish for a part of a request. */
+  upload(input: UploadInput | PartInput): void {
     this.#sendSealed(encodeUpload(input));
   }
 

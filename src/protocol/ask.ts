@@ -1,9 +1,14 @@
 /** An agent's question to its user and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
-import { sha256, uuidOf } from "../async/encodings.ts";
 import * as z from "zod/mini";
 import type { FieldFault } from "./errors.ts";
-import { ASK_FIELDS_MAX, ASK_LABEL_MAX_CHARS, ASK_OPTIONS_MAX, ASK_TIMEOUT_MAX_SECONDS } from "./limits.ts";
-import { Body, DeviceId, type Push, PushId, type PushRequest, type SealedBody } from "./push.ts";
+import {
+  ASK_FIELDS_MAX,
+  ASK_LABEL_MAX_CHARS,
+  ASK_OPTIONS_MAX,
+  ASK_TIMEOUT_MAX_SECONDS,
+  CARD_REQUEST_MAX_BYTES,
+} from "./limits.ts";
+import { Body, DeviceId, type Push, type PushRequest, type SealedBody } from "./push.ts";
 
 /** One line of text that the user reads or chooses. */
 export const AskLabel = z.string().check(
@@ -102,6 +107,19 @@ export const UNUSUAL = ["hidden_characters", "long_lines", "outside_project"] as
 /** Why a request offers no permission: it is on the list of what no phone may allow, or too long to be shown in full. */
 const WITHHELD = ["never_list", "too_long"] as const;
 
+/** In hex. */
+const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+
+/** A request that does not fit into its push, whose body is then its beginning: a phone fetches it from the host. */
+const WholeRequest = z.object({
+  /** Of the text as it is shown, in UTF-16 code units. */
+  length: z.int().check(z.minimum(1), z.maximum(CARD_REQUEST_MAX_BYTES)),
+  digest: Sha256,
+  /** What may be decided by whoever has all of it; the card's own `decisions` need only the beginning. */
+  decisions: z.array(Decision),
+});
+export type WholeRequest = z.infer<typeof WholeRequest>;
+
 /**
  * `data` of an `ask` that stands for an agent's own dialog, sealed always: a relay takes none that is plain. The listener
  * asks and applies the answer; a late one is never typed.
@@ -112,16 +130,17 @@ export const CardData = z.discriminatedUnion("kind", [
     questions: CardQuestions,
     ...common,
   }),
-  /** A request for permission; the push's body shows it in full. */
+  /** A request for permission; the push's body shows it in full, unless `whole` says how much there is. */
   z.object({
     kind: z.literal("approval"),
     tool: z.string().check(z.maxLength(ASK_LABEL_MAX_CHARS)),
     directory: z.string().check(z.maxLength(CARD_TEXT_MAX_CHARS)),
     /** SHA-256 of the request as the agent gave it, in hex. The answer repeats it. */
-    digest: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+    digest: Sha256,
     decisions: z.array(Decision),
     unusual: z.array(z.enum(UNUSUAL)),
     withheld: z.optional(z.enum(WITHHELD)),
+    whole: z.optional(WholeRequest),
     ...common,
   }),
 ]);
@@ -150,7 +169,13 @@ export const AnswerData = z.object({
   /** To the questions of a card, in their order. */
   answers: z.optional(z.array(CardAnswer).check(z.minLength(1), z.maxLength(CARD_QUESTIONS_MAX))),
   /** To a request for permission. */
-  decided: z.optional(z.object({ decision: Decision, digest: z.string(), reason: z.optional(Body) })),
+  decided: z.optional(z.object({
+    decision: Decision,
+    digest: z.string(),
+    reason: z.optional(Body),
+    /** Of a request that was fetched: `shownDigest` of all of it. */
+    shown: z.optional(z.string()),
+  })),
 });
 export type AnswerData = z.infer<typeof AnswerData>;
 export type FieldValue = string | number | boolean;
@@ -160,7 +185,13 @@ export type Answer =
   | { kind: "choices"; choices: string[] }
   | { kind: "values"; values: Record<string, FieldValue> }
   | { kind: "answers"; answers: CardAnswer[] }
-  | { kind: "decided"; decision: Decision; digest: string; reason?: string | undefined };
+  | {
+    kind: "decided";
+    decision: Decision;
+    digest: string;
+    reason?: string | undefined;
+    shown?: string | undefined;
+  };
 
 /** The data of a stored `ask`; undefined for any other push and for data that this version does not know. */
 export function askDataOf({ type, data }: Pick<Push, "type" | "data">): AskData | undefined {
@@ -231,8 +262,9 @@ export function answerFields(answer: Answer): { body?: string; data?: AnswerData
     case "answers":
       return { data: { answers: answer.answers } };
     case "decided": {
-      const { decision, digest, reason } = answer;
-      return { data: { decided: { decision, digest, ...(reason === undefined ? {} : { reason }) } } };
+      const { decision, digest, reason, shown } = answer;
+      const more = { ...(reason === undefined ? {} : { reason }), ...(shown === undefined ? {} : { shown }) };
+      return { data: { decided: { decision, digest, ...more } } };
     }
   }
 }
@@ -259,7 +291,8 @@ export function cardFault(card: CardData, answer: Answer): string | undefined {
   if (card.kind === "approval") {
     if (answer.kind !== "decided") return "a decision is required";
     if (answer.digest !== card.digest) return "the decision is about another request";
-    return card.decisions.includes(answer.decision) ? undefined : "this decision is not offered";
+    const offered = answer.shown === undefined ? card.decisions : card.whole?.decisions ?? [];
+    return offered.includes(answer.decision) ? undefined : "this decision is not offered";
   }
   if (answer.kind !== "answers") return "answers are required";
   if (answer.answers.length !== card.questions.length) return "one answer for each question";
@@ -322,26 +355,6 @@ export function cardAnswerText(card: CardData, answer: Answer): string {
     const labels = options.map((option) => card.questions[place]?.options[option]?.label ?? "");
     return [...labels, text ?? []].flat().join(", ");
   }).join("\n");
-}
-
-/** The id of the message that carries a late answer, derived from the answer's so that it is typed once. A UUID (RFC 9562, version 8). */
-export async function lateAnswerId(answerId: string): Promise<string> {
-  return uuidOf(await sha256(`agent.command of ask.answer ${answerId}`), 8);
-}
-
-/** `data` of a message that carries a sealed answer: the sealed text is bound to the answer's own id. */
-export function lateAnswerData(answerId: string): Record<string, unknown> {
-  return { answer: answerId };
-}
-
-/** The id of the sealed answer in this message; undefined for any other message. */
-export function carriedAnswer(
-  { data, inReplyTo }: { data?: unknown; inReplyTo?: unknown },
-): string | undefined {
-  if (inReplyTo === undefined || typeof data !== "object" || data === null || !("answer" in data)) {
-    return undefined;
-  }
-  return PushId.safeParse(data.answer).data;
 }
 
 function choicesFault(ask: AskData, choices: readonly string[]): FieldFault | undefined {

@@ -1,9 +1,18 @@
-/** What a phone's keystroke frames (kind 2) hold: an input as JSON; in a sealed stream also a file, announced as JSON and sent in chunks. */
+/**
+ * What a phone's keystroke frames (kind 2) hold: an input as JSON; in a sealed stream also a file, announced as JSON and
+ * sent in chunks, and the wish for a part of a long request.
+ */
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
-import { KEY_TEXT_MAX_CHARS, PANE_SIZE_MAX, UPLOAD_CHUNK_BYTES, UPLOAD_CONFIG_MAX_BYTES } from "./limits.ts";
-import { Body } from "./push.ts";
+import {
+  CARD_REQUEST_MAX_BYTES,
+  KEY_TEXT_MAX_CHARS,
+  PANE_SIZE_MAX,
+  UPLOAD_CHUNK_BYTES,
+  UPLOAD_CONFIG_MAX_BYTES,
+} from "./limits.ts";
+import { Body, PushId } from "./push.ts";
 
 /** tmux's key names, without modifiers. */
 export const KEY_NAMES = [
@@ -55,7 +64,7 @@ export function encodeKeyInput(input: KeyInput): Uint8Array {
   return paddedJson(input, KEY_INPUT_BLOCK_BYTES);
 }
 
-function paddedJson(input: KeyInput | UploadInput, blockBytes: number): Uint8Array {
+function paddedJson(input: KeyInput | UploadInput | PartInput, blockBytes: number): Uint8Array {
   const json = encodeUtf8(JSON.stringify(input));
   const padded = new Uint8Array(Math.ceil(json.length / blockBytes) * blockBytes).fill(BLANK);
   padded.set(json);
@@ -75,7 +84,16 @@ const CHUNK_HEADER_BYTES = 13;
 /** A relay sees only the length of a frame: the announcement has the same whatever the file is called. */
 const UPLOAD_BLOCK_BYTES = 2_048;
 
+/** Asks for a part of the request that a card shows, from this character on. */
+const PartInput = z.object({
+  type: z.literal("card.part"),
+  card: PushId,
+  at: z.int().check(z.minimum(0), z.maximum(CARD_REQUEST_MAX_BYTES)),
+});
+export type PartInput = z.infer<typeof PartInput>;
+
 const Announcement = z.discriminatedUnion("type", [
+  PartInput,
   /** The file as the phone calls it; the host answers before the first chunk. */
   z.object({
     type: z.literal("upload"),
@@ -88,7 +106,7 @@ const Announcement = z.discriminatedUnion("type", [
 ]);
 
 export type UploadInput =
-  | z.infer<typeof Announcement>
+  | Exclude<z.infer<typeof Announcement>, PartInput>
   /** `at`: how many bytes of the file come before these. */
   | { type: "upload.chunk"; id: number; at: number; data: Uint8Array };
 
@@ -107,7 +125,7 @@ export const UploadState = z.object({
 export type UploadState = z.infer<typeof UploadState>;
 
 /** Every chunk of a file but a short last one gives the same length. */
-export function encodeUpload(input: UploadInput): Uint8Array {
+export function encodeUpload(input: UploadInput | PartInput): Uint8Array {
   if (input.type !== "upload.chunk") return paddedJson(input, UPLOAD_BLOCK_BYTES);
   const bytes = new Uint8Array(CHUNK_HEADER_BYTES + input.data.length);
   const view = new DataView(bytes.buffer);
@@ -119,8 +137,8 @@ export function encodeUpload(input: UploadInput): Uint8Array {
   return bytes;
 }
 
-/** Undefined when the bytes are no part of a file. */
-export function decodeUpload(bytes: Uint8Array): UploadInput | undefined {
+/** Undefined when the bytes are neither a part of a file nor ask for a part of a request. */
+export function decodeUpload(bytes: Uint8Array): UploadInput | PartInput | undefined {
   if (bytes[0] !== CHUNK_TAG) {
     return Announcement.safeParse(parseJson(new TextDecoder().decode(bytes))?.value).data;
   }

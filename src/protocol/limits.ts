@@ -83,6 +83,10 @@ export const ASK_TIMEOUT_DEFAULT_SECONDS = 300;
 export const ASK_OPTIONS_MAX = 20;
 /** Fields of one form. */
 export const ASK_FIELDS_MAX = 20;
+/** Bytes, as shown, of a request for permission that a phone may allow; most of a longer one than a push's body is fetched. */
+export const CARD_REQUEST_MAX_BYTES = 2_097_152;
+/** Characters (UTF-16 code units) of such a request that a host sends at a time. */
+export const CARD_PART_CHARS = 32_768;
 /** Characters of an option or of a field's label. */
 export const ASK_LABEL_MAX_CHARS = 200;
 /** Time to live of an unanswered question. */

@@ -3,6 +3,8 @@ import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
 import { UploadState } from "./key_input.ts";
+import { CARD_PART_CHARS } from "./limits.ts";
+import { PushId } from "./receipt.ts";
 
 /** Kinds of binary frame. The relay routes by stream and does not read the payload. */
 export const PANE_FRAME = 1;
@@ -61,6 +63,16 @@ export const KeyState = z.object({
 });
 export type KeyState = z.infer<typeof KeyState>;
 
+/** A part of the request that a card shows. */
+export const RequestPart = z.object({
+  card: PushId,
+  /** How many characters come before it. */
+  at: z.number(),
+  /** Empty: no such card is open. */
+  text: z.string().check(z.maxLength(CARD_PART_CHARS)),
+});
+export type RequestPart = z.infer<typeof RequestPart>;
+
 /** Each field is present only when it changed. */
 export const MirrorStatus = z.object({
   title: z.optional(z.string().check(z.maxLength(200))),
@@ -69,6 +81,8 @@ export const MirrorStatus = z.object({
   fit: z.optional(z.enum(["on", "off", "refused"])),
   /** The state of a file from this phone. */
   upload: z.optional(UploadState),
+  /** Asked for by this phone. */
+  part: z.optional(RequestPart),
   /** Heartbeat of a mirror: how many keystroke frames the host has accepted. */
   received: z.optional(z.number()),
 });

@@ -4,8 +4,6 @@ import {
   answerText,
   AskData,
   askDeadline,
-  lateAnswerData,
-  lateAnswerId,
   SealedAskData,
   type SentAnswer,
   sentAnswerFault,
@@ -13,6 +11,7 @@ import {
   type StoredAskData,
   storedAskDataOf,
 } from "../protocol/ask.ts";
+import { lateAnswerData, lateAnswerId } from "../protocol/late_answer.ts";
 import { type FieldFault, fieldFaults } from "../protocol/errors.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { ASK_RETURN_MS, TTL_DEFAULT_SECONDS } from "../protocol/limits.ts";
@@ -59,6 +58,7 @@ export async function acceptAnswer(services: Services, incoming: IncomingPush): 
   const answer = sentAnswerOf(incoming.request);
   if (answer === undefined) throw badAsk("answer", answerFaults(incoming.request));
   const question = await findQuestion(services, incoming);
+  checkAnswerer(question, incoming.from);
   const fault = sentAnswerFault(question.data, answer);
   if (fault !== undefined) throw badAsk("answer", [fault]);
   const now = services.clock.now();
@@ -69,6 +69,15 @@ export async function acceptAnswer(services: Services, incoming: IncomingPush): 
     close: ({ receipt }) => answeredBy(receipt, { id: stored.push.id, now }),
   });
   return deliver(services, { incoming, question, outcome, route });
+}
+
+/** An agent's own dialog is answered only by a phone that its question is sealed for: nobody else can close it. */
+function checkAnswerer({ push, data }: Question, from: string): void {
+  if (!isAskedByListener(data) || Object.hasOwn(push.sealedFor?.keys ?? {}, from)) return;
+  throw new Refusal(
+    "wrong_role",
+    `Cannot accept the answer: the question "${push.id}" is sealed for other devices, and only they can answer it`,
+  );
 }
 
 function answerFaults({ data }: PushRequest): FieldFault[] {

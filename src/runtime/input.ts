@@ -2,7 +2,7 @@
 import { concatBytes } from "../async/encodings.ts";
 
 /** The longest line of the control socket in bytes; a peer that sends a longer one is disconnected. */
-export const MAX_LINE_BYTES = 1024 * 1024;
+export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 

@@ -105,7 +105,7 @@ export interface Commands {
 
 /** A connection of the control socket: a stream of lines. */
 export interface LineConnection {
-  /** Ends, without an error, when either side closes or a line grows over 1 MiB; leaving the loop closes. */
+  /** Ends, without an error, when either side closes or a line grows over 8 MiB; leaving the loop closes. */
   lines: AsyncIterable<string>;
   /** Rejects when the connection has ended. */
   send(line: string): Promise<void>;

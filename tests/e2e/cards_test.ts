@@ -163,7 +163,7 @@ Deno.test("a request is allowed once or rejected with a reason, and a destructiv
     ]);
   }));
 
-Deno.test("an answer to another request, from a script, unsealed or repeated approves nothing [card-bound, card-phones]", () =>
+Deno.test("an answer to another request, from a script, unsealed or repeated approves nothing [card-bound, card-phones, card-reopened]", () =>
   withScene({ allowRemoteApproval: "always" }, async (scene) => {
     const { stack, phone } = scene;
     const first = hook(scene, "Bash", { command: "echo one" });
@@ -180,6 +180,9 @@ Deno.test("an answer to another request, from a script, unsealed or repeated app
       data: { decided: { decision: "once", digest: digestOf(one) } },
     };
     await assert.rejects(stack.api.sendPush(plain), /sealed/i);
+    const garbage = { mode: "psk" as const, enc: "AAAA", ciphertext: "AAAA" };
+    const forged = { id: crypto.randomUUID(), type: "ask.answer", inReplyTo: one.id, sealed: garbage };
+    await assert.rejects(stack.api.sendPush(forged), /only they can answer it/);
     const yes = await phone.answerOf(one, { kind: "decided", decision: "once", digest: digestOf(one) });
     await phone.api.sendPush(yes);
     await waitForReceipt(phone.api, yes.id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
@@ -216,4 +219,22 @@ Deno.test("the dialog opens at the computer when the hook, the listener or the r
     await stack.relay.exited;
     await until("the loss of the relay", () => /disconnected/.test(stack.listener.output()));
     assert.equal((await hook(scene, "Bash", { command: "echo away" })).stdout, "");
+  }));
+
+Deno.test("a phone whose answer does not open closes no card: the dialog is asked again, and answered [card-reopened]", () =>
+  withScene({}, async (scene) => {
+    const { phone } = scene;
+    const asking = hook(scene, "AskUserQuestion", QUESTIONS);
+    const first = await cardOf(scene);
+    const given: Answer = { kind: "answers", answers: [{ options: [0] }, { options: [1] }] };
+    const good = await phone.answerOf(first, given);
+    assert.ok(good.sealed !== undefined);
+    // Sealed with other keys than the pairing's: the relay cannot know.
+    const ciphertext = good.sealed.ciphertext.split("").reverse().join("");
+    await phone.api.sendPush({ ...good, sealed: { ...good.sealed, ciphertext } });
+    const again = await cardOf(scene, [first.id]);
+    assert.deepEqual(askedOf(again)?.kind, "questions");
+    assert.equal((await answer(phone, again, given)).state, "submitted");
+    const { hookSpecificOutput: { decision } } = JSON.parse((await asking).stdout);
+    assert.equal(decision.updatedInput.answers["Which colour?"], "Red");
   }));

@@ -23,9 +23,15 @@ const CARDS = rows("docs/specification.md, Cards", {
   "card-whole": agents(
     "A request is shown in full, with what cannot be seen named; one too long for that can only be refused.",
   ),
+  "card-fetched": agents(
+    "A request longer than its push is fetched from the host, checked against its digest, and allowed only by a phone that has all of it.",
+  ),
   "card-bound": agents("A decision names the digest of the tool, the directory and the whole request."),
   "card-phones": agents(
     "Only a paired phone answers a card, sealed with its pairing's secret; a script never does.",
+  ),
+  "card-reopened": agents(
+    "An answer that no paired phone has sealed closes no card: the relay accepts none, and the host asks again.",
   ),
   "card-first": agents("The first answer counts, from a phone or from the computer; later ones are refused."),
   "card-local": agents(

@@ -1,8 +1,8 @@
 /** What a card shows of an agent's dialog: the whole request, with everything visible, and what a phone may decide about it. */
 import type { AgentDialog } from "../../agents/hooks.ts";
 import { encodeUtf8, sha256Hex, utf8Length } from "../../async/encodings.ts";
-import type { CardData, CardQuestion, Decision, UNUSUAL } from "../../protocol/ask.ts";
-import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
+import type { CardData, CardQuestion, Decision, UNUSUAL, WholeRequest } from "../../protocol/ask.ts";
+import { BODY_MAX_BYTES, CARD_REQUEST_MAX_BYTES } from "../../protocol/limits.ts";
 import type { Policy } from "../inject/policy.ts";
 import { isNeverAllowed, namesOutside } from "./never_allowed.ts";
 
@@ -10,6 +10,8 @@ import { isNeverAllowed, namesOutside } from "./never_allowed.ts";
 export interface CardContent {
   data: Untimed<CardData>;
   body: string;
+  /** All of the request, if the body is its beginning and a phone may fetch it. */
+  text?: string;
 }
 type Untimed<Data> = Data extends unknown ? Omit<Data, "timeoutSeconds" | "replyTo" | "listener"> : never;
 
@@ -57,32 +59,44 @@ async function approval(
   const text = visible(request.replace(LOOKALIKE, named));
   const [name, place] = [visible(tool).replaceAll("\n", " "), visible(directory)];
   const isCut = name.length > TOOL_MAX_CHARS || place.length > DIRECTORY_MAX_CHARS;
-  const isTooLong = utf8Length(text) > BODY_MAX_BYTES;
-  const withheld = isTooLong || isCut
-    ? "too_long"
-    : isNeverAllowed(`${tool}\n${request}`, { directory, more: neverAllow })
-    ? "never_list"
-    : undefined;
-  const decisions = possible.filter((one) =>
-    DECISIONS[policy.approval].includes(one) && (withheld === undefined || one === "reject")
-  );
+  const bytes = utf8Length(text);
+  const isLong = bytes > BODY_MAX_BYTES;
+  const isTooLong = isCut || bytes > CARD_REQUEST_MAX_BYTES;
+  const offered = possible.filter((one) => DECISIONS[policy.approval].includes(one));
+  if (offered.length === 0) return undefined;
+  const isWithheld = !isTooLong && isNeverAllowed(`${tool}\n${request}`, { directory, more: neverAllow });
+  const decisions = offered.filter((one) => one === "reject" || !(isTooLong || isWithheld));
   if (decisions.length === 0) return undefined;
-  const unusual: (typeof UNUSUAL)[number][] = [];
-  if (text !== request.replaceAll("\r\n", "\n")) unusual.push("hidden_characters");
-  if (text.split("\n").some((line) => line.length > LONG_LINE_CHARS)) unusual.push("long_lines");
-  if (namesOutside(request, directory)) unusual.push("outside_project");
+  const whole: WholeRequest | undefined = isLong && !isTooLong
+    ? { length: text.length, digest: await sha256Hex(text), decisions }
+    : undefined;
+  const withheld = isWithheld ? "never_list" : isTooLong || isLong ? "too_long" : undefined;
   return {
     data: {
       kind: "approval",
       tool: name.slice(0, TOOL_MAX_CHARS),
       directory: place.slice(0, DIRECTORY_MAX_CHARS),
       digest: await sha256Hex(`${tool}\n${directory}\n${request}`),
-      decisions,
-      unusual,
+      // Also what a phone of an earlier version offers, which shows the beginning alone.
+      decisions: isLong ? decisions.filter((one) => one === "reject") : decisions,
+      unusual: unusualIn(request, { text, directory }),
       ...(withheld === undefined ? {} : { withheld }),
+      ...(whole === undefined ? {} : { whole }),
     },
-    body: isTooLong ? firstBytes(text, BODY_MAX_BYTES - utf8Length(CUT)) + CUT : text || " ",
+    body: isLong ? firstBytes(text, BODY_MAX_BYTES - utf8Length(CUT)) + CUT : text || " ",
+    ...(whole === undefined ? {} : { text }),
   };
+}
+
+function unusualIn(
+  request: string,
+  { text, directory }: { text: string; directory: string },
+): (typeof UNUSUAL)[number][] {
+  const unusual: (typeof UNUSUAL)[number][] = [];
+  if (text !== request.replaceAll("\r\n", "\n")) unusual.push("hidden_characters");
+  if (text.split("\n").some((line) => line.length > LONG_LINE_CHARS)) unusual.push("long_lines");
+  if (namesOutside(request, directory)) unusual.push("outside_project");
+  return unusual;
 }
 
 /** What each setting of `allowRemoteApproval` lets a phone decide. */

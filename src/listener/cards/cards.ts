@@ -5,13 +5,16 @@
 import type { DialogAnswer } from "../../agents/hooks.ts";
 import { type Clock, delay } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
+import { TokenBuckets } from "../../async/token_bucket.ts";
 import { Wakeup } from "../../async/wakeup.ts";
-import { type HostPush, sealHostPush } from "../../crypto/host_push.ts";
+import type { HostPush } from "../../crypto/host_push.ts";
 import type { DialogCall, DialogReply, HookReport } from "../../home/control_socket.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import { ASK_EVENT, ASK_REPORT_MS, DIALOG_LIMIT_MS } from "../../home/notify_daemon.ts";
-import { type CardData, cardFault, type SealedAskData } from "../../protocol/ask.ts";
+import { cardFault } from "../../protocol/ask.ts";
+import type { PartInput } from "../../protocol/key_input.ts";
 import { isSessionName } from "../../protocol/names.ts";
+import type { RequestPart } from "../../protocol/pane_frame.ts";
 import type { Push } from "../../protocol/push.ts";
 import type { AgentState } from "../../protocol/session.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
@@ -19,6 +22,7 @@ import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
 import { aboutText, dialogAnswer } from "./answers.ts";
 import { OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
+import { askedAs, type Card, FETCHED, isNoPhones, isOfAllShown, keptContent, partOf } from "./card.ts";
 import { cardContent } from "./card_data.ts";
 
 /** How long an agent waits for a phone: a hook's own limit is a little longer. */
@@ -27,6 +31,8 @@ export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
 export const CARDS_MAX = 32;
 /** The local user is at the computer when they pressed a key within this time. */
 export const LOCAL_ACTIVE_MS = 60_000;
+/** So often a dialog is asked; after that it opens at the computer. */
+export const ASKED_MAX = 4;
 /** How often an open card checks whether its dialog was answered at the computer, or the local user is back. */
 const WATCH_POLL_MS = 500;
 /** A dialog is gone when this many looks in a row do not see it, so many milliseconds apart. */
@@ -69,35 +75,12 @@ export interface CardsOptions {
   log(line: string): void;
 }
 
-interface Card {
-  id: string;
-  /** The agent shows the dialog while its hook waits, else it works meanwhile; and the screen has shown that. */
-  isShown: boolean;
-  wasSeen: boolean;
-  /** The last key at the computer before the hook waited. */
-  lastKeyAt: number;
-  session: string;
-  data: CardData;
-  /** The agent's id of the tool call. */
-  tool: string | undefined;
-  answer: DialogAnswer | undefined;
-  /** The dialog that was on the screen when the answer came. */
-  dialog: string | undefined;
-  /** The hook took the answer; false if it was gone. */
-  isTaken: boolean | undefined;
-  /** What the agent did since then. */
-  sign: "applied" | "gone" | undefined;
-  /** Woken by an answer, and by whatever may show its outcome. */
-  readonly news: Wakeup;
-  /** Aborted when nobody waits any more. */
-  readonly end: AbortController;
-}
-
 export class Cards {
   readonly #options: CardsOptions;
   /** By question. */
   readonly #cards = new Map<string, Card>();
   readonly #calls = new OpenCalls();
+  readonly #fetched = new TokenBuckets(FETCHED);
   /** By session: cards that are being made. */
   readonly #preparing = new Map<string, Set<Promise<unknown>>>();
   /** Withdrawn ones, until the relay's own limit has ended them: repeated after a reconnect. */
@@ -139,10 +122,27 @@ export class Cards {
     return [...this.#cards.values()].some((card) => card.session === session);
   }
 
-  /** An answer was refused. The relay takes no second one for its question: the dialog opens at the computer. */
-  refused({ inReplyTo = "" }: Push): void {
+  /**
+   * An answer was refused, and the relay takes no second one for its question. If no paired phone gave it, the dialog is
+   * asked again as a new question: nobody else may close it. Otherwise it opens at the computer.
+   */
+  refused({ inReplyTo = "" }: Push, { reason }: Pick<Outcome, "reason">): void {
     const card = this.#cards.get(inReplyTo);
-    if (card !== undefined && card.answer === undefined) card.end.abort();
+    if (card === undefined || card.answer !== undefined) return;
+    if (!isNoPhones(reason) || card.asked >= ASKED_MAX) return card.end.abort();
+    card.isAskedAgain = true;
+    card.news.wake();
+  }
+
+  /** A part of the request that a card of this session shows; undefined when the phone has fetched too much. */
+  part(
+    { card: id, at }: PartInput,
+    { session, phone }: { session: string; phone: string },
+  ): RequestPart | undefined {
+    const card = this.#cards.get(id);
+    const text = card?.session === session ? partOf(card, at) : "";
+    const wait = this.#fetched.take(phone, this.#options.clock.elapsed(), text.length);
+    return wait > 0 ? undefined : { card: id, at, text };
   }
 
   /** Gives an opened answer to the hook that waits; resolves once the agent has gone on with it, or has not. */
@@ -161,6 +161,7 @@ export class Cards {
     if (sent === undefined || answer === undefined || cardFault(card.data, sent.answer) !== undefined) {
       return refused("invalid_body");
     }
+    if (!await isOfAllShown(card, sent.answer)) return refused("invalid_body");
     if (await this.#isGone(card)) return refused("dialog_gone");
     // Only now: another one may have come meanwhile.
     if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
@@ -218,33 +219,19 @@ export class Cards {
     const view = await this.#options.look(session);
     const isActive = view !== undefined && this.#options.clock.now() - view.lastKeyAt < LOCAL_ACTIVE_MS;
     if (view === undefined || (isActive && !isShown)) return undefined;
-    const content = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
+    const full = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
+    const content = full && keptContent(full, this.#cards.values());
     if (content === undefined) return undefined;
+    const { clock } = this.#options;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
-    const data: CardData = { ...content.data, ...asker };
-    const id = crypto.randomUUID();
-    const shown: SealedAskData = { kind: "sealed", ...asker };
-    const ask = {
-      id,
-      type: "ask",
-      body: content.body,
-      data,
-      agentSessionName: session,
-      ttlSeconds: CARD_SECONDS,
-    };
-    const push = await sealHostPush(ask, { host: keys.deviceId, phones, shown });
     const state = { answer: undefined, dialog: undefined, isTaken: undefined, sign: undefined };
-    const news = new Wakeup(this.#options.clock);
     const about = {
-      id,
-      session,
-      data,
-      tool: this.#calls.of(report),
-      isShown,
-      wasSeen: false,
-      lastKeyAt: view.lastKeyAt,
+      ...{ id: "", asked: 0, isAskedAgain: false, until: clock.elapsed() + CARD_SECONDS * 1_000 },
+      ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
+      ...{ tool: this.#calls.of(report), isShown, wasSeen: false, lastKeyAt: view.lastKeyAt },
     };
-    return { card: { ...about, ...state, news, end: new AbortController() }, push };
+    const card: Card = { ...about, ...state, news: new Wakeup(clock), end: new AbortController() };
+    return { card, push: await askedAs(card, { clock, host: keys.deviceId, phones }) };
   }
 
   async #ask(
@@ -283,11 +270,26 @@ export class Cards {
 
   async #answered(card: Card): Promise<DialogAnswer | undefined> {
     try {
-      while (card.answer === undefined) await card.news.wait(DIALOG_LIMIT_MS, card.end.signal);
+      while (card.answer === undefined) {
+        if (card.isAskedAgain) await this.#askAgain(card);
+        else await card.news.wait(DIALOG_LIMIT_MS, card.end.signal);
+      }
     } catch {
       // Nobody waits any more.
     }
     return card.answer;
+  }
+
+  async #askAgain(card: Card): Promise<void> {
+    this.#options.log(
+      `card: asked again, since "${card.id}" was closed by an answer that no paired phone gave`,
+    );
+    card.isAskedAgain = false;
+    this.#cards.delete(card.id);
+    const { clock, keys } = this.#options;
+    const push = await askedAs(card, { clock, host: keys.deviceId, phones: await keys.phones() });
+    this.#cards.set(card.id, card);
+    await this.#options.send(push, { signal: card.end.signal });
   }
 
   #handedOver(card: Card, isTaken: boolean): void {

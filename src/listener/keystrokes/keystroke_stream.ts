@@ -2,7 +2,13 @@
 import { Mutex } from "../../async/mutex.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { FrameOpener } from "../../crypto/stream_frames.ts";
-import { decodeKeyInput, decodeUpload, type KeyInput, type UploadInput } from "../../protocol/key_input.ts";
+import {
+  decodeKeyInput,
+  decodeUpload,
+  type KeyInput,
+  type PartInput,
+  type UploadInput,
+} from "../../protocol/key_input.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { costOf, type Keystroke, type KeystrokeLimit } from "./keystroke_rules.ts";
@@ -34,6 +40,8 @@ export interface KeystrokeStreamOptions {
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
   /** A part of a file; it does not wait for the keys. */
   upload(input: UploadInput): void;
+  /** Asks for a part of a card's request. */
+  part(input: PartInput): void;
   sendState(state: KeyState): void;
   audit(input: Keystroke, outcome: string): void;
   /** The stream cannot continue: frames were lost or cannot be opened. */
@@ -80,6 +88,7 @@ export class KeystrokeStream {
     if (opened.sequence !== this.#next) return this.#options.end("keys_lost");
     this.#next += 1n;
     const upload = decodeUpload(opened.bytes);
+    if (upload?.type === "card.part") return this.#options.part(upload);
     if (upload !== undefined) return this.#options.upload(upload);
     this.#accept(Number(opened.sequence), decodeKeyInput(opened.bytes));
   }

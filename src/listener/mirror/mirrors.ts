@@ -10,9 +10,9 @@ import type { Audit } from "../../home/log_files.ts";
 import type { Config } from "../../home/config.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import type { EventData } from "../../protocol/frames.ts";
-import type { KeyInput } from "../../protocol/key_input.ts";
+import type { KeyInput, PartInput } from "../../protocol/key_input.ts";
 import { MIRROR_PULSE_MS } from "../../protocol/limits.ts";
-import { decodeBinaryFrame, KEY_FRAME } from "../../protocol/pane_frame.ts";
+import { decodeBinaryFrame, KEY_FRAME, type RequestPart } from "../../protocol/pane_frame.ts";
 import type { ControlEvents } from "../../tmux/control_client.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { paneContext, type TypingContext } from "../inject/context.ts";
@@ -203,6 +203,8 @@ interface MirrorContext {
   link: Pick<RelayLink, "send" | "sendBinary">;
   audit: Pick<Audit, "record">;
   uploads: { ofStream(stream: UploadStream): Pick<StreamUploads, "take" | "close"> };
+  /** A part of the request that a card of this session shows. */
+  requestPart(input: PartInput, asker: { session: string; phone: string }): RequestPart | undefined;
   clock: Clock;
   log(line: string): void;
 }
@@ -212,6 +214,10 @@ interface Watching {
   granted: Extract<GrantedStream, { kind: "granted" }>;
   /** Called once when the stream ends on this side. */
   ended(reason: string): void;
+}
+
+interface Sealed extends Pick<Watching["granted"], "channel"> {
+  part(input: PartInput): void;
 }
 
 interface Watcher {
@@ -279,7 +285,9 @@ class WatchedSession {
       names,
       answer: (upload) => viewer.sendStatus({ upload }),
     });
-    const keystrokes = this.#keystrokes(viewer, { channel, audit, uploads });
+    const of = { session: open.agentSessionName, phone: open.from ?? "" };
+    const part = (input: PartInput): void => viewer.sendPart(() => this.#context.requestPart(input, of));
+    const keystrokes = this.#keystrokes(viewer, { channel, audit, uploads, part });
     this.#watchers.set(stream, { viewer, audit, uploads, keystrokes });
     this.#mirror.add(viewer);
   }
@@ -321,7 +329,7 @@ class WatchedSession {
 
   #keystrokes(
     viewer: Viewer,
-    { channel, audit, uploads }: Pick<Watcher, "audit" | "uploads"> & Pick<Watching["granted"], "channel">,
+    { channel, audit, uploads, part }: Omit<Watcher, "viewer" | "keystrokes"> & Sealed,
   ): KeystrokeStream {
     const { typing, clock, log } = this.#context;
     const { session } = this.#target;
@@ -336,6 +344,7 @@ class WatchedSession {
       },
       fit: (input) => this.#fit(viewer, input),
       upload: (input) => void uploads.take(input),
+      part,
       sendState: (keys) => viewer.sendStatus({ keys }),
       audit: (input, outcome) => audit.add(input, outcome),
       end: (reason) => viewer.end(reason),

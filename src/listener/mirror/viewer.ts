@@ -13,6 +13,7 @@ import {
   type MirrorMessage,
   type MirrorStatus,
   PANE_FRAME,
+  type RequestPart,
 } from "../../protocol/pane_frame.ts";
 import { concatBytes } from "../../async/encodings.ts";
 
@@ -150,6 +151,12 @@ export class Viewer {
 
   sendStatus(status: MirrorStatus): void {
     this.#send({ tag: "T", status });
+  }
+
+  /** A part of a request, for a phone that its secret has proven: never in plaintext. */
+  sendPart(find: () => RequestPart | undefined): void {
+    const part = this.#options.channel.mode === "psk" ? find() : undefined;
+    if (part !== undefined) this.sendStatus({ part });
   }
 
   fallBehind(): void {

@@ -27,19 +27,37 @@ interface Props extends RequestProps {
 }
 
 export function ApprovalForm({ request, ...props }: Props): JSX.Element {
-  const { id, card, draft, onDraft } = props;
   const reading = useReading();
-  const isReadFirst = !reading.isRead && allowing(card).length > 0;
+  return (
+    <Decisions {...props} isRead={reading.isRead} hint={CARDS.readFirst}>
+      <RequestText text={request} reading={reading} />
+    </Decisions>
+  );
+}
+
+interface DecisionsProps extends Omit<Props, "request"> {
+  /** All of the request has been gone through. */
+  isRead: boolean;
+  /** What to do until then. */
+  hint: string;
+  /** The request. */
+  children: JSX.Element;
+}
+
+/** What is known of a request, its text, and the buttons for what may be decided. */
+export function Decisions({ children, hint, ...props }: DecisionsProps): JSX.Element {
+  const { id, card, draft, onDraft, isRead } = props;
+  const isReadFirst = !isRead && allowing(card).length > 0;
   return (
     <>
       <RequestFacts card={card} />
-      <RequestText text={request} reading={reading} />
+      {children}
       <Limits card={card} />
-      {isReadFirst && <p class="standing" id={`read-${id}`}>{CARDS.readFirst}</p>}
+      {isReadFirst && <p class="standing" id={`read-${id}`}>{hint}</p>}
       <CardButtons>
         {(settled) => (
           <>
-            <AllowButtons {...props} {...settled} isRead={reading.isRead} />
+            <AllowButtons {...props} {...settled} />
             {card.decisions.includes("reject") && (
               <>
                 <Reason id={`reason-${id}`} text={draft} onText={onDraft} />
@@ -106,7 +124,7 @@ export function ClosedRequest({ card, request }: RequestProps): JSX.Element {
     <>
       <RequestFacts card={card} />
       <details class="own-answer">
-        <summary>{CARDS.request}</summary>
+        <summary>{card.whole === undefined ? CARDS.request : CARDS.long.beginning}</summary>
         <RequestText text={request} reading={reading} />
       </details>
     </>

@@ -11,8 +11,10 @@ import { reasonDetail, receiptText, type Tone } from "../receipt_text.ts";
 import { failureDetail } from "../requests.ts";
 import { answerDraftKey, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import type { MirrorOpener } from "../terminal_streams.ts";
 import { ApprovalForm, ClosedRequest } from "./approval_form.tsx";
 import { AskForm } from "./ask_form.tsx";
+import { LongApproval } from "./long_request.tsx";
 import { QuestionsForm } from "./questions_form.tsx";
 import { Icon, type IconName, PlainSign, SourceSession, TONE_ICONS } from "./shared.tsx";
 
@@ -24,6 +26,7 @@ export interface AskActions {
   draftAnswer(question: string, text: string): void;
   resend(message: Message): void;
   discard(id: string): void;
+  mirror: MirrorOpener;
 }
 
 interface Props {
@@ -108,7 +111,7 @@ function Controls({ state, item: { push, ask }, actions, option }: Props): JSX.E
     onAnswer: (answer: Answer) => actions.answer(push.id, answer),
   };
   return isCard(ask)
-    ? <OpenCard push={push} card={ask} preselected={option} {...common} />
+    ? <OpenCard push={push} card={ask} preselected={option} openMirror={actions.mirror} {...common} />
     : <AskForm id={push.id} ask={ask} {...common} />;
 }
 
@@ -117,15 +120,18 @@ interface OpenCardProps {
   card: CardData;
   draft: string;
   preselected: number | undefined;
+  openMirror: MirrorOpener;
   onDraft(text: string): void;
   onAnswer(answer: Answer): void;
 }
 
-function OpenCard({ push, card, preselected, ...common }: OpenCardProps): JSX.Element {
+function OpenCard({ push, card, preselected, openMirror, ...common }: OpenCardProps): JSX.Element {
   const { id, body: request = "" } = push;
-  return card.kind === "approval"
+  if (card.kind === "questions") return <QuestionsForm {...{ id, card, preselected }} {...common} />;
+  const { whole } = card;
+  return whole === undefined
     ? <ApprovalForm {...{ id, card, request }} {...common} />
-    : <QuestionsForm {...{ id, card, preselected }} {...common} />;
+    : <LongApproval {...{ push, openMirror }} card={{ ...card, whole }} {...common} />;
 }
 
 function ClosedCard({ push, card }: { push: Push; card: CardData }): JSX.Element {

@@ -55,7 +55,7 @@ export function useReading(): Reading {
 }
 
 /** Returns the function that ends it. */
-function watchEdges(element: HTMLElement, see: (edges: Partial<Edges>) => void): () => void {
+export function watchEdges(element: HTMLElement, see: (edges: Partial<Edges>) => void): () => void {
   const [start, end] = element.querySelectorAll(".edge");
   const observer = new IntersectionObserver((entries) => {
     for (const { target, intersectionRatio } of entries) {
@@ -104,6 +104,6 @@ export function RequestText({ text, reading }: { text: string; reading: Reading 
 }
 
 /** With the names of hidden characters emphasized. */
-function marked(text: string): (string | JSX.Element)[] {
+export function marked(text: string): (string | JSX.Element)[] {
   return text.split(NAMED).map((part, place) => place % 2 === 1 ? <mark key={place}>{part}</mark> : part);
 }

@@ -96,7 +96,7 @@ Deno.test("a hook that waits with a dialog gets its answer, or learns that it is
     const second = askPhones(socket, { report: REPORT, call: DIALOG });
     (await until("the second dialog", () => served.dialogs[1])).answer(undefined);
     assert.equal(await second, undefined);
-    const long = { ...DIALOG, dialog: { ...DIALOG.dialog, request: "x".repeat(400_000) } } as DialogCall;
+    const long = { ...DIALOG, dialog: { ...DIALOG.dialog, request: "x".repeat(8_400_000) } } as DialogCall;
     assert.equal(await askPhones(socket, { report: REPORT, call: long }), undefined);
     assert.equal(served.dialogs.length, 2);
   }));

@@ -5,7 +5,7 @@ import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_s
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { PairingsBusy } from "../../../src/home/paired.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
-import { lateAnswerId } from "../../../src/protocol/ask.ts";
+import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { encodeAnswer } from "../../../src/protocol/sealed_text.ts";
 

@@ -10,7 +10,12 @@ import {
   UPLOAD_CONFIG_MAX_BYTES,
 } from "../../../src/protocol/limits.ts";
 import type { MirrorStatus } from "../../../src/protocol/pane_frame.ts";
-import { encodeUpload, type UploadInput, type UploadState } from "../../../src/protocol/key_input.ts";
+import {
+  encodeUpload,
+  type PartInput,
+  type UploadInput,
+  type UploadState,
+} from "../../../src/protocol/key_input.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
@@ -55,7 +60,9 @@ class Bench {
     });
   }
 
-  #take(input: UploadInput): void {
+  #take(input: UploadInput | PartInput): void {
+    assert.notEqual(input.type, "card.part");
+    if (input.type === "card.part") return;
     this.sent.push(input);
     this.bytes += encodeUpload(input).length;
     const answer = this.answer(input);

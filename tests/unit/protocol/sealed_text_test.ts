@@ -1,6 +1,7 @@
 /** The plaintext of sealed messages round-trips, and anything else is rejected. */
 import assert from "node:assert/strict";
-import { type Answer, carriedAnswer, lateAnswerData, lateAnswerId } from "../../../src/protocol/ask.ts";
+import type { Answer } from "../../../src/protocol/ask.ts";
+import { carriedAnswer, lateAnswerData, lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import { PushId } from "../../../src/protocol/push.ts";
 import {
   decodeAnswer,

@@ -1,6 +1,6 @@
 /** Questions and answers at the relay: the first answer counts, and reaches the asker or the session once. */
 import assert from "node:assert/strict";
-import { lateAnswerId } from "../../../src/protocol/ask.ts";
+import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import { ASK_RETURN_MS } from "../../../src/protocol/limits.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { answeredBy, type Question, questionOf, routeAnswer } from "../../../src/relay/asks.ts";

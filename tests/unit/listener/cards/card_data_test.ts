@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import type { AgentDialog } from "../../../../src/agents/hooks.ts";
 import { cardContent, visible } from "../../../../src/listener/cards/card_data.ts";
 import type { Policy } from "../../../../src/listener/inject/policy.ts";
-import { BODY_MAX_BYTES } from "../../../../src/protocol/limits.ts";
+import { sha256Hex } from "../../../../src/async/encodings.ts";
+import { BODY_MAX_BYTES, CARD_REQUEST_MAX_BYTES } from "../../../../src/protocol/limits.ts";
 import { Body } from "../../../../src/protocol/push.ts";
 
 const DIRECTORY = "/work/app";
@@ -32,11 +33,28 @@ Deno.test("the setting decides what a phone may do with a request [card-setting]
 
 Deno.test("a request on the list or too long to be shown can only be refused [card-never, card-whole]", async () => {
   assert.deepEqual(await decided("sudo make install"), [["reject"], "never_list"]);
-  const long = "é".repeat(BODY_MAX_BYTES);
+  const long = "é".repeat(CARD_REQUEST_MAX_BYTES / 2 + 1);
   assert.deepEqual(await decided(long), [["reject"], "too_long"]);
   const content = await approval(long);
   assert.ok(content?.body.endsWith("\n…") && Body.safeParse(content.body).success);
+  assert.deepEqual([content?.text, content && "whole" in content.data], [undefined, false]);
   assert.deepEqual(await decided("x".repeat(BODY_MAX_BYTES)), [["once", "always", "reject"], undefined]);
+});
+
+Deno.test("of a request longer than a push the beginning allows nothing, and whoever has all of it may decide [card-fetched, card-never]", async () => {
+  const long = async (request: string, allowed?: Policy["approval"]): Promise<unknown[]> => {
+    const content = await approval(request, allowed);
+    assert.ok(content?.data.kind === "approval" && content.body.endsWith("\n…"));
+    assert.equal(content.text, visible(request));
+    const { decisions, withheld, whole } = content.data;
+    assert.deepEqual([whole?.length, whole?.digest], [content.text.length, await sha256Hex(content.text)]);
+    return [decisions, withheld, whole?.decisions];
+  };
+  const diff = "+ a line\u202e\n".repeat(5_000);
+  assert.deepEqual(await long(diff), [["reject"], "too_long", ["once", "always", "reject"]]);
+  assert.deepEqual(await long(diff, "once"), [["reject"], "too_long", ["once", "reject"]]);
+  assert.deepEqual(await long(diff, "reject"), [["reject"], "too_long", ["reject"]]);
+  assert.deepEqual(await long(`${diff}sudo make`), [["reject"], "never_list", ["reject"]]);
 });
 
 Deno.test("everything that cannot be seen is named, and the text is a valid body [card-whole]", async () => {

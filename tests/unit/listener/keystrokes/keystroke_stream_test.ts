@@ -18,6 +18,7 @@ import {
   encodeKeyInput,
   encodeUpload,
   type KeyInput,
+  type PartInput,
   type UploadInput,
 } from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
@@ -38,8 +39,10 @@ class Bench {
   readonly dropped: string[] = [];
   outcome: (input: KeyInput) => KeystrokeOutcome = () => TYPED;
   readonly uploads: UploadInput[] = [];
+  readonly parts: PartInput[] = [];
   readonly keys = new KeystrokeStream({
     upload: (input) => void this.uploads.push(input),
+    part: (input) => void this.parts.push(input),
     opener: plainChannel().opener,
     limit: new KeystrokeLimit(0),
     clock: this.clock,
@@ -261,4 +264,11 @@ Deno.test("a part of a file does not wait for the keys; repeated it is dropped, 
   assert.deepEqual([bench.uploads, bench.typed], [[chunk], []]);
   await bench.keys.receive(frame(2n));
   assert.deepEqual([bench.uploads.length, bench.ends], [1, ["keys_lost"]]);
+});
+
+Deno.test("a wish for a part of a request is no key and no part of a file [up-wire, card-fetched]", async () => {
+  const bench = new Bench();
+  const wish: PartInput = { type: "card.part", card: crypto.randomUUID(), at: 32_768 };
+  await bench.keys.receive(encodeSequenced(0n, encodeUpload(wish)));
+  assert.deepEqual([bench.parts, bench.uploads, bench.typed, bench.told], [[wish], [], [], []]);
 });

@@ -38,6 +38,7 @@ class Bench {
 
   constructor() {
     this.mirrors = new Mirrors({
+      requestPart: () => undefined,
       clock: this.clock,
       targets: {
         ...targets,

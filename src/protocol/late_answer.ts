@@ -1,0 +1,23 @@
+/** A late answer, which is typed into the session: the message that carries it, and its id. */
+import { sha256, uuidOf } from "../async/encodings.ts";
+import { PushId } from "./receipt.ts";
+
+/** The id of the message that carries a late answer, derived from the answer's so that it is typed once. A UUID (RFC 9562, version 8). */
+export async function lateAnswerId(answerId: string): Promise<string> {
+  return uuidOf(await sha256(`agent.command of ask.answer ${answerId}`), 8);
+}
+
+/** `data` of a message that carries a sealed answer: the sealed text is bound to the answer's own id. */
+export function lateAnswerData(answerId: string): Record<string, unknown> {
+  return { answer: answerId };
+}
+
+/** The id of the sealed answer in this message; undefined for any other message. */
+export function carriedAnswer(
+  { data, inReplyTo }: { data?: unknown; inReplyTo?: unknown },
+): string | undefined {
+  if (inReplyTo === undefined || typeof data !== "object" || data === null || !("answer" in data)) {
+    return undefined;
+  }
+  return PushId.safeParse(data.answer).data;
+}
