@@ -33,15 +33,27 @@ export function wasAnsweredElsewhere(
   return state === "idle" || state === "working";
 }
 
+/** The user has submitted a prompt. */
+export function isNewTurn({ tool, state }: Pick<HookReport, "tool" | "state">): boolean {
+  return tool === undefined && state === "working";
+}
+
+interface Given {
+  tool: string | undefined;
+  answer: DialogAnswer | undefined;
+  isFollowed: boolean;
+}
+
 /**
  * What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does, and a turn
  * that ends by itself was not interrupted at the dialog. A call without an id is the only one under way.
  */
 export function signOf(
   { tool, state, news }: Pick<HookReport, "tool" | "state" | "news">,
-  { tool: own, answer }: { tool: string | undefined; answer: DialogAnswer | undefined },
+  { tool: own, answer, isFollowed }: Given,
 ): "applied" | "gone" | undefined {
   const isRejection = answer?.kind === "decided" && answer.decision === "reject";
+  if (isFollowed && (tool?.id === undefined || tool.id !== own)) return undefined;
   if (tool?.step === "after") {
     if (tool.id !== own) return undefined;
     return isRejection ? own === undefined ? undefined : "gone" : "applied";

@@ -21,7 +21,7 @@ import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
 import { aboutText, dialogAnswer } from "./answers.ts";
-import { OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
+import { isNewTurn, OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
 import { askedAs, type Card, FETCHED, isNoPhones, isOfAllShown, keptContent, partOf } from "./card.ts";
 import { cardContent } from "./card_data.ts";
 
@@ -178,6 +178,7 @@ export class Cards {
       if (card.session !== report.session || report.event === ASK_EVENT) continue;
       if (card.answer === undefined && wasAnsweredElsewhere(report, card)) card.end.abort();
       if (card.isTaken === true) card.sign ??= signOf(report, card);
+      if (card.answer !== undefined && isNewTurn(report)) card.isFollowed = true;
       card.news.wake();
     }
   }
@@ -224,7 +225,8 @@ export class Cards {
     if (content === undefined) return undefined;
     const { clock } = this.#options;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
-    const state = { answer: undefined, dialog: undefined, isTaken: undefined, sign: undefined };
+    const given = { answer: undefined, dialog: undefined, isTaken: undefined };
+    const state = { ...given, sign: undefined, isFollowed: false };
     const about = {
       ...{ id: "", asked: 0, isAskedAgain: false, until: clock.elapsed() + CARD_SECONDS * 1_000 },
       ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
@@ -326,7 +328,8 @@ export class Cards {
   }
 
   /** The agent works, or asks something else: an interrupted one would be idle. */
-  async #goesOn({ session, dialog }: Card): Promise<boolean> {
+  async #goesOn({ session, dialog, isFollowed }: Card): Promise<boolean> {
+    if (isFollowed) return false;
     const now = this.#options.dialogOnScreen(session);
     if (now !== undefined) return dialog !== undefined && now !== dialog;
     const view = await this.#options.look(session);

@@ -300,6 +300,21 @@ Deno.test("the receipt never claims more than the agent has shown [card-applied]
   for (const decision of ["once", "reject"] as const) {
     assert.equal(await outcomeOf({ decision, then: (scene) => scene.hook(stop) }), "submitted");
   }
+  const prompt = { event: "UserPromptSubmit", state: "working" } as const;
+  for (const report of [stop, after, { event: "X" }]) {
+    const then = (scene: Scene): void => {
+      scene.dialog = undefined;
+      scene.hook(prompt);
+      scene.hook(report);
+    };
+    assert.equal(await outcomeOf({ call: null, then }), unclear, "of another turn");
+  }
+  const lateEnd = (scene: Scene): void => [prompt, ran].forEach((report) => scene.hook(report));
+  assert.equal(
+    await outcomeOf({ then: lateEnd }),
+    "submitted",
+    "its own end, after a prompt that was queued",
+  );
   const interrupted = { event: "Interrupt", state: "idle" } as const;
   assert.equal(await outcomeOf({ then: (scene) => scene.hook(interrupted) }), unclear);
   assert.ok(APPLIED_MS < APPLIED_LIMIT_MS);
