@@ -1,17 +1,15 @@
 /** What happens to a dialog while the finger is on the button: never an answer to another request, and true receipts. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
-import { runtime } from "#runtime";
-import type { DialogAnswer } from "../../src/agents/hooks.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { askedOf } from "../../src/protocol/ask.ts";
 import type { Push, PushRequestInput } from "../../src/protocol/push.ts";
-import type { LineConnection } from "../../src/runtime/types.ts";
 import { randomNumbers } from "../helpers/random_numbers.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
-import { makeStack, type Stack } from "../helpers/stack.ts";
+import { makeStack } from "../helpers/stack.ts";
 import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
+import { WaitingHook } from "../helpers/waiting_hook.ts";
 
 const ROUNDS = Number(Deno.env.get("SVC_CARD_ROUNDS") ?? 20);
 const SEED = Number(Deno.env.get("SVC_SEED") ?? Date.now() % 1_000_000);
@@ -23,65 +21,6 @@ const HAPPENINGS = [
   "a repeated answer",
   "a swapped answer",
 ] as const;
-
-/** A hook that waits with a request for permission, and can be killed. */
-class WaitingHook {
-  readonly command: string;
-  readonly id = crypto.randomUUID();
-  readonly #connection: LineConnection;
-  /** Undefined when it got none. */
-  readonly answer: Promise<DialogAnswer | undefined>;
-
-  private constructor(connection: LineConnection, command: string) {
-    this.#connection = connection;
-    this.command = command;
-    this.answer = this.#read();
-  }
-
-  static async start(stack: Stack, session: string, command: string): Promise<WaitingHook> {
-    const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
-    assert.ok(connection);
-    const hook = new WaitingHook(connection, command);
-    // An allowed call runs.
-    void hook.answer.then((answer) => answer && hook.ended(stack, session));
-    const dialog = { kind: "approval", tool: "Bash", request: command, decisions: ["once", "reject"] };
-    await connection.send(
-      JSON.stringify({ op: "dialog", report: hook.#report(stack, session), call: { isShown: true, dialog } }),
-    );
-    return hook;
-  }
-
-  /** What the agent reports at the end of the call, whoever has allowed it. */
-  async ended(stack: Stack, session: string): Promise<void> {
-    const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
-    const report = {
-      ...this.#report(stack, session),
-      event: "PostToolUse",
-      tool: { step: "after", id: this.id },
-    };
-    await connection?.send(JSON.stringify({ op: "hook", report }));
-    for await (const _taken of connection?.lines ?? []) break;
-  }
-
-  kill(): void {
-    this.#connection.close();
-  }
-
-  #report({ sandbox }: Stack, session: string): Record<string, unknown> {
-    return {
-      event: "PermissionRequest",
-      agent: "cc",
-      cwd: sandbox.project,
-      session,
-      tool: { step: "before", id: this.id },
-    };
-  }
-
-  async #read(): Promise<DialogAnswer | undefined> {
-    for await (const line of this.#connection.lines) return JSON.parse(line).answer;
-    return undefined;
-  }
-}
 
 /** The card of this request, as the phone reads it. */
 async function cardOf(phone: ScriptedPhone, { command }: WaitingHook): Promise<Push> {

@@ -1,0 +1,152 @@
+/** A hostile phone and a hostile relay that alter, swap and repeat the answers to cards, in every order. */
+import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
+import { askedOf, type Decision } from "../../src/protocol/ask.ts";
+import type { Push } from "../../src/protocol/push.ts";
+import { HostileRelay, WAYS } from "../helpers/hostile_relay.ts";
+import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+import { WaitingHook } from "../helpers/waiting_hook.ts";
+
+interface Scene {
+  stack: Stack;
+  relay: HostileRelay;
+  phone: ScriptedPhone;
+  session: string;
+}
+
+async function withScene(
+  config: Record<string, unknown>,
+  test: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  await using stack = await makeStack({ listener: false });
+  await using relay = await HostileRelay.start(stack.url);
+  const path = `${stack.sandbox.svcHome}/config.json`;
+  const given = JSON.parse(await Deno.readTextFile(path));
+  await Deno.writeTextFile(path, JSON.stringify({ ...given, ...config, wsUrl: relay.wsUrl }));
+  await stack.startListener();
+  const phone = await pairScriptedPhone(await stack.pairLink(), { baseUrl: stack.url });
+  await test({ stack, relay, phone, session: (await stack.echo()).name });
+}
+
+async function cardOf({ phone }: Scene, { command }: WaitingHook): Promise<Push> {
+  return await until("the card", async () => (await phone.read("ask")).find(({ body }) => body === command));
+}
+
+type Said = Record<string, unknown> & { id: string };
+
+/** What the phone sealed, as the relay hands it to the host. */
+async function sealed(
+  { phone }: Scene,
+  { card, digest, decision }: { card: Push; digest?: string; decision: Decision },
+): Promise<Said> {
+  const asked = askedOf(card);
+  assert.ok(asked?.kind === "approval");
+  const answer = await phone.answerOf(card, { kind: "decided", decision, digest: digest ?? asked.digest });
+  const now = Date.now();
+  return { ...answer, from: phone.deviceId, createdAt: now, expiresAt: now + 600_000 };
+}
+
+/** Hands it to the host; resolves with the host's last word about it. */
+async function give({ relay }: Scene, data: Said): Promise<unknown> {
+  const ends = () =>
+    relay.frames("push.ack", WAYS.fromHost).filter(({ data: ack }) => ack.id === data.id && ack.final);
+  const before = ends().length;
+  relay.say(WAYS.toHost, { event: "push.new", data });
+  return (await until("the host's word", () => ends()[before])).data.outcome;
+}
+
+const newId = (): string => crypto.randomUUID();
+
+/** What is done to the phone's answer to one card while another is open. */
+const ATTACKS: Readonly<Record<string, (sent: Said, other: Push) => Said>> = {
+  "as it is": (sent) => sent,
+  "to the other card": (sent, other) => ({ ...sent, id: newId(), inReplyTo: other.id }),
+  "under another id": (sent) => ({ ...sent, id: newId() }),
+  "with a bit flipped": (sent) => {
+    const { ciphertext, ...more } = sent.sealed as { ciphertext: string };
+    const flipped = `${ciphertext.startsWith("A") ? "B" : "A"}${ciphertext.slice(1)}`;
+    return { ...sent, id: newId(), sealed: { ...more, ciphertext: flipped } };
+  },
+};
+
+function* orders<T>(items: readonly T[]): Generator<T[]> {
+  if (items.length === 0) yield [];
+  for (const [place, item] of items.entries()) {
+    for (const rest of orders(items.toSpliced(place, 1))) yield [item, ...rest];
+  }
+}
+
+interface Count {
+  orders: number;
+  answers: number;
+  /** Of the card that the phone answered, and of the other. */
+  own: number;
+  other: number;
+}
+
+/** Every order of the attacks on an answer, each time on new requests; counts what the hooks were given to allow. */
+async function attackAll(
+  scene: Scene,
+  { command, decision }: { command: string; decision: Decision },
+): Promise<Count> {
+  const { stack, session } = scene;
+  const count: Count = { orders: 0, answers: 0, own: 0, other: 0 };
+  for (const order of orders(Object.values(ATTACKS))) {
+    const number = count.orders++;
+    const own = await WaitingHook.start(stack, session, `${command} own-${number}`);
+    const other = await WaitingHook.start(stack, session, `${command} other-${number}`);
+    const cards = [await cardOf(scene, own), await cardOf(scene, other)] as const;
+    const sent = await sealed(scene, { card: cards[0], decision });
+    for (const attack of order) {
+      await give(scene, attack(sent, cards[1]));
+      count.answers++;
+    }
+    for (const hook of [own, other]) hook.kill();
+    const isAllowed = async ({ answer }: WaitingHook): Promise<boolean> => {
+      const given = await answer;
+      return given?.kind === "decided" && given.decision !== "reject";
+    };
+    if (await isAllowed(own)) count.own++;
+    if (await isAllowed(other)) count.other++;
+  }
+  return count;
+}
+
+function show(what: string, { orders, answers, own, other }: Count): void {
+  say(`hostile answers, ${what}: orders ${orders}, answers ${answers}, approvals ${own + other}`);
+}
+
+Deno.test("by default a request becomes no card, so that nobody can answer it from afar [card-setting]", () =>
+  withScene({}, async (scene) => {
+    const hook = await WaitingHook.start(scene.stack, scene.session, "npm test");
+    assert.equal(await hook.answer, undefined);
+    assert.deepEqual(await scene.phone.read("ask"), []);
+    say("hostile answers, none: approvals 0");
+  }));
+
+for (const decision of ["once", "always"] as const) {
+  Deno.test(`where a phone may only reject, "${decision}" of a hostile phone allows nothing, in any order of a hostile relay [card-setting, card-bound, card-phones]`, () =>
+    withScene({ allowRemoteApproval: "reject" }, async (scene) => {
+      const count = await attackAll(scene, { command: "npm test", decision });
+      show(`reject, ${decision}`, count);
+      assert.deepEqual([count.own, count.other], [0, 0]);
+    }));
+
+  Deno.test(`a request on the list is never allowed by "${decision}", in any order of a hostile relay [card-never, card-bound]`, () =>
+    withScene({ allowRemoteApproval: "always" }, async (scene) => {
+      const count = await attackAll(scene, { command: "sudo make", decision });
+      show(`the list, ${decision}`, count);
+      assert.deepEqual([count.own, count.other], [0, 0]);
+    }));
+}
+
+Deno.test("what a phone allows is allowed once, and nothing else, in any order of a hostile relay [card-bound, card-first]", () =>
+  withScene({ allowRemoteApproval: "once" }, async (scene) => {
+    const count = await attackAll(scene, { command: "npm test", decision: "once" });
+    show("once", count);
+    assert.equal(count.other, 0);
+    // Where the true answer came first: whatever else comes first ends the card.
+    assert.ok(count.own > 0 && count.own <= count.orders);
+  }));
