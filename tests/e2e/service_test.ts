@@ -167,7 +167,7 @@ Deno.test("a unit that svc did not write is neither replaced nor removed [srv-ow
 Deno.test("--dry-run prints the unit and the commands and writes nothing; wrong names are refused [srv-install]", async () => {
   await using sandbox = await makeSandbox();
   const shown = await runSvc(sandbox, ["service", "install", "listener", "--dry-run"]);
-  assert.match(shown.stdout, /^ExecStart=.*cli\.ts listener --standby$/m);
+  assert.match(shown.stdout, /^ExecStart=.*cli\.[jt]s listener --standby$/m);
   assert.match(shown.stdout, /systemctl --user enable/);
   assert.deepEqual([...Deno.readDirSync(sandbox.home)], []);
   const wrong = await runSvc(sandbox, ["service", "install", "relais"]);
