@@ -15,6 +15,33 @@ const REQUIRE_BUILTIN = [
   "return found};",
 ].join("");
 
+const OPTIONS = {
+  alias: {
+    "#runtime": `${ROOT}src/runtime/node.ts`,
+    "#runtime-lean": `${ROOT}src/runtime/node.ts`,
+  },
+  platform: "node",
+  // Modules that esbuild can split; some packages' main file loads its parts in a way that esbuild cannot analyze.
+  mainFields: ["module", "main"],
+  target: "node22",
+} as const;
+
+/** One file for a single program, which loads Node's own modules when they are used. */
+export async function bundleIntoOne(entry: string, outfile: string): Promise<void> {
+  await runEsbuild({
+    ...OPTIONS,
+    alias: { ...OPTIONS.alias },
+    mainFields: [...OPTIONS.mainFields],
+    entryPoints: [entry],
+    outfile,
+    minify: true,
+    format: "esm",
+    lazyBuiltins: true,
+    define: { "import.meta.url": "SVC_PROGRAM_URL" },
+    banner: { js: "const SVC_PROGRAM_URL=`file://${encodeURI(process.execPath)}`;" },
+  });
+}
+
 export interface BundleOptions {
   /** Name of the built file without `.js` → path of its TypeScript. */
   entries: Record<string, string>;
@@ -33,16 +60,11 @@ export async function bundleForNode({ entries, outdir, minify = false }: BundleO
     entryPoints: entries,
     outdir,
     minify,
-    alias: {
-      "#runtime": `${ROOT}src/runtime/node.ts`,
-      "#runtime-lean": `${ROOT}src/runtime/node.ts`,
-    },
+    ...OPTIONS,
+    alias: { ...OPTIONS.alias },
+    mainFields: [...OPTIONS.mainFields],
     splitting: true,
     format: "esm",
-    platform: "node",
-    // Modules that esbuild can split; some packages' main file loads its parts in a way that esbuild cannot analyze.
-    mainFields: ["module", "main"],
-    target: "node22",
     chunkNames: "chunk-[hash]",
     banner: { js: REQUIRE_BUILTIN },
   });

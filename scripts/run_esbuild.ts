@@ -1,5 +1,6 @@
 /** Runs esbuild in a separate process: its service ends some time after `stop`, and a test must leave nothing behind. */
 
+import { isBuiltin } from "node:module";
 import { build, type BuildOptions, type Metafile, type Plugin, stop } from "esbuild";
 
 export type { Metafile };
@@ -7,6 +8,8 @@ export type { Metafile };
 export interface BundleOptions extends BuildOptions {
   /** Files whose dynamic imports load one chunk with all of them, by the chunk's name. */
   together?: { name: string; files: readonly string[] };
+  /** An import at the top of a bundle loads its module at once: with this, Node's own are loaded by what first uses them. */
+  lazyBuiltins?: boolean;
 }
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -43,14 +46,29 @@ function joinImports({ name, files }: NonNullable<BundleOptions["together"]>): P
   };
 }
 
+function loadBuiltinsLate(): Plugin {
+  const namespace = "builtin";
+  return {
+    name: namespace,
+    setup(builder) {
+      builder.onResolve({ filter: /^[a-z]/ }, ({ path }) => {
+        return isBuiltin(path) ? { path: path.replace(/^(?:node:)?/, "node:"), namespace } : null;
+      });
+      builder.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      }));
+    },
+  };
+}
+
 if (import.meta.main) {
-  const { together, ...options }: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
+  const { together, lazyBuiltins, ...options }: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
   try {
     const { metafile } = await build({
       absWorkingDir: ROOT,
       bundle: true,
       logLevel: "error",
-      ...(together ? { plugins: [joinImports(together)] } : {}),
+      plugins: [...(together ? [joinImports(together)] : []), ...(lazyBuiltins ? [loadBuiltinsLate()] : [])],
       ...options,
     });
     if (metafile) await Deno.stdout.write(new TextEncoder().encode(JSON.stringify(metafile)));

@@ -33,18 +33,27 @@ export function daemonOptions(paths: HomePaths, options: { wsUrl?: string | unde
 
 /** The built phone app; undefined when it was not built. */
 export async function phoneDirectory(): Promise<string | undefined> {
-  for (const place of ["./dist/phone/", "../../dist/phone/"]) {
-    const directory = new URL(place, import.meta.url).pathname;
-    if (await runtime.files.info(`${directory}index.html`)) return directory;
-  }
-  return undefined;
+  const folder = await findPart("dist/phone", "index.html");
+  return folder === undefined ? undefined : `${folder}/`;
 }
 
 /** The plugin's folder, an absolute path without a trailing slash. Throws when it is missing. */
 export async function pluginDirectory(): Promise<string> {
-  for (const place of ["./plugin/", "../../plugin/"]) {
-    const directory = decodeURIComponent(new URL(place, import.meta.url).pathname).replace(/\/$/, "");
-    if (await runtime.files.info(`${directory}/.claude-plugin/marketplace.json`)) return directory;
-  }
+  const folder = await findPart("plugin", ".claude-plugin/marketplace.json");
+  if (folder !== undefined) return folder;
   throw new Error(`Cannot find the folder "plugin" of this svc: install svc again.`);
+}
+
+/** A folder beside this code, or one that a single program wrote from what is inside it. */
+async function findPart(part: string, file: string): Promise<string | undefined> {
+  const embedded = runtime.embedded();
+  if (embedded !== undefined) {
+    const { unpack } = await import("./unpack.ts");
+    return `${await unpack(embedded, { files: runtime.files, root: (await accountPaths()).root })}/${part}`;
+  }
+  for (const place of [`./${part}`, `../../${part}`]) {
+    const folder = decodeURIComponent(new URL(place, import.meta.url).pathname);
+    if (await runtime.files.info(`${folder}/${file}`)) return folder;
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@
 import { files, runtime as lean } from "./deno_lean.ts";
 import { failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
 import { codeOf, lanAddressAmong, unless } from "./system.ts";
-import type { Commands, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
+import type { Commands, EmbeddedFiles, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 
 interface Place {
@@ -186,10 +186,28 @@ function programUrl(): URL {
 }
 
 function selfCommand(): string[] {
+  if (Deno.build.standalone) return [Deno.execPath()];
   const program = programUrl();
   const path = (url: URL): string => decodeURIComponent(url.pathname);
   const config = path(new URL("deno.json", program));
   return [Deno.execPath(), "run", "-A", "--quiet", "--config", config, path(program)];
+}
+
+/** A compiled program shows its parts as files, which no other program can open. */
+function embedded(): EmbeddedFiles | undefined {
+  if (!Deno.build.standalone) return undefined;
+  const root = decodeURIComponent(new URL("../../", import.meta.url).pathname);
+  const under = async (folder: string): Promise<string[]> => {
+    const entries = await Array.fromAsync(Deno.readDir(root + folder));
+    const found = entries.map(({ name, isDirectory }) =>
+      isDirectory ? under(`${folder}/${name}`) : Promise.resolve([`${folder}/${name}`])
+    );
+    return (await Promise.all(found)).flat();
+  };
+  return {
+    names: async () => (await Promise.all(["dist/phone", "plugin"].map(under))).flat(),
+    read: (name) => Deno.readFile(root + name),
+  };
 }
 
 function onSignal(signal: Signal, handler: () => void): () => void {
@@ -208,6 +226,7 @@ export const runtime: Runtime = {
   cwd: () => Deno.cwd(),
   commands,
   selfCommand,
+  embedded,
   // Deno does so by itself.
   followProxies: () => {},
   onSignal,

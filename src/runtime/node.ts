@@ -11,6 +11,7 @@ import { commands } from "./node_commands.ts";
 import { files } from "./node_files.ts";
 import {
   checkSocketPath,
+  EMBEDDED_NAMES,
   hasProxy,
   homeFrom,
   lanAddressAmong,
@@ -21,7 +22,7 @@ import {
   unless,
   writeFully,
 } from "./system.ts";
-import type { LineConnection, LocalSockets, Runtime, Signal, Terminal } from "./types.ts";
+import type { EmbeddedFiles, LineConnection, LocalSockets, Runtime, Signal, Terminal } from "./types.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 
 /** Bytes until the peer closes. A reset, or a close on this side, ends them too. */
@@ -185,6 +186,18 @@ function programPath(): string {
   return path;
 }
 
+/** Asked for by name: no bundle has to find it. */
+const sea = process.getBuiltinModule("node:sea");
+
+/** The names are an asset of their own: Node lists its assets only in newer versions. */
+function embedded(): EmbeddedFiles | undefined {
+  if (!sea?.isSea()) return undefined;
+  return {
+    names: () => Promise.resolve(JSON.parse(sea.getAsset(EMBEDDED_NAMES, "utf8"))),
+    read: (name) => Promise.resolve(new Uint8Array(sea.getAsset(name))),
+  };
+}
+
 const PROXY_FLAG = "--use-env-proxy";
 
 /** Node takes them only when told to: by a call since 24.14, before that by a flag, with which this program starts again. */
@@ -221,7 +234,8 @@ export const runtime: Runtime = {
   commands,
   sockets,
   terminal,
-  selfCommand: () => [process.execPath, programPath()],
+  selfCommand: () => sea?.isSea() ? [process.execPath] : [process.execPath, programPath()],
+  embedded,
   followProxies,
   onSignal,
   memoryBytes: () => process.memoryUsage.rss(),

@@ -103,3 +103,6 @@ const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 export function hasProxy(env: Readonly<Record<string, string | undefined>>): boolean {
   return PROXY_VARIABLES.some((name) => env[name] || env[name.toLowerCase()]);
 }
+
+/** The asset of a single program that lists the others, as JSON. */
+export const EMBEDDED_NAMES = "names.json";

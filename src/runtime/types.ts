@@ -140,6 +140,12 @@ export interface Terminal {
   rawInput(): AsyncIterable<Uint8Array>;
 }
 
+/** By path, such as `plugin/svc/.mcp.json`. */
+export interface EmbeddedFiles {
+  names(): Promise<string[]>;
+  read(name: string): Promise<Uint8Array>;
+}
+
 export interface Runtime {
   readonly name: "deno" | "node";
   readonly version: string;
@@ -164,6 +170,8 @@ export interface Runtime {
   terminal: Terminal;
   /** argv that runs this program again with the same runtime, permissions and import map. */
   selfCommand(): string[];
+  /** The parts of svc that are not code, inside a program that is a single file; undefined where they are files. */
+  embedded(): EmbeddedFiles | undefined;
   /** From here on HTTP and WebSockets take the proxies that the environment names. */
   followProxies(): void;
   onSignal(signal: Signal, handler: () => void): () => void;

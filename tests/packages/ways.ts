@@ -1,4 +1,5 @@
 /** The ways of installing svc: each begins in an empty folder. */
+import { compileWithNode } from "../../scripts/compile.ts";
 import { nodeFromNpm, type NodeMajor } from "../../scripts/node22.ts";
 import type { Launch } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";
@@ -59,4 +60,10 @@ function npmOn(major: NodeMajor): Way {
   };
 }
 
-export const WAYS: readonly Way[] = [npmOn(22), npmOn(24)];
+const BINARY: Way = {
+  name: "a single program",
+  process: /^\S*\/svc listener/,
+  install: async (folder) => [await compileWithNode(folder)],
+};
+
+export const WAYS: readonly Way[] = [npmOn(22), npmOn(24), BINARY];

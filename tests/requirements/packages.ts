@@ -9,6 +9,11 @@ export const PACKAGE_ROWS: readonly Requirement[] = [
     "pkg-publish": packages("npm publish --dry-run has no warning, and no script runs at installation."),
     "pkg-repository": packages("The package names the repository that was built, never a folder."),
   }),
+  ...rows("docs/packages.md, A single program", {
+    "pkg-unpack": packages(
+      "A single program writes its plugin and page where agents and relay find them, under one path for all versions.",
+    ),
+  }),
   ...rows("docs/packages.md, The library", {
     "lib-relay": packages("startRelay runs a relay in a program, on Deno and on Node."),
     "lib-listener": packages("startListener runs a listener in a program, and refuses a second one."),
