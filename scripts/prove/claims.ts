@@ -4,6 +4,7 @@ import { CLOSED } from "./claims_closed.ts";
 import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
+import { PACKAGES } from "./claims_packages.ts";
 import { PHONE_PUSH } from "./claims_phone_push.ts";
 import { PHONE_SPEED } from "./claims_phone_speed.ts";
 
@@ -222,4 +223,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   house: HOUSE,
   phone: [...PHONE_SPEED, ...PHONE_PUSH],
   cards: [...CARDS],
+  packages: [...PACKAGES],
 };
