@@ -116,6 +116,8 @@ export interface AgentProfile {
   npmPackage?: string;
   /** Arguments put before the user's own. */
   args: readonly string[];
+  /** Arguments with which it continues its last conversation in the folder; undefined: none are known. */
+  resume: readonly string[] | undefined;
   /** Variables that let the agent wait for the phone. */
   env: Readonly<Record<string, string>>;
   /** Its processes ignore SIGHUP: the wrapper ends those that are left after the session. */

@@ -18,6 +18,7 @@ export const COMMANDS = {
   "remote-hook": "what an agent's prompt hook runs: informs the model who is driving",
   hook: "what an agent's other hooks run: reports to the listener",
   setup: "register svc's hooks and tools with the agents; --remove undoes it",
+  keep: "start a session again after a reboot; --off undoes it",
   mute: "silence a project: no remote mode, no messages",
   unmute: "undo mute",
   mcp: "the MCP server that agents start on stdio: svc_ask and the other tools",

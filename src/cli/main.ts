@@ -24,6 +24,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   "remote-hook": async () => (await import("./hook.ts")).runPromptHook,
   hook: async () => (await import("./hook.ts")).runEventHook,
   setup: async () => (await import("./setup.ts")).run,
+  keep: async () => (await import("./keep.ts")).run,
   mute: async () => (await import("./mute.ts")).runMute,
   unmute: async () => (await import("./mute.ts")).runUnmute,
   mcp: async () => (await import("./mcp.ts")).run,

@@ -2,14 +2,18 @@
 import { runtime } from "#runtime";
 import { loadHooks } from "../agents/registry.ts";
 import { createRelayApi } from "../client/api.ts";
+import { errorText } from "../async/error_text.ts";
 import { systemClock } from "../async/clock.ts";
 import { type Config, ensureHookId } from "../home/config.ts";
+import { bootId } from "../home/kept.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { hostKeys, hostSealing } from "../home/host_sealing.ts";
 import { toBodyText } from "../hooks/news.ts";
+import { startDetached } from "../listener/agent_life.ts";
 import { runDaemon } from "../listener/daemon.ts";
 import { HookNotifier, withNotifications } from "../listener/hook_notifier.ts";
+import { restoreKept } from "../listener/kept_sessions.ts";
 import { type RunningListener, startListener } from "../listener/listener.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -17,6 +21,7 @@ import type { Runtime } from "../runtime/types.ts";
 import { daemonHost } from "./context.ts";
 import { print } from "./output.ts";
 import { type ListenerSettings, pairingHost } from "./settings.ts";
+import { tmuxSessions } from "./tmux_sessions.ts";
 
 /** Larger transcripts are not read. */
 const TRANSCRIPT_MAX_BYTES = 64_000_000;
@@ -61,9 +66,29 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
         dialogOpened: (dialog) => notifier.dialog(dialog),
       });
       options.started?.();
+      if (standby) void restoreSessions(paths, { env, log });
       return withNotifications(listener, notifier);
     },
   });
+}
+
+/** Only a service starts with the machine, so only it restores what ran before. Never rejects. */
+async function restoreSessions(
+  paths: HomePaths,
+  { env, log }: { env: Readonly<Record<string, string>>; log(line: string): void },
+): Promise<void> {
+  try {
+    await restoreKept({
+      files: runtime.files,
+      paths,
+      boot: await bootId(runtime),
+      running: async () => (await tmuxSessions()).map(({ name }) => name),
+      start: (kept, args) => startDetached({ paths, env }, { ...kept, args }),
+      log,
+    });
+  } catch (error) {
+    log(`Cannot start the kept sessions: ${errorText(error)}`);
+  }
 }
 
 /** Passes on to the phones what the hooks report, such as the end of a turn. */

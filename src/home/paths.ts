@@ -44,6 +44,10 @@ export interface HomePaths {
   setup: string;
   /** How the listener is started where it is a service. */
   service: string;
+  /** The sessions that come back after a reboot. */
+  kept: string;
+  /** Held while one process changes `kept`. */
+  keptLock: string;
 }
 
 /** The environment that the paths depend on. */
@@ -85,6 +89,8 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     launcher: `${root}/bin/svc`,
     setup: `${root}/setup`,
     service: `${root}/service.json`,
+    kept: `${root}/kept.json`,
+    keptLock: `${root}/kept.lock`,
   };
 }
 

@@ -92,7 +92,7 @@ export function startEffects({ paths, env }: StartEnvironment): StartEffects {
   return {
     isDirectory: async (path) => (await files.info(path))?.isDirectory === true,
     isMuted: async (directory) => isMuted(await loadMuted(files, paths), directory),
-    run: (agent, directory) => detach({ paths, env }, { agent, directory }),
+    run: (agent, directory) => startDetached({ paths, env }, { agent, directory, args: [] }),
   };
 }
 
@@ -132,12 +132,13 @@ async function installedAgents(commands: Pick<Commands, "which">): Promise<Agent
   return installed.length > 0 ? installed : [BUILT_IN];
 }
 
-async function detach(
+/** Runs `svc --detach <agent> <args>` there. Undefined if it did not end in time. */
+export async function startDetached(
   { env, paths }: StartEnvironment,
-  { agent, directory }: { agent: AgentKind; directory: string },
+  { agent, directory, args }: { agent: AgentKind; directory: string; args: readonly string[] },
 ): Promise<Ran | undefined> {
   const signal = AbortSignal.timeout(START_LIMIT_MS);
-  const argv = [...runtime.selfCommand(), "--detach", "--by-listener", agent];
+  const argv = [...runtime.selfCommand(), "--detach", "--by-listener", agent, ...args];
   const options = { cwd: directory, env: daemonEnvironment(env, paths), signal };
   const { code, stdout, stderr } = await runtime.commands.run(argv, options);
   return signal.aborted ? undefined : { code, stdout: new TextDecoder().decode(stdout), stderr };

@@ -51,6 +51,15 @@ const SERVICES = rows("docs/operating.md, As a service", {
   "srv-own": packages("svc neither replaces nor removes a unit that it did not write."),
 });
 
+const KEPT = rows("docs/operating.md, Sessions that come back after a reboot", {
+  "keep-back": packages("A marked session comes back after a reboot, in its folder."),
+  "keep-resume": packages("Its agent is started with its own option for continuing a conversation."),
+  "keep-once": packages(
+    "A marked session is started at most once in a boot, and not while it is there, even if the listener dies meanwhile.",
+  ),
+  "keep-twin": packages("Two sessions that would continue the same conversation are not both kept."),
+});
+
 const UPGRADES = rows("docs/operating.md, Upgrading", {
   "upg-command": packages("svc upgrade names what upgrades this svc, by how it was installed."),
   "upg-run": packages("svc upgrade --run runs that, and stops at the first failure."),
@@ -233,6 +242,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
 export const PRODUCT_ROWS: readonly Requirement[] = [
   ...COMMANDS,
   ...SERVICES,
+  ...KEPT,
   ...UPGRADES,
   ...SVC_UP,
   ...STABLE_OUTPUT_FOR_SCRIPTS,

@@ -83,6 +83,7 @@ export const profile: AgentProfile = {
   install: "npm install -g @anthropic-ai/claude-code",
   npmPackage: "@anthropic-ai/claude-code",
   args: [],
+  resume: ["--continue"],
   env: { CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: "0" },
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfter: "text" },

@@ -93,6 +93,7 @@ export const profile: AgentProfile = {
   npmPackage: "@openai/codex",
   // The shared background server would run hooks and MCP servers with the environment of another session.
   args: ["--disable", "daemon_auto_start"],
+  resume: ["resume", "--last"],
   env: {},
   ignoresHangup: false,
   // An external editor turns bracketed paste off, and Codex does not turn it on again.

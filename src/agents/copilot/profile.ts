@@ -62,6 +62,7 @@ export const profile: AgentProfile = {
   npmPackage: "@github/copilot",
   // It asks before each call of an MCP tool, and no configuration file can change that.
   args: ["--allow-tool=svc"],
+  resume: ["--continue"],
   env: {},
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfter: "text" },

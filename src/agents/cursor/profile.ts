@@ -37,6 +37,7 @@ export const profile: AgentProfile = {
   binary: "cursor-agent",
   install: "the installer at cursor.com/install",
   args: [],
+  resume: undefined,
   env: {},
   ignoresHangup: false,
   takesNoMarkers: true,

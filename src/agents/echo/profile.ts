@@ -33,6 +33,7 @@ export const profile: AgentProfile = {
   binary: "svc",
   install: "comes with svc",
   args: ["echo-agent"],
+  resume: [],
   env: {},
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 0, spaceAfter: "none" },

@@ -92,6 +92,7 @@ export const profile: AgentProfile = {
   install: "npm install -g @google/gemini-cli",
   npmPackage: "@google/gemini-cli",
   args: [],
+  resume: ["--resume", "latest"],
   env: {},
   ignoresHangup: true,
   typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfter: "text" },

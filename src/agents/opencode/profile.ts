@@ -47,6 +47,7 @@ export const profile: AgentProfile = {
   install: "npm install -g opencode-ai",
   npmPackage: "opencode-ai",
   args: [],
+  resume: ["--continue"],
   env: {},
   ignoresHangup: false,
   typing: { method: "paste", settleMs: 150, spaceAfter: "tail" },

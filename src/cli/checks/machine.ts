@@ -6,8 +6,6 @@ import { decideDaemon } from "../../home/daemon_decision.ts";
 import { looseEntries, secureHome } from "../../home/permissions.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Files } from "../../runtime/types.ts";
-import { TmuxDiscovery } from "../../tmux/discovery.ts";
-import { tmuxEnvironment, withEnvironment } from "../../tmux/server.ts";
 import { installedTmux, tmuxInstallHint, tmuxProblem } from "../../wrapper/preflight.ts";
 import { daemonHost } from "../context.ts";
 import { type Check, fault, type Finding, NO_CONFIG, ok, warning } from "./check.ts";
@@ -15,6 +13,7 @@ import type { Sealing } from "../../crypto/mode.ts";
 import { Config, listenerApiKey, loadConfig, resolveWsUrl } from "../../home/config.ts";
 import { loadPaired, sealingFloor } from "../../home/paired.ts";
 import { nearest } from "../nearest.ts";
+import { tmuxSessions } from "../tmux_sessions.ts";
 
 export const tmuxCheck: Check = {
   name: "tmux",
@@ -32,22 +31,15 @@ const UNTRUSTED = "another account could answer there in place of tmux: remove i
 export const tmuxSocketsCheck: Check = {
   name: "tmux servers",
   async run() {
-    const { uid, env, files } = runtime;
-    const commands = withEnvironment(runtime.commands, tmuxEnvironment(env.all()));
     const refused = new Map<string, string>();
-    const distrusted = (path: string, why: string): void => void refused.set(path, why);
-    const discovery = new TmuxDiscovery({ uid, env, files, commands, distrusted }, {
-      now: Date.now,
-      openServer: () => undefined,
-    });
-    const sessions = await discovery.sessions({ deep: true });
+    const sessions = await tmuxSessions((path, why) => void refused.set(path, why));
     const [first] = refused;
     if (first !== undefined) return fault(`"${first[0]}" is not used: ${first[1]}`, UNTRUSTED);
     const counts = Map.groupBy(sessions, (session) => session.socket);
     if (counts.size > 0) {
       return ok(Array.from(counts, ([socket, found]) => `${socket}: ${found.length} session(s)`).join(", "));
     }
-    const explicit = env.get("SVC_TMUX_SOCKET");
+    const explicit = runtime.env.get("SVC_TMUX_SOCKET");
     const where = explicit ? ` at SVC_TMUX_SOCKET "${explicit}"` : "";
     return warning(`no tmux server with sessions is running${where}`, "start an agent: svc cc");
   },

@@ -1,0 +1,102 @@
+/** `svc keep` with a real listener, tmux and the echo agent; a reboot is a killed tmux server and another boot id in the list. */
+import assert from "node:assert/strict";
+import { type Started, startSvc } from "../helpers/program.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+/** The listener as a service starts it, once it is connected. */
+async function startService({ sandbox }: Stack): Promise<Started> {
+  const listener = startSvc(sandbox, ["listener", "--standby"]);
+  await listener.line(/connected to/);
+  return listener;
+}
+
+async function stop(listener: Started): Promise<void> {
+  listener.kill("SIGTERM");
+  await listener.exited;
+}
+
+/** The wrapper of an agent has started one. */
+async function endWrappersListener(stack: Stack): Promise<void> {
+  await until("a listener", () => Deno.stat(`${stack.sandbox.svcHome}/listener.pid`).catch(() => false));
+  assert.equal((await stack.svc("listener", "--stop")).code, 0);
+}
+
+/** Everything that ran is gone, and the machine is in another boot than the one in the list. */
+async function reboot(stack: Stack): Promise<void> {
+  await endWrappersListener(stack);
+  await stack.sandbox.tmux("kill-server");
+  const path = `${stack.sandbox.svcHome}/kept.json`;
+  const text = await Deno.readTextFile(path);
+  await Deno.writeTextFile(path, text.replace(/"boot": "[^"]*"/, '"boot": "an earlier one"'));
+}
+
+function sessions({ sandbox }: Stack): Promise<string> {
+  return sandbox.tmux("list-sessions", "-F", "#{session_name}").catch(() => "");
+}
+
+Deno.test("a marked session comes back after a reboot, once, and takes messages [keep-back, keep-once]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { sandbox } = stack;
+  const { name } = await stack.echo();
+  const transcript = `${sandbox.root}/after.jsonl`;
+  const kept = await stack.svc("keep", name, "--", "--transcript", transcript);
+  assert.equal(kept.code, 0, kept.stderr);
+  assert.ok(
+    kept.stdout.startsWith(`${name} comes back after a reboot: svc echo --transcript ${transcript}, in `),
+  );
+  assert.match(kept.stdout, /svc service install listener/);
+  assert.equal(Deno.statSync(`${sandbox.svcHome}/kept.json`).mode! & 0o777, 0o600);
+
+  await reboot(stack);
+  const first = await startService(stack);
+  await first.line(/kept session svc-proj: started again as svc-proj in/);
+  await until("the agent's input line", async () => /^❯/mu.test(await sandbox.screen(name).catch(() => "")));
+  assert.equal((await stack.send(name, "back again")).receipt.state, "submitted");
+  assert.equal(
+    (await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_current_path}")).trim(),
+    sandbox.project,
+  );
+  await stop(first);
+
+  await sandbox.tmux("kill-session", "-t", `=${name}`);
+  const second = await startService(stack);
+  assert.doesNotMatch(second.output(), /kept session/);
+  await stop(second);
+  assert.equal((await sessions(stack)).trim(), "", "the user ended it in this boot");
+});
+
+Deno.test("a session that is there is left alone, and one that was released stays away [keep-once]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { name } = await stack.echo();
+  assert.equal((await stack.svc("keep", name)).code, 0);
+  await reboot(stack);
+  await stack.echo();
+  await endWrappersListener(stack);
+  const listener = await startService(stack);
+  await listener.line(/kept session svc-proj: it is there already/);
+  assert.equal((await sessions(stack)).trim(), name);
+  await stop(listener);
+  assert.match((await stack.svc("keep")).stdout, /^svc-proj +svc echo +\//);
+  assert.match((await stack.svc("keep", "--off", name)).stdout, /does not come back/);
+  assert.equal((await stack.svc("keep")).stdout, "");
+});
+
+Deno.test("svc keep refuses what it cannot start again, and a second session of the same conversation [keep-twin]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { sandbox } = stack;
+  const refusal = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await stack.svc("keep", ...args);
+    assert.deepEqual([code, stdout], [1, ""]);
+    return stderr;
+  };
+  assert.match(await refusal("svc-none"), /Cannot keep "svc-none": there is no such session/);
+  await sandbox.newSession("mine", ["sleep", "600"]);
+  assert.match(await refusal("mine"), /svc did not start its agent/);
+  for (const name of ["one", "two"]) {
+    await sandbox.newSession(name, ["env", "-C", sandbox.project, "sleep", "600"]);
+    await sandbox.tmux("set-option", "-t", `=${name}:`, "@svc_agent", "cc");
+  }
+  assert.equal((await stack.svc("keep", "one")).code, 0);
+  assert.match(await refusal("two"), /"one" is kept and has the same agent and folder/);
+});

@@ -1,0 +1,97 @@
+/** Which marked sessions are started again, with which arguments, and how often. */
+import assert from "node:assert/strict";
+import { changeKept, type KeptSession, loadKept } from "../../../src/home/kept.ts";
+import { restoreKept, type RestoreOptions } from "../../../src/listener/kept_sessions.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+
+const one = (session: string, more: Partial<KeptSession> = {}): KeptSession => ({
+  session,
+  agent: "cc",
+  directory: `/work/${session}`,
+  args: [],
+  boot: "old",
+  ...more,
+});
+
+interface Restored {
+  started: string[];
+  log: string[];
+}
+
+/** One start of the listener's service. */
+async function boot(home: TempHome, more: Partial<RestoreOptions> = {}): Promise<Restored> {
+  const restored: Restored = { started: [], log: [] };
+  await restoreKept({
+    files: home.files,
+    paths: home.paths,
+    boot: "new",
+    running: () => Promise.resolve([]),
+    start({ agent, directory }, args) {
+      restored.started.push([directory, agent, ...args].join(" "));
+      return Promise.resolve({ code: 0, stdout: "svc-x\n", stderr: "" });
+    },
+    log: (line) => void restored.log.push(line),
+    ...more,
+  });
+  return restored;
+}
+
+Deno.test("each agent is started in its folder with its own option, in the order of the names [keep-resume, keep-back]", async () => {
+  await using home = await makeTempHome();
+  const kept = [
+    one("svc-a-10", { agent: "codex", args: ["--model", "m"] }),
+    one("svc-a-2", { agent: "gemini" }),
+    one("svc-a"),
+    one("svc-b", { agent: "opencode" }),
+    one("svc-c", { agent: "copilot" }),
+    one("svc-d", { agent: "cursor", args: ["resume"] }),
+  ];
+  await changeKept(home.files, home.paths, () => kept);
+  assert.deepEqual((await boot(home)).started, [
+    "/work/svc-a cc --continue",
+    "/work/svc-a-2 gemini --resume latest",
+    "/work/svc-a-10 codex resume --last --model m",
+    "/work/svc-b opencode --continue",
+    "/work/svc-c copilot --continue",
+    "/work/svc-d cursor resume",
+  ]);
+});
+
+Deno.test("a session is started once in a boot, also when the first start dies; none that is there [keep-once]", async () => {
+  await using home = await makeTempHome();
+  await changeKept(home.files, home.paths, () => [one("svc-a"), one("svc-b"), one("svc-c", { boot: "new" })]);
+  const running = (): Promise<string[]> => Promise.resolve(["svc-a"]);
+  const died = boot(home, { running, start: () => Promise.reject(new Error("killed")) });
+  await assert.rejects(died, /killed/);
+  assert.deepEqual((await boot(home)).started, []);
+  assert.deepEqual((await boot(home, { boot: "newer", running })).started, [
+    "/work/svc-b cc --continue",
+    "/work/svc-c cc --continue",
+  ]);
+});
+
+Deno.test("what could not be started is in the log, and the others are started", async () => {
+  await using home = await makeTempHome();
+  await changeKept(
+    home.files,
+    home.paths,
+    () => [one("svc-a", { agent: "abacus" }), one("svc-b"), one("svc-c")],
+  );
+  const start: RestoreOptions["start"] = ({ directory }) =>
+    Promise.resolve(directory.endsWith("b") ? { code: 1, stdout: "", stderr: "no tmux\n" } : undefined);
+  const { log } = await boot(home, { start });
+  assert.match(log[0] ?? "", /svc-a: this svc does not know the agent "abacus"/);
+  assert.match(log[1] ?? "", /svc-b: svc --detach cc ended with 1: no tmux$/);
+  assert.match(log[2] ?? "", /svc-c: starting cc took too long/);
+});
+
+Deno.test("the list is the owner's alone, and a damaged one is not written over", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  await changeKept(files, paths, () => [one("svc-a")]);
+  assert.equal((await files.info(paths.kept))?.mode, 0o600);
+  await files.writeText(paths.kept, "{");
+  await assert.rejects(loadKept(files, paths), /kept\.json": it is damaged/);
+  await assert.rejects(changeKept(files, paths, () => []), /damaged/);
+  assert.equal(await files.readText(paths.kept), "{");
+});
