@@ -10,14 +10,29 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   /\b(?:sudo|doas|su|pkexec|runas|setfacl|visudo)\b/i,
   // Published, or lost on a remote.
   [/\bgit\b/i, /\bpush\b/i, /\s-[a-z]*[fd]|--forc|--mir|--del|--prun|\s\+\S|\s:\S/i],
+  [/\bgit\b/i, /\bpush\b[^;&|\n]{0,200}(?::\/\/|@[\w.-]{1,100}:)/i],
+  /\bgit\s+remote\s+(?:add|set-url)\b/i,
   [/\b(?:npm|pnpm|yarn|bun|deno|jsr|cargo|poetry|uv|gem|vsce|lerna|flit|hatch)\b/i, /\bpublish\b/i],
   /\bnpm\s+(?:pub|unpublish|login|adduser|token|owner|access|dist-tag|deprecate)\b/i,
   [/\b(?:twine|docker|podman|gem|nuget|oras)\b/i, /\b(?:push|upload)\b/i],
-  /\bgh\s+(?:release|repo|secret|auth|api)\b/i,
+  /\bgh\s+(?:release|repo|secret|auth|api|gist|workflow|run|variable|ssh-key|gpg-key|pr\s+merge)\b/i,
+  /\b(?:nc|ncat|netcat|socat|sftp|scp|ftp|rclone|s3cmd|gsutil)\s/i,
+  [/\brsync\b/i, /\s[\w.@-]{1,100}:\S/],
+  [
+    /\bcurl\b/i,
+    /\s(?:-\w{0,20}[dF]|--(?:data|form|json)[\w-]{0,20})[=\s]*\S{0,100}@|\s-\w{0,20}T\b|--upload-file\b/,
+  ],
+  [/\bwget\b/i, /--(?:post|body)-(?:file|data)\b/i],
+  // Another machine.
+  /(?<![\w./-])(?:ssh|mosh|telnet|rsh|rlogin|plink|sshpass|autossh)\s+\S/i,
   /\b(?:terraform|tofu|pulumi|kubectl|helm|aws|gcloud|az|fly|flyctl|vercel|netlify|wrangler)\b/i,
   // Credentials.
   /(?<![\w)\]}?!.])\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|pgpass|env(?:rc)?)\b/i,
-  /\bid_(?:rsa|ed25519|ecdsa)\b|\/etc\/(?:shadow|passwd|sudoers)|\bkeychain\b|\bsecret-tool\b/i,
+  /\bid_(?:rsa|dsa|ed25519|ecdsa)\b|\/etc\/(?:shadow|passwd|sudoers)|\bkeychains?\b|\bsecret-tool\b/i,
+  /\.(?:pem|p12|pfx|jks|kdbx)\b|\bdocker\.sock\b|\.mozilla\b|\bLogin Data\b/i,
+  /\.config\/(?:gcloud|op|rclone|hub|chromium|google-chrome|BraveSoftware)\b/i,
+  /\bsecurity\s+(?:find|dump)-|\bpass\s+show\b|\bop\s+(?:read|item)\b|\bvault\s+(?:kv|read)\b|\bbw\s+get\b/i,
+  /(?:^|[;&|(\n])[ \t]*(?:env|export -p|declare -x|set)[ \t]*(?:$|[|>;&\n])/i,
   /\bssh-(?:add|keygen|copy-id)\b|\bexport-secret|\bprintenv\b|\/environ\b|\.config\/gh\b|\bgit\s+credential\b/i,
   /\$\{?\w*(?:TOKEN|SECRET|PASSWORD|API_?KEY)/,
   // A pattern that may stand for any of these folders.
@@ -33,19 +48,54 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   /\.(?:config\/(?:fish|systemd|autostart|git|nvim)|git\/(?:hooks|config))\b/i,
   /\bgit\s+(?:-\S+\s+(?:\S+\s+)?){0,3}config\b|\s-c\s*(?:core|alias|credential|filter|diff|pager|url|include)\.\S+=/i,
   /\b(?:crontab|systemctl|launchctl|loginctl|LaunchAgents|osascript)\b|\bat\s+now\b/i,
-  // The machine.
-  /\b(?:mkfs|fdisk|parted|dd|shred|wipefs|shutdown|reboot|halt|poweroff|iptables|nft|kill|pkill|killall)\b/i,
+  // The machine. Of words that prose has, too, only the forms of a command.
+  /\b(?:mkfs|fdisk|parted|shred|wipefs|poweroff|iptables|nft|pkill|killall|nsenter|chroot|insmod|modprobe|setcap)\b/i,
+  /\bdd\s+\w{1,10}=|\bmount\s+[-/]|\bsysctl\s+-w|\bsystemd-run\b/i,
+  /\bkill\s+[-\d%$`({"'<]|\bkill[ \t]*$|\bxargs\b[^;&|\n]{0,200}\bkill\b|\bkill\b[^;&|\n]{0,40}<<</im,
+  /\bshutdown\s+(?:[-+\d]|now)|(?:^|[;&|(\n])[ \t]*(?:shutdown|reboot|halt)\b/i,
+  /\bdocker\s+(?:system|volume|image|container|network|builder)\s+(?:prune|rm)\b/i,
+  [
+    /\b(?:python[\d.]*|perl|ruby|node|deno|bun|php)\b/i,
+    /\s(?:-\w*[cepr]|--eval|eval)\b/,
+    /\b(?:kill|killpg)\s*[(,]/,
+  ],
   /\b(?:useradd|usermod|userdel|chsh)\b|\s-v\s*\/:|--privileged\b|\/dev\/(?:tcp|udp)\//i,
   // What it runs cannot be read here.
   /\|&?\s*(?:[^\s|]*\/)?(?:sh|bash|zsh|dash|fish|ksh|python[\d.]*|perl|ruby|node|deno|php)\b/i,
   /\|&?\s*(?:[^\s|]*\/)?(?:busybox|command|env|exec|nice|nohup|setsid|stdbuf|time|timeout|xargs)\s[^|;&\n]{0,80}?\b(?:ba|z|da|k)?sh\b/i,
   /\$'[^']{0,200}\\|(?:^|[\s;&|(])\/(?:usr\/)?s?bin\/\S{0,80}[?*[]/,
   /\beval\b|\b(?:base64|base32)\b|\bxxd\b|(?:<\(|\$\(|`)\s*(?:curl|wget)\b/i,
+  // Fetched, then run.
+  [
+    /\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i,
+    /(?<![\w./-])(?:source|chmod|install|python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|(?:ba|z|da|k|fi|a|c|tc)?sh)\s+[^\s>|&;]/i,
+  ],
+  [/\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i, /(?:^|[;&|({`\n])[ \t]*(?:\.\s+\S|(?:~|\.{0,2})\/\S)/],
+  [/\b(?:npm|pnpm|yarn|bun|pip[\d.]*|uv|cargo|go|gem|deno|npx)\b/i, /\s(?:git\+|github:|https?:|--git\b)/i],
+  /\bnpx\s+(?:-y|--yes)\b|\b(?:pnpm|yarn)\s+dlx\b|\b(?:bunx|uvx|pipx)\s|\bgo\s+run\s+\S{1,200}@/i,
+  // For all projects of this account.
+  [/\b(?:npm|pnpm|yarn|bun)\b/i, /\s(?:-g|--global)\b|\bglobal\s+add\b|\b(?:config\s+)?set\s+\S/i],
+  // Work that is in no commit, and commits that nothing names any more.
+  [
+    /\bgit\b/i,
+    /\bclean\s+-\w{0,10}[fdx]|\breset\s+(?:\S+\s+){0,3}--hard\b|\bstash\s+(?:drop|clear)\b|\bbranch\s+-D\b/,
+  ],
+  [/\bgit\b/i, /\b(?:checkout|restore)\s+(?:-\S+\s+){0,3}(?:\.|:\/|\*)(?=\s|[;&|)]|$)|\bcheckout\s+-f\b/m],
+  [
+    /\bgit\b/i,
+    /\breflog\s+(?:expire|delete)\b|\bupdate-ref\s+-d\b|\bfilter-(?:branch|repo)\b|--prune=now\b/i,
+  ],
+  // All of the project.
+  /\bfind\s+(?:\.\/?\s+)?-delete\b|\b(?:rmtree|rm_rf|rmSync|rm|remove|removeSync)\(\s*["']?(?:\.?\/?|\*)["']?\s*[,)]/,
 ];
+
+/** The same in a command, where no file's content is shown: a variable in the place of the program. */
+const NEVER_IN_COMMANDS = /(?:^|[;&|(\n])[ \t]*\$(?:\w+|\{\w+\})\s+\S/;
 
 /** What deletes, moves or overwrites: it may name only what is in the project. In a list of several, all of them. */
 const DELETES: readonly (RegExp | readonly RegExp[])[] = [
-  /\b(?:rm|rmdir|unlink|truncate|mv|cp|ln|tee|trash|chmod|chown|chgrp)\b|\bgit\s+clean\b/i,
+  /\b(?:rm|rmdir|unlink|truncate|mv|cp|ln|tee|trash|chmod|chown|chgrp)\b/i,
+  /\b(?:tar|bsdtar|gtar|unzip|cpio|7z[az]?|install|patch|touch|mkdir)\b/i,
   // Not the method of a list.
   /(?<!\.)\bfind\b(?!\()|\brsync\b|\bsed\s+-\w*i/i,
   [
@@ -56,10 +106,11 @@ const DELETES: readonly (RegExp | readonly RegExp[])[] = [
 ];
 /** A home, a variable or a way upwards: where it leads is not known here. */
 const ELSEWHERE =
-  /(?:^|[\s"'=:({,[<>])(?:~|\.\.(?:\/|\s|$|["']))|\/\.\.(?:\/|\s|$|["'])|\$[\w{(@*]|`|\bcd\s*(?:$|[;&|\n-])|\bHOME\b|homedir|expanduser/;
-/** Where a shell's output, a patch or an agent's own tool writes. */
+  /(?:^|[\s"'=:({,[<>])(?:~|\.\.(?:[/\s;&|)"']|$))|\/\.\.(?:[/\s;&|)"']|$)|\$[\w{(@*]|`|\bcd\s*(?:$|[;&|\n-])|\bHOME\b|homedir|expanduser/;
+/** Where a shell's output, a program's, a patch or an agent's own tool writes. */
 const WRITTEN: readonly RegExp[] = [
   />[>|]?\s*([/~$]\S*|\.\.\/\S*)/g,
+  /\s(?:-[oO]|--output(?:-document|-dir)?|--directory)[=\s]?\s*([/~$]\S*|\.\.\/\S*)/g,
   /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+)$/gm,
 ];
 const FIELD_OF_FILE = /^(?:file_?path|notebook_?path|path|file):\n {2}(.+)$/gim;
@@ -83,18 +134,57 @@ export function isNeverAllowed(
   request: string,
   { directory, more }: { directory: string; more: readonly RegExp[] },
 ): boolean {
-  const texts = readings(request);
+  const texts = [...new Set(readings(request))];
   const isIn = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text));
   const areIn = (one: RegExp | readonly RegExp[]): boolean =>
     one instanceof RegExp ? isIn(one) : one.every(isIn);
   if (NEVER.some(areIn) || more.some(isIn) || writesOutside(request, directory)) return true;
+  if (!FIELD_OF_CONTENT.test(request) && texts.some((text) => NEVER_IN_COMMANDS.test(text))) return true;
+  if (texts.some((text) => deletesAll(text, directory))) return true;
   const isElsewhere = (text: string): boolean =>
     pathsIn(text).some((path) => isOutside(path, directory, SCRATCH));
-  return DELETES.some(areIn) && (isIn(ELSEWHERE) || texts.some(isElsewhere));
+  return DELETES.some(areIn) &&
+    (texts.some((text) => ELSEWHERE.test(withKnownValues(text))) || texts.some(isElsewhere));
+}
+
+/** A variable that a loop or an assignment gives a path in the project: the value instead, unless a `/` follows. */
+function withKnownValues(text: string): string {
+  let known = text;
+  for (const [, loop, words, given, path] of [...text.matchAll(GIVEN)].slice(0, GIVEN_MAX)) {
+    const [name, value] = [loop ?? given ?? "", words ?? path ?? ""];
+    const isPath = value.trim() !== "" &&
+      value.trim().split(/\s+/).every((word) => /^(?![-/~])[\w./*?-]+$/.test(word));
+    const mentions = text.match(new RegExp(`(?<![$\\w{])${name}(?!\\w)`, "g"))?.length;
+    if (!isPath || /(?:^|\/)\.\.?(?:\/|$)|^[.*?]+$/m.test(value.trim()) || mentions !== 1) continue;
+    const use = new RegExp(`\\$(?:${name}(?!\\w)|\\{${name}(?:%{1,2}\\.\\w{1,20})?\\})(?!["']?/)`, "g");
+    known = known.replace(use, "known");
+  }
+  return known;
+}
+/** So many are followed. */
+const GIVEN_MAX = 8;
+/** `for name in words` and `name=word`, each a command of its own. */
+const GIVEN =
+  /(?:^|[;\n])[ \t]*(?:for[ \t]+([A-Za-z_]\w{0,40})[ \t]+in[ \t]+([^;&|\n$`"'\\]{1,500})(?=[;\n])|([A-Za-z_]\w{0,40})=([^\s;&|$`"'\\]{1,200})(?=[ \t]*(?:;|\n|&&)))/g;
+
+/** Removes the project itself or everything in it, or what another program names. */
+function deletesAll(text: string, directory: string): boolean {
+  return text.split(/[;&|\n()`]/).some((command) => {
+    if (!/\b(?:rm|rmdir|trash|unlink)\b/i.test(command)) return false;
+    if (/\bxargs\b/.test(command)) return true;
+    return command.split(/[\s,{}]+/).some((word) => isWhole(word, directory));
+  });
+}
+
+function isWhole(word: string, directory: string): boolean {
+  const own = word.startsWith(directory) ? `.${word.slice(directory.length)}` : word;
+  const rest = own.replace(/^(?:\.\/+)+(?=.)/, "").replace(/(?<!\/)\/+\.?$/, "");
+  if (rest === "." || (rest === "" && own !== "")) return true;
+  return /^[.*?!]+$/.test(rest.replace(/\[[^\]]{0,20}\]/g, "")) && /[*?]/.test(rest);
 }
 
 function writesOutside(request: string, directory: string): boolean {
-  const written = FIELD_OF_CONTENT.test(request) ? [...WRITTEN.slice(1), FIELD_OF_FILE] : WRITTEN;
+  const written = FIELD_OF_CONTENT.test(request) ? [...WRITTEN.slice(2), FIELD_OF_FILE] : WRITTEN;
   const paths = written.flatMap((pattern) => [...request.matchAll(pattern)].map(([, path = ""]) => path));
   return paths.map((path) => path.replace(/["'\\]/g, "").replace(/[;&|)]+$/, "")).some((path) =>
     /^[~$]|^\.\.\//.test(path) || (path.startsWith("/") && isOutside(path, directory, SCRATCH))
