@@ -173,6 +173,9 @@ function onSignal(signal: Signal, handler: () => void): () => void {
   return () => void process.off(signal, handler);
 }
 
+/** Deno runs the npm package too, and gives it no permission by itself. */
+const RUN = process.versions.deno === undefined ? [] : ["run", "-A", "--quiet"];
+
 /** npm starts svc by a link, such as `node_modules/.bin/svc`; a process shows its program's own name, `cli.js`. */
 function programPath(): string {
   let path = process.argv[1] ?? "";
@@ -234,7 +237,7 @@ export const runtime: Runtime = {
   commands,
   sockets,
   terminal,
-  selfCommand: () => sea?.isSea() ? [process.execPath] : [process.execPath, programPath()],
+  selfCommand: () => sea?.isSea() ? [process.execPath] : [process.execPath, ...RUN, programPath()],
   embedded,
   followProxies,
   onSignal,

@@ -66,4 +66,60 @@ const BINARY: Way = {
   install: async (folder) => [await compileWithNode(folder)],
 };
 
-export const WAYS: readonly Way[] = [npmOn(22), npmOn(24), BINARY];
+const DENO_CHECKOUT: Way = {
+  name: "deno install from the checkout",
+  process: /cli\.ts listener/,
+  async install(folder) {
+    const install = ["install", "--global", "--allow-all", "--quiet", "--root", folder, "--name", "svc"];
+    const config = ["--config", `${CHECKOUT}deno.json`];
+    await must([Deno.execPath(), ...install, ...config, `${CHECKOUT}cli.ts`], { cwd: folder });
+    return [`${folder}/bin/svc`];
+  },
+};
+
+/** A registry that has the packed svc, as the real one will. */
+async function serveRegistry(): Promise<{ url: string; close(): Promise<void> }> {
+  const file = await Deno.readFile(await tarball());
+  const manifest = JSON.parse(await Deno.readTextFile(`${CHECKOUT}.cache/packed/npm/package.json`));
+  const { name, version } = manifest;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-512", file));
+  const integrity = `sha512-${btoa(String.fromCharCode(...digest))}`;
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  const server = Deno.serve(options, async (request) => {
+    const { pathname, origin } = new URL(request.url);
+    if (pathname === "/svc.tgz") return new Response(file);
+    if (decodeURIComponent(pathname) !== `/${name}`) {
+      return await fetch(`https://registry.npmjs.org${pathname}`, { headers: request.headers });
+    }
+    const dist = { tarball: `${origin}/svc.tgz`, integrity };
+    const versions = { [version]: { ...manifest, dist } };
+    return Response.json({ name, "dist-tags": { latest: version }, versions });
+  });
+  return { url: `http://127.0.0.1:${server.addr.port}/`, close: () => server.shutdown() };
+}
+
+const DENO_NPM: Way = {
+  name: "deno install from npm",
+  process: /cli\.js listener/,
+  async install(folder) {
+    const registry = await serveRegistry();
+    try {
+      const env = { DENO_DIR: `${folder}/cache`, NPM_CONFIG_REGISTRY: registry.url };
+      const install = ["install", "--global", "--allow-all", "--quiet", "--root", folder, "--name", "svc"];
+      const whole = { ...Deno.env.toObject(), ...env };
+      await must([Deno.execPath(), ...install, "npm:@svc/svc"], { cwd: folder, env: whole });
+      const launch = [
+        "env",
+        ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+        `${folder}/bin/svc`,
+      ];
+      // Deno downloads at the first start what the installation did not need.
+      await must([...launch, "--version"]);
+      return launch;
+    } finally {
+      await registry.close();
+    }
+  },
+};
+
+export const WAYS: readonly Way[] = [npmOn(22), npmOn(24), BINARY, DENO_CHECKOUT, DENO_NPM];

@@ -9,6 +9,11 @@ export const PACKAGE_ROWS: readonly Requirement[] = [
     "pkg-publish": packages("npm publish --dry-run has no warning, and no script runs at installation."),
     "pkg-repository": packages("The package names the repository that was built, never a folder."),
   }),
+  ...rows("docs/packages.md, Deno", {
+    "pkg-permissions": packages(
+      "Commands that run no agent work with the permissions that the page lists, instead of all.",
+    ),
+  }),
   ...rows("docs/packages.md, A single program", {
     "pkg-unpack": packages(
       "A single program writes its plugin and page where agents and relay find them, under one path for all versions.",
