@@ -44,8 +44,8 @@ export function itemsOf(state: PhoneState, name: SessionName): InboxItem[] {
 }
 
 /** The sessions with an open question or dialog, by `sessionKey`. */
-export function waitingSessions(state: PhoneState): ReadonlySet<string> {
-  const questions = openQuestions(state.inbox).flatMap(({ push }) => sessionNameOf(push, state) ?? []);
+export function waitingSessions(state: PhoneState, now: number): ReadonlySet<string> {
+  const questions = openQuestions(state.inbox, now).flatMap(({ push }) => sessionNameOf(push, state) ?? []);
   const dialogs = openDialogs(state).map(({ session: { deviceId, entry } }) => ({
     deviceId,
     session: entry.name,
@@ -67,7 +67,7 @@ export function unreadItems(state: PhoneState): ReadonlyMap<string, number> {
 /** What the title and the app's badge count: open questions and dialogs, and what else was not read. */
 export function attentionCount(state: PhoneState, now = relayNow(state, Date.now())): number {
   const open = new Set([
-    ...openQuestions(state.inbox).map(({ push }) => push.id),
+    ...openQuestions(state.inbox, now).map(({ push }) => push.id),
     ...shownDialogs(state, now).map(({ id }) => id),
   ]);
   let unread = 0;

@@ -64,16 +64,19 @@ export function withItemReceipt(inbox: Inbox, { id, receipt }: EventData<"push.u
   return new Map(inbox).set(id, { ...item, receipt: laterReceipt(item.receipt, receipt) });
 }
 
-/** Questions that can still be answered, newest first. */
-export function openQuestions(inbox: Inbox): QuestionItem[] {
-  return newestFirst(inbox).filter((item) => item.kind === "question").filter(({ receipt }) =>
-    !receipt.final
-  );
+/** Questions that can still be answered, newest first. `now` is by the relay's clock. */
+export function openQuestions(inbox: Inbox, now: number): QuestionItem[] {
+  return newestFirst(inbox).filter((item) => item.kind === "question").filter((item) => isOpen(item, now));
 }
 
 /** Everything else, newest first. */
-export function closedItems(inbox: Inbox): InboxItem[] {
-  return newestFirst(inbox).filter((item) => item.kind === "notification" || item.receipt.final);
+export function closedItems(inbox: Inbox, now: number): InboxItem[] {
+  return newestFirst(inbox).filter((item) => item.kind === "notification" || !isOpen(item, now));
+}
+
+/** A card is closed when its time is over, even if its host is gone and has not said so. */
+function isOpen({ push, receipt, ask }: QuestionItem, now: number): boolean {
+  return !receipt.final && !(isCard(ask) && now >= askDeadline(push.createdAt, ask));
 }
 
 function newestFirst(inbox: Inbox): InboxItem[] {

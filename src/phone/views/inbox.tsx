@@ -28,11 +28,11 @@ interface Props {
 
 export function InboxView({ state, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(NOW_EVERY_MS));
-  const open = openQuestions(state.inbox);
+  const open = openQuestions(state.inbox, now);
   useRead(ALL_SEEN, { inbox: state.inbox, read: actions.read });
   const dialogs = shownDialogs(state, now);
   const shown = new Set(openDialogs(state).map(({ id }) => id));
-  const closed = closedItems(state.inbox).filter(({ push }) => !shown.has(push.id));
+  const closed = closedItems(state.inbox, now).filter(({ push }) => !shown.has(push.id));
   return (
     <div class="page">
       <PageHead heading={TEXT.heading} back={TEXT.back} backTo={{ view: "picker" }} />

@@ -99,7 +99,7 @@ interface GroupsProps {
 
 function Groups({ state, devices, grouping, isWhole, now }: GroupsProps): JSX.Element {
   const unread = unreadItems(state);
-  const waiting = waitingSessions(state);
+  const waiting = waitingSessions(state, now);
   const cards = (sessions: readonly HostSession[]): JSX.Element => (
     <ul class="cards">
       {sessions.map((session) => {
@@ -172,7 +172,7 @@ function StartButton({ state, actions }: Pick<Props, "state" | "actions">): JSX.
 
 /** Highlighted while a question is open. */
 function InboxLink({ state, now }: { state: PhoneState; now: number }): JSX.Element {
-  const questions = openQuestions(state.inbox);
+  const questions = openQuestions(state.inbox, now);
   const dialogs = shownDialogs(state, now);
   const open = questions.length + dialogs.length;
   const [question] = questions;

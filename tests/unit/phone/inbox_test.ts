@@ -75,8 +75,18 @@ Deno.test("open questions are separate from the rest, and both are sorted newest
     new Map(),
     itemsOf(question(1), record(2, "note"), question(3, answered), question(4)),
   );
-  assert.deepEqual(numbers(openQuestions(inbox)), [4, 1]);
-  assert.deepEqual(numbers(closedItems(inbox)), [3, 2]);
+  assert.deepEqual(numbers(openQuestions(inbox, NOW)), [4, 1]);
+  assert.deepEqual(numbers(closedItems(inbox, NOW)), [3, 2]);
+});
+
+Deno.test("a card whose time is over is not among the open questions, even if nobody has ended it [card-shown]", () => {
+  const questions = [{ text: "Which?", options: [{ label: "one" }] }];
+  const data = { kind: "questions", questions, timeoutSeconds: 300, replyTo: "dev_l", listener: "dev_l" };
+  const inbox = withItems(new Map(), itemsOf(record(1, "ask", { data, sealedFor: SEALED }), question(2)));
+  const createdAt = inbox.get(idOf(1))?.push.createdAt ?? 0;
+  assert.deepEqual(numbers(openQuestions(inbox, createdAt + 299_999)), [2, 1]);
+  const over = createdAt + 300_000;
+  assert.deepEqual([numbers(openQuestions(inbox, over)), numbers(closedItems(inbox, over))], [[2], [1]]);
 });
 
 Deno.test("a receipt closes a question, and an older one changes nothing", () => {
