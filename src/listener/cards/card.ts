@@ -41,6 +41,8 @@ export interface Card {
   isTaken: boolean | undefined;
   /** What the agent did since then. */
   sign: "applied" | "gone" | undefined;
+  /** The screen has shown an idle agent since then. */
+  wasIdle: boolean;
   /** Another turn has begun: what the agent does now need not come from the answer. */
   isFollowed: boolean;
   /** Woken by an answer, and by whatever may show its outcome. */

@@ -226,7 +226,7 @@ export class Cards {
     const { clock } = this.#options;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
     const given = { answer: undefined, dialog: undefined, isTaken: undefined };
-    const state = { ...given, sign: undefined, isFollowed: false };
+    const state = { ...given, sign: undefined, wasIdle: false, isFollowed: false };
     const about = {
       ...{ id: "", asked: 0, isAskedAgain: false, until: clock.elapsed() + CARD_SECONDS * 1_000 },
       ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
@@ -315,8 +315,8 @@ export class Cards {
     try {
       for (let elapsed = 0; elapsed < APPLIED_LIMIT_MS; elapsed = clock.elapsed() - begun) {
         if (card.isTaken === false || card.sign === "gone") return refused("dialog_gone");
-        const isSilent = card.isTaken === true && elapsed >= APPLIED_MS;
-        if (card.sign === "applied" || isSilent && await this.#goesOn(card)) return { state: "submitted" };
+        const goesOn = card.isTaken === true && await this.#goesOn(card) && elapsed >= APPLIED_MS;
+        if (goesOn || card.sign === "applied") return { state: "submitted" };
         await card.news.wait(APPLIED_MS / 10, this.#stop.signal);
       }
     } catch {
@@ -327,12 +327,13 @@ export class Cards {
     return { state: "unknown", reason: "answer_unconfirmed" };
   }
 
-  /** The agent works, or asks something else: an interrupted one would be idle. */
-  async #goesOn({ session, dialog, isFollowed }: Card): Promise<boolean> {
-    if (isFollowed) return false;
-    const now = this.#options.dialogOnScreen(session);
-    if (now !== undefined) return dialog !== undefined && now !== dialog;
-    const view = await this.#options.look(session);
+  /** The agent has worked since then, or asks something else: an interrupted one is idle before it works again. */
+  async #goesOn(card: Card): Promise<boolean> {
+    const view = await this.#options.look(card.session);
+    if (view?.state === "idle") card.wasIdle = true;
+    if (card.wasIdle || card.isFollowed) return false;
+    const now = this.#options.dialogOnScreen(card.session);
+    if (now !== undefined) return card.dialog !== undefined && now !== card.dialog;
     return view !== undefined && !view.hasDialog && view.state === "working";
   }
 

@@ -309,6 +309,15 @@ Deno.test("the receipt never claims more than the agent has shown [card-applied]
     };
     assert.equal(await outcomeOf({ call: null, then }), unclear, "of another turn");
   }
+  const nextTurn = (scene: Scene): void => {
+    [scene.dialog, scene.state] = [undefined, "idle"];
+    scene.clock.after(2 * APPLIED_MS, () => scene.state = "working");
+  };
+  assert.equal(
+    await outcomeOf({ then: nextTurn }),
+    unclear,
+    "another turn, whose prompt no hook has reported yet",
+  );
   const lateEnd = (scene: Scene): void => [prompt, ran].forEach((report) => scene.hook(report));
   assert.equal(
     await outcomeOf({ then: lateEnd }),

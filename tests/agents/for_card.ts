@@ -1,0 +1,14 @@
+/** What the stand-in's model asks for so that a phone gets a card of it. */
+import type { SvcAgent } from "./run_agent.ts";
+
+/** Has the model ask for permission to make these files. Gemini has no hook for that: it asks a question about the first. */
+export function callForCard({ kind, standIn }: SvcAgent, ...names: string[]): string {
+  if (kind !== "gemini") {
+    standIn.callShell(...names.map((name) => `touch ${name}`));
+    return `touch ${names[0]}`;
+  }
+  const question = `Which colour for ${names[0]}?`;
+  const options = ["Red", "Blue"].map((label) => ({ label, description: label }));
+  standIn.callTool("ask_user", { questions: [{ question, header: "Colour", type: "choice", options }] });
+  return question;
+}
