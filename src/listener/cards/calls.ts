@@ -38,27 +38,32 @@ export function isNewTurn({ tool, state }: Pick<HookReport, "tool" | "state">): 
   return tool === undefined && state === "working";
 }
 
+/** Of an answer that the hook has printed. */
 interface Given {
   tool: string | undefined;
+  isShown: boolean;
   answer: DialogAnswer | undefined;
   isFollowed: boolean;
 }
 
+/** `likely`: unless the call's end is still to be reported, which some agents do in the background. */
+export type Sign = "applied" | "likely" | "gone";
+
 /**
- * What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does, and a turn
- * that ends by itself was not interrupted at the dialog. A call without an id is the only one under way.
+ * What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does. A call
+ * without an id is the only one under way. While a dialog is held back, a turn that ends by itself was not interrupted there.
  */
 export function signOf(
   { tool, state, news }: Pick<HookReport, "tool" | "state" | "news">,
-  { tool: own, answer, isFollowed }: Given,
-): "applied" | "gone" | undefined {
+  { tool: own, isShown, answer, isFollowed }: Given,
+): Sign | undefined {
   const isRejection = answer?.kind === "decided" && answer.decision === "reject";
   if (isFollowed && (tool?.id === undefined || tool.id !== own)) return undefined;
   if (tool?.step === "after") {
     if (tool.id !== own) return undefined;
     return isRejection ? own === undefined ? undefined : "gone" : "applied";
   }
-  if (news?.type === "agent.stop") return "applied";
+  if (news?.type === "agent.stop" && !isShown) return "applied";
   const goesOn = tool === undefined ? state === "idle" || state === "working" : tool.id !== own;
-  return goesOn && isRejection ? "applied" : undefined;
+  return goesOn && isRejection ? isShown ? "likely" : "applied" : undefined;
 }

@@ -7,6 +7,7 @@ import type { Answer, CardData, SealedAskData } from "../../protocol/ask.ts";
 import { CARD_PART_CHARS, CARD_REQUEST_MAX_BYTES, TTL_MIN_SECONDS } from "../../protocol/limits.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { shownDigest } from "../../protocol/shown_digest.ts";
+import type { Sign } from "./calls.ts";
 import type { CardContent } from "./card_data.ts";
 
 /** Characters of all requests together that are kept for phones to fetch. */
@@ -40,7 +41,8 @@ export interface Card {
   /** The hook took the answer; false if it was gone. */
   isTaken: boolean | undefined;
   /** What the agent did since then. */
-  sign: "applied" | "gone" | undefined;
+  sign: Sign | undefined;
+  signAt: number;
   /** The screen has shown an idle agent since then. */
   wasIdle: boolean;
   /** Another turn has begun: what the agent does now need not come from the answer. */

@@ -177,7 +177,11 @@ export class Cards {
     for (const card of this.#cards.values()) {
       if (card.session !== report.session || report.event === ASK_EVENT) continue;
       if (card.answer === undefined && wasAnsweredElsewhere(report, card)) card.end.abort();
-      if (card.isTaken === true) card.sign ??= signOf(report, card);
+      const sign = card.isTaken === true ? signOf(report, card) : undefined;
+      if (sign !== undefined && (card.sign === undefined || sign === "gone")) {
+        card.sign = sign;
+        card.signAt = this.#options.clock.elapsed();
+      }
       if (card.answer !== undefined && isNewTurn(report)) card.isFollowed = true;
       card.news.wake();
     }
@@ -226,7 +230,7 @@ export class Cards {
     const { clock } = this.#options;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
     const given = { answer: undefined, dialog: undefined, isTaken: undefined };
-    const state = { ...given, sign: undefined, wasIdle: false, isFollowed: false };
+    const state = { ...given, sign: undefined, signAt: 0, wasIdle: false, isFollowed: false };
     const about = {
       ...{ id: "", asked: 0, isAskedAgain: false, until: clock.elapsed() + CARD_SECONDS * 1_000 },
       ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
@@ -316,7 +320,8 @@ export class Cards {
       for (let elapsed = 0; elapsed < APPLIED_LIMIT_MS; elapsed = clock.elapsed() - begun) {
         if (card.isTaken === false || card.sign === "gone") return refused("dialog_gone");
         const goesOn = card.isTaken === true && await this.#goesOn(card) && elapsed >= APPLIED_MS;
-        if (goesOn || card.sign === "applied") return { state: "submitted" };
+        const isLikely = card.sign === "likely" && clock.elapsed() - card.signAt >= APPLIED_MS;
+        if (goesOn || isLikely || card.sign === "applied") return { state: "submitted" };
         await card.news.wait(APPLIED_MS / 10, this.#stop.signal);
       }
     } catch {

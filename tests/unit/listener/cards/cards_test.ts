@@ -258,21 +258,22 @@ Deno.test("the receipt never claims more than the agent has shown [card-applied]
     /** Of the call; `null` for an agent that has none. */
     call?: string | null;
     isTaken?: boolean;
+    isShown?: boolean;
     then?: (scene: Scene) => void;
   }
   const outcomeOf = async (
-    { decision = "once", call = "call1", isTaken = true, then = () => {} }: Then,
+    { decision = "once", call = "call1", isTaken = true, isShown = true, then = () => {} }: Then,
   ): Promise<unknown> => {
     const scene = await Scene.make();
     scene.dialog = "dialog1";
     const tool = { step: "before", ...(call === null ? {} : { id: call }) } as const;
-    const asked = scene.ask(SHELL, { report: { tool } });
+    const asked = scene.ask(SHELL, { isShown, report: { tool } });
     const { id, card } = await scene.card();
     assert.ok(card.kind === "approval");
     const outcome = scene.answer(id, { kind: "decided", decision, digest: card.digest });
     (await asked)?.handedOver(isTaken);
     then(scene);
-    const { state, reason } = await scene.ended(outcome, 2_000);
+    const { state, reason } = await scene.ended(outcome, 1_000);
     return reason ?? state;
   };
   const unclear = "answer_unconfirmed";
@@ -298,8 +299,25 @@ Deno.test("the receipt never claims more than the agent has shown [card-applied]
   assert.equal(await outcomeOf({ then: (scene) => scene.hook(after) }), unclear, "another call");
   const stop = { event: "Stop", state: "idle", news: { type: "agent.stop", title: "t" } } as const;
   for (const decision of ["once", "reject"] as const) {
-    assert.equal(await outcomeOf({ decision, then: (scene) => scene.hook(stop) }), "submitted");
+    const then = (scene: Scene): void => scene.hook(stop);
+    assert.equal(await outcomeOf({ decision, isShown: false, then }), "submitted");
   }
+  assert.equal(
+    await outcomeOf({ then: (scene) => scene.hook(stop) }),
+    unclear,
+    "rejecting ends some agents' turn",
+  );
+  const ended = (scene: Scene): void => scene.hook(stop);
+  assert.equal(await outcomeOf({ decision: "reject", then: ended }), "submitted");
+  const endedAfter = (scene: Scene): void => {
+    scene.hook(stop);
+    scene.clock.after(APPLIED_MS / 2, () => scene.hook(ran));
+  };
+  assert.equal(
+    await outcomeOf({ decision: "reject", then: endedAfter }),
+    "dialog_gone",
+    "it ran, reported late",
+  );
   const prompt = { event: "UserPromptSubmit", state: "working" } as const;
   for (const report of [stop, after, { event: "X" }]) {
     const then = (scene: Scene): void => {
