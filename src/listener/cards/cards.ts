@@ -177,8 +177,9 @@ export class Cards {
     for (const card of this.#cards.values()) {
       if (card.session !== report.session || report.event === ASK_EVENT) continue;
       if (card.answer === undefined && wasAnsweredElsewhere(report, card)) card.end.abort();
-      const sign = card.isTaken === true ? signOf(report, card) : undefined;
-      if (sign !== undefined && (card.sign === undefined || sign === "gone")) {
+      const sign = card.answer === undefined ? undefined : signOf(report, card);
+      // That the call ran shows before the hook took the answer, too.
+      if (sign === "gone" || sign !== undefined && card.isTaken === true && card.sign === undefined) {
         card.sign = sign;
         card.signAt = this.#options.clock.elapsed();
       }

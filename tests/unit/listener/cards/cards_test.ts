@@ -259,10 +259,19 @@ Deno.test("the receipt never claims more than the agent has shown [card-applied]
     call?: string | null;
     isTaken?: boolean;
     isShown?: boolean;
+    /** Between the phone's answer and the hook that takes it. */
+    meanwhile?: (scene: Scene) => void;
     then?: (scene: Scene) => void;
   }
   const outcomeOf = async (
-    { decision = "once", call = "call1", isTaken = true, isShown = true, then = () => {} }: Then,
+    {
+      decision = "once",
+      call = "call1",
+      isTaken = true,
+      isShown = true,
+      meanwhile = () => {},
+      then = () => {},
+    }: Then,
   ): Promise<unknown> => {
     const scene = await Scene.make();
     scene.dialog = "dialog1";
@@ -271,7 +280,9 @@ Deno.test("the receipt never claims more than the agent has shown [card-applied]
     const { id, card } = await scene.card();
     assert.ok(card.kind === "approval");
     const outcome = scene.answer(id, { kind: "decided", decision, digest: card.digest });
-    (await asked)?.handedOver(isTaken);
+    const reply = await asked;
+    meanwhile(scene);
+    reply?.handedOver(isTaken);
     then(scene);
     const { state, reason } = await scene.ended(outcome, 1_000);
     return reason ?? state;
@@ -294,6 +305,8 @@ Deno.test("the receipt never claims more than the agent has shown [card-applied]
     "dialog_gone",
     "it ran",
   );
+  const ranBefore = { decision: "reject", meanwhile: (scene: Scene) => scene.hook(ran) } as const;
+  assert.equal(await outcomeOf({ ...ranBefore, then: (scene) => scene.dialog = undefined }), "dialog_gone");
   const after = { tool: { step: "after" } } as const;
   assert.equal(await outcomeOf({ call: null, then: (scene) => scene.hook(after) }), "submitted");
   assert.equal(await outcomeOf({ then: (scene) => scene.hook(after) }), unclear, "another call");
