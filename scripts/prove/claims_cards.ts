@@ -1,5 +1,6 @@
 /** Claims about agents' own dialogs that are answered from a phone. */
 import type { Claim } from "./claims.ts";
+import { KINDS } from "./claims_closed.ts";
 
 const LISTENER = "tests/unit/listener/cards/cards_test.ts";
 const DATA = "tests/unit/listener/cards/card_data_test.ts";
@@ -19,9 +20,35 @@ export const CARDS: readonly Claim[] = [
     },
   },
   {
+    text: "real agents' plans, edits, MCP tools and lasting permissions are decided from a paired phone",
+    tests: { files: ["tests/agents/card_kinds_test.ts"] },
+    count: { kinds: /\[other-agents, card-approvals\] \.\.\. .*ok \(/g },
+  },
+  ...KINDS.map((kind): Claim => ({
+    text:
+      `${kind}: while a phone answers its dialog, it is withdrawn, answered at the computer, or joined by another`,
+    tests: { files: ["tests/agents/closed/cards_race_test.ts"], filter: `/^${kind}:/` },
+    quote: { part: /^cards (.*)$/gm, as: "$1" },
+  })),
+  ...KINDS.map((kind): Claim => ({
+    text: `${kind}: from a tool call to its dialog at the computer`,
+    tests: { files: ["tests/agents/local_dialog_test.ts"], filter: `/^${kind}:/` },
+    quote: { part: /^local (.*)$/gm, as: "$1" },
+  })),
+  {
+    text: "nothing of an agent is left running when its session was killed while a phone was asked",
+    tests: { files: ["tests/agents/closed/left_test.ts"], filter: "/waits for a phone/" },
+    quote: { part: /^left (.*)$/gm, as: "$1;" },
+  },
+  {
     text: "while the phone answers, requests go, are answered elsewhere, followed, repeated and swapped",
     tests: { files: ["tests/e2e/cards_race_test.ts"] },
     quote: { part: /^(?:cards, seed )?((?:\d+: rounds|from the (?:hook|phone)).*)$/gm, as: "$1" },
+  },
+  {
+    text: "a hostile phone and a hostile relay alter, swap and repeat answers in every order",
+    tests: { files: ["tests/e2e/hostile_cards_test.ts"] },
+    quote: { part: /^hostile answers, (.*)$/gm, as: "$1;" },
   },
   {
     text: "the dialog opens for whoever is at the computer, and when hook, listener or relay is gone",

@@ -3,7 +3,7 @@ import type { Claim } from "./claims.ts";
 
 const FOLDER = "tests/agents/closed";
 /** The agents as the tests' names begin. A claim for each: all five together would take longer than a step may. */
-const KINDS = ["cc", "codex", "gemini", "opencode", "copilot"];
+export const KINDS = ["cc", "codex", "gemini", "opencode", "copilot"];
 
 export const CLOSED: Claim[] = [
   ...KINDS.map((kind): Claim => ({

@@ -20,6 +20,9 @@ const SIZE = { cols: 100, rows: 30 };
 /** A model takes longer than this; Codex opens no dialog within a second after a key. */
 const THINKING_MS = 1_500;
 
+/** Enter was lost when the model has no prompt by then. */
+const ENTER_LIMIT_MS = 10_000;
+
 let calls = 0;
 
 /** Milliseconds from the moment at which the agent gets the tool call to the dialog on its screen, which is answered then. */
@@ -35,7 +38,7 @@ async function dialogTime(agent: SvcAgent, enter: () => Promise<void>): Promise<
   await pane.quiet();
   await until("the prompt at the model", async () => {
     await enter();
-    return await until("it", () => standIn.bodies().length > 0, 2_000).catch(() => false);
+    return await until("it", () => standIn.bodies().length > 0, ENTER_LIMIT_MS).catch(() => false);
   });
   await moment(performance.now() + THINKING_MS);
   release();

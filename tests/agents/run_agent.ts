@@ -44,13 +44,15 @@ export interface RunOptions {
   meanwhile?: (session: string) => Promise<void>;
   /** Changes what was set up in the home before svc sets up its own. */
   prepare?: (home: string) => Promise<void>;
+  /** `false`: svc sets up nothing in the agent. */
+  setup?: boolean;
 }
 
 /** Resolves once the agent takes input at its line. */
 export async function runAgent(
   kind: RealAgent,
   stack: Stack,
-  { meanwhile, prepare }: RunOptions = {},
+  { meanwhile, prepare, setup = true }: RunOptions = {},
 ): Promise<SvcAgent> {
   const { sandbox } = stack;
   const standIn = startStandIn();
@@ -58,7 +60,7 @@ export async function runAgent(
   const launch = await SETUPS[kind]({ home, project, url: standIn.url, asks: undefined });
   await prepare?.(home);
   const env = await variables(stack, kind, launch.env);
-  await svc(stack, ["setup", "--agent", kind], env);
+  if (setup) await svc(stack, ["setup", "--agent", kind], env);
   const session = (await svc(stack, ["--detach", kind], env)).trim();
   const agent = withDesk({ kind, session, pane: await Pane.of(sandbox, session), standIn });
   await meanwhile?.(session);

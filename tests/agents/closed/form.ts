@@ -14,6 +14,7 @@ const KINDS = Object.keys(REAL_AGENTS) as RealAgent[];
 export const FORM = {
   SVC_CLOSED_TRIES: "20",
   SVC_CLOSED_MINUTES: "1",
+  SVC_CARD_ROUNDS: "20",
   SVC_CLOSED_BUSY: "4",
   SVC_CLOSED_AGENTS: KINDS.join(","),
   SVC_CLOSED_SIZES: SIZES.join(","),
@@ -36,6 +37,8 @@ function numberOf(name: FormVariable): number {
 }
 
 export const tries = (): number => numberOf("SVC_CLOSED_TRIES");
+/** Dialogs that a phone answers while something happens to them. */
+export const cardRounds = (): number => numberOf("SVC_CARD_ROUNDS");
 export const minutes = (): number => numberOf("SVC_CLOSED_MINUTES");
 /** Busy loops beside the race. */
 export const busyLoops = (): number => numberOf("SVC_CLOSED_BUSY");

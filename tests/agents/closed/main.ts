@@ -14,6 +14,7 @@ const OPTIONS: Readonly<Record<string, { variable: FormVariable; long: string; w
     long: "200",
     what: "tries of the race, per agent and form of hooks",
   },
+  rounds: { variable: "SVC_CARD_ROUNDS", long: "200", what: "dialogs answered from a phone, per agent" },
   minutes: { variable: "SVC_CLOSED_MINUTES", long: "10", what: "minutes of the crawler, per agent and size" },
   busy: { variable: "SVC_CLOSED_BUSY", long: "4", what: "busy loops beside the race" },
   agents: {
@@ -29,6 +30,7 @@ const OPTIONS: Readonly<Record<string, { variable: FormVariable; long: string; w
 /** The parts by the names that the command line takes. */
 const PARTS: Readonly<Record<string, string>> = {
   race: `${FOLDER}/race_test.ts`,
+  cards: `${FOLDER}/cards_race_test.ts`,
   crawler: `${FOLDER}/crawler_test.ts`,
   rows: `${FOLDER}/rows_test.ts`,
   useful: `${FOLDER}/useful_test.ts`,

@@ -19,12 +19,17 @@ function read(body: unknown): Turn {
   const user = messages.filter((message) => message.role === "user").map((message) =>
     blocksOf(message.content)
   );
-  const texts = user.flat().flatMap((block) => block.type === "text" ? [block.text ?? ""] : []);
+  const last = user.at(-1) ?? [];
   return {
-    prompts: personsTexts(texts),
+    prompts: personsTexts(textsOf(user.flat())),
     tools: tools.map((tool) => tool.name),
-    afterTool: user.at(-1)?.some((block) => block.type === "tool_result") ?? false,
+    // The result of an interrupted call comes with the next prompt.
+    afterTool: last.some(({ type }) => type === "tool_result") && personsTexts(textsOf(last)).length === 0,
   };
+}
+
+function textsOf(blocks: Blocks): string[] {
+  return blocks.flatMap(({ type, text = "" }) => type === "text" ? [text] : []);
 }
 
 interface ContentBlock {

@@ -16,11 +16,18 @@ const PROMPT_TOKENS = 100_000;
 function read(body: unknown): Turn {
   const { contents, tools = [] } = Body.parse(body);
   const user = contents.filter((content) => content.role === "user").map((content) => content.parts);
+  const last = user.at(-1) ?? [];
   return {
-    prompts: personsTexts(user.flat().flatMap((part) => part.text ?? [])),
+    prompts: personsTexts(textsOf(user.flat())),
     tools: tools.flatMap((tool) => tool.functionDeclarations ?? []).map((tool) => tool.name),
-    afterTool: user.at(-1)?.some((part) => part.functionResponse !== undefined) ?? false,
+    // The result of an interrupted call may come with the next prompt.
+    afterTool: last.some(({ functionResponse }) => functionResponse !== undefined) &&
+      personsTexts(textsOf(last)).length === 0,
   };
+}
+
+function textsOf(parts: readonly z.infer<typeof Part>[]): string[] {
+  return parts.flatMap(({ text }) => text ?? []);
 }
 
 function events(answer: Answer): string {

@@ -39,7 +39,7 @@ export interface StandIn extends AsyncDisposable {
   lacksShell(): boolean;
   /** The next prompt is answered with a call of the agent's shell tool, or with several in parallel. */
   callShell(...commands: string[]): void;
-  /** The next prompt is answered with a call of the tool whose name ends so. */
+  /** The next prompt is answered with a call of the tool of that name, else of one whose name ends so. */
   callTool(name: string, input: Record<string, unknown>): void;
   /** Answers to prompts wait, and the agent works, until the returned function is called. */
   hold(): () => void;
@@ -117,7 +117,7 @@ function toolCall(
   name: string,
   { tools, input }: { tools: readonly string[]; input: Record<string, unknown> },
 ): Answer | undefined {
-  const tool = tools.find((one) => one.endsWith(name));
+  const tool = tools.find((one) => one === name) ?? tools.find((one) => one.endsWith(name));
   return tool === undefined ? undefined : { kind: "tools", calls: [{ tool, input }] };
 }
 
