@@ -190,7 +190,7 @@ class Listener implements RunningListener {
     await this.#restoring;
     this.#link.close();
     await this.#mirrors.close();
-    this.#uploads.close();
+    await this.#uploads.close();
     await this.#targets.close();
     await this.#endedAgents.close();
     await this.#journal.close();

@@ -11,6 +11,7 @@ import { applyPreferences, readPreferences } from "./preferences.ts";
 import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { dialogRequest, endRequest, muteRequest, startRequest, unmuteRequest } from "./requests.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
+import { sessionKey } from "./sessions.ts";
 import { createStore, outboxOf, type Store } from "./state.ts";
 import { openStorage, type PhoneStorage } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
@@ -132,6 +133,7 @@ function actionsOf(
     resend: (message) => void controller.resend(message),
     discard: (id) => void controller.discard(id),
     draft: (to, text) => controller.draft(to, text),
+    draftOf: (to) => store.get().drafts[sessionKey(to)] ?? "",
     readSnippets: () => storage.readSnippets(),
     writeSnippets: (snippets) => storage.writeSnippets(snippets),
     answer: (question, answer) => void controller.answer(question, answer),

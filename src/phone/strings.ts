@@ -90,7 +90,7 @@ const ENGLISH = {
     compare: (host: string) => `Does ${host} show these six words, in this order?`,
     same: "They match",
     differ: "They don't match",
-    failedHeading: "Not paired",
+    failedHeading: "The link did not work",
     understood: "Continue",
   },
   sealing: {

@@ -87,7 +87,7 @@ export const GERMAN: Strings = {
     compare: (host) => `Zeigt ${host} diese sechs Wörter in dieser Reihenfolge?`,
     same: "Sie stimmen überein",
     differ: "Sie sind anders",
-    failedHeading: "Nicht gekoppelt",
+    failedHeading: "Der Link hat nicht funktioniert",
     understood: "Weiter",
   },
   sealing: {

@@ -64,6 +64,7 @@ export const MESSAGE_STRINGS = {
   upload: {
     choose: "Image or file",
     sending: (name: string) => `Sending ${name}`,
+    waiting: (name: string) => `Paused until the connection is back: ${name}`,
     failed: (name: string) => `${name} was not sent.`,
     cancel: "Cancel",
     dismiss: "Close",
@@ -71,7 +72,7 @@ export const MESSAGE_STRINGS = {
       most === "" ? "It is too large." : `It is too large: this host takes up to ${most}.`,
     other: (reason: string) => `The host refused it: ${reason}.`,
     reasons: {
-      lost: "The connection was lost. Send it again when it is back.",
+      lost: "The connection was lost for too long. Send it again when it is back.",
       silent: "The host did not answer. It may be offline, or this sign-in may only read.",
       old: "The host's svc does not take files yet. Update it there.",
       unpaired: "Files are sent end-to-end encrypted only. Pair this phone with the host: svc pair.",

@@ -69,13 +69,14 @@ export const MESSAGE_STRINGS_DE: Pick<
   upload: {
     choose: "Bild oder Datei",
     sending: (name) => `${name} wird gesendet`,
+    waiting: (name) => `Pausiert, bis die Verbindung wieder da ist: ${name}`,
     failed: (name) => `${name} wurde nicht gesendet.`,
     cancel: "Abbrechen",
     dismiss: "Schließen",
     tooLarge: (most) => most === "" ? "Zu groß." : `Zu groß: Dieser Rechner nimmt höchstens ${most} an.`,
     other: (reason) => `Der Rechner hat sie abgelehnt: ${reason}.`,
     reasons: {
-      lost: "Die Verbindung ist abgebrochen. Sende die Datei noch einmal, wenn sie wieder da ist.",
+      lost: "Die Verbindung war zu lange weg. Sende die Datei noch einmal, wenn sie wieder da ist.",
       silent: "Der Rechner antwortet nicht. Vielleicht ist er offline, oder diese Anmeldung darf nur lesen.",
       old: "Das svc auf dem Rechner nimmt noch keine Dateien an. Aktualisiere es dort.",
       unpaired:

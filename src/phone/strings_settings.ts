@@ -66,6 +66,7 @@ export const SETTINGS_STRINGS = {
     hookStates: { active: "Active", muted: "Muted", revoked: "Revoked" },
     loading: "Loading…",
     failed: "The relay did not answer. Try again later.",
+    readAgain: "The relay did not answer. This is read again when the connection is back.",
     history: "What was sent",
     historyHint: "Every message and receipt that the relay keeps, with the texts that this phone can read.",
     exportAll: "Export as a file",

@@ -61,6 +61,8 @@ export const SETTINGS_STRINGS_DE: Pick<Strings, "addHost" | "settings"> = {
     hookStates: { active: "Aktiv", muted: "Stumm", revoked: "Gesperrt" },
     loading: "Lädt …",
     failed: "Das Relay hat nicht geantwortet. Versuch es später noch einmal.",
+    readAgain:
+      "Das Relay hat nicht geantwortet. Sobald die Verbindung wieder da ist, wird noch einmal gelesen.",
     history: "Was gesendet wurde",
     historyHint:
       "Alle Nachrichten und Quittungen, die das Relay aufbewahrt, mit den Texten, die dieses Telefon lesen kann.",

@@ -135,26 +135,26 @@ export class TerminalStream {
 
   /** The number by which the host will refer to this input; undefined if the stream is not live and nothing was sent. */
   type(input: KeyInput): number | undefined {
-    const sequence = this.#sendSealed(encodeKeyInput(input));
-    if (sequence !== undefined) this.#feed.expectEcho();
-    return sequence;
+    const sending = this.#sendSealed(encodeKeyInput(input));
+    if (sending !== undefined) this.#feed.expectEcho();
+    return sending?.sequence;
   }
 
-  /** A part of a file, or the wish for a part of a request. */
-  upload(input: UploadInput | PartInput): void {
-    this.#sendSealed(encodeUpload(input));
+  /** A part of a file, or the wish for a part of a request. Resolves once it is sent, or cannot be. */
+  async upload(input: UploadInput | PartInput): Promise<void> {
+    await this.#sendSealed(encodeUpload(input))?.sent;
   }
 
-  #sendSealed(bytes: Uint8Array): number | undefined {
+  #sendSealed(bytes: Uint8Array): { sequence: number; sent: Promise<void> } | undefined {
     const opened = this.#opened;
     if (opened?.channel === undefined || this.#state.kind !== "live") return undefined;
     const { stream } = opened;
     const sequence = this.#typed++;
-    void opened.channel.sealer.seal(bytes).then((payload) => {
+    const sent = opened.channel.sealer.seal(bytes).then((payload) => {
       if (payload === undefined || this.#opened !== opened) return;
       this.#options.link.sendBinary(encodeBinaryFrame({ kind: KEY_FRAME, stream, payload }));
     });
-    return sequence;
+    return { sequence, sent };
   }
 
   /** Requests the screen again, with this many lines above it. */

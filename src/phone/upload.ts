@@ -16,6 +16,11 @@ import type { TerminalViewer } from "./terminal_streams.ts";
 const PACE = { perSecond: KEY_BYTES_PER_SECOND * 0.6, burst: 8 * UPLOAD_CHUNK_BYTES };
 /** A host that does not answer for this long is older, or this sign-in may only read. */
 export const ANSWER_WITHIN_MS = 20_000;
+/** A lost connection may come back within this time: so long the host keeps what it has of the file. */
+export const RESUME_WITHIN_MS = 600_000;
+
+/** For the host to learn that the user has cancelled it. */
+const STOPPED_WITHIN_MS = 5_000;
 
 export type UploadResult =
   | { kind: "done"; path: string }
@@ -25,7 +30,8 @@ export type UploadResult =
 
 export interface UploadOptions {
   open(name: SessionName, viewer: TerminalViewer): Pick<TerminalStream, "upload" | "close"> | undefined;
-  onProgress(share: number): void;
+  /** `isWaiting`: for the connection. */
+  onProgress(share: number, isWaiting: boolean): void;
   signal: AbortSignal;
   clock?: Clock;
 }
@@ -49,6 +55,11 @@ export async function uploadFile(
   }
 }
 
+/** The stream is gone; the file goes on over the next one. */
+const INTERRUPTED = { kind: "interrupted" } as const;
+type End = UploadResult | typeof INTERRUPTED;
+type Sender = Pick<TerminalStream, "upload">;
+
 /** One upload, in the order in which it happens. */
 class Sending {
   readonly #file: SentFile;
@@ -57,6 +68,9 @@ class Sending {
   readonly #id = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   #stream: TerminalState = { kind: "opening" };
   #answer: UploadState | undefined;
+  /** Over the stream of now. */
+  #isAnnounced = false;
+  #wasInterrupted = false;
   #heardAt: number;
   #wake: () => void = () => {};
 
@@ -71,6 +85,7 @@ class Sending {
   readonly viewer: TerminalViewer = {
     terminal: { write: (_data, done) => done?.(), resize: () => {}, input: () => {} },
     onState: (state) => {
+      if (state.kind !== this.#stream.kind) this.#heardAt = this.#clock.elapsed();
       this.#stream = state;
       this.#wake();
     },
@@ -86,26 +101,45 @@ class Sending {
     onDrawn: () => {},
   };
 
-  async run(stream: Pick<TerminalStream, "upload">): Promise<UploadResult> {
-    const { name, size } = this.#file;
+  async run(stream: Sender): Promise<UploadResult> {
     const stop = (): void => this.#wake();
     this.#options.signal.addEventListener("abort", stop, { once: true });
-    let end = await this.#until(() => this.#stream.kind === "live");
-    if (end !== undefined) return end;
+    for (;;) {
+      const end = await this.#try(stream);
+      if (end.kind === "cancelled") await this.#stop(stream);
+      if (end.kind !== "interrupted") return end;
+      this.#options.onProgress((this.#answer?.received ?? 0) / this.#file.size, true);
+      this.#answer = undefined;
+      this.#isAnnounced = false;
+      this.#wasInterrupted = true;
+    }
+  }
+
+  /** The stream stays for a moment: with it, the host would drop what it has not opened yet. */
+  async #stop(stream: Sender): Promise<void> {
+    await stream.upload({ type: "upload.stop", id: this.#id });
+    await delay(STOPPED_WITHIN_MS, { clock: this.#clock });
+  }
+
+  /** Over one stream. The host says how much it has from the ones before. */
+  async #try(stream: Sender): Promise<End> {
+    const { name, size } = this.#file;
+    const opened = await this.#until(() => this.#stream.kind === "live");
+    if (opened !== undefined) return opened;
     if (this.#stream.kind !== "live" || this.#stream.sealing !== "psk") return failed("unpaired");
-    stream.upload({ type: "upload", id: this.#id, name: Array.from(name).slice(-120).join(""), size });
-    end = await this.#until(() => this.#answer !== undefined);
-    if (end !== undefined) return end;
-    end = await this.#sendAll(stream) ?? await this.#until(() => this.#answer?.state === "done");
-    if (end?.kind === "cancelled") stream.upload({ type: "upload.stop", id: this.#id });
+    void stream.upload({ type: "upload", id: this.#id, name: Array.from(name).slice(-120).join(""), size });
+    this.#isAnnounced = true;
+    const end = await this.#until(() => this.#answer !== undefined) ??
+      await this.#sendRest(stream) ??
+      await this.#until(() => this.#answer?.state === "done");
     const { path } = this.#answer ?? {};
     return end ?? (path === undefined ? failed("lost") : { kind: "done", path });
   }
 
-  async #sendAll(stream: Pick<TerminalStream, "upload">): Promise<UploadResult | undefined> {
+  async #sendRest(stream: Sender): Promise<End | undefined> {
     const { size } = this.#file;
     const pace = new TokenBucket(PACE, this.#clock.elapsed());
-    for (let at = 0; at < size; at += UPLOAD_CHUNK_BYTES) {
+    for (let at = this.#answer?.received ?? 0; at < size; at += UPLOAD_CHUNK_BYTES) {
       const isNear = (): boolean =>
         at < (this.#answer?.received ?? 0) + UPLOAD_CHUNKS_AHEAD_MAX * UPLOAD_CHUNK_BYTES;
       const end = await this.#until(isNear);
@@ -122,20 +156,22 @@ class Sending {
       }
       const gone = this.#ended();
       if (gone !== undefined) return gone;
-      stream.upload({ type: "upload.chunk", id: this.#id, at, data });
-      this.#options.onProgress(at / size);
+      void stream.upload({ type: "upload.chunk", id: this.#id, at, data });
+      this.#options.onProgress(at / size, false);
     }
     return undefined;
   }
 
   /** Undefined once the condition holds; else why it never will. */
-  async #until(condition: () => boolean): Promise<UploadResult | undefined> {
+  async #until(condition: () => boolean): Promise<End | undefined> {
     for (;;) {
       const end = this.#ended();
       if (end !== undefined) return end;
       if (condition()) return undefined;
-      const silent = this.#clock.elapsed() - this.#heardAt >= ANSWER_WITHIN_MS;
-      if (silent) return failed("silent");
+      const isComingBack = this.#wasInterrupted && this.#stream.kind !== "live";
+      const limit = isComingBack ? RESUME_WITHIN_MS : ANSWER_WITHIN_MS;
+      const isSilent = this.#clock.elapsed() - this.#heardAt >= limit;
+      if (isSilent) return failed(isComingBack ? "lost" : "silent");
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
       const cancel = this.#clock.after(ANSWER_WITHIN_MS, resolve);
@@ -144,14 +180,14 @@ class Sending {
     }
   }
 
-  #ended(): UploadResult | undefined {
+  #ended(): End | undefined {
     if (this.#options.signal.aborted) return { kind: "cancelled" };
     const { state, reason = "", most } = this.#answer ?? {};
     if (state === "refused") return { ...failed(reason), most };
-    if (this.#stream.kind === "ended") return failed(this.#stream.reason);
-    // It was live, and a new one knows nothing of this file.
-    const isLost = this.#answer !== undefined && this.#stream.kind === "opening";
-    return isLost ? failed("lost") : undefined;
+    const stream = this.#stream;
+    const isOver = stream.kind === "ended" && (stream.lasting || !this.#isAnnounced && !this.#wasInterrupted);
+    if (isOver) return failed(stream.reason);
+    return this.#isAnnounced && stream.kind !== "live" ? INTERRUPTED : undefined;
   }
 }
 

@@ -118,7 +118,7 @@ class Fetching {
       const isAsked = now - (this.#asked.get(at) ?? -Infinity) < ASK_AGAIN_MS;
       if (isAsked || this.#ahead.has(at)) continue;
       this.#asked.set(at, now);
-      stream.upload({ type: "card.part", card: id, at });
+      void stream.upload({ type: "card.part", card: id, at });
     }
   }
 

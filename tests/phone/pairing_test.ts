@@ -82,7 +82,7 @@ Deno.test("with a relay that cannot prove the host nothing is paired, and the pa
     await page.getByText("Not encrypted: the relay can read it").waitFor();
 
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`);
-    await page.getByRole("heading", { name: "Not paired" }).waitFor();
+    await page.getByRole("heading", { name: "The link did not work" }).waitFor();
     await phone.shoot("pairing-failed");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.getByRole("button", { name: "Continue" }).tap();

@@ -36,7 +36,7 @@ Deno.test("no view violates the content policy, and a violation is reported [csp
       await seen(view);
     }
     await page.goto(`${wire.url}/#pair=used&s=${"A".repeat(43)}`);
-    await page.getByRole("heading", { name: "Not paired" }).waitFor();
+    await page.getByRole("heading", { name: "The link did not work" }).waitFor();
     await seen("pairing");
     await page.goto(`${wire.url}/#key=${await makeKey("push:read")}`);
     await page.getByRole("heading", { name: "Switch accounts?" }).waitFor();

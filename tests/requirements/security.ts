@@ -40,6 +40,9 @@ const FILES_FROM_A_PHONE = rows("docs/security.md, Files from a phone", {
     "A file is refused with its true reason: not sealed, not allowed, too large, muted, not stored.",
   ),
   "up-damaged": phone("A file that does not arrive whole and in order is removed."),
+  "up-resumed": phone(
+    "After a lost stream a file goes on where the host has it, over the next stream of the same phone; a part that waits for its phone is removed after ten minutes, or when another file needs its place.",
+  ),
   "up-bounds": phone("A phone that floods the host with files delays no other phone's."),
   "up-kept": phone("Files are kept for a week, and no phone's file goes for another's."),
 });

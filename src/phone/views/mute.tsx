@@ -111,12 +111,13 @@ function Ask({ state, now, label, about, kind, ask }: AskProps): JSX.Element {
       >
         {label}
       </button>
-      <p role="status" class="standing">{progress && textOf(progress)}</p>
+      <p role="status" class="standing">{progress && textOf(progress, state)}</p>
     </>
   );
 }
 
-function textOf(progress: RequestProgress): string {
+function textOf(progress: RequestProgress, { link }: PhoneState): string {
   if (progress.kind === "failed") return TEXT.failed(progress.why);
+  if (progress.kind === "pending" && link.kind !== "live") return STRINGS.receipt.waitingForLink;
   return { pending: TEXT.asking, done: TEXT.done, unclear: TEXT.unclear }[progress.kind];
 }

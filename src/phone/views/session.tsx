@@ -44,6 +44,8 @@ export interface SessionActions extends MessageActions, AskActions, DialogAction
   read(key: string): void;
   send(to: SessionName, body: string, options?: SendOptions): void;
   draft(to: SessionName, text: string): void;
+  /** As it is now, whatever view is shown. */
+  draftOf(to: SessionName): string;
   readSnippets(): Promise<Snippet[]>;
   writeSnippets(snippets: readonly Snippet[]): Promise<void>;
   mirror: MirrorOpener;
@@ -119,20 +121,15 @@ interface ComposerSource extends Pick<Props, "state" | "name" | "actions"> {
   mode: Sealing;
 }
 
-/** An upload goes on when the panel changes. */
+/** An upload goes on when the panel changes, or the view. */
 function useComposer({ session, ...source }: ComposerSource): JSX.Element {
-  const upload = useSessionUpload(source.state, source);
+  const upload = useSessionUpload(source);
   const limit = session?.online ? session.entry.limit : undefined;
   return <SessionComposer {...source} {...{ agent: session?.entry.agent ?? "", limit, upload }} />;
 }
 
 /** The path of a stored file goes to the end of the draft, which may have changed meanwhile. */
-function useSessionUpload(
-  state: PhoneState,
-  { name, actions }: Pick<Props, "name" | "actions">,
-): FileUpload {
-  const draft = useRef("");
-  draft.current = state.drafts[sessionKey(name)] ?? "";
+function useSessionUpload({ name, actions }: Pick<Props, "name" | "actions">): FileUpload {
   return useUpload({
     session: sessionKey(name),
     send: (file, options) => {
@@ -141,8 +138,9 @@ function useSessionUpload(
     },
     onStored: (path) => {
       const text = /\s/.test(path) ? `"${path}"` : path;
-      const { length } = draft.current;
-      actions.draft(name, withInserted(draft.current, { text, start: length, end: length }).draft);
+      const draft = actions.draftOf(name);
+      const { length } = draft;
+      actions.draft(name, withInserted(draft, { text, start: length, end: length }).draft);
     },
   });
 }

@@ -227,7 +227,7 @@ function useRelay<T>(
 /** Says that the relay has not answered yet, or that it did not answer. */
 function Pending({ loaded }: { loaded: Loaded<unknown> }): JSX.Element | null {
   if (loaded.kind === "loaded") return null;
-  return <p class="hint" role="status">{loaded.kind === "loading" ? TEXT.loading : TEXT.failed}</p>;
+  return <p class="hint" role="status">{loaded.kind === "loading" ? TEXT.loading : TEXT.readAgain}</p>;
 }
 
 function Devices({ now, actions, isLive }: PartProps & { isLive: boolean }): JSX.Element {
@@ -281,7 +281,7 @@ function DeviceCard(
         <span>{TEXT.kinds[device.kind]}</span>
         <span>{device.online ? TEXT.online : TEXT.lastSeen(formatAgo(now - device.lastSeen))}</span>
       </p>
-      {!isOwn && refused === undefined && (
+      {!isOwn && refused !== "missing_scope" && (
         <div class="row-actions">
           <button
             type="button"

@@ -9,6 +9,7 @@ import {
   type SignIn,
   type SignInProblem,
 } from "../state.ts";
+import { UPLOADS } from "../running_uploads.ts";
 import { STRINGS } from "../strings.ts";
 import { LanguageSelect } from "./language_select.tsx";
 import { type LinkActions, LinkReader } from "./link_reader.tsx";
@@ -24,6 +25,7 @@ interface Props {
 
 export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
   const busy = signIn.kind === "busy" ? signIn.how : undefined;
+  useEffect(() => UPLOADS.end(), []);
   return (
     <main class="sign-in">
       <div class="sign-in-head">

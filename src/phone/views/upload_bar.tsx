@@ -1,6 +1,7 @@
 /** The upload of a file, above the message field: its progress, or why it failed. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type ShownUpload, type StartOptions, UPLOADS } from "../running_uploads.ts";
 import { STRINGS } from "../strings.ts";
 import type { UploadOptions, UploadResult } from "../upload.ts";
 import { Icon } from "./shared.tsx";
@@ -8,50 +9,26 @@ import { Icon } from "./shared.tsx";
 const { upload: TEXT } = STRINGS;
 const MEGABYTE = 1_048_576;
 
-type Shown =
-  | { kind: "sending"; name: string; share: number }
-  | { kind: "failed"; name: string; why: string };
-
 export interface FileUpload {
-  shown: Shown | undefined;
+  shown: ShownUpload | undefined;
   start(file: File): void;
   /** Cancels it, or takes its failure away. */
   dismiss(): void;
 }
 
-interface Options {
-  /** It is cancelled when the user leaves the session. */
-  session: string;
+interface Options extends Pick<StartOptions, "session" | "onStored"> {
   send(file: File, options: Pick<UploadOptions, "onProgress" | "signal">): Promise<UploadResult>;
-  onStored(path: string): void;
 }
 
-/** One file at a time. */
+/** One file of a session at a time. */
 export function useUpload({ session, send, onStored }: Options): FileUpload {
-  const [shown, show] = useState<Shown>();
-  const running = useRef<AbortController>(null);
-  const dismiss = (): void => {
-    running.current?.abort();
-    running.current = null;
-    show(undefined);
+  const [, redraw] = useState(0);
+  useEffect(() => UPLOADS.follow(() => redraw((count) => count + 1)), []);
+  return {
+    shown: UPLOADS.shown(session),
+    dismiss: () => UPLOADS.dismiss(session),
+    start: (file) => void UPLOADS.start(file, { session, onStored, send: (options) => send(file, options) }),
   };
-  useEffect(() => dismiss, [session]);
-  const start = async (file: File): Promise<void> => {
-    dismiss();
-    const { name } = file;
-    const abort = new AbortController();
-    running.current = abort;
-    show({ kind: "sending", name, share: 0 });
-    const onProgress = (share: number): void => {
-      if (!abort.signal.aborted) show({ kind: "sending", name, share });
-    };
-    const result = await send(file, { onProgress, signal: abort.signal });
-    if (abort.signal.aborted) return;
-    running.current = null;
-    if (result.kind === "done") onStored(result.path);
-    show(result.kind === "failed" ? { kind: "failed", name, why: whyNot(result) } : undefined);
-  };
-  return { shown, dismiss, start: (file) => void start(file) };
 }
 
 function whyNot({ reason, most }: Extract<UploadResult, { kind: "failed" }>): string {
@@ -72,8 +49,12 @@ export function UploadBar({ upload }: { upload: FileUpload }): JSX.Element | nul
   return (
     <div class="upload-bar" data-kind={shown.kind}>
       <p class="upload-name" role="status">
-        {isSending ? TEXT.sending(shown.name) : TEXT.failed(shown.name)}
-        {isSending || <span>{shown.why}</span>}
+        {shown.kind === "failed"
+          ? TEXT.failed(shown.name)
+          : shown.isWaiting
+          ? TEXT.waiting(shown.name)
+          : TEXT.sending(shown.name)}
+        {shown.kind === "failed" && <span>{whyNot(shown.result)}</span>}
       </p>
       {isSending && <progress max={1} value={shown.share} aria-label={TEXT.sending(shown.name)} />}
       <button

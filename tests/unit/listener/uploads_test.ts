@@ -2,13 +2,17 @@
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import {
-  type StreamUploads,
-  UPLOAD_STALL_MS,
-  Uploads,
   UPLOADS_KEPT_MS,
-  UPLOADS_OPEN_PER_PHONE,
   UPLOADS_PER_PHONE_BYTES,
   UPLOADS_PHONES,
+} from "../../../src/listener/upload_folder.ts";
+import {
+  type StreamUploads,
+  UPLOAD_PARKED_MS,
+  UPLOAD_STALL_MS,
+  Uploads,
+  UPLOADS_OPEN_MAX,
+  UPLOADS_OPEN_PER_PHONE,
   type UploadsOptions,
 } from "../../../src/listener/uploads.ts";
 import { UPLOAD_CHUNK_BYTES } from "../../../src/protocol/limits.ts";
@@ -26,6 +30,7 @@ class Bench {
   readonly uploads: Uploads;
   readonly home: TempHome;
   readonly #streams: StreamUploads[] = [];
+  #number = 1;
 
   constructor(home: TempHome, changes: Changes = {}) {
     this.home = home;
@@ -53,15 +58,17 @@ class Bench {
       answer: (state) => void answers.push(state),
     });
     this.#streams.push(stream);
-    const begin = (name: string, size: number, id = 1) => stream.take({ type: "upload", id, name, size });
-    const chunk = (at: number, bytes: number, id = 1) =>
+    const own = this.#number;
+    this.#number += 10;
+    const begin = (name: string, size: number, id = own) => stream.take({ type: "upload", id, name, size });
+    const chunk = (at: number, bytes: number, id = own) =>
       stream.take({ type: "upload.chunk", id, at, data: new Uint8Array(bytes).fill(65) });
     return { stream, answers, begin, chunk, last: () => answers.at(-1) };
   }
 
   async close(): Promise<void> {
     for (const stream of this.#streams) await stream.close();
-    this.uploads.close();
+    await this.uploads.close();
   }
 
   names(): string[] {
@@ -159,8 +166,9 @@ Deno.test("chunks out of order, repeated, beyond the end or of another file end 
     const sender = bench.phone();
     await sender.begin("a.txt", 2);
     await sender.chunk(0, 2, 2);
-    assert.deepEqual(sender.last(), { id: 1, state: "taking", received: 0 }, "another file's chunk");
-    await sender.stream.take({ type: "upload.stop", id: 1 });
+    const { id = 0 } = sender.last() ?? {};
+    assert.deepEqual(sender.answers, [{ id, state: "taking", received: 0 }], "another file's chunk");
+    await sender.stream.take({ type: "upload.stop", id });
     assert.deepEqual(bench.names(), []);
   }));
 
@@ -205,11 +213,77 @@ Deno.test("a phone sends one file a stream and two in all; others are not kept w
     const flooder = bench.phone("dev_flooder");
     for (let count = 0; count < 30; count++) {
       await flooder.begin("f", 10);
-      await flooder.stream.take({ type: "upload.stop", id: 1 });
+      await flooder.stream.take({ type: "upload.stop", id: flooder.answers.at(-1)?.id ?? 0 });
     }
     assert.equal(flooder.last()?.reason, "rate_limited");
     assert.equal(bench.names().length, 4);
   }));
+
+Deno.test("the phone's next stream goes on with the file of a lost one, and only that phone's, with the same file [up-resumed]", () =>
+  withBench(async (bench) => {
+    const lost = bench.phone();
+    await lost.begin("film.mov", 30, 7);
+    await lost.chunk(0, 10, 7);
+    await lost.stream.close();
+    assert.equal(bench.names().length, 1);
+
+    for (
+      const [phone, size, id] of [["dev_phone_2", 30, 7], ["dev_phone_1", 31, 7], [
+        "dev_phone_1",
+        30,
+        8,
+      ]] as const
+    ) {
+      const other = bench.phone(phone);
+      await other.begin("film.mov", size, id);
+      assert.deepEqual(other.answers, [{ id, state: "taking", received: 0 }]);
+      await other.stream.take({ type: "upload.stop", id });
+    }
+    const again = bench.phone();
+    await again.begin("film.mov", 30, 7);
+    assert.deepEqual(again.answers, [{ id: 7, state: "taking", received: 10 }]);
+    await again.chunk(10, 10, 7);
+    // The relay has not noticed yet that the stream before is lost.
+    const last = bench.phone();
+    await last.begin("film.mov", 30, 7);
+    assert.deepEqual(last.last(), { id: 7, state: "taking", received: 20 });
+    await again.chunk(20, 10, 7);
+    await last.chunk(20, 10, 7);
+    const { path = "", state } = last.last() ?? {};
+    assert.deepEqual([state, Deno.readTextFileSync(path), bench.names().length], ["done", "A".repeat(30), 1]);
+
+    const unheard = bench.phone();
+    await unheard.begin("film.mov", 30, 7);
+    assert.deepEqual(
+      unheard.answers,
+      [{ id: 7, state: "done", received: 30, path }],
+      "it is not stored twice",
+    );
+  }));
+
+Deno.test("files that wait for their phone go after a while, before they keep another waiting, and with the listener [up-resumed, up-bounds]", async () => {
+  await using home = await makeTempHome();
+  const bench = new Bench(home);
+  const lose = async (phone: string): Promise<void> => {
+    const lost = bench.phone(phone);
+    await lost.begin("a", 10);
+    await lost.chunk(0, 5);
+    await lost.stream.close();
+  };
+  for (let count = 0; count <= UPLOADS_OPEN_PER_PHONE; count++) await lose("dev_phone_1");
+  assert.equal(bench.names().length, UPLOADS_OPEN_PER_PHONE);
+  for (let phone = 0; phone < UPLOADS_OPEN_MAX; phone++) await lose(`dev_other_${phone}`);
+  assert.equal(bench.names().length, UPLOADS_OPEN_MAX);
+  const next = bench.phone("dev_next");
+  await next.begin("b", 10);
+  assert.equal(next.last()?.state, "taking");
+  bench.clock.advance(UPLOAD_PARKED_MS);
+  await until("the parts to go", () => bench.names().length <= 1);
+
+  await lose("dev_phone_1");
+  await bench.close();
+  assert.deepEqual(bench.names(), []);
+});
 
 Deno.test("a stream that ends, a stalled file and a flood of chunks leave no part of a file [up-bounds, up-damaged]", () =>
   withBench(async (bench) => {
@@ -218,7 +292,15 @@ Deno.test("a stream that ends, a stalled file and a flood of chunks leave no par
     await left.chunk(0, 5);
     assert.equal(bench.names().length, 1);
     await left.stream.close();
-    assert.deepEqual(bench.names(), []);
+    bench.clock.advance(UPLOAD_PARKED_MS);
+    await until("no part of it", () => bench.names().length === 0);
+
+    const cancelled = bench.phone("dev_1");
+    await cancelled.begin("a", 10);
+    const { id = 0 } = cancelled.last() ?? {};
+    const steps = [cancelled.chunk(0, 5), cancelled.stream.take({ type: "upload.stop", id })];
+    await Promise.all([...steps, cancelled.stream.close()]);
+    assert.deepEqual(bench.names(), [], "cancelled just before the stream ends");
 
     const stalled = bench.phone("dev_2");
     await stalled.begin("a", 10);
@@ -310,7 +392,7 @@ Deno.test("old files go, the phone's own oldest go for its new ones, and no othe
     await Deno.writeTextFile(`${directory}/mine.txt`, "not made by svc");
     const longAgo = (Date.now() - 2 * UPLOADS_KEPT_MS) / 1_000;
     for (const path of [old, `${directory}/mine.txt`]) await Deno.utime(path, longAgo, longAgo);
-    await bench.uploads.removeOld();
+    await bench.uploads.folder.removeOld();
     assert.deepEqual(bench.names(), ["mine.txt"]);
 
     const others: string[] = [];

@@ -1,7 +1,12 @@
 /** A file that the phone sends: sealed or not at all, at the host's pace, and what ends it. */
 import assert from "node:assert/strict";
 import type { TerminalViewer } from "../../../src/phone/terminal_streams.ts";
-import { ANSWER_WITHIN_MS, uploadFile, type UploadResult } from "../../../src/phone/upload.ts";
+import {
+  ANSWER_WITHIN_MS,
+  RESUME_WITHIN_MS,
+  uploadFile,
+  type UploadResult,
+} from "../../../src/phone/upload.ts";
 import {
   KEY_BYTES_BURST,
   KEY_BYTES_PER_SECOND,
@@ -28,6 +33,8 @@ class Bench {
   readonly abort = new AbortController();
   readonly sent: UploadInput[] = [];
   readonly shares: number[] = [];
+  /** The connection was waited for. */
+  waits = 0;
   isClosed = false;
   bytes = 0;
   /** Called with every part; by default the host takes it at once. */
@@ -51,7 +58,7 @@ class Bench {
       session: NAME,
       clock: this.clock,
       signal: this.abort.signal,
-      onProgress: (share) => void this.shares.push(share),
+      onProgress: (share, isWaiting) => void (isWaiting ? this.waits++ : this.shares.push(share)),
       open: (_name, viewer) => {
         this.viewer = viewer;
         if (live) queueMicrotask(() => viewer.onState({ kind: "live", sealing, size: SIZE }));
@@ -60,13 +67,14 @@ class Bench {
     });
   }
 
-  #take(input: UploadInput | PartInput): void {
+  #take(input: UploadInput | PartInput): Promise<void> {
     assert.notEqual(input.type, "card.part");
-    if (input.type === "card.part") return;
+    if (input.type === "card.part") return Promise.resolve();
     this.sent.push(input);
     this.bytes += encodeUpload(input).length;
     const answer = this.answer(input);
     if (answer !== undefined) this.status({ upload: { id: input.id, ...answer } });
+    return Promise.resolve();
   }
 
   status(status: MirrorStatus): void {
@@ -74,11 +82,11 @@ class Bench {
   }
 
   /** The result, with time passing meanwhile. */
-  async result(pending: Promise<UploadResult>): Promise<UploadResult> {
+  async result(pending: Promise<UploadResult>, stepMs = 250): Promise<UploadResult> {
     let result: UploadResult | undefined;
     void pending.then((found) => result = found);
     return await until("the end of the upload", () => {
-      if (result === undefined) this.clock.advance(250);
+      if (result === undefined) this.clock.advance(stepMs);
       return result;
     });
   }
@@ -153,16 +161,17 @@ Deno.test("what ends an upload is reported as it was: refused, old, silent, lost
   });
   assert.ok(silent.clock.elapsed() - begun >= ANSWER_WITHIN_MS);
 
-  for (const [state, reason] of [["opening", "lost"], ["ended", "listener_gone"]] as const) {
+  for (const [lasting, reason] of [[true, "unsealable"], [false, "lost"]] as const) {
     const bench = new Bench();
     bench.answer = ({ type }) => {
       if (type === "upload") return { state: "taking", received: 0 };
-      const gone = state === "ended" ? { kind: state, reason, lasting: false } : { kind: state };
-      queueMicrotask(() => bench.viewer?.onState(gone));
+      queueMicrotask(() => bench.viewer?.onState({ kind: "ended", reason: "unsealable", lasting }));
       return undefined;
     };
-    const result = await bench.result(bench.send(fileOf(9 * UPLOAD_CHUNK_BYTES)));
+    const begun = bench.clock.elapsed();
+    const result = await bench.result(bench.send(fileOf(9 * UPLOAD_CHUNK_BYTES)), 10_000);
     assert.deepEqual(result, { kind: "failed", reason });
+    assert.ok(lasting || bench.clock.elapsed() - begun >= RESUME_WITHIN_MS);
   }
 
   const cancelled = new Bench();
@@ -174,6 +183,40 @@ Deno.test("what ends an upload is reported as it was: refused, old, silent, lost
     kind: "cancelled",
   });
   assert.equal(cancelled.sent.at(-1)?.type, "upload.stop");
+});
+
+Deno.test("after a lost connection a file goes on from what the host has of it [up-resumed]", async () => {
+  for (
+    const gone of [{ kind: "opening" }, { kind: "ended", reason: "listener_gone", lasting: false }] as const
+  ) {
+    const bench = new Bench();
+    const file = fileOf(9 * UPLOAD_CHUNK_BYTES + 3);
+    const stored = new Uint8Array(file.size);
+    let received = 0;
+    let losses = 0;
+    bench.answer = (input) => {
+      if (input.type === "upload") return { state: "taking", received };
+      if (input.type !== "upload.chunk" || input.at !== received) return undefined;
+      stored.set(input.data, input.at);
+      received += input.data.length;
+      if (losses < 2 && received >= (losses + 1) * 3 * UPLOAD_CHUNK_BYTES) {
+        losses++;
+        queueMicrotask(() => bench.viewer?.onState(gone));
+        bench.clock.after(60_000, () => bench.viewer?.onState({ kind: "live", sealing: "psk", size: SIZE }));
+        return undefined;
+      }
+      return received === file.size
+        ? { state: "done", received, path: "/home/u/.svc/uploads/x.png" }
+        : { state: "taking", received };
+    };
+    const result = await bench.result(bench.send(file), 5_000);
+    assert.deepEqual(result, { kind: "done", path: "/home/u/.svc/uploads/x.png" });
+    assert.deepEqual(stored, new Uint8Array(await file.arrayBuffer()));
+    const announced = bench.sent.filter(({ type }) => type === "upload");
+    assert.equal(announced.length, 3);
+    assert.deepEqual(announced[0], announced[2]);
+    assert.equal(bench.waits, 2);
+  }
 });
 
 Deno.test("a file that cannot be sent is not announced [up-phone]", async () => {

@@ -46,11 +46,12 @@ class Bench {
     });
   }
 
-  #take(input: UploadInput | PartInput): void {
+  #take(input: UploadInput | PartInput): Promise<void> {
     assert.ok(input.type === "card.part" && input.card === CARD);
     this.asked.push(input.at);
     const text = this.answer(input.at);
     if (text !== undefined) queueMicrotask(() => this.part(input.at, text));
+    return Promise.resolve();
   }
 
   part(at: number, text: string, card = CARD): void {
