@@ -38,6 +38,11 @@ export const PACKAGES: readonly Claim[] = [
     tests: { files: [INSTALLED], filter: "single program" },
   },
   {
+    text: "upgraded under load in each way: the versions printed, the hooks of an open agent work",
+    tests: { files: ["tests/packages/upgrade_test.ts"] },
+    quote: { part: /^upgrade (.*)$/gm, as: "$1;" },
+  },
+  {
     text: "cold starts of each way, in turn, and the single program's size",
     task: "prove:program-starts",
     quote: { part: /^(?:start|size) (.*)$/gm, as: "$1;" },

@@ -1,7 +1,7 @@
 /** The ways of installing svc: each begins in an empty folder. */
-import { compileWithNode } from "../../scripts/compile.ts";
 import { nodeFromNpm, type NodeMajor } from "../../scripts/node22.ts";
 import type { Launch } from "../helpers/program.ts";
+import { VERSION } from "../../src/protocol/version.ts";
 import { run } from "../helpers/run.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 
@@ -9,8 +9,11 @@ export interface Way {
   name: string;
   /** How `ps` shows its listener. */
   process: RegExp;
-  /** Installs svc into an empty folder; resolves with what a person's shell starts. */
-  install(folder: string): Promise<Launch>;
+  /**
+   * Installs the svc of this source into a folder, an empty one or one with an earlier version; resolves with what a
+   * person's shell starts.
+   */
+  install(folder: string, source?: string): Promise<Launch>;
 }
 
 /** Throws with the program's output when it fails. */
@@ -23,18 +26,38 @@ export async function must(
   throw new Error(`${argv.join(" ")}: exit code ${code}\n${stdout}${stderr}`);
 }
 
-let packed: Promise<string> | undefined;
+const packed = new Map<string, Promise<string>>();
 
-/** Builds and packs the npm package once in a run; resolves with the tarball's path. */
-export function tarball(): Promise<string> {
-  packed ??= (async () => {
-    const folder = `${CHECKOUT}.cache/packed`;
-    await Deno.mkdir(folder, { recursive: true });
-    await must([Deno.execPath(), "run", "-A", "--quiet", `${CHECKOUT}scripts/build_npm.ts`, `${folder}/npm`]);
-    const name = await must(["npm", "pack", "--silent", "--pack-destination", folder, `${folder}/npm`]);
-    return `${folder}/${name.trim()}`;
-  })();
-  return packed;
+/** Builds and packs the npm package of a source once in a run; resolves with the tarball's path. */
+export function tarball(source = CHECKOUT): Promise<string> {
+  const known = packed.get(source) ?? pack(source);
+  packed.set(source, known);
+  return known;
+}
+
+async function pack(source: string): Promise<string> {
+  const folder = source === CHECKOUT ? `${CHECKOUT}.cache/packed` : `${source}packed`;
+  await Deno.mkdir(folder, { recursive: true });
+  await must([Deno.execPath(), "run", "-A", "--quiet", `${source}scripts/build_npm.ts`, `${folder}/npm`]);
+  const name = await must(["npm", "pack", "--silent", "--pack-destination", folder, `${folder}/npm`]);
+  return `${folder}/${name.trim()}`;
+}
+
+/** What a source without its history has; `.cache` has the Nodes that it is built with. */
+const COPIED = ["src", "scripts", "plugin", "cli.ts", "mod.ts", "deno.json", "deno.lock", "dist"];
+const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
+const LINKED = ["node_modules", ".cache"];
+
+/** Copies this checkout, with another version. An earlier copy is brought to it, as `git pull` does. */
+export async function copySource(folder: string, version: string): Promise<string> {
+  await Deno.mkdir(folder, { recursive: true });
+  await must(["cp", "-r", ...[...COPIED, ...PAPERS].map((name) => CHECKOUT + name), folder]);
+  for (const name of LINKED) await must(["ln", "-sfn", CHECKOUT + name, `${folder}/${name}`]);
+  for (const file of ["deno.json", "src/protocol/version.ts"]) {
+    const text = await Deno.readTextFile(`${folder}/${file}`);
+    await Deno.writeTextFile(`${folder}/${file}`, text.replace(`"${VERSION}"`, `"${version}"`));
+  }
+  return `${folder}/`;
 }
 
 /** With that Node first on the PATH, so that npm runs on it too. */
@@ -53,8 +76,8 @@ function npmOn(major: NodeMajor): Way {
   return {
     name: `npm on Node ${major}`,
     process: /cli\.js listener/,
-    async install(folder) {
-      const node = await npmInstall(folder, { major, spec: await tarball() });
+    async install(folder, source) {
+      const node = await npmInstall(folder, { major, spec: await tarball(source) });
       return [node, `${folder}/node_modules/.bin/svc`];
     },
   };
@@ -63,24 +86,37 @@ function npmOn(major: NodeMajor): Way {
 const BINARY: Way = {
   name: "a single program",
   process: /^\S*\/svc listener/,
-  install: async (folder) => [await compileWithNode(folder)],
+  async install(folder, source = CHECKOUT) {
+    await must([Deno.execPath(), "run", "-A", "--quiet", `${source}scripts/compile.ts`, "--only", "node"]);
+    // As a download is put in place: the old program may be running.
+    await Deno.copyFile(`${source}dist/bin/svc`, `${folder}/svc.new`);
+    await Deno.rename(`${folder}/svc.new`, `${folder}/svc`);
+    return [`${folder}/svc`];
+  },
 };
 
 const DENO_CHECKOUT: Way = {
   name: "deno install from the checkout",
   process: /cli\.ts listener/,
-  async install(folder) {
-    const install = ["install", "--global", "--allow-all", "--quiet", "--root", folder, "--name", "svc"];
-    const config = ["--config", `${CHECKOUT}deno.json`];
-    await must([Deno.execPath(), ...install, ...config, `${CHECKOUT}cli.ts`], { cwd: folder });
+  async install(folder, source = CHECKOUT) {
+    const version = JSON.parse(await Deno.readTextFile(`${source}deno.json`)).version;
+    const checkout = await copySource(`${folder}/checkout`, version);
+    const config = ["--config", `${checkout}deno.json`];
+    await must([...denoInstall(folder), ...config, `${checkout}cli.ts`], { cwd: folder });
     return [`${folder}/bin/svc`];
   },
 };
 
+const denoInstall = (folder: string): string[] => [
+  ...[Deno.execPath(), "install", "--global", "--allow-all", "--quiet", "--force"],
+  ...["--root", folder, "--name", "svc"],
+];
+
 /** A registry that has the packed svc, as the real one will. */
-async function serveRegistry(): Promise<{ url: string; close(): Promise<void> }> {
-  const file = await Deno.readFile(await tarball());
-  const manifest = JSON.parse(await Deno.readTextFile(`${CHECKOUT}.cache/packed/npm/package.json`));
+async function serveRegistry(source?: string): Promise<{ url: string; close(): Promise<void> }> {
+  const path = await tarball(source);
+  const file = await Deno.readFile(path);
+  const manifest = JSON.parse(await Deno.readTextFile(path.replace(/[^/]*$/, "npm/package.json")));
   const { name, version } = manifest;
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-512", file));
   const integrity = `sha512-${btoa(String.fromCharCode(...digest))}`;
@@ -101,13 +137,12 @@ async function serveRegistry(): Promise<{ url: string; close(): Promise<void> }>
 const DENO_NPM: Way = {
   name: "deno install from npm",
   process: /cli\.js listener/,
-  async install(folder) {
-    const registry = await serveRegistry();
+  async install(folder, source) {
+    const registry = await serveRegistry(source);
     try {
       const env = { DENO_DIR: `${folder}/cache`, NPM_CONFIG_REGISTRY: registry.url };
-      const install = ["install", "--global", "--allow-all", "--quiet", "--root", folder, "--name", "svc"];
       const whole = { ...Deno.env.toObject(), ...env };
-      await must([Deno.execPath(), ...install, "npm:@svc/svc"], { cwd: folder, env: whole });
+      await must([...denoInstall(folder), "npm:@svc/svc"], { cwd: folder, env: whole });
       const launch = [
         "env",
         ...Object.entries(env).map(([name, value]) => `${name}=${value}`),

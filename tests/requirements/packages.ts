@@ -9,6 +9,11 @@ export const PACKAGE_ROWS: readonly Requirement[] = [
     "pkg-publish": packages("npm publish --dry-run has no warning, and no script runs at installation."),
     "pkg-repository": packages("The package names the repository that was built, never a folder."),
   }),
+  ...rows("docs/packages.md, Upgrades", {
+    "pkg-upgrade": packages(
+      "An upgrade under load, in each way of installing: no message lost or doubled, both versions printed, hooks of an open agent work.",
+    ),
+  }),
   ...rows("docs/packages.md, Deno", {
     "pkg-permissions": packages(
       "Commands that run no agent work with the permissions that the page lists, instead of all.",
