@@ -3,6 +3,7 @@
  * other rights, read or change credentials, or change the agent's own settings. In doubt a request counts as one of them,
  * since the dialog at the computer stays. docs/security.md lists them for the user.
  */
+import { DELETES_RUN, isContent, NEVER_RUN, WRITTEN_BY_RUN } from "./never_run.ts";
 
 /** Any of them, whatever the tool; in a list of several, all of them. Looked for in the whole request, in any order. */
 const NEVER: readonly (RegExp | readonly RegExp[])[] = [
@@ -15,7 +16,7 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   [/\b(?:npm|pnpm|yarn|bun|deno|jsr|cargo|poetry|uv|gem|vsce|lerna|flit|hatch)\b/i, /\bpublish\b/i],
   /\bnpm\s+(?:pub|unpublish|login|adduser|token|owner|access|dist-tag|deprecate)\b/i,
   [/\b(?:twine|docker|podman|gem|nuget|oras)\b/i, /\b(?:push|upload)\b/i],
-  /\bgh\s+(?:release|repo|secret|auth|api|gist|workflow|run|variable|ssh-key|gpg-key|pr\s+merge)\b/i,
+  /\bgh\s+(?:release|repo|secret|auth|api|gist|(?:workflow|run)\s+(?!list|view|watch)|variable|ssh-key|gpg-key|pr\s+merge)\b/i,
   /\b(?:nc|ncat|netcat|socat|sftp|scp|ftp|rclone|s3cmd|gsutil)\s/i,
   [/\brsync\b/i, /\s[\w.@-]{1,100}:\S/],
   [
@@ -27,7 +28,7 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   /(?<![\w./-])(?:ssh|mosh|telnet|rsh|rlogin|plink|sshpass|autossh)\s+\S/i,
   /\b(?:terraform|tofu|pulumi|kubectl|helm|aws|gcloud|az|fly|flyctl|vercel|netlify|wrangler)\b/i,
   // Credentials.
-  /(?<![\w)\]}?!.])\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|pgpass|env(?:rc)?)\b/i,
+  /(?<![\w)\]}?!.])\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|pgpass|env(?:rc)?(?!\.(?:example|sample|template)\b))\b/i,
   /\bid_(?:rsa|dsa|ed25519|ecdsa)\b|\/etc\/(?:shadow|passwd|sudoers)|\bkeychains?\b|\bsecret-tool\b/i,
   /\.(?:pem|p12|pfx|jks|kdbx)\b|\bdocker\.sock\b|\.mozilla\b|\bLogin Data\b/i,
   /\.config\/(?:gcloud|op|rclone|hub|chromium|google-chrome|BraveSoftware)\b/i,
@@ -68,7 +69,7 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   // Fetched, then run.
   [
     /\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i,
-    /(?<![\w./-])(?:source|chmod|install|python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|(?:ba|z|da|k|fi|a|c|tc)?sh)\s+[^\s>|&;]/i,
+    /(?<![\w./-])(?:source|chmod|install|python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|(?:ba|z|da|k|fi|a|c|tc)?sh)[ \t]+[^\s>|&;]/i,
   ],
   [/\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i, /(?:^|[;&|({`\n])[ \t]*(?:\.\s+\S|(?:~|\.{0,2})\/\S)/],
   [/\b(?:npm|pnpm|yarn|bun|pip[\d.]*|uv|cargo|go|gem|deno|npx)\b/i, /\s(?:git\+|github:|https?:|--git\b)/i],
@@ -94,27 +95,22 @@ const NEVER_IN_COMMANDS = /(?:^|[;&|(\n])[ \t]*\$(?:\w+|\{\w+\})\s+\S/;
 
 /** What deletes, moves or overwrites: it may name only what is in the project. In a list of several, all of them. */
 const DELETES: readonly (RegExp | readonly RegExp[])[] = [
-  /\b(?:rm|rmdir|unlink|truncate|mv|cp|ln|tee|trash|chmod|chown|chgrp)\b/i,
+  /(?<!--)\b(?:rm|rmdir|unlink|truncate|mv|cp|ln|tee|trash|chmod|chown|chgrp)\b/i,
   /\b(?:tar|bsdtar|gtar|unzip|cpio|7z[az]?|install|patch|touch|mkdir)\b/i,
   // Not the method of a list.
   /(?<!\.)\bfind\b(?!\()|\brsync\b|\bsed\s+-\w*i/i,
   [
     /\b(?:python[\d.]*|perl|ruby|node|deno|bun|php)\b/i,
-    /\s(?:-\w*[cepr]|--eval|eval)\b/,
-    /\b(?:rmtree|rm_rf|(?:rm|rmdir|unlink|remove|rename|write(?:_text|File|TextFile)?)(?:Sync)?)\b/,
+    /\s(?:-\w*[cepr]|--eval|--print|eval)\b|<</,
+    /\b(?:rmtree|rm_rf|rm_r|file_put_contents|createWriteStream|(?:rm|rmdir|unlink|remove|rename|move|cp|copy\w{0,6}|write(?:_text|File|TextFile)?)(?:Sync)?)\b/,
   ],
 ];
 /** A home, a variable or a way upwards: where it leads is not known here. */
 const ELSEWHERE =
-  /(?:^|[\s"'=:({,[<>])(?:~|\.\.(?:[/\s;&|)"']|$))|\/\.\.(?:[/\s;&|)"']|$)|\$[\w{(@*]|`|\bcd\s*(?:$|[;&|\n-])|\bHOME\b|homedir|expanduser/;
-/** Where a shell's output, a program's, a patch or an agent's own tool writes. */
-const WRITTEN: readonly RegExp[] = [
-  />[>|]?\s*([/~$]\S*|\.\.\/\S*)/g,
-  /\s(?:-[oO]|--output(?:-document|-dir)?|--directory)[=\s]?\s*([/~$]\S*|\.\.\/\S*)/g,
-  /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+)$/gm,
-];
+  /(?:^|[\s"'=:({,[<>])(?:~|\.\.(?:[/\s;&|)"']|$))|\/\.\.(?:[/\s;&|)"']|$)|\$[\w{(@*]|`|\bcd\s*(?:$|[;&|\n-])|\bHOME\b|homedir|expanduser|\.home\(/;
+/** Where a patch writes. */
+const WRITTEN = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+)$/gm;
 const FIELD_OF_FILE = /^(?:file_?path|notebook_?path|path|file):\n {2}(.+)$/gim;
-const FIELD_OF_CONTENT = /^(?:contents?|new_?(?:string|str|source)|edits|file_text|diff|patch):$/im;
 
 /**
  * The request, and what a shell makes of it: quotes, backslashes, line continuations and empty variables inside a word hide
@@ -139,11 +135,12 @@ export function isNeverAllowed(
   const areIn = (one: RegExp | readonly RegExp[]): boolean =>
     one instanceof RegExp ? isIn(one) : one.every(isIn);
   if (NEVER.some(areIn) || more.some(isIn) || writesOutside(request, directory)) return true;
-  if (!FIELD_OF_CONTENT.test(request) && texts.some((text) => NEVER_IN_COMMANDS.test(text))) return true;
+  const runs = !isContent(request);
+  if (runs && (NEVER_RUN.some(areIn) || isIn(NEVER_IN_COMMANDS))) return true;
   if (texts.some((text) => deletesAll(text, directory))) return true;
   const isElsewhere = (text: string): boolean =>
     pathsIn(text).some((path) => isOutside(path, directory, SCRATCH));
-  return DELETES.some(areIn) &&
+  return (DELETES.some(areIn) || (runs && DELETES_RUN.some(isIn))) &&
     (texts.some((text) => ELSEWHERE.test(withKnownValues(text))) || texts.some(isElsewhere));
 }
 
@@ -170,7 +167,7 @@ const GIVEN =
 /** Removes the project itself or everything in it, or what another program names. */
 function deletesAll(text: string, directory: string): boolean {
   return text.split(/[;&|\n()`]/).some((command) => {
-    if (!/\b(?:rm|rmdir|trash|unlink)\b/i.test(command)) return false;
+    if (!/(?<!--)\b(?:rm|rmdir|trash|unlink)\b/i.test(command)) return false;
     if (/\bxargs\b/.test(command)) return true;
     return command.split(/[\s,{}]+/).some((word) => isWhole(word, directory));
   });
@@ -184,15 +181,15 @@ function isWhole(word: string, directory: string): boolean {
 }
 
 function writesOutside(request: string, directory: string): boolean {
-  const written = FIELD_OF_CONTENT.test(request) ? [...WRITTEN.slice(2), FIELD_OF_FILE] : WRITTEN;
+  const written = [WRITTEN, ...(isContent(request) ? [FIELD_OF_FILE] : WRITTEN_BY_RUN)];
   const paths = written.flatMap((pattern) => [...request.matchAll(pattern)].map(([, path = ""]) => path));
   return paths.map((path) => path.replace(/["'\\]/g, "").replace(/[;&|)]+$/, "")).some((path) =>
-    /^[~$]|^\.\.\//.test(path) || (path.startsWith("/") && isOutside(path, directory, SCRATCH))
+    /^[~$]|^\.\.(?:\/|$)|\/\.\.\//.test(path) || (path.startsWith("/") && isOutside(path, directory, SCRATCH))
   );
 }
 
 /** An absolute path, where one may begin; not the slashes of an address or of a relative path. */
-const ABSOLUTE = /(?:^|[\s"'=:,(<>|&;{[@])(\/[^\s"'`,;|&<>()]*)/g;
+const ABSOLUTE = /(?:^|[\s"'=,(<>|&;{[@]|:(?!\/\/\w))(\/[^\s"'`,;|&<>()]*)/g;
 /** Harmless, and in every other command. */
 const COMMON = /^\/(?:dev\/(?:null|stdin|stdout|stderr)|(?:usr\/)?(?:local\/)?bin\/[\w.-]+|tmp\/[^.]*)$/;
 /** The same where something is written or deleted: programs stay. */

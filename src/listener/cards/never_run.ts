@@ -1,0 +1,91 @@
+/** What no phone may allow to run, where no file's new content is shown: such a file may name any of it. */
+
+/** Where a shell looks for a program. */
+const PROGRAM =
+  "(?:^|[;&|({!`]|\\s-\\w{0,8}c\\s|\\b(?:then|do|else|exec|env|time|nohup|xargs|command|npx|bunx)\\s)" +
+  "[ \\t]*(?:[A-Za-z_]\\w{0,40}=[^\\s;&|]{0,80}[ \\t]+){0,3}(?:[/.~][^\\s;&|(){}]{0,80}/)?";
+
+/** These programs, named by patterns with a space between them. */
+function programs(...names: readonly string[]): RegExp {
+  return new RegExp(`${PROGRAM}(?:${names.join(" ").replaceAll(" ", "|")})(?![\\w.-])`, "m");
+}
+
+/** Any of them; in a list of several, all of them. */
+export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
+  // Other rights, and the machine.
+  programs(
+    "run0 sudoedit gosu su-exec setpriv newgrp sg unshare passwd chpasswd adduser deluser group(?:add|mod|del)",
+    "chattr umount ufw mke2fs sgdisk blkdiscard badblocks wipe cryptsetup (?:lv|vg|pv)remove zfs zpool rmmod xkill",
+    "ifconfig nmcli hostnamectl timedatectl initctl batch pacman\\s+-R\\w* defaults\\s+write dpkg\\s+-[rP]",
+    "(?:tel)?init\\s+[0-6] (?:rc-)?service\\s+\\S+\\s+(?:re|st)\\w+ ip\\s+(?:link|route|addr)",
+    "(?:apt|apt-get|yum|dnf|brew|snap)\\s+(?:-\\S+\\s+)?(?:remove|purge|uninstall|autoremove)",
+  ),
+  /\bchmod\b[^\n;&|]{0,80}(?:\+\w{0,3}s|\s[2467]\d{3}\b)/,
+  [
+    /\b(?:docker|podman|nerdctl)\b/,
+    /--(?:pid|net|network|ipc|userns)[\s=]host\b|--cap-add|--device\b|\bDOCKER_HOST=/,
+  ],
+  /\b(?:docker|podman|nerdctl)\b[^\n;&|]{0,80}\s(?:login|context\s+use|system\s+reset|rm\s+-\w*[fv]|down\b[^\n]{0,80}\s(?:-v\b|--volumes))/,
+  // Published.
+  /\bnpm\s+(?:publi?s?|profile|hook|team|org)(?!\S)|\b_auth(?:Token)?\b/i,
+  /\b(?:cargo|gem)\s+(?:yank|login|signin|owner)\b|\bsetup\.py\b[^\n]{0,200}\bupload\b/,
+  /\b(?:mvnw?|gradlew?|sbt|lein)\b[^\n;&|]{0,200}\b(?:deploy|publish\w*)/i,
+  /\b(?:buildah|skopeo|crane|regctl)\s+(?:push|copy|cp|sync)\b|\bgit\b[^\n;&|]{0,80}--config-env\b/,
+  /\b(?:semantic-release|release-it|goreleaser|(?:changeset|ovsx)\s+publish|cargo\s+release|npx\s+np)(?![\w.-])/,
+  // Clouds, clusters, tunnels and databases.
+  programs(
+    "oc terragrunt cdk sam serverless sls heroku firebase supabase railway doctl linode-cli hcloud eksctl bq",
+    "k9s kustomize istioctl cdktf sst eb",
+    "mc ansible(?:-\\w+)? glab hub dropdb ngrok cloudflared",
+  ),
+  /\b(?:psql|mysql|mariadb|mongosh?|redis-cli)\b[^\n]{0,400}\b(?:drop\w*|truncate|flush\w*|delete)\b/i,
+  // Credentials.
+  programs("vault doppler pass\\s+(?:insert|edit|rm|git)"),
+  [/\b(?:node|bun|tsx|python[\d.]*)\s+-/, /\bprocess\.env(?!\s*[\w.?[])|\bos\.environ(?!\s*[\w.[])/],
+  /\b(?:process\.env|environ(?:\.get)?|getenv)[.["'(]{1,4}\w*(?:TOKEN|SECRET|PASSWORD|API_?KEY)/,
+  /\.\w*_history\b|\bkeyrings\b|\.htpasswd\b|\b(?:credentials?|secrets?|service-?account[\w-]*)\.(?:json|ya?ml|toml|db)\b/,
+  /(?<=[\s/"'=])[\w-]+\.key(?=[\s"']|$)|\$\{?\w*(?:DATABASE_URL|CREDENTIALS)|\bps\s+[a-z]{0,8}e/m,
+  // Keys for another terminal, and the settings of the agents and of svc.
+  programs(
+    "tmux\\s+(?:\\S+\\s+){0,8}?(?:send|pipe|paste|respawn|run|source|if-shell|kill|set-hook|load)[\\w-]*",
+  ),
+  programs(
+    "zellij xdotool ydotool wtype screen\\s+(?:\\S+\\s+){0,3}-X",
+    "svc\\s+(?:un)?(?:pair|mute|setup|key\\w*)",
+  ),
+  /\b(?:claude|codex|gemini|opencode|copilot|cursor-agent)\s(?:[^\n;&|]{0,80}\s)?(?:mcp|config|plugin|--full-auto|--allow-all\S*|-y)(?!\S)/,
+  // What it runs cannot be read here.
+  /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:lua|tclsh|Rscript|pwsh|powershell|iex|Invoke-Expression)\b/i,
+  /\|&?\s*[({]\s*(?:\w+\s+)?(?:ba|z|da|k|fi)?sh\b/,
+  /(?:^|[;&|(]|\b(?:do|then|else)\s)[ \t]*(?:\$\w+\$|\$\([^()\n]{0,80}\)\w|"?\$\w+"?[ \t]*(?:;|$))/m,
+  /\bpty\.spawn\b|\bkill-port\b|\b(?:gdb|strace|ltrace)\s+-p|\bfuser\s+-\w*k|\b(?:LD_PRELOAD|BASH_ENV|DYLD_\w+)=|(?:^|[;&|]\s*|\bexport\s+)PATH=(?:\.|\/tmp)/m,
+  // Of Windows.
+  /\b(?:Remove-Item|(?:Clear|Set|Add)-Content|Out-File|(?:Move|Copy|New)-Item|del|erase|rd|ri|format|takeown|icacls)\b[^\n;|]{0,200}(?:\b[a-z]:(?![\w/])|\$(?:env:|HOME|PROFILE)|\s~|%\w+%|\.\.[\\/])/i,
+  /\b(?:Set-ExecutionPolicy|Stop-Computer|Stop-Process|Restart-Computer|Invoke-Expression)\b|\biex\s*\(|\benv:(?:\s|$)/i,
+  /\b(?:bcdedit|diskpart|vssadmin|schtasks|certutil|bitsadmin|mshta|rundll32|regsvr32|wmic|reg\s+(?:add|delete)|net\s+(?:user|localgroup))\b/i,
+  /\b(?:powershell|pwsh)\b[^\n]{0,100}\s[-/]e(?:c|nc\w*)?\s/i,
+];
+
+/** What deletes, moves or overwrites: it may name only what is in the project. */
+export const DELETES_RUN: readonly RegExp[] = [
+  programs("ed ex"),
+  /\b(?:sed|perl)\b[^\n;&|]{0,200}\s(?:-\w*i|--in-place)/,
+  /\bgit\b[^\n;&|]{0,80}\b(?:worktree|archive|bundle)\b|\bhttp\.server\b|\bFile\.delete\b|\.home\(/,
+];
+
+/** Where a shell's or a program's output goes, and what of the machine a container gets. */
+export const WRITTEN_BY_RUN: readonly RegExp[] = [
+  />[>|&]?\s*["'\\]*([/~$]\S*|\.\.\/\S*|[^\s/]{1,80}\/\S{0,200}?\.\.\/\S*)/g,
+  /\s(?:-[oO]|--output(?:-document|-dir)?|--directory)[=\s]?\s*["'\\]*([/~$]\S*|\.\.\/\S*)/g,
+  /\bwget\b[^\n;&|]{0,400}?\s(?:-\w*P|--directory-prefix)[\s=]*["'\\]*([/~$]\S*|\.\.\/\S*)/g,
+  /\b(?:cd|pushd)\s+["'\\]*([/~$][^\s;&|]*|\.\.[^\s;&|]*)[^\n]{0,500}?[^=\-]>(?!&\d|\s*\/dev\/null)/g,
+  /(?:\s-v\s*|--volume[\s=]+|--mount[\s=][^\n]{0,200}?\b(?:source|src)=)["']?([/~][^\s:,"']*|\.\.[^\s:,"']*|\$\{?HOME\b)/g,
+];
+
+const FIELD_OF_COMMAND = /^(?:commands?|cmd|script|code|args?|arguments):$/im;
+const FIELD_OF_CONTENT = /^(?:contents?|new_?(?:string|str|source)|edits|file_text|diff|patch):$/im;
+
+/** A file's new content, and nothing that runs. */
+export function isContent(request: string): boolean {
+  return FIELD_OF_CONTENT.test(request) && !FIELD_OF_COMMAND.test(request);
+}
