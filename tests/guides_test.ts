@@ -93,3 +93,24 @@ Deno.test("every link between the documents names a heading that exists [doc-lin
     }
   }
 });
+
+Deno.test("the container takes the versions of Deno and Node that svc is tested with, and runs as nobody's root [con-file]", async () => {
+  const [container, readme, node] = await Promise.all(
+    ["Containerfile", "README.md", "scripts/node22.ts"].map(read),
+  );
+  const versions = (text = "", name: string): string[] => [
+    ...new Set(
+      Array.from(
+        text.matchAll(new RegExp(`\\b${name}@(\\d+\\.\\d+\\.\\d+)`, "g")),
+        ([, version = ""]) => version,
+      ),
+    ),
+  ];
+  assert.deepEqual(versions(container, "deno"), versions(readme, "deno"));
+  assert.deepEqual(versions(container, "node"), versions(node, "node").slice(0, 1));
+  assert.match(container ?? "", /^USER svc$/m);
+  assert.match(
+    container ?? "",
+    /^CMD \["server", "--listen", "0\.0\.0\.0:7420", "--data", "\/data\/server"\]$/m,
+  );
+});

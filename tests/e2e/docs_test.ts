@@ -7,11 +7,18 @@ import { CHECKOUT, readPages } from "../helpers/sources.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
+/** Programs that a test machine need not have. */
+const NEEDS_PODMAN = "it needs podman and a registry: docs/packages.md says how the image is checked";
+
 /** Examples that this test does not run, each with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "npx -y deno@2.9.6 task ok": "it is the gate, of which this test is a part",
   "npm publish ./dist/npm": "it publishes; the build runs it with --dry-run",
   "deno run -A scripts/build_npm.ts": "tests/contract/npm_package_test.ts builds the package",
+  "podman build -t svc-relay .": NEEDS_PODMAN,
+  "podman run -d --name svc-relay -p 127.0.0.1:7420:7420 -v svc-data:/data svc-relay": NEEDS_PODMAN,
+  "podman exec svc-relay svc keys create --name host --scope push:read,push:send --data /data/server":
+    NEEDS_PODMAN,
   "svc agents check": "it runs the real agents: deno task test:agents",
   "svc agents check codex": "it runs the real agent: deno task test:agents",
   "sudo svc service install relay --system":

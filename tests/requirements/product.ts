@@ -51,6 +51,12 @@ const SERVICES = rows("docs/operating.md, As a service", {
   "srv-own": packages("svc neither replaces nor removes a unit that it did not write."),
 });
 
+const CONTAINER = rows("docs/operating.md, In a container", {
+  "con-file": packages(
+    "The relay's container is built from Debian and npm alone, with the versions that svc is tested with, and runs without root.",
+  ),
+});
+
 const KEPT = rows("docs/operating.md, Sessions that come back after a reboot", {
   "keep-back": packages("A marked session comes back after a reboot, in its folder."),
   "keep-resume": packages("Its agent is started with its own option for continuing a conversation."),
@@ -242,6 +248,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
 export const PRODUCT_ROWS: readonly Requirement[] = [
   ...COMMANDS,
   ...SERVICES,
+  ...CONTAINER,
   ...KEPT,
   ...UPGRADES,
   ...SVC_UP,
