@@ -34,6 +34,13 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
     "the name is to be filled in",
   'SVC_TEST_LAUNCH="/path/to/node /path/to/cli.js" deno test -A --no-check tests/e2e/main_flow_test.ts':
     "the paths are to be filled in",
+  "deno install --global -A --name svc --config deno.json cli.ts": "tests/packages installs in this way",
+  "deno install --global -A --name svc npm:@svc/svc":
+    "the package is not published; tests/packages installs a packed one",
+  "deno run --allow-env --allow-sys --allow-read --allow-write=/srv/relay --allow-net cli.ts server --data /srv/relay":
+    "tests/e2e/permissions_test.ts runs the relay with these permissions",
+  "deno task compile": "it takes minutes; tests/packages builds and runs the program",
+  "./dist/bin/svc up --demo": "it takes minutes to build; tests/packages builds and runs the program",
 };
 
 /** Examples that run until they are stopped: what they print when all is well. */
