@@ -35,8 +35,9 @@ export function launcherText(
       "  exit 0 ;;",
     ]),
     '"remote-hook "* | "hook "*)',
-    // A hook that waits for a phone ends with the signal that the agent sends it.
-    `  [ "$4" = ${CARDS_ARGUMENT} ] && ${isThere} && exec ${run} "$@" 2>/dev/null`,
+    // A hook that waits for a phone ends with the signal that the agent sends it. Copilot sends none, and takes a hook that
+    // a signal has ended for a refusal.
+    `  [ "$4" = ${CARDS_ARGUMENT} ] && [ "$3" != copilot ] && ${isThere} && exec ${run} "$@" 2>/dev/null`,
     `  ${run} "$@" 2>/dev/null`,
     "  exit 0 ;;",
     "esac",

@@ -1,15 +1,19 @@
 /** Which tool call a dialog belongs to, and what an agent's later reports say about the dialog and its answer. */
 import type { DialogAnswer } from "../../agents/hooks.ts";
 import type { HookReport } from "../../home/control_socket.ts";
+import { ASK_EVENT } from "../../home/notify_daemon.ts";
 import { SESSIONS_MAX } from "../../protocol/limits.ts";
 
 /** The tool calls of each session that have not ended: Claude's dialogs do not name theirs. */
 export class OpenCalls {
   readonly #calls = new Map<string, Set<string>>();
 
-  note({ session = "", tool, state }: HookReport): void {
+  note(report: HookReport): void {
+    const { session = "", tool, state } = report;
     const calls = this.#calls.get(session) ?? new Set();
-    if (tool === undefined) return void (state === "idle" && this.#calls.delete(session));
+    // An interrupted turn may report neither its end nor that of its call: the next prompt shows both.
+    const isOver = state === "idle" || isNewTurn(report);
+    if (tool === undefined) return void (isOver && this.#calls.delete(session));
     if (tool.id === undefined || tool.subagent === true) return;
     if (tool.step === "after") return void calls.delete(tool.id);
     this.#calls.delete(session);
@@ -34,8 +38,8 @@ export function wasAnsweredElsewhere(
 }
 
 /** The user has submitted a prompt. */
-export function isNewTurn({ tool, state }: Pick<HookReport, "tool" | "state">): boolean {
-  return tool === undefined && state === "working";
+export function isNewTurn({ event, tool, state }: HookReport): boolean {
+  return tool === undefined && state === "working" && event !== ASK_EVENT;
 }
 
 /** Of an answer that the hook has printed. */

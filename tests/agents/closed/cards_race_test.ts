@@ -27,7 +27,7 @@ for (const kind of agents()) {
     const rounds = await raceCards(kind, {
       rounds: cardRounds(),
       onRound: (round, place) => {
-        if (!isTrue(round) || round.isOtherAllowed) {
+        if (!isTrue(round) || round.answered.state === "unknown" || round.isOtherAllowed) {
           say(`round ${place} of ${kind}: ${JSON.stringify(round)}`);
         }
       },

@@ -94,6 +94,15 @@ Deno.test("a hook that waits for a phone is svc itself, so that a signal of the 
   assert.deepEqual(await run(home, words), { code: 0, stdout: "", stderr: "" });
 });
 
+Deno.test("a hook of Copilot's that is killed while it waits for a phone refuses nothing [card-local, card-hook-ends]", async () => {
+  await using home = await makeTempHome();
+  const program = `${home.paths.root}/svc`;
+  await Deno.writeTextFile(program, "#!/bin/sh\nkill -9 $$\n", { mode: 0o700 });
+  await writeLauncher(home.files, home.paths, launcherText([program], at("/h")));
+  const words = ["hook", "permissionRequest", "copilot", "cards"];
+  assert.deepEqual(await run(home, words), { code: 0, stdout: "", stderr: "" });
+});
+
 Deno.test("it is written only when it changed", async () => {
   await using home = await makeTempHome();
   const write = (words: string[]): Promise<boolean> =>

@@ -244,6 +244,13 @@ Deno.test("a dialog that does not name its call belongs to the only call under w
   await one.card();
   one.hook({ tool: { step: "after", id: "call1" } });
   assert.equal(await asked, undefined);
+  const interrupted = await withCalls("interrupted");
+  interrupted.hook({ event: "UserPromptSubmit", state: "working" });
+  interrupted.hook({ tool: { step: "before", id: "call1" } });
+  const askedNext = interrupted.ask(SHELL);
+  await interrupted.card();
+  interrupted.hook({ tool: { step: "after", id: "call1" } });
+  assert.equal(await askedNext, undefined);
   const two = await withCalls("call1", "call2");
   void two.ask(SHELL);
   const { id } = await two.card();
