@@ -112,20 +112,16 @@ Deno.test("a reload in the middle of signing in by a link goes on with it, and i
 Deno.test("an address opened right behind a sign-in link does not take its place [ux-link-kept]", () =>
   withScene(async ({ phone, wire, makeKey }) => {
     const { page } = phone;
-    await page.goto(wire.url);
-    await page.getByLabel("API key").waitFor();
-    await page.goto("about:blank");
     // The page's second script is under way while the address changes.
-    const loading = Promise.withResolvers<void>();
+    const second = /main-\w+\.js$/;
     const released = Promise.withResolvers<void>();
-    await page.route(/main-\w+\.js$/, async (route) => {
-      loading.resolve();
+    await page.route(second, async (route) => {
       await released.promise;
       await route.continue();
     });
-    await page.goto(`${wire.url}/#key=${await makeKey("push:read")}`, { waitUntil: "commit" });
-    await loading.promise;
-    await page.waitForFunction(() => document.readyState === "complete" || location.hash === "#/");
+    const link = `${wire.url}/#key=${await makeKey("push:read")}`;
+    await Promise.all([page.waitForRequest(second), page.goto(link, { waitUntil: "commit" })]);
+    await page.waitForFunction(() => location.hash === "#/");
     await page.evaluate(() => void (location.hash = "#/settings"));
     released.resolve();
     await page.getByRole("heading", { name: "Settings" }).waitFor();
