@@ -19,7 +19,12 @@ const SHELLS: Shell[] = [
     argv: ["zsh", "-f"],
     load: (file) => `autoload -Uz compinit && compinit -u -D && source ${file}`,
   },
-  { name: "fish", argv: ["fish", "--no-config"], load: (file) => `source ${file}` },
+  {
+    name: "fish",
+    argv: ["fish", "--no-config"],
+    // A suggestion behind the cursor would look like a completion.
+    load: (file) => `set -g fish_autosuggestion_enabled 0 && source ${file}`,
+  },
 ];
 
 /** What is typed before Tab, and the line that it becomes. */
