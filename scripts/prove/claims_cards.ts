@@ -59,6 +59,11 @@ export const CARDS: readonly Claim[] = [
     tests: { files: [LISTENER, "tests/unit/protocol/ask_test.ts"], filter: "/first answer|anyone but|fits/" },
   },
   {
+    text:
+      "an answer that no paired phone has sealed closes no card, and who has not all of a request allows none",
+    tests: { files: ["tests/unit/listener/cards/card_test.ts"] },
+  },
+  {
     text: "the receipt follows what the agent did, and is unknown when nothing shows that",
     tests: { files: [LISTENER], filter: "/receipt/" },
   },
@@ -74,7 +79,7 @@ export const CARDS: readonly Claim[] = [
     text:
       "100 requests of all kinds and up to 2 MB are shown in full and bound to their digest, or not allowed",
     tests: { files: ["tests/e2e/long_requests_test.ts"] },
-    quote: { part: /^requests, seed \d+: (.*)$/m, as: "$1" },
+    quote: { part: /^requests, seed \d+: (.*)$/gm, as: "$1" },
   },
   {
     text:

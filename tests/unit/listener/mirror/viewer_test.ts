@@ -61,6 +61,16 @@ Deno.test("viewer: opened first, then a snapshot, then output in order with risi
   ]);
 });
 
+Deno.test("viewer: a part of a request goes to a phone that its secret has proven, and to no other [card-fetched]", async () => {
+  const part = { card: crypto.randomUUID(), at: 0, text: "secret" };
+  for (const mode of ["off", "base", "psk"] as const) {
+    const { viewer, sent } = makeViewer({ ...plainChannel(), mode });
+    viewer.sendPart(() => part);
+    viewer.sendPart(() => undefined);
+    assert.deepEqual(await sent(), mode === "psk" ? ["7 0 T"] : [], mode);
+  }
+});
+
 Deno.test("viewer: without credit nothing is sent, and at most the backlog is kept [ev-pane-credit]", async () => {
   const { viewer, sent, received } = makeViewer();
   viewer.snapshot(SIZE, new Uint8Array(MIRROR_CREDIT_BYTES));
