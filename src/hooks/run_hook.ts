@@ -22,6 +22,8 @@ export interface HookHost extends RemoteHost {
 
 /** How long a hook waits for an agent that never closes our stdin, in milliseconds. */
 export const INPUT_LIMIT_MS = 1_000;
+/** The same of a hook that may wait for a phone: a request has up to megabytes, and these agents close it. */
+export const CARD_INPUT_LIMIT_MS = 10_000;
 
 export interface HookRun {
   /** The agent's kind as given on the command line. */
@@ -48,7 +50,8 @@ async function dispatch(host: HookHost, run: HookRun): Promise<void> {
   const hooks = await loadHooks(kind);
   const event = run.event ?? hooks?.promptEvent;
   if (hooks === undefined || event === undefined) return;
-  const input = parseInput(await within(INPUT_LIMIT_MS, run.input) ?? "{}");
+  const limitMs = host.cards === true ? CARD_INPUT_LIMIT_MS : INPUT_LIMIT_MS;
+  const input = parseInput(await within(limitMs, run.input) ?? "{}");
   if (input !== undefined) await handle({ kind, hooks, event, input });
 }
 

@@ -69,11 +69,11 @@ interface Request {
 
 async function requestOf(
   number: number,
-  { random, project }: { random: Random; project: string },
+  { project }: { project: string },
 ): Promise<Request> {
   const names = Object.keys(KINDS);
   const kind = names[number % names.length] ?? "";
-  const content = `${number} ${KINDS[kind]?.(random)}`;
+  const content = `${number} ${KINDS[kind]?.(randomNumbers(SEED + number))}`;
   const [tool, input] = kind === "short"
     ? ["Bash", { command: content }]
     : ["Write", { file_path: `${project}/file.txt`, content }];
@@ -195,13 +195,12 @@ Deno.test("100 requests of all kinds are shown in full and bound to their digest
   await page.controller.confirmPairing();
   const { name: session } = await stack.echo();
   await page.lists(session);
-  const random = randomNumbers(SEED);
   const scene = new Scene(stack, { page, session });
   const sizes: number[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
     for (let number = next++; number < REQUESTS; number = next++) {
-      const request = await requestOf(number, { random, project: stack.sandbox.project });
+      const request = await requestOf(number, { project: stack.sandbox.project });
       sizes.push(utf8Length(request.text));
       await scene.run(request, Math.floor(number / Object.keys(KINDS).length) + number);
     }

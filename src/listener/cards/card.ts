@@ -6,6 +6,7 @@ import { type HostPush, sealHostPush } from "../../crypto/host_push.ts";
 import type { Answer, CardData, SealedAskData } from "../../protocol/ask.ts";
 import { CARD_PART_CHARS, CARD_REQUEST_MAX_BYTES, TTL_MIN_SECONDS } from "../../protocol/limits.ts";
 import type { Reason } from "../../protocol/receipt.ts";
+import type { AgentState } from "../../protocol/session.ts";
 import { shownDigest } from "../../protocol/shown_digest.ts";
 import type { Sign } from "./calls.ts";
 import type { CardContent } from "./card_data.ts";
@@ -19,6 +20,18 @@ const NO_PHONES: readonly (Reason | undefined)[] = [
   ...["unsealable", "sealed_required", "dialog_not_allowed"] as const,
   ...["counter_used", "counter_old", "counter_missing"] as const,
 ];
+
+/** So often a dialog is asked; after that it opens at the computer. */
+export const ASKED_MAX = 4;
+
+/** What a session shows at the computer. */
+export interface LocalView {
+  /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
+  lastKeyAt: number;
+  hasDialog: boolean;
+  /** The agent's state, as its screen shows it. */
+  state: AgentState | undefined;
+}
 
 export interface Card {
   /** Of its question. */
@@ -90,8 +103,9 @@ export function partOf({ text = "" }: Card, at: number): string {
   return text.slice(at, at + CARD_PART_CHARS);
 }
 
-export function isNoPhones(refusal: Reason | undefined): boolean {
-  return refusal !== undefined && NO_PHONES.includes(refusal);
+/** Its question was closed by an answer that no paired phone gave. */
+export function isToAskAgain({ asked }: Card, refusal: Reason | undefined): boolean {
+  return NO_PHONES.includes(refusal) && refusal !== undefined && asked < ASKED_MAX;
 }
 
 /** Whoever says that all of a request was shown has it. */

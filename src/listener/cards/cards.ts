@@ -16,13 +16,21 @@ import type { PartInput } from "../../protocol/key_input.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import type { RequestPart } from "../../protocol/pane_frame.ts";
 import type { Push } from "../../protocol/push.ts";
-import type { AgentState } from "../../protocol/session.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
 import { aboutText, dialogAnswer } from "./answers.ts";
 import { isNewTurn, OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
-import { askedAs, type Card, FETCHED, isNoPhones, isOfAllShown, keptContent, partOf } from "./card.ts";
+import {
+  askedAs,
+  type Card,
+  FETCHED,
+  isOfAllShown,
+  isToAskAgain,
+  keptContent,
+  type LocalView,
+  partOf,
+} from "./card.ts";
 import { cardContent } from "./card_data.ts";
 
 /** How long an agent waits for a phone: a hook's own limit is a little longer. */
@@ -31,8 +39,6 @@ export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
 export const CARDS_MAX = 32;
 /** The local user is at the computer when they pressed a key within this time. */
 export const LOCAL_ACTIVE_MS = 60_000;
-/** So often a dialog is asked; after that it opens at the computer. */
-export const ASKED_MAX = 4;
 /** How often an open card checks whether its dialog was answered at the computer, or the local user is back. */
 const WATCH_POLL_MS = 500;
 /** A dialog is gone when this many looks in a row do not see it, so many milliseconds apart. */
@@ -44,15 +50,6 @@ const LINK_LOST_MS = 5_000;
 export const APPLIED_MS = 3_000;
 /** If nothing shows within this time whether the agent took the answer, its outcome is `unknown`. */
 export const APPLIED_LIMIT_MS = 20_000;
-
-/** What a session shows at the computer. */
-export interface LocalView {
-  /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
-  lastKeyAt: number;
-  hasDialog: boolean;
-  /** The agent's state, as its screen shows it. */
-  state: AgentState | undefined;
-}
 
 export interface CardsOptions {
   clock: Clock;
@@ -129,7 +126,7 @@ export class Cards {
   refused({ inReplyTo = "" }: Push, { reason }: Pick<Outcome, "reason">): void {
     const card = this.#cards.get(inReplyTo);
     if (card === undefined || card.answer !== undefined) return;
-    if (!isNoPhones(reason) || card.asked >= ASKED_MAX) return card.end.abort();
+    if (!isToAskAgain(card, reason)) return card.end.abort();
     card.isAskedAgain = true;
     card.news.wake();
   }
@@ -167,6 +164,8 @@ export class Cards {
     if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
     card.dialog = this.#options.dialogOnScreen(card.session);
     card.answer = answer;
+    // Nobody fetches it any more, and the card stays until the agent has gone on.
+    card.text = undefined;
     card.news.wake();
     return await this.#applied(card);
   }
@@ -219,7 +218,8 @@ export class Cards {
     const { session, cwd } = report;
     const { policy, keys } = this.#options;
     if (session === undefined || !isSessionName(session) || this.#stop.signal.aborted) return undefined;
-    if (!this.#options.isLinked() || this.#cards.size >= CARDS_MAX) return undefined;
+    const open = [...this.#cards.values()].filter(({ answer }) => answer === undefined);
+    if (!this.#options.isLinked() || open.length >= CARDS_MAX) return undefined;
     const phones = await keys.phones();
     if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
     const view = await this.#options.look(session);
