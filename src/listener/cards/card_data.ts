@@ -108,17 +108,13 @@ const DECISIONS: Readonly<Record<Policy["approval"], readonly Decision[]>> = {
 };
 
 /**
- * Control characters, and characters that have no width or change the direction of what follows: whoever decides must
- * not read another text than the one that the agent will act on.
+ * Control characters, unassigned ones, and those that have no width or change the direction of what follows: whoever
+ * decides must not read another text than the one that the agent will act on.
  */
-const HIDDEN = new RegExp(
-  "[" + [
-    "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}",
-    "\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u3164\\ufe00-\\ufe0f\\uffa0\\u{e0100}-\\u{e01ef}",
-  ].join("") + "]",
-  "gu",
-);
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffc\u{1d159}]/gu;
 const SEEN = /[\n\t]/;
+/** Marks on one character: more of them cover the lines around it. */
+const PILED = /(?<=\p{M}{4})\p{M}/gu;
 /** Characters that look like a space or a line break, and that a shell takes for part of a word. */
 const LOOKALIKE = /\r(?!\n)|(?! )\p{Zs}|\u2800/gu;
 
@@ -127,7 +123,7 @@ export function visible(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(
     HIDDEN,
     (character) => SEEN.test(character) ? character : named(character),
-  );
+  ).replace(PILED, named);
 }
 
 function named(character: string): string {

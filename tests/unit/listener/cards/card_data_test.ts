@@ -72,6 +72,17 @@ Deno.test("everything that cannot be seen is named, and the text is a valid body
   assert.equal(visible("a\rb"), "a\nb");
 });
 
+Deno.test("characters that no font draws, and marks piled on one another, are named [card-whole]", async () => {
+  const content = await approval("a\u2065b\ufff0c\u{e0fff}d\uffff\ufffc\ue000\u{1d159}");
+  assert.equal(
+    content?.body,
+    "a⟨U+2065⟩b⟨U+FFF0⟩c⟨U+E0FFF⟩d⟨U+FFFF⟩⟨U+FFFC⟩⟨U+E000⟩⟨U+1D159⟩",
+  );
+  const piled = await approval(`e${"\u0301".repeat(6)} ок̆ ถั่ว`);
+  assert.equal(piled?.body, `e${"\u0301".repeat(4)}⟨U+0301⟩⟨U+0301⟩ ок̆ ถั่ว`);
+  assert.ok(piled?.data.kind === "approval" && piled.data.unusual.includes("hidden_characters"));
+});
+
 Deno.test("what looks like a space or a line break in a request and is none is named [card-whole]", async () => {
   const content = await approval("rm\u00a0a\u2800b\u3000c # d\re\r\nf");
   assert.equal(content?.body, "rm⟨U+00A0⟩a⟨U+2800⟩b⟨U+3000⟩c # d⟨U+000D⟩e\nf");
