@@ -216,20 +216,20 @@ export class Cards {
     { dialog, isShown }: DialogCall,
   ): Promise<{ card: Card; push: HostPush } | undefined> {
     const { session, cwd } = report;
-    const { policy, keys } = this.#options;
-    if (session === undefined || !isSessionName(session) || this.#stop.signal.aborted) return undefined;
-    const open = [...this.#cards.values()].filter(({ answer }) => answer === undefined);
-    if (!this.#options.isLinked() || open.length >= CARDS_MAX) return undefined;
+    const { policy, keys, clock } = this.#options;
+    if (session === undefined || !isSessionName(session)) return undefined;
+    if (this.#stop.signal.aborted || !this.#options.isLinked()) return undefined;
     const phones = await keys.phones();
     if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
     const view = await this.#options.look(session);
-    const isActive = view !== undefined && this.#options.clock.now() - view.lastKeyAt < LOCAL_ACTIVE_MS;
+    const isActive = view !== undefined && clock.now() - view.lastKeyAt < LOCAL_ACTIVE_MS;
     if (view === undefined || (isActive && !isShown)) return undefined;
     const full = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
     const content = full && keptContent(full, this.#cards.values());
-    if (content === undefined) return undefined;
-    const { clock } = this.#options;
-    const asker = { timeoutSeconds: CARD_SECONDS, replyTo: keys.deviceId, listener: keys.deviceId };
+    const open = [...this.#cards.values()].filter(({ answer }) => answer === undefined);
+    if (content === undefined || open.length >= CARDS_MAX) return undefined;
+    const host = keys.deviceId;
+    const asker = { timeoutSeconds: CARD_SECONDS, replyTo: host, listener: host };
     const given = { answer: undefined, dialog: undefined, isTaken: undefined };
     const state = { ...given, sign: undefined, signAt: 0, wasIdle: false, isFollowed: false };
     const about = {
@@ -238,23 +238,22 @@ export class Cards {
       ...{ tool: this.#calls.of(report), isShown, wasSeen: false, lastKeyAt: view.lastKeyAt },
     };
     const card: Card = { ...about, ...state, news: new Wakeup(clock), end: new AbortController() };
-    return { card, push: await askedAs(card, { clock, host: keys.deviceId, phones }) };
+    const push = askedAs(card, { clock, host, phones });
+    // It takes its room before it is sealed: others come meanwhile.
+    this.#cards.set(card.id, card);
+    push.catch(() => this.#cards.delete(card.id));
+    return { card, push: await push };
   }
 
   async #ask(
     card: Card,
-    { report, push, gone }: {
-      report: HookReport;
-      push: HostPush;
-      gone: AbortSignal;
-    },
+    { report, push, gone }: { report: HookReport; push: HostPush; gone: AbortSignal },
   ): Promise<DialogReply | undefined> {
     const { clock } = this.#options;
     const end = (): void => card.end.abort();
     gone.addEventListener("abort", end, { once: true });
     if (gone.aborted || this.#stop.signal.aborted) end();
     const cancel = clock.after(CARD_SECONDS * 1_000, end);
-    this.#cards.set(card.id, card);
     const waiting = this.#reportWaiting(card, report);
     try {
       await this.#options.send(push, { signal: card.end.signal });

@@ -61,6 +61,23 @@ Deno.test("a long request is kept for phones to fetch while its card is open, fo
   await Promise.all(others);
 });
 
+Deno.test("requests that come together take no more room than one after another [card-fetched]", async () => {
+  const scene = await Scene.make();
+  const request = "+ a line\n".repeat(200_000);
+  const long: DialogCall["dialog"] = {
+    kind: "approval",
+    tool: "Write",
+    request,
+    decisions: ["once", "reject"],
+  };
+  const asked = Array.from({ length: 6 }, () => scene.ask(long));
+  const cards = await Promise.all(asked.map((_, place) => scene.card(place)));
+  const wholes = cards.filter(({ card }) => card.kind === "approval" && card.whole !== undefined);
+  assert.deepEqual([wholes.length, cards.length], [4, 6]);
+  scene.cards.stop();
+  await Promise.all(asked);
+});
+
 Deno.test("a question closed by what no paired phone has sealed is asked again, and after a few times at the computer [card-reopened]", async () => {
   const scene = await Scene.make();
   const asked = scene.ask(QUESTION);
