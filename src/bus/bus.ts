@@ -17,6 +17,8 @@ export interface Bus {
   publish(account: string, message: BusMessage): void;
   /** Returns the unsubscribe function. */
   subscribe(account: string, handler: (message: BusMessage) => void): () => void;
+  /** Calls `handler` after messages of other nodes may have been lost. Returns the unsubscribe function. */
+  watchGaps(handler: () => void): () => void;
   /** Resolves when other nodes can be reached. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -38,6 +40,11 @@ export class LocalBus implements Bus {
       handlers.delete(handler);
       if (handlers.size === 0 && this.#handlers.get(account) === handlers) this.#handlers.delete(account);
     };
+  }
+
+  /** Loses nothing. */
+  watchGaps(): () => void {
+    return () => undefined;
   }
 
   ready(): Promise<void> {

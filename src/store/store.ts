@@ -234,6 +234,11 @@ export interface PushStore {
     device: DeviceName,
     page: { afterSeq: number; limit: number; type?: string },
   ): Promise<StoredPush[]>;
+  /**
+   * Calls `handler` when another process has stored a push for a device: covers a message of the bus that was lost.
+   * Returns the unsubscribe function.
+   */
+  watchPushes(handler: (device: DeviceName) => void): () => void;
   /** Expired pushes of all accounts that are not final, the first to expire first, following `after`. */
   duePushes(
     page: { now: number; after?: StoredPush | undefined; limit: number },

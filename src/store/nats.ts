@@ -1,0 +1,92 @@
+/** The store in NATS JetStream: three streams, replicated over three servers where there are as many. */
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { errorText } from "../async/error_text.ts";
+import { connectNats, type NatsAddress } from "../runtime/nats.ts";
+import { natsContext } from "./nats_context.ts";
+import { natsDevices } from "./nats_devices.ts";
+import { natsHooks, natsInventories, natsPairings, natsWebPush } from "./nats_inventories.ts";
+import { natsKeys } from "./nats_keys.ts";
+import { Nodes } from "./nats_nodes.ts";
+import { natsPushes } from "./nats_pushes.ts";
+import { ATTEMPT_MS, NatsStream } from "./nats_streams.ts";
+import { type Store, StoreUnavailable } from "./store.ts";
+
+interface OpenNatsStoreOptions {
+  /** For a relay: other nodes see that this one is alive. */
+  forRelay?: boolean;
+}
+
+/** Copies of every message: one server may fail of three. */
+export function replicasOf({ servers }: NatsAddress): number {
+  return servers.length >= 3 ? 3 : 1;
+}
+
+/** Connects, and creates what is missing. Rejects with StoreUnavailable. */
+export async function openNatsStore(
+  address: NatsAddress,
+  options: OpenNatsStoreOptions = {},
+): Promise<Store> {
+  const connection = await connect(address);
+  try {
+    return await prepare(connection, { address, ...options });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function connect(address: NatsAddress): Promise<NatsConnection> {
+  try {
+    return await connectNats(address, { name: `${address.prefix} store` });
+  } catch (error) {
+    if (error instanceof TypeError) throw error;
+    const servers = address.servers.join(", ");
+    throw new StoreUnavailable(`Cannot connect to NATS at ${servers}: ${errorText(error)}`, { cause: error });
+  }
+}
+
+async function prepare(
+  connection: NatsConnection,
+  { address, forRelay = false }: OpenNatsStoreOptions & { address: NatsAddress },
+): Promise<Store> {
+  const { prefix } = address;
+  const options = { timeout: ATTEMPT_MS, checkAPI: false };
+  const handles = {
+    client: jetstream(connection, options),
+    manager: await jetstreamManager(connection, options),
+  };
+  const replicas = replicasOf(address);
+  const streamOf = (name: string): NatsStream =>
+    new NatsStream(handles, { name: `${prefix}-${name}`, subjects: `${prefix}.${name}.>`, replicas });
+  const streams = { state: streamOf("state"), pushes: streamOf("push"), receipts: streamOf("receipt") };
+  for (const stream of Object.values(streams)) await stream.prepare();
+  const context = natsContext(streams, { prefix, node: crypto.randomUUID() });
+  const nodes = new Nodes(context);
+  if (forRelay) await nodes.start();
+  const pushes = natsPushes(context, prefix);
+  return {
+    ...natsKeys(context),
+    ...natsDevices(context, nodes),
+    ...pushes,
+    ...natsInventories(context),
+    ...natsPairings(context),
+    ...natsWebPush(context),
+    ...natsHooks(context),
+    async ready() {
+      await Promise.all(Object.values(streams).map((stream) => stream.ready()));
+    },
+    backup: () =>
+      Promise.reject(
+        new StoreUnavailable(
+          "Cannot copy a store in NATS into a file: use nats stream backup, or svc server migrate",
+        ),
+      ),
+    async close() {
+      pushes.stop();
+      // When NATS cannot be reached, other nodes find by themselves that this one is gone.
+      await nodes.end().catch(() => undefined);
+      await connection.close();
+    },
+  };
+}

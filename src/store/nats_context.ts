@@ -1,0 +1,102 @@
+/** What every part of the NATS store shares: its streams, the documents in them, their subjects, and this node's name. */
+import { subjectToken } from "../runtime/nats.ts";
+import type { PairingOffer, Scope } from "../protocol/http.ts";
+import type { WebPushSubscription } from "../protocol/web_push.ts";
+import { Documents } from "./nats_documents.ts";
+import type { NatsStream } from "./nats_streams.ts";
+import type { DeviceRecord, KeyRecord, PairedPhone } from "./store.ts";
+
+/** A key as stored: `hash` in base64url. */
+export type StoredKey = Omit<KeyRecord, "hash"> & { hash: string };
+
+/** A device without its presence, which changes often and is stored apart. */
+export type StoredDevice = Omit<DeviceRecord, "online" | "lastSeen">;
+
+export interface StoredPairing {
+  keyId: string;
+  scopes: readonly Scope[];
+  expiresAt: number;
+  offer?: PairingOffer | undefined;
+  taken?: true;
+  phone?: PairedPhone;
+}
+
+/** What is decided together is one document: an account's keys, devices, owners, pairing codes and subscriptions. */
+export interface Account {
+  keys: Record<string, StoredKey>;
+  devices: Record<string, StoredDevice>;
+  /** Device id → key id. */
+  owners: Record<string, string>;
+  /** By the code's hash in base64url. */
+  pairings: Record<string, StoredPairing>;
+  webPush: Record<string, WebPushSubscription>;
+}
+
+export interface NatsContext {
+  state: NatsStream;
+  pushes: NatsStream;
+  receipts: NatsStream;
+  /** Subjects of the state stream. */
+  subjects: ReturnType<typeof stateSubjects>;
+  account(id: string): AccountDocument;
+  /** All accounts. */
+  listAccounts(): Promise<Account[]>;
+  /** Of any subject in the state stream; each part of the store knows the type of its own. */
+  documents<V>(empty: () => V): Documents<V>;
+  /** This process among those on the store. */
+  node: string;
+}
+
+export interface AccountDocument {
+  get(): Promise<Account>;
+  change<T>(work: (account: Account) => T): Promise<T>;
+}
+
+export function stateSubjects(prefix: string) {
+  const of = (...names: string[]): string => [`${prefix}.state`, ...names.map(subjectToken)].join(".");
+  return {
+    all: `${prefix}.state.>`,
+    account: (account: string) => of("account", account),
+    everyAccount: `${prefix}.state.account.*`,
+    /** Which account a key is in, by its id and by its hash. */
+    key: (id: string) => of("key", id),
+    hash: (hash: string) => of("hash", hash),
+    /** Which account a pairing code is in. */
+    code: (hash: string) => of("code", hash),
+    everyCode: `${prefix}.state.code.*`,
+    presence: (account: string, device: string) => of("presence", account, device),
+    node: (id: string) => of("node", id),
+    everyNode: `${prefix}.state.node.*`,
+    inventory: (account: string, device: string) => of("inventory", account, device),
+    /** Names and sizes of all inventories of an account. */
+    sessions: (account: string) => of("sessions", account),
+    hooks: (account: string) => of("hooks", account),
+    charge: (account: string, from: string) => of("charge", account, from),
+    everyCharge: `${prefix}.state.charge.*.*`,
+    secret: (name: string) => of("secret", name),
+    revoked: (kind: string, account: string, id: string) => of("revoked", kind, account, id),
+    everyRevoked: `${prefix}.state.revoked.>`,
+  };
+}
+
+export function natsContext(
+  streams: Pick<NatsContext, "state" | "pushes" | "receipts">,
+  { prefix, node }: { prefix: string; node: string },
+): NatsContext {
+  const subjects = stateSubjects(prefix);
+  const documents = <V>(empty: () => V): Documents<V> => new Documents({ stream: streams.state, empty });
+  const accounts = documents<Account>(emptyAccount);
+  return {
+    ...streams,
+    ...{ subjects, documents, node },
+    account: (id) => ({
+      get: async () => await accounts.get(subjects.account(id)) ?? emptyAccount(),
+      change: (work) => accounts.change(subjects.account(id), work),
+    }),
+    listAccounts: async () => (await accounts.list(subjects.everyAccount)).map(({ value }) => value),
+  };
+}
+
+function emptyAccount(): Account {
+  return { keys: {}, devices: {}, owners: {}, pairings: {}, webPush: {} };
+}

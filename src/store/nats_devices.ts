@@ -1,0 +1,165 @@
+/** Devices in NATS: part of their account's document, with their presence apart, because it changes often. */
+import type { Account, NatsContext, StoredDevice } from "./nats_context.ts";
+import type { Documents } from "./nats_documents.ts";
+import { announce, devicesOfKey, revokeKeys } from "./nats_keys.ts";
+import { eachOf } from "./nats_streams.ts";
+import type { Nodes } from "./nats_nodes.ts";
+import type { ClaimOutcome, DeviceClaim, DeviceName, DeviceRecord, DeviceStore } from "./store.ts";
+
+/** A device's presence, written by the node that it is connected to. */
+interface Presence {
+  online: boolean;
+  lastSeen: number;
+  node: string;
+}
+
+type NewDevice = Omit<DeviceRecord, "revokedAt">;
+
+export function natsDevices(context: NatsContext, nodes: Nodes): DeviceStore {
+  const { account: accountOf, state } = context;
+  const presences = new Presences(context, nodes);
+  return {
+    async saveDevice(device) {
+      await accountOf(device.account).change((account) => save(account, device));
+      await presences.set(device, device);
+    },
+    async claimDevice(device, claim) {
+      const outcome = await accountOf(device.account).change((account) => {
+        const refusal = refusalOf(account, { device, claim });
+        if (refusal !== undefined) return refusal;
+        account.owners[device.id] = claim.keyId;
+        save(account, device);
+        return "claimed";
+      });
+      if (outcome === "claimed") await presences.set(device, device);
+      return outcome;
+    },
+    deviceOwner: async ({ account, id }) => ownerOf(await accountOf(account).get(), id),
+    releaseDevice: ({ account, id }) =>
+      accountOf(account).change((found) => {
+        const isOwned = ownerOf(found, id) !== undefined;
+        if (isOwned) delete found.owners[id];
+        return isOwned;
+      }),
+    async findDevice({ account, id }) {
+      const { devices } = await accountOf(account).get();
+      const device = devices[id];
+      return device && await presences.of(device);
+    },
+    async listDevices(account) {
+      const { devices } = await accountOf(account).get();
+      const active = Object.values(devices).filter(({ revokedAt }) => revokedAt === undefined);
+      active.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
+      return await eachOf(active, (device) => presences.of(device));
+    },
+    async setOnline(device, { online, now }) {
+      const { devices } = await accountOf(device.account).get();
+      if (devices[device.id] !== undefined) await presences.set(device, { online, lastSeen: now });
+    },
+    setAllOffline: (now) => presences.setAllOffline(now),
+    async revokeDevice({ account, id }, now) {
+      const keys = await accountOf(account).change((found) => revokeDevice(found, id, now));
+      if (keys === undefined) return undefined;
+      const stored = await state.get(context.subjects.inventory(account, id));
+      if (stored !== undefined) await state.remove(stored.seq);
+      await announce(context, [
+        { kind: "device", account, id },
+        ...keys.map((key) => ({ kind: "key" as const, account, id: key })),
+      ]);
+      return keys;
+    },
+  };
+}
+
+class Presences {
+  readonly #context: NatsContext;
+  readonly #nodes: Nodes;
+  readonly #documents: Documents<Presence>;
+  /** Devices that are online by this node, by subject. */
+  readonly #own = new Set<string>();
+
+  constructor(context: NatsContext, nodes: Nodes) {
+    this.#context = context;
+    this.#nodes = nodes;
+    this.#documents = context.documents<Presence>(() => ({ online: false, lastSeen: 0, node: "" }));
+  }
+
+  /** A device that has connected to another node does not go offline because its older connection here closed. */
+  async set(
+    { account, id }: DeviceName,
+    { online, lastSeen }: { online: boolean; lastSeen: number },
+  ): Promise<void> {
+    const subject = this.#context.subjects.presence(account, id);
+    if (online) this.#own.add(subject);
+    else this.#own.delete(subject);
+    await this.#setSubject(subject, { online, lastSeen });
+  }
+
+  /** Only those that are online by this node: the ones of a node that died are offline because it died. */
+  async setAllOffline(now: number): Promise<void> {
+    const own = [...this.#own];
+    this.#own.clear();
+    await eachOf(own, (subject) => this.#setSubject(subject, { online: false, lastSeen: now }));
+  }
+
+  async of(stored: StoredDevice): Promise<DeviceRecord> {
+    const { publicKey, revokedAt } = stored;
+    const device = { ...stored, publicKey, revokedAt };
+    const subject = this.#context.subjects.presence(device.account, device.id);
+    const presence = await this.#documents.get(subject);
+    if (presence === undefined) return { ...device, online: false, lastSeen: 0 };
+    const { online, lastSeen, node } = presence;
+    if (!online) return { ...device, online, lastSeen };
+    const seen = await this.#nodes.seen(node);
+    return { ...device, online: seen.alive, lastSeen: seen.alive ? lastSeen : Math.max(lastSeen, seen.last) };
+  }
+
+  async #setSubject(subject: string, { online, lastSeen }: Omit<Presence, "node">): Promise<void> {
+    const { node } = this.#context;
+    await this.#documents.change(subject, (presence) => {
+      if (!online && presence.online && presence.node !== node) return;
+      Object.assign(presence, { online, lastSeen, node });
+    });
+  }
+}
+
+function save({ devices }: Account, device: NewDevice): void {
+  const { account, id, kind, name, version, publicKey } = device;
+  const known = devices[id];
+  devices[id] = {
+    ...{ account, id, kind, name, version, publicKey },
+    createdAt: known?.createdAt ?? device.createdAt,
+    revokedAt: known?.revokedAt,
+  };
+}
+
+/** A revoked key owns nothing. */
+export function ownerOf({ owners, keys }: Account, device: string): string | undefined {
+  const owner = owners[device];
+  const key = owner === undefined ? undefined : keys[owner];
+  return key === undefined || key.revokedAt !== undefined ? undefined : owner;
+}
+
+/** Why the key cannot claim the device. */
+function refusalOf(
+  account: Account,
+  { device, claim: { keyId, most } }: { device: NewDevice; claim: DeviceClaim },
+): Exclude<ClaimOutcome, "claimed"> | undefined {
+  const key = account.keys[keyId];
+  const known = account.devices[device.id];
+  if (key === undefined || key.revokedAt !== undefined || known?.revokedAt !== undefined) return "revoked";
+  const owner = ownerOf(account, device.id);
+  if (owner !== undefined) return owner === keyId ? undefined : "taken";
+  if (devicesOfKey(account, keyId) >= most.ofKey) return "key_full";
+  const active = Object.values(account.devices).filter(({ revokedAt }) => revokedAt === undefined);
+  return known === undefined && active.length >= most.ofAccount ? "account_full" : undefined;
+}
+
+function revokeDevice(account: Account, id: string, now: number): string[] | undefined {
+  const device = account.devices[id];
+  if (device === undefined || device.revokedAt !== undefined) return undefined;
+  device.revokedAt = now;
+  delete account.webPush[id];
+  const bound = Object.values(account.keys).filter(({ deviceId }) => deviceId === id).map((key) => key.id);
+  return revokeKeys(account, { ids: bound, now });
+}

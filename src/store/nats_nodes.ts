@@ -1,0 +1,81 @@
+/** The relay nodes on one NATS store: each says now and then that it is alive, and a device is online only by a live node. */
+import { systemClock } from "../async/clock.ts";
+import type { NatsContext } from "./nats_context.ts";
+
+const HEARTBEAT_MS = 4_000;
+/** A node that has been silent for so long is dead. The nodes' clocks must agree within a few seconds. */
+const DEAD_MS = 12_000;
+/** How long an answer about another node is used again. */
+const REMEMBERED_MS = 1_000;
+/** Nodes remembered at a time. */
+const NODES_MAX = 1_000;
+
+interface Seen {
+  alive: boolean;
+  /** When it was last known to live; epoch milliseconds. */
+  last: number;
+}
+
+export class Nodes {
+  readonly #context: NatsContext;
+  readonly #remembered = new Map<string, { seen: Seen; until: number }>();
+  #cancel: (() => void) | undefined;
+  #beating: Promise<unknown> = Promise.resolve();
+  #ended = false;
+
+  constructor(context: NatsContext) {
+    this.#context = context;
+  }
+
+  /** From now on other nodes see this one. Tools that only read or change the store do not start. */
+  async start(): Promise<void> {
+    await this.#beat();
+    this.#next();
+  }
+
+  /** The node is gone: nothing is online by it. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    this.#cancel?.();
+    await this.#beating;
+    if (this.#cancel === undefined) return;
+    const { state, subjects, node } = this.#context;
+    const entry = await state.get(subjects.node(node));
+    if (entry !== undefined) await state.remove(entry.seq);
+  }
+
+  async seen(node: string): Promise<Seen> {
+    const now = systemClock.now();
+    if (node === this.#context.node) return { alive: true, last: now };
+    const known = this.#remembered.get(node);
+    if (known !== undefined && systemClock.elapsed() < known.until) return known.seen;
+    const entry = await this.#context.state.get(this.#context.subjects.node(node));
+    const last = entry === undefined ? 0 : (JSON.parse(entry.text) as { at: number }).at;
+    const seen = { alive: now - last < DEAD_MS, last };
+    if (this.#remembered.size >= NODES_MAX) this.#remembered.clear();
+    this.#remembered.set(node, { seen, until: systemClock.elapsed() + REMEMBERED_MS });
+    return seen;
+  }
+
+  /** Forgets nodes that died long ago. */
+  async forget(before: number): Promise<void> {
+    const { state, subjects } = this.#context;
+    for (const { seq, text } of await state.list(subjects.everyNode)) {
+      if ((JSON.parse(text) as { at: number }).at < before) await state.remove(seq);
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { state, subjects, node } = this.#context;
+    await state.put(subjects.node(node), JSON.stringify({ at: systemClock.now() }));
+  }
+
+  /** A heartbeat that fails is followed by the next one. */
+  #next(): void {
+    this.#cancel = systemClock.after(HEARTBEAT_MS, () => {
+      this.#beating = this.#beat().catch(() => undefined).then(() => {
+        if (!this.#ended) this.#next();
+      });
+    });
+  }
+}

@@ -1,0 +1,153 @@
+/** The pushes of all accounts that are not final, as this node knows them: it follows the streams of pushes and receipts. */
+import type { NatsStream } from "./nats_streams.ts";
+import type { DeviceName, NewPush, PushName } from "./store.ts";
+import type { Receipt } from "../protocol/receipt.ts";
+
+/** What followers see of a push. */
+export interface PushNote extends PushName {
+  target?: string | undefined;
+  type: string;
+  createdAt: number;
+  expiresAt: number;
+  state: string;
+  final: boolean;
+}
+
+/** What followers see of a changed receipt. `seq`: of its push. */
+export interface ReceiptNote extends PushName {
+  seq: number;
+  state: string;
+  final: boolean;
+  expiresAt: number;
+  /** The id of the answer that closed the question: it is stored next. */
+  answer?: string | undefined;
+}
+
+export interface OpenPush extends PushNote {
+  seq: number;
+}
+
+/** Final pushes remembered, in case the push is read after its receipt. */
+const FINAL_MAX = 100_000;
+
+interface OpenPushesOptions {
+  pushes: NatsStream;
+  receipts: NatsStream;
+  /** All subjects of both streams. */
+  filters: { pushes: string; receipts: string };
+  /** A question was closed by an answer. */
+  answered(note: ReceiptNote): void;
+}
+
+export class OpenPushes {
+  readonly #options: OpenPushesOptions;
+  readonly #bySeq = new Map<number, OpenPush>();
+  readonly #ofDevices = new Map<string, Map<number, OpenPush>>();
+  readonly #final = new Set<number>();
+  readonly #watchers = new Set<(device: DeviceName) => void>();
+  #stops: (() => void)[] = [];
+  #caughtUp: Promise<unknown> | undefined;
+
+  constructor(options: OpenPushesOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the pushes that are stored now are known. Follows from the first call on. */
+  async ready(): Promise<void> {
+    this.#caughtUp ??= this.#follow().catch((error) => {
+      this.#caughtUp = undefined;
+      throw error;
+    });
+    await this.#caughtUp;
+  }
+
+  /** Calls `handler` when another node has stored a push for a device. Returns the unsubscribe function. */
+  watch(handler: (device: DeviceName) => void): () => void {
+    this.#watchers.add(handler);
+    return () => void this.#watchers.delete(handler);
+  }
+
+  /** Returns false for a push that is known, or final. */
+  add(push: OpenPush): boolean {
+    const { seq, account, target, final } = push;
+    if (final || this.#final.has(seq) || this.#bySeq.has(seq)) return false;
+    this.#bySeq.set(seq, push);
+    const device = keyOf(account, target);
+    this.#ofDevices.set(device, (this.#ofDevices.get(device) ?? new Map()).set(seq, push));
+    return true;
+  }
+
+  /** The push is final, or gone. */
+  remove(seq: number): void {
+    this.#final.add(seq);
+    for (const oldest of this.#final) {
+      if (this.#final.size <= FINAL_MAX) break;
+      this.#final.delete(oldest);
+    }
+    const push = this.#bySeq.get(seq);
+    if (push === undefined) return;
+    this.#bySeq.delete(seq);
+    const device = keyOf(push.account, push.target);
+    const others = this.#ofDevices.get(device);
+    others?.delete(seq);
+    if (others?.size === 0) this.#ofDevices.delete(device);
+  }
+
+  /** In order. */
+  ofDevice({ account, id }: DeviceName, afterSeq: number): OpenPush[] {
+    const all = [...this.#ofDevices.get(keyOf(account, id))?.values() ?? []];
+    return all.filter(({ seq }) => seq > afterSeq).sort((one, other) => one.seq - other.seq);
+  }
+
+  /** Those that expired, the first to expire first. */
+  due(now: number): OpenPush[] {
+    const due: OpenPush[] = [];
+    for (const push of this.#bySeq.values()) if (push.expiresAt <= now) due.push(push);
+    return due.sort((one, other) => one.expiresAt - other.expiresAt || one.seq - other.seq);
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    this.#stops = [];
+  }
+
+  async #follow(): Promise<void> {
+    const { pushes, receipts, filters } = this.#options;
+    const ofReceipts = await receipts.follow({ filter: filters.receipts, from: 1 }, ({ note }) => {
+      const receipt = JSON.parse(note) as ReceiptNote;
+      if (receipt.final) this.remove(receipt.seq);
+      if (receipt.answer !== undefined) this.#options.answered(receipt);
+    });
+    this.#stops.push(ofReceipts.stop);
+    await ofReceipts.caughtUp;
+    const ofPushes = await pushes.follow({ filter: filters.pushes, from: 1 }, ({ seq, note }) => {
+      const push = { ...JSON.parse(note) as PushNote, seq };
+      if (this.add(push)) this.#notify(push);
+    });
+    this.#stops.push(ofPushes.stop);
+    await ofPushes.caughtUp;
+  }
+
+  #notify({ account, target }: OpenPush): void {
+    if (target === undefined) return;
+    for (const watcher of this.#watchers) watcher({ account, id: target });
+  }
+}
+
+function keyOf(account: string, device: string | undefined): string {
+  return `${account} ${device ?? ""}`;
+}
+
+export function noteOfPush(
+  { account, target, push, receipt }: Pick<NewPush, "account" | "target" | "push" | "receipt">,
+): PushNote {
+  const { id, type, createdAt, expiresAt } = push;
+  return { account, id, target, type, createdAt, expiresAt, state: receipt.state, final: receipt.final };
+}
+
+export function noteOfReceipt(
+  { account, id, expiresAt, seq }: PushName & { expiresAt: number; seq: number },
+  { receipt, answer }: { receipt: Receipt; answer?: string | undefined },
+): ReceiptNote {
+  return { account, id, seq, expiresAt, state: receipt.state, final: receipt.final, answer };
+}

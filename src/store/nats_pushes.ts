@@ -1,0 +1,267 @@
+/** Pushes in NATS: one message each, whose sequence is the order of acceptance, and a document with its newest receipt. */
+import { decodeBase64url, encodeBase64url, utf8Length } from "../async/encodings.ts";
+import type { Push } from "../protocol/push.ts";
+import type { Receipt } from "../protocol/receipt.ts";
+import { subjectToken } from "../runtime/nats.ts";
+import type { NatsContext } from "./nats_context.ts";
+import { Documents } from "./nats_documents.ts";
+import { History } from "./nats_history.ts";
+import { noteOfPush, noteOfReceipt, OpenPushes, type PushNote, type ReceiptNote } from "./nats_open.ts";
+import { eachOf, type Entry } from "./nats_streams.ts";
+import {
+  type AnswerOutcome,
+  type NewPush,
+  type PushName,
+  type PushStore,
+  STORED_REGAINED_PER_MS,
+  type StoredPush,
+  StoreUnavailable,
+} from "./store.ts";
+
+/** What a push costs besides its own text: digest, subjects, and a longer receipt. */
+const OVERHEAD_BYTES = 512;
+
+/** A push's newest receipt; `seq` is the push's, since an id may be used again when its push has been removed. */
+interface StoredReceipt {
+  seq: number;
+  account: string;
+  id: string;
+  expiresAt: number;
+  receipt: Receipt;
+  /** The answer that closes this question: whoever finds it missing stores it. */
+  answer?: PushText;
+}
+
+type PushText = Omit<NewPush, "digest"> & { digest: string };
+
+interface Charge {
+  bytes: number;
+  at: number;
+}
+
+export interface NatsPushes extends PushStore {
+  /** Resolves when the pushes that are not final are known. */
+  followed(): Promise<void>;
+  stop(): void;
+}
+
+export function natsPushes(context: NatsContext, prefix: string): NatsPushes {
+  const pushes = new Pushes(context, prefix);
+  const history = new History({ pushes: context.pushes, prefix, find: (name) => pushes.find(name) });
+  const { open } = pushes;
+  return {
+    followed: () => open.ready(),
+    stop: () => open.stop(),
+    insertPush: (push) => pushes.insert(push),
+    insertAnswer: (answer, question) => pushes.insertAnswer(answer, question),
+    findPush: (name) => pushes.find(name),
+    storedBytes: async (sender, now) => await pushes.charged(sender, now),
+    pagePushes: (request) => history.page(request),
+    changeReceipt: (name, decide) => pushes.changeReceipt(name, decide),
+    async openPushes(device, { afterSeq, limit, type }) {
+      await open.ready();
+      const known = open.ofDevice(device, afterSeq).filter((one) => type === undefined || one.type === type);
+      return await pushes.firstOpen(known, limit);
+    },
+    async duePushes({ now, after, limit }) {
+      await open.ready();
+      const [expiry, seq] = [after?.push.expiresAt ?? 0, after?.seq ?? 0];
+      const known = open.due(now).filter((one) =>
+        one.expiresAt > expiry || one.expiresAt === expiry && one.seq > seq
+      );
+      return await pushes.firstOpen(known, limit);
+    },
+    removePushes: (bounds) => pushes.removeOld(bounds),
+    watchPushes: (handler) => open.watch(handler),
+  };
+}
+
+class Pushes {
+  readonly open: OpenPushes;
+  readonly #context: NatsContext;
+  readonly #prefix: string;
+  readonly #receipts: Documents<Partial<StoredReceipt>>;
+  readonly #charges: Documents<Charge>;
+
+  constructor(context: NatsContext, prefix: string) {
+    this.#context = context;
+    this.#prefix = prefix;
+    this.#receipts = new Documents({ stream: context.receipts, empty: () => ({}), note: noteOfStored });
+    this.#charges = context.documents(() => ({ bytes: 0, at: 0 }));
+    this.open = new OpenPushes({
+      ...{ pushes: context.pushes, receipts: context.receipts },
+      filters: { pushes: `${prefix}.push.>`, receipts: `${prefix}.receipt.>` },
+      answered: (note) => void this.#completeAnswer(note).catch(() => undefined),
+    });
+  }
+
+  async find({ account, id }: PushName): Promise<StoredPush | undefined> {
+    const [push, receipt] = await Promise.all([
+      this.#context.pushes.get(this.#subject("push", { account, id })),
+      this.#receipts.get(this.#subject("receipt", { account, id })),
+    ]);
+    return push && storedOf(push, receipt);
+  }
+
+  /** The message's subject names account and id, and it must be the first: one write stores it and refuses a reused id. */
+  async insert(push: NewPush): Promise<{ stored: StoredPush; duplicate: boolean }> {
+    const { account, push: { id, from, createdAt } } = push;
+    const note = JSON.stringify(noteOfPush(push));
+    const subject = this.#subject("push", { account, id });
+    const seq = await this.#context.pushes.put(subject, JSON.stringify(textOf(push)), { expected: 0, note });
+    if (seq === undefined) {
+      const stored = await this.find({ account, id });
+      if (stored === undefined) {
+        throw new StoreUnavailable("Cannot find the push that has this id: it was just removed");
+      }
+      return { stored, duplicate: true };
+    }
+    this.open.add({ ...noteOfPush(push), seq });
+    const bytes = sizeOf(push.push) + sizeOf(push.receipt) + OVERHEAD_BYTES;
+    await this.#charges.change(this.#context.subjects.charge(account, from), (charge) => {
+      charge.bytes = remaining(charge, createdAt) + bytes;
+      charge.at = createdAt;
+    });
+    return { stored: { ...push, seq }, duplicate: false };
+  }
+
+  /** The question's receipt carries the answer until it is stored, so that a node that dies between the two loses nothing. */
+  async insertAnswer(
+    answer: NewPush,
+    question: { id: string; close: (stored: StoredPush) => Receipt | undefined },
+  ): Promise<AnswerOutcome> {
+    const { account, push } = answer;
+    const known = await this.find({ account, id: push.id });
+    if (known !== undefined) return { kind: "duplicate", answer: known };
+    const closed = await this.#change({ account, id: question.id }, {
+      decide: question.close,
+      answer: textOf(answer),
+    });
+    const carried = closed?.answer;
+    if (closed === undefined || carried?.push.id !== push.id) return { kind: "closed" };
+    const { stored, duplicate } = await this.insert(pushOf(carried));
+    if (duplicate) return { kind: "duplicate", answer: stored };
+    return { kind: "stored", answer: stored, question: closed.stored };
+  }
+
+  async changeReceipt(
+    name: PushName,
+    decide: (stored: StoredPush) => Receipt | undefined,
+  ): Promise<{ stored: StoredPush; changed: boolean } | undefined> {
+    const outcome = await this.#change(name, { decide });
+    return outcome && { stored: outcome.stored, changed: outcome.changed };
+  }
+
+  /** The first of them that are still open; the others are forgotten. */
+  async firstOpen(known: readonly { account: string; id: string; seq: number }[], limit: number) {
+    const found: StoredPush[] = [];
+    for (let start = 0; start < known.length && found.length < limit; start += limit) {
+      const some = await eachOf(known.slice(start, start + limit), async (one) => {
+        const stored = await this.find(one);
+        const isOpen = stored?.seq === one.seq && !stored.receipt.final;
+        if (!isOpen) this.open.remove(one.seq);
+        return isOpen ? stored : undefined;
+      });
+      found.push(...some.filter((one) => one !== undefined));
+    }
+    return found.slice(0, limit);
+  }
+
+  async charged({ account, from }: { account: string; from: string }, now: number): Promise<number> {
+    const charge = await this.#charges.get(this.#context.subjects.charge(account, from));
+    return charge === undefined ? 0 : remaining(charge, now);
+  }
+
+  /** Reads all notes; called about once an hour. A receipt goes after its push, which it must never outlive as open. */
+  async removeOld(bounds: { madeBefore: number; expiredBefore: number }): Promise<number> {
+    const { pushes, receipts, state, subjects } = this.#context;
+    const { madeBefore, expiredBefore } = bounds;
+    const removed = new Map<number, PushName>();
+    await pushes.scan(`${this.#prefix}.push.>`, ({ seq, note }) => {
+      const { account, id, createdAt, expiresAt, state } = JSON.parse(note) as PushNote;
+      const isExpired = state === "expired" && expiresAt < expiredBefore;
+      if (createdAt < madeBefore || isExpired) removed.set(seq, { account, id });
+    });
+    await receipts.scan(`${this.#prefix}.receipt.>`, ({ note }) => {
+      const { account, id, seq, state, expiresAt } = JSON.parse(note) as ReceiptNote;
+      if (state === "expired" && expiresAt < expiredBefore) removed.set(seq, { account, id });
+    });
+    const counted = await eachOf([...removed], async ([seq, name]) => {
+      const isRemoved = await pushes.remove(seq);
+      this.open.remove(seq);
+      const receipt = await receipts.get(this.#subject("receipt", name));
+      if (receipt !== undefined) await receipts.remove(receipt.seq);
+      return isRemoved;
+    });
+    for (const { seq, value } of await this.#charges.list(subjects.everyCharge)) {
+      if (value.at < madeBefore) await state.remove(seq);
+    }
+    return counted.filter((isRemoved) => isRemoved).length;
+  }
+
+  async #change(
+    name: PushName,
+    { decide, answer }: { decide: (stored: StoredPush) => Receipt | undefined; answer?: PushText },
+  ): Promise<{ stored: StoredPush; changed: boolean; answer: PushText | undefined } | undefined> {
+    const entry = await this.#context.pushes.get(this.#subject("push", name));
+    if (entry === undefined) return undefined;
+    const outcome = await this.#receipts.change(this.#subject("receipt", name), (value) => {
+      const stored = storedOf(entry, value);
+      const carried = value.seq === entry.seq ? value.answer : undefined;
+      const receipt = decide(stored);
+      if (receipt === undefined) return { stored, changed: false, answer: carried };
+      const { expiresAt } = stored.push;
+      Object.assign(value, { ...name, seq: entry.seq, expiresAt, receipt, answer: answer ?? carried });
+      return { stored: { ...stored, receipt }, changed: true, answer };
+    });
+    if (outcome.stored.receipt.final) this.open.remove(entry.seq);
+    return outcome;
+  }
+
+  /** Every node does this for every answer that it sees; the first write wins. */
+  async #completeAnswer({ account, id, answer }: ReceiptNote): Promise<void> {
+    if (answer === undefined) return;
+    const known = await this.#context.pushes.get(this.#subject("push", { account, id: answer }));
+    if (known !== undefined) return;
+    const receipt = await this.#receipts.get(this.#subject("receipt", { account, id }));
+    if (receipt?.answer?.push.id === answer) await this.insert(pushOf(receipt.answer));
+  }
+
+  #subject(kind: "push" | "receipt", { account, id }: PushName): string {
+    return `${this.#prefix}.${kind}.${subjectToken(account)}.${subjectToken(id)}`;
+  }
+}
+
+function remaining({ bytes, at }: Charge, now: number): number {
+  return Math.max(0, bytes - STORED_REGAINED_PER_MS * Math.max(0, now - at));
+}
+
+function noteOfStored(
+  { account = "", id = "", expiresAt = 0, seq = 0, receipt, answer }: Partial<StoredReceipt>,
+) {
+  if (receipt === undefined) return "";
+  return JSON.stringify(noteOfReceipt({ account, id, expiresAt, seq }, { receipt, answer: answer?.push.id }));
+}
+
+function textOf({ account, target, digest, push, receipt }: NewPush): PushText {
+  return { account, target, digest: encodeBase64url(digest), push, receipt };
+}
+
+function pushOf({ account, target, digest, push, receipt }: PushText): NewPush {
+  const bytes = decodeBase64url(digest);
+  if (bytes === undefined) {
+    throw new StoreUnavailable(`Cannot read the push "${push.id}": its digest is damaged`);
+  }
+  return { account, target, digest: bytes, push, receipt };
+}
+
+/** A receipt of an earlier push with the same id does not count. */
+function storedOf({ seq, text }: Entry, changed: Partial<StoredReceipt> | undefined): StoredPush {
+  const push = pushOf(JSON.parse(text) as PushText);
+  const receipt = changed?.seq === seq ? changed.receipt ?? push.receipt : push.receipt;
+  return { ...push, receipt, seq };
+}
+
+function sizeOf(value: Push | Receipt): number {
+  return utf8Length(JSON.stringify(value));
+}

@@ -1,0 +1,280 @@
+/** JetStream as the NATS store uses it: the newest message of a subject, compare-and-set by its sequence, and following. */
+import {
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  JetStreamError,
+  type JetStreamManager,
+  type JsMsg,
+  type MsgRequest,
+  RetentionPolicy,
+  StorageType,
+  type StoredMsg,
+} from "@nats-io/jetstream";
+import { headers, NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
+import { systemClock } from "../async/clock.ts";
+import { encodeBase64url } from "../async/encodings.ts";
+import { errorText } from "../async/error_text.ts";
+import { retry } from "../async/retry.ts";
+import { StoreUnavailable } from "./store.ts";
+
+/** How long a call is tried again while a stream elects its leader. A request to the relay may take longer. */
+const PATIENCE_MS = 12_000;
+/** How long one attempt waits for an answer. */
+export const ATTEMPT_MS = 2_000;
+const BACKOFF = { minMs: 20, maxMs: 500 };
+
+const WRONG_LAST_SEQUENCE = [10071, 10164];
+const NO_MESSAGE = 10037;
+/** "JetStream is not available", "no leader", "insufficient resources", "stream is offline" and their like. */
+const TRANSIENT_STATUS = [500, 503];
+
+/** The name of the client's error when no server answers for JetStream; its class is not exported. */
+const NO_LEADER = "JetStreamNotEnabled";
+
+/** The writer's mark: shows after an attempt without an answer whether it was stored. */
+const WRITE_HEADER = "Svc-Write";
+/** What followers need to know without the message's body. */
+const NOTE_HEADER = "Svc-Note";
+
+export interface Entry {
+  subject: string;
+  seq: number;
+  text: string;
+}
+
+/** What a follower gets of each message. `pending`: messages that wait behind it. */
+export interface Note {
+  subject: string;
+  seq: number;
+  note: string;
+  pending: number;
+}
+
+interface StreamHandles {
+  client: JetStreamClient;
+  manager: JetStreamManager;
+}
+
+interface StreamOptions {
+  name: string;
+  /** All subjects of the stream, such as `svc.state.>`. */
+  subjects: string;
+  replicas: number;
+}
+
+export interface PutOptions {
+  /** Stores only if this is the sequence of the subject's newest message; 0 if it must have none. */
+  expected?: number;
+  note?: string;
+}
+
+export class NatsStream {
+  /** Its last sequence when it was opened. */
+  openedAt = 0;
+  readonly #handles: StreamHandles;
+  readonly #options: StreamOptions;
+
+  constructor(handles: StreamHandles, options: StreamOptions) {
+    this.#handles = handles;
+    this.#options = options;
+  }
+
+  /** Creates the stream unless it exists. */
+  async prepare(): Promise<void> {
+    const { name, subjects, replicas } = this.#options;
+    const { state } = await patiently("prepare a stream", () =>
+      this.#handles.manager.streams.add({
+        name,
+        subjects: [subjects],
+        num_replicas: replicas,
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        // A write that does not fit is refused: nothing that was accepted is dropped.
+        discard: DiscardPolicy.New,
+        max_msgs_per_subject: 1,
+        // Reads are answered by the leader: a decision never rests on a replica that lags.
+        allow_direct: false,
+      }));
+    this.openedAt = state.last_seq;
+  }
+
+  /** The newest message of a subject. */
+  async get(subject: string): Promise<Entry | undefined> {
+    return entryOf(await this.#message({ last_by_subj: subject }));
+  }
+
+  async getSeq(seq: number): Promise<Entry | undefined> {
+    return entryOf(await this.#message({ seq }));
+  }
+
+  /** The first message from `seq` on whose subject matches `filter`. */
+  async next(filter: string, seq: number): Promise<Entry | undefined> {
+    // The server has answered this since 2.9; the client's types do not list it.
+    return entryOf(await this.#message({ seq, next_by_subj: filter } as MsgRequest));
+  }
+
+  /** Returns the message's sequence once it is replicated; undefined, and nothing is stored, when `expected` is wrong. */
+  async put(subject: string, text: string, options: PutOptions = {}): Promise<number | undefined> {
+    const mark = encodeBase64url(crypto.getRandomValues(new Uint8Array(9)));
+    let isUncertain = false;
+    return await patiently("store", async () => {
+      try {
+        return await this.#publish(subject, text, { ...options, mark });
+      } catch (error) {
+        if (!isConflict(error)) {
+          isUncertain = true;
+          throw error;
+        }
+        return isUncertain ? await this.#seqOfMark(subject, mark) : undefined;
+      }
+    });
+  }
+
+  /** Subjects that have a message. */
+  async subjects(filter: string): Promise<string[]> {
+    const found = await patiently("read", async () => {
+      const info = await this.#handles.manager.streams.info(this.#options.name, { subjects_filter: filter });
+      return info.state.subjects ?? {};
+    });
+    return Object.keys(found);
+  }
+
+  /** The newest messages of all subjects that match. */
+  async list(filter: string): Promise<Entry[]> {
+    const entries = await eachOf(await this.subjects(filter), (subject) => this.get(subject));
+    return entries.filter((entry) => entry !== undefined);
+  }
+
+  /** Removes one message; false when it is gone already. */
+  async remove(seq: number): Promise<boolean> {
+    return await patiently("remove", async () => {
+      try {
+        return await this.#handles.manager.streams.deleteMessage(this.#options.name, seq, false);
+      } catch (error) {
+        if (error instanceof JetStreamApiError && !isTransient(error)) return false;
+        throw error;
+      }
+    });
+  }
+
+  /** Resolves when a leader answers for the stream. */
+  async ready(): Promise<void> {
+    await patiently("read", () => this.#handles.manager.streams.info(this.#options.name));
+  }
+
+  /**
+   * Calls `handler` in order, without a gap, for the messages from a sequence on. `caughtUp` resolves when those that were
+   * stored before this call have been handled.
+   */
+  async follow(
+    { filter, from }: { filter: string; from: number },
+    handler: (note: Note) => void,
+  ): Promise<{ caughtUp: Promise<void>; stop(): void }> {
+    const { name } = this.#options;
+    const consumer = await patiently("follow", () =>
+      this.#handles.client.consumers.get(name, {
+        filter_subjects: filter,
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: Math.max(1, from),
+        headers_only: true,
+      }));
+    const caughtUp = Promise.withResolvers<void>();
+    if ((await consumer.info()).num_pending === 0) caughtUp.resolve();
+    const messages = await consumer.consume({ max_messages: FOLLOWED_AT_ONCE });
+    const run = async (): Promise<void> => {
+      for await (const message of messages) {
+        handler(noteOf(message));
+        if (message.info.pending === 0) caughtUp.resolve();
+      }
+    };
+    void run().catch(() => undefined).finally(() => caughtUp.resolve());
+    return { caughtUp: caughtUp.promise, stop: () => messages.stop() };
+  }
+
+  /** Calls `handler` in order for the messages that are stored now, from `from` on. */
+  async scan(filter: string, handler: (note: Note) => void, from = 1): Promise<void> {
+    const following = await this.follow({ filter, from }, handler);
+    await following.caughtUp;
+    following.stop();
+  }
+
+  async #publish(
+    subject: string,
+    text: string,
+    { expected, note, mark }: PutOptions & { mark: string },
+  ): Promise<number> {
+    const marks = headers();
+    marks.set(WRITE_HEADER, mark);
+    if (note !== undefined) marks.set(NOTE_HEADER, note);
+    const { seq } = await this.#handles.client.publish(subject, text, {
+      headers: marks,
+      timeout: ATTEMPT_MS,
+      ...(expected === undefined ? {} : { expect: { lastSubjectSequence: expected } }),
+    });
+    return seq;
+  }
+
+  async #seqOfMark(subject: string, mark: string): Promise<number | undefined> {
+    const stored = await this.#message({ last_by_subj: subject });
+    return stored?.header.get(WRITE_HEADER) === mark ? stored.seq : undefined;
+  }
+
+  #message(request: MsgRequest): Promise<StoredMsg | null> {
+    return patiently("read", () => this.#handles.manager.streams.getMessage(this.#options.name, request));
+  }
+}
+
+const FOLLOWED_AT_ONCE = 1_000;
+const READ_AT_ONCE = 64;
+
+/** Runs `work` for each item, some at a time, and keeps the order. */
+export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += READ_AT_ONCE) {
+    results.push(...await Promise.all(items.slice(start, start + READ_AT_ONCE).map(work)));
+  }
+  return results;
+}
+
+function entryOf(message: StoredMsg | null): Entry | undefined {
+  if (message === null) return undefined;
+  return { subject: message.subject, seq: message.seq, text: message.string() };
+}
+
+function noteOf(message: JsMsg): Note {
+  const { subject, seq, info, headers: marks } = message;
+  return { subject, seq, note: marks?.get(NOTE_HEADER) ?? "", pending: info.pending };
+}
+
+/** Tries again while NATS elects a leader or reconnects. Throws StoreUnavailable when that takes too long. */
+export async function patiently<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const end = systemClock.elapsed() + PATIENCE_MS;
+  try {
+    return await retry(work, {
+      isTransient: (error) => isTransient(error) && systemClock.elapsed() < end,
+      backoff: BACKOFF,
+      clock: systemClock,
+    });
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    throw new StoreUnavailable(`Cannot ${what} in NATS: ${errorText(error)}`, { cause: error });
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.includes(error.code);
+}
+
+function isTransient(error: unknown): boolean {
+  if (error instanceof JetStreamApiError) {
+    return error.code !== NO_MESSAGE && TRANSIENT_STATUS.includes(error.status);
+  }
+  if (error instanceof JetStreamError) {
+    return "code" in error && TRANSIENT_STATUS.includes(Number(error.code));
+  }
+  return error instanceof TimeoutError || error instanceof NoRespondersError ||
+    error instanceof RequestError ||
+    error instanceof Error && error.name === NO_LEADER;
+}

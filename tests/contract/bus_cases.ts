@@ -1,0 +1,131 @@
+/** The bus's contract over the local bus and over NATS: one set of cases. */
+import assert from "node:assert/strict";
+import { type Bus, type BusMessage, LocalBus } from "../../src/bus/bus.ts";
+import { openNatsBus } from "../../src/bus/nats.ts";
+import { type NatsServer, startNats } from "../helpers/nats_server.ts";
+import type { Case } from "../helpers/on_node.ts";
+import { until } from "../helpers/until.ts";
+
+const message = (deviceId: string): BusMessage => ({ kind: "greeted", deviceId, connection: "c" });
+
+/** Collects what an account's subscriber receives. */
+function hear(bus: Bus, account: string): { heard: string[]; stop: () => void } {
+  const heard: string[] = [];
+  const stop = bus.subscribe(account, (found) => {
+    if (found.kind === "greeted") heard.push(found.deviceId);
+  });
+  return { heard, stop };
+}
+
+type Body = (bus: Bus) => Promise<void>;
+
+const BODIES: Record<string, Body> = {
+  "a message immediately reaches every subscriber here, until it unsubscribes [rl-accounts]": async (bus) => {
+    const [one, two, other] = [hear(bus, "a"), hear(bus, "a"), hear(bus, "b")];
+    bus.publish("a", message("x"));
+    assert.deepEqual([one.heard, two.heard, other.heard], [["x"], ["x"], []]);
+    one.stop();
+    one.stop();
+    bus.publish("a", message("y"));
+    bus.publish("none", message("z"));
+    assert.deepEqual([one.heard, two.heard, other.heard], [["x"], ["x", "y"], []]);
+    await bus.ready();
+    assert.deepEqual(two.heard, ["x", "y"], "its own messages do not come back");
+  },
+  "a subscriber may unsubscribe while it handles a message": (bus) => {
+    let heard = 0;
+    const stop = bus.subscribe("a", () => {
+      heard += 1;
+      stop();
+    });
+    bus.subscribe("a", () => void (heard += 1));
+    bus.publish("a", message("x"));
+    bus.publish("a", message("x"));
+    assert.equal(heard, 3);
+    return Promise.resolve();
+  },
+  "a closed bus delivers nothing": async (bus) => {
+    const { heard } = hear(bus, "a");
+    await bus.close();
+    bus.publish("a", message("late"));
+    assert.deepEqual(heard, []);
+  },
+};
+
+/** An account with the characters that have a meaning in a subject. */
+const ODD = "a.*.>";
+
+async function withNats(directory: string, body: (server: NatsServer) => Promise<void>): Promise<void> {
+  const server = await startNats(directory);
+  try {
+    await body(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+const address = ({ url }: NatsServer, prefix = "test") => ({ servers: [url], prefix });
+
+const NODES: Record<string, (server: NatsServer) => Promise<void>> = {
+  "messages reach the subscribers on other nodes, in order, by account and prefix": async (server) => {
+    const buses = await Promise.all([
+      openNatsBus(address(server)),
+      openNatsBus(address(server)),
+      openNatsBus(address(server, "other")),
+    ]);
+    const [one, two, stranger] = buses;
+    const [odd, plain, foreign] = [hear(two, ODD), hear(two, "a"), hear(stranger, ODD)];
+    await Promise.all(buses.map((bus) => bus.ready()));
+    for (let n = 0; n < 50; n++) one.publish(ODD, message(`${n}`));
+    one.publish("a", message("last"));
+    await until("the last message", () => plain.heard.length > 0);
+    assert.deepEqual(odd.heard, Array.from({ length: 50 }, (_, n) => `${n}`));
+    odd.stop();
+    await two.ready();
+    one.publish(ODD, message("late"));
+    one.publish("a", message("end"));
+    await until("the end", () => plain.heard.length > 1);
+    assert.equal(odd.heard.length, 50);
+    assert.deepEqual(foreign.heard, []);
+    for (const bus of buses) await bus.close();
+  },
+  "after its server was gone, a node hears of a gap, and messages pass again": async (server) => {
+    const [one, two] = await Promise.all([openNatsBus(address(server)), openNatsBus(address(server))]);
+    let gaps = 0;
+    const stop = two.watchGaps(() => gaps++);
+    const { heard } = hear(two, "a");
+    await server.restart();
+    await until("a gap", () => gaps > 0);
+    await until("messages pass", async () => {
+      await one.ready();
+      one.publish("a", message("x"));
+      return heard.length > 0;
+    });
+    stop();
+    await one.close();
+    await two.close();
+  },
+};
+
+export const cases: readonly Case[] = [
+  ...Object.entries(BODIES).flatMap(([name, body]): Case[] => [
+    { name: `local: ${name}`, run: () => run(new LocalBus(), body) },
+    {
+      name: `NATS: ${name}`,
+      run: (_runtime, directory) =>
+        withNats(directory, async (server) => await run(await openNatsBus(address(server)), body)),
+    },
+  ]),
+  ...Object.entries(NODES).map(([name, body]): Case => ({
+    name,
+    run: (_runtime, directory) => withNats(directory, body),
+  })),
+];
+
+async function run(bus: Bus, body: Body): Promise<void> {
+  try {
+    await body(bus);
+  } finally {
+    await bus.close();
+  }
+}

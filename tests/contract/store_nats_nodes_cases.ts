@@ -1,0 +1,125 @@
+/** Several processes on one NATS store: every decision is made once, and a node that died is noticed. */
+import assert from "node:assert/strict";
+import type { Receipt } from "../../src/protocol/receipt.ts";
+import { openNatsStore } from "../../src/store/nats.ts";
+import { type Store, type StoredPush, StoreUnavailable } from "../../src/store/store.ts";
+import { startNats } from "../helpers/nats_server.ts";
+import type { Case } from "../helpers/on_node.ts";
+import { until } from "../helpers/until.ts";
+import { aClaim, aDevice, aKey, aPush, bytes, idsOf, NOW, pageOf, queued, uuid } from "./store_samples.ts";
+
+type Nodes = readonly [Store, Store];
+
+/** The outcomes of the same call on both nodes at once. */
+function onBoth<T>(nodes: Nodes, call: (store: Store) => Promise<T>): Promise<T[]> {
+  return Promise.all(nodes.map(call));
+}
+
+const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
+  "one id is stored once, whichever nodes receive it, and both nodes see one order": async (nodes) => {
+    const wanted = Array.from({ length: 100 }, (_, n) => aPush(n));
+    const found = await onBoth(nodes, (store) => Promise.all(wanted.map((push) => store.insertPush(push))));
+    assert.equal(found.flat().filter(({ duplicate }) => !duplicate).length, 100);
+    assert.deepEqual(found[0]?.map(({ stored }) => stored.seq), found[1]?.map(({ stored }) => stored.seq));
+    const pages = await onBoth(nodes, (store) => pageOf(store, { account: "a", limit: 200 }));
+    assert.equal(pages[0]?.length, 100);
+    assert.deepEqual(idsOf(pages[0]), idsOf(pages[1]));
+  },
+  "a code is claimed once, and a device by one key, on any node": async (nodes) => {
+    const [one] = nodes;
+    await one.insertKey(aKey(5));
+    await one.insertPairing({
+      ...{ account: "a", keyId: "key_1", scopes: ["push:read"], expiresAt: NOW + 10 },
+      codeHash: bytes(1),
+    });
+    const taken = await onBoth(nodes, (store) => store.takePairing(bytes(1), NOW));
+    assert.equal(taken.filter((pairing) => pairing !== undefined).length, 1);
+    const claims = await Promise.all(
+      nodes.map((store, n) => store.claimDevice(aDevice("dev_l"), aClaim(n === 0 ? "key_1" : "key_5"))),
+    );
+    assert.deepEqual(claims.sort(), ["claimed", "taken"]);
+  },
+  "a budget counts the pushes of all nodes": async (nodes) => {
+    const sender = { account: "a", from: "key_1" };
+    const [one, other] = nodes;
+    await one.insertPush(aPush(1));
+    const first = await other.storedBytes(sender, NOW);
+    await Promise.all([2, 3, 4, 5].map((n) => nodes[n % 2 === 0 ? 0 : 1].insertPush(aPush(n))));
+    assert.deepEqual(await onBoth(nodes, (store) => store.storedBytes(sender, NOW)), [5 * first, 5 * first]);
+  },
+  "a question is answered once, by the answer that any node stored first": async (nodes) => {
+    const [one] = nodes;
+    await one.insertPush(aPush(1, { receipt: { state: "delivered", final: false, at: {} } }));
+    const close = ({ receipt }: StoredPush): Receipt | undefined =>
+      receipt.final ? undefined : { ...receipt, state: "answered", final: true };
+    const outcomes = await Promise.all(
+      nodes.map((store, n) => store.insertAnswer(aPush(2 + n), { id: uuid(1), close })),
+    );
+    assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["closed", "stored"]);
+  },
+  "a push that one node stored is open on the other, which is notified; a final one is not": async (
+    nodes,
+  ) => {
+    const [one, other] = nodes;
+    const device = { account: "a", id: "dev_l" };
+    assert.deepEqual(await other.openPushes(device, { afterSeq: 0, limit: 9 }), []);
+    const heard = Promise.withResolvers<unknown>();
+    const stop = other.watchPushes(heard.resolve);
+    await one.insertPush(aPush(1));
+    assert.deepEqual(await heard.promise, device);
+    assert.deepEqual(idsOf(await other.openPushes(device, { afterSeq: 0, limit: 9 })), [uuid(1)]);
+    const typed: Receipt = { ...queued, state: "typed", final: true };
+    await one.changeReceipt({ account: "a", id: uuid(1) }, () => typed);
+    assert.deepEqual(await other.openPushes(device, { afterSeq: 0, limit: 9 }), []);
+    stop();
+  },
+  "a revocation on one node is announced on the other": async ([one, other]) => {
+    const heard = Promise.withResolvers<unknown>();
+    const stop = other.watchRevocations(heard.resolve);
+    await one.revokeKey("key_1", NOW);
+    assert.deepEqual(await heard.promise, { kind: "key", account: "a", id: "key_1" });
+    stop();
+  },
+  "a device stays online when its older connection to another node closes, and goes offline with its node":
+    async ([one, other]) => {
+      const name = { account: "a", id: "dev_l" };
+      const isOnline = async (store: Store) => (await store.findDevice(name))?.online;
+      await one.saveDevice(aDevice("dev_l", { online: true }));
+      await other.setOnline(name, { online: true, now: NOW + 1 });
+      await one.setOnline(name, { online: false, now: NOW + 2 });
+      assert.equal(await isOnline(one), true);
+      await other.close();
+      await until("the device is offline", async () => await isOnline(one) === false);
+    },
+};
+
+export const cases: readonly Case[] = [
+  ...Object.entries(BODIES).map(([name, body]): Case => ({
+    name,
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const address = { servers: [server.url], prefix: "test" };
+      const open = () => openNatsStore(address, { forRelay: true });
+      const nodes = [await open(), await open()] as const;
+      try {
+        await nodes[0].insertKey(aKey(1));
+        await body(nodes);
+      } finally {
+        for (const node of nodes) await node.close();
+        await server.stop();
+      }
+    },
+  })),
+  {
+    name: "no server is StoreUnavailable, and so is a store that was closed",
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const address = { servers: [server.url], prefix: "test" };
+      const store = await openNatsStore(address);
+      await store.close();
+      await assert.rejects(store.insertKey(aKey(1)), StoreUnavailable);
+      await server.stop();
+      await assert.rejects(openNatsStore(address), StoreUnavailable);
+    },
+  },
+];

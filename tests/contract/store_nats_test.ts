@@ -1,0 +1,5 @@
+/** The store's contract over NATS JetStream, on both runtimes. [run-nats] */
+import { testOnBothRuntimes } from "../helpers/on_node.ts";
+
+await testOnBothRuntimes("store on NATS", import.meta.resolve("./store_nats_cases.ts"));
+await testOnBothRuntimes("nodes on NATS", import.meta.resolve("./store_nats_nodes_cases.ts"));
