@@ -3,6 +3,8 @@
  * bus of a relay that is a single process.
  */
 
+import type { Scope } from "../protocol/http.ts";
+
 /** The recipients of a frame: one listener, one device, every phone and script of the account, or every device. */
 export type Audience = { listener: string } | { device: string } | { phones: true } | { everyone: true };
 
@@ -12,11 +14,38 @@ export type BusMessage =
   /** A listener's connection was greeted: older connections of the same device close. */
   | { kind: "greeted"; deviceId: string; connection: string };
 
+/** Between two nodes, for a phone on one and a listener on the other. `connection` is the phone's. */
+export type NodeMessage =
+  & { connection: string; bytes?: Uint8Array }
+  & (
+    /** A phone's frame for the listener; `text` is the encoded frame, absent when the frame is `bytes`. */
+    | { kind: "fromPhone"; account: string; phone: PhoneFacts; text?: string }
+    /** A frame for the phone. */
+    | { kind: "toPhone"; text?: string }
+    /** The phone's connection has closed. */
+    | { kind: "phoneGone" }
+    /** The phone's connection exceeded a budget at the listener's node. */
+    | { kind: "closeForFlood"; budget: string }
+  );
+
+/** What the listener's node must know of a phone. */
+export interface PhoneFacts {
+  keyId: string;
+  scopes: readonly Scope[];
+  deviceId: string;
+}
+
 export interface Bus {
+  /** This node's name. */
+  readonly node: string;
   /** Does not wait. Also reaches this node's own subscribers. */
   publish(account: string, message: BusMessage): void;
   /** Returns the unsubscribe function. */
   subscribe(account: string, handler: (message: BusMessage) => void): () => void;
+  /** Sends to one node, in order and at most once. Does not wait. */
+  send(node: string, message: NodeMessage): void;
+  /** Receives what other nodes send to this one. Returns the unsubscribe function. */
+  receive(handler: (message: NodeMessage & { from: string }) => void): () => void;
   /** Calls `handler` after messages of other nodes may have been lost. Returns the unsubscribe function. */
   watchGaps(handler: () => void): () => void;
   /** Resolves when other nodes can be reached. */
@@ -27,6 +56,7 @@ export interface Bus {
 type Handler = (message: BusMessage) => void;
 
 export class LocalBus implements Bus {
+  readonly node = "";
   readonly #handlers = new Map<string, Set<Handler>>();
 
   publish(account: string, message: BusMessage): void {
@@ -40,6 +70,15 @@ export class LocalBus implements Bus {
       handlers.delete(handler);
       if (handlers.size === 0 && this.#handlers.get(account) === handlers) this.#handlers.delete(account);
     };
+  }
+
+  /** There is no other node. */
+  send(): void {
+    return;
+  }
+
+  receive(): () => void {
+    return () => undefined;
   }
 
   /** Loses nothing. */

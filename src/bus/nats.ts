@@ -1,17 +1,22 @@
 /** The bus of a relay of several nodes: core subjects of NATS, one for each account, and at most once. */
-import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import { headers, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 import { connectNats, type NatsAddress, subjectToken } from "../runtime/nats.ts";
-import { type Bus, type BusMessage, LocalBus } from "./bus.ts";
+import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "./bus.ts";
+
+/** Carries a message between two nodes, whose body is a binary frame. */
+const MESSAGE_HEADER = "Svc-Message";
+const NO_BYTES = new Uint8Array();
 
 /** Rejects when no server answers. */
-export async function openNatsBus(address: NatsAddress): Promise<Bus> {
+export async function openNatsBus(address: NatsAddress, { node }: { node: string }): Promise<Bus> {
   // What this node publishes reaches its own clients without NATS.
   const connection = await connectNats(address, { name: `${address.prefix} bus`, noEcho: true });
-  return new NatsBus(connection, address.prefix);
+  return new NatsBus(connection, { prefix: address.prefix, node });
 }
 
 class NatsBus implements Bus {
   readonly #connection: NatsConnection;
+  readonly node: string;
   readonly #prefix: string;
   readonly #local = new LocalBus();
   /** One subscription for each account, however many ask. */
@@ -20,9 +25,10 @@ class NatsBus implements Bus {
   /** While it is false, messages for other nodes are dropped: they must not pile up here. */
   #isConnected = true;
 
-  constructor(connection: NatsConnection, prefix: string) {
+  constructor(connection: NatsConnection, { prefix, node }: { prefix: string; node: string }) {
     this.#connection = connection;
     this.#prefix = prefix;
+    this.node = node;
     void this.#watchConnection();
   }
 
@@ -44,6 +50,26 @@ class NatsBus implements Bus {
       unsubscribe();
       this.#leave(account);
     };
+  }
+
+  send(node: string, message: NodeMessage): void {
+    if (!this.#isConnected || this.#connection.isClosed()) return;
+    const { bytes = NO_BYTES, ...rest } = message;
+    const marks = headers();
+    marks.set(MESSAGE_HEADER, JSON.stringify({ ...rest, from: this.node }));
+    this.#connection.publish(`${this.#prefix}.node.${node}`, bytes, { headers: marks });
+  }
+
+  receive(handler: (message: NodeMessage & { from: string }) => void): () => void {
+    const subscription = this.#connection.subscribe(`${this.#prefix}.node.${this.node}`, {
+      callback: (error, message) => {
+        const text = message?.headers?.get(MESSAGE_HEADER);
+        if (error !== null || text === undefined || text === "") return;
+        const rest = JSON.parse(text) as NodeMessage & { from: string };
+        handler(message.data.length === 0 ? rest : { ...rest, bytes: message.data });
+      },
+    });
+    return () => subscription.unsubscribe();
   }
 
   watchGaps(handler: () => void): () => void {

@@ -83,7 +83,7 @@ async function checkHello(services: Services, claim: Claim): Promise<Rejection |
   if (known !== undefined && known.kind !== hello.role) {
     return { code: CLOSE.POLICY, reason: `the device is a ${known.kind}` };
   }
-  return isOtherHome(services, { claim, known }) ? deviceTaken(services, device) : undefined;
+  return await isOtherHome(services, { claim, known }) ? deviceTaken(services, device) : undefined;
 }
 
 function deviceTaken({ log, metrics }: Services, { id }: DeviceName): Rejection {
@@ -98,14 +98,15 @@ function deviceTaken({ log, metrics }: Services, { id }: DeviceName): Rejection 
  * A second home with a copy of the first one's key and host name differs from it in its identity, which is compared while
  * the first is connected. While no listener is connected, a new identity is a home that was set up again: the key decides.
  */
-function isOtherHome(
-  { hub }: Services,
+async function isOtherHome(
+  { hub, store }: Services,
   { claim, known }: { claim: Claim; known: DeviceRecord | undefined },
-): boolean {
+): Promise<boolean> {
   const { device, hello } = claim;
   if (hello.role !== "listener" || hello.publicKey === undefined) return false;
   if (known?.publicKey === undefined || known.publicKey === hello.publicKey) return false;
-  return hub.listener(device.account, device.id) !== undefined;
+  return hub.listener(device.account, device.id) !== undefined ||
+    await store.nodeOf(device) !== undefined;
 }
 
 /** Stores the device as owned by its key; decides again, because other processes and clients change the store too. */

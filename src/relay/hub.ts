@@ -143,6 +143,21 @@ export class Hub {
     }
   }
 
+  /** A push to a device was stored, here or by another node. */
+  arrived({ account, id, seq }: DeviceName & { seq: number }): void {
+    const connection = this.listener(account, id);
+    connection?.outbox?.arrived(seq);
+    if (connection !== undefined) this.fill(connection);
+  }
+
+  /** Frames from other nodes may have been lost: phones and scripts reconnect and read again what they missed. */
+  closeAfterGap(): void {
+    for (const connection of this.#connections) {
+      if (connection.greeted === undefined || connection.outbox !== undefined) continue;
+      connection.close(CLOSE.SERVICE_RESTART, "messages of other relay nodes may have been lost: reconnect");
+    }
+  }
+
   /** Sends a listener its stored pushes, as far as its window allows; `tick` tries again when the store fails. */
   fill({ outbox }: Connection): void {
     if (outbox?.wantsMore === true) this.#options.run(outbox.fill());

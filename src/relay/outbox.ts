@@ -16,16 +16,20 @@ export class PushClaims {
   readonly #now: () => number;
   readonly #sent = new Set<string>();
   readonly #withdrawn = new Set<string>();
+  readonly #shared: boolean;
 
-  constructor(now: () => number) {
+  /** `shared`: other nodes send too, so that only a push's listener can cancel it. */
+  constructor(now: () => number, { shared = false } = {}) {
     this.#now = now;
-    this.since = now();
+    this.#shared = shared;
+    this.since = shared ? Number.MAX_SAFE_INTEGER : now();
   }
 
   /** False if it was cancelled: it must not be sent. */
   send(push: PushName): boolean {
     const key = keyOf(push);
     if (this.#withdrawn.has(key)) return false;
+    if (this.#shared) return true;
     this.#sent.add(key);
     if (this.#sent.size > CLAIMS_MAX) {
       this.#sent.clear();
@@ -106,8 +110,13 @@ export class Outbox {
   offer(push: OutgoingPush): void {
     const room = this.#unacknowledged.size < WINDOW_PUSHES;
     if (room && !this.#behind && !this.#loading) return this.#send(push);
+    this.arrived(push.seq);
+  }
+
+  /** A push was stored, here or by another node: it is loaded in its turn. */
+  arrived(seq: number): void {
     this.#behind = true;
-    this.#lastSeq = Math.min(this.#lastSeq, push.seq - 1);
+    this.#lastSeq = Math.min(this.#lastSeq, seq - 1);
   }
 
   /** Sends stored pushes until the window is full. Rejects when the store does; call again later. */

@@ -101,7 +101,14 @@ function firstReceipt(
   return type === "ask" ? askedReceipt(now) : deliveredReceipt(now);
 }
 
-export function publishPush({ bus }: Services, { stored, to }: { stored: StoredPush; to: Audience }): void {
+interface Published {
+  stored: StoredPush;
+  to: Audience;
+}
+
+/** A store of several nodes notifies the listener's node itself, in the order of acceptance. */
+export function publishPush({ bus, store }: Services, { stored, to }: Published): void {
+  if ("listener" in to && store.watchPushes !== undefined) return;
   const { account, push, seq } = stored;
   publishFrame(bus, { account, to, event: "push.new", data: push, push: { id: push.id, seq } });
 }

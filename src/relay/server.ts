@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
 import type { TokenRate } from "../async/token_bucket.ts";
-import { LocalBus } from "../bus/bus.ts";
+import { type Bus, LocalBus } from "../bus/bus.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
   CONNECTIONS_PER_ADDRESS_MAX,
@@ -12,6 +12,7 @@ import {
   UNSENT_PER_ADDRESS_MAX_BYTES,
 } from "../protocol/limits.ts";
 import { type HttpServer, type HttpServerLimits, type Peer, serveHttp } from "../runtime/http_server.ts";
+import type { NatsAddress } from "../runtime/nats.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
@@ -33,6 +34,8 @@ export interface RelayOptions {
   /** `host:port`; port 0 chooses a free port. */
   listen: string;
   dataDir: string;
+  /** Keeps the data in NATS, with other nodes, in place of `dataDir`. */
+  nats?: NatsAddress | undefined;
   /** Where others reach this relay; shown in the OpenAPI document. */
   publicUrl?: string | undefined;
   /** Addresses of reverse proxies, as `plainAddress`, whose X-Forwarded-For names the caller. */
@@ -90,8 +93,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const files = options.phoneDirectory === undefined
     ? new Map()
     : await readStaticFiles(options.phoneDirectory);
-  const store = await openStore(options.dataDir, { busyMs: STORE_BUSY_MS, forRelay: true });
-  const services = makeServices(store, options);
+  const { store, bus } = await openData(options);
+  const services = makeServices({ store, bus }, options);
   try {
     await store.setAllOffline(services.clock.now());
     const app = createApp({ services, files });
@@ -116,8 +119,34 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     });
     return run(services, { server, tls: options.tls !== undefined });
   } catch (error) {
+    await bus.close();
     await store.close();
     throw listenError(error, options.listen);
+  }
+}
+
+interface Data {
+  store: Store;
+  bus: Bus;
+}
+
+async function openData({ dataDir, nats }: RelayOptions): Promise<Data> {
+  if (nats === undefined) {
+    return {
+      store: await openStore(dataDir, { busyMs: STORE_BUSY_MS, forRelay: true }),
+      bus: new LocalBus(),
+    };
+  }
+  // Loaded only by a relay that uses it.
+  const { openNatsStore } = await import("../store/nats.ts");
+  const { openNatsBus } = await import("../bus/nats.ts");
+  const node = crypto.randomUUID();
+  const store = await openNatsStore(nats, { node });
+  try {
+    return { store, bus: await openNatsBus(nats, { node }) };
+  } catch (error) {
+    await store.close();
+    throw error;
   }
 }
 
@@ -130,10 +159,9 @@ function callerAddress(
   return proxies.includes(plainAddress(peer.address)) && last ? last : peer.address;
 }
 
-function makeServices(store: Store, options: RelayOptions): Services {
+function makeServices({ store, bus }: Data, options: RelayOptions): Services {
   const log = options.log ?? (() => undefined);
   const failed = (error: unknown): void => void errorResponse({ log }, error);
-  const bus = new LocalBus();
   const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
   const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
@@ -155,7 +183,7 @@ function makeServices(store: Store, options: RelayOptions): Services {
     streams: new Streams({ store, hub, metrics }),
     webPush,
     clock,
-    claims: new PushClaims(() => clock.now()),
+    claims: new PushClaims(() => clock.now(), { shared: store.watchPushes !== undefined }),
     budgets: makeBudgets({ requests: options.rateLimit }),
     pageReads: new Mutex(),
     tasks,
@@ -165,7 +193,7 @@ function makeServices(store: Store, options: RelayOptions): Services {
 }
 
 function run(services: Services, { server, tls }: { server: HttpServer; tls: boolean }): RunningRelay {
-  const { hub, tasks, store, clock } = services;
+  const { hub, tasks, store, bus, clock } = services;
   const upkeep = new Upkeep(services);
   const stops = [
     every(TICK_MS, clock, () => {
@@ -174,6 +202,8 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
     }),
     every(FORGET_MS, clock, () => tasks.run(upkeep.forgetOld())),
     store.watchRevocations((revocation) => hub.revoke(revocation)),
+    store.watchPushes?.((push) => hub.arrived(push)) ?? (() => undefined),
+    bus.watchGaps(() => hub.closeAfterGap()),
   ];
   const host = hostAndPort(server);
   const secure = tls ? "s" : "";

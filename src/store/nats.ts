@@ -8,13 +8,14 @@ import { natsDevices } from "./nats_devices.ts";
 import { natsHooks, natsInventories, natsPairings, natsWebPush } from "./nats_inventories.ts";
 import { natsKeys } from "./nats_keys.ts";
 import { Nodes } from "./nats_nodes.ts";
+import { Presences } from "./nats_presences.ts";
 import { natsPushes } from "./nats_pushes.ts";
 import { ATTEMPT_MS, NatsStream } from "./nats_streams.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 
 interface OpenNatsStoreOptions {
-  /** For a relay: other nodes see that this one is alive. */
-  forRelay?: boolean;
+  /** For a relay: what other nodes call it. They see that it is alive. */
+  node?: string;
 }
 
 /** Copies of every message: one server may fail of three. */
@@ -48,7 +49,7 @@ async function connect(address: NatsAddress): Promise<NatsConnection> {
 
 async function prepare(
   connection: NatsConnection,
-  { address, forRelay = false }: OpenNatsStoreOptions & { address: NatsAddress },
+  { address, node }: OpenNatsStoreOptions & { address: NatsAddress },
 ): Promise<Store> {
   const { prefix } = address;
   const options = { timeout: ATTEMPT_MS, checkAPI: false };
@@ -61,13 +62,14 @@ async function prepare(
     new NatsStream(handles, { name: `${prefix}-${name}`, subjects: `${prefix}.${name}.>`, replicas });
   const streams = { state: streamOf("state"), pushes: streamOf("push"), receipts: streamOf("receipt") };
   for (const stream of Object.values(streams)) await stream.prepare();
-  const context = natsContext(streams, { prefix, node: crypto.randomUUID() });
+  const context = natsContext(streams, { prefix, node: node ?? crypto.randomUUID() });
   const nodes = new Nodes(context);
-  if (forRelay) await nodes.start();
-  const pushes = natsPushes(context, prefix);
+  if (node !== undefined) await nodes.start();
+  const presences = new Presences(context, nodes);
+  const pushes = natsPushes(context, { prefix, presences });
   return {
     ...natsKeys(context),
-    ...natsDevices(context, nodes),
+    ...natsDevices(context, presences),
     ...pushes,
     ...natsInventories(context),
     ...natsPairings(context),

@@ -1,23 +1,14 @@
 /** Devices in NATS: part of their account's document, with their presence apart, because it changes often. */
-import type { Account, NatsContext, StoredDevice } from "./nats_context.ts";
-import type { Documents } from "./nats_documents.ts";
+import type { Account, NatsContext } from "./nats_context.ts";
 import { announce, devicesOfKey, revokeKeys } from "./nats_keys.ts";
 import { eachOf } from "./nats_streams.ts";
-import type { Nodes } from "./nats_nodes.ts";
+import type { Presences } from "./nats_presences.ts";
 import type { ClaimOutcome, DeviceClaim, DeviceName, DeviceRecord, DeviceStore } from "./store.ts";
-
-/** A device's presence, written by the node that it is connected to. */
-interface Presence {
-  online: boolean;
-  lastSeen: number;
-  node: string;
-}
 
 type NewDevice = Omit<DeviceRecord, "revokedAt">;
 
-export function natsDevices(context: NatsContext, nodes: Nodes): DeviceStore {
-  const { account: accountOf, state } = context;
-  const presences = new Presences(context, nodes);
+export function natsDevices(context: NatsContext, presences: Presences): DeviceStore {
+  const { account: accountOf } = context;
   return {
     async saveDevice(device) {
       await accountOf(device.account).change((account) => save(account, device));
@@ -52,75 +43,29 @@ export function natsDevices(context: NatsContext, nodes: Nodes): DeviceStore {
       active.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
       return await eachOf(active, (device) => presences.of(device));
     },
+    nodeOf: (device) => presences.nodeOf(device),
     async setOnline(device, { online, now }) {
       const { devices } = await accountOf(device.account).get();
       if (devices[device.id] !== undefined) await presences.set(device, { online, lastSeen: now });
     },
     setAllOffline: (now) => presences.setAllOffline(now),
-    async revokeDevice({ account, id }, now) {
-      const keys = await accountOf(account).change((found) => revokeDevice(found, id, now));
-      if (keys === undefined) return undefined;
-      const stored = await state.get(context.subjects.inventory(account, id));
-      if (stored !== undefined) await state.remove(stored.seq);
-      await announce(context, [
-        { kind: "device", account, id },
-        ...keys.map((key) => ({ kind: "key" as const, account, id: key })),
-      ]);
-      return keys;
-    },
+    revokeDevice: (device, now) => revokeAndAnnounce(context, { device, now }),
   };
 }
 
-class Presences {
-  readonly #context: NatsContext;
-  readonly #nodes: Nodes;
-  readonly #documents: Documents<Presence>;
-  /** Devices that are online by this node, by subject. */
-  readonly #own = new Set<string>();
-
-  constructor(context: NatsContext, nodes: Nodes) {
-    this.#context = context;
-    this.#nodes = nodes;
-    this.#documents = context.documents<Presence>(() => ({ online: false, lastSeen: 0, node: "" }));
-  }
-
-  /** A device that has connected to another node does not go offline because its older connection here closed. */
-  async set(
-    { account, id }: DeviceName,
-    { online, lastSeen }: { online: boolean; lastSeen: number },
-  ): Promise<void> {
-    const subject = this.#context.subjects.presence(account, id);
-    if (online) this.#own.add(subject);
-    else this.#own.delete(subject);
-    await this.#setSubject(subject, { online, lastSeen });
-  }
-
-  /** Only those that are online by this node: the ones of a node that died are offline because it died. */
-  async setAllOffline(now: number): Promise<void> {
-    const own = [...this.#own];
-    this.#own.clear();
-    await eachOf(own, (subject) => this.#setSubject(subject, { online: false, lastSeen: now }));
-  }
-
-  async of(stored: StoredDevice): Promise<DeviceRecord> {
-    const { publicKey, revokedAt } = stored;
-    const device = { ...stored, publicKey, revokedAt };
-    const subject = this.#context.subjects.presence(device.account, device.id);
-    const presence = await this.#documents.get(subject);
-    if (presence === undefined) return { ...device, online: false, lastSeen: 0 };
-    const { online, lastSeen, node } = presence;
-    if (!online) return { ...device, online, lastSeen };
-    const seen = await this.#nodes.seen(node);
-    return { ...device, online: seen.alive, lastSeen: seen.alive ? lastSeen : Math.max(lastSeen, seen.last) };
-  }
-
-  async #setSubject(subject: string, { online, lastSeen }: Omit<Presence, "node">): Promise<void> {
-    const { node } = this.#context;
-    await this.#documents.change(subject, (presence) => {
-      if (!online && presence.online && presence.node !== node) return;
-      Object.assign(presence, { online, lastSeen, node });
-    });
-  }
+async function revokeAndAnnounce(
+  context: NatsContext,
+  { device: { account, id }, now }: { device: DeviceName; now: number },
+): Promise<string[] | undefined> {
+  const keys = await context.account(account).change((found) => revokeDevice(found, { id, now }));
+  if (keys === undefined) return undefined;
+  const stored = await context.state.get(context.subjects.inventory(account, id));
+  if (stored !== undefined) await context.state.remove(stored.seq);
+  await announce(context, [
+    { kind: "device", account, id },
+    ...keys.map((key) => ({ kind: "key" as const, account, id: key })),
+  ]);
+  return keys;
 }
 
 function save({ devices }: Account, device: NewDevice): void {
@@ -155,7 +100,7 @@ function refusalOf(
   return known === undefined && active.length >= most.ofAccount ? "account_full" : undefined;
 }
 
-function revokeDevice(account: Account, id: string, now: number): string[] | undefined {
+function revokeDevice(account: Account, { id, now }: { id: string; now: number }): string[] | undefined {
   const device = account.devices[id];
   if (device === undefined || device.revokedAt !== undefined) return undefined;
   device.revokedAt = now;

@@ -78,8 +78,10 @@ function sizeOf(value: unknown): number {
 
 export function natsPairings(context: NatsContext): PairingStore {
   const { state, subjects, account: accountOf } = context;
-  const accountOfCode = async (code: string): Promise<string | undefined> =>
-    (await state.get(subjects.code(code)))?.text;
+  const placeOf = async (codeHash: Uint8Array): Promise<{ code: string; account: string | undefined }> => {
+    const code = encodeBase64url(codeHash);
+    return { code, account: (await state.get(subjects.code(code)))?.text };
+  };
   return {
     async insertPairing({ codeHash, account, keyId, scopes, expiresAt, offer }) {
       const code = encodeBase64url(codeHash);
@@ -89,8 +91,7 @@ export function natsPairings(context: NatsContext): PairingStore {
       await state.put(subjects.code(code), account);
     },
     async takePairing(codeHash, now) {
-      const code = encodeBase64url(codeHash);
-      const account = await accountOfCode(code);
+      const { code, account } = await placeOf(codeHash);
       if (account === undefined) return undefined;
       return await accountOf(account).change(({ pairings }) => {
         const pairing = pairings[code];
@@ -100,8 +101,7 @@ export function natsPairings(context: NatsContext): PairingStore {
       });
     },
     async completePairing(codeHash, phone) {
-      const code = encodeBase64url(codeHash);
-      const account = await accountOfCode(code);
+      const { code, account } = await placeOf(codeHash);
       if (account === undefined) return;
       await accountOf(account).change(({ pairings }) => {
         const pairing = pairings[code];
@@ -109,8 +109,7 @@ export function natsPairings(context: NatsContext): PairingStore {
       });
     },
     async findPairing(codeHash) {
-      const code = encodeBase64url(codeHash);
-      const account = await accountOfCode(code);
+      const { code, account } = await placeOf(codeHash);
       if (account === undefined) return undefined;
       const { pairings } = await accountOf(account).get();
       const pairing = pairings[code];
@@ -118,17 +117,22 @@ export function natsPairings(context: NatsContext): PairingStore {
       const phone = pairing.phone === undefined ? {} : { phone: pairing.phone };
       return { ...pairingOf(pairing, { codeHash, account }), ...phone };
     },
-    async removePairings(bounds) {
-      const codes = await state.list(subjects.everyCode);
-      const accounts = [...new Set(codes.map(({ text }) => text))];
-      await eachOf(accounts, (account) => accountOf(account).change((found) => removeOld(found, bounds)));
-      await eachOf(codes, async ({ subject, seq, text }) => {
-        const { pairings } = await accountOf(text).get();
-        const isKept = Object.keys(pairings).some((code) => subjects.code(code) === subject);
-        if (!isKept) await state.remove(seq);
-      });
-    },
+    removePairings: (bounds) => removePairings(context, bounds),
   };
+}
+
+async function removePairings(
+  { state, subjects, account: accountOf }: NatsContext,
+  bounds: { openBefore: number; takenBefore: number },
+): Promise<void> {
+  const codes = await state.list(subjects.everyCode);
+  const accounts = [...new Set(codes.map(({ text }) => text))];
+  await eachOf(accounts, (account) => accountOf(account).change((found) => removeOld(found, bounds)));
+  await eachOf(codes, async ({ subject, seq, text }) => {
+    const { pairings } = await accountOf(text).get();
+    const isKept = Object.keys(pairings).some((code) => subjects.code(code) === subject);
+    if (!isKept) await state.remove(seq);
+  });
 }
 
 function pairingOf(

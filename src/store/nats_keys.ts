@@ -38,10 +38,7 @@ export function natsKeys(context: NatsContext): KeyStore {
       const accounts = account === undefined
         ? await context.listAccounts()
         : [await accountOf(account).get()];
-      const keys = accounts.flatMap(({ keys }) => Object.values(keys)).map(keyOf);
-      return keys.filter((key) => key !== undefined).sort((one, other) =>
-        one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)
-      );
+      return keysOf(accounts);
     },
     async revokeKey(id, now, { only } = { only: false }) {
       const place = await places.find(subjects.key(id));
@@ -59,17 +56,23 @@ export function natsKeys(context: NatsContext): KeyStore {
     },
     async keyUse(id, now) {
       const place = await places.find(subjects.key(id));
-      const account = place && await accountOf(place.account).get();
-      const open = Object.values(account?.pairings ?? {}).filter((one) =>
-        one.keyId === id && one.taken === undefined && one.expiresAt > now
-      );
-      return {
-        devices: account === undefined ? 0 : devicesOfKey(account, id),
-        openPairings: open.length,
-        firstPairingEnds: open.length === 0 ? undefined : Math.min(...open.map(({ expiresAt }) => expiresAt)),
-      };
+      return useOf(place && await accountOf(place.account).get(), { id, now });
     },
     watchRevocations: (handler) => watch(context, handler),
+  };
+}
+
+type KeyUse = Awaited<ReturnType<KeyStore["keyUse"]>>;
+
+function useOf(account: Account | undefined, { id, now }: { id: string; now: number }): KeyUse {
+  if (account === undefined) return { devices: 0, openPairings: 0, firstPairingEnds: undefined };
+  const ends = Object.values(account.pairings).filter((one) =>
+    one.keyId === id && one.taken === undefined && one.expiresAt > now
+  ).map(({ expiresAt }) => expiresAt);
+  return {
+    devices: devicesOfKey(account, id),
+    openPairings: ends.length,
+    firstPairingEnds: ends.length === 0 ? undefined : Math.min(...ends),
   };
 }
 
@@ -101,6 +104,14 @@ class Places {
     this.#known.set(subject, place);
     return place;
   }
+}
+
+/** Oldest first. */
+function keysOf(accounts: readonly Account[]): KeyRecord[] {
+  const keys = accounts.flatMap(({ keys }) => Object.values(keys)).map(keyOf);
+  return keys.filter((key) => key !== undefined).sort((one, other) =>
+    one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)
+  );
 }
 
 function keyOf(stored: StoredKey | undefined): KeyRecord | undefined {

@@ -44,7 +44,12 @@ export class OpenPushes {
   readonly #bySeq = new Map<number, OpenPush>();
   readonly #ofDevices = new Map<string, Map<number, OpenPush>>();
   readonly #final = new Set<number>();
-  readonly #watchers = new Set<(device: DeviceName) => void>();
+  readonly #watchers = new Set<(push: DeviceName & { seq: number }) => void>();
+  /** Callers that wait until the pushes up to a sequence are known. */
+  readonly #waiting = new Map<() => void, number>();
+  #upTo = 0;
+  /** The newest push that this node stored. */
+  #stored = 0;
   #stops: (() => void)[] = [];
   #caughtUp: Promise<unknown> | undefined;
 
@@ -52,29 +57,39 @@ export class OpenPushes {
     this.#options = options;
   }
 
-  /** Resolves when the pushes that are stored now are known. Follows from the first call on. */
+  /** Resolves when every push is known that was stored before the first call, or by this node. */
   async ready(): Promise<void> {
     this.#caughtUp ??= this.#follow().catch((error) => {
       this.#caughtUp = undefined;
       throw error;
     });
     await this.#caughtUp;
+    const stored = this.#stored;
+    if (this.#upTo >= stored) return;
+    await new Promise<void>((resolve) => this.#waiting.set(resolve, stored));
   }
 
-  /** Calls `handler` when another node has stored a push for a device. Returns the unsubscribe function. */
-  watch(handler: (device: DeviceName) => void): () => void {
+  /** This node has stored a push; it becomes known in its turn, after older ones of other nodes. */
+  stored(seq: number): void {
+    this.#stored = Math.max(this.#stored, seq);
+  }
+
+  /** Calls `handler` for every push to a device that becomes known, in order. Returns the unsubscribe function. */
+  watch(handler: (push: DeviceName & { seq: number }) => void): () => void {
     this.#watchers.add(handler);
+    // A stream that cannot be followed is reported by `ready`.
+    this.ready().catch(() => undefined);
     return () => void this.#watchers.delete(handler);
   }
 
-  /** Returns false for a push that is known, or final. */
-  add(push: OpenPush): boolean {
+  #add(push: OpenPush): void {
     const { seq, account, target, final } = push;
-    if (final || this.#final.has(seq) || this.#bySeq.has(seq)) return false;
+    if (final || this.#final.has(seq)) return;
     this.#bySeq.set(seq, push);
     const device = keyOf(account, target);
     this.#ofDevices.set(device, (this.#ofDevices.get(device) ?? new Map()).set(seq, push));
-    return true;
+    if (target === undefined) return;
+    for (const watcher of this.#watchers) watcher({ account, id: target, seq });
   }
 
   /** The push is final, or gone. */
@@ -109,6 +124,7 @@ export class OpenPushes {
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#stops = [];
+    for (const resolve of this.#waiting.keys()) resolve();
   }
 
   async #follow(): Promise<void> {
@@ -121,16 +137,16 @@ export class OpenPushes {
     this.#stops.push(ofReceipts.stop);
     await ofReceipts.caughtUp;
     const ofPushes = await pushes.follow({ filter: filters.pushes, from: 1 }, ({ seq, note }) => {
-      const push = { ...JSON.parse(note) as PushNote, seq };
-      if (this.add(push)) this.#notify(push);
+      this.#upTo = seq;
+      this.#add({ ...JSON.parse(note) as PushNote, seq });
+      for (const [resolve, wanted] of this.#waiting) {
+        if (wanted > seq) continue;
+        this.#waiting.delete(resolve);
+        resolve();
+      }
     });
     this.#stops.push(ofPushes.stop);
     await ofPushes.caughtUp;
-  }
-
-  #notify({ account, target }: OpenPush): void {
-    if (target === undefined) return;
-    for (const watcher of this.#watchers) watcher({ account, id: target });
   }
 }
 

@@ -7,6 +7,7 @@ import type { NatsContext } from "./nats_context.ts";
 import { Documents } from "./nats_documents.ts";
 import { History } from "./nats_history.ts";
 import { noteOfPush, noteOfReceipt, OpenPushes, type PushNote, type ReceiptNote } from "./nats_open.ts";
+import type { Presences } from "./nats_presences.ts";
 import { eachOf, type Entry } from "./nats_streams.ts";
 import {
   type AnswerOutcome,
@@ -40,17 +41,19 @@ interface Charge {
 }
 
 export interface NatsPushes extends PushStore {
-  /** Resolves when the pushes that are not final are known. */
-  followed(): Promise<void>;
   stop(): void;
 }
 
-export function natsPushes(context: NatsContext, prefix: string): NatsPushes {
+interface NatsPushesOptions {
+  prefix: string;
+  presences: Presences;
+}
+
+export function natsPushes(context: NatsContext, { prefix, presences }: NatsPushesOptions): NatsPushes {
   const pushes = new Pushes(context, prefix);
   const history = new History({ pushes: context.pushes, prefix, find: (name) => pushes.find(name) });
   const { open } = pushes;
   return {
-    followed: () => open.ready(),
     stop: () => open.stop(),
     insertPush: (push) => pushes.insert(push),
     insertAnswer: (answer, question) => pushes.insertAnswer(answer, question),
@@ -60,6 +63,7 @@ export function natsPushes(context: NatsContext, prefix: string): NatsPushes {
     changeReceipt: (name, decide) => pushes.changeReceipt(name, decide),
     async openPushes(device, { afterSeq, limit, type }) {
       await open.ready();
+      if (await presences.nodeOf(device) !== undefined) return [];
       const known = open.ofDevice(device, afterSeq).filter((one) => type === undefined || one.type === type);
       return await pushes.firstOpen(known, limit);
     },
@@ -116,7 +120,7 @@ class Pushes {
       }
       return { stored, duplicate: true };
     }
-    this.open.add({ ...noteOfPush(push), seq });
+    this.open.stored(seq);
     const bytes = sizeOf(push.push) + sizeOf(push.receipt) + OVERHEAD_BYTES;
     await this.#charges.change(this.#context.subjects.charge(account, from), (charge) => {
       charge.bytes = remaining(charge, createdAt) + bytes;

@@ -89,6 +89,7 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
         return row && toDevice(row);
       }),
     listDevices: (account) => read(() => (list.all(account) as unknown as DeviceRow[]).map(toDevice)),
+    nodeOf: () => Promise.resolve(undefined),
     setOnline: ({ account, id }, state) =>
       writeUnsynced(() => void online.run(Number(state.online), state.now, account, id)),
     setAllOffline: (now) => writeUnsynced(() => void offline.run(now)),

@@ -93,8 +93,6 @@ export function sqlitePushes(context: SqliteContext): PushStore {
     openPushes: openOf(context),
     duePushes: ({ now, after, limit }) =>
       read(() => toPushes(due.all(now, after?.push.expiresAt ?? 0, after?.seq ?? 0, limit))),
-    // One process has all clients, and its bus loses nothing.
-    watchPushes: () => () => undefined,
     async removePushes({ madeBefore, expiredBefore }) {
       let removed = 0;
       for (const [statement, bound] of [[removeOld, madeBefore], [removeExpired, expiredBefore]] as const) {

@@ -198,6 +198,8 @@ export interface DeviceStore {
   findDevice(device: DeviceName): Promise<DeviceRecord | undefined>;
   /** The devices that are not revoked, oldest first. */
   listDevices(account: string): Promise<DeviceRecord[]>;
+  /** The process that the device is connected to, if it is another than this one. */
+  nodeOf(device: DeviceName): Promise<string | undefined>;
   setOnline(device: DeviceName, state: { online: boolean; now: number }): Promise<void>;
   /** For a starting relay: marks every device offline, last seen now if it was online. */
   setAllOffline(now: number): Promise<void>;
@@ -229,16 +231,19 @@ export interface PushStore {
     push: PushName,
     decide: (stored: StoredPush) => Receipt | undefined,
   ): Promise<{ stored: StoredPush; changed: boolean } | undefined>;
-  /** A listener's pushes that are not final, in order, after `afterSeq`; with `type`, only those of this type. */
+  /**
+   * A listener's pushes that are not final, in order, after `afterSeq`; with `type`, only those of this type. None when the
+   * listener is connected to another process, which delivers them.
+   */
   openPushes(
     device: DeviceName,
     page: { afterSeq: number; limit: number; type?: string },
   ): Promise<StoredPush[]>;
   /**
-   * Calls `handler` when another process has stored a push for a device: covers a message of the bus that was lost.
-   * Returns the unsubscribe function.
+   * Calls `handler` for every push to a device that is stored from now on, by any process, in order; undefined for a store
+   * of one process, whose bus loses nothing.
    */
-  watchPushes(handler: (device: DeviceName) => void): () => void;
+  watchPushes?(handler: (push: DeviceName & { seq: number }) => void): () => void;
   /** Expired pushes of all accounts that are not final, the first to expire first, following `after`. */
   duePushes(
     page: { now: number; after?: StoredPush | undefined; limit: number },

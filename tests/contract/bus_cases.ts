@@ -64,14 +64,15 @@ async function withNats(directory: string, body: (server: NatsServer) => Promise
   }
 }
 
-const address = ({ url }: NatsServer, prefix = "test") => ({ servers: [url], prefix });
+const openNode = ({ url }: NatsServer, prefix = "test") =>
+  openNatsBus({ servers: [url], prefix }, { node: crypto.randomUUID() });
 
 const NODES: Record<string, (server: NatsServer) => Promise<void>> = {
   "messages reach the subscribers on other nodes, in order, by account and prefix": async (server) => {
     const buses = await Promise.all([
-      openNatsBus(address(server)),
-      openNatsBus(address(server)),
-      openNatsBus(address(server, "other")),
+      openNode(server),
+      openNode(server),
+      openNode(server, "other"),
     ]);
     const [one, two, stranger] = buses;
     const [odd, plain, foreign] = [hear(two, ODD), hear(two, "a"), hear(stranger, ODD)];
@@ -90,7 +91,7 @@ const NODES: Record<string, (server: NatsServer) => Promise<void>> = {
     for (const bus of buses) await bus.close();
   },
   "after its server was gone, a node hears of a gap, and messages pass again": async (server) => {
-    const [one, two] = await Promise.all([openNatsBus(address(server)), openNatsBus(address(server))]);
+    const [one, two] = await Promise.all([openNode(server), openNode(server)]);
     let gaps = 0;
     const stop = two.watchGaps(() => gaps++);
     const { heard } = hear(two, "a");
@@ -113,7 +114,7 @@ export const cases: readonly Case[] = [
     {
       name: `NATS: ${name}`,
       run: (_runtime, directory) =>
-        withNats(directory, async (server) => await run(await openNatsBus(address(server)), body)),
+        withNats(directory, async (server) => await run(await openNode(server), body)),
     },
   ]),
   ...Object.entries(NODES).map(([name, body]): Case => ({

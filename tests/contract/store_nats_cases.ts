@@ -9,7 +9,9 @@ import { storeCases } from "./store_contract.ts";
 const urls = new Map<string, string>();
 
 function open(_runtime: Runtime, directory: string) {
-  return openNatsStore({ servers: [urls.get(directory) ?? ""], prefix: "test" }, { forRelay: true });
+  return openNatsStore({ servers: [urls.get(directory) ?? ""], prefix: "test" }, {
+    node: crypto.randomUUID(),
+  });
 }
 
 export const cases: readonly Case[] = storeCases(open).map(({ name, run }) => ({
