@@ -20,8 +20,8 @@ export type NodeMessage =
   & (
     /** A phone's frame for the listener; `text` is the encoded frame, absent when the frame is `bytes`. */
     | { kind: "fromPhone"; account: string; phone: PhoneFacts; text?: string }
-    /** A frame for the phone. */
-    | { kind: "toPhone"; text?: string }
+    /** A frame for the phone; `ended`: its stream that ends with it. */
+    | { kind: "toPhone"; text?: string; ended?: number }
     /** The phone's connection has closed. */
     | { kind: "phoneGone" }
     /** The phone's connection exceeded a budget at the listener's node. */

@@ -1,6 +1,7 @@
 /** The bus of a relay of several nodes: core subjects of NATS, one for each account, and at most once. */
 import { headers, type NatsConnection, type Subscription } from "@nats-io/transport-node";
-import { connectNats, type NatsAddress, subjectToken } from "../runtime/nats.ts";
+import { connectNats, subjectToken } from "../runtime/nats.ts";
+import type { NatsAddress } from "../runtime/nats_address.ts";
 import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "./bus.ts";
 
 /** Carries a message between two nodes, whose body is a binary frame. */

@@ -8,7 +8,7 @@ import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/config.ts";
 import type { Device } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
-import { openStore } from "../store/sqlite.ts";
+import { openRelayStore } from "../store/open.ts";
 import type { DeviceName, Store } from "../store/store.ts";
 import { addressInputs, dataDirectory, pairingHost, relayApi } from "./settings.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
@@ -133,7 +133,7 @@ async function asAdmin(
     const isHere = await runtime.files.info(`${dataDir}/relay.db`) !== undefined;
     if (!(error instanceof RelayError) || error.code !== "missing_scope" || !isHere) throw error;
   }
-  const store = await openStore(dataDir);
+  const store = await openRelayStore(dataDir);
   try {
     const apiKey = scriptApiKey(await addressInputs(paths));
     const key = apiKey === undefined ? undefined : await findKey(store, apiKey);

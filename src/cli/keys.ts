@@ -3,7 +3,7 @@ import { type Scope, SCOPES } from "../protocol/http.ts";
 import { DeviceId } from "../protocol/push.ts";
 import type { Role } from "../protocol/frames.ts";
 import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
-import { openStore } from "../store/sqlite.ts";
+import { openRelayStore } from "../store/open.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory } from "./settings.ts";
@@ -132,7 +132,7 @@ async function withStore<T>(
   options: { data?: string | undefined },
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(await dataDirectory(options));
+  const store = await openRelayStore(await dataDirectory(options));
   try {
     return await work(store);
   } finally {

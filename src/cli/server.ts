@@ -3,6 +3,8 @@ import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
+import { NATS_PREFIX, replicasOf } from "../runtime/nats_address.ts";
+import { natsAddress, type NatsSettings, noteNats } from "../store/open.ts";
 import { backupStore } from "../store/sqlite.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory, readTls } from "./settings.ts";
@@ -19,6 +21,10 @@ interface ServerOptions {
   tlsKey?: string | undefined;
   webPushContact?: string | undefined;
   webPushLoopback?: true | undefined;
+  nats?: string | undefined;
+  natsCreds?: string | undefined;
+  natsCa?: string | undefined;
+  natsPrefix?: string | undefined;
 }
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -47,12 +53,23 @@ async function serve(args: readonly string[]): Promise<number> {
     .option("--tls-cert <file>", "certificate (PEM), with --tls-key")
     .option("--tls-key <file>", "its key (PEM)")
     .option("--web-push-contact <address>", "mailto: or https: address for the browsers' push services")
-    .option("--web-push-loopback", "for tests: allow push services on this machine over plain http");
+    .option("--web-push-loopback", "for tests: allow push services on this machine over plain http")
+    .option(
+      "--nats <urls>",
+      "keep the data in NATS JetStream, with other relay nodes: nats://a,nats://b,nats://c",
+    )
+    .option("--nats-creds <file>", "credentials for NATS")
+    .option("--nats-ca <file>", "certificate (PEM) of the authority of NATS's own certificates")
+    .option("--nats-prefix <name>", "begins the names of subjects and streams (default: svc)");
   const options: ServerOptions = parseOptions(command, args).opts();
   const stopped = nextStopSignal();
+  const nats = natsSettings(options);
+  const dataDir = await dataDirectory(options);
+  if (nats !== undefined) printReplicas(nats);
   const relay = await startRelay({
     listen: listenAddress(options),
-    dataDir: await dataDirectory(options),
+    dataDir,
+    nats: nats && await natsAddress(nats),
     publicUrl: publicUrl(options),
     trustedProxies: trustedProxies(options),
     tls: await readTls(options),
@@ -61,6 +78,7 @@ async function serve(args: readonly string[]): Promise<number> {
     phoneDirectory: await phoneDirectory(),
     log: (line) => runtime.terminal.writeError(`[${new Date().toISOString()}] ${line}\n`),
   });
+  await noteNats(dataDir, nats);
   print(`svc server listening on ${relay.url} (${relay.wsUrl})`);
   await stopped;
   await relay.stop();
@@ -90,6 +108,33 @@ function listenAddress({ listen }: ServerOptions): string {
   } catch (error) {
     throw new UsageError(errorText(error));
   }
+}
+
+/** From the options; undefined without `--nats`. */
+function natsSettings(options: ServerOptions): NatsSettings | undefined {
+  const { nats, natsCreds: credentials, natsCa: ca, natsPrefix: prefix = NATS_PREFIX } = options;
+  if (nats === undefined) {
+    if (credentials === undefined && ca === undefined && options.natsPrefix === undefined) return undefined;
+    throw new UsageError("--nats-creds, --nats-ca and --nats-prefix go with --nats: give the servers too.");
+  }
+  const servers = nats.split(",").map((server) => server.trim()).filter((server) => server !== "");
+  const wrong = servers.find((server) => !/^(nats|tls):\/\/[^\s/]+$/.test(server));
+  if (wrong !== undefined || servers.length === 0) {
+    throw new UsageError(
+      `Cannot use the NATS server "${
+        wrong ?? nats
+      }": give addresses such as nats://127.0.0.1:4222, separated by commas.`,
+    );
+  }
+  return { servers, prefix, credentials, ca };
+}
+
+function printReplicas({ servers }: NatsSettings): void {
+  print(
+    replicasOf(servers) === 3
+      ? "Every message is kept by three NATS servers: one of them may fail."
+      : `Every message is kept by one NATS server: name three with --nats, so that one of them may fail.`,
+  );
 }
 
 function trustedProxies({ trustedProxy = "" }: ServerOptions): string[] {

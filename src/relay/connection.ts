@@ -34,7 +34,7 @@ interface ConnectionOptions {
 }
 
 export class Connection {
-  readonly id = crypto.randomUUID();
+  readonly id: string = crypto.randomUUID();
   readonly key: KeyRecord;
   /** The device named in hello, set once the key allows it. */
   claimed: string | undefined;

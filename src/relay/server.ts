@@ -12,7 +12,7 @@ import {
   UNSENT_PER_ADDRESS_MAX_BYTES,
 } from "../protocol/limits.ts";
 import { type HttpServer, type HttpServerLimits, type Peer, serveHttp } from "../runtime/http_server.ts";
-import type { NatsAddress } from "../runtime/nats.ts";
+import type { NatsAddress } from "../runtime/nats_address.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
@@ -24,6 +24,7 @@ import { RelayMetrics } from "./metrics.ts";
 import { PushClaims } from "./outbox.ts";
 import { publishReceipt } from "./receipts.ts";
 import { type Services, Tasks } from "./services.ts";
+import { RemotePhones } from "./remote_phones.ts";
 import { readStaticFiles } from "./static_files.ts";
 import { Streams } from "./streams.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -67,6 +68,8 @@ export interface RunningRelay {
 /** How long a write waits for another process's lock; the whole relay blocks meanwhile. */
 const STORE_BUSY_MS = 200;
 const TICK_MS = 1_000;
+/** How often mirrors are checked whose listener is connected to another node. */
+const LOST_MS = 3_000;
 const FORGET_MS = 3_600_000;
 /** How long a stop waits for clients and requests. */
 const STOP_GRACE_MS = 3_000;
@@ -166,6 +169,7 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
   const metrics = new RelayMetrics();
   const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
   const clock = options.clock ?? systemClock;
+  const remote = new RemotePhones({ bus, store });
   const isSecure = options.publicUrl?.startsWith("https:") === true;
   const webPush = new WebPush({
     ...{ store, clock, metrics, log },
@@ -180,7 +184,8 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
     bus,
     metrics,
     hub,
-    streams: new Streams({ store, hub, metrics }),
+    streams: new Streams({ store, hub, remote, metrics }),
+    remote,
     webPush,
     clock,
     claims: new PushClaims(() => clock.now(), { shared: store.watchPushes !== undefined }),
@@ -203,6 +208,8 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
     every(FORGET_MS, clock, () => tasks.run(upkeep.forgetOld())),
     store.watchRevocations((revocation) => hub.revoke(revocation)),
     store.watchPushes?.((push) => hub.arrived(push)) ?? (() => undefined),
+    services.remote.start(services.streams),
+    every(LOST_MS, clock, () => tasks.run(services.remote.endLost())),
     bus.watchGaps(() => hub.closeAfterGap()),
   ];
   const host = hostAndPort(server);

@@ -7,6 +7,7 @@ import type { Budgets } from "./budgets.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { PushClaims } from "./outbox.ts";
+import type { RemotePhones } from "./remote_phones.ts";
 import type { Streams } from "./streams.ts";
 import type { WebPush } from "./web_push.ts";
 
@@ -15,6 +16,8 @@ export interface Services {
   bus: Bus;
   hub: Hub;
   streams: Streams;
+  /** Mirrors between this node and others. */
+  remote: RemotePhones;
   webPush: WebPush;
   metrics: RelayMetrics;
   clock: Clock;

@@ -1,11 +1,12 @@
 /** Mirrors between phones and listeners: maps each phone's own stream numbers to numbers that the relay assigns. */
-import type { EventData } from "../protocol/frames.ts";
+import { encodeFrame, type EventData } from "../protocol/frames.ts";
 import { BINARY_FRAME_MAX_BYTES, STREAMS_PER_KEY } from "../protocol/limits.ts";
 import { decodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../protocol/pane_frame.ts";
-import type { Store } from "../store/store.ts";
-import { type Connection, UNREAD_MAX_BYTES } from "./connection.ts";
+import type { DeviceName, KeyRecord, Store } from "../store/store.ts";
+import { Connection, UNREAD_MAX_BYTES } from "./connection.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
+import type { RemotePhones } from "./remote_phones.ts";
 
 /** Unread bytes of a listener above which a long keystroke frame closes its sender. */
 const LONG_UNREAD_MAX_BYTES = 1_048_576;
@@ -21,8 +22,13 @@ export const STREAMS_PER_PHONE = 32;
 const STREAM_BYTES_OFFSET = 1;
 const STREAM_MAX = 0xffff_ffff;
 
+/** A phone's connection, to this node or to another. */
+export type PhonePeer =
+  & Pick<Connection, "id" | "account" | "greeted" | "unread" | "send" | "sendFrame" | "closeForFlood">
+  & { key: Pick<KeyRecord, "id" | "scopes"> };
+
 interface Stream {
-  phone: Connection;
+  phone: PhonePeer;
   /** The phone's number for the stream. */
   phoneStream: number;
   /** Undefined until the listener is found. */
@@ -34,10 +40,11 @@ interface Stream {
 interface StreamsOptions {
   store: Store;
   hub: Hub;
+  remote: RemotePhones;
   metrics: Pick<RelayMetrics, "strayFrames" | "overBudget">;
 }
 
-type Table = Map<Connection, Map<number, Stream>>;
+type Table = Map<PhonePeer, Map<number, Stream>>;
 
 export class Streams {
   readonly #options: StreamsOptions;
@@ -50,17 +57,22 @@ export class Streams {
   }
 
   /** Opening a number that is in use replaces its stream, so that a phone can start over. */
-  async open(phone: Connection, open: EventData<"pane.open">): Promise<void> {
+  async open(phone: PhonePeer, open: EventData<"pane.open">): Promise<void> {
     this.#end(this.#ofPhones.get(phone)?.get(open.stream), { toListener: "reopened" });
+    this.#options.remote.end(phone, { stream: open.stream, reason: "reopened" });
     if (!this.#mayOpen(phone)) {
       return phone.sendFrame("pane.closed", { stream: open.stream, reason: "too_many_streams" });
     }
     const stream: Stream = { phone, phoneStream: open.stream, listenerStream: 0 };
     put(this.#ofPhones, { connection: phone, number: open.stream, stream });
-    const found = await this.#findListener(phone.account, open);
+    const found = await this.#findListener(phone, open);
     // The stream may have been closed or reopened, or the phone may have left, in the meantime.
     if (this.#ofPhones.get(phone)?.get(open.stream) !== stream) return;
     if (typeof found === "string") return this.#end(stream, { toPhone: found });
+    if ("node" in found) {
+      this.#end(stream, {});
+      return this.#options.remote.open(found.phone, open, found);
+    }
     if (!this.#listenerHasRoom(found, { from: phone, length: 0 })) {
       return this.#end(stream, { toPhone: "listener_behind" });
     }
@@ -70,23 +82,33 @@ export class Streams {
     found.sendFrame("pane.open", { ...asked, ...(sender ? { sender } : {}), stream: stream.listenerStream });
   }
 
-  #mayOpen(phone: Connection): boolean {
-    const countOf = (one: Connection): number => this.#ofPhones.get(one)?.size ?? 0;
-    if (countOf(phone) >= STREAMS_PER_PHONE) return false;
-    const ofKey = this.#options.hub.ofKey(phone.key.id);
-    return ofKey.reduce((sum, one) => sum + countOf(one), 0) < STREAMS_PER_KEY;
+  #mayOpen(phone: PhonePeer): boolean {
+    if ((this.#ofPhones.get(phone)?.size ?? 0) >= STREAMS_PER_PHONE) return false;
+    let ofKey = 0;
+    for (const [{ key }, streams] of this.#ofPhones) if (key.id === phone.key.id) ofKey += streams.size;
+    return ofKey < STREAMS_PER_KEY;
   }
 
-  /** The connection of the listener that has the session, or the reason for `pane.closed`. */
-  async #findListener(account: string, open: EventData<"pane.open">): Promise<Connection | string> {
+  /** The listener that has the session: its connection, or its node if it is another; or the reason for `pane.closed`. */
+  async #findListener(
+    phone: PhonePeer,
+    open: EventData<"pane.open">,
+  ): Promise<Connection | Elsewhere | string> {
     const { store, hub } = this.#options;
+    const { account } = phone;
     const deviceIds = open.deviceId === undefined
       ? await store.devicesWithSession(account, open.agentSessionName)
       : [open.deviceId];
     if (deviceIds.length > 1) return "ambiguous_session";
     const [deviceId] = deviceIds;
     if (deviceId === undefined) return "no_such_session";
-    return hub.listener(account, deviceId) ?? "listener_offline";
+    const here = hub.listener(account, deviceId);
+    if (here !== undefined) return here;
+    const listener = { account, id: deviceId };
+    const node = phone instanceof Connection ? await store.nodeOf(listener) : undefined;
+    return node === undefined || !(phone instanceof Connection)
+      ? "listener_offline"
+      : { node, listener, phone };
   }
 
   opened(listener: Connection, { stream: number, ...rest }: EventData<"pane.opened">): void {
@@ -96,29 +118,39 @@ export class Streams {
   }
 
   /** Either side closed the stream. */
-  closed(from: Connection, { stream: number, reason }: EventData<"pane.closed">): void {
+  closed(from: PhonePeer, { stream: number, reason }: EventData<"pane.closed">): void {
     const isListener = from.greeted?.role === "listener";
     const stream = (isListener ? this.#ofListeners : this.#ofPhones).get(from)?.get(number);
-    if (stream === undefined) return this.#countStray();
+    if (stream === undefined) {
+      const isElsewhere = !isListener && this.#options.remote.end(from, { stream: number, reason });
+      return isElsewhere ? undefined : this.#countStray();
+    }
     this.#end(stream, isListener ? { toPhone: reason } : { toListener: reason });
   }
 
   /** Forwards a phone's request about an open mirror. */
   forward<E extends "pane.credit" | "pane.scrollback">(
-    phone: Connection,
+    phone: PhonePeer,
     event: E,
     data: EventData<E>,
   ): void {
     const stream = this.#ofPhones.get(phone)?.get(data.stream);
-    if (stream?.listener === undefined) return this.#countStray();
+    if (stream?.listener === undefined) {
+      const isElsewhere = this.#options.remote.forward(phone, data.stream, {
+        text: encodeFrame(event, data),
+      });
+      return isElsewhere ? undefined : this.#countStray();
+    }
     if (!this.#listenerHasRoom(stream.listener, { from: phone, length: 0 })) return;
     stream.listener.sendFrame(event, { ...data, stream: stream.listenerStream });
   }
 
   /** Forwards a binary frame: only its stream number is read, and replaced in place. */
-  bytes(from: Connection, bytes: Uint8Array): void {
+  bytes(from: PhonePeer, bytes: Uint8Array): void {
     const stream = this.#streamOf(from, bytes);
-    if (stream?.listener === undefined) return this.#countStray();
+    if (stream?.listener === undefined) {
+      return this.#forwardKeys(from, bytes) ? undefined : this.#countStray();
+    }
     const isPane = bytes[0] === PANE_FRAME;
     const number = isPane ? stream.phoneStream : stream.listenerStream;
     new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).setUint32(STREAM_BYTES_OFFSET, number);
@@ -126,6 +158,13 @@ export class Streams {
     else if (this.#listenerHasRoom(stream.listener, { from, length: bytes.length })) {
       stream.listener.send(bytes);
     }
+  }
+
+  /** Keystrokes for a mirror that another node serves, which checks again what the key may. */
+  #forwardKeys(phone: PhonePeer, bytes: Uint8Array): boolean {
+    const frame = decodeBinaryFrame(bytes);
+    if (frame?.kind !== KEY_FRAME || !phone.key.scopes.includes("push:send")) return false;
+    return this.#options.remote.forward(phone, frame.stream, { bytes });
   }
 
   /** A listener that sends more than its phone reads loses the stream; it must never close the phone. */
@@ -136,7 +175,7 @@ export class Streams {
   }
 
   /** A phone must never close a listener that reads slowly: long frames are refused first, then short ones too. */
-  #listenerHasRoom({ unread }: Connection, { from, length }: { from: Connection; length: number }): boolean {
+  #listenerHasRoom({ unread }: Connection, { from, length }: { from: PhonePeer; length: number }): boolean {
     const isShort = length <= SHORT_KEYS_BYTES;
     if (unread <= (isShort ? SHORT_UNREAD_MAX_BYTES : LONG_UNREAD_MAX_BYTES)) return true;
     this.#options.metrics.overBudget.add({ budget: "listener_unread" });
@@ -150,7 +189,8 @@ export class Streams {
   }
 
   /** Ends the streams of a connection that closed. */
-  endAllOf(connection: Connection): void {
+  endAllOf(connection: PhonePeer): void {
+    this.#options.remote.gone(connection);
     for (const stream of [...this.#ofPhones.get(connection)?.values() ?? []]) {
       this.#end(stream, { toListener: "phone_gone" });
     }
@@ -160,7 +200,7 @@ export class Streams {
   }
 
   /** Pane frames go from listeners to phones; keystrokes go the other way, and need a key that may send. */
-  #streamOf(from: Connection, bytes: Uint8Array): Stream | undefined {
+  #streamOf(from: PhonePeer, bytes: Uint8Array): Stream | undefined {
     const frame = decodeBinaryFrame(bytes);
     if (frame === undefined) return undefined;
     if (frame.kind === PANE_FRAME) return this.#ofListeners.get(from)?.get(frame.stream);
@@ -193,8 +233,15 @@ export class Streams {
   }
 }
 
+/** A listener that is connected to another node, and the phone of this node that wants to see it. */
+interface Elsewhere {
+  node: string;
+  listener: DeviceName;
+  phone: Connection;
+}
+
 interface Place {
-  connection: Connection;
+  connection: PhonePeer;
   number: number;
 }
 

@@ -1,20 +1,7 @@
 /** The connection to NATS, the same on both runtimes: it reconnects for ever and notices a server that hangs. */
 import { connect, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
 import { encodeUtf8 } from "../async/encodings.ts";
-
-/** Servers of one NATS cluster, and the names that this deployment uses there. */
-export interface NatsAddress {
-  /** `nats://host:port` each. */
-  servers: readonly string[];
-  /** Text of a credentials file. */
-  credentials?: string | undefined;
-  /** PEM text of the authority that signed the servers' certificates. */
-  ca?: string | undefined;
-  /** Begins every subject and stream name, so that one NATS serves several deployments. */
-  prefix: string;
-}
-
-export const NATS_PREFIX = "svc";
+import type { NatsAddress } from "./nats_address.ts";
 
 const CONNECT_MS = 5_000;
 const RECONNECT_MS = 100;

@@ -2,7 +2,8 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { errorText } from "../async/error_text.ts";
-import { connectNats, type NatsAddress } from "../runtime/nats.ts";
+import { connectNats } from "../runtime/nats.ts";
+import { type NatsAddress, replicasOf } from "../runtime/nats_address.ts";
 import { natsContext } from "./nats_context.ts";
 import { natsDevices } from "./nats_devices.ts";
 import { natsHooks, natsInventories, natsPairings, natsWebPush } from "./nats_inventories.ts";
@@ -16,11 +17,6 @@ import { type Store, StoreUnavailable } from "./store.ts";
 interface OpenNatsStoreOptions {
   /** For a relay: what other nodes call it. They see that it is alive. */
   node?: string;
-}
-
-/** Copies of every message: one server may fail of three. */
-export function replicasOf({ servers }: NatsAddress): number {
-  return servers.length >= 3 ? 3 : 1;
 }
 
 /** Connects, and creates what is missing. Rejects with StoreUnavailable. */
@@ -57,7 +53,7 @@ async function prepare(
     client: jetstream(connection, options),
     manager: await jetstreamManager(connection, options),
   };
-  const replicas = replicasOf(address);
+  const replicas = replicasOf(address.servers);
   const streamOf = (name: string): NatsStream =>
     new NatsStream(handles, { name: `${prefix}-${name}`, subjects: `${prefix}.${name}.>`, replicas });
   const streams = { state: streamOf("state"), pushes: streamOf("push"), receipts: streamOf("receipt") };

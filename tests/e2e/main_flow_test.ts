@@ -109,12 +109,12 @@ Deno.test("main flow: the log has the specified lines, word for word [log-start,
   const time = String.raw`\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\]`;
   const log = await Deno.readTextFile(`${svcHome}/listener.log`);
   const [first = "", ...rest] = log.split("\n");
-  assert.match(first, new RegExp(`^${time} svc listener starting — v${version} — ${stack.wsUrl}$`));
+  assert.match(first, new RegExp(`^${time} svc listener starting — v${version} — ${stack.listenerWsUrl}$`));
   const has = (pattern: string): void =>
     assert.ok(rest.some((line) => new RegExp(`^${time} ${pattern}$`).test(line)), log);
   has(String.raw`reported 1 session\(s\): ${echo.name}`);
   has(String.raw`✓ server persisted 1 session\(s\)`);
-  has(`connected to ${stack.wsUrl}`);
+  has(`connected to ${stack.listenerWsUrl}`);
   has(`inject ${push.id} ${echo.name} submitted \\d+ ms`);
   assert.equal(await Deno.readTextFile(`${svcHome}/listener.version`), `${version}\n`);
   const audit = await until(

@@ -5,7 +5,7 @@ import { createRelayApi } from "../../src/client/api.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
 import { findKey } from "../../src/relay/api_keys.ts";
-import { openStore } from "../../src/store/sqlite.ts";
+import { openRelayStore } from "../../src/store/open.ts";
 import type { KeyRecord } from "../../src/store/store.ts";
 import { Peer } from "../contract/relay_peer.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
@@ -141,7 +141,7 @@ const UP = ["up", "--listen", "127.0.0.1:0"];
 
 async function keyOf(sandbox: Sandbox): Promise<{ apiKey: string; record: KeyRecord | undefined }> {
   const { apiKey } = JSON.parse(await Deno.readTextFile(`${sandbox.svcHome}/config.json`));
-  const store = await openStore(`${sandbox.svcHome}/server`);
+  const store = await openRelayStore(`${sandbox.svcHome}/server`);
   const record = await findKey(store, apiKey);
   await store.close();
   return { apiKey, record };

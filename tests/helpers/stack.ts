@@ -5,6 +5,7 @@ import type { TranscriptEntry } from "../../src/echo/program.ts";
 import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
 import { promptsIn, readTranscript } from "./agents_echo.ts";
+import { startNatsCluster } from "./nats_server.ts";
 import { newKey } from "./new_key.ts";
 import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc, SVC } from "./program.ts";
 import type { Ran } from "./run.ts";
@@ -17,6 +18,8 @@ export interface Stack extends AsyncDisposable {
   listener: Started;
   url: string;
   wsUrl: string;
+  /** The relay node of the listener: with several nodes another than `wsUrl`. */
+  listenerWsUrl: string;
   api: RelayApi;
   apiKey: string;
   deviceId: string;
@@ -58,6 +61,9 @@ export interface StackOptions {
   server?: readonly string[];
 }
 
+/** Runs the same tests with three relay nodes on three NATS servers. */
+const ON_NATS = Deno.env.get("SVC_TEST_NATS") === "1";
+
 const helper = (name: string): string => new URL(name, import.meta.url).pathname;
 
 /** svc as on a machine of the name in TEST_HOSTNAME. */
@@ -82,12 +88,21 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
   const { hostname, launch = hostname === undefined ? SVC : NAMED_HOST, listener = true } = options;
   const run = { launch, ...(hostname === undefined ? {} : { env: namedHost(hostname) }) };
   const data = `${sandbox.svcHome}/server`;
+  const nats = options.joins === undefined && ON_NATS ? await startNatsCluster(`${sandbox.root}/nats`) : [];
+  const onNats = nats.length === 0 ? [] : ["--nats", nats.map(({ url }) => url).join(",")];
   const serve = (listen: string): Started =>
-    startSvc(sandbox, ["server", "--listen", listen, "--data", data, ...options.server ?? []], run);
+    startSvc(
+      sandbox,
+      ["server", "--listen", listen, "--data", data, ...onNats, ...options.server ?? []],
+      run,
+    );
   const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay({ serve, data });
+  // The listener is connected to another node than the clients of the test.
+  const listenerWsUrl = nats.length === 0 ? wsUrl : (await ready(serve("127.0.0.1:0"))).wsUrl;
+  if (nats.length > 0) await ready(serve("127.0.0.1:0"));
   const { host } = new URL(url);
   await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
-  const config = JSON.stringify({ apiKey, hookId: "hook_test", wsUrl });
+  const config = JSON.stringify({ apiKey, hookId: "hook_test", wsUrl: listenerWsUrl });
   await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, config, { mode: 0o600 });
   const api = createRelayApi({ baseUrl: url, apiKey });
   const stack: Stack = {
@@ -96,6 +111,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     listener: relay,
     url,
     wsUrl,
+    listenerWsUrl,
     api,
     apiKey,
     deviceId: await listenerDeviceId(hostname ?? Deno.hostname()),
@@ -125,7 +141,10 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
       if (code !== 0) throw new Error(`svc pair failed: ${stderr}`);
       return JSON.parse(stdout).url;
     },
-    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      for (const server of nats) await server.stop("SIGKILL");
+      await sandbox[Symbol.asyncDispose]();
+    },
   };
   if (listener) await stack.startListener();
   return stack;
@@ -137,9 +156,13 @@ export const RELAY_READY = /^svc server listening on (http:\/\/(\S+)) \((ws:\/\/
 async function ownRelay(
   { serve, data }: { serve(listen: string): Started; data: string },
 ): Promise<Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">> {
-  const relay = serve("127.0.0.1:0");
-  const [, url = "", , wsUrl = ""] = await relay.line(RELAY_READY);
+  const { relay, url, wsUrl } = await ready(serve("127.0.0.1:0"));
   return { relay, url, wsUrl, apiKey: await newKey(data, ["push:read", "push:send", "admin"]) };
+}
+
+async function ready(relay: Started): Promise<Pick<Stack, "relay" | "url" | "wsUrl">> {
+  const [, url = "", , wsUrl = ""] = await relay.line(RELAY_READY);
+  return { relay, url, wsUrl };
 }
 
 /** Polls in a row that must find the same number of prompts. */

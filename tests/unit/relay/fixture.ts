@@ -22,6 +22,7 @@ import { publishReceipt } from "../../../src/relay/receipts.ts";
 import { type Services, Tasks } from "../../../src/relay/services.ts";
 import { admit } from "../../../src/relay/websocket.ts";
 import type { StaticFiles } from "../../../src/relay/static_files.ts";
+import { RemotePhones } from "../../../src/relay/remote_phones.ts";
 import { Streams } from "../../../src/relay/streams.ts";
 import { WebPush } from "../../../src/relay/web_push.ts";
 import { Upkeep } from "../../../src/relay/upkeep.ts";
@@ -122,12 +123,14 @@ export class Fixture implements AsyncDisposable {
     const tasks = new Tasks(failed);
     const { bus, metrics } = this;
     const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
+    const remote = new RemotePhones({ bus, store });
     this.services = {
       store,
       bus,
       metrics,
       hub,
-      streams: new Streams({ store, hub, metrics }),
+      streams: new Streams({ store, hub, remote, metrics }),
+      remote,
       webPush: new WebPush({
         ...{ store, metrics, clock: this.clock },
         isConnected: (device) => hub.isConnected(device),

@@ -1,0 +1,195 @@
+/** Mirrors whose phone and listener are connected to different nodes: the phone's frames pass to the listener's node and back. */
+import type { Bus, NodeMessage, PhoneFacts } from "../bus/bus.ts";
+import { encodeFrame, type EventData, type EventName, parseFrame } from "../protocol/frames.ts";
+import type { DeviceName, Store } from "../store/store.ts";
+import { type Connection, UNREAD_MAX_BYTES } from "./connection.ts";
+import { BINARY_FRAME_MAX_BYTES } from "../protocol/limits.ts";
+import type { PhonePeer, Streams } from "./streams.ts";
+
+/** Unread bytes of a phone above which its mirrors end; below the limit that closes the phone. */
+const PHONE_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES - BINARY_FRAME_MAX_BYTES;
+
+type FromNode<K extends NodeMessage["kind"]> = Extract<NodeMessage, { kind: K }> & { from: string };
+
+/** Where a phone's mirror is served. */
+interface Route {
+  node: string;
+  listener: DeviceName;
+}
+
+interface PhoneHere {
+  connection: Connection;
+  /** By the phone's stream number. */
+  routes: Map<number, Route>;
+}
+
+export class RemotePhones {
+  readonly #bus: Bus;
+  readonly #store: Pick<Store, "nodeOf">;
+  /** Phones of this node with mirrors on others, by connection id. */
+  readonly #here = new Map<string, PhoneHere>();
+  /** Phones of other nodes with mirrors here, by connection id. */
+  readonly #there = new Map<string, RemotePhone>();
+
+  constructor({ bus, store }: { bus: Bus; store: Pick<Store, "nodeOf"> }) {
+    this.#bus = bus;
+    this.#store = store;
+  }
+
+  /** Returns how to stop. */
+  start(streams: Streams): () => void {
+    return this.#bus.receive((message) => this.#receive(streams, message));
+  }
+
+  /** Asks the listener's node to open a mirror for a phone of this node. */
+  open(connection: Connection, open: EventData<"pane.open">, route: Route): void {
+    const here = this.#here.get(connection.id) ?? { connection, routes: new Map<number, Route>() };
+    here.routes.set(open.stream, route);
+    this.#here.set(connection.id, here);
+    this.#toListener(connection, { node: route.node, text: encodeFrame("pane.open", open) });
+  }
+
+  /** Passes on what a phone of this node sends to a mirror on another; false when it has no such mirror. */
+  forward(peer: PhonePeer, stream: number, frame: { text: string } | { bytes: Uint8Array }): boolean {
+    const { connection, routes } = this.#here.get(peer.id) ?? {};
+    const route = routes?.get(stream);
+    if (connection === undefined || route === undefined) return false;
+    this.#toListener(connection, { node: route.node, ...frame });
+    return true;
+  }
+
+  /** Ends a mirror on another node; false when the phone has no such mirror. */
+  end(peer: PhonePeer, closed: EventData<"pane.closed">): boolean {
+    const text = encodeFrame("pane.closed", closed);
+    if (!this.forward(peer, closed.stream, { text })) return false;
+    this.#forget(peer, closed.stream);
+    return true;
+  }
+
+  /** A connection of this node has closed. */
+  gone({ id }: PhonePeer): void {
+    const nodes = new Set([...this.#here.get(id)?.routes.values() ?? []].map(({ node }) => node));
+    this.#here.delete(id);
+    for (const node of nodes) this.#bus.send(node, { kind: "phoneGone", connection: id });
+  }
+
+  /** Ends the mirrors whose listener has left the node that served them; called every few seconds. */
+  async endLost(): Promise<void> {
+    for (const { connection, routes } of [...this.#here.values()]) {
+      for (const [stream, { node, listener }] of [...routes]) {
+        if (await this.#store.nodeOf(listener) === node || routes.get(stream)?.node !== node) continue;
+        this.#forget(connection, stream);
+        connection.sendFrame("pane.closed", { stream, reason: "listener_gone" });
+      }
+    }
+  }
+
+  #forget({ id }: PhonePeer, stream: number): void {
+    const here = this.#here.get(id);
+    here?.routes.delete(stream);
+    if (here?.routes.size === 0) this.#here.delete(id);
+  }
+
+  #toListener(
+    { id, account, key, greeted }: Connection,
+    { node, ...frame }: { node: string; text?: string; bytes?: Uint8Array },
+  ): void {
+    const phone: PhoneFacts = { keyId: key.id, scopes: key.scopes, deviceId: greeted?.deviceId ?? "" };
+    this.#bus.send(node, { kind: "fromPhone", connection: id, account, phone, ...frame });
+  }
+
+  #receive(streams: Streams, message: NodeMessage & { from: string }): void {
+    switch (message.kind) {
+      case "fromPhone":
+        return this.#fromPhone(streams, message);
+      case "toPhone":
+        return this.#toPhone(message);
+      case "closeForFlood":
+        return this.#here.get(message.connection)?.connection.closeForFlood(message.budget);
+      case "phoneGone": {
+        const phone = this.#there.get(message.connection);
+        this.#there.delete(message.connection);
+        return phone && streams.endAllOf(phone);
+      }
+      default:
+        message satisfies never;
+    }
+  }
+
+  #fromPhone(streams: Streams, message: FromNode<"fromPhone">): void {
+    const { connection, text, bytes } = message;
+    const phone = this.#there.get(connection) ?? new RemotePhone(this.#bus, message);
+    this.#there.set(connection, phone);
+    // A copy: the number in it is replaced in place.
+    if (bytes !== undefined) return streams.bytes(phone, bytes.slice());
+    const frame = parseFrame(text ?? "");
+    if ("fault" in frame) return;
+    switch (frame.event) {
+      case "pane.open":
+        return void streams.open(phone, frame.data).catch(() =>
+          phone.sendFrame("pane.closed", { stream: frame.data.stream, reason: "listener_offline" })
+        );
+      case "pane.closed":
+        return streams.closed(phone, frame.data);
+      case "pane.credit":
+      case "pane.scrollback":
+        return streams.forward(phone, frame.event, frame.data);
+    }
+  }
+
+  #toPhone({ connection: id, text, bytes, ended }: FromNode<"toPhone">): void {
+    const here = this.#here.get(id);
+    if (here === undefined) return;
+    const { connection } = here;
+    if (bytes !== undefined && connection.unread > PHONE_UNREAD_MAX_BYTES) {
+      return this.#endBehind(here);
+    }
+    if (text !== undefined) connection.send(text);
+    if (bytes !== undefined) connection.send(bytes);
+    if (ended !== undefined) this.#forget(connection, ended);
+  }
+
+  /** The listener's node does not see how much the phone leaves unread. */
+  #endBehind({ connection, routes }: PhoneHere): void {
+    for (const stream of routes.keys()) {
+      connection.sendFrame("pane.closed", { stream, reason: "phone_behind" });
+    }
+    this.gone(connection);
+  }
+}
+
+/** A phone that is connected to another node. */
+class RemotePhone implements PhonePeer {
+  readonly id: string;
+  readonly account: string;
+  readonly key: PhonePeer["key"];
+  readonly greeted: PhonePeer["greeted"];
+  /** Known only to its own node, which ends the mirror. */
+  readonly unread = 0;
+  readonly #bus: Bus;
+  readonly #node: string;
+
+  constructor(bus: Bus, { connection, account, phone, from }: FromNode<"fromPhone">) {
+    this.#bus = bus;
+    this.#node = from;
+    this.id = connection;
+    this.account = account;
+    this.key = { id: phone.keyId, scopes: phone.scopes };
+    this.greeted = { deviceId: phone.deviceId, role: "phone", name: "" };
+  }
+
+  send(data: string | Uint8Array): void {
+    const frame = typeof data === "string" ? { text: data } : { bytes: data };
+    this.#bus.send(this.#node, { kind: "toPhone", connection: this.id, ...frame });
+  }
+
+  sendFrame<E extends EventName>(event: E, data: EventData<E>): void {
+    const ended = event === "pane.closed" ? { ended: (data as EventData<"pane.closed">).stream } : {};
+    const text = encodeFrame(event, data);
+    this.#bus.send(this.#node, { kind: "toPhone", connection: this.id, text, ...ended });
+  }
+
+  closeForFlood(budget: string): void {
+    this.#bus.send(this.#node, { kind: "closeForFlood", connection: this.id, budget });
+  }
+}
