@@ -1,0 +1,86 @@
+/** Three relay nodes on three NATS servers: each of them dies, or stands still, under load, and no message is lost, doubled or out of order. */
+import assert from "node:assert/strict";
+import { makeNodeStage, type NodeStage } from "../helpers/node_stage.ts";
+import { until } from "../helpers/until.ts";
+
+/** Messages that every session must get through before, during and after a fault. */
+const PROGRESS = 5;
+const STOPPED_MS = 20_000;
+
+async function progress(stage: NodeStage): Promise<void> {
+  const from = [...stage.accepted];
+  await until(
+    "every session goes on",
+    () => stage.accepted.every((n, one) => n >= (from[one] ?? 0) + PROGRESS),
+  );
+}
+
+/** Prints the figures of one fault. */
+function report(stage: NodeStage, fault: string): void {
+  const again = stage.sessions.reduce((sum, session) => sum + session.again, 0);
+  const sent = stage.accepted.reduce((sum, n) => sum + n, 0);
+  console.log(
+    `nodes ${fault}: longest pause ${
+      Math.round(stage.longestPause())
+    } ms, ${sent} accepted, ${again} sent again`,
+  );
+}
+
+/** Every accepted message has arrived, once, in the order in which its session's sender sent it. */
+async function checkAll(stage: NodeStage): Promise<void> {
+  await stage.settle();
+  await until(
+    "every message has arrived",
+    () => stage.sessions.every(({ arrived }, one) => arrived.length >= (stage.accepted[one] ?? 0)),
+  );
+  for (const [one, { arrived }] of stage.sessions.entries()) {
+    assert.deepEqual(arrived, Array.from({ length: stage.accepted[one] ?? 0 }, (_, n) => n));
+  }
+}
+
+Deno.test("nodes: kill -9 of each NATS server and each relay node under load loses, doubles and reorders nothing [run-nats]", async () => {
+  await using stage = await makeNodeStage({ sessions: 6 });
+  await progress(stage);
+  report(stage, "calm");
+  for (const [n, server] of stage.nats.entries()) {
+    await server.stop("SIGKILL");
+    await progress(stage);
+    await server.restart();
+    await progress(stage);
+    report(stage, `NATS ${n} killed`);
+  }
+  for (const [n, relay] of stage.relays.entries()) {
+    relay.started().kill("SIGKILL");
+    await progress(stage);
+    await relay.restart();
+    await progress(stage);
+    report(stage, `relay ${n} killed`);
+  }
+  await checkAll(stage);
+});
+
+Deno.test("nodes: a NATS server and a relay node that stand still for 20 s lose, double and reorder nothing [run-nats]", async () => {
+  await using stage = await makeNodeStage({ sessions: 6 });
+  await progress(stage);
+  report(stage, "calm");
+  const [server] = stage.nats;
+  const [relay] = stage.relays;
+  const whileStopped = async (
+    fault: string,
+    signal: (name: "SIGSTOP" | "SIGCONT") => void,
+  ): Promise<void> => {
+    const end = performance.now() + STOPPED_MS;
+    signal("SIGSTOP");
+    try {
+      await progress(stage);
+      await until("20 s have passed", () => performance.now() >= end);
+    } finally {
+      signal("SIGCONT");
+    }
+    await progress(stage);
+    report(stage, fault);
+  };
+  await whileStopped("NATS stopped", (name) => server?.signal(name));
+  await whileStopped("relay stopped", (name) => relay?.started().kill(name));
+  await checkAll(stage);
+});

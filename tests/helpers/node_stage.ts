@@ -1,0 +1,226 @@
+/** Three relay nodes on three NATS servers behind a balancer, as real processes, with senders and listeners of many sessions. */
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { createRelayApi } from "../../src/client/api.ts";
+import { RelayError } from "../../src/client/relay_error.ts";
+import { RelayLink } from "../../src/client/relay_link.ts";
+import { type NatsServer, startNatsCluster } from "./nats_server.ts";
+import { newKey } from "./new_key.ts";
+import { type Started, startSvc } from "./program.ts";
+import { makeSandbox, type Sandbox } from "./sandbox.ts";
+import { RELAY_READY } from "./stack.ts";
+import { until } from "./until.ts";
+
+/** Passes each connection on to the next node that accepts it, as any load balancer does. */
+class Balancer {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #ports: readonly number[];
+  #next = 0;
+
+  constructor(ports: readonly number[]) {
+    this.#ports = ports;
+    this.#server = createServer((client) => {
+      this.#keep(client);
+      void this.#serve(client);
+    });
+  }
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    const address = this.#server.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  async #serve(client: Socket): Promise<void> {
+    for (let tries = 0; tries < this.#ports.length; tries++) {
+      const port = this.#ports[this.#next++ % this.#ports.length] ?? 0;
+      const node = connect(port, "127.0.0.1");
+      this.#keep(node);
+      if (!await once(node, "connect").then(() => true, () => false)) continue;
+      client.pipe(node).pipe(client);
+      node.on("close", () => client.destroy());
+      client.on("close", () => node.destroy());
+      return;
+    }
+    client.destroy();
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => this.#sockets.delete(socket));
+  }
+}
+
+/** What a listener has received of one session: the numbers in the order of their first arrival. */
+export class Session {
+  readonly name: string;
+  readonly arrived: number[] = [];
+  /** Arrivals of a push that had arrived: an acknowledgement was lost. */
+  again = 0;
+  readonly #ids = new Set<string>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  take(id: string, body: string): void {
+    if (this.#ids.has(id)) this.again += 1;
+    else this.arrived.push(Number(body));
+    this.#ids.add(id);
+  }
+}
+
+export interface NodeStage extends AsyncDisposable {
+  nats: readonly NatsServer[];
+  relays: readonly { started(): Started; restart(): Promise<void> }[];
+  sessions: readonly Session[];
+  /** Numbers accepted of each session so far. */
+  accepted: number[];
+  /** The longest time that a sender waited for its next accepted push since the last call, in milliseconds. */
+  longestPause(): number;
+  /** Ends the senders; resolves when the last push was accepted. */
+  settle(): Promise<void>;
+}
+
+export async function makeNodeStage({ sessions: count }: { sessions: number }): Promise<NodeStage> {
+  const sandbox = await makeSandbox();
+  const nats = await startNatsCluster(`${sandbox.root}/nats`);
+  const relays = await startRelays(sandbox, nats);
+  const balancer = new Balancer(relays.map(({ port }) => port));
+  const host = `127.0.0.1:${await balancer.listen()}`;
+  const apiKey = await newKey(`${sandbox.svcHome}/server`, ["push:read", "push:send"]);
+  const sessions = Array.from({ length: count }, (_, n) => new Session(`svc-p-${n}`));
+  const links = sessions.map((session, n) =>
+    listen(session, { host, apiKey, deviceId: `dev_listener_${n}` })
+  );
+  await until("every listener is connected", () => links.every(({ connected }) => connected));
+  const load = new Load({ host, apiKey, sessions });
+  return {
+    ...{ nats, relays, sessions, accepted: load.accepted },
+    longestPause: () => load.longestPause(),
+    settle: () => load.settle(),
+    async [Symbol.asyncDispose]() {
+      await load.settle();
+      for (const link of links) link.close();
+      await balancer.close();
+      for (const server of nats) await server.stop("SIGKILL");
+      await sandbox[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function startRelays(sandbox: Sandbox, nats: readonly NatsServer[]) {
+  const servers = nats.map(({ url }) => url).join(",");
+  const serve = (listen: string): Started =>
+    startSvc(sandbox, [
+      "server",
+      "--listen",
+      listen,
+      "--data",
+      `${sandbox.svcHome}/server`,
+      "--nats",
+      servers,
+    ]);
+  return await Promise.all(nats.map(async () => {
+    let relay = serve("127.0.0.1:0");
+    const [, , address = ""] = await relay.line(RELAY_READY);
+    return {
+      port: Number(address.split(":")[1]),
+      started: () => relay,
+      async restart(): Promise<void> {
+        await relay.exited;
+        relay = serve(address);
+        await relay.line(RELAY_READY);
+      },
+    };
+  }));
+}
+
+function listen(
+  session: Session,
+  { host, apiKey, deviceId }: { host: string; apiKey: string; deviceId: string },
+): RelayLink {
+  const link = new RelayLink({
+    wsUrl: `ws://${host}/ws`,
+    apiKey,
+    hello: () => ({ role: "listener", deviceId, name: deviceId, version: "0.0.0", capabilities: [] }),
+    onFrame(frame) {
+      if (frame.event !== "push.new") return;
+      const { id, body = "" } = frame.data;
+      session.take(id, body);
+      link.send("push.ack", { id, outcome: "submitted", final: true });
+    },
+    onState: () => undefined,
+  });
+  link.start();
+  return link;
+}
+
+interface LoadOptions {
+  host: string;
+  apiKey: string;
+  sessions: readonly Session[];
+}
+
+/** A sender for each session, which sends the next number once the last one was accepted. */
+class Load {
+  readonly accepted: number[];
+  readonly #options: LoadOptions;
+  readonly #senders: Promise<void>[];
+  #longest = 0;
+  #ended = false;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.accepted = options.sessions.map(() => 0);
+    this.#senders = options.sessions.map((_, n) => this.#send(n));
+  }
+
+  longestPause(): number {
+    const longest = this.#longest;
+    this.#longest = 0;
+    return longest;
+  }
+
+  async settle(): Promise<void> {
+    this.#ended = true;
+    await Promise.all(this.#senders);
+  }
+
+  async #send(sender: number): Promise<void> {
+    const { host, apiKey, sessions } = this.#options;
+    const api = createRelayApi({ baseUrl: `http://${host}`, apiKey });
+    for (let n = 0; !this.#ended; n++) {
+      const id = crypto.randomUUID();
+      const began = performance.now();
+      await until(`number ${n} of ${sessions[sender]?.name} is accepted`, async () => {
+        try {
+          return await api.sendPush({
+            id,
+            type: "agent.command",
+            targetDeviceId: `dev_listener_${sender}`,
+            agentSessionName: sessions[sender]?.name,
+            body: `${n}`,
+          }, { signal: AbortSignal.timeout(ANSWER_MS) });
+        } catch (error) {
+          if (error instanceof RelayError && !error.transient) throw error;
+          return undefined;
+        }
+      });
+      this.#longest = Math.max(this.#longest, performance.now() - began);
+      this.accepted[sender] = n + 1;
+    }
+  }
+}
+
+/** A sender tries another node when one does not answer. */
+const ANSWER_MS = 3_000;
