@@ -8,7 +8,7 @@ import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/config.ts";
 import type { Device } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
-import { openRelayStore } from "../store/open.ts";
+import { hasStore, openRelayStore } from "../store/open.ts";
 import type { DeviceName, Store } from "../store/store.ts";
 import { addressInputs, dataDirectory, pairingHost, relayApi } from "./settings.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
@@ -130,7 +130,7 @@ async function asAdmin(
   try {
     if (data === undefined) return await byRelay();
   } catch (error) {
-    const isHere = await runtime.files.info(`${dataDir}/relay.db`) !== undefined;
+    const isHere = await hasStore(dataDir);
     if (!(error instanceof RelayError) || error.code !== "missing_scope" || !isHere) throw error;
   }
   const store = await openRelayStore(dataDir);

@@ -1,5 +1,6 @@
 /** JetStream as the NATS store uses it: the newest message of a subject, compare-and-set by its sequence, and following. */
 import {
+  type ConsumerMessages,
   DeliverPolicy,
   DiscardPolicy,
   JetStreamApiError,
@@ -13,7 +14,7 @@ import {
   type StoredMsg,
 } from "@nats-io/jetstream";
 import { headers, NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
-import { systemClock } from "../async/clock.ts";
+import { delay, systemClock } from "../async/clock.ts";
 import { encodeBase64url } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { retry } from "../async/retry.ts";
@@ -172,25 +173,13 @@ export class NatsStream {
     { filter, from }: { filter: string; from: number },
     handler: (note: Note) => void,
   ): Promise<{ caughtUp: Promise<void>; stop(): void }> {
-    const { name } = this.#options;
-    const consumer = await patiently("follow", () =>
-      this.#handles.client.consumers.get(name, {
-        filter_subjects: filter,
-        deliver_policy: DeliverPolicy.StartSequence,
-        opt_start_seq: Math.max(1, from),
-        headers_only: true,
-      }));
-    const caughtUp = Promise.withResolvers<void>();
-    if ((await consumer.info()).num_pending === 0) caughtUp.resolve();
-    const messages = await consumer.consume({ max_messages: FOLLOWED_AT_ONCE });
-    const run = async (): Promise<void> => {
-      for await (const message of messages) {
-        handler(noteOf(message));
-        if (message.info.pending === 0) caughtUp.resolve();
-      }
-    };
-    void run().catch(() => undefined).finally(() => caughtUp.resolve());
-    return { caughtUp: caughtUp.promise, stop: () => messages.stop() };
+    const following = new Following({
+      ...{ filter, from, handler },
+      consume: (start) => this.#consume(filter, start),
+      next: (start) => this.next(filter, start),
+    });
+    await following.start();
+    return { caughtUp: following.caughtUp, stop: () => following.stop() };
   }
 
   /** Calls `handler` in order for the messages that are stored now, from `from` on. */
@@ -198,6 +187,19 @@ export class NatsStream {
     const following = await this.follow({ filter, from }, handler);
     await following.caughtUp;
     following.stop();
+  }
+
+  async #consume(filter: string, from: number): Promise<{ messages: ConsumerMessages; pending: number }> {
+    return await patiently("follow", async () => {
+      const consumer = await this.#handles.client.consumers.get(this.#options.name, {
+        filter_subjects: filter,
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: Math.max(1, from),
+        headers_only: true,
+      });
+      const { num_pending: pending } = await consumer.info();
+      return { messages: await consumer.consume({ max_messages: FOLLOWED_AT_ONCE }), pending };
+    });
   }
 
   async #publish(
@@ -226,6 +228,84 @@ export class NatsStream {
   }
 }
 
+interface FollowingOptions {
+  filter: string;
+  from: number;
+  handler(note: Note): void;
+  consume(from: number): Promise<{ messages: ConsumerMessages; pending: number }>;
+  next(from: number): Promise<Entry | undefined>;
+}
+
+/** Follows a stream, and starts again when its consumer stands still: the server that it was on may be gone or stopped. */
+class Following {
+  readonly #options: FollowingOptions;
+  readonly #caughtUp = Promise.withResolvers<void>();
+  #upTo: number;
+  #messages: ConsumerMessages | undefined;
+  #cancel: () => void = () => undefined;
+  #ended = false;
+
+  constructor(options: FollowingOptions) {
+    this.#options = options;
+    this.#upTo = options.from - 1;
+  }
+
+  /** Resolves also when the following is stopped. */
+  get caughtUp(): Promise<void> {
+    return this.#caughtUp.promise;
+  }
+
+  async start(): Promise<void> {
+    const { messages, pending } = await this.#options.consume(this.#upTo + 1);
+    if (this.#ended) return messages.stop();
+    this.#messages = messages;
+    if (pending === 0) this.#caughtUp.resolve();
+    // One that ends is noticed by its silence.
+    void this.#read(messages).catch(() => undefined);
+    this.#watch();
+  }
+
+  stop(): void {
+    this.#ended = true;
+    this.#cancel();
+    this.#messages?.stop();
+    this.#caughtUp.resolve();
+  }
+
+  async #read(messages: ConsumerMessages): Promise<void> {
+    for await (const message of messages) {
+      if (messages !== this.#messages || message.seq <= this.#upTo) continue;
+      this.#upTo = message.seq;
+      this.#options.handler(noteOf(message));
+      if (message.info.pending === 0) this.#caughtUp.resolve();
+    }
+  }
+
+  #watch(): void {
+    this.#cancel = systemClock.after(STALLED_MS, () => {
+      void this.#check().catch(() => undefined).finally(() => {
+        if (!this.#ended) this.#watch();
+      });
+    });
+  }
+
+  /** Starts again when a message that was there at the last check has still not come. */
+  async #check(): Promise<void> {
+    const { consume, next } = this.#options;
+    const upTo = this.#upTo;
+    if (await next(upTo + 1) === undefined) return;
+    await delay(STALLED_MS, { clock: systemClock });
+    if (this.#ended || this.#upTo !== upTo) return;
+    const { messages } = await consume(upTo + 1);
+    this.#messages?.stop();
+    if (this.#ended) return messages.stop();
+    this.#messages = messages;
+    void this.#read(messages).catch(() => undefined);
+  }
+}
+
+/** How long a stored message may take to be handed to its followers; longer, and the consumer is replaced. */
+const STALLED_MS = 1_000;
 const FOLLOWED_AT_ONCE = 1_000;
 const READ_AT_ONCE = 64;
 

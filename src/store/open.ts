@@ -47,3 +47,11 @@ export async function openRelayStore(dataDir: string, options: { busyMs?: number
   const { openNatsStore } = await import("./nats.ts");
   return await openNatsStore(await natsAddress(JSON.parse(text) as NatsSettings));
 }
+
+/** True when a relay was started on the folder. */
+export async function hasStore(dataDir: string): Promise<boolean> {
+  const found = await Promise.all(
+    ["relay.db", "nats.json"].map((name) => runtime.files.info(`${dataDir}/${name}`)),
+  );
+  return found.some((info) => info !== undefined);
+}

@@ -19,6 +19,7 @@ async function progress(stage: NodeStage): Promise<void> {
 function report(stage: NodeStage, fault: string): void {
   const again = stage.sessions.reduce((sum, session) => sum + session.again, 0);
   const sent = stage.accepted.reduce((sum, n) => sum + n, 0);
+  // deno-lint-ignore no-console -- figures for deno task prove scale
   console.log(
     `nodes ${fault}: longest pause ${
       Math.round(stage.longestPause())
