@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
+import process from "node:process";
 import { until } from "./until.ts";
 
 export interface NatsServer {
@@ -76,21 +77,26 @@ async function start(
   const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
     const { child, exited } = running;
     if (child.exitCode === null && child.signalCode === null) {
-      child.kill(signal);
+      send(child, signal);
       // One that was stopped by a signal ends when it continues.
-      child.kill("SIGCONT");
+      if (signal !== "SIGKILL") send(child, "SIGCONT");
     }
     await exited;
   };
   return {
     url: `nats://127.0.0.1:${port}`,
-    signal: (name) => void running.child.kill(name),
+    signal: (name) => send(running.child, name),
     stop,
     async restart(signal = "SIGKILL") {
       await stop(signal);
       running = await run(config, port);
     },
   };
+}
+
+/** `child.kill` sends nothing after its first signal on Deno. */
+function send({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid !== undefined) process.kill(pid, signal);
 }
 
 async function run(config: string, port: number): Promise<{ child: ChildProcess; exited: Promise<unknown> }> {
