@@ -133,3 +133,8 @@ export class Connection {
     return undefined;
   }
 }
+
+/** A phone's connection, to this node or to another. */
+export type PhonePeer =
+  & Pick<Connection, "id" | "account" | "greeted" | "unread" | "send" | "sendFrame" | "closeForFlood">
+  & { key: Pick<KeyRecord, "id" | "scopes"> };

@@ -2,9 +2,8 @@
 import type { Bus, NodeMessage, PhoneFacts } from "../bus/bus.ts";
 import { encodeFrame, type EventData, type EventName, parseFrame } from "../protocol/frames.ts";
 import type { DeviceName, Store } from "../store/store.ts";
-import { type Connection, UNREAD_MAX_BYTES } from "./connection.ts";
+import { type Connection, type PhonePeer, UNREAD_MAX_BYTES } from "./connection.ts";
 import { BINARY_FRAME_MAX_BYTES } from "../protocol/limits.ts";
-import type { PhonePeer, Streams } from "./streams.ts";
 
 /** Unread bytes of a phone above which its mirrors end; below the limit that closes the phone. */
 const PHONE_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES - BINARY_FRAME_MAX_BYTES;
@@ -23,6 +22,15 @@ interface PhoneHere {
   routes: Map<number, Route>;
 }
 
+/** Where the mirrors of this node's listeners are served. */
+interface Mirrors {
+  open(phone: PhonePeer, open: EventData<"pane.open">): Promise<void>;
+  closed(from: PhonePeer, closed: EventData<"pane.closed">): void;
+  forward<E extends "pane.credit" | "pane.scrollback">(phone: PhonePeer, event: E, data: EventData<E>): void;
+  bytes(from: PhonePeer, bytes: Uint8Array): void;
+  endAllOf(phone: PhonePeer): void;
+}
+
 export class RemotePhones {
   readonly #bus: Bus;
   readonly #store: Pick<Store, "nodeOf">;
@@ -37,7 +45,7 @@ export class RemotePhones {
   }
 
   /** Returns how to stop. */
-  start(streams: Streams): () => void {
+  start(streams: Mirrors): () => void {
     return this.#bus.receive((message) => this.#receive(streams, message));
   }
 
@@ -98,7 +106,7 @@ export class RemotePhones {
     this.#bus.send(node, { kind: "fromPhone", connection: id, account, phone, ...frame });
   }
 
-  #receive(streams: Streams, message: NodeMessage & { from: string }): void {
+  #receive(streams: Mirrors, message: NodeMessage & { from: string }): void {
     switch (message.kind) {
       case "fromPhone":
         return this.#fromPhone(streams, message);
@@ -116,7 +124,7 @@ export class RemotePhones {
     }
   }
 
-  #fromPhone(streams: Streams, message: FromNode<"fromPhone">): void {
+  #fromPhone(streams: Mirrors, message: FromNode<"fromPhone">): void {
     const { connection, text, bytes } = message;
     const phone = this.#there.get(connection) ?? new RemotePhone(this.#bus, message);
     this.#there.set(connection, phone);

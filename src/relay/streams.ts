@@ -2,8 +2,8 @@
 import { encodeFrame, type EventData } from "../protocol/frames.ts";
 import { BINARY_FRAME_MAX_BYTES, STREAMS_PER_KEY } from "../protocol/limits.ts";
 import { decodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../protocol/pane_frame.ts";
-import type { DeviceName, KeyRecord, Store } from "../store/store.ts";
-import { Connection, UNREAD_MAX_BYTES } from "./connection.ts";
+import type { DeviceName, Store } from "../store/store.ts";
+import { Connection, type PhonePeer, UNREAD_MAX_BYTES } from "./connection.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { RemotePhones } from "./remote_phones.ts";
@@ -21,11 +21,6 @@ export const STREAMS_PER_PHONE = 32;
 
 const STREAM_BYTES_OFFSET = 1;
 const STREAM_MAX = 0xffff_ffff;
-
-/** A phone's connection, to this node or to another. */
-export type PhonePeer =
-  & Pick<Connection, "id" | "account" | "greeted" | "unread" | "send" | "sendFrame" | "closeForFlood">
-  & { key: Pick<KeyRecord, "id" | "scopes"> };
 
 interface Stream {
   phone: PhonePeer;
