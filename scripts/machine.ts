@@ -21,6 +21,13 @@ const TOOLS: readonly Tool[] = [
   { name: "less", programs: ["less"], debian: "less", purposes: ["tests"] },
   { name: "htop", programs: ["htop"], debian: "htop", brew: "htop", purposes: ["tests"] },
   {
+    name: "NATS",
+    programs: ["nats-server"],
+    debian: "nats-server",
+    brew: "nats-server",
+    purposes: ["tests"],
+  },
+  {
     name: "Chromium",
     programs: ["chromium", "chromium-browser", "google-chrome"],
     debian: "chromium",
@@ -37,8 +44,11 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
+/** Debian keeps servers in a folder that is not on every account's PATH. */
+const SERVERS = "/usr/sbin";
+
 async function isOnPath(program: string): Promise<boolean> {
-  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
+  const folders = [...(Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== ""), SERVERS];
   const found = await Promise.all(folders.map((folder) => exists(`${folder}/${program}`)));
   return found.includes(true);
 }

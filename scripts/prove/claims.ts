@@ -214,6 +214,22 @@ const MIRROR: Claim[] = [
   },
 ];
 
+const SCALE: Claim[] = [
+  {
+    text:
+      "store and bus keep the same contract over NATS as over SQLite and within one process, on Deno and Node",
+    tests: {
+      files: ["store_test", "store_nats_test", "bus_test"].map((name) => `tests/contract/${name}.ts`),
+    },
+  },
+  {
+    text:
+      "three relay nodes on three NATS servers: each killed or stopped under load, and nothing lost, doubled or out of order",
+    task: "test:nodes",
+    quote: { part: /^nodes (.*)$/gm, as: "$1;" },
+  },
+];
+
 export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   main: MAIN,
   agents: AGENTS,
@@ -224,4 +240,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   phone: [...PHONE_SPEED, ...PHONE_PUSH],
   cards: [...CARDS],
   packages: [...PACKAGES],
+  scale: SCALE,
 };

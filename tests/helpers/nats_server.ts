@@ -47,19 +47,30 @@ export async function startNatsCluster(directory: string, size = 3): Promise<Nat
     })));
 }
 
-/** Ports that were free a moment ago. */
+/** Below those that the system gives to connections: a server that is restarted finds its port still free. */
+const PORT_MIN = 20_000;
+const PORT_COUNT = 12_000;
+
+/** Ports that nobody listens on. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, async () => {
-    const server = createServer().listen(0, "127.0.0.1");
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = PORT_MIN + Math.floor(Math.random() * PORT_COUNT);
+    if (await isFree(port)) found.add(port);
+  }
+  return [...found];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
     await once(server, "listening");
-    return server;
-  }));
-  return await Promise.all(servers.map(async (server) => {
-    const address = server.address();
-    server.close();
-    await once(server, "close");
-    return typeof address === "object" && address !== null ? address.port : 0;
-  }));
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, "close");
+  return true;
 }
 
 async function start(

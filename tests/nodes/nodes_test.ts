@@ -1,5 +1,6 @@
 /** Three relay nodes on three NATS servers: each of them dies, or stands still, under load, and no message is lost, doubled or out of order. */
 import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
 import { makeNodeStage, type NodeStage } from "../helpers/node_stage.ts";
 import { until } from "../helpers/until.ts";
 
@@ -19,8 +20,7 @@ async function progress(stage: NodeStage): Promise<void> {
 function report(stage: NodeStage, fault: string): void {
   const again = stage.sessions.reduce((sum, session) => sum + session.again, 0);
   const sent = stage.accepted.reduce((sum, n) => sum + n, 0);
-  // deno-lint-ignore no-console -- figures for deno task prove scale
-  console.log(
+  say(
     `nodes ${fault}: longest pause ${
       Math.round(stage.longestPause())
     } ms, ${sent} accepted, ${again} sent again`,
