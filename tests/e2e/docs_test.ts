@@ -19,6 +19,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "podman run -d --name svc-relay -p 127.0.0.1:7420:7420 -v svc-data:/data svc-relay": NEEDS_PODMAN,
   "podman exec svc-relay svc keys create --name host --scope push:read,push:send --data /data/server":
     NEEDS_PODMAN,
+  "svc server --listen 127.0.0.1:7420 --nats nats://a:4222,nats://b:4222,nats://c:4222":
+    "the servers are to be filled in; tests/nodes runs three relays on three of them",
   "svc agents check": "it runs the real agents: deno task test:agents",
   "svc agents check codex": "it runs the real agent: deno task test:agents",
   "sudo svc service install relay --system":
