@@ -54,9 +54,10 @@ export async function startUserSystemd(sandbox: Sandbox, parent: string): Promis
     stderr: "null",
   }).spawn();
   const exited = child.status;
+  // It answers "offline" before it can be reached, and for long after.
   await until(
     "systemd",
-    async () => (await run(["systemctl", "--user", "is-system-running"], { env })).stdout,
+    async () => (await run(["systemctl", "--user", "daemon-reload"], { env })).code === 0,
   );
   return {
     env,
