@@ -61,7 +61,7 @@ async function checkBefore(): Promise<string> {
   return `${graph.modules.length} modules resolve, their types hold, and ${parts.length} files go in`;
 }
 
-/** One line on what became of the target. */
+/** One line on the outcome for a target. */
 async function compileWithDeno(target: string, outDir: string): Promise<{ isBuilt: boolean; line: string }> {
   const output = `${outDir}/svc-${target}`;
   const include = PARTS.flatMap((part) => ["--include", part]);

@@ -28,7 +28,7 @@ export const COMMANDS = {
   "echo-agent": undefined,
 } as const satisfies Readonly<Record<string, string | undefined>>;
 
-/** The words after a command that has several. */
+/** The subcommands of the commands that have them. */
 export const SUBCOMMANDS = {
   server: ["backup"],
   devices: ["revoke", "release"],

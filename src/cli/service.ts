@@ -298,7 +298,7 @@ function showPlan({ file, text, enable, restart }: ServiceManager): number {
   return 0;
 }
 
-/** Who starts the listener from now on starts the service; one that a wrapper started makes room for it. */
+/** From now on every start of the listener starts the service; a listener that a wrapper started is stopped for it. */
 async function handOver(plan: ServicePlan, manager: ServiceManager, paths: HomePaths): Promise<void> {
   if (plan.name !== "listener" || plan.isSystem) return;
   await recordService(runtime.files, paths, { start: [...manager.start] });

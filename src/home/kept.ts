@@ -49,7 +49,7 @@ export async function changeKept(
 
 const LINUX_BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
-/** Another text after each boot. Throws Error where the system does not tell. */
+/** An id that changes with each boot. Throws Error where the system has none. */
 export async function bootId(
   { files, commands }: { files: Pick<Files, "readText">; commands: Pick<Commands, "run"> },
 ): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * Reports what became of pushes: to the relay, with the host's proof for those that a paired phone sealed, and to the audit
+ * Reports the outcome of pushes: to the relay, with the host's proof for those that a paired phone sealed, and to the audit
  * log.
  */
 import { errorText } from "../async/error_text.ts";

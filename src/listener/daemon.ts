@@ -73,7 +73,7 @@ async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | 
   return found === held ? undefined : found;
 }
 
-/** Whoever runs the listener, it ends: then the service takes over. A signal ends the wait with the process. */
+/** Waits until the listener that runs has ended, so that the service takes over. A signal ends the wait with the process. */
 async function claimAfterOthers(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
   const free = await tryLock(host.files, paths.lock);
   if (free !== undefined) return free;

@@ -36,7 +36,7 @@ export async function restoreKept(options: RestoreOptions): Promise<void> {
   }
 }
 
-/** What became of it, as a line for the log. */
+/** The outcome as a line for the log. */
 async function startAgain(
   { session, agent, directory, args }: KeptSession,
   options: RestoreOptions,

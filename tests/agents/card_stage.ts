@@ -27,7 +27,7 @@ export interface OpenCard {
   at: number;
 }
 
-/** What became of an answer: its last receipt, or the relay's refusal to take it. */
+/** The outcome of an answer: its last receipt, or the relay's refusal to take it. */
 export type Answered = Pick<Receipt, "state" | "reason"> | { state: "closed"; reason: string };
 
 export class CardStage implements AsyncDisposable {
@@ -112,7 +112,7 @@ export class CardStage implements AsyncDisposable {
     });
   }
 
-  /** Sends an answer; resolves with what became of it. */
+  /** Sends an answer; resolves with its outcome. */
   async answered({ push }: OpenCard, given: Answer): Promise<Answered> {
     const answer = await this.phone.answerOf(push, given);
     try {

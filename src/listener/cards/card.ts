@@ -21,7 +21,7 @@ const NO_PHONES: readonly (Reason | undefined)[] = [
   ...["counter_used", "counter_old", "counter_missing"] as const,
 ];
 
-/** So often a dialog is asked; after that it opens at the computer. */
+/** How often a dialog is asked before it opens at the computer. */
 export const ASKED_MAX = 4;
 
 /** What a session shows at the computer. */
@@ -108,7 +108,7 @@ export function isToAskAgain({ asked }: Card, refusal: Reason | undefined): bool
   return NO_PHONES.includes(refusal) && refusal !== undefined && asked < ASKED_MAX;
 }
 
-/** Whoever says that all of a request was shown has it. */
+/** True unless the answer claims that all of a request was shown and does not prove it. */
 export async function isOfAllShown({ id, text }: Card, answer: Answer): Promise<boolean> {
   if (answer.kind !== "decided" || answer.shown === undefined) return true;
   return text !== undefined && answer.shown === await shownDigest(id, text);

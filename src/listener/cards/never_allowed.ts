@@ -158,7 +158,7 @@ function withKnownValues(text: string): string {
   }
   return known;
 }
-/** So many are followed. */
+/** How many variables are followed. */
 const GIVEN_MAX = 8;
 /** `for name in words` and `name=word`, each a command of its own. */
 const GIVEN =

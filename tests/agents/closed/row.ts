@@ -1,4 +1,4 @@
-/** What the rows of the table have in common: a phone's keys with what became of each, and messages that wait and go in. */
+/** What the rows of the table have in common: a phone's keys with the state of each, and messages that wait and go in. */
 import assert from "node:assert/strict";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
 import type { KeyState } from "../../../src/protocol/pane_frame.ts";
@@ -23,7 +23,7 @@ const KEYS_LIMIT_MS = 20_000;
 /** An agent counts as starting no longer. */
 const OLD_MS = 62_000;
 
-/** Types them in one burst; resolves with what became of each once the last one is accounted for. */
+/** Types them in one burst; resolves with the state of each once the last one has one. */
 export async function burst(phone: AttackPhone, ...inputs: KeyInput[]): Promise<(KeyState | undefined)[]> {
   const before = phone.keyStates().length;
   const first = phone.typed;
@@ -31,7 +31,7 @@ export async function burst(phone: AttackPhone, ...inputs: KeyInput[]): Promise<
   const last = first + inputs.length - 1;
   const states = (): KeyState[] => phone.keyStates().slice(before);
   const isDone = (): boolean => states().some(({ sequence, state }) => sequence >= last && state !== "held");
-  await until(`what became of key ${last}`, isDone, KEYS_LIMIT_MS).catch(() => {});
+  await until(`the state of key ${last}`, isDone, KEYS_LIMIT_MS).catch(() => {});
   return inputs.map((_, at) => states().findLast(({ sequence }) => sequence === first + at));
 }
 
