@@ -62,9 +62,10 @@ export function temporaryFrom(tmpdir: string | undefined): string {
 /** The longest path in bytes that every system takes (macOS: 104 with its NUL; Linux: 108). */
 export const MAX_SOCKET_PATH_BYTES = 103;
 
-/** Only the owner may use a socket; the umask creates it with this mode. */
+/** Only the owner may use a socket. */
 export const SOCKET_MODE = 0o600;
-export const SOCKET_UMASK = 0o177;
+/** While it is bound; a folder that the process makes at the same moment must stay one that its owner can enter. */
+export const SOCKET_UMASK = 0o077;
 
 /** @throws when the path is too long: the system would cut it or refuse it with a bare EINVAL. */
 export function checkSocketPath(path: string): void {

@@ -163,6 +163,21 @@ const sockets: Case[] = [
     },
   },
   {
+    name: "folders that are made while a socket is bound stay open to their owner",
+    async run(runtime, directory) {
+      const { files } = runtime;
+      for (let round = 0; round < 50; round++) {
+        const folders = Array.from({ length: 8 }, (_, at) => `${directory}/${round}-${at}`);
+        const making = folders.map((folder) => files.makeDirectory(folder, { mode: 0o700 }));
+        const server = await echo(runtime, `${directory}/sock${round}`);
+        await Promise.all(making);
+        const modes = await Promise.all(folders.map(async (folder) => (await files.info(folder))?.mode));
+        server.close();
+        assert.deepEqual(modes.map((mode = 0) => mode & 0o777), folders.map(() => 0o700));
+      }
+    },
+  },
+  {
     name: "a path longer than the system allows is refused with the reason",
     async run(runtime, directory) {
       const path = `${directory}/${"x".repeat(100)}`;
