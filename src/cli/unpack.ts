@@ -1,6 +1,7 @@
 /** Writes what is inside a single program, the phone's page and the plugin, into `~/.svc/package`, where agents find it. */
 import { encodeHex } from "../async/encodings.ts";
 import { sha256 } from "../runtime/digest.ts";
+import { withLock } from "../home/lock.ts";
 import type { EmbeddedFiles, Files } from "../runtime/types.ts";
 
 const DIGEST = "digest";
@@ -21,18 +22,34 @@ export async function unpack(
   const digest = encodeHex(
     sha256(parts.map(({ name, bytes }) => name + encodeHex(sha256(bytes))).join("\n")),
   );
-  if (await files.readText(`${folder}/${DIGEST}`) === digest) return folder;
-  const fresh = `${folder}.${crypto.randomUUID()}`;
+  const isWritten = async (): Promise<boolean> => await files.readText(`${folder}/${DIGEST}`) === digest;
+  if (await isWritten()) return folder;
   await files.makeDirectory(root, { mode: FOLDER_MODE });
+  const lock = `${root}/unpack.lock`;
+  await withLock(files, lock, {
+    busy: () =>
+      new Error(`Cannot write svc's own files into "${folder}": another svc holds "${lock}"; try again.`),
+    work: async () => await isWritten() || await replaceFolder(folder, { files, parts, digest }),
+  });
+  return folder;
+}
+
+async function replaceFolder(
+  folder: string,
+  { files, parts, digest }: {
+    files: Files;
+    parts: readonly { name: string; bytes: Uint8Array }[];
+    digest: string;
+  },
+): Promise<void> {
+  const [fresh, old] = [`${folder}.new`, `${folder}.old`];
+  // What a process left that was killed here.
+  for (const left of [fresh, old]) await files.remove(left, { recursive: true });
   for (const { name, bytes } of parts) await writePart(files, `${fresh}/${name}`, bytes);
   await files.writeText(`${fresh}/${DIGEST}`, digest);
-  const old = `${fresh}.old`;
-  // Another process may be first: the outcome is looked at below.
-  await files.rename(folder, old).catch(() => {});
-  await files.rename(fresh, folder).catch(() => {});
-  for (const left of [old, fresh]) await files.remove(left, { recursive: true });
-  if (await files.readText(`${folder}/${DIGEST}`) === digest) return folder;
-  throw new Error(`Cannot write svc's own files into "${folder}": remove that folder and try again.`);
+  if (await files.info(folder) !== undefined) await files.rename(folder, old);
+  await files.rename(fresh, folder);
+  await files.remove(old, { recursive: true });
 }
 
 async function writePart(files: Files, path: string, bytes: Uint8Array): Promise<void> {
