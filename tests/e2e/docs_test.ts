@@ -24,10 +24,10 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "svc agents check": "it runs the real agents: deno task test:agents",
   "svc agents check codex": "it runs the real agent: deno task test:agents",
   "sudo svc service install relay --system":
-    "it needs sudo and systemd: tests/e2e/service_test.ts verifies its unit",
-  "svc service install listener": "it needs systemd: tests/e2e/service_test.ts runs it with one",
+    "it needs sudo and systemd: tests/services/service_test.ts verifies its unit",
+  "svc service install listener": "it needs systemd: tests/services/service_test.ts runs it with one",
   "svc service install relay -- --listen 127.0.0.1:7420 --public-url https://relay.example":
-    "it needs systemd: tests/e2e/service_test.ts verifies its unit",
+    "it needs systemd: tests/services/service_test.ts verifies its unit",
   'deno test -A --no-check --filter "part of its name" tests/e2e/mirror_test.ts':
     "the name is to be filled in",
   'deno test -A --no-check --filter "part of its name" tests/phone/terminal_test.ts':
