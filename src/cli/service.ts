@@ -281,7 +281,7 @@ function optionValue(args: readonly string[], name: string): string | undefined 
   return at < 0 ? undefined : args[at + 1];
 }
 
-/** The file's text; undefined when there is none. Throws Error for a file that svc did not write. */
+/** The text of the file, or undefined if it does not exist. Throws Error if svc did not write it. */
 async function ownFile(path: string): Promise<string | undefined> {
   const text = await runtime.files.readText(path);
   if (text === undefined || text.includes(SERVICE_MARK)) return text;

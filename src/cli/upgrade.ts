@@ -8,11 +8,11 @@ import { EXIT_FAILED } from "./exit.ts";
 import {
   describeInstallation,
   type Installation,
+  installationOf,
   stepLine,
   type UpgradeStep,
   upgradeSteps,
 } from "./installation.ts";
-import { ownInstallation } from "./own_installation.ts";
 import { print, printError, printJson } from "./output.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -59,4 +59,11 @@ async function runSteps(steps: readonly UpgradeStep[]): Promise<number> {
   if (await daemonStatus(daemonHost(), await accountPaths()) === undefined) return 0;
   // The new version, which this process is not.
   return await runtime.commands.runInherited([...runtime.selfCommand(), "listener", "--restart"]);
+}
+
+/** How the svc that runs this process was installed. */
+async function ownInstallation(): Promise<Installation> {
+  const command = runtime.selfCommand();
+  const program = command.at(-1) ?? "";
+  return installationOf(command, await runtime.files.realPath(program) ?? program);
 }

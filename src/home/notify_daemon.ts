@@ -60,7 +60,7 @@ export async function askPhones(
   { report, call }: { report: HookReport; call: DialogCall },
 ): Promise<DialogAnswer | undefined> {
   const line = JSON.stringify({ op: "dialog", report, call });
-  // The listener would drop the connection, and the dialog then opens at the computer all the same.
+  // The listener would drop the connection; either way the dialog opens at the computer.
   if (utf8Length(line) > MAX_LINE_BYTES) return undefined;
   return await withDaemon(socket, async (connection) => {
     const limit = AbortSignal.timeout(DIALOG_LIMIT_MS);

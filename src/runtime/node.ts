@@ -203,7 +203,7 @@ function embedded(): EmbeddedFiles | undefined {
 
 const PROXY_FLAG = "--use-env-proxy";
 
-/** Node takes them only when told to: by a call since 24.14, before that by a flag, with which this program starts again. */
+/** Node ignores them by default. Since 24.14 a call enables them; before that a flag does, so this program restarts with it. */
 function followProxies(): void {
   const { execArgv, argv, env, execPath } = process;
   if (!hasProxy(env) || env.NODE_USE_ENV_PROXY !== undefined || execArgv.includes(PROXY_FLAG)) return;

@@ -35,7 +35,7 @@ export class CardStage implements AsyncDisposable {
   readonly agent: SvcAgent;
   readonly phone: ScriptedPhone;
   readonly #ends: AsyncDisposableStack;
-  /** When the phone's connection told of a push. */
+  /** When a push reached the phone's connection. */
   readonly #arrivals = new Map<string, number>();
 
   private constructor(

@@ -57,8 +57,8 @@ async function upgradeUnderLoad(way: Way, { folder, next }: { folder: string; ne
     runSvc(sandbox, ["--detach", "echo"], { launch: upgraded }),
     sendAll(stack, { session, count: WHILE_RESTARTING, when: "while the listener is replaced" }),
   ]);
-  const told = `The listener runs v${VERSION}, v${NEXT} is installed: restarting it on v${NEXT}.`;
-  assert.ok(wrapper.stderr.includes(told), wrapper.stderr);
+  const notice = `The listener runs v${VERSION}, v${NEXT} is installed: restarting it on v${NEXT}.`;
+  assert.ok(wrapper.stderr.includes(notice), wrapper.stderr);
   const sent = [...first, ...second];
   assert.deepEqual(sent.filter(({ state }) => state !== "submitted"), []);
   const prompts = await echo.prompts(sent.length);

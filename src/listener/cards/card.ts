@@ -113,3 +113,18 @@ export async function isOfAllShown({ id, text }: Card, answer: Answer): Promise<
   if (answer.kind !== "decided" || answer.shown === undefined) return true;
   return text !== undefined && answer.shown === await shownDigest(id, text);
 }
+
+/** For the audit log: never the texts. */
+export function aboutText(card: CardData, answer: Answer | undefined): string {
+  if (card.kind === "questions") return `${card.questions.length} question(s)`;
+  const decision = answer?.kind === "decided" ? answer.decision : "nothing";
+  return `${card.tool} ${card.digest} ${decision} of ${card.decisions.join("|")}`;
+}
+
+/** The answer for the hook: what the phone bound to its question has been checked by then. */
+export function dialogAnswer(answer: Answer): DialogAnswer | undefined {
+  if (answer.kind === "answers") return answer;
+  if (answer.kind !== "decided") return undefined;
+  const { kind, decision, reason } = answer;
+  return { kind, decision, reason };
+}

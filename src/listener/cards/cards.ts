@@ -19,11 +19,12 @@ import type { Push } from "../../protocol/push.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
-import { aboutText, dialogAnswer } from "./answers.ts";
 import { isNewTurn, OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
 import {
+  aboutText,
   askedAs,
   type Card,
+  dialogAnswer,
   FETCHED,
   isOfAllShown,
   isToAskAgain,

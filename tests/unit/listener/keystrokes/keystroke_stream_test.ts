@@ -1,4 +1,4 @@
-/** The live input of one stream: in order, once each, at its pace, held at a dialog, its end told. */
+/** The live input of one stream: in order, once each, at its pace, held at a dialog, its end reported. */
 import assert from "node:assert/strict";
 import { plainChannel } from "../../../../src/crypto/stream.ts";
 import {
@@ -33,7 +33,7 @@ const TYPED: KeystrokeOutcome = { state: "typed" };
 class Bench {
   readonly clock = new FakeClock();
   readonly typed: string[] = [];
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly audited: string[] = [];
   readonly ends: string[] = [];
   readonly dropped: string[] = [];
@@ -56,7 +56,7 @@ class Bench {
       return Promise.resolve();
     },
     sendState: ({ sequence, state, reason }) =>
-      void this.told.push([sequence, state, reason ?? ""].join(" ").trim()),
+      void this.reported.push([sequence, state, reason ?? ""].join(" ").trim()),
     audit: (input, outcome) => void this.audited.push(`${nameOf(input)}: ${outcome}`),
     end: (reason) => void this.ends.push(reason),
     dropped: (reason) => void this.dropped.push(reason),
@@ -87,7 +87,7 @@ Deno.test("keystrokes: typed in order, the newest one confirmed, each one audite
   const bench = new Bench();
   await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up")), bench.press(2, text("漢"))]);
   assert.deepEqual(bench.typed, ["a", "Up", "漢"]);
-  assert.equal(bench.told.at(-1), "2 typed");
+  assert.equal(bench.reported.at(-1), "2 typed");
   assert.deepEqual(bench.audited, ["a: keys typed", "Up: keys typed", "漢: keys typed"]);
 });
 
@@ -95,7 +95,7 @@ Deno.test("keystrokes: a key that may not have been typed is reported, whatever 
   const bench = new Bench();
   bench.outcome = () => bench.audited.length === 0 ? { state: "unknown" } : TYPED;
   await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up"))]);
-  assert.deepEqual(bench.told, ["0 unknown", "1 typed"]);
+  assert.deepEqual(bench.reported, ["0 unknown", "1 typed"]);
   assert.deepEqual(bench.audited, ["a: keys unknown", "Up: keys typed"]);
 });
 
@@ -106,9 +106,9 @@ Deno.test("keystrokes: a repeated frame types nothing, a missing one ends the st
   await bench.press(0, text("b"));
   assert.deepEqual([bench.typed, bench.ends], [["a"], []]);
   assert.deepEqual(
-    [bench.told, bench.dropped],
+    [bench.reported, bench.dropped],
     [["0 typed", "1 refused repeated"], ["repeated"]],
-    "told once",
+    "reported once",
   );
   assert.equal(bench.keys.received, 1);
   await bench.press(2, text("c"));
@@ -121,7 +121,7 @@ Deno.test("keystrokes: invalid input is refused, and the next input is accepted"
     encodeSequenced(0n, new TextEncoder().encode('{"type":"key","key":"kill-server"}')),
   );
   await bench.press(1, key("Enter"));
-  assert.deepEqual(bench.told, ["0 refused invalid_body", "1 typed"]);
+  assert.deepEqual(bench.reported, ["0 refused invalid_body", "1 typed"]);
   assert.deepEqual(bench.typed, ["Enter"]);
 });
 
@@ -130,7 +130,7 @@ Deno.test("keystrokes: 200 a second are typed, the rest waits, and too many are 
   const total = KEYS_WAITING_MAX + KEYS_PER_SECOND + 5;
   for (let at = 0; at < total; at++) await bench.press(at, key("Down"));
   assert.equal(bench.typed.length, KEYS_PER_SECOND);
-  assert.equal(bench.told.filter((told) => told.endsWith("refused rate_limited")).length, 5);
+  assert.equal(bench.reported.filter((reported) => reported.endsWith("refused rate_limited")).length, 5);
   await bench.pass(500);
   for (let turn = 0; turn < 500; turn++) await bench.pass(5);
   assert.ok(bench.typed.length > KEYS_PER_SECOND * 2, String(bench.typed.length));
@@ -145,11 +145,11 @@ Deno.test("keystrokes: held while a dialog is open, reported once, typed when it
   await bench.press(0, key("Enter"));
   await bench.press(1, text("x"));
   await bench.pass(KEYS_HOLD_STEP_MS);
-  assert.deepEqual([bench.typed, bench.told], [[], ["0 held dialog_open"]]);
+  assert.deepEqual([bench.typed, bench.reported], [[], ["0 held dialog_open"]]);
   bench.outcome = () => TYPED;
   await bench.pass(KEYS_HOLD_STEP_MS);
   assert.deepEqual(bench.typed, ["Enter", "x"]);
-  assert.equal(bench.told.at(-1), "1 typed");
+  assert.equal(bench.reported.at(-1), "1 typed");
 });
 
 Deno.test("keystrokes: a dialog that stays open refuses them [inj-dialog-keys]", async () => {
@@ -160,7 +160,7 @@ Deno.test("keystrokes: a dialog that stays open refuses them [inj-dialog-keys]",
   for (let waited = 0; waited <= KEYS_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
     await bench.pass(KEYS_HOLD_STEP_MS);
   }
-  assert.deepEqual(bench.told, ["0 held dialog_open", "0 refused dialog_open", "1 refused dialog_open"]);
+  assert.deepEqual(bench.reported, ["0 held dialog_open", "0 refused dialog_open", "1 refused dialog_open"]);
   assert.deepEqual(bench.audited, ["Enter: keys refused dialog_open", "x: keys refused dialog_open"]);
   bench.outcome = () => TYPED;
   await bench.press(2, text("y"));
@@ -175,7 +175,7 @@ Deno.test("keystrokes: while an agent works they wait only briefly, so that a ke
   for (let waited = 0; waited <= KEYS_WORKING_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
     await bench.pass(KEYS_HOLD_STEP_MS);
   }
-  assert.deepEqual(bench.told, ["0 held agent_working", "0 refused agent_working", "1 typed"]);
+  assert.deepEqual(bench.reported, ["0 held agent_working", "0 refused agent_working", "1 typed"]);
 });
 
 Deno.test("keystrokes: text after an Enter that began no turn is not lost, however long a check of the screen takes [inj-turn]", async () => {
@@ -200,13 +200,13 @@ Deno.test("keystrokes: a half-drawn screen loses nothing, one that stays unknown
   await bench.press(0, text("x"));
   bench.outcome = () => TYPED;
   await bench.pass(KEYS_HOLD_STEP_MS);
-  assert.deepEqual([bench.typed, bench.told], [["x"], ["0 typed"]]);
+  assert.deepEqual([bench.typed, bench.reported], [["x"], ["0 typed"]]);
   bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
   await bench.press(1, text("y"));
   for (let waited = 0; waited <= KEYS_UNKNOWN_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
     await bench.pass(KEYS_HOLD_STEP_MS);
   }
-  assert.deepEqual([bench.typed, bench.told.slice(1)], [["x"], ["1 refused unknown_screen"]]);
+  assert.deepEqual([bench.typed, bench.reported.slice(1)], [["x"], ["1 refused unknown_screen"]]);
 });
 
 Deno.test("keystrokes: those that wait when the phone leaves are not typed", async () => {
@@ -270,5 +270,5 @@ Deno.test("a wish for a part of a request is no key and no part of a file [up-wi
   const bench = new Bench();
   const wish: PartInput = { type: "card.part", card: crypto.randomUUID(), at: 32_768 };
   await bench.keys.receive(encodeSequenced(0n, encodeUpload(wish)));
-  assert.deepEqual([bench.parts, bench.uploads, bench.typed, bench.told], [[wish], [], [], []]);
+  assert.deepEqual([bench.parts, bench.uploads, bench.typed, bench.reported], [[wish], [], [], []]);
 });
