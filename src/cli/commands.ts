@@ -4,7 +4,7 @@ import { AGENT_LABELS } from "../protocol/names.ts";
 /** Undefined: only svc itself calls it. */
 export const COMMANDS = {
   up: "start the relay and the listener here, and show the link for the phone",
-  server: "run the relay; server backup FILE copies its store",
+  server: "run the relay; server backup FILE copies its store, migrate moves it",
   pair: "pair one phone: print its link and QR code, and wait for it",
   devices: "list the account's devices; devices revoke ID locks one out",
   keys: "create, list and revoke API keys",
@@ -30,7 +30,7 @@ export const COMMANDS = {
 
 /** The subcommands of the commands that have them. */
 export const SUBCOMMANDS = {
-  server: ["backup"],
+  server: ["backup", "migrate"],
   devices: ["revoke", "release"],
   keys: ["create", "list", "revoke"],
   agents: ["check", "record"],

@@ -1,18 +1,20 @@
-/** `svc server`: runs the relay in the foreground; `svc server backup`: copies its store, even while it runs. */
+/** `svc server`: runs the relay in the foreground. `svc server backup` and `migrate` copy its store, even while it runs. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
-import { NATS_PREFIX, replicasOf } from "../runtime/nats_address.ts";
+import { replicasOf } from "../runtime/nats_address.ts";
 import { natsAddress, type NatsSettings, noteNats } from "../store/open.ts";
 import { backupStore } from "../store/sqlite.ts";
+import { type NatsOptions, natsSettings } from "./nats_settings.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
+import { migrate } from "./server_migrate.ts";
 import { dataDirectory, readTls } from "./settings.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
 import { phoneDirectory } from "./context.ts";
 
-interface ServerOptions {
+interface ServerOptions extends NatsOptions {
   listen: string;
   data?: string | undefined;
   publicUrl?: string | undefined;
@@ -22,13 +24,10 @@ interface ServerOptions {
   webPushContact?: string | undefined;
   webPushLoopback?: true | undefined;
   nats?: string | undefined;
-  natsCreds?: string | undefined;
-  natsCa?: string | undefined;
-  natsPrefix?: string | undefined;
 }
 
 export async function run(args: readonly string[]): Promise<number> {
-  return await runSubcommand(args, { ...SERVER, subcommands: { backup }, otherwise: serve });
+  return await runSubcommand(args, { ...SERVER, subcommands: { backup, migrate }, otherwise: serve });
 }
 
 const SERVER: CommandText = {
@@ -38,6 +37,7 @@ const SERVER: CommandText = {
     "svc server",
     "svc server --listen 0.0.0.0:7420 --tls-cert relay.crt --tls-key relay.key",
     "svc server backup relay-copy.db",
+    "svc server migrate --to nats://a,nats://b,nats://c",
   ],
 };
 
@@ -63,7 +63,7 @@ async function serve(args: readonly string[]): Promise<number> {
     .option("--nats-prefix <name>", "begins the names of subjects and streams (default: svc)");
   const options: ServerOptions = parseOptions(command, args).opts();
   const stopped = nextStopSignal();
-  const nats = natsSettings(options);
+  const nats = relayNats(options);
   const dataDir = await dataDirectory(options);
   if (nats !== undefined) printReplicas(nats);
   const relay = await startRelay({
@@ -111,22 +111,11 @@ function listenAddress({ listen }: ServerOptions): string {
 }
 
 /** From the options; undefined without `--nats`. */
-function natsSettings(options: ServerOptions): NatsSettings | undefined {
-  const { nats, natsCreds: credentials, natsCa: ca, natsPrefix: prefix = NATS_PREFIX } = options;
-  if (nats === undefined) {
-    if (credentials === undefined && ca === undefined && options.natsPrefix === undefined) return undefined;
-    throw new UsageError("--nats-creds, --nats-ca and --nats-prefix go with --nats: give the servers too.");
-  }
-  const servers = nats.split(",").map((server) => server.trim()).filter((server) => server !== "");
-  const wrong = servers.find((server) => !/^(nats|tls):\/\/[^\s/]+$/.test(server));
-  if (wrong !== undefined || servers.length === 0) {
-    throw new UsageError(
-      `Cannot use the NATS server "${
-        wrong ?? nats
-      }": give addresses such as nats://127.0.0.1:4222, separated by commas.`,
-    );
-  }
-  return { servers, prefix, credentials, ca };
+function relayNats({ nats, ...rest }: ServerOptions): NatsSettings | undefined {
+  if (nats !== undefined) return natsSettings(nats, rest);
+  const { natsCreds, natsCa, natsPrefix } = rest;
+  if (natsCreds === undefined && natsCa === undefined && natsPrefix === undefined) return undefined;
+  throw new UsageError("--nats-creds, --nats-ca and --nats-prefix go with --nats: give the servers too.");
 }
 
 function printReplicas({ servers }: NatsSettings): void {

@@ -136,7 +136,7 @@ interface Data {
 async function openData({ dataDir, nats }: RelayOptions): Promise<Data> {
   if (nats === undefined) {
     return {
-      store: await openStore(dataDir, { busyMs: STORE_BUSY_MS, forRelay: true }),
+      store: await openStore(dataDir, { busyMs: STORE_BUSY_MS, only: "relay" }),
       bus: new LocalBus(),
     };
   }

@@ -46,3 +46,9 @@ export function subjectToken(name: string): string {
   const token = [...name].map((one) => PLAIN.test(one) ? one : `=${one.codePointAt(0)?.toString(16)}=`);
   return name === "" ? "=" : token.join("");
 }
+
+/** The name that `subjectToken` wrote. */
+export function subjectName(token: string): string {
+  if (token === "=") return "";
+  return token.replace(/=([0-9a-f]+)=/g, (_, code: string) => String.fromCodePoint(parseInt(code, 16)));
+}

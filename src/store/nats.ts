@@ -5,6 +5,7 @@ import { errorText } from "../async/error_text.ts";
 import { connectNats } from "../runtime/nats.ts";
 import { type NatsAddress, replicasOf } from "../runtime/nats_address.ts";
 import { natsContext } from "./nats_context.ts";
+import { forgetCopy, natsCopies } from "./nats_copy.ts";
 import { natsDevices } from "./nats_devices.ts";
 import { natsHooks, natsInventories, natsPairings, natsWebPush } from "./nats_inventories.ts";
 import { natsKeys } from "./nats_keys.ts";
@@ -60,7 +61,10 @@ async function prepare(
   for (const stream of Object.values(streams)) await stream.prepare();
   const context = natsContext(streams, { prefix, node: node ?? crypto.randomUUID() });
   const nodes = new Nodes(context);
-  if (node !== undefined) await nodes.start();
+  if (node !== undefined) {
+    await nodes.start();
+    await forgetCopy(context);
+  }
   const presences = new Presences(context, nodes);
   const pushes = natsPushes(context, { prefix, presences });
   return {
@@ -71,6 +75,7 @@ async function prepare(
     ...natsPairings(context),
     ...natsWebPush(context),
     ...natsHooks(context),
+    ...natsCopies(context, { prefix, nodes, presences, pushes }),
     async ready() {
       await Promise.all(Object.values(streams).map((stream) => stream.ready()));
     },

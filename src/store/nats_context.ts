@@ -65,15 +65,20 @@ export function stateSubjects(prefix: string) {
     code: (hash: string) => of("code", hash),
     everyCode: `${prefix}.state.code.*`,
     presence: (account: string, device: string) => of("presence", account, device),
+    /** There while the store holds nothing but a copy of another. */
+    copy: `${prefix}.state.copy`,
     node: (id: string) => of("node", id),
     everyNode: `${prefix}.state.node.*`,
     inventory: (account: string, device: string) => of("inventory", account, device),
+    inventoriesOf: (account: string) => `${of("inventory", account)}.*`,
     /** Names and sizes of all inventories of an account. */
     sessions: (account: string) => of("sessions", account),
     hooks: (account: string) => of("hooks", account),
     charge: (account: string, from: string) => of("charge", account, from),
+    chargesOf: (account: string) => `${of("charge", account)}.*`,
     everyCharge: `${prefix}.state.charge.*.*`,
     secret: (name: string) => of("secret", name),
+    everySecret: `${prefix}.state.secret.*`,
     revoked: (kind: string, account: string, id: string) => of("revoked", kind, account, id),
     everyRevoked: `${prefix}.state.revoked.>`,
   };

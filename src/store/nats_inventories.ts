@@ -16,9 +16,9 @@ import {
 } from "./store.ts";
 
 /** Names and sizes of an account's inventories, by device: routing a push reads one small document. */
-type SessionIndex = Record<string, { names: string[]; bytes: number }>;
+export type SessionIndex = Record<string, { names: string[]; bytes: number }>;
 
-type StoredInventory = Partial<InventoryRecord>;
+export type StoredInventory = Partial<InventoryRecord>;
 
 export function natsInventories(context: NatsContext): InventoryStore {
   const { subjects, account: accountOf } = context;
@@ -64,7 +64,7 @@ export function natsInventories(context: NatsContext): InventoryStore {
   };
 }
 
-function wholeInventory(stored: StoredInventory | undefined): InventoryRecord | undefined {
+export function wholeInventory(stored: StoredInventory | undefined): InventoryRecord | undefined {
   const { account, deviceId, sessions, reportedAt, details } = stored ?? {};
   if (account === undefined || deviceId === undefined || sessions === undefined || reportedAt === undefined) {
     return undefined;
@@ -72,7 +72,7 @@ function wholeInventory(stored: StoredInventory | undefined): InventoryRecord | 
   return { account, deviceId, sessions, ...(details === undefined ? {} : { details }), reportedAt };
 }
 
-function sizeOf(value: unknown): number {
+export function sizeOf(value: unknown): number {
   return value === undefined ? 0 : utf8Length(JSON.stringify(value));
 }
 
@@ -135,7 +135,7 @@ async function removePairings(
   });
 }
 
-function pairingOf(
+export function pairingOf(
   { keyId, scopes, expiresAt, offer }: StoredPairing,
   { codeHash, account }: Pick<PairingRecord, "codeHash" | "account">,
 ): PairingRecord {

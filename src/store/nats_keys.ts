@@ -114,7 +114,7 @@ function keysOf(accounts: readonly Account[]): KeyRecord[] {
   );
 }
 
-function keyOf(stored: StoredKey | undefined): KeyRecord | undefined {
+export function keyOf(stored: StoredKey | undefined): KeyRecord | undefined {
   if (stored === undefined) return undefined;
   const hash = decodeBase64url(stored.hash);
   if (hash === undefined) {

@@ -57,6 +57,13 @@ export class Nodes {
     return seen;
   }
 
+  /** True when a relay node is alive, this one too. */
+  async anyAlive(): Promise<boolean> {
+    const nodes = await this.#context.state.list(this.#context.subjects.everyNode);
+    const now = systemClock.now();
+    return nodes.some(({ text }) => now - (JSON.parse(text) as { at: number }).at < DEAD_MS);
+  }
+
   /** Forgets nodes that died long ago. */
   async forget(before: number): Promise<void> {
     const { state, subjects } = this.#context;

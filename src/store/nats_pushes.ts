@@ -11,6 +11,7 @@ import type { Presences } from "./nats_presences.ts";
 import { eachOf, type Entry } from "./nats_streams.ts";
 import {
   type AnswerOutcome,
+  type Charge,
   type NewPush,
   type PushName,
   type PushStore,
@@ -35,13 +36,10 @@ interface StoredReceipt {
 
 type PushText = Omit<NewPush, "digest"> & { digest: string };
 
-interface Charge {
-  bytes: number;
-  at: number;
-}
-
 export interface NatsPushes extends PushStore {
   stop(): void;
+  /** Stores the answers whose questions they have closed. */
+  completeAnswers(): Promise<void>;
 }
 
 interface NatsPushesOptions {
@@ -55,6 +53,7 @@ export function natsPushes(context: NatsContext, { prefix, presences }: NatsPush
   const { open } = pushes;
   return {
     stop: () => open.stop(),
+    completeAnswers: () => pushes.completeAnswers(),
     insertPush: (push) => pushes.insert(push),
     insertAnswer: (answer, question) => pushes.insertAnswer(answer, question),
     findPush: (name) => pushes.find(name),
@@ -222,6 +221,15 @@ class Pushes {
     return outcome;
   }
 
+  async completeAnswers(): Promise<void> {
+    const notes: ReceiptNote[] = [];
+    await this.#context.receipts.scan(`${this.#prefix}.receipt.>`, ({ note }) => {
+      const receipt = JSON.parse(note) as ReceiptNote;
+      if (receipt.answer !== undefined) notes.push(receipt);
+    });
+    await eachOf(notes, (note) => this.#completeAnswer(note));
+  }
+
   /** Every node does this for every answer that it sees; the first write wins. */
   async #completeAnswer({ account, id, answer }: ReceiptNote): Promise<void> {
     if (answer === undefined) return;
@@ -247,7 +255,7 @@ function noteOfStored(
   return JSON.stringify(noteOfReceipt({ account, id, expiresAt, seq }, { receipt, answer: answer?.push.id }));
 }
 
-function textOf({ account, target, digest, push, receipt }: NewPush): PushText {
+export function textOf({ account, target, digest, push, receipt }: NewPush): PushText {
   return { account, target, digest: encodeBase64url(digest), push, receipt };
 }
 

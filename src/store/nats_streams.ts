@@ -68,6 +68,8 @@ interface StreamOptions {
 export interface PutOptions {
   /** Stores only if this is the sequence of the subject's newest message; 0 if it must have none. */
   expected?: number;
+  /** Stores only if this is the sequence of the stream's newest message. */
+  last?: number;
   note?: string;
 }
 
@@ -116,7 +118,7 @@ export class NatsStream {
     return entryOf(await this.#message({ seq, next_by_subj: filter } as MsgRequest));
   }
 
-  /** Returns the message's sequence once it is replicated; undefined, and nothing is stored, when `expected` is wrong. */
+  /** Returns the message's sequence once it is replicated; undefined, and nothing is stored, when the options forbid it. */
   async put(subject: string, text: string, options: PutOptions = {}): Promise<number | undefined> {
     const mark = encodeBase64url(crypto.getRandomValues(new Uint8Array(9)));
     let isUncertain = false;
@@ -131,6 +133,12 @@ export class NatsStream {
         return isUncertain ? await this.#seqOfMark(subject, mark) : undefined;
       }
     });
+  }
+
+  /** The sequence of its newest message. */
+  async lastSeq(): Promise<number> {
+    const { state } = await patiently("read", () => this.#handles.manager.streams.info(this.#options.name));
+    return state.last_seq;
   }
 
   /** Subjects that have a message. */
@@ -162,7 +170,7 @@ export class NatsStream {
 
   /** Resolves when a leader answers for the stream. */
   async ready(): Promise<void> {
-    await patiently("read", () => this.#handles.manager.streams.info(this.#options.name));
+    await this.lastSeq();
   }
 
   /**
@@ -205,7 +213,7 @@ export class NatsStream {
   async #publish(
     subject: string,
     text: string,
-    { expected, note, mark }: PutOptions & { mark: string },
+    { expected, last, note, mark }: PutOptions & { mark: string },
   ): Promise<number> {
     const marks = headers();
     marks.set(WRITE_HEADER, mark);
@@ -213,7 +221,10 @@ export class NatsStream {
     const { seq } = await this.#handles.client.publish(subject, text, {
       headers: marks,
       timeout: ATTEMPT_MS,
-      ...(expected === undefined ? {} : { expect: { lastSubjectSequence: expected } }),
+      expect: {
+        ...(expected === undefined ? {} : { lastSubjectSequence: expected }),
+        ...(last === undefined ? {} : { lastSequence: last }),
+      },
     });
     return seq;
   }

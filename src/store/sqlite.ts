@@ -3,6 +3,7 @@ import { errorText } from "../async/error_text.ts";
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
+import { type SqliteCopies, sqliteCopies } from "./sqlite_copy.ts";
 import { sqliteContext, storeError, WriteBatch } from "./sqlite_context.ts";
 import { sqliteDevices, sqliteInventories, sqlitePairings, sqliteWebPush } from "./sqlite_devices.ts";
 import { sqliteHooks, sqlitePushes } from "./sqlite_pushes.ts";
@@ -22,18 +23,20 @@ const SETTINGS = `
 interface OpenStoreOptions {
   /** How long a write waits for another process's lock, in milliseconds; short for a server. */
   busyMs?: number;
-  /** For the relay itself: takes the lock that keeps a second relay off the same store. */
-  forRelay?: boolean;
+  /** For the relay itself, or for writing a copy: takes the lock that keeps others off the same store. */
+  only?: "relay" | "copy";
 }
 
 /** Opens or creates the store in `dataDir` (0700, its file 0600) and brings its schema up to date. */
 export async function openStore(dataDir: string, options: OpenStoreOptions = {}): Promise<Store> {
   try {
     await makePrivate(dataDir);
-    const unlock = options.forRelay === true ? await lockForRelay(dataDir) : () => undefined;
+    const unlock = options.only !== undefined ? await lockForRelay(dataDir) : () => undefined;
     try {
       const database = await openDatabase(databaseFile(dataDir), { busyMs: options.busyMs ?? BUSY_MS });
-      return prepare(database, unlock);
+      const store = prepare(database, { closed: unlock, isInUse: () => isLocked(dataDir) });
+      if (options.only === "relay") await store.forgetCopy();
+      return store;
     } catch (error) {
       unlock();
       throw error;
@@ -86,11 +89,28 @@ async function makePrivate(dataDir: string): Promise<void> {
   }
 }
 
-function prepare(database: Database, closed: () => void): Store {
+async function isLocked(dataDir: string): Promise<boolean> {
+  try {
+    (await lockForRelay(dataDir))();
+    return false;
+  } catch (error) {
+    if (error instanceof StoreInUse) return true;
+    throw error;
+  }
+}
+
+interface StoreLock {
+  closed(): void;
+  isInUse(): Promise<boolean>;
+}
+
+type SqliteStore = Store & SqliteCopies;
+
+function prepare(database: Database, lock: StoreLock): SqliteStore {
   try {
     database.exec(SETTINGS);
     migrate(database);
-    return sqliteStore(database, closed);
+    return sqliteStore(database, lock);
   } catch (error) {
     database.close();
     throw error;
@@ -112,7 +132,7 @@ async function copyTo(database: Database, file: string): Promise<void> {
   await runtime.files.rename(part, file);
 }
 
-function sqliteStore(database: Database, closed: () => void): Store {
+function sqliteStore(database: Database, { closed, isInUse }: StoreLock): SqliteStore {
   const batch = new WriteBatch(database, { schedule: afterReads });
   const context = sqliteContext(database, batch);
   return {
@@ -123,6 +143,8 @@ function sqliteStore(database: Database, closed: () => void): Store {
     ...sqlitePairings(context),
     ...sqliteWebPush(context),
     ...sqliteHooks(context),
+    ...sqliteCopies(context),
+    isInUse,
     // Takes the write lock without writing anything.
     ready: () => context.read(() => database.exec("BEGIN IMMEDIATE; ROLLBACK")),
     async backup(file) {

@@ -20,7 +20,7 @@ import type {
 import type { PairingOffer, Scope } from "../protocol/http.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";
 
-interface DeviceRow {
+export interface DeviceRow {
   account: string;
   id: string;
   kind: Role;
@@ -33,7 +33,7 @@ interface DeviceRow {
   revoked_at: number | null;
 }
 
-const toDevice = (row: DeviceRow): DeviceRecord => ({
+export const toDevice = (row: DeviceRow): DeviceRecord => ({
   account: row.account,
   id: row.id,
   kind: row.kind,
@@ -167,7 +167,7 @@ function ownersOf(database: Database): Owners {
   };
 }
 
-interface InventoryRow {
+export interface InventoryRow {
   account: string;
   device_id: string;
   sessions: string;
@@ -175,7 +175,7 @@ interface InventoryRow {
   reported_at: number;
 }
 
-const toInventory = (row: InventoryRow): InventoryRecord => ({
+export const toInventory = (row: InventoryRow): InventoryRecord => ({
   account: row.account,
   deviceId: row.device_id,
   sessions: JSON.parse(row.sessions) as SessionEntry[],
@@ -232,7 +232,7 @@ export function sqliteInventories({ database, read, write }: SqliteContext): Inv
   };
 }
 
-interface PairingRow {
+export interface PairingRow {
   code_hash: Uint8Array;
   account: string;
   key_id: string;
@@ -242,7 +242,7 @@ interface PairingRow {
   phone: string | null;
 }
 
-const toPairing = (row: PairingRow): PairingRecord => ({
+export const toPairing = (row: PairingRow): PairingRecord => ({
   codeHash: row.code_hash,
   account: row.account,
   keyId: row.key_id,

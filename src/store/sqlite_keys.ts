@@ -8,7 +8,7 @@ import type { KeyRecord, KeyStore, Revocation } from "./store.ts";
 /** How often the store is polled for revocations by other processes. */
 const REVOCATION_POLL_MS = 250;
 
-interface KeyRow {
+export interface KeyRow {
   id: string;
   account: string;
   name: string;
@@ -23,7 +23,7 @@ interface KeyRow {
 
 type RevocationRow = Revocation & { seq: number };
 
-const toKey = (row: KeyRow): KeyRecord => ({
+export const toKey = (row: KeyRow): KeyRecord => ({
   id: row.id,
   account: row.account,
   name: row.name,

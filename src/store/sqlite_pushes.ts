@@ -35,7 +35,7 @@ const toPush = (row: PushRow): StoredPush => ({
   receipt: JSON.parse(row.receipt) as Receipt,
 });
 
-const toPushes = (rows: unknown[]): StoredPush[] => (rows as PushRow[]).map(toPush);
+export const toPushes = (rows: unknown[]): StoredPush[] => (rows as PushRow[]).map(toPush);
 
 const INSERT = `
   INSERT INTO pushes (account, id, target, digest, push, receipt, state, final, created_at, expires_at)
@@ -239,7 +239,7 @@ function fitting(rows: readonly Size[], most: number): { taken: Size[]; bytes: n
   return { taken, bytes };
 }
 
-interface HookRow {
+export interface HookRow {
   account: string;
   id: string;
   state: HookState;
@@ -248,7 +248,7 @@ interface HookRow {
   last_seen: number;
 }
 
-const toHook = ({ account, id, state, pushes, first_seen, last_seen }: HookRow): HookRecord => ({
+export const toHook = ({ account, id, state, pushes, first_seen, last_seen }: HookRow): HookRecord => ({
   ...{ account, id, state, pushes },
   firstSeen: first_seen,
   lastSeen: last_seen,

@@ -295,9 +295,53 @@ export interface HookStore {
   setHookState(hook: { account: string; id: string }, state: HookState): Promise<HookRecord | undefined>;
 }
 
+/** Bytes of pushes that a sender had stored at a time. */
+export interface Charge {
+  bytes: number;
+  at: number;
+}
+
+/** All that is stored of an account, without its pushes. */
+export interface AccountCopy {
+  account: string;
+  keys: readonly KeyRecord[];
+  /** Also the revoked ones. */
+  devices: readonly DeviceRecord[];
+  /** Device id → key id. */
+  owners: Readonly<Record<string, string>>;
+  pairings: readonly (PairingRecord & { taken: boolean; phone?: PairedPhone | undefined })[];
+  /** By device id. */
+  webPush: Readonly<Record<string, WebPushSubscription>>;
+  inventories: readonly InventoryRecord[];
+  hooks: readonly HookRecord[];
+  /** By sender. */
+  charges: Readonly<Record<string, Charge>>;
+}
+
+/** For copying everything into another store. Only a store that is empty, or holds nothing but a copy, can be written. */
+export interface CopyStore {
+  /** True while a relay runs on the store. */
+  isInUse(): Promise<boolean>;
+  accountIds(): Promise<string[]>;
+  readAccount(account: string): Promise<AccountCopy>;
+  /** By name. */
+  readSecrets(): Promise<Record<string, string>>;
+  /** The pushes of all accounts, in the order of acceptance. */
+  readPushes(): AsyncIterable<readonly StoredPush[]>;
+  /** Before anything is written. Rejects with StoreUnavailable when a relay has used the store. */
+  beginCopy(): Promise<void>;
+  /** Replaces what is stored of the account. */
+  writeAccount(copy: AccountCopy): Promise<void>;
+  writeSecrets(secrets: Readonly<Record<string, string>>): Promise<void>;
+  /** Adds those that are missing, in this order, after all that are stored; of the others it replaces the receipts. */
+  writePushes(pushes: readonly StoredPush[]): Promise<{ added: number; changed: number }>;
+  /** Rejects with StoreUnavailable when a relay was started on the store since `beginCopy`. */
+  endCopy(): Promise<void>;
+}
+
 /** Every method rejects with StoreUnavailable when the store cannot be used; nothing was stored then. */
 export interface Store
-  extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore, HookStore {
+  extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore, HookStore, CopyStore {
   /** Resolves when the store can be written. */
   ready(): Promise<void>;
   /** Copies the store consistently while the relay runs; replaces `file`, mode 0600. */

@@ -59,8 +59,8 @@ const SQLITE_CASES: readonly Case[] = [
   {
     name: "a second relay on the same store is refused; other programs and a later relay are not",
     async run(_runtime, directory) {
-      const relay = await openStore(directory, { forRelay: true });
-      const second = openStore(directory, { forRelay: true });
+      const relay = await openStore(directory, { only: "relay" });
+      const second = openStore(directory, { only: "relay" });
       await assert.rejects(
         second,
         (error: Error) => error instanceof StoreUnavailable && /another relay/.test(error.message),
@@ -69,7 +69,7 @@ const SQLITE_CASES: readonly Case[] = [
       await tool.insertKey(aKey(1));
       await tool.close();
       await relay.close();
-      await (await openStore(directory, { forRelay: true })).close();
+      await (await openStore(directory, { only: "relay" })).close();
     },
   },
   {

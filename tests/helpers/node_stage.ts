@@ -145,7 +145,8 @@ async function startRelays(sandbox: Sandbox, nats: readonly NatsServer[]) {
   }));
 }
 
-function listen(
+/** A listener that notes what arrives, and acknowledges it. */
+export function listen(
   session: Session,
   { host, apiKey, deviceId }: { host: string; apiKey: string; deviceId: string },
 ): RelayLink {
@@ -172,7 +173,7 @@ interface LoadOptions {
 }
 
 /** A sender for each session, which sends the next number once the last one was accepted. */
-class Load {
+export class Load {
   readonly accepted: number[];
   readonly #options: LoadOptions;
   readonly #senders: Promise<void>[];

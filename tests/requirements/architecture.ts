@@ -43,6 +43,14 @@ const RUNTIMES_AND_STORAGE = rows("docs/specification.md, Runtimes and storage",
   "run-nats": scale("NATS JetStream takes over where one machine is no longer enough."),
 });
 
+const OPERATING_ON_NATS = [
+  ...rows("docs/operating.md, Moving a relay to NATS and back", {
+    "run-migrate": scale(
+      "svc server migrate copies all of a relay to NATS or back, several times while it runs, and nothing is lost or doubled.",
+    ),
+  }),
+];
+
 const HOUSE_RULES = rows("CONTRIBUTING.md, House rules", {
   "run-sanitizers": main("Leak sanitizers are on in every test."),
 });
@@ -52,5 +60,6 @@ export const ARCHITECTURE_ROWS: readonly Requirement[] = [
   ...DATA_FLOWS,
   ...RULES_FOR_DEPENDENCIES,
   ...RUNTIMES_AND_STORAGE,
+  ...OPERATING_ON_NATS,
   ...HOUSE_RULES,
 ];
