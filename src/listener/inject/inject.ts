@@ -350,10 +350,10 @@ async function confirm(
       if (watch.isRead && attempt.now() - start >= afterEnterMs) inFlight?.end();
       if (confirmation.add(now, attempt.now())) return { state: "submitted" };
       const isLate = attempt.now() - start >= ENTER_AGAIN_MS;
-      if (isLate && !again && watch.isLost) {
-        again = true;
+      // An agent without a gate counts as working for longer than ENTER_AGAIN_MS.
+      if (isLate && !again && watch.isLost && mayPressAgain(attempt, now)) {
         inFlight = inFlight?.mayGoOn() ? inFlight : attempt.input.gate.begin();
-        if (inFlight !== undefined && mayPressAgain(attempt, now)) await pressKey(attempt, now, "Enter");
+        again = inFlight !== undefined && await pressKey(attempt, now, "Enter");
       }
       await attempt.pause(CHECK_STEPS_MS[checks++] ?? CHECK_STEPS_MS[5]);
     }

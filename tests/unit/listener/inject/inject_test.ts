@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { DRAW_LIMIT_MS } from "../../../../src/listener/inject/composer.ts";
 import { CONFIRM_LIMIT_MS } from "../../../../src/listener/inject/inject.ts";
+import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
@@ -140,4 +141,17 @@ Deno.test("inject: a half-drawn screen does not let a tool call begin before the
   const [after = 0] = begun;
   assert.ok(after >= DRAW_LIMIT_MS, `${after}`);
   assert.ok(after < CONFIRM_LIMIT_MS, `${after}`);
+});
+
+Deno.test("inject: an Enter that an agent without a gate has lost is pressed once more, when it cannot be in a turn [inj-enter-twice]", async () => {
+  const pane = new FakePane();
+  const pressedAt: number[] = [];
+  pane.onKey = (key) => {
+    if (key !== "Enter") return;
+    pressedAt.push(pane.clock.now());
+    if (pressedAt.length === 2) pane.draw("");
+  };
+  assert.equal((await pane.inject("hello")).state, "submitted");
+  const [first = 0, second = 0] = pressedAt;
+  assert.ok(second - first >= TURN_START_MS, `${second - first}`);
 });
