@@ -1,6 +1,6 @@
 /** `svc mute` and `svc unmute`: a muted project's sessions take no messages, and its agents are not informed of the phone. */
 import { runtime } from "#runtime";
-import { loadMuted, setMuted } from "../home/muted.ts";
+import { checkMuted, setMuted } from "../home/muted.ts";
 import { secureHome } from "../home/permissions.ts";
 import { resolveProject } from "../wrapper/project.ts";
 import { defineCommand, parseOptions } from "./command.ts";
@@ -20,7 +20,7 @@ export async function runMute(args: readonly string[]): Promise<number> {
   const parsed = parseOptions(command, args);
   const options = parsed.opts();
   if (!options.list) return await setMute(parsed.processedArgs[0], { muted: true });
-  const muted = await loadMuted(runtime.files, await accountPaths());
+  const { directories: muted } = await checkMuted(runtime.files, await accountPaths());
   if (options.json) printJson(muted);
   else for (const directory of muted) print(directory);
   return 0;

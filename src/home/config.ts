@@ -8,6 +8,7 @@ import { httpBaseFromWs } from "../client/addresses.ts";
 import { describeFaults } from "../protocol/errors.ts";
 import { UPLOAD_CONFIG_MAX_BYTES } from "../protocol/limits.ts";
 import type { Files } from "../runtime/types.ts";
+import { readStateText } from "./damage.ts";
 import type { HomePaths } from "./paths.ts";
 
 const WebAddress = z.string().check(z.regex(/^https?:\/\/\S+$/, "an http:// or https:// address"));
@@ -86,7 +87,7 @@ export class ConfigError extends Error {
 
 /** The configuration; `{}` without the file. Throws ConfigError. */
 export async function loadConfig(files: Pick<Files, "readText">, paths: HomePaths): Promise<Config> {
-  const text = await files.readText(paths.config);
+  const text = await readStateText(files, paths.config);
   return text === undefined ? {} : parseConfig(text, paths.config);
 }
 
@@ -104,6 +105,11 @@ export function deviceNameOf({ deviceName }: Pick<Config, "deviceName">, hostnam
 }
 
 function parseConfig(text: string, path: string): Config {
+  if (text.trim() === "") {
+    throw new ConfigError(
+      `Cannot read "${path}": it is empty, or a folder. Remove it, and run svc up again.`,
+    );
+  }
   const fault = jsonFault(text);
   if (fault !== undefined) {
     throw new ConfigError(

@@ -6,6 +6,7 @@ import { ReplayWindow } from "../crypto/replay_window.ts";
 import { parseJson } from "../protocol/json.ts";
 import { PushId } from "../protocol/push.ts";
 import { PushState } from "../protocol/receipt.ts";
+import { asideOf, keepAside } from "./damage.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
@@ -38,9 +39,15 @@ export interface JournalOptions {
  */
 export type TakeVerdict = "taken" | "used" | "old" | "uncounted";
 
-/** Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted. */
+/**
+ * Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted, and the file is kept beside
+ * as it was.
+ */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const journal = new Journal(options, decodeEntries(await options.files.readText(options.path) ?? ""));
+  const { files, path } = options;
+  const text = await files.readText(path) ?? "";
+  const journal = new Journal(options, decodeEntries(text));
+  if (journal.damaged > 0) await keepAside(files, { path, text });
   await journal.compact();
   return journal;
 }
@@ -71,6 +78,13 @@ export class Journal {
       this.#remember(entry);
       if (typeof entry.sealed === "object") this.#count(entry.sealed);
     }
+  }
+
+  /** A line for the log; undefined when every line was whole. */
+  get damage(): string | undefined {
+    const { path } = this.#options;
+    if (this.damaged === 0) return undefined;
+    return `"${path}": ${this.damaged} damaged line(s) skipped. As it was: "${asideOf(path)}"`;
   }
 
   /** The last step of this push. After a crash, `typing` or `typed` means that it may have been submitted. */

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 import type { Commands, Files } from "../runtime/types.ts";
+import { readStateText } from "./damage.ts";
 import { withLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -22,7 +23,7 @@ const KeptFile = z.object({ sessions: z.array(KeptSession) });
 
 /** Throws Error for a damaged file, so that no marked session is forgotten. */
 export async function loadKept(files: Pick<Files, "readText">, paths: HomePaths): Promise<KeptSession[]> {
-  const text = await files.readText(paths.kept);
+  const text = await readStateText(files, paths.kept);
   if (text === undefined) return [];
   const file = KeptFile.safeParse(parseJson(text)?.value);
   if (file.success) return file.data.sessions;

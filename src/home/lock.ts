@@ -6,7 +6,7 @@ export interface FileLock {
   release(): void;
 }
 
-type LockFiles = Pick<Files, "createText" | "writeText">;
+type LockFiles = Pick<Files, "createText" | "writeText" | "remove" | "info">;
 
 const LIMIT_MS = 5_000;
 const PROBE_MS = 20;
@@ -33,7 +33,7 @@ export async function withLock<T>(
  * nothing else may open `path` while the lock is held.
  */
 export async function tryLock(files: LockFiles, path: string): Promise<FileLock | undefined> {
-  await files.createText(path, "", { mode: 0o600 });
+  if (!await files.createText(path, "", { mode: 0o600 })) await clearFolder(files, path);
   try {
     return await openExclusive(path);
   } catch (error) {
@@ -42,6 +42,15 @@ export async function tryLock(files: LockFiles, path: string): Promise<FileLock 
   // Truncated, not replaced: a new file would be a second lock, and another process may hold the one on this file.
   await files.writeText(path, "", { mode: 0o600 });
   return await openExclusive(path);
+}
+
+/** Removes an empty folder in the place of the lock: unlike a rename, that cannot take another process's lock away. */
+async function clearFolder(files: LockFiles, path: string): Promise<void> {
+  if (!(await files.info(path))?.isDirectory) return;
+  await files.remove(path).catch(() => {
+    throw new Error(`Cannot use the lock "${path}": a folder is in its place. Move it away.`);
+  });
+  await files.createText(path, "", { mode: 0o600 });
 }
 
 async function openExclusive(path: string): Promise<FileLock | undefined> {

@@ -12,6 +12,8 @@ export interface RotatingOptions {
   kept: number;
 }
 
+const LINE_END = 0x0a;
+
 /** At most this many lines wait for the disk; further ones are dropped and counted. */
 export const PENDING_LINES_MAX = 10_000;
 
@@ -71,7 +73,10 @@ export class RotatingFile {
     const { path, maxBytes } = this.#options;
     if (this.#file === undefined) {
       this.#file = await this.#files.openAppend(path, { mode: 0o600 });
-      this.#bytes = (await this.#files.info(path))?.size ?? 0;
+      const before = await this.#files.readBytes(path) ?? new Uint8Array();
+      this.#bytes = before.length;
+      // A line that a crash has cut must not take the next one with it.
+      if (before.length > 0 && before.at(-1) !== LINE_END) await this.#file.append("\n");
     }
     await this.#file.append(text);
     this.#bytes += utf8Length(text);

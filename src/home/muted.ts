@@ -1,6 +1,7 @@
 /** The projects that `svc mute` or a phone silenced, by directory. */
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
+import { readStateText } from "./damage.ts";
 import { withLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -11,20 +12,39 @@ export interface Muted {
   byPhone: string[];
 }
 
-/**
- * None when the file is missing or broken. Parsed by hand: a hook reads it at every prompt, and loading a schema would cost
- * more than all its other work.
- */
+/** What a damaged file mutes: a project that was muted must not take messages again by that. */
+const EVERYTHING: Muted = { directories: ["/"], byPhone: [] };
+
+/** None without the file, everything when it is damaged. */
 export async function readMuted(files: Pick<Files, "readText">, paths: HomePaths): Promise<Muted> {
-  const file = parseJson(await files.readText(paths.muted) ?? "")?.value;
-  if (typeof file !== "object" || file === null) return { directories: [], byPhone: [] };
-  const directories = "directories" in file ? texts(file.directories) : [];
+  return parseMuted(await readStateText(files, paths.muted)) ?? EVERYTHING;
+}
+
+/** Throws Error for a damaged file, so that no muted project is forgotten. */
+export async function checkMuted(files: Pick<Files, "readText">, paths: HomePaths): Promise<Muted> {
+  const muted = parseMuted(await readStateText(files, paths.muted));
+  if (muted !== undefined) return muted;
+  throw new Error(
+    `Cannot read "${paths.muted}": it is damaged, and every project counts as muted. Remove it, and mute your projects again with svc mute.`,
+  );
+}
+
+/**
+ * Undefined for a damaged file. Parsed by hand: a hook reads it at every prompt, and loading a schema would cost more than
+ * all its other work.
+ */
+function parseMuted(text: string | undefined): Muted | undefined {
+  if (text === undefined) return { directories: [], byPhone: [] };
+  const file = parseJson(text)?.value;
+  if (typeof file !== "object" || file === null || !("directories" in file)) return undefined;
+  const directories = texts(file.directories);
   const byPhone = "byPhone" in file ? texts(file.byPhone) : [];
+  if (directories === undefined || byPhone === undefined) return undefined;
   return { directories, byPhone: byPhone.filter((one) => directories.includes(one)) };
 }
 
-function texts(list: unknown): string[] {
-  return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
+function texts(list: unknown): string[] | undefined {
+  return Array.isArray(list) && list.every((one) => typeof one === "string") ? list : undefined;
 }
 
 export async function loadMuted(files: Pick<Files, "readText">, paths: HomePaths): Promise<string[]> {
@@ -68,7 +88,7 @@ export async function changeMuted(
   const busy = (): Error =>
     new Error(`Cannot change the muted projects: another svc holds "${paths.mutedLock}". Try again.`);
   const work = async (): Promise<boolean> => {
-    const before = await readMuted(files, paths);
+    const before = await checkMuted(files, paths);
     const after = edit(before);
     if (JSON.stringify(after) === JSON.stringify(before)) return false;
     await files.replaceText(paths.muted, `${JSON.stringify(after, null, 2)}\n`, { mode: 0o600 });

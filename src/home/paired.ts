@@ -6,6 +6,7 @@ import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";
+import { readStateText } from "./damage.ts";
 import { withLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -23,7 +24,7 @@ export async function loadIdentity(
   files: Pick<Files, "readText">,
   { identity }: Pick<HomePaths, "identity">,
 ): Promise<CryptoKeyPair | undefined> {
-  const text = await files.readText(identity);
+  const text = await readStateText(files, identity);
   if (text === undefined) return undefined;
   const { kty, crv, x, y, d } = Identity.safeParse(parseJson(text)?.value).data ?? {};
   try {
@@ -82,7 +83,7 @@ export async function loadPaired(
   files: Pick<Files, "readText">,
   { paired }: Pick<HomePaths, "paired">,
 ): Promise<PairedFile> {
-  const text = await files.readText(paired);
+  const text = await readStateText(files, paired);
   if (text === undefined) return { phones: [], pending: [] };
   const parsed = PairedFile.safeParse(parseJson(text)?.value);
   if (parsed.success) return parsed.data;

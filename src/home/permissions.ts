@@ -10,7 +10,8 @@ const OTHERS = 0o077;
 export async function secureHome(files: Files, home: { paths: HomePaths; uid: number }): Promise<string[]> {
   const { paths, uid } = home;
   for (const directory of [paths.root, paths.markers, parentOf(paths.socket)]) {
-    await files.makeDirectory(directory, { mode: DIRECTORY_MODE });
+    const isOurs = directory !== paths.markers || (await files.info(directory))?.isDirectory !== false;
+    if (isOurs) await files.makeDirectory(directory, { mode: DIRECTORY_MODE });
     await checkOwner(files, directory, uid);
   }
   const loose = await looseEntries(files, paths);

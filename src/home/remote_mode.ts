@@ -1,6 +1,7 @@
 /** Which conversations are in REMOTE mode: a small file for each, because every prompt runs a new hook process. */
 import type { Files } from "../runtime/types.ts";
 import { sha256Hex } from "../async/encodings.ts";
+import { readStateText } from "./damage.ts";
 
 /**
  * `on`: the model knows that the user drives from the phone. `untold`: that has ended, and the model does not know it
@@ -25,7 +26,7 @@ export const CONVERSATIONS_MAX = 200;
 
 export async function readRemote(home: RemoteHome, conversation: Conversation): Promise<RemoteState> {
   const path = `${home.remote}/${await remoteName(conversation)}`;
-  const word = (await home.files.readText(path))?.trim();
+  const word = (await readStateText(home.files, path))?.trim();
   return word === "on" || word === "untold" ? word : "off";
 }
 

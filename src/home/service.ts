@@ -2,12 +2,17 @@
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 import type { Commands, Files } from "../runtime/types.ts";
+import { readStateText } from "./damage.ts";
 import type { HomePaths } from "./paths.ts";
 
 const ServiceFile = z.object({
   /** argv that starts the service. */
   start: z.array(z.string()).check(z.minLength(1)),
 });
+
+export function isServiceText(text: string): boolean {
+  return ServiceFile.safeParse(parseJson(text)?.value).success;
+}
 
 export async function recordService(
   files: Files,
@@ -27,7 +32,7 @@ export async function startService(
   { files, commands }: { files: Files; commands: Pick<Commands, "run"> },
   paths: HomePaths,
 ): Promise<boolean> {
-  const text = await files.readText(paths.service);
+  const text = await readStateText(files, paths.service);
   const service = ServiceFile.safeParse(parseJson(text ?? "")?.value).data;
   return service !== undefined && (await commands.run(service.start)).code === 0;
 }

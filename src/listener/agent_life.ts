@@ -153,6 +153,10 @@ export type KnownProject = z.infer<typeof KnownProject>;
 
 const KnownProjectsFile = z.object({ projects: z.array(KnownProject) });
 
+export function isProjectsText(text: string): boolean {
+  return KnownProjectsFile.safeParse(parseJson(text)?.value).success;
+}
+
 /** Beyond this many, the oldest is dropped. */
 export const KNOWN_PROJECTS_MAX = 200;
 

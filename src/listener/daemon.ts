@@ -8,6 +8,7 @@ import { secureHome } from "../home/permissions.ts";
 import { waitFor } from "../async/clock.ts";
 import type { Files, LocalSockets, Runtime } from "../runtime/types.ts";
 import { type ListenerLog, openLog, startLine } from "../home/log_files.ts";
+import { mendHome } from "./damaged_home.ts";
 import type { RunningListener } from "./listener.ts";
 
 /** What the daemon needs of the machine. */
@@ -44,6 +45,8 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
     host.show(await whoRuns(host, run.paths));
     return run.background ? 0 : 1;
   }
+  const damaged = await mendHome(host.files, run.paths)
+    .catch((error) => [`Cannot check "${run.paths.root}": ${errorText(error)}`]);
   const log = openLog(host.files, {
     path: run.paths.log,
     now: () => host.clock.now(),
@@ -51,6 +54,7 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
   });
   log.line(startLine(run.version, run.wsUrl));
   for (const path of corrected) log.line(`"${path}" was readable by others: its mode is corrected`);
+  for (const line of damaged) log.line(line);
   try {
     return await live(host, run, log);
   } catch (error) {

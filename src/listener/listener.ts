@@ -81,7 +81,7 @@ const now = (): number => Date.now();
 export async function startListener(options: ListenerOptions): Promise<RunningListener> {
   const { files } = runtime;
   const journal = await openJournal({ files, path: options.paths.journal, now });
-  if (journal.damaged > 0) options.log(`journal: ${journal.damaged} damaged line(s) skipped`);
+  if (journal.damage !== undefined) options.log(journal.damage);
   const host = await readIdentity(options);
   return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), host });
 }

@@ -1,17 +1,21 @@
 /** Which store a relay's folder stands for: its SQLite database, or NATS, when the relay was last started with it. */
 import { runtime } from "#runtime";
+import * as z from "zod/mini";
+import { readStateText } from "../home/damage.ts";
+import { parseJson } from "../protocol/json.ts";
 import type { NatsAddress } from "../runtime/nats_address.ts";
 import { openStore } from "./sqlite.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 
 /** Where a relay keeps its data in NATS. The files are named, because what is in them may be replaced. */
-export interface NatsSettings {
-  servers: string[];
-  prefix: string;
+const NatsSettingsFile = z.object({
+  servers: z.array(z.string()).check(z.minLength(1)),
+  prefix: z.string(),
   /** The files of the credentials and of the authority's certificate. */
-  credentials?: string | undefined;
-  ca?: string | undefined;
-}
+  credentials: z.optional(z.string()),
+  ca: z.optional(z.string()),
+});
+export type NatsSettings = z.infer<typeof NatsSettingsFile>;
 
 const settingsFile = (dataDir: string): string => `${dataDir}/nats.json`;
 
@@ -42,10 +46,17 @@ export async function noteNats(dataDir: string, settings: NatsSettings | undefin
 
 /** The store of the relay that was last started on the folder. Rejects with StoreUnavailable. */
 export async function openRelayStore(dataDir: string, options: { busyMs?: number } = {}): Promise<Store> {
-  const text = await runtime.files.readText(settingsFile(dataDir));
+  const text = await readStateText(runtime.files, settingsFile(dataDir));
   if (text === undefined) return await openStore(dataDir, options);
   const { openNatsStore } = await import("./nats.ts");
-  return await openNatsStore(await natsAddress(JSON.parse(text) as NatsSettings));
+  return await openNatsStore(await natsAddress(parseSettings(text, settingsFile(dataDir))));
+}
+
+/** Throws StoreUnavailable. */
+function parseSettings(text: string, file: string): NatsSettings {
+  const settings = NatsSettingsFile.safeParse(parseJson(text)?.value);
+  if (settings.success) return settings.data;
+  throw new StoreUnavailable(`Cannot read "${file}": it is damaged. Restart svc server, which writes it.`);
 }
 
 /** True when a relay was started on the folder. */

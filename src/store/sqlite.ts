@@ -1,5 +1,6 @@
 /** The store in one SQLite file, in WAL mode, with batched writes. */
 import { errorText } from "../async/error_text.ts";
+import { tryLock } from "../home/lock.ts";
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
@@ -33,8 +34,9 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
     await makePrivate(dataDir);
     const unlock = options.only !== undefined ? await lockForRelay(dataDir) : () => undefined;
     try {
+      const checkLength = await lengthCheck(dataDir);
       const database = await openDatabase(databaseFile(dataDir), { busyMs: options.busyMs ?? BUSY_MS });
-      const store = prepare(database, { closed: unlock, isInUse: () => isLocked(dataDir) });
+      const store = prepare(database, { checkLength, closed: unlock, isInUse: () => isLocked(dataDir) });
       if (options.only === "relay") await store.forgetCopy();
       return store;
     } catch (error) {
@@ -44,6 +46,18 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   } catch (error) {
     throw openError(error, dataDir);
   }
+}
+
+/** SQLite reads zeros in place of a missing part of the last page; only a write-ahead log may still have that part. */
+async function lengthCheck(dataDir: string): Promise<(database: Database) => void> {
+  const [{ size = 0 } = {}, log] = await Promise.all(
+    ["", "-wal"].map((suffix) => runtime.files.info(`${databaseFile(dataDir)}${suffix}`)),
+  );
+  return (database) => {
+    const { page_size: page } = database.prepare("PRAGMA page_size").get() ?? {};
+    if ((log?.size ?? 0) > 0 || size % Number(page) === 0) return;
+    throw new Error("database disk image is malformed: its end is missing");
+  };
 }
 
 /** Copies the store in `dataDir` into `file` (0600). A relay may be running on the store. */
@@ -67,17 +81,11 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
  * it. Throws StoreInUse when another relay holds it.
  */
 async function lockForRelay(dataDir: string): Promise<() => void> {
-  const lock = await openDatabase(`${dataDir}/relay.lock`, { busyMs: 0 });
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-    return () => lock.close();
-  } catch (error) {
-    lock.close();
-    if (!(error instanceof Error) || !error.message.includes("locked")) throw error;
-    throw new StoreInUse(
-      `Cannot open the store in "${dataDir}": another relay is running on it; use that one (svc pair prints its link), stop it, or choose another folder`,
-    );
-  }
+  const lock = await tryLock(runtime.files, `${dataDir}/relay.lock`);
+  if (lock !== undefined) return () => lock.release();
+  throw new StoreInUse(
+    `Cannot open the store in "${dataDir}": another relay is running on it; use that one (svc pair prints its link), stop it, or choose another folder`,
+  );
 }
 
 async function makePrivate(dataDir: string): Promise<void> {
@@ -106,8 +114,12 @@ interface StoreLock {
 
 type SqliteStore = Store & SqliteCopies;
 
-function prepare(database: Database, lock: StoreLock): SqliteStore {
+function prepare(
+  database: Database,
+  { checkLength, ...lock }: StoreLock & { checkLength(database: Database): void },
+): SqliteStore {
   try {
+    checkLength(database);
     database.exec(SETTINGS);
     migrate(database);
     return sqliteStore(database, lock);
@@ -117,10 +129,20 @@ function prepare(database: Database, lock: StoreLock): SqliteStore {
   }
 }
 
+const DAMAGED = /malformed|not a database|unable to open/;
+
 function openError(error: unknown, dataDir: string): unknown {
   const known = storeError(error);
-  if (known instanceof StoreUnavailable) return known;
   const why = errorText(error);
+  if (known instanceof StoreUnavailable && DAMAGED.test(why)) {
+    return new StoreUnavailable(
+      `Cannot open "${
+        databaseFile(dataDir)
+      }": ${why}. Put a copy made by svc server backup in its place, or move it and the files beside it away to begin with an empty store.`,
+      { cause: error },
+    );
+  }
+  if (known instanceof StoreUnavailable) return known;
   return new StoreUnavailable(`Cannot open the store in "${dataDir}": ${why}`, { cause: error });
 }
 

@@ -293,6 +293,10 @@ function versionsOf(kind: string, agentVersion: string | undefined): Partial<Ses
 
 const StatesFile = z.record(z.string(), z.object({ state: AgentState, at: z.number() }));
 
+export function isStatesText(text: string): boolean {
+  return StatesFile.safeParse(parseJson(text)?.value).success;
+}
+
 export interface StatesStore {
   load(): Promise<KnownStates>;
   save(states: KnownStates): Promise<void>;

@@ -38,7 +38,7 @@ Deno.test("a file that is no JSON is an error with its place", async () => {
     '{\n  "apiKey": "k",\n  oops\n}',
     (error) => assert.match(String(error), /line 3, column 3/),
   );
-  await withConfig("", (error) => assert.match(String(error), /line 1, column 1/));
+  await withConfig("", (error) => assert.match(String(error), /is empty, or a folder\. Remove it/));
 });
 
 Deno.test("a field of the wrong form is an error that names it and what would be accepted", async () => {

@@ -37,8 +37,11 @@ Deno.test("a directory is muted with all below it, not with its neighbours", () 
   assert.ok(isMuted(["/"], "/anything"));
 });
 
-Deno.test("a broken list mutes nothing", async () => {
+Deno.test("a damaged list mutes everything and is not overwritten: a muted project stays muted", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.muted, "{broken");
-  assert.deepEqual(await loadMuted(home.files, home.paths), []);
+  assert.ok(isMuted(await loadMuted(home.files, home.paths), "/anything"));
+  const change = setMuted(home.files, home.paths, { directory: "/p", muted: false });
+  await assert.rejects(change, /muted\.json".*every project counts as muted\. Remove it/);
+  assert.equal(await Deno.readTextFile(home.paths.muted), "{broken");
 });
