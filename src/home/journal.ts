@@ -52,6 +52,12 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   return journal;
 }
 
+interface WaitingEntry {
+  entry: JournalEntry;
+  /** It is remembered already. */
+  isKnown: boolean;
+}
+
 export class Journal {
   /** How many lines of the file were truncated or overwritten. */
   readonly damaged: number;
@@ -69,6 +75,9 @@ export class Journal {
   /** The last line may be incomplete, as on a full disk: the next one must start on a new line. */
   #isTorn = false;
   readonly #mutex = new Mutex();
+  /** Entries of the next write, and that write. */
+  #waiting: WaitingEntry[] = [];
+  #written: Promise<void> | undefined;
 
   constructor(options: JournalOptions, found: ReturnType<typeof decodeEntries>) {
     this.#options = options;
@@ -109,7 +118,7 @@ export class Journal {
     this.#count(seal);
     const entry: JournalEntry = { id, at: this.#options.now(), step: "accepted", sealed: seal };
     this.#remember(entry);
-    await this.#write(entry);
+    await this.#write(entry, { isKnown: true });
     return "taken";
   }
 
@@ -145,22 +154,12 @@ export class Journal {
     const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...kept };
     const hasHappened = entry.step === "typed" || entry.step === "done";
     if (hasHappened) this.#remember(entry);
-    await this.#write(entry);
-    if (!hasHappened) this.#remember(entry);
+    await this.#write(entry, { isKnown: hasHappened });
   }
 
   /** Rewrites the file with the last step of each remembered push. Readers see the old or the new file. */
   async compact(): Promise<void> {
-    await this.#mutex.run(async () => {
-      const { files, path } = this.#options;
-      this.#forget();
-      const text = [...this.#windowEntries(), ...this.#entries()].map(encodeEntry).join("");
-      await files.replaceText(path, text, { mode: 0o600 });
-      this.#file?.close();
-      this.#file = undefined;
-      this.#appended = 0;
-      this.#isTorn = false;
-    });
+    await this.#mutex.run(() => this.#rewrite());
   }
 
   async close(): Promise<void> {
@@ -171,20 +170,41 @@ export class Journal {
     });
   }
 
-  async #write(entry: JournalEntry): Promise<void> {
-    await this.#mutex.run(() => this.#append(encodeEntry(entry)));
-    if (this.#appended >= JOURNAL_COMPACT_LINES) await this.compact();
+  async #rewrite(): Promise<void> {
+    const { files, path } = this.#options;
+    this.#forget();
+    const text = [...this.#windowEntries(), ...this.#entries()].map(encodeEntry).join("");
+    await files.replaceText(path, text, { mode: 0o600 });
+    this.#file?.close();
+    this.#file = undefined;
+    this.#appended = 0;
+    this.#isTorn = false;
   }
 
-  async #append(line: string): Promise<void> {
+  /** What is recorded while the disk is busy shares the next wait for it. */
+  #write(entry: JournalEntry, { isKnown }: { isKnown: boolean }): Promise<void> {
+    this.#waiting.push({ entry, isKnown });
+    return this.#written ??= this.#mutex.run(async () => {
+      // Until `#written` is set.
+      await Promise.resolve();
+      this.#written = undefined;
+      await this.#append(this.#waiting.splice(0));
+    });
+  }
+
+  async #append(waiting: readonly WaitingEntry[]): Promise<void> {
     const { files, path } = this.#options;
     this.#file ??= await files.openAppend(path, { mode: 0o600 });
-    const text = this.#isTorn ? `\n${line}` : line;
+    const lines = waiting.map(({ entry }) => encodeEntry(entry)).join("");
+    const text = this.#isTorn ? `\n${lines}` : lines;
     this.#isTorn = true;
     await this.#file.append(text);
     await this.#file.sync();
     this.#isTorn = false;
-    this.#appended++;
+    this.#appended += waiting.length;
+    // Before the file is rewritten with what is remembered.
+    for (const { entry, isKnown } of waiting) if (!isKnown) this.#remember(entry);
+    if (this.#appended >= JOURNAL_COMPACT_LINES) await this.#rewrite();
   }
 
   #entries(): JournalEntry[] {

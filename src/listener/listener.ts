@@ -298,6 +298,7 @@ class Listener implements RunningListener {
 
   async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {
     const sessions = await this.#targets.sessions();
+    this.#targets.holdClients(sessions);
     await this.#endedAgents.take(sessions);
     await projects.learn(projectsOf(sessions)).catch((error) =>
       this.#options.log(`projects: not remembered: ${error}`)

@@ -38,6 +38,9 @@ export function openTargets(
   });
 }
 
+/** At most this many sessions have a client without being used: the most recently active. Each is a process. */
+export const HELD_CLIENTS_MAX = 32;
+
 export class Targets {
   #host: TargetsHost;
   #pool: ControlPool;
@@ -77,6 +80,15 @@ export class Targets {
   server(target: Target): TmuxServer {
     if (target.spawnOnly) return this.#discovery.server(target.socket);
     return this.#pool.get(target.socket, target.session);
+  }
+
+  /** Keeps clients attached to the agents' sessions, so that a message after a pause need not wait for one. */
+  holdClients(sessions: readonly TmuxSession[]): void {
+    const agents = sessions.filter(({ recorded, pane, destroyedWhenUnattached }) =>
+      recorded.agent !== "" && pane !== undefined && !pane.dead && !destroyedWhenUnattached
+    );
+    const newest = agents.sort((one, other) => other.activity - one.activity).slice(0, HELD_CLIENTS_MAX);
+    this.#pool.hold(newest.map(({ socket, name }) => ({ socket, session: name })));
   }
 
   /** A client that gets the output of the target's pane. The caller closes it. */

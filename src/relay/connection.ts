@@ -42,6 +42,8 @@ export class Connection {
   greeted: Greeted | undefined;
   /** Only a listener has one. */
   outbox: Outbox | undefined;
+  /** Digest of the sessions that phones got of this listener since it connected. */
+  publishedSessions: Uint8Array | undefined;
   readonly #options: ConnectionOptions;
   readonly #openedAt: number;
   #heardAt: number;

@@ -6,7 +6,7 @@ import { VERSION } from "../protocol/version.ts";
 import type { ClaimOutcome, DeviceName, DeviceRecord, KeyRecord } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { helloDeviceId, helloFault } from "./api_keys.ts";
-import { Outbox, WINDOW_PUSHES } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import type { Services } from "./services.ts";
 import { publishSessions } from "./sessions.ts";
 
@@ -161,7 +161,7 @@ function outboxOf(
     send: (text) => connection.send(text),
     claim: (id) => claims.send({ account: device.account, id }),
     load: (page) => store.openPushes(device, page),
-    loadCancels: () => store.openPushes(device, { afterSeq: 0, limit: WINDOW_PUSHES, type: "agent.cancel" }),
+    loadCancels: (page) => store.openPushes(device, { ...page, type: "agent.cancel" }),
     elapsed: () => clock.elapsed(),
   });
 }

@@ -3,8 +3,11 @@ import { encodeFrame } from "../protocol/frames.ts";
 import { PUSH_RESEND_MS } from "../protocol/limits.ts";
 import type { PushName, StoredPush } from "../store/store.ts";
 
-/** Pushes that may be unacknowledged at a time. The rest stay in the store. */
-export const WINDOW_PUSHES = 64;
+/** Pushes that may be unacknowledged at a time, and what their frames may have in bytes. The rest stay in the store. */
+export const WINDOW_PUSHES = 512;
+export const WINDOW_MAX_BYTES = 2_097_152;
+/** The store is read once this many fit: reading a few at each acknowledgement is slower than they arrive. */
+export const REFILL_PUSHES = 64;
 
 /** Pushes remembered as sent or cancelled, each. */
 export const CLAIMS_MAX = 50_000;
@@ -79,7 +82,7 @@ export interface OutboxOptions {
   /** The listener's pushes that are not final, in order, after `afterSeq`. */
   load(page: { afterSeq: number; limit: number }): Promise<StoredPush[]>;
   /** The cancellations among them, which are sent first: a message that they cancel may be next. */
-  loadCancels(): Promise<StoredPush[]>;
+  loadCancels(page: { afterSeq: number; limit: number }): Promise<StoredPush[]>;
   /** Monotonic milliseconds. */
   elapsed(): number;
 }
@@ -88,10 +91,13 @@ export class Outbox {
   readonly #options: OutboxOptions;
   readonly #unacknowledged = new Map<string, { text: string; sentAt: number }>();
   #hasSentCancels = false;
+  #lastCancelSeq = 0;
   /** The store may have pushes that were not sent on this connection. */
   #behind = true;
   #loading = false;
   #lastSeq = 0;
+  /** Of the frames in `#unacknowledged`, in UTF-16 units. */
+  #length = 0;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -101,15 +107,22 @@ export class Outbox {
     return this.#unacknowledged.size;
   }
 
-  /** True when the store may have more pushes and the window has room. */
+  /** True when the store may have more pushes and the window has room for a page of them. */
   get wantsMore(): boolean {
-    return this.#behind && !this.#loading && this.#unacknowledged.size < WINDOW_PUSHES;
+    return !this.#loading && this.#mayLoad;
+  }
+
+  get #mayLoad(): boolean {
+    return this.#behind && this.#hasRoomFor(REFILL_PUSHES);
+  }
+
+  #hasRoomFor(pushes: number): boolean {
+    return this.#unacknowledged.size + pushes <= WINDOW_PUSHES && this.#length < WINDOW_MAX_BYTES;
   }
 
   /** Sends a push that was just stored, unless older ones are still in the store: then it is loaded after them. */
   offer(push: OutgoingPush): void {
-    const room = this.#unacknowledged.size < WINDOW_PUSHES;
-    if (room && !this.#behind && !this.#loading) return this.#send(push);
+    if (this.#hasRoomFor(1) && !this.#behind && !this.#loading) return this.#send(push);
     this.arrived(push.seq);
   }
 
@@ -124,13 +137,14 @@ export class Outbox {
     if (!this.wantsMore) return;
     this.#loading = true;
     try {
-      while (this.#behind && this.#unacknowledged.size < WINDOW_PUSHES) await this.#fillOnce();
+      while (this.#mayLoad) await this.#fillOnce();
     } finally {
       this.#loading = false;
     }
   }
 
   acknowledged(id: string): void {
+    this.#length -= this.#unacknowledged.get(id)?.text.length ?? 0;
     this.#unacknowledged.delete(id);
   }
 
@@ -151,17 +165,24 @@ export class Outbox {
   async #fillOnce(): Promise<void> {
     this.#behind = false;
     if (!this.#hasSentCancels) await this.#sendCancels();
-    const limit = WINDOW_PUSHES - this.#unacknowledged.size;
+    if (!this.#hasSentCancels || !this.#hasRoomFor(REFILL_PUSHES)) return void (this.#behind = true);
+    const limit = REFILL_PUSHES;
     const page = await this.#read(() => this.#options.load({ afterSeq: this.#lastSeq, limit }));
     if (page.length === limit) this.#behind = true;
     for (const { push, seq } of page) this.#send({ id: push.id, seq, text: encodeFrame("push.new", push) });
   }
 
   async #sendCancels(): Promise<void> {
-    for (const { push } of await this.#read(() => this.#options.loadCancels())) {
-      this.#send({ id: push.id, seq: this.#lastSeq, text: encodeFrame("push.new", push) });
+    while (!this.#hasSentCancels && this.#hasRoomFor(REFILL_PUSHES)) {
+      const limit = REFILL_PUSHES;
+      const from = { afterSeq: this.#lastCancelSeq, limit };
+      const page = await this.#read(() => this.#options.loadCancels(from));
+      for (const { push, seq } of page) {
+        this.#lastCancelSeq = seq;
+        this.#send({ id: push.id, seq: this.#lastSeq, text: encodeFrame("push.new", push) });
+      }
+      this.#hasSentCancels = page.length < limit;
     }
-    this.#hasSentCancels = true;
   }
 
   async #read(load: () => Promise<StoredPush[]>): Promise<StoredPush[]> {
@@ -178,6 +199,7 @@ export class Outbox {
     this.#lastSeq = Math.max(this.#lastSeq, seq);
     if (this.#unacknowledged.has(id) || !this.#options.claim(id)) return;
     this.#unacknowledged.set(id, { text, sentAt: this.#options.elapsed() });
+    this.#length += text.length;
     this.#options.send(text);
   }
 }

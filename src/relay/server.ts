@@ -206,6 +206,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
       tasks.run(upkeep.endDue());
     }),
     every(FORGET_MS, clock, () => tasks.run(upkeep.forgetOld())),
+    () => upkeep.stop(),
     store.watchRevocations((revocation) => hub.revoke(revocation)),
     store.watchPushes?.((push) => hub.arrived(push)) ?? (() => undefined),
     services.remote.start(services.streams),

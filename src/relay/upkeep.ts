@@ -18,6 +18,7 @@ export class Upkeep {
   /** The last push of the last page, when more may follow. */
   #after: StoredPush | undefined;
   #busy = false;
+  readonly #stopped = new AbortController();
 
   constructor(services: Services) {
     this.#services = services;
@@ -42,11 +43,17 @@ export class Upkeep {
     await store.removePushes({
       madeBefore: now - PUSH_RETENTION_DAYS * DAY_MS,
       expiredBefore: now - RECEIPT_RETENTION_DAYS * DAY_MS,
+      signal: this.#stopped.signal,
     });
     await store.removePairings({
       openBefore: now,
       takenBefore: now - RECEIPT_RETENTION_DAYS * DAY_MS,
     });
+  }
+
+  /** A sweep under way ends with its current step; the next run of the relay continues it. */
+  stop(): void {
+    this.#stopped.abort();
   }
 
   async #endPage(): Promise<void> {

@@ -11,6 +11,7 @@ import {
 } from "../protocol/frames.ts";
 import { KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protocol/limits.ts";
 import { KEY_FRAME } from "../protocol/pane_frame.ts";
+import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
 import { type DeviceName, StoreUnavailable } from "../store/store.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
@@ -255,7 +256,12 @@ async function takeSessions(
     throw error;
   }
   connection.sendFrame("listener.stored", { count: sessions.length }, inReplyTo(frame));
+  const digest = sha256(JSON.stringify(sessions));
+  // A heartbeat brings phones nothing that they do not have.
+  const { publishedSessions } = connection;
+  if (details === undefined && publishedSessions && equalDigests(publishedSessions, digest)) return;
   await publishSessions(services, device, { details });
+  connection.publishedSessions = digest;
 }
 
 /** Answers also a report with bad data, so that the listener can log the reason. */

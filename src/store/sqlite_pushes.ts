@@ -1,4 +1,5 @@
 /** Pushes, their receipts, and the hooks that send them in SQLite. */
+import { delay, systemClock } from "../async/clock.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { Database } from "../runtime/sqlite.ts";
@@ -51,7 +52,9 @@ const CHARGE = `
     max(0, bytes - ${STORED_REGAINED_PER_MS} * max(0, excluded.at - at))`;
 
 /** Rows removed by one statement, so that no other write waits long. */
-const REMOVED_AT_ONCE = 500;
+const REMOVED_AT_ONCE = 50;
+/** The pause after it: in Deno, work that follows itself without a timer lets no socket be read. */
+const REMOVED_EVERY_MS = 5;
 
 const REMOVE_OLD = `
   DELETE FROM pushes WHERE seq IN (
@@ -93,14 +96,16 @@ export function sqlitePushes(context: SqliteContext): PushStore {
     openPushes: openOf(context),
     duePushes: ({ now, after, limit }) =>
       read(() => toPushes(due.all(now, after?.push.expiresAt ?? 0, after?.seq ?? 0, limit))),
-    async removePushes({ madeBefore, expiredBefore }) {
+    async removePushes({ madeBefore, expiredBefore, signal }) {
       let removed = 0;
       for (const [statement, bound] of [[removeOld, madeBefore], [removeExpired, expiredBefore]] as const) {
-        for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE; removed += last) {
-          last = await write(() => statement.run(bound));
+        for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE && !signal?.aborted; removed += last) {
+          // What a crash brings back, the next sweep removes.
+          last = await writeUnsynced(() => statement.run(bound));
+          if (last === REMOVED_AT_ONCE) await delay(REMOVED_EVERY_MS, { clock: systemClock });
         }
       }
-      await write(() => void forgetCharges.run(madeBefore));
+      await writeUnsynced(() => void forgetCharges.run(madeBefore));
       return removed;
     },
   };

@@ -249,7 +249,9 @@ export interface PushStore {
     page: { now: number; after?: StoredPush | undefined; limit: number },
   ): Promise<StoredPush[]>;
   /** Removes pushes created before `madeBefore`, and those in state `expired` that expired before `expiredBefore`. */
-  removePushes(bounds: { madeBefore: number; expiredBefore: number }): Promise<number>;
+  removePushes(
+    bounds: { madeBefore: number; expiredBefore: number; signal?: AbortSignal },
+  ): Promise<number>;
 }
 
 export interface InventoryStore {

@@ -8,7 +8,7 @@ import { TmuxError, type TmuxServer } from "./server.ts";
 
 /** A client whose server does not answer within this time is closed. */
 export const REQUEST_LIMIT_MS = 10_000;
-/** A pooled client that was not used for this long is detached. */
+/** A pooled client that was not used for this long is detached, unless its session is held. */
 export const CONTROL_IDLE_MS = 60_000;
 
 export interface ControlEvents {
@@ -179,15 +179,22 @@ export class ControlClient implements TmuxServer {
 
 interface Pooled {
   client: ControlClient;
+  isHeld: boolean;
   stopTimer(): void;
 }
 
+interface PooledSession {
+  socket: string;
+  session: string;
+}
+
 /**
- * One client per session in use, opened at the first use and detached when it was idle for CONTROL_IDLE_MS. A client is
- * attached to the session it types into, so it ends with that session and no other.
+ * One client per session in use, opened at the first use and detached when it was idle for CONTROL_IDLE_MS; those of held
+ * sessions stay. A client is attached to the session it types into, so it ends with that session and no other.
  */
 export class ControlPool {
   #entries = new Map<string, Pooled>();
+  #held = new Set<string>();
   #commands: Pick<Commands, "pipe">;
   #clock: Pick<Clock, "after">;
 
@@ -198,7 +205,7 @@ export class ControlPool {
 
   /** The session's client, attached now if there is none. Each request restarts its idle time. */
   get(socket: string, session: string): TmuxServer {
-    const key = `${socket}\n${session}`;
+    const key = keyOf({ socket, session });
     const entry = this.#entries.get(key);
     const alive = entry?.client.alive ? entry.client : undefined;
     const client = alive ??
@@ -211,6 +218,23 @@ export class ControlPool {
         return client.run(...commands);
       },
     };
+  }
+
+  /** Attaches a client to each of these sessions, and keeps it there for as long as they are held. */
+  hold(sessions: readonly PooledSession[]): void {
+    this.#held = new Set(sessions.map(keyOf));
+    for (const { socket, session } of sessions) {
+      if (this.live(socket, session) === undefined) this.get(socket, session);
+    }
+    for (const [key, { client, isHeld }] of this.#entries) {
+      if (isHeld !== this.#held.has(key)) this.#keep(key, client);
+    }
+  }
+
+  /** The session's client, if one is attached. */
+  live(socket: string, session: string): TmuxServer | undefined {
+    const client = this.#entries.get(keyOf({ socket, session }))?.client;
+    return client?.alive ? this.get(socket, session) : undefined;
   }
 
   /** Any client of the server that is connected already. */
@@ -228,10 +252,15 @@ export class ControlPool {
 
   #keep(key: string, client: ControlClient): void {
     this.#entries.get(key)?.stopTimer();
-    const stopTimer = this.#clock.after(CONTROL_IDLE_MS, () => {
+    const isHeld = this.#held.has(key);
+    const stopTimer = isHeld ? () => {} : this.#clock.after(CONTROL_IDLE_MS, () => {
       if (this.#entries.get(key)?.client === client) this.#entries.delete(key);
       void client.close();
     });
-    this.#entries.set(key, { client, stopTimer });
+    this.#entries.set(key, { client, isHeld, stopTimer });
   }
+}
+
+function keyOf({ socket, session }: PooledSession): string {
+  return `${socket}\n${session}`;
 }

@@ -54,7 +54,7 @@ export interface TmuxSession {
   recorded: Record<"agent" | "project" | "directory" | "root" | "claim" | "pane" | "pid", string>;
   /** The recorded agent's pane, else the active one of the active window; undefined when the recorded one is gone. */
   pane: TmuxPane | undefined;
-  /** destroy-unattached is set: a control client that detaches would end the session. */
+  /** destroy-unattached or exit-unattached is set: a control client that detaches would end the session. */
   destroyedWhenUnattached: boolean;
 }
 
@@ -64,6 +64,7 @@ const PANE_FIELDS = {
   created: "#{session_created}",
   activity: "#{window_activity}",
   destroyUnattached: "#{destroy-unattached}",
+  exitUnattached: "#{exit-unattached}",
   agent: "#{@svc_agent}",
   project: "#{@svc_project}",
   recordedPane: "#{@svc_pane}",
@@ -133,8 +134,13 @@ function toSession(
       pid: first.recordedPid,
     },
     pane: chosen && toPane(chosen),
-    destroyedWhenUnattached: first.destroyUnattached === "1",
+    destroyedWhenUnattached: isOn(first.destroyUnattached) || isOn(first.exitUnattached),
   };
+}
+
+/** A flag is 1 or 0; later versions of tmux name the choices of some options. */
+function isOn(option: string): boolean {
+  return !["", "0", "off"].includes(option);
 }
 
 function toPane(fields: PaneFields): TmuxPane {

@@ -6,15 +6,13 @@ import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_client.ts";
 import { captureScreens } from "../../src/tmux/sessions.ts";
 import { spawningServer } from "../../src/tmux/server.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
-import { makeSandbox } from "../helpers/sandbox.ts";
+import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 Deno.test("a message that is held for minutes keeps its control client; a minute after the last use no client is attached [inj-dialog]", async () => {
   await using sandbox = await makeSandbox();
-  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "cat");
-  const attached = async (): Promise<number> =>
-    (await sandbox.tmux("list-clients", "-F", "#{client_pid}")).split("\n").filter((line) => line !== "")
-      .length;
+  await sandbox.newSession("svc-a", ["cat"]);
+  const attached = async (): Promise<number> => (await clientsOf(sandbox)).length;
   const clock = new FakeClock();
   const pool = new ControlPool(runtime.commands, clock);
   const held = pool.get(sandbox.tmuxSocket, "svc-a");
@@ -25,6 +23,33 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   assert.equal(await attached(), 1);
   clock.advance(1);
   await until("nobody attached", async () => (await attached()) === 0);
+  await pool.close();
+});
+
+/** The sessions that clients are attached to. */
+async function clientsOf(sandbox: Sandbox): Promise<string[]> {
+  const printed = await sandbox.tmux("list-clients", "-F", "#{client_session}");
+  return printed.split("\n").filter((line) => line !== "").sort();
+}
+
+Deno.test("a held session has its control client after an idle minute, one that ended has another, and a session let go of has none a minute later [inj-client-held]", async () => {
+  await using sandbox = await makeSandbox();
+  for (const name of ["svc-a", "svc-b"]) await sandbox.newSession(name, ["cat"]);
+  const clock = new FakeClock();
+  const pool = new ControlPool(runtime.commands, clock);
+  const [a, b] = ["svc-a", "svc-b"].map((session) => ({ socket: sandbox.tmuxSocket, session }));
+  assert.ok(a && b);
+  pool.hold([a, b]);
+  await until("both clients", async () => (await clientsOf(sandbox)).join(" ") === "svc-a svc-b");
+  clock.advance(2 * CONTROL_IDLE_MS);
+  const held = pool.live(a.socket, a.session);
+  assert.equal(await held?.run(verbs.printPlain("still there")), "still there");
+  await sandbox.tmux("detach-client", "-s", "=svc-a");
+  await until("the end of the client", () => pool.live(a.socket, a.session) === undefined);
+  pool.hold([a]);
+  await until("another client", async () => (await clientsOf(sandbox)).join(" ") === "svc-a svc-b");
+  clock.advance(CONTROL_IDLE_MS);
+  await until("the held client alone", async () => (await clientsOf(sandbox)).join(" ") === "svc-a");
   await pool.close();
 });
 

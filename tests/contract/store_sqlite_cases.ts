@@ -5,7 +5,7 @@ import { backupStore, openStore } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { storeCases } from "./store_contract.ts";
-import { aKey, aPush, pageOf } from "./store_samples.ts";
+import { aKey, aPush, NOW, pageOf } from "./store_samples.ts";
 
 const file = (directory: string): string => `${directory}/data/relay.db`;
 const open = (directory: string) => openStore(`${directory}/data`, { busyMs: 10 });
@@ -44,6 +44,29 @@ const SQLITE_CASES: readonly Case[] = [
       other.close();
       assert.deepEqual(await pageOf(store, { account: "a", limit: 9 }), []);
       assert.equal((await store.insertPush(aPush(1))).duplicate, false);
+      await store.close();
+    },
+  },
+  {
+    name: "others use the store while many old pushes are removed, and a stop ends the removal [rl-sweep]",
+    async run({ files }, directory) {
+      const store = await open(directory);
+      await store.insertKey(aKey(1));
+      const count = 1_500;
+      const old = (n: number) => ({ ...aPush(n), push: { ...aPush(n).push, createdAt: NOW - 100 } });
+      await Promise.all(Array.from({ length: count }, (_, n) => store.insertPush(old(n + 1))));
+      const stopped = new AbortController();
+      const bounds = { madeBefore: NOW - 50, expiredBefore: 0 };
+      let isSwept = false;
+      const sweeping = store.removePushes({ ...bounds, signal: stopped.signal })
+        .finally(() => isSwept = true);
+      await files.info(file(directory));
+      await store.insertPush(aPush(count + 1));
+      assert.equal(isSwept, false);
+      stopped.abort();
+      const removed = await sweeping;
+      assert.ok(removed < count, String(removed));
+      assert.equal(removed + await store.removePushes(bounds), count);
       await store.close();
     },
   },

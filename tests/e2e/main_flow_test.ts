@@ -4,6 +4,7 @@ import { RelayError } from "../../src/client/relay_error.ts";
 import { NAUGHTY_BODIES, REFUSED_BODIES } from "../helpers/naughty.ts";
 import { encodeFrame } from "../../src/protocol/frames.ts";
 import { TinyRelay } from "../contract/tiny_relay.ts";
+import { attachClient } from "../helpers/attached_client.ts";
 import { startSvc } from "../helpers/program.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { makeStack } from "../helpers/stack.ts";
@@ -37,6 +38,22 @@ Deno.test("main flow: the receipt records each state with its time [rcpt-path, r
   const { receipt } = await stack.send(echo.name, "hello");
   const { queued = NaN, delivered = NaN, typed = NaN, submitted = NaN } = receipt.at;
   assert.ok(queued <= delivered && delivered <= typed && typed <= submitted, JSON.stringify(receipt));
+});
+
+Deno.test("main flow: before any message the listener has a control client in the agent's session, and none in one that would end with it or that is not an agent's [inj-client-held]", async () => {
+  await using stack = await makeStack();
+  const { sandbox } = stack;
+  for (const name of ["svc-own", "svc-short"]) await sandbox.newSession(name, ["cat"]);
+  using _terminal = await attachClient(sandbox, { session: "svc-short" });
+  await sandbox.tmux("set-option", "-t", "=svc-short:", "@svc_agent", "echo");
+  await sandbox.tmux("set-option", "-t", "=svc-short:", "destroy-unattached", "on");
+  const agent = await stack.echo();
+  const format = "#{client_control_mode} #{client_session}";
+  await until("a control client", async () => {
+    const clients = (await sandbox.tmux("list-clients", "-F", format)).split("\n");
+    const controlled = clients.filter((line) => line.startsWith("1 "));
+    return controlled.join() === `1 ${agent.name}`;
+  });
 });
 
 Deno.test("main flow: the same push sent twice is typed once [proto-push-id, inj-never-retype]", async () => {

@@ -229,6 +229,7 @@ const RELAY = rows("docs/specification.md, Relay", {
   "rl-accounts": main("The relay holds several accounts, which do not see one another."),
   "rl-key-once": main("A key with scopes is created by svc keys create and shown once."),
   "rl-retention": main("Pushes are kept for 30 days, expired ones for 7."),
+  "rl-sweep": main("Others use the relay while it removes old pushes, and a stop does not wait for that."),
   "rl-stop": main(
     "A graceful stop accepts nothing new, closes with 1012, flushes and exits within 5 seconds.",
   ),

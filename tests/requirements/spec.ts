@@ -54,6 +54,7 @@ const INVENTORY = rows("docs/specification.md, Inventory", {
   "inv-activity": main("Activity in a session causes a report."),
   "inv-unchanged": main("An unchanged inventory is not reported at each poll."),
   "inv-heartbeat": main("An unchanged inventory is sent again after 30 seconds as a heartbeat."),
+  "inv-heartbeat-quiet": main("A heartbeat of an unchanged inventory brings no byte to a phone."),
   "inv-rejected": main(
     "After a rejected report the next one, changed or not, follows after a growing delay of at most 30 seconds.",
   ),
@@ -101,6 +102,7 @@ const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
 });
 
 const PUSHES = rows("docs/specification.md, Pushes", {
+  "push-in-flight": main("256 pushes to one listener do not wait for one another's acknowledgements."),
   "push-type": main("A push has a type, which is required; agent.command is a command to a listener."),
   "push-types-ignored": main("A listener ignores the other push types."),
   "push-target": main(

@@ -9,6 +9,7 @@ import {
 } from "../../../src/home/journal.ts";
 import type { Files } from "../../../src/runtime/types.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+import { until } from "../../helpers/until.ts";
 
 const START = 1_795_000_000_000;
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
@@ -120,6 +121,41 @@ Deno.test("the file keeps one line a push, however many steps were recorded", as
   await journal.close();
   const lines = (await Deno.readTextFile(home.paths.journal)).trimEnd().split("\n");
   assert.ok(lines.length < 10, String(lines.length));
+});
+
+Deno.test("when the file is rewritten at the very step of typing, that step stays [inj-journal]", async () => {
+  await using home = await makeTempHome();
+  const quick = { ...home.files, openAppend: unsynced(home.files) };
+  const journal = await open(home, { files: quick });
+  for (let step = 1; step < JOURNAL_COMPACT_LINES; step++) {
+    await journal.record(id(step % 3), { step: "accepted" });
+  }
+  await journal.record(id(1), { step: "typing" });
+  const after = await reopened(home, journal);
+  assert.equal(after.state(id(1))?.step, "typing");
+  await after.close();
+});
+
+Deno.test("steps that are recorded while the disk is busy share one wait for it, and are known only after it [push-in-flight]", async () => {
+  await using home = await makeTempHome();
+  const disk = { syncs: 0, gate: Promise.withResolvers<void>() };
+  const openAppend: Files["openAppend"] = async (path, options) => ({
+    ...await home.files.openAppend(path, options),
+    async sync() {
+      disk.syncs += 1;
+      await disk.gate.promise;
+    },
+  });
+  const journal = await open(home, { files: { ...home.files, openAppend } });
+  const first = journal.record(id(0), { step: "accepted" });
+  await until("the first wait", () => disk.syncs === 1);
+  const others = Array.from({ length: 255 }, (_, n) => journal.record(id(n + 1), { step: "accepted" }));
+  assert.equal(journal.state(id(0)), undefined);
+  disk.gate.resolve();
+  await Promise.all([first, ...others]);
+  assert.equal(disk.syncs, 2);
+  assert.equal(journal.unfinished().length, 256);
+  await journal.close();
 });
 
 function unsynced(files: Files): Files["openAppend"] {

@@ -1,7 +1,7 @@
 /** A listener's pushes are sent in order, a window at a time, and resent until acknowledged. */
 import assert from "node:assert/strict";
 import { PUSH_RESEND_MS } from "../../../src/protocol/limits.ts";
-import { Outbox, WINDOW_PUSHES } from "../../../src/relay/outbox.ts";
+import { Outbox, REFILL_PUSHES, WINDOW_MAX_BYTES, WINDOW_PUSHES } from "../../../src/relay/outbox.ts";
 import type { StoredPush } from "../../../src/store/store.ts";
 import { aPush } from "../../contract/store_samples.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
@@ -23,7 +23,8 @@ function makeOutbox(seqs: number[], { cancels = [] }: { cancels?: number[] } = {
   const state = { wait: false, broken: false, loads: 0 };
   const outbox = new Outbox({
     claim: () => true,
-    loadCancels: () => Promise.resolve(cancels.slice(0, WINDOW_PUSHES).map(stored)),
+    loadCancels: ({ afterSeq, limit }) =>
+      Promise.resolve(cancels.filter((seq) => seq > afterSeq).slice(0, limit).map(stored)),
     send: (text) =>
       void sent.push(Number(/push (\d+)/.exec(text)?.[1] ?? Number(/text (\d+)/.exec(text)?.[1]))),
     async load({ afterSeq, limit }) {
@@ -71,9 +72,43 @@ Deno.test("no more than a window is in flight, and acknowledgements make room in
   all.push(WINDOW_PUSHES + 11);
   outbox.offer(offered(WINDOW_PUSHES + 11));
   assert.equal(sent.length, WINDOW_PUSHES);
-  for (const seq of range(1, 20)) outbox.acknowledged(idOf(seq));
+  for (const seq of range(1, REFILL_PUSHES)) outbox.acknowledged(idOf(seq));
   await outbox.fill();
   assert.deepEqual(sent, all);
+});
+
+Deno.test("256 pushes at once are all sent before the first of them is acknowledged, in their order [push-in-flight]", async () => {
+  const { outbox, sent, state } = makeOutbox([]);
+  await outbox.fill();
+  const { loads } = state;
+  for (const seq of range(1, 256)) outbox.offer(offered(seq));
+  assert.deepEqual(sent, range(1, 256));
+  assert.equal(state.loads, loads);
+});
+
+Deno.test("a full window is refilled a page at a time, not with a read for each acknowledgement", async () => {
+  const all = range(1, WINDOW_PUSHES + 2 * REFILL_PUSHES);
+  const { outbox, sent, state } = makeOutbox(all);
+  await outbox.fill();
+  const { loads } = state;
+  for (const seq of range(1, REFILL_PUSHES)) {
+    assert.equal(state.loads, loads);
+    outbox.acknowledged(idOf(seq));
+    await outbox.fill();
+  }
+  assert.equal(state.loads, loads + 1);
+  assert.deepEqual(sent, range(1, WINDOW_PUSHES + REFILL_PUSHES));
+});
+
+Deno.test("long pushes fill the window by their bytes", async () => {
+  const { outbox, sent } = makeOutbox([]);
+  await outbox.fill();
+  const long = "x".repeat(WINDOW_MAX_BYTES / 4);
+  for (const seq of range(1, 6)) outbox.offer({ ...offered(seq), text: `push ${seq} ${long}` });
+  assert.deepEqual(sent, range(1, 4));
+  outbox.acknowledged(idOf(1));
+  outbox.offer({ id: idOf(7), seq: 7, text: "push 7" });
+  assert.deepEqual(sent, range(1, 4));
 });
 
 Deno.test("any number of cancellations is sent first, and then what follows them [cancel-atomic]", async () => {
@@ -131,7 +166,7 @@ Deno.test("another node's older push is not skipped", async () => {
   seqs.push(7);
   for (const seq of range(8, WINDOW_PUSHES + 6)) seqs.push(seq), outbox.offer(offered(seq));
   outbox.offer(offered(5));
-  for (const seq of range(6, 40)) outbox.acknowledged(idOf(seq));
+  for (const seq of range(6, 6 + REFILL_PUSHES)) outbox.acknowledged(idOf(seq));
   state.wait = false;
   await outbox.fill();
   release();

@@ -1,6 +1,10 @@
 /** Inventories of many listeners: bounded per key, and no report costs more for those that others sent. */
 import assert from "node:assert/strict";
-import { INVENTORIES_PER_KEY_MAX_BYTES, PAGE_BYTES_BURST } from "../../../src/protocol/limits.ts";
+import {
+  INVENTORIES_PER_KEY_MAX_BYTES,
+  INVENTORY_HEARTBEAT_MS,
+  PAGE_BYTES_BURST,
+} from "../../../src/protocol/limits.ts";
 import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 
 const REPORT_BYTES = 200_000;
@@ -39,6 +43,38 @@ Deno.test("a report reads the inventory of its own listener only", async () => {
   relay.services.store.listInventories = () => assert.fail("a report read every inventory");
   await report(listener, "t");
   assert.equal(phone.received("sessions.changed").at(-1)?.data.sessions[0]?.title, "t");
+});
+
+Deno.test("an unchanged report brings no byte to a phone, and is still acknowledged and stored as the newest [inv-heartbeat-quiet]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  const key = await relay.key();
+  const phone = await relay.connect(key);
+  const seen = () => phone.received("sessions.changed").map(({ data }) => data.sessions[0]?.title);
+  const begun = seen().length;
+  await report(listener, "t");
+  const frames = phone.socket.sent.length;
+  relay.clock.advance(INVENTORY_HEARTBEAT_MS);
+  await report(listener, "t");
+  assert.equal(phone.socket.sent.length, frames);
+  assert.equal(listener.received("listener.stored").length, 2);
+  const { devices } = await (await relay.request("GET", "/sessions", { key })).json();
+  assert.equal(devices[0].lastSeen, relay.clock.now());
+  await report(listener, "other");
+  await report(listener, "t");
+  assert.deepEqual(seen().slice(begun), ["t", "other", "t"]);
+});
+
+Deno.test("a listener that connects again shows phones its sessions again, changed or not [inv-heartbeat-quiet]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key(["push:read"]);
+  const phone = await relay.connect(await relay.key());
+  for (let connection = 1; connection <= 2; connection++) {
+    await report(await relay.connect(key, { role: "listener", deviceId: "dev_listener_0a1b2c3d" }), "t");
+    const last = phone.received("sessions.changed").at(-1)?.data;
+    assert.deepEqual([last?.online, last?.sessions[0]?.title], [true, "t"]);
+    phone.socket.sent.length = 0;
+  }
 });
 
 Deno.test("reading sessions is limited in bytes per key, as pages are [flood-pages]", async () => {
