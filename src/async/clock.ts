@@ -39,6 +39,19 @@ export function delay(ms: number, { clock, signal }: DelayOptions): Promise<void
   });
 }
 
+/** Long work holds everything else up for hardly longer than this. */
+export const BREATH_MS = 8;
+
+/** For long work in small steps: resolves at once, or after everything else had a turn when that has waited for BREATH_MS. */
+export function breather(clock: Pick<Clock, "elapsed" | "after">): () => Promise<void> {
+  let since = clock.elapsed();
+  return async () => {
+    if (clock.elapsed() - since < BREATH_MS) return;
+    await delay(0, { clock });
+    since = clock.elapsed();
+  };
+}
+
 interface WaitForOptions {
   clock: Pick<Clock, "elapsed" | "after">;
   /** How long to poll, in milliseconds. */

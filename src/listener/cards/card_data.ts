@@ -64,7 +64,8 @@ async function approval(
   const isTooLong = isCut || bytes > CARD_REQUEST_MAX_BYTES;
   const offered = possible.filter((one) => DECISIONS[policy.approval].includes(one));
   if (offered.length === 0) return undefined;
-  const isWithheld = !isTooLong && isNeverAllowed(`${tool}\n${request}`, { directory, more: neverAllow });
+  const isWithheld = !isTooLong &&
+    await isNeverAllowed(`${tool}\n${request}`, { directory, more: neverAllow });
   const decisions = offered.filter((one) => one === "reject" || !(isTooLong || isWithheld));
   if (decisions.length === 0) return undefined;
   const whole: WholeRequest | undefined = isLong && !isTooLong

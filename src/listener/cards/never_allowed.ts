@@ -3,6 +3,7 @@
  * other rights, read or change credentials, or change the agent's own settings. In doubt a request counts as one of them,
  * since the dialog at the computer stays. docs/security.md lists them for the user.
  */
+import { breather, systemClock } from "../../async/clock.ts";
 import { DELETES_RUN, isContent, NEVER_RUN, WRITTEN_BY_RUN } from "./never_run.ts";
 
 /** Any of them, whatever the tool; in a list of several, all of them. Looked for in the whole request, in any order. */
@@ -25,8 +26,8 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   ],
   [/\bwget\b/i, /--(?:post|body)-(?:file|data)\b/i],
   // Another machine.
-  /(?<![\w./-])(?:ssh|mosh|telnet|rsh|rlogin|plink|sshpass|autossh)\s+\S/i,
-  /\b(?:terraform|tofu|pulumi|kubectl|helm|aws|gcloud|az|fly|flyctl|vercel|netlify|wrangler)\b/i,
+  /(?<![\w./-])(?:ssh|mosh|telnet|rsh|rlogin|plink|sshpass|autossh)\s+(?!-V\b)\S/i,
+  /(?<![\w.-]|(?<!\bbin)\/)(?:terraform|tofu|pulumi|kubectl|helm|aws|gcloud|az|fly|flyctl|vercel|netlify|wrangler)(?![\w/.-])/i,
   // Credentials.
   /(?<![\w)\]}?!.])\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|pgpass|env(?:rc)?(?!\.(?:example|sample|template)\b))\b/i,
   /\bid_(?:rsa|dsa|ed25519|ecdsa)\b|\/etc\/(?:shadow|passwd|sudoers)|\bkeychains?\b|\bsecret-tool\b/i,
@@ -62,17 +63,17 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   ],
   /\b(?:useradd|usermod|userdel|chsh)\b|\s-v\s*\/:|--privileged\b|\/dev\/(?:tcp|udp)\//i,
   // What it runs cannot be read here.
-  /\|&?\s*(?:[^\s|]*\/)?(?:sh|bash|zsh|dash|fish|ksh|python[\d.]*|perl|ruby|node|deno|php)\b/i,
+  /\|&?\s*(?:[^\s|]*\/)?(?:sh|bash|zsh|dash|fish|ksh|python[\d.]*(?!\s+-m\s+json\.tool(?![\w.]))|perl|ruby|node|deno|php)\b/i,
   /\|&?\s*(?:[^\s|]*\/)?(?:busybox|command|env|exec|nice|nohup|setsid|stdbuf|time|timeout|xargs)\s[^|;&\n]{0,80}?\b(?:ba|z|da|k)?sh\b/i,
   /\$'[^']{0,200}\\|(?:^|[\s;&|(])\/(?:usr\/)?s?bin\/\S{0,80}[?*[]/,
   /\beval\b|\b(?:base64|base32)\b|\bxxd\b|(?:<\(|\$\(|`)\s*(?:curl|wget)\b/i,
   // Fetched, then run.
   [
     /\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i,
-    /(?<![\w./-])(?:source|chmod|install|python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|(?:ba|z|da|k|fi|a|c|tc)?sh)[ \t]+[^\s>|&;]/i,
+    /(?<![\w./-])(?:source|chmod|install|python[\d.]*(?![ \t]+-m[ \t]+json\.tool(?![\w.]))|perl|ruby|node|deno|bun|php|pwsh|(?:ba|z|da|k|fi|a|c|tc)?sh)[ \t]+[^\s>|&;]/i,
   ],
   [/\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i, /(?:^|[;&|({`\n])[ \t]*(?:\.\s+\S|(?:~|\.{0,2})\/\S)/],
-  [/\b(?:npm|pnpm|yarn|bun|pip[\d.]*|uv|cargo|go|gem|deno|npx)\b/i, /\s(?:git\+|github:|https?:|--git\b)/i],
+  /\b(?:npm|pnpm|yarn|bun|pip[\d.]*|uv|cargo|go|gem|deno|npx)\b[^\n;&|]{0,120}\s["']?(?:git\+|github:|https?:|--git\b)/i,
   /\bnpx\s+(?:-y|--yes)\b|\b(?:pnpm|yarn)\s+dlx\b|\b(?:bunx|uvx|pipx)\s|\bgo\s+run\s+\S{1,200}@/i,
   // For all projects of this account.
   [/\b(?:npm|pnpm|yarn|bun)\b/i, /\s(?:-g|--global)\b|\bglobal\s+add\b|\b(?:config\s+)?set\s+\S/i],
@@ -125,23 +126,92 @@ function readings(request: string): string[] {
   ];
 }
 
+interface Judging {
+  directory: string;
+  /** Further patterns of the host. */
+  more: readonly RegExp[];
+  /** Called again and again, so that a long request holds nothing else up. */
+  breathe?(): Promise<void>;
+}
+
 /** True for a request that only the computer may allow. */
-export function isNeverAllowed(
+export async function isNeverAllowed(
   request: string,
-  { directory, more }: { directory: string; more: readonly RegExp[] },
-): boolean {
-  const texts = [...new Set(readings(request))];
-  const isIn = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text));
-  const areIn = (one: RegExp | readonly RegExp[]): boolean =>
-    one instanceof RegExp ? isIn(one) : one.every(isIn);
-  if (NEVER.some(areIn) || more.some(isIn) || writesOutside(request, directory)) return true;
+  { directory, more, breathe = breather(systemClock) }: Judging,
+): Promise<boolean> {
   const runs = !isContent(request);
-  if (runs && (NEVER_RUN.some(areIn) || isIn(NEVER_IN_COMMANDS))) return true;
-  if (texts.some((text) => deletesAll(text, directory))) return true;
-  const isElsewhere = (text: string): boolean =>
+  const never = new Entries([...NEVER, ...(runs ? [...NEVER_RUN, NEVER_IN_COMMANDS] : [])], breathe);
+  const deletes = new Entries([...DELETES, ...(runs ? DELETES_RUN : [])], breathe);
+  if (more.some((pattern) => pattern.test(request))) return true;
+  const isLong = request.length > PART_CHARS;
+  let leadsElsewhere = false;
+  for (const part of partsOf(request)) {
+    const texts = [...new Set(readings(part))];
+    const isIn = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text));
+    if (more.some(isIn) || writesOutside(part, { directory, runs })) return true;
+    if (isLong && runs && isPadded(part)) return true;
+    if (texts.some((text) => deletesAll(text, directory)) || await never.areMetBy(texts)) return true;
+    leadsElsewhere ||= texts.some((text) => isElsewhere(isLong ? text : withKnownValues(text), directory));
+    if (await deletes.areMetBy(texts) && leadsElsewhere) return true;
+  }
+  return false;
+}
+
+/** Which entries of a list a request matches, part by part. */
+class Entries {
+  /** Of each entry, the patterns that nothing has matched yet. */
+  readonly #left: Set<RegExp>[];
+  readonly #breathe: () => Promise<void>;
+  #areMet = false;
+
+  constructor(entries: readonly (RegExp | readonly RegExp[])[], breathe: () => Promise<void>) {
+    this.#left = entries.map((entry) => new Set(entry instanceof RegExp ? [entry] : entry));
+    this.#breathe = breathe;
+  }
+
+  /** True once all patterns of one entry were in this part or an earlier one. */
+  async areMetBy(texts: readonly string[]): Promise<boolean> {
+    for (const patterns of this.#areMet ? [] : this.#left) {
+      for (const pattern of patterns) {
+        if (texts.some((text) => pattern.test(text))) patterns.delete(pattern);
+      }
+      if (patterns.size === 0) return this.#areMet = true;
+      await this.#breathe();
+    }
+    return this.#areMet;
+  }
+}
+
+/** A longer request is read in parts of this length. */
+const PART_CHARS = 32_768;
+/** How far each part reaches into the next one: whatever is no longer than this is in one of them. */
+const OVERLAP_CHARS = 8_192;
+/** A part begins and ends with a line that is no longer than this. */
+const LINE_CHARS = 1_024;
+
+function* partsOf(request: string): Generator<string> {
+  if (request.length <= PART_CHARS) return yield request;
+  for (let at = 0; at < request.length; at += PART_CHARS - OVERLAP_CHARS) {
+    const begin = Math.max(0, at - LINE_CHARS);
+    const end = at + PART_CHARS;
+    const line = request.slice(begin, at).lastIndexOf("\n");
+    const rest = request.slice(end, end + LINE_CHARS).indexOf("\n");
+    yield request.slice(line < 0 ? at : begin + line + 1, end + Math.max(0, rest));
+  }
+}
+
+/** What a shell drops, or takes for one blank. */
+const DROPPED = /(?:["'\\\s]|\$[@*\d]|\$\{\w{0,40}\})+/g;
+/** With more of it in one place, no part may hold what is before and behind it. */
+const DROPPED_MAX_CHARS = 1_024;
+
+function isPadded(part: string): boolean {
+  return Array.from(part.matchAll(DROPPED)).some(([dropped]) => dropped.length > DROPPED_MAX_CHARS);
+}
+
+function isElsewhere(text: string, directory: string): boolean {
+  return ELSEWHERE.test(text) ||
     pathsIn(text).some((path) => isOutside(path, directory, SCRATCH));
-  return (DELETES.some(areIn) || (runs && DELETES_RUN.some(isIn))) &&
-    (texts.some((text) => ELSEWHERE.test(withKnownValues(text))) || texts.some(isElsewhere));
 }
 
 /** A variable that a loop or an assignment gives a path in the project: the value instead, unless a `/` follows. */
@@ -164,11 +234,14 @@ const GIVEN_MAX = 8;
 const GIVEN =
   /(?:^|[;\n])[ \t]*(?:for[ \t]+([A-Za-z_]\w{0,40})[ \t]+in[ \t]+([^;&|\n$`"'\\]{1,500})(?=[;\n])|([A-Za-z_]\w{0,40})=([^\s;&|$`"'\\]{1,200})(?=[ \t]*(?:;|\n|&&)))/g;
 
+/** Of one command: the rest of a longer one may be in another part. */
+const DELETED_MAX_CHARS = 8_000;
+
 /** Removes the project itself or everything in it, or what another program names. */
 function deletesAll(text: string, directory: string): boolean {
   return text.split(/[;&|\n()`]/).some((command) => {
     if (!/(?<!--)\b(?:rm|rmdir|trash|unlink)\b/i.test(command)) return false;
-    if (/\bxargs\b/.test(command)) return true;
+    if (/\bxargs\b/.test(command) || command.length > DELETED_MAX_CHARS) return true;
     return command.split(/[\s,{}]+/).some((word) => isWhole(word, directory));
   });
 }
@@ -180,8 +253,11 @@ function isWhole(word: string, directory: string): boolean {
   return /^[.*?!]+$/.test(rest.replace(/\[[^\]]{0,20}\]/g, "")) && /[*?]/.test(rest);
 }
 
-function writesOutside(request: string, directory: string): boolean {
-  const written = [WRITTEN, ...(isContent(request) ? [FIELD_OF_FILE] : WRITTEN_BY_RUN)];
+function writesOutside(
+  request: string,
+  { directory, runs }: { directory: string; runs: boolean },
+): boolean {
+  const written = [WRITTEN, ...(runs ? WRITTEN_BY_RUN : [FIELD_OF_FILE])];
   const paths = written.flatMap((pattern) => [...request.matchAll(pattern)].map(([, path = ""]) => path));
   return paths.map((path) => path.replace(/["'\\]/g, "").replace(/[;&|)]+$/, "")).some((path) =>
     /^[~$]|^\.\.(?:\/|$)|\/\.\.\//.test(path) || (path.startsWith("/") && isOutside(path, directory, SCRATCH))

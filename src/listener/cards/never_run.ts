@@ -26,6 +26,10 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
     /--(?:pid|net|network|ipc|userns)[\s=]host\b|--cap-add|--device\b|\bDOCKER_HOST=/,
   ],
   /\b(?:docker|podman|nerdctl)\b[^\n;&|]{0,80}\s(?:login|context\s+use|system\s+reset|rm\s+-\w*[fv]|down\b[^\n]{0,80}\s(?:-v\b|--volumes))/,
+  programs(
+    "(?:docker|podman|nerdctl)\\s+(?:-\\S+\\s+(?:\\S+\\s+)?){0,3}?(?:(?:container|image)\\s+)?(?:kill|stop|rmi?|restart|pause)",
+  ),
+  /(?:^|[\s;&|])([^\s(){};|&]{1,40})[ \t]{0,8}\(\)\s{0,8}\{[^{}\n]{0,200}\1[ \t]{0,8}\|[ \t]{0,8}\1[ \t]{0,8}&|\bfork\s+while\s+fork\b/,
   // Published.
   /\bnpm\s+(?:publi?s?|profile|hook|team|org)(?!\S)|\b_auth(?:Token)?\b/i,
   /\b(?:cargo|gem)\s+(?:yank|login|signin|owner)\b|\bsetup\.py\b[^\n]{0,200}\bupload\b/,
@@ -47,14 +51,46 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /(?<=[\s/"'=])[\w-]+\.key(?=[\s"']|$)|\$\{?\w*(?:DATABASE_URL|CREDENTIALS)|\bps\s+[a-z]{0,8}e/m,
   // Keys for another terminal, and the settings of the agents and of svc.
   programs(
-    "tmux\\s+(?:\\S+\\s+){0,8}?(?:send|pipe|paste|respawn|run|source|if-shell|kill|set-hook|load)[\\w-]*",
+    "tmux\\s+(?:\\S+\\s+){0,8}?(?:send|pipe|paste|respawn|run|source|if-shell|kill|set-hook|load|command)[\\w-]*",
   ),
   programs(
     "zellij xdotool ydotool wtype screen\\s+(?:\\S+\\s+){0,3}-X",
     "svc\\s+(?:un)?(?:pair|mute|setup|key\\w*)",
   ),
   /\b(?:claude|codex|gemini|opencode|copilot|cursor-agent)\s(?:[^\n;&|]{0,80}\s)?(?:mcp|config|plugin|--full-auto|--allow-all\S*|-y)(?!\S)/,
+  programs(
+    "(?:opencode|opencode-ai)\\s+(?:run|serve|web|acp) codex\\s+(?:exec|e) direnv\\s+(?:allow|permit|grant)",
+  ),
+  /\b(?:claude|gemini|copilot|cursor-agent)\s(?:[^\n;&|]{0,80}\s)?(?:-p|--print|--prompt)(?![\w-])|\/dev\/pts\/\d/,
+  // What Git runs.
+  /\bGIT_(?:SSH(?:_COMMAND)?|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+))=/,
+  /\bgit\b[^\n;&|]{0,80}\s(?:difftool|mergetool)\b[^\n;&|]{0,80}\s(?:-[xt]|--extcmd|--tool)\b/,
+  // A package's program that is fetched to be run.
+  /\b(?:npx|npm\s+(?:exec|x))\s+(?:-\S+\s+){0,4}(?:@[\w.-]{1,100}\/)?[\w.-]{1,100}@\S/,
+  /\bnpx\s+(?:-\S+\s+){0,4}(?:-p|--package)[\s=]|\bnpm\s+(?:exec|x)\s+(?:-\S+\s+){0,4}?(?:-y|--yes)\b/,
+  /\b(?:npm\s+(?:init|create|innit)|(?:yarn|pnpm|bun)\s+create)\s+(?:-\S+\s+){0,4}[@a-z]|\bbun\s+x\s/,
+  /\bdeno\s+run\s[^\n;&|]{0,200}?(?:npm|jsr):|\buv\s+tool\s+run\b|\bgo\s+install\s+\S{1,200}@/,
+  /\bnpm\s+(?:i|install|add)\s+(?:-\S+\s+){0,4}[\w-]{1,100}\/[\w.-]{1,100}(?:#\S{0,100})?(?=\s|[;&|)]|$)/m,
+  // Fetched, then run.
+  [
+    /\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i,
+    /[;&|({`][ \t]*[\w.-]{1,100}\/[\w./-]{1,200}(?=\s|[;&|)]|$)/,
+  ],
+  [
+    /\bgit\s+clone\b|\b(?:curl|wget)\b[^\n]{0,200}\|\s*(?:bsd|g)?tar\b/i,
+    /(?:^|[;&|({`\n])[ \t]*(?:make|ninja|cmake|rake|just|gradlew?|mvnw?|tox|(?:npm|pnpm|yarn|bun)\s+(?:i|ci|install|run|start|test)|(?:cargo|go)\s+(?:run|build|test|install|generate)|pip[\d.]*\s+install|docker[\s-](?:build|compose))(?![\w-])/i,
+  ],
+  // What leaves this machine in an address.
+  /\b(?:curl|wget|dig|nslookup|ping|host)\b[^\n;&|]{0,200}\$\(\s*(?:cat|head|tail|<)/,
   // What it runs cannot be read here.
+  /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:csh|tcsh|ash|mksh|nu|bun|tsx|ts-node|pypy3?|julia|swift|elixir|groovy|jshell|expect|parallel|crontab)\b(?!\.)/,
+  /\|\s*(?:make\s+-f\s*-|awk\b[^\n]{0,200}\bsystem\s*\()|>\s*\(\s*(?:\w+\s+)?(?:ba|z|da|k|fi|c|tc|a)?sh\b/,
+  [/\b(?:curl|wget)\b/, /\|\s*(?:psql|mysql|mariadb|sqlite3|redis-cli|mongosh?)\b/],
+  [
+    /\burlopen\b|\brequests\.get\b|\bfetch\s*\(|\bhttps?\.get\b|\bNet::HTTP\b/,
+    /(?<![\w.])(?:exec|eval|compile|Function)\s*\(|\bos\.system\b|\bsubprocess\b|\bchild_process\b/,
+  ],
+  /\bimport\s*\(?\s*["']?https?:/,
   /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:lua|tclsh|Rscript|pwsh|powershell|iex|Invoke-Expression)\b/i,
   /\|&?\s*[({]\s*(?:\w+\s+)?(?:ba|z|da|k|fi)?sh\b/,
   /(?:^|[;&|(]|\b(?:do|then|else)\s)[ \t]*(?:\$\w+\$|\$\([^()\n]{0,80}\)\w|"?\$\w+"?[ \t]*(?:;|$))/m,
@@ -79,7 +115,7 @@ export const WRITTEN_BY_RUN: readonly RegExp[] = [
   /\s(?:-[oO]|--output(?:-document|-dir)?|--directory)[=\s]?\s*["'\\]*([/~$]\S*|\.\.\/\S*)/g,
   /\bwget\b[^\n;&|]{0,400}?\s(?:-\w*P|--directory-prefix)[\s=]*["'\\]*([/~$]\S*|\.\.\/\S*)/g,
   /\b(?:cd|pushd)\s+["'\\]*([/~$][^\s;&|]*|\.\.[^\s;&|]*)[^\n]{0,500}?[^=\-]>(?!&\d|\s*\/dev\/null)/g,
-  /(?:\s-v\s*|--volume[\s=]+|--mount[\s=][^\n]{0,200}?\b(?:source|src)=)["']?([/~][^\s:,"']*|\.\.[^\s:,"']*|\$\{?HOME\b)/g,
+  /(?:\s-v\s*|--volume[\s=]+|--mount[\s=][^\n]{0,200}?\b(?:source|src)=)["']?([/~][^\s:,"']*|\.\.[^\s:,"']*|\$\{?HOME\b|\$\{?PWD\}?\S{0,80}?\/\.\.|\$\((?!\s*pwd\s*\)(?!\/\.\.)))/g,
 ];
 
 const FIELD_OF_COMMAND = /^(?:commands?|cmd|script|code|args?|arguments):$/im;

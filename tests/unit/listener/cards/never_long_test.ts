@@ -1,0 +1,49 @@
+/** Long requests are compared with the list of what no phone may allow in parts: nothing between them is missed. */
+import assert from "node:assert/strict";
+import { isNeverAllowed } from "../../../../src/listener/cards/never_allowed.ts";
+
+const isNever = (request: string): Promise<boolean> =>
+  isNeverAllowed(request, { directory: "/work/app", more: [] });
+const call = (command: string): string => `Bash\ncommand:\n  ${command}\ndescription:\n  Do it`;
+
+/** Longer than what is read at once. */
+const PART_CHARS = 32_768;
+
+Deno.test("a long command is read in parts that miss nothing between them [card-never]", async () => {
+  for (const line of ["echo a b c", "x".repeat(5_000)]) {
+    const filling = `${line}\n`.repeat(Math.ceil(4 * PART_CHARS / line.length));
+    assert.ok(!await isNever(call(filling)), "nothing of it is on the list");
+    for (let at = PART_CHARS - 16; at <= PART_CHARS + 16; at++) {
+      for (const part of [0.75, 1, 1.75]) {
+        const place = Math.round(at * part);
+        const text = `${filling.slice(0, place)}\nsudo ls\n${filling.slice(place)}`;
+        assert.ok(await isNever(call(text)), `${at} ${part}`);
+      }
+    }
+  }
+  const filling = "echo a b c\n".repeat(PART_CHARS / 4);
+  const hidden = [
+    `git push \\\n${filling} --force`,
+    `mv a \\\n${filling} /etc/x`,
+    `f=/etc\n${filling}f=build; rm -r $f`,
+    `rm -rf ${"x ".repeat(PART_CHARS)}.`,
+    `su${'"'.repeat(PART_CHARS)}do ls`,
+    `su${"${x}".repeat(PART_CHARS)}do ls`,
+    `git remote ${" ".repeat(PART_CHARS)} add x y`,
+  ];
+  for (const text of hidden) {
+    assert.ok(await isNever(call(text)), `${text.slice(0, 20)} … ${text.slice(-20)}`);
+  }
+});
+
+Deno.test("while a request of full length is judged, everything else goes on [card-never]", async () => {
+  const code = "+ const found = list.filter((one) => one.is(here)); // and more\n".repeat(32_768);
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  try {
+    assert.ok(!await isNever(`Write\nfile_path:\n  src/a.ts\ncontent:\n  ${code}`));
+  } finally {
+    clearInterval(timer);
+  }
+  assert.ok(turns > 0);
+});
