@@ -1,6 +1,7 @@
 /** `svc logs`: the listener's log, or the audit of remote input. */
 import { runtime } from "#runtime";
-import { type AuditEntry, parseAuditLine } from "../home/log_files.ts";
+import { parseAuditLine } from "../home/log_files.ts";
+import type { AuditEntry } from "../protocol/audit.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, UsageError } from "./exit.ts";

@@ -1,7 +1,8 @@
 /** Files that grow line by line and are rotated: `listener.log`, and `audit.jsonl` with every remote input, never its text. */
-import * as z from "zod/mini";
 import { utf8Length } from "../async/encodings.ts";
+import { AuditEntry, type AuditPage } from "../protocol/audit.ts";
 import { parseJson } from "../protocol/json.ts";
+import { AUDIT_ENTRIES_SHOWN_MAX, AUDIT_PAGE_ENTRIES } from "../protocol/limits.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
 
 export interface RotatingOptions {
@@ -100,31 +101,14 @@ function lossNote(lost: number): string {
   return lost === 0 ? "" : `! ${lost} line(s) could not be written here\n`;
 }
 
-export const AuditEntry = z.object({
-  /** ISO 8601. */
-  time: z.string(),
-  /** Who sent it: the device's or the key's id. */
-  device: z.string(),
-  session: z.string(),
-  /** The pane's id, `%<n>`; empty when no pane was found. */
-  pane: z.string(),
-  /** Hex SHA-256 of the canonical text. */
-  digest: z.string(),
-  /** Length of the text in characters. */
-  length: z.number(),
-  /** The outcome, with its reason if there is one: `submitted`, `refused shell_in_pane`. */
-  outcome: z.string(),
-  /** Of an agent's dialog: its tool, the digest of the request, and what was decided of what was offered. */
-  about: z.optional(z.string()),
-});
-export type AuditEntry = z.infer<typeof AuditEntry>;
-
 const AUDIT_MAX_BYTES = 10_000_000;
 const AUDIT_KEPT = 3;
 
 export interface Audit {
   /** Queues the entry; never throws. */
   record(entry: AuditEntry): void;
+  /** The entries behind the newest `skip`, newest first, with those that are still queued. */
+  page(skip: number): Promise<AuditPage>;
   /** Writes the queued entries and closes the file. */
   close(): Promise<void>;
 }
@@ -133,8 +117,31 @@ export function openAudit(files: Files, path: string): Audit {
   const file = new RotatingFile(files, { path, maxBytes: AUDIT_MAX_BYTES, kept: AUDIT_KEPT });
   return {
     record: (entry) => file.append(JSON.stringify(entry)),
+    page: async (skip) => {
+      await file.flush();
+      return await readPage(files, { path, skip });
+    },
     close: () => file.close(),
   };
+}
+
+/** Reads the rotated files only as far as it must: they are large. */
+async function readPage(files: Files, { path, skip }: { path: string; skip: number }): Promise<AuditPage> {
+  const end = Math.min(skip + AUDIT_PAGE_ENTRIES, AUDIT_ENTRIES_SHOWN_MAX);
+  const found: AuditEntry[] = [];
+  for (let age = 0; age <= AUDIT_KEPT && found.length <= end; age++) {
+    const text = await files.readText(age === 0 ? path : `${path}.${age}`);
+    if (text === undefined) break;
+    // Backwards by hand: splitting ten megabytes for one page takes too long.
+    for (let to = text.length; to > 0 && found.length <= end;) {
+      const from = text.lastIndexOf("\n", to - 1);
+      const entry = parseAuditLine(text.slice(from + 1, to));
+      if (entry !== undefined) found.push(entry);
+      to = from;
+    }
+  }
+  const more = found.length > end && end < AUDIT_ENTRIES_SHOWN_MAX;
+  return { skip, entries: found.slice(skip, end), more };
 }
 
 /** The entry on this line; undefined when the line is not an entry. */

@@ -4,7 +4,8 @@
  */
 import { errorText } from "../async/error_text.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
-import type { Audit, AuditEntry } from "../home/log_files.ts";
+import type { Audit } from "../home/log_files.ts";
+import type { AuditEntry } from "../protocol/audit.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";

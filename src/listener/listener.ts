@@ -33,6 +33,7 @@ import { Acknowledger } from "./acknowledger.ts";
 import { PushIntake, pushSteps } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
 import { endOrphanedClients } from "../tmux/leftovers.ts";
+import { Reading } from "./reading.ts";
 import { Uploads } from "./uploads.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */
@@ -369,6 +370,7 @@ class Listener implements RunningListener {
 
   #makeMirrors(typing: TypingContext): Mirrors {
     const { config, log } = this.#options;
+    const reading = new Reading({ cards: this.#cards, audit: this.#audit, clock: systemClock, log });
     return new Mirrors({
       targets: this.#targets,
       typing,
@@ -377,7 +379,7 @@ class Listener implements RunningListener {
       link: this.#link,
       audit: this.#audit,
       uploads: this.#uploads,
-      requestPart: (input, asker) => this.#cards.part(input, asker),
+      read: (input, reader) => reading.answer(input, reader),
       clock: systemClock,
       log,
     });

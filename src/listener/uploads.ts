@@ -3,7 +3,7 @@ import { sha256Hex } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { Mutex } from "../async/mutex.ts";
 import { TokenBuckets } from "../async/token_bucket.ts";
-import type { AuditEntry } from "../home/log_files.ts";
+import type { AuditEntry } from "../protocol/audit.ts";
 import { UPLOAD_CHUNKS_AHEAD_MAX } from "../protocol/limits.ts";
 import type { UploadInput, UploadState } from "../protocol/key_input.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";

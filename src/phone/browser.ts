@@ -68,3 +68,11 @@ function trusted(script: string): string {
   };
   return types?.createPolicy(POLICY, { createScriptURL }).createScriptURL(script) ?? script;
 }
+
+/** Offers the content as a file. */
+export function download(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  const link = Object.assign(document.createElement("a"), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -7,6 +7,8 @@ export type Route =
   | { view: "notifications" }
   | { view: "settings" }
   | { view: "add-host" }
+  /** The audit log of a host. */
+  | { view: "audit"; deviceId: string }
   /** Without `panel`, the terminal. */
   | {
     view: "session";
@@ -30,6 +32,8 @@ export function parseRoute(fragment: string): Route {
   if (inbox?.[1]) return { view: "inbox", item: inbox[1], ...optionIn(inbox[2]) };
   const plain = PLAIN.find((view) => fragment === `#/${view}`);
   if (plain !== undefined) return { view: plain };
+  const host = decode(/^#\/audit\/([^/]+)$/.exec(fragment)?.[1]);
+  if (host) return { view: "audit", deviceId: host };
   const match = /^#\/s\/([^/]+)\/([^/]+)(\/messages)?(?:\/([0-9a-f-]+)(?:\/(\d))?)?$/.exec(fragment);
   const [deviceId, session] = [decode(match?.[1]), decode(match?.[2])];
   if (!deviceId || !session) return { view: "picker" };
@@ -39,6 +43,7 @@ export function parseRoute(fragment: string): Route {
 
 export function formatRoute(route: Route): string {
   if (route.view === "picker") return "#/";
+  if (route.view === "audit") return `#/audit/${encodeURIComponent(route.deviceId)}`;
   const item = "item" in route && route.item !== undefined ? `/${route.item}${optionOf(route)}` : "";
   if (route.view !== "session") return `#/${route.view}${item}`;
   const panel = route.panel === undefined ? "" : `/${route.panel}${item}`;

@@ -7,6 +7,7 @@ import type { AgentState } from "../protocol/session.ts";
 import type { FormFault } from "./check_input.ts";
 import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
+import type { AuditStrings } from "./strings_audit.ts";
 import type { CardStrings } from "./strings_cards.ts";
 import { HOST_STRINGS } from "./strings_hosts.ts";
 import { MESSAGE_STRINGS } from "./strings_messages.ts";
@@ -364,6 +365,8 @@ type Translated<T> = T extends string ? string
 export type Strings = Translated<typeof ENGLISH> & {
   /** The views of cards have the English ones with them. */
   readonly cards?: CardStrings;
+  /** And so has the view of the audit log. */
+  readonly audit?: AuditStrings;
 };
 
 /** Set once, by `language.ts`, before the modules that read it at their start are loaded. */

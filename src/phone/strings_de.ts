@@ -1,5 +1,6 @@
 /** Every text on the page in German. */
 import type { Strings } from "./strings.ts";
+import { AUDIT_STRINGS_DE } from "./strings_audit_de.ts";
 import { CARD_STRINGS_DE } from "./strings_cards_de.ts";
 import { HOST_STRINGS_DE } from "./strings_hosts_de.ts";
 import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
@@ -229,6 +230,7 @@ export const GERMAN: Strings = {
   },
   ...MESSAGE_STRINGS_DE,
   cards: CARD_STRINGS_DE,
+  audit: AUDIT_STRINGS_DE,
   ...TERMINAL_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
   ...NOTIFICATION_STRINGS_DE,

@@ -35,6 +35,7 @@ export const SETTINGS_STRINGS = {
     save: "Save",
     cancel: "Cancel",
     forget: "Forget",
+    audit: "Audit log",
     forgetAsk: (host: string) =>
       `Forget ${host}? This phone can then no longer read or write its encrypted messages until you pair it again.`,
     appearance: "Appearance",

@@ -36,6 +36,7 @@ export const SETTINGS_STRINGS_DE: Pick<Strings, "addHost" | "settings"> = {
     save: "Speichern",
     cancel: "Abbrechen",
     forget: "Vergessen",
+    audit: "Protokoll",
     forgetAsk: (host) =>
       `${host} vergessen? Dieses Telefon kann dann seine verschlüsselten Nachrichten weder lesen noch schreiben, bis du es wieder koppelst.`,
     appearance: "Darstellung",

@@ -9,7 +9,7 @@ import {
   encodeKeyInput,
   encodeUpload,
   type KeyInput,
-  type PartInput,
+  type ReadInput,
   type UploadInput,
 } from "../protocol/key_input.ts";
 import { MIRROR_CREDIT_BYTES } from "../protocol/limits.ts";
@@ -140,8 +140,8 @@ export class TerminalStream {
     return sending?.sequence;
   }
 
-  /** A part of a file, or the wish for a part of a request. Resolves once it is sent, or cannot be. */
-  async upload(input: UploadInput | PartInput): Promise<void> {
+  /** A part of a file, or the wish to read something. Resolves once it is sent, or cannot be. */
+  async upload(input: UploadInput | ReadInput): Promise<void> {
     await this.#sendSealed(encodeUpload(input))?.sent;
   }
 

@@ -1,11 +1,12 @@
 /**
  * What a phone's keystroke frames (kind 2) hold: an input as JSON; in a sealed stream also a file, announced as JSON and
- * sent in chunks, and the wish for a part of a long request.
+ * sent in chunks, and the wish to read a part of a long request or of the audit log.
  */
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
 import {
+  AUDIT_ENTRIES_SHOWN_MAX,
   CARD_REQUEST_MAX_BYTES,
   KEY_TEXT_MAX_CHARS,
   PANE_SIZE_MAX,
@@ -64,7 +65,7 @@ export function encodeKeyInput(input: KeyInput): Uint8Array {
   return paddedJson(input, KEY_INPUT_BLOCK_BYTES);
 }
 
-function paddedJson(input: KeyInput | UploadInput | PartInput, blockBytes: number): Uint8Array {
+function paddedJson(input: KeyInput | UploadInput | ReadInput, blockBytes: number): Uint8Array {
   const json = encodeUtf8(JSON.stringify(input));
   const padded = new Uint8Array(Math.ceil(json.length / blockBytes) * blockBytes).fill(BLANK);
   padded.set(json);
@@ -92,8 +93,19 @@ const PartInput = z.object({
 });
 export type PartInput = z.infer<typeof PartInput>;
 
+/** Asks for a page of the audit log, newest first, behind this many entries. */
+const AuditInput = z.object({
+  type: z.literal("audit.read"),
+  skip: z.int().check(z.minimum(0), z.maximum(AUDIT_ENTRIES_SHOWN_MAX)),
+});
+export type AuditInput = z.infer<typeof AuditInput>;
+
+/** What a phone asks to read. */
+export type ReadInput = PartInput | AuditInput;
+
 const Announcement = z.discriminatedUnion("type", [
   PartInput,
+  AuditInput,
   /** The file as the phone calls it; the host answers before the first chunk. */
   z.object({
     type: z.literal("upload"),
@@ -106,7 +118,7 @@ const Announcement = z.discriminatedUnion("type", [
 ]);
 
 export type UploadInput =
-  | Exclude<z.infer<typeof Announcement>, PartInput>
+  | Exclude<z.infer<typeof Announcement>, ReadInput>
   /** `at`: how many bytes of the file come before these. */
   | { type: "upload.chunk"; id: number; at: number; data: Uint8Array };
 
@@ -125,7 +137,7 @@ export const UploadState = z.object({
 export type UploadState = z.infer<typeof UploadState>;
 
 /** Every chunk of a file but a short last one gives the same length. */
-export function encodeUpload(input: UploadInput | PartInput): Uint8Array {
+export function encodeUpload(input: UploadInput | ReadInput): Uint8Array {
   if (input.type !== "upload.chunk") return paddedJson(input, UPLOAD_BLOCK_BYTES);
   const bytes = new Uint8Array(CHUNK_HEADER_BYTES + input.data.length);
   const view = new DataView(bytes.buffer);
@@ -137,8 +149,8 @@ export function encodeUpload(input: UploadInput | PartInput): Uint8Array {
   return bytes;
 }
 
-/** Undefined when the bytes are neither a part of a file nor ask for a part of a request. */
-export function decodeUpload(bytes: Uint8Array): UploadInput | PartInput | undefined {
+/** Undefined when the bytes are neither a part of a file nor ask for something to read. */
+export function decodeUpload(bytes: Uint8Array): UploadInput | ReadInput | undefined {
   if (bytes[0] !== CHUNK_TAG) {
     return Announcement.safeParse(parseJson(new TextDecoder().decode(bytes))?.value).data;
   }

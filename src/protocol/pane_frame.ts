@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
+import { AuditPage } from "./audit.ts";
 import { UploadState } from "./key_input.ts";
 import { CARD_PART_CHARS } from "./limits.ts";
 import { PushId } from "./receipt.ts";
@@ -83,6 +84,8 @@ export const MirrorStatus = z.object({
   upload: z.optional(UploadState),
   /** Asked for by this phone. */
   part: z.optional(RequestPart),
+  /** Asked for by this phone. */
+  audit: z.optional(AuditPage),
   /** Heartbeat of a mirror: how many keystroke frames the host has accepted. */
   received: z.optional(z.number()),
 });

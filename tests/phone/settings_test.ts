@@ -1,6 +1,6 @@
 /** Pairing inside the app by camera and by link, and the settings, in a real browser with a real host. */
 import assert from "node:assert/strict";
-import { withDemo, withScene } from "./scene.ts";
+import { sendMessage, withDemo, withScene } from "./scene.ts";
 
 Deno.test("the app pairs by its camera, names the host, forgets it, and exports what was sent [ux-scan, ux-settings]", () =>
   withDemo(async ({ phone, page, link, origin }) => {
@@ -127,4 +127,31 @@ Deno.test("what the settings could not read without a connection appears when it
     await page.getByRole("region", { name: "Hooks" }).getByText("No agent has reported anything yet.")
       .waitFor();
     assert.equal(await page.getByText("The relay did not answer.").count(), 0);
+  }));
+
+Deno.test("the host's audit log shows what was sent, by whom and what became of it, never the text, and can be saved [ls-audit-phone]", () =>
+  withDemo(async ({ phone, page, link }) => {
+    await page.goto(link);
+    await page.getByRole("button", { name: "They match" }).tap();
+    await page.locator(".card", { hasText: "demo · Echo" }).first().tap();
+    await page.getByText("End-to-end encrypted").first().waitFor();
+    await sendMessage(page, "a text for nobody else");
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await page.getByText("Submitted").first().waitFor();
+    await page.goto(`${new URL(page.url()).origin}/#/settings`);
+    await page.getByRole("link", { name: "Audit log" }).tap();
+    await page.getByRole("heading", { name: "Audit log" }).waitFor();
+    const entry = page.locator(".audit .card", { hasText: "svc-demo" }).first();
+    await entry.getByText("22 characters").waitFor();
+    await entry.getByText("Submitted").waitFor();
+    await phone.shoot("audit");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    assert.equal(await page.getByText("a text for nobody else").count(), 0);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: /^Save \d+ entr/ }).tap();
+    const lines = (await Deno.readTextFile(await (await saved).path())).trim().split("\n");
+    assert.ok(
+      lines.some((line) => JSON.parse(line).outcome === "submitted" && JSON.parse(line).length === 22),
+    );
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));

@@ -6,7 +6,7 @@ import {
   decodeKeyInput,
   decodeUpload,
   type KeyInput,
-  type PartInput,
+  type ReadInput,
   type UploadInput,
 } from "../../protocol/key_input.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
@@ -14,7 +14,7 @@ import type { Reason } from "../../protocol/receipt.ts";
 import { costOf, type Keystroke, type KeystrokeLimit } from "./keystroke_rules.ts";
 import type { KeystrokeOutcome } from "./type_keystroke.ts";
 import { TURN_START_MS } from "../inject/pane_input.ts";
-import type { AuditEntry } from "../../home/log_files.ts";
+import type { AuditEntry } from "../../protocol/audit.ts";
 import { canonicalDigest } from "../../protocol/canonical.ts";
 
 /** Keystrokes that may wait for the rate limit or a dialog; more are refused. */
@@ -40,8 +40,8 @@ export interface KeystrokeStreamOptions {
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
   /** A part of a file; it does not wait for the keys. */
   upload(input: UploadInput): void;
-  /** Asks for a part of a card's request. */
-  part(input: PartInput): void;
+  /** Asks for something to read, such as a part of a card's request. */
+  read(input: ReadInput): void;
   sendState(state: KeyState): void;
   audit(input: Keystroke, outcome: string): void;
   /** The stream cannot continue: frames were lost or cannot be opened. */
@@ -88,7 +88,7 @@ export class KeystrokeStream {
     if (opened.sequence !== this.#next) return this.#options.end("keys_lost");
     this.#next += 1n;
     const upload = decodeUpload(opened.bytes);
-    if (upload?.type === "card.part") return this.#options.part(upload);
+    if (upload?.type === "card.part" || upload?.type === "audit.read") return this.#options.read(upload);
     if (upload !== undefined) return this.#options.upload(upload);
     this.#accept(Number(opened.sequence), decodeKeyInput(opened.bytes));
   }

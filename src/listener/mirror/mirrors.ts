@@ -7,12 +7,13 @@ import { errorText } from "../../async/error_text.ts";
 import { Mutex } from "../../async/mutex.ts";
 import type { RelayLink } from "../../client/relay_link.ts";
 import type { Audit } from "../../home/log_files.ts";
+import type { Reader } from "../reading.ts";
 import type { Config } from "../../home/config.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import type { EventData } from "../../protocol/frames.ts";
-import type { KeyInput, PartInput } from "../../protocol/key_input.ts";
+import type { KeyInput, ReadInput } from "../../protocol/key_input.ts";
 import { MIRROR_PULSE_MS } from "../../protocol/limits.ts";
-import { decodeBinaryFrame, KEY_FRAME, type RequestPart } from "../../protocol/pane_frame.ts";
+import { decodeBinaryFrame, KEY_FRAME, type MirrorStatus } from "../../protocol/pane_frame.ts";
 import type { ControlEvents } from "../../tmux/control_client.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { paneContext, type TypingContext } from "../inject/context.ts";
@@ -203,8 +204,8 @@ interface MirrorContext {
   link: Pick<RelayLink, "send" | "sendBinary">;
   audit: Pick<Audit, "record">;
   uploads: { ofStream(stream: UploadStream): Pick<StreamUploads, "take" | "close"> };
-  /** A part of the request that a card of this session shows. */
-  requestPart(input: PartInput, asker: { session: string; phone: string }): RequestPart | undefined;
+  /** What a phone asks to read; undefined when it has read too much. Never rejects. */
+  read(input: ReadInput, reader: Reader): Promise<MirrorStatus | undefined>;
   clock: Clock;
   log(line: string): void;
 }
@@ -217,7 +218,7 @@ interface Watching {
 }
 
 interface Sealed extends Pick<Watching["granted"], "channel"> {
-  part(input: PartInput): void;
+  read(input: ReadInput): void;
 }
 
 interface Watcher {
@@ -286,8 +287,8 @@ class WatchedSession {
       answer: (upload) => viewer.sendStatus({ upload }),
     });
     const of = { session: open.agentSessionName, phone: open.from ?? "" };
-    const part = (input: PartInput): void => viewer.sendPart(() => this.#context.requestPart(input, of));
-    const keystrokes = this.#keystrokes(viewer, { channel, audit, uploads, part });
+    const read = (input: ReadInput): void => void viewer.answer(() => this.#context.read(input, of));
+    const keystrokes = this.#keystrokes(viewer, { channel, audit, uploads, read });
     this.#watchers.set(stream, { viewer, audit, uploads, keystrokes });
     this.#mirror.add(viewer);
   }
@@ -329,7 +330,7 @@ class WatchedSession {
 
   #keystrokes(
     viewer: Viewer,
-    { channel, audit, uploads, part }: Omit<Watcher, "viewer" | "keystrokes"> & Sealed,
+    { channel, audit, uploads, read }: Omit<Watcher, "viewer" | "keystrokes"> & Sealed,
   ): KeystrokeStream {
     const { typing, clock, log } = this.#context;
     const { session } = this.#target;
@@ -344,7 +345,7 @@ class WatchedSession {
       },
       fit: (input) => this.#fit(viewer, input),
       upload: (input) => void uploads.take(input),
-      part,
+      read,
       sendState: (keys) => viewer.sendStatus({ keys }),
       audit: (input, outcome) => audit.add(input, outcome),
       end: (reason) => viewer.end(reason),

@@ -13,7 +13,6 @@ import {
   type MirrorMessage,
   type MirrorStatus,
   PANE_FRAME,
-  type RequestPart,
 } from "../../protocol/pane_frame.ts";
 import { concatBytes } from "../../async/encodings.ts";
 
@@ -153,10 +152,10 @@ export class Viewer {
     this.#send({ tag: "T", status });
   }
 
-  /** A part of a request, for a phone that its secret has proven: never in plaintext. */
-  sendPart(find: () => RequestPart | undefined): void {
-    const part = this.#options.channel.mode === "psk" ? find() : undefined;
-    if (part !== undefined) this.sendStatus({ part });
+  /** What this phone asked to read, if its pairing's secret has proven it: never in plaintext. */
+  async answer(find: () => Promise<MirrorStatus | undefined>): Promise<void> {
+    const status = this.#options.channel.mode === "psk" ? await find() : undefined;
+    if (status !== undefined) this.sendStatus(status);
   }
 
   fallBehind(): void {

@@ -24,6 +24,8 @@ const NotificationsView = lazyView(async () => (await import("./notifications.ts
 const SettingsView = lazyView(async () => (await import("./settings.tsx")).SettingsView, {
   waiting: Waiting,
 });
+/** With the session's code: both mirror, and a file of its own would split the first ones. */
+const AuditView = lazyView(async () => (await import("./session.tsx")).AuditView, { waiting: Waiting });
 const AddHostView = lazyView(async () => (await import("./link_reader.tsx")).AddHostView, {
   waiting: Waiting,
 });
@@ -87,6 +89,14 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
       return <SettingsView state={state} notice={notice} actions={actions} />;
     case "add-host":
       return <AddHostView notice={notice} actions={actions} />;
+    case "audit":
+      return (
+        <AuditView
+          key={route.deviceId}
+          {...{ state, notice, actions }}
+          deviceId={route.deviceId}
+        />
+      );
     case "notifications":
       return ringing === undefined
         ? <Waiting />

@@ -6,6 +6,7 @@ import { RelayError } from "../../client/relay_error.ts";
 import type { Device, Hook } from "../../protocol/http.ts";
 import { PAGE_LIMIT_MAX } from "../../protocol/limits.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { download } from "../browser.ts";
 import { formatAgo } from "../format_time.ts";
 import {
   applyPreferences,
@@ -124,6 +125,9 @@ function HostCard({ state, host, now, actions }: PartProps & { state: PhoneState
         ? <RenameForm host={host} onSave={save} onCancel={() => setRenaming(false)} />
         : (
           <div class="row-actions">
+            <a class="button quiet" href={formatRoute({ view: "audit", deviceId: host.deviceId })}>
+              {TEXT.audit}
+            </a>
             <button type="button" class="quiet" onClick={() => setRenaming(true)}>{TEXT.rename}</button>
             <button type="button" class="quiet" onClick={forget}>{TEXT.forget}</button>
           </div>
@@ -373,13 +377,6 @@ function History({ actions }: { actions: SettingsActions }): JSX.Element {
       <div role="alert">{progress === "failed" && <p class="problem">{TEXT.failed}</p>}</div>
     </Section>
   );
-}
-
-function download(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = Object.assign(document.createElement("a"), { href: url, download: name });
-  link.click();
-  URL.revokeObjectURL(url);
 }
 
 function About({ actions }: { actions: SettingsActions }): JSX.Element {

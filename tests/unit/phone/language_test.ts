@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { languageFor } from "../../../src/phone/language.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
+import { AUDIT_STRINGS } from "../../../src/phone/strings_audit.ts";
 import { CARD_STRINGS } from "../../../src/phone/strings_cards.ts";
 import { GERMAN } from "../../../src/phone/strings_de.ts";
 
@@ -24,7 +25,8 @@ function leaves(value: unknown, path = ""): [string, unknown][] {
 }
 
 Deno.test("German has every text that English has, with the same parameters [ux-languages]", () => {
-  const [english, german] = [new Map(leaves({ ...STRINGS, cards: CARD_STRINGS })), new Map(leaves(GERMAN))];
+  const all = { ...STRINGS, cards: CARD_STRINGS, audit: AUDIT_STRINGS };
+  const [english, german] = [new Map(leaves(all)), new Map(leaves(GERMAN))];
   assert.deepEqual([...german.keys()].sort(), [...english.keys()].sort());
   const parameters = (texts: Map<string, unknown>): unknown[] =>
     [...texts].filter(([, text]) => typeof text === "function").map((

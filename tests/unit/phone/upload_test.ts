@@ -17,7 +17,7 @@ import {
 import type { MirrorStatus } from "../../../src/protocol/pane_frame.ts";
 import {
   encodeUpload,
-  type PartInput,
+  type ReadInput,
   type UploadInput,
   type UploadState,
 } from "../../../src/protocol/key_input.ts";
@@ -67,9 +67,8 @@ class Bench {
     });
   }
 
-  #take(input: UploadInput | PartInput): Promise<void> {
-    assert.notEqual(input.type, "card.part");
-    if (input.type === "card.part") return Promise.resolve();
+  #take(input: UploadInput | ReadInput): Promise<void> {
+    assert.ok(input.type !== "card.part" && input.type !== "audit.read");
     this.sent.push(input);
     this.bytes += encodeUpload(input).length;
     const answer = this.answer(input);

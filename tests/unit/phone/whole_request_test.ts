@@ -8,7 +8,7 @@ import {
   fetchRequest,
   SILENT_MS,
 } from "../../../src/phone/whole_request.ts";
-import type { PartInput, UploadInput } from "../../../src/protocol/key_input.ts";
+import type { ReadInput, UploadInput } from "../../../src/protocol/key_input.ts";
 import { CARD_PART_CHARS } from "../../../src/protocol/limits.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
@@ -46,7 +46,7 @@ class Bench {
     });
   }
 
-  #take(input: UploadInput | PartInput): Promise<void> {
+  #take(input: UploadInput | ReadInput): Promise<void> {
     assert.ok(input.type === "card.part" && input.card === CARD);
     this.asked.push(input.at);
     const text = this.answer(input.at);

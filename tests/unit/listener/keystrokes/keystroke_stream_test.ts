@@ -18,13 +18,13 @@ import {
   encodeKeyInput,
   encodeUpload,
   type KeyInput,
-  type PartInput,
+  type ReadInput,
   type UploadInput,
 } from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
 import { encodeSequenced } from "../../../../src/protocol/pane_frame.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
-import type { AuditEntry } from "../../../../src/home/log_files.ts";
+import type { AuditEntry } from "../../../../src/protocol/audit.ts";
 import { canonicalDigest } from "../../../../src/protocol/canonical.ts";
 
 const DIALOG: KeystrokeOutcome = { state: "held", reason: "dialog_open" };
@@ -39,10 +39,10 @@ class Bench {
   readonly dropped: string[] = [];
   outcome: (input: KeyInput) => KeystrokeOutcome = () => TYPED;
   readonly uploads: UploadInput[] = [];
-  readonly parts: PartInput[] = [];
+  readonly wishes: ReadInput[] = [];
   readonly keys = new KeystrokeStream({
     upload: (input) => void this.uploads.push(input),
-    part: (input) => void this.parts.push(input),
+    read: (input) => void this.wishes.push(input),
     opener: plainChannel().opener,
     limit: new KeystrokeLimit(0),
     clock: this.clock,
@@ -268,7 +268,7 @@ Deno.test("a part of a file does not wait for the keys; repeated it is dropped, 
 
 Deno.test("a wish for a part of a request is no key and no part of a file [up-wire, card-fetched]", async () => {
   const bench = new Bench();
-  const wish: PartInput = { type: "card.part", card: crypto.randomUUID(), at: 32_768 };
+  const wish: ReadInput = { type: "card.part", card: crypto.randomUUID(), at: 32_768 };
   await bench.keys.receive(encodeSequenced(0n, encodeUpload(wish)));
-  assert.deepEqual([bench.parts, bench.uploads, bench.typed, bench.reported], [[wish], [], [], []]);
+  assert.deepEqual([bench.wishes, bench.uploads, bench.typed, bench.reported], [[wish], [], [], []]);
 });

@@ -38,7 +38,7 @@ class Bench {
 
   constructor() {
     this.mirrors = new Mirrors({
-      requestPart: () => undefined,
+      read: () => Promise.resolve(undefined),
       clock: this.clock,
       targets: {
         ...targets,

@@ -61,12 +61,12 @@ Deno.test("viewer: opened first, then a snapshot, then output in order with risi
   ]);
 });
 
-Deno.test("viewer: a part of a request goes to a phone that its secret has proven, and to no other [card-fetched]", async () => {
+Deno.test("viewer: what a phone asks to read goes to one that its secret has proven, and to no other [card-fetched, ls-audit-phone]", async () => {
   const part = { card: crypto.randomUUID(), at: 0, text: "secret" };
   for (const mode of ["off", "base", "psk"] as const) {
     const { viewer, sent } = makeViewer({ ...plainChannel(), mode });
-    viewer.sendPart(() => part);
-    viewer.sendPart(() => undefined);
+    await viewer.answer(() => Promise.resolve({ part }));
+    await viewer.answer(() => Promise.resolve(undefined));
     assert.deepEqual(await sent(), mode === "psk" ? ["7 0 T"] : [], mode);
   }
 });

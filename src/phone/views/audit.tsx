@@ -1,0 +1,198 @@
+/** A host's audit log: who sent what into which session, and what became of it. Never the texts. */
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { RelayError } from "../../client/relay_error.ts";
+import type { AuditEntry } from "../../protocol/audit.ts";
+import type { Device } from "../../protocol/http.ts";
+import { AUDIT_ENTRIES_SHOWN_MAX } from "../../protocol/limits.ts";
+import { PUSH_STATES } from "../../protocol/receipt.ts";
+import { REASONS } from "../../protocol/reasons.ts";
+import { AuditLog, auditSession, type AuditState } from "../audit_log.ts";
+import { download } from "../browser.ts";
+import { formatTime } from "../format_time.ts";
+import { allSessions, type SessionName } from "../sessions.ts";
+import { type PhoneState, relayNow } from "../state.ts";
+import { STRINGS } from "../strings.ts";
+import { AUDIT_STRINGS, type AuditStrings } from "../strings_audit.ts";
+import { TerminalStream } from "../terminal_stream.ts";
+import type { MirrorOpener } from "../terminal_streams.ts";
+import type { NamedHost } from "./settings.tsx";
+import { PageHead, useNow } from "./shared.tsx";
+
+const TEXT: AuditStrings = STRINGS.audit ?? AUDIT_STRINGS;
+const AGES_EVERY_MS = 60_000;
+const DIGEST_SHOWN_CHARS = 12;
+
+export interface AuditActions {
+  mirror: MirrorOpener;
+  pairedHosts(): readonly NamedHost[];
+  /** Throws RelayError. */
+  devices(): Promise<readonly Device[]>;
+}
+
+interface Props {
+  state: PhoneState;
+  /** The link's notice. */
+  notice: JSX.Element;
+  actions: AuditActions;
+  deviceId: string;
+}
+
+export function AuditView({ state, notice, actions, deviceId }: Props): JSX.Element {
+  const now = relayNow(state, useNow(AGES_EVERY_MS));
+  const device = state.devices?.find((one) => one.deviceId === deviceId);
+  const session = device?.online ? auditSession(allSessions([device])) : undefined;
+  const isLive = state.link.kind === "live";
+  const { log, readOlder } = useAuditLog(isLive ? session : undefined, actions.mirror);
+  const names = useDeviceNames(actions, isLive);
+  const host = actions.pairedHosts().find((one) => one.deviceId === deviceId)?.host ?? device?.host ?? "";
+  const { entries } = log;
+  const why = session !== undefined ? undefined : device?.online ? TEXT.noSession : TEXT.offline;
+  return (
+    <div class="page">
+      <PageHead heading={TEXT.heading} back={TEXT.back} backTo={{ view: "settings" }} />
+      <main class="picker settings audit">
+        <p class="lead">{TEXT.lead(host)}</p>
+        <ol class="cards">
+          {entries.map((entry, place) => (
+            <Entry
+              key={entries.length - place}
+              {...{ entry, now }}
+              from={names.get(entry.device) ?? entry.device}
+            />
+          ))}
+        </ol>
+        <Progress log={log} why={log.kind === "read" ? undefined : why} onRead={readOlder} />
+        {entries.length > 0 && (
+          <button type="button" class="secondary" onClick={() => save(entries, host)}>
+            {TEXT.save(entries.length)}
+          </button>
+        )}
+      </main>
+      {notice}
+    </div>
+  );
+}
+
+const NOTHING_READ: AuditState = { entries: [], kind: "failed", more: true };
+
+/** Reads the first page as soon as there is a session to ask by. */
+function useAuditLog(
+  session: SessionName | undefined,
+  mirror: MirrorOpener,
+): { log: AuditState; readOlder(): void } {
+  const [state, setState] = useState<AuditState>();
+  const reader = useRef<AuditLog | undefined>(undefined);
+  useEffect(() => () => reader.current?.close(), []);
+  const readOlder = (): void => {
+    if (session === undefined) return;
+    reader.current ??= new AuditLog({
+      session,
+      open: (name, viewer) => mirror(name, viewer, TerminalStream),
+      onState: setState,
+    });
+    reader.current.readOlder();
+  };
+  useEffect(() => {
+    if (state === undefined) readOlder();
+  }, [session?.session]);
+  return {
+    log: state ?? (session === undefined ? NOTHING_READ : { ...NOTHING_READ, kind: "reading" }),
+    readOlder,
+  };
+}
+
+/** By their ids; empty until the relay has answered. */
+function useDeviceNames(actions: AuditActions, isLive: boolean): ReadonlyMap<string, string> {
+  const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
+  const load = async (): Promise<void> => {
+    try {
+      const devices = await actions.devices();
+      setNames(new Map(devices.map(({ id, name }) => [id, name])));
+    } catch (error) {
+      // The ids are shown then.
+      if (!(error instanceof RelayError)) throw error;
+    }
+  };
+  useEffect(() => {
+    if (isLive) void load();
+  }, [isLive]);
+  return names;
+}
+
+function Entry({ entry, from, now }: { entry: AuditEntry; from: string; now: number }): JSX.Element {
+  const { time, session, outcome, length, digest, about } = entry;
+  const said = outcomeText(outcome);
+  return (
+    <li class="card">
+      <div class="card-head">
+        <span class="label">{said.state}</span>
+        <time dateTime={time}>{formatTime(Date.parse(time), now)}</time>
+      </div>
+      {said.reason !== "" && <p>{said.reason}</p>}
+      <p class="facts">
+        <span>{session}</span>
+        <span>{TEXT.from(from)}</span>
+        <span>{said.isFile ? TEXT.bytes(length) : TEXT.characters(length)}</span>
+      </p>
+      {about !== undefined && (
+        <p class="facts">
+          <span>{about}</span>
+        </p>
+      )}
+      <p class="facts">
+        <span>
+          {TEXT.digest} <code>{digest.slice(0, DIGEST_SHOWN_CHARS)}</code>
+        </span>
+      </p>
+    </li>
+  );
+}
+
+/** Of `submitted`, `refused shell_in_pane`, `keys typed` or `upload stored`. An unknown word stays as it is. */
+function outcomeText(outcome: string): { state: string; reason: string; isFile: boolean } {
+  const words = outcome.split(" ");
+  const kind = words[0] === "keys" || words[0] === "upload" ? words.shift() : undefined;
+  const [word = "", code = ""] = words;
+  const known = PUSH_STATES.find((one) => one === word);
+  const state = known !== undefined ? STRINGS.receipt.states[known] : word === "stored" ? TEXT.stored : word;
+  const reason = Object.hasOwn(REASONS, code) ? STRINGS.reasons[code as keyof typeof REASONS] : code;
+  const said = kind === "keys" ? TEXT.keys(state) : kind === "upload" ? TEXT.file(state) : state;
+  return { state: said, reason, isFile: kind === "upload" };
+}
+
+interface ProgressProps {
+  log: AuditState;
+  /** Why the host cannot be asked now. */
+  why: string | undefined;
+  onRead(): void;
+}
+
+function Progress({ log: { kind, entries, more }, why, onRead }: ProgressProps): JSX.Element {
+  if (kind === "read") {
+    if (entries.length === 0) return <p class="hint" role="status">{TEXT.none}</p>;
+    if (!more) {
+      return (
+        <p class="hint" role="status">{entries.length < AUDIT_ENTRIES_SHOWN_MAX ? TEXT.all : TEXT.end}</p>
+      );
+    }
+    return <button type="button" class="secondary" onClick={onRead}>{TEXT.older}</button>;
+  }
+  if (why !== undefined) return <p class="hint" role="status">{why}</p>;
+  if (kind === "failed") {
+    return (
+      <div class="panel" role="alert">
+        <p class="problem">{TEXT.failed}</p>
+        <button type="button" class="secondary" onClick={onRead}>{TEXT.again}</button>
+      </div>
+    );
+  }
+  return <p class="hint" role="status">{kind === "unpaired" ? TEXT.unpaired : TEXT.reading}</p>;
+}
+
+/** Oldest first and a line of JSON each, as on the host. */
+function save(entries: readonly AuditEntry[], host: string): void {
+  const lines = entries.toReversed().map((entry) => `${JSON.stringify(entry)}\n`);
+  const day = new Date().toISOString().slice(0, 10);
+  download(new Blob(lines, { type: "application/jsonl" }), `svc-audit-${host || "host"}-${day}.jsonl`);
+}

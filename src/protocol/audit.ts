@@ -1,0 +1,32 @@
+/** The audit log: one entry for each remote input, never its text. */
+import * as z from "zod/mini";
+import { AUDIT_PAGE_ENTRIES } from "./limits.ts";
+
+export const AuditEntry = z.object({
+  /** ISO 8601. */
+  time: z.string(),
+  /** Who sent it: the device's or the key's id. */
+  device: z.string(),
+  session: z.string(),
+  /** The pane's id, `%<n>`; empty when no pane was found. */
+  pane: z.string(),
+  /** Hex SHA-256 of the canonical text. */
+  digest: z.string(),
+  /** Length of the text in characters. */
+  length: z.number(),
+  /** The outcome, with its reason if there is one: `submitted`, `refused shell_in_pane`. */
+  outcome: z.string(),
+  /** Of an agent's dialog: its tool, the digest of the request, and what was decided of what was offered. */
+  about: z.optional(z.string()),
+});
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+/** A part of the audit log, newest first. */
+export const AuditPage = z.object({
+  /** How many newer entries come before these. */
+  skip: z.number(),
+  entries: z.array(AuditEntry).check(z.maxLength(AUDIT_PAGE_ENTRIES)),
+  /** Older ones can be read. */
+  more: z.boolean(),
+});
+export type AuditPage = z.infer<typeof AuditPage>;
