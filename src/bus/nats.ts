@@ -1,11 +1,15 @@
 /** The bus of a relay of several nodes: core subjects of NATS, one for each account, and at most once. */
 import { headers, type NatsConnection, type Subscription } from "@nats-io/transport-node";
+import { concatBytes } from "../async/encodings.ts";
 import { connectNats, subjectToken } from "../runtime/nats.ts";
 import type { NatsAddress } from "../runtime/nats_address.ts";
 import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "./bus.ts";
 
 /** Carries a message between two nodes, whose body is a binary frame. */
 const MESSAGE_HEADER = "Svc-Message";
+/** Which part of a binary frame a message carries, as "1/3": NATS takes messages of up to 1 MB with their headers. */
+const PART_HEADER = "Svc-Part";
+const PART_BYTES = 524_288;
 const NO_BYTES = new Uint8Array();
 
 /** Rejects when no server answers. */
@@ -56,18 +60,26 @@ class NatsBus implements Bus {
   send(node: string, message: NodeMessage): void {
     if (!this.#isConnected || this.#connection.isClosed()) return;
     const { bytes = NO_BYTES, ...rest } = message;
-    const marks = headers();
-    marks.set(MESSAGE_HEADER, JSON.stringify({ ...rest, from: this.node }));
-    this.#connection.publish(`${this.#prefix}.node.${node}`, bytes, { headers: marks });
+    const count = Math.max(1, Math.ceil(bytes.length / PART_BYTES));
+    for (let part = 1; part <= count; part++) {
+      const marks = headers();
+      marks.set(MESSAGE_HEADER, JSON.stringify({ ...rest, from: this.node }));
+      if (count > 1) marks.set(PART_HEADER, `${part}/${count}`);
+      const carried = bytes.subarray((part - 1) * PART_BYTES, part * PART_BYTES);
+      this.#connection.publish(`${this.#prefix}.node.${node}`, carried, { headers: marks });
+    }
   }
 
   receive(handler: (message: NodeMessage & { from: string }) => void): () => void {
+    const frames = new PartedFrames();
     const subscription = this.#connection.subscribe(`${this.#prefix}.node.${this.node}`, {
       callback: (error, message) => {
         const text = message?.headers?.get(MESSAGE_HEADER);
         if (error !== null || text === undefined || text === "") return;
         const rest = JSON.parse(text) as NodeMessage & { from: string };
-        handler(message.data.length === 0 ? rest : { ...rest, bytes: message.data });
+        const bytes = frames.add(rest.from, { part: message.headers?.get(PART_HEADER), bytes: message.data });
+        if (bytes === undefined) return;
+        handler(bytes.length === 0 ? rest : { ...rest, bytes });
       },
     });
     return () => subscription.unsubscribe();
@@ -114,5 +126,26 @@ class NatsBus implements Bus {
 
   #subject(account: string): string {
     return `${this.#prefix}.bus.${subjectToken(account)}`;
+  }
+}
+
+/** Puts frames together that another node sent in parts, one behind the other; a frame with a part missing is dropped. */
+class PartedFrames {
+  readonly #begun = new Map<string, Uint8Array[]>();
+
+  /** The whole frame, with its last part. */
+  add(
+    from: string,
+    { part = "", bytes }: { part: string | undefined; bytes: Uint8Array },
+  ): Uint8Array | undefined {
+    const [number = 0, count = 0] = part.split("/").map(Number);
+    const before = this.#begun.get(from) ?? [];
+    this.#begun.delete(from);
+    if (count === 0) return bytes;
+    const parts = number === 1 ? [bytes] : [...before, bytes];
+    if (parts.length !== number) return undefined;
+    if (number === count) return concatBytes(parts);
+    this.#begun.set(from, parts);
+    return undefined;
   }
 }

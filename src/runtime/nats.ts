@@ -1,6 +1,17 @@
 /** The connection to NATS, the same on both runtimes: it reconnects for ever and notices a server that hangs. */
-import { connect, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import {
+  type Authenticator,
+  AuthorizationError,
+  connect,
+  ConnectionError,
+  credsAuthenticator,
+  type NatsConnection,
+  nkeyAuthenticator,
+  UserAuthenticationExpiredError,
+} from "@nats-io/transport-node";
 import { encodeUtf8 } from "../async/encodings.ts";
+import { errorText } from "../async/error_text.ts";
 import type { NatsAddress } from "./nats_address.ts";
 
 const CONNECT_MS = 5_000;
@@ -18,7 +29,7 @@ interface ConnectOptions {
   noEcho?: boolean;
 }
 
-/** Rejects when no server answers. */
+/** Rejects when no server answers, with a TypeError for an address that cannot be used: `connectionFault` explains it. */
 export async function connectNats(address: NatsAddress, options: ConnectOptions): Promise<NatsConnection> {
   const { servers, credentials, ca, prefix } = address;
   if (!PREFIX_FORM.test(prefix)) {
@@ -34,9 +45,72 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
     reconnectTimeWait: RECONNECT_MS,
     pingInterval: PING_MS,
     maxPingOut: PINGS_UNANSWERED,
-    ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(encodeUtf8(credentials)) }),
-    ...(ca === undefined ? {} : { tls: { ca } }),
+    // A server that is set up anew may refuse this user for a moment.
+    ignoreAuthErrorAbort: true,
+    ...(credentials === undefined ? {} : { authenticator: authenticatorOf(credentials) }),
+    ...(ca === undefined && !servers.some(isTls) ? {} : { tls: tlsOf(address) }),
   });
+}
+
+/** A user's seed alone, as `nk -gen user` writes it. */
+const SEED_FORM = /^\s*(SU[A-Z2-7]+)\s*$/;
+
+function authenticatorOf(credentials: string): Authenticator {
+  const seed = SEED_FORM.exec(credentials)?.[1];
+  if (seed !== undefined) return nkeyAuthenticator(encodeUtf8(seed));
+  if (!/BEGIN NATS USER JWT[\s\S]*BEGIN USER NKEY SEED/.test(credentials)) {
+    throw new TypeError(
+      "Cannot use the file of --nats-creds: it has neither a user's credentials, as nsc writes them, nor an nkey seed",
+    );
+  }
+  return credsAuthenticator(encodeUtf8(credentials));
+}
+
+function isTls(server: string): boolean {
+  return server.startsWith("tls://");
+}
+
+/** The client gives no name for a server whose address is an IP: its certificate must then name one of the servers. */
+function tlsOf({ servers, ca }: NatsAddress) {
+  const hosts = servers.map((server) => new URL(server.replace(/^\w+:/, "http:")).hostname)
+    .map((host) => host.replace(/^\[|\]$/g, ""));
+  const check = (asked: string, certificate: PeerCertificate): Error | undefined => {
+    const fault = checkServerIdentity(asked, certificate);
+    const isNamed = hosts.some((host) => checkServerIdentity(host, certificate) === undefined);
+    return isNamed ? undefined : fault;
+  };
+  return { ...(ca === undefined ? {} : { ca }), checkServerIdentity: check };
+}
+
+const UNKNOWN_AUTHORITY = [
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_SIGNATURE_FAILURE",
+];
+
+/** Why a connection was not made, and what would help. */
+export function connectionFault(error: unknown, { credentials, ca }: NatsAddress): string {
+  if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
+    return credentials === undefined
+      ? "it wants credentials: name the user's file with --nats-creds"
+      : "it refused the credentials: name the file of a user that it knows with --nats-creds";
+  }
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (UNKNOWN_AUTHORITY.includes(code)) {
+    return ca === undefined
+      ? "no authority known here signed its certificate: name the authority's certificate with --nats-ca"
+      : "the authority of --nats-ca did not sign its certificate: name the one that did";
+  }
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return "its certificate names none of these servers: give --nats names that are in it";
+  }
+  if (error instanceof ConnectionError && error.message.includes("'tls'")) {
+    return "it has no TLS: leave --nats-ca out, or give it a certificate";
+  }
+  return errorText(error);
 }
 
 const PLAIN = /[A-Za-z0-9_-]/;

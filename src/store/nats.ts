@@ -1,8 +1,7 @@
 /** The store in NATS JetStream: three streams, replicated over three servers where there are as many. */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { errorText } from "../async/error_text.ts";
-import { connectNats } from "../runtime/nats.ts";
+import { connectionFault, connectNats } from "../runtime/nats.ts";
 import { type NatsAddress, replicasOf } from "../runtime/nats_address.ts";
 import { natsContext } from "./nats_context.ts";
 import { forgetCopy, natsCopies } from "./nats_copy.ts";
@@ -40,7 +39,8 @@ async function connect(address: NatsAddress): Promise<NatsConnection> {
   } catch (error) {
     if (error instanceof TypeError) throw error;
     const servers = address.servers.join(", ");
-    throw new StoreUnavailable(`Cannot connect to NATS at ${servers}: ${errorText(error)}`, { cause: error });
+    const why = connectionFault(error, address);
+    throw new StoreUnavailable(`Cannot connect to NATS at ${servers}: ${why}`, { cause: error });
   }
 }
 

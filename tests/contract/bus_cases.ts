@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type Bus, type BusMessage, LocalBus } from "../../src/bus/bus.ts";
 import { openNatsBus } from "../../src/bus/nats.ts";
+import { BINARY_FRAME_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { type NatsServer, startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
@@ -89,6 +90,24 @@ const NODES: Record<string, (server: NatsServer) => Promise<void>> = {
     assert.equal(odd.heard.length, 50);
     assert.deepEqual(foreign.heard, []);
     for (const bus of buses) await bus.close();
+  },
+  "the largest binary frame crosses between two nodes, in its turn [nats-frames]": async (server) => {
+    const [one, two] = await Promise.all([openNode(server), openNode(server)]);
+    const heard: (number | string)[] = [];
+    const stop = two.receive((found) => {
+      heard.push(found.bytes?.length ?? found.connection);
+      if (found.bytes !== undefined) assert.ok(found.bytes.every((byte, n) => byte === n % 251));
+    });
+    await two.ready();
+    const bytes = Uint8Array.from({ length: BINARY_FRAME_MAX_BYTES }, (_, n) => n % 251);
+    one.send(two.node, { kind: "phoneGone", connection: "before" });
+    one.send(two.node, { kind: "toPhone", connection: "c", bytes });
+    one.send(two.node, { kind: "phoneGone", connection: "after" });
+    await until("the last message", () => heard.length > 2);
+    assert.deepEqual(heard, ["before", BINARY_FRAME_MAX_BYTES, "after"]);
+    stop();
+    await one.close();
+    await two.close();
   },
   "after its server was gone, a node hears of a gap, and messages pass again": async (server) => {
     const [one, two] = await Promise.all([openNode(server), openNode(server)]);

@@ -38,6 +38,14 @@ async function fill(store: Store): Promise<void> {
     sessions: [{ name: "svc-x" }] as never,
     details: undefined,
   });
+  await store.saveDevice(aDevice("dev_q", { createdAt: NOW + 3 }));
+  await store.saveInventory({
+    account: "a",
+    deviceId: "dev_q",
+    reportedAt: NOW,
+    sessions: [],
+    details: undefined,
+  });
   const code = { account: "a", keyId: "key_1", scopes: ["push:read" as const], expiresAt: NOW + 90 };
   await store.insertPairing({ ...code, codeHash: bytes(20) });
   await store.insertPairing({ ...code, codeHash: bytes(21) });
@@ -56,6 +64,7 @@ async function goOn(store: Store): Promise<void> {
   for (let n = 41; n <= 50; n++) await store.insertPush(aPush(n));
   await store.changeReceipt({ account: "a", id: uuid(4) }, () => typed);
   await store.revokeKey("key_3", NOW + 9);
+  await store.revokeDevice({ account: "a", id: "dev_q" }, NOW + 10);
   await store.removeWebPush({ account: "a", id: "dev_p" });
   await store.takePairing(bytes(20), NOW);
   await store.releaseDevice({ account: "a", id: "dev_l" });

@@ -26,10 +26,10 @@ async function program(): Promise<string> {
   throw new Error(`Cannot find nats-server at ${PROGRAMS.join(", ")}: install Debian's package nats-server`);
 }
 
-/** Starts one server, with JetStream, whose data is kept in `directory`. */
-export async function startNats(directory: string): Promise<NatsServer> {
+/** Starts one server, with JetStream, whose data is kept in `directory`. `lines` are added to its configuration. */
+export async function startNats(directory: string, lines: readonly string[] = []): Promise<NatsServer> {
   const [port = 0] = await freePorts(1);
-  return await start({ directory, port, lines: [] });
+  return await start({ directory, port, lines });
 }
 
 /** Starts servers that form one cluster. */

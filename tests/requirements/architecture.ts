@@ -44,6 +44,12 @@ const RUNTIMES_AND_STORAGE = rows("docs/specification.md, Runtimes and storage",
 });
 
 const OPERATING_ON_NATS = [
+  ...rows("docs/operating.md, Several relays on NATS", {
+    "nats-access": scale(
+      "NATS with TLS and users is used with the right files; with others svc server says in one sentence what to do.",
+    ),
+    "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
+  }),
   ...rows("docs/operating.md, Moving a relay to NATS and back", {
     "run-migrate": scale(
       "svc server migrate copies all of a relay to NATS or back, several times while it runs, and nothing is lost or doubled.",

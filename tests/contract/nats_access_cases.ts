@@ -1,0 +1,87 @@
+/** NATS servers with TLS and users: what is right connects, and what is wrong says what to do. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import type { NatsAddress } from "../../src/runtime/nats_address.ts";
+import { openNatsStore } from "../../src/store/nats.ts";
+import { StoreUnavailable } from "../../src/store/store.ts";
+import { credentialsUser, makeAuthority, nkeyUser, tlsLines } from "../helpers/nats_access.ts";
+import { startNats } from "../helpers/nats_server.ts";
+import type { Case } from "../helpers/on_node.ts";
+import { aKey } from "./store_samples.ts";
+
+type Access = Partial<NatsAddress>;
+
+interface Setting {
+  works(access: Access): Promise<void>;
+  /** The sentence that names the fault. */
+  fails(access: Access, says: RegExp): Promise<void>;
+}
+
+async function onServer(
+  directory: string,
+  lines: readonly string[],
+  body: (setting: Setting) => Promise<void>,
+): Promise<void> {
+  const server = await startNats(`${directory}/nats`, lines);
+  const address = { servers: [server.url], prefix: "test" };
+  try {
+    await body({
+      async works(access) {
+        const store = await openNatsStore({ ...address, ...access });
+        await store.insertKey(aKey(1));
+        assert.equal((await store.listKeys()).length, 1);
+        await store.close();
+      },
+      async fails(access, says) {
+        await assert.rejects(openNatsStore({ ...address, ...access }), (error: Error) => {
+          assert.ok(error instanceof StoreUnavailable || error instanceof TypeError, String(error));
+          assert.match(error.message, says);
+          return true;
+        });
+      },
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+const BODIES: Record<string, (directory: string) => Promise<void>> = {
+  "a server with TLS is used when the authority of its certificate is known [nats-access]": async (
+    directory,
+  ) => {
+    const [own, other] = [`${directory}/own`, `${directory}/other`];
+    await Promise.all([own, other].map(makeAuthority));
+    const lines = await tlsLines(`${directory}/server`, own);
+    const [ca, wrong] = await Promise.all([own, other].map((file) => readFile(`${file}.pem`, "utf8")));
+    await onServer(directory, lines, async ({ works, fails }) => {
+      await works({ ca });
+      await fails({ ca: wrong }, /the authority of --nats-ca did not sign its certificate: name the one/);
+      await fails({}, /no authority known here signed its certificate: .* with --nats-ca$/);
+    });
+    await onServer(`${directory}/plain`, [], async ({ fails }) => {
+      await fails({ ca }, /it has no TLS: leave --nats-ca out, or give it a certificate$/);
+    });
+  },
+  "a user is known by an nkey seed [nats-access]": async (directory) => {
+    const { lines, seed } = nkeyUser();
+    await onServer(directory, lines, async ({ works, fails }) => {
+      await works({ credentials: `${seed}\n` });
+      await fails({ credentials: nkeyUser().seed }, /it refused the credentials: .* with --nats-creds$/);
+      await fails({}, /it wants credentials: name the user's file with --nats-creds$/);
+      await fails({ credentials: "junk" }, /neither a user's credentials, as nsc writes them, nor an nkey/);
+    });
+  },
+  "a user is known by credentials as nsc writes them [nats-access]": async (directory) => {
+    const { lines, credentials } = credentialsUser();
+    await onServer(directory, lines, async ({ works, fails }) => {
+      await works({ credentials });
+      await fails({ credentials: credentialsUser().credentials }, /it refused the credentials/);
+      await fails({}, /it wants credentials/);
+    });
+  },
+};
+
+export const cases: readonly Case[] = Object.entries(BODIES).map(([name, body]) => ({
+  name,
+  run: (_runtime, directory) => body(directory),
+}));
